@@ -1,0 +1,76 @@
+/** Names of the protocols whose rules an error can cite. */
+export type ProtocolName = 'soif' | 'gatherd' | 'broker' | 'bulk' | 'registry' | 'sstp' | 'robots' | 'url' | 'config';
+
+/** Base of every error this kit throws on purpose. `code` is stable; programs compare it, never the text. */
+export abstract class KitError extends Error {
+  abstract readonly code: string;
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** What a {@link ProtocolError} says beside its sentence. */
+export interface ProtocolErrorDetails {
+  readonly protocol: ProtocolName;
+  /** The rule of the specification that the input breaks, e.g. `SOIF-4.3`, `BRK-2.9`, `GATHERD-3.7`, `G-24`. */
+  readonly rule: string;
+  /** Bytes from the start of the input (stream or line) to the offending byte. */
+  readonly offset: number;
+  readonly cause?: unknown;
+}
+
+/** The peer, a file or a document broke a protocol's rule: theirs, not ours. */
+export class ProtocolError extends KitError {
+  readonly code = 'ERR_PROTOCOL';
+  readonly protocol: ProtocolName;
+  readonly rule: string;
+  readonly offset: number;
+
+  constructor(message: string, details: ProtocolErrorDetails) {
+    super(`${message} (${details.rule}, offset ${details.offset})`, { cause: details.cause });
+    this.protocol = details.protocol;
+    this.rule = details.rule;
+    this.offset = details.offset;
+  }
+}
+
+/** Our caller used an engine wrongly, e.g. asked it to send what its state does not allow. */
+export class UsageError extends KitError {
+  readonly code = 'ERR_USAGE';
+}
+
+/** A configuration file is wrong; the message starts `FILE:LINE: VARIABLE:`. */
+export class ConfigError extends KitError {
+  readonly code = 'ERR_CONFIG';
+  constructor(
+    readonly file: string,
+    /** 1-based; 0 when the error is about the file as a whole. */
+    readonly line: number,
+    readonly variable: string,
+    problem: string,
+  ) {
+    super(`${file}:${line}: ${variable === '' ? '' : `${variable}: `}${problem}`);
+  }
+}
+
+/** The connection failed, broke off, or the peer did not answer in time. */
+export class ConnectionError extends KitError {
+  readonly code = 'ERR_CONNECTION';
+}
+
+/** The peer answered with an error of its protocol (e.g. a broker's `111`). */
+export class PeerError extends KitError {
+  readonly code = 'ERR_PEER';
+  constructor(
+    message: string,
+    /** The protocol's status number, e.g. 111. */
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+/** A stored record or directory cannot be used: damaged, or written by a newer schema. */
+export class StorageError extends KitError {
+  readonly code = 'ERR_STORAGE';
+}

@@ -1,0 +1,11 @@
+/** Seconds since 1970-01-01 00:00:00 UTC (SOIF-6.1). */
+export type UnixSeconds = number;
+
+/** SOIF-6.3: Harvest's week, month (four weeks) and year (twelve such months), in seconds. */
+export const WEEK = 604_800;
+export const MONTH = 4 * WEEK;
+export const YEAR = 12 * MONTH;
+
+/** SOIF-6.2: `Refresh-Rate` and `Time-to-Live` of an object that does not say. */
+export const DEFAULT_REFRESH_RATE = WEEK;
+export const DEFAULT_TIME_TO_LIVE = MONTH;
