@@ -1,0 +1,186 @@
+import {
+  type AdminCommand,
+  BrokerClientSession,
+  type BrokerClientSessionOptions,
+  type BrokerHit,
+  type ClientEvent,
+  formatMessage,
+  frameMessage,
+  type Query,
+  RESULT_CODE,
+  ResultDecoder,
+  type ResultItem,
+} from '../../protocols/broker/index.js';
+import { ConnectionError, PeerError, UsageError } from '../../protocols/errors.js';
+import { type OpaqueMode, type QueryRequest, queryMessage } from './request.js';
+import { exchange } from './transport.js';
+
+export interface BrokerClientOptions {
+  readonly host: string;
+  /** Default 8501 (BRK-1.2). */
+  readonly port?: number;
+  /** Default 20 000 ms. */
+  readonly connectTimeoutMs?: number;
+  /**
+   * Longest silence of the Broker in milliseconds. Default 120 000, and for a query with a `lifetime` at
+   * least ten seconds more than that, because a Broker may search that long without a word.
+   */
+  readonly idleTimeoutMs?: number;
+  /** BRK-3.2: how this Broker reads `#opaque`. Default `suppress`. */
+  readonly opaqueMode?: OpaqueMode;
+  /** Limits on what the Broker may send. */
+  readonly limits?: BrokerClientSessionOptions;
+}
+
+export interface AbortOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** BRK-1.2 */
+export const DEFAULT_BROKER_PORT = 8501;
+const DEFAULT_CONNECT_TIMEOUT_MS = 20_000;
+const DEFAULT_IDLE_TIMEOUT_MS = 120_000;
+const LIFETIME_MARGIN_MS = 10_000;
+
+/** The objects of one reply, as they arrive. It can be iterated once. */
+export interface BrokerResults extends AsyncIterable<BrokerHit> {
+  /** The Broker's `101` messages so far. */
+  readonly messages: readonly string[];
+  /** The Broker's `103` errors so far; they do not end the results. */
+  readonly errors: readonly string[];
+}
+
+/**
+ * Asks a Broker. Every call opens a connection of its own (BRK-1.6) when its result is first awaited or
+ * iterated; between calls the client holds nothing, so there is nothing to close.
+ */
+export class BrokerClient {
+  readonly host: string;
+  readonly port: number;
+  readonly #options: BrokerClientOptions;
+
+  constructor(options: BrokerClientOptions) {
+    this.host = options.host;
+    this.port = options.port ?? DEFAULT_BROKER_PORT;
+    this.#options = options;
+  }
+
+  /**
+   * Sends a user query. Objects come as the Broker sends them; a reader that does not ask stops the Broker.
+   * The iteration throws PeerError (status 111) after the objects before it, ConnectionError when the Broker
+   * cannot be reached, breaks off or stalls, ProtocolError when it does not speak this protocol.
+   * @throws UsageError when the query is empty or does not close its quotes, or a number is out of range
+   */
+  query(query: string | Query, options: QueryRequest & AbortOptions = {}): BrokerResults {
+    const session = new BrokerClientSession(this.#options.limits);
+    const request = session.request(queryMessage(query, options, this.#options.opaqueMode ?? 'suppress'));
+    const chunks = this.#exchange(request, options.signal, options.lifetime);
+    return new Results(session, chunks);
+  }
+
+  /**
+   * Sends an administrative command; resolves with the lines of its outcome (BRK-5.4).
+   * @throws PeerError with the Broker's sentence when it refuses or fails
+   */
+  async admin(
+    password: string,
+    command: AdminCommand,
+    options: AbortOptions = {},
+  ): Promise<readonly string[]> {
+    const session = new BrokerClientSession(this.#options.limits);
+    const request = session.request(formatMessage({ kind: 'admin', password, command }));
+    const results = new Results(session, this.#exchange(request, options.signal));
+    for await (const _hit of results) {
+      // An administrative reply has no objects.
+    }
+    return [...results.messages, ...results.errors];
+  }
+
+  /**
+   * Sends any message line and yields the reply item by item, version lines and unknown codes included, as
+   * the original's `brkclient` does (BRK-6.7).
+   * @throws UsageError when `line` is not one message line
+   */
+  message(line: string | Uint8Array, options: AbortOptions = {}): AsyncIterable<ResultItem> {
+    return readItems(
+      this.#exchange(frameMessage(line), options.signal),
+      new ResultDecoder(this.#options.limits),
+    );
+  }
+
+  #exchange(request: Uint8Array, signal: AbortSignal | undefined, lifetime = 0): AsyncGenerator<Uint8Array> {
+    const options = this.#options;
+    const patience = Math.max(DEFAULT_IDLE_TIMEOUT_MS, lifetime * 1000 + LIFETIME_MARGIN_MS);
+    return exchange(request, {
+      host: this.host,
+      port: this.port,
+      connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+      idleTimeoutMs: options.idleTimeoutMs ?? patience,
+      signal,
+    });
+  }
+}
+
+async function* readItems(
+  chunks: AsyncIterable<Uint8Array>,
+  decoder: ResultDecoder,
+): AsyncGenerator<ResultItem> {
+  for await (const chunk of chunks) yield* decoder.push(chunk);
+  yield* decoder.end();
+}
+
+class Results implements BrokerResults {
+  readonly messages: string[] = [];
+  readonly errors: string[] = [];
+  readonly #session: BrokerClientSession;
+  readonly #chunks: AsyncGenerator<Uint8Array>;
+  #started = false;
+
+  constructor(session: BrokerClientSession, chunks: AsyncGenerator<Uint8Array>) {
+    this.#session = session;
+    this.#chunks = chunks;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<BrokerHit> {
+    if (this.#started) throw new UsageError('the results of a query can be iterated once');
+    this.#started = true;
+    return this.#hits();
+  }
+
+  async *#hits(): AsyncGenerator<BrokerHit> {
+    for await (const chunk of this.#chunks) yield* this.#take(this.#session.push(chunk));
+    let last: readonly ClientEvent[];
+    do {
+      last = this.#end();
+      yield* this.#take(last);
+    } while (last.length > 0);
+  }
+
+  /** A reply that stops short is the connection's fault rather than the protocol's. */
+  #end(): readonly ClientEvent[] {
+    try {
+      return this.#session.end();
+    } catch (error) {
+      if (!this.#session.cutOff) throw error;
+      throw new ConnectionError('the broker broke off its reply', { cause: error });
+    }
+  }
+
+  *#take(events: readonly ClientEvent[]): Generator<BrokerHit> {
+    for (const event of events) {
+      switch (event.kind) {
+        case 'hit':
+          yield event.hit;
+          break;
+        case 'message':
+          this.messages.push(event.text);
+          break;
+        case 'error':
+          this.errors.push(event.text);
+          break;
+        case 'fatal':
+          throw new PeerError(event.text, RESULT_CODE.fatal);
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import {
+  DEFAULT_FLAGS,
+  formatQuery,
+  formatQueryMessage,
+  MAX_SPELLING_ERRORS,
+  type Query,
+  type QueryFlags,
+} from '../../protocols/broker/index.js';
+import { UsageError } from '../../protocols/errors.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+
+/** What a query asks for beside the query itself. The defaults are those of the shipped query pages (BRK-8.6). */
+export interface QueryRequest {
+  /** Descriptions. Default true. */
+  readonly desc?: boolean;
+  /** Matched lines. Default true. Which flag says so depends on the server: see {@link OpaqueMode}. */
+  readonly matchedLines?: boolean;
+  /** Default true. */
+  readonly ignoreCase?: boolean;
+  /** Match whole words only. Default false. */
+  readonly matchWord?: boolean;
+  /** Spelling errors, 0 to 8. Default 0. */
+  readonly errors?: number;
+  /** Most matched lines in all. Default: the server's own limit. */
+  readonly maxResults?: number;
+  /** Most objects. Default: the server's own limit. */
+  readonly maxFiles?: number;
+  /** Most matched lines of one object. Default: the server's own limit. */
+  readonly maxLines?: number;
+  /** Seconds the server may spend; it keeps them between 10 and its own maximum (BRK-8.14). */
+  readonly lifetime?: number;
+  /** Attributes to return of each object. */
+  readonly attributes?: readonly string[];
+  /** Only objects changed after this time. */
+  readonly since?: UnixSeconds;
+}
+
+/** BRK-3.2: whether the server takes `#opaque` as "no matched lines" (the default) or as "matched lines". */
+export type OpaqueMode = 'suppress' | 'show';
+
+/** The flags that make a server of that mode answer `request`. @throws UsageError for a number out of range */
+export function requestFlags(request: QueryRequest, mode: OpaqueMode): QueryFlags {
+  const wantLines = request.matchedLines ?? true;
+  return {
+    ...DEFAULT_FLAGS,
+    desc: request.desc ?? true,
+    opaque: mode === 'suppress' ? !wantLines : wantLines,
+    ignoreCase: request.ignoreCase ?? true,
+    matchWord: request.matchWord ?? false,
+    errors: checkCount('errors', request.errors ?? 0, MAX_SPELLING_ERRORS),
+    attributes: request.attributes ?? [],
+    ...counts(request, ['maxResults', 'maxFiles', 'maxLines', 'lifetime', 'since']),
+  };
+}
+
+type CountName = 'maxResults' | 'maxFiles' | 'maxLines' | 'lifetime' | 'since';
+
+function counts(request: QueryRequest, names: readonly CountName[]): Partial<Record<CountName, number>> {
+  const found: Partial<Record<CountName, number>> = {};
+  for (const name of names) {
+    const value = request[name];
+    if (value !== undefined) found[name] = checkCount(name, value, 0xffff_ffff);
+  }
+  return found;
+}
+
+function checkCount(name: string, value: number, max: number): number {
+  if (Number.isInteger(value) && value >= 0 && value <= max) return value;
+  throw new UsageError(`${name} is a whole number from 0 to ${max}, not ${value}`);
+}
+
+/**
+ * The message line of a query. A query given as text goes out as typed (BRK-2.7), its line ends as blanks.
+ * @throws UsageError for a number out of range
+ */
+export function queryMessage(query: string | Query, request: QueryRequest, mode: OpaqueMode): string {
+  const text = typeof query === 'string' ? query.replace(/[\r\n]+/g, ' ') : formatQuery(query);
+  return formatQueryMessage('user', requestFlags(request, mode), text);
+}

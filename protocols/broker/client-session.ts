@@ -1,0 +1,188 @@
+import { ProtocolError, UsageError } from '../errors.js';
+import { decodeText } from '../soif/index.js';
+import { frameMessage } from './framing.js';
+import { ResultDecoder, type ResultDecoderOptions } from './result-decoder.js';
+import type { ResultItem } from './results.js';
+
+/** One object of a reply, put together from its items `120` to `130` (BRK-4.3). */
+export interface BrokerHit {
+  /** `120` */
+  readonly url: string;
+  /** `125`: where the content summary can be read. */
+  readonly objectUrl?: string;
+  /** `126`: the Broker's home page. */
+  readonly homePage?: string;
+  /** `124` */
+  readonly description?: string;
+  /** Texts of the `122` items as they came; `parseMatchedLine` reads their usual shape. */
+  readonly matchedLines: readonly string[];
+  /** Values of the `127` items under the names asked for. */
+  readonly attributes: ReadonlyMap<string, Uint8Array>;
+}
+
+/** What a reply amounts to: objects, `101` messages, `103` errors. A `fatal` (`111`) is the last event (BRK-4.13). */
+export type ClientEvent =
+  | { readonly kind: 'hit'; readonly hit: BrokerHit }
+  | { readonly kind: 'message' | 'error' | 'fatal'; readonly text: string };
+
+export interface BrokerClientSessionOptions extends ResultDecoderOptions {
+  /** Most bytes of one object's lines and values together. Default 32 MiB. */
+  readonly maxHitBytes?: number;
+}
+
+export const DEFAULT_MAX_HIT_BYTES = 1 << 25;
+
+type OpenHit = { -readonly [K in keyof BrokerHit]: BrokerHit[K] } & {
+  readonly matchedLines: string[];
+  readonly attributes: Map<string, Uint8Array>;
+};
+
+/**
+ * The client's end of one connection: send {@link request}, push the reply, then {@link end}. Version lines
+ * are ignored wherever they come (BRK-1.5), and so is what it does not know (BRK-4.17).
+ */
+export class BrokerClientSession {
+  readonly #decoder: ResultDecoder;
+  readonly #maxHitBytes: number;
+  #hit: OpenHit | undefined;
+  #hitBytes = 0;
+  #homePage: string | undefined;
+  #requested = false;
+  #bytes = 0;
+  #items = 0;
+  #fatal = false;
+  #cutOff = false;
+  #failure: ProtocolError | undefined;
+
+  constructor(options: BrokerClientSessionOptions = {}) {
+    this.#decoder = new ResultDecoder(options);
+    this.#maxHitBytes = options.maxHitBytes ?? DEFAULT_MAX_HIT_BYTES;
+  }
+
+  /**
+   * The bytes to send: the message and CR LF; then the write side stays open (BRK-1.9).
+   * @throws UsageError when the message is not one line, or a second one is sent (BRK-1.6)
+   */
+  request(message: string | Uint8Array): Uint8Array {
+    if (this.#requested) throw new UsageError('BRK-1.6: a connection carries exactly one message');
+    const bytes = frameMessage(message);
+    this.#requested = true;
+    return bytes;
+  }
+
+  /**
+   * Bytes of the reply. As with the decoder, events before an error come first and the error with the next call.
+   * @throws ProtocolError when the peer is no Broker or the reply exceeds a limit
+   */
+  push(chunk: Uint8Array): ClientEvent[] {
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#bytes += chunk.length;
+    return this.#take(this.#decoder.push(chunk));
+  }
+
+  /**
+   * The peer closed, which ends a reply (BRK-4.12). Call it until it returns nothing.
+   * @throws ProtocolError BRK-4.3 or BRK-4.4 when the reply stops short (then {@link cutOff} is true), BRK-1.3
+   * when nothing came that a Broker says
+   */
+  end(): ClientEvent[] {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#fatal) return [];
+    const events = this.#take(this.#decoder.end());
+    if (events.length > 0 || this.#fatal) return events;
+    if (this.#hit !== undefined) {
+      this.#cutOff = true;
+      throw this.#fail('BRK-4.3', `the reply ends inside the object ${this.#hit.url}`);
+    }
+    if (this.#items === 0) {
+      throw this.#fail(
+        'BRK-1.3',
+        this.#bytes === 0 ? 'no reply at all' : 'the peer does not speak as a Broker',
+      );
+    }
+    return events;
+  }
+
+  /** Whether {@link end} found that the reply stops inside an object or a counted value. */
+  get cutOff(): boolean {
+    return this.#cutOff || this.#decoder.cutOff;
+  }
+
+  #take(items: readonly ResultItem[]): ClientEvent[] {
+    const events: ClientEvent[] = [];
+    for (const item of items) {
+      if (this.#fatal || this.#failure !== undefined) break;
+      this.#takeItem(item, events);
+      this.#items++;
+    }
+    if (this.#failure !== undefined && events.length === 0) throw this.#failure;
+    return events;
+  }
+
+  #takeItem(item: ResultItem, events: ClientEvent[]): void {
+    switch (item.kind) {
+      case 'message':
+      case 'error':
+        events.push(item);
+        return;
+      case 'fatal':
+        this.#fatal = true;
+        events.push(item);
+        return;
+      case 'match':
+        // A record begins at 120; one that never saw its 130 is given up, as real clients do (BRK-4.3).
+        this.#hit = { url: item.url, matchedLines: [], attributes: new Map() };
+        this.#hitBytes = item.url.length;
+        if (this.#homePage !== undefined) this.#hit.homePage = this.#homePage;
+        return;
+      case 'home-page':
+        this.#homePage = item.url; // BRK-4.11: anywhere, so it may precede the objects.
+        if (this.#hit !== undefined) this.#hit.homePage = item.url;
+        return;
+      case 'object-url':
+        if (this.#hit !== undefined) this.#hit.objectUrl = item.url;
+        return;
+      case 'object-end':
+        if (this.#hit !== undefined) events.push({ kind: 'hit', hit: this.#hit });
+        this.#hit = undefined;
+        return;
+      case 'unknown':
+        if (this.#items === 0 && item.code === 0 && /^HELLO/i.test(item.text)) {
+          this.#fail('BRK-1.4', `the peer is a Gatherer, not a Broker: ${item.text.slice(0, 80)}`);
+        }
+        return;
+      case 'version':
+        return;
+      default:
+        if (this.#hit !== undefined) this.#takeDetail(this.#hit, item);
+    }
+  }
+
+  #takeDetail(
+    hit: OpenHit,
+    item: Extract<ResultItem, { kind: 'opaque' | 'description' | 'attribute' }>,
+  ): void {
+    switch (item.kind) {
+      case 'opaque':
+        hit.matchedLines.push(item.text);
+        this.#hitBytes += item.text.length;
+        break;
+      case 'description':
+        hit.description = decodeText(item.value);
+        this.#hitBytes += item.value.length;
+        break;
+      case 'attribute':
+        hit.attributes.set(item.name, item.value);
+        this.#hitBytes += item.value.length;
+        break;
+    }
+    if (this.#hitBytes > this.#maxHitBytes) {
+      this.#fail('BRK-4.3', `the object ${hit.url} is larger than ${this.#maxHitBytes} bytes`);
+    }
+  }
+
+  #fail(rule: string, message: string): ProtocolError {
+    this.#failure = new ProtocolError(message, { protocol: 'broker', rule, offset: this.#bytes });
+    return this.#failure;
+  }
+}

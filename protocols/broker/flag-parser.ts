@@ -1,0 +1,105 @@
+import { describe, MAX_NUMBER, malformed, parseDecimal, type TokenReader } from './lexer.js';
+import { DEFAULT_FLAGS, MAX_SPELLING_ERRORS, type QueryFlags } from './messages.js';
+import { quoteId } from './quoting.js';
+
+type MutableFlags = { -readonly [K in keyof QueryFlags]: QueryFlags[K] };
+
+/**
+ * Parses FLAGS up to and with `#END` (BRK-2.9). Any order; a later flag of a kind overrides an earlier one,
+ * only `#attribute` accumulates (BRK-3.6).
+ * @throws ProtocolError
+ */
+export function parseFlags(tokens: TokenReader): QueryFlags {
+  const flags: MutableFlags = { ...DEFAULT_FLAGS };
+  const attributes: string[] = [];
+  const unknown: string[] = [];
+  for (;;) {
+    const token = tokens.next();
+    if (token.kind === 'end') throw malformed('BRK-2.9', token.at, '#END is missing');
+    if (token.kind !== 'keyword') {
+      throw malformed('BRK-2.9', token.at, `a flag or #END expected, found ${describe(token)}`);
+    }
+    switch (token.name) {
+      case 'end':
+        return { ...flags, attributes, unknown };
+      case 'desc':
+        flags.desc = true;
+        break;
+      case 'opaque':
+        flags.opaque = true;
+        break;
+      case 'attribute':
+        attributes.push(tokens.id('an attribute name', 'BRK-3.6').text);
+        break;
+      case 'since':
+        flags.since = takeNumber(tokens, '#since', MAX_NUMBER);
+        break;
+      case 'index':
+        parseIndexFlag(tokens, flags, unknown);
+        break;
+      default:
+        // BRK-3.5: short flags are the query manager's own, so an unknown one is an error.
+        throw malformed('BRK-3.5', token.at, `unknown flag ${describe(token)}`);
+    }
+  }
+}
+
+function parseIndexFlag(tokens: TokenReader, flags: MutableFlags, unknown: string[]): void {
+  const name = tokens.id('the name of an #index flag', 'BRK-3.5');
+  switch (name.text.toLowerCase()) {
+    case 'case': {
+      const value = tokens.id('"sensitive" or "insensitive"', 'BRK-3.1');
+      const word = value.text.toLowerCase();
+      // BRK-3.1: the developer notes spell it without the second `i`.
+      if (word === 'insensitive' || word === 'insenstive') flags.ignoreCase = true;
+      else if (word === 'sensitive') flags.ignoreCase = false;
+      else unknown.push(`${quoteId(name.text)} ${quoteId(value.text)}`);
+      return;
+    }
+    case 'matchword':
+      flags.matchWord = true;
+      return;
+    case 'error':
+      flags.errors = takeNumber(tokens, '#index error', MAX_SPELLING_ERRORS);
+      return;
+    case 'maxresult':
+      takeLimit(tokens, flags, 'maxResults', '#index maxresult');
+      return;
+    case 'maxfiles':
+      takeLimit(tokens, flags, 'maxFiles', '#index maxfiles');
+      return;
+    case 'maxlines':
+      takeLimit(tokens, flags, 'maxLines', '#index maxlines');
+      return;
+    case 'lifetime':
+      flags.lifetime = takeNumber(tokens, '#index lifetime', MAX_NUMBER);
+      return;
+    default: {
+      // BRK-3.5: kept for the `101` notice, then ignored.
+      const next = tokens.peek();
+      const hasValue = next.kind === 'word' || next.kind === 'string';
+      if (hasValue) tokens.next();
+      unknown.push(hasValue ? `${quoteId(name.text)} ${quoteId(next.text)}` : quoteId(name.text));
+    }
+  }
+}
+
+/** BRK-8.11: 0 means no limit, and takes an earlier one back (BRK-3.6). */
+function takeLimit(
+  tokens: TokenReader,
+  flags: MutableFlags,
+  key: 'maxResults' | 'maxFiles' | 'maxLines',
+  flag: string,
+): void {
+  const value = takeNumber(tokens, flag, MAX_NUMBER);
+  if (value === 0) delete flags[key];
+  else flags[key] = value;
+}
+
+function takeNumber(tokens: TokenReader, flag: string, max: number): number {
+  const token = tokens.id(`a number after ${flag}`, 'BRK-3.6');
+  const value = parseDecimal(token.text, max);
+  if (value !== undefined) return value;
+  const rule = max === MAX_SPELLING_ERRORS ? 'BRK-2.23' : 'BRK-3.6';
+  throw malformed(rule, token.at, `${flag} takes a number from 0 to ${max}, not ${describe(token)}`);
+}

@@ -1,0 +1,103 @@
+import { UsageError } from '../errors.js';
+import { formatAdminCommand } from './admin.js';
+import { TokenReader } from './lexer.js';
+import type { BrokerMessage, Expression, Query, QueryFlags } from './messages.js';
+import { splitStructured } from './query-parser.js';
+import { quoteId, quoteString } from './quoting.js';
+
+/** Parentheses a formatted query may need; a tree that needs more was not made by `parseQuery`. */
+const MAX_FORMAT_DEPTH = 1000;
+
+/**
+ * Writes a query so that parsing it gives the same tree (`at` apart).
+ * @throws UsageError when the tree needs more than 1000 parentheses inside each other
+ */
+export function formatQuery(query: Query): string {
+  return query.kind === 'all' ? '#allb' : formatExpression(query, 0);
+}
+
+function formatExpression(expression: Expression, depth: number): string {
+  if (depth > MAX_FORMAT_DEPTH) throw new UsageError('the query is nested too deeply to be written');
+  const parts: string[] = [];
+  // BRK-2.12: operators group to the right, so the right spine needs no parentheses.
+  let rest = expression;
+  while (rest.kind === 'and' || rest.kind === 'or' || rest.kind === 'except') {
+    parts.push(formatOperand(rest.left, depth), rest.kind);
+    rest = rest.right;
+  }
+  parts.push(formatOperand(rest, depth));
+  return parts.join(' ');
+}
+
+function formatOperand(expression: Expression, depth: number): string {
+  switch (expression.kind) {
+    case 'term':
+      return formatTerm(expression);
+    case 'select': {
+      const operator = expression.operator === 'contains' ? ':' : expression.operator;
+      return `${quoteId(expression.attribute)} ${operator} ${quoteId(expression.value)}`;
+    }
+    case 'not':
+      // BRK-2.13: `not` reaches as far as the next primary.
+      return expression.operand.kind === 'not'
+        ? `not (${formatExpression(expression.operand, depth + 1)})`
+        : `not ${formatOperand(expression.operand, depth)}`;
+    default:
+      return `(${formatExpression(expression, depth + 1)})`;
+  }
+}
+
+function formatTerm(term: Extract<Expression, { kind: 'term' }>): string {
+  if (!term.quoted && quoteId(term.text) === term.text) return term.text;
+  // A term that only looks like `attribute=value` (BRK-2.15) must not become one.
+  const structured = splitStructured(term.text);
+  return quoteString(structured === undefined ? term.text : term.text.replace('=', '\\='));
+}
+
+/**
+ * The flags of a message, blank-separated, without `#END`. For `#USER` the case flag is always written,
+ * because the default is the indexer's and not ours (BRK-3.7); BRK-3.1: spelled `insensitive`.
+ * @throws UsageError when an entry of `unknown` is not one or two IDs
+ */
+export function formatFlags(flags: QueryFlags, kind: 'user' | 'bulk'): string {
+  const words: string[] = [];
+  if (flags.since !== undefined) words.push(`#since ${flags.since}`);
+  if (flags.desc) words.push('#desc');
+  if (flags.opaque) words.push('#opaque');
+  if (flags.ignoreCase) words.push('#index case insensitive');
+  else if (kind === 'user') words.push('#index case sensitive');
+  if (flags.matchWord) words.push('#index matchword');
+  if (flags.errors > 0) words.push(`#index error ${flags.errors}`);
+  if (flags.maxResults !== undefined) words.push(`#index maxresult ${flags.maxResults}`);
+  if (flags.maxFiles !== undefined) words.push(`#index maxfiles ${flags.maxFiles}`);
+  if (flags.maxLines !== undefined) words.push(`#index maxlines ${flags.maxLines}`);
+  if (flags.lifetime !== undefined) words.push(`#index lifetime ${flags.lifetime}`);
+  for (const name of flags.attributes) words.push(`#attribute ${quoteId(name)}`);
+  for (const flag of flags.unknown) words.push(`#index ${checkUnknownFlag(flag)}`);
+  return words.join(' ');
+}
+
+function checkUnknownFlag(flag: string): string {
+  const tokens = new TokenReader(new TextEncoder().encode(flag));
+  for (let ids = 0; ; ids++) {
+    const token = tokens.next();
+    if (token.kind === 'end' && ids > 0) return flag;
+    if (ids === 2 || (token.kind !== 'word' && token.kind !== 'string')) {
+      throw new UsageError(`an #index flag is a name with at most one value, not: ${flag}`);
+    }
+  }
+}
+
+/** A message as one line of text, without the line end. @throws UsageError as `formatFlags` and `formatQuery` */
+export function formatMessage(message: BrokerMessage): string {
+  if (message.kind === 'admin') {
+    return `#ADMIN #password ${quoteId(message.password)} ${formatAdminCommand(message.command, formatQuery)}`;
+  }
+  return formatQueryMessage(message.kind, message.flags, formatQuery(message.query));
+}
+
+/** A `#USER` or `#BULK` message around a query that is already text. */
+export function formatQueryMessage(kind: 'user' | 'bulk', flags: QueryFlags, query: string): string {
+  const words = [kind === 'user' ? '#USER' : '#BULK', formatFlags(flags, kind), '#END', query];
+  return words.filter((word) => word !== '').join(' ');
+}

@@ -1,0 +1,103 @@
+import { UsageError } from '../errors.js';
+import { ByteBuffer } from './byte-buffer.js';
+
+/** BRK-1.8: the longest message in bytes, without its line end. */
+export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024;
+
+const LF = 0x0a;
+const CR = 0x0d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** What a {@link MessageFramer} found: nothing yet, a message line, or more bytes than it may keep. */
+export type Framed =
+  | { readonly kind: 'more' }
+  | { readonly kind: 'line'; readonly line: Uint8Array }
+  | { readonly kind: 'too-long' };
+
+const MORE: Framed = { kind: 'more' };
+
+/**
+ * Finds the end of a message: the first LF outside double quotes (BRK-1.8). One CR before it is taken off,
+ * empty lines before the message are skipped. Looks at each byte once.
+ */
+export class MessageFramer {
+  readonly #maxBytes: number;
+  readonly #buffer = new ByteBuffer();
+  #quoted = false;
+  #escaped = false;
+  /** Bytes of skipped empty lines; they count against the limit, or a peer could send them for ever. */
+  #skipped = 0;
+
+  constructor(maxBytes: number = DEFAULT_MAX_MESSAGE_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Whether the bytes so far end inside double quotes. */
+  get insideQuotes(): boolean {
+    return this.#quoted;
+  }
+
+  /** Takes the next bytes; what follows a complete line is ignored (BRK-1.6: one message a connection). */
+  push(chunk: Uint8Array): Framed {
+    let start = 0;
+    for (let i = 0; i < chunk.length; i++) {
+      if (!this.#endsAt(chunk[i]!)) continue;
+      this.#buffer.append(chunk.subarray(start, i));
+      const taken = this.#buffer.take();
+      const line = stripCarriageReturn(taken);
+      if (this.#skipped + line.length > this.#maxBytes) return { kind: 'too-long' };
+      if (!isEmpty(line)) return { kind: 'line', line };
+      this.#skipped += taken.length + 1;
+      start = i + 1;
+    }
+    this.#buffer.append(chunk.subarray(start));
+    // One byte more than the limit: it may be the CR of the line end.
+    return this.#buffer.length + this.#skipped > this.#maxBytes + 1 ? { kind: 'too-long' } : MORE;
+  }
+
+  /** The peer closed its side: what is there is the message (BRK-1.8 b). */
+  end(): Framed {
+    const line = stripCarriageReturn(this.#buffer.take());
+    if (this.#skipped + line.length > this.#maxBytes) return { kind: 'too-long' };
+    return isEmpty(line) ? MORE : { kind: 'line', line };
+  }
+
+  /** Follows the quotes over one byte, by the lexer's rules (BRK-2.7); true for the LF that ends the message. */
+  #endsAt(byte: number): boolean {
+    if (!this.#quoted) {
+      if (byte === QUOTE) this.#quoted = true;
+      return byte === LF;
+    }
+    if (this.#escaped) this.#escaped = false;
+    else if (byte === BACKSLASH) this.#escaped = true;
+    else if (byte === QUOTE) this.#quoted = false;
+    return false;
+  }
+}
+
+function stripCarriageReturn(line: Uint8Array): Uint8Array {
+  return line.at(-1) === CR ? line.subarray(0, -1) : line;
+}
+
+function isEmpty(line: Uint8Array): boolean {
+  return line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+}
+
+/**
+ * A message and the CR LF that ends it (BRK-1.9).
+ * @throws UsageError when a server would not read it as exactly one message: it is empty, a quote is not
+ * closed, or a line end stands outside quotes
+ */
+export function frameMessage(message: string | Uint8Array): Uint8Array {
+  const line = typeof message === 'string' ? new TextEncoder().encode(message) : message;
+  const framed = new Uint8Array(line.length + 2);
+  framed.set(line);
+  framed[line.length] = CR;
+  framed[line.length + 1] = LF;
+  const read = new MessageFramer(Number.POSITIVE_INFINITY).push(framed);
+  if (read.kind !== 'line' || read.line.length !== line.length) {
+    throw new UsageError('a message is one line that is not empty and closes its double quotes');
+  }
+  return framed;
+}

@@ -1,0 +1,48 @@
+export {
+  BrokerClientSession,
+  type BrokerClientSessionOptions,
+  type BrokerHit,
+  type ClientEvent,
+  DEFAULT_MAX_HIT_BYTES,
+} from './client-session.js';
+export { formatFlags, formatMessage, formatQuery, formatQueryMessage } from './formatter.js';
+export { DEFAULT_MAX_MESSAGE_BYTES, frameMessage } from './framing.js';
+export { parseMessage, parseQuery } from './message-parser.js';
+export {
+  type AdminCommand,
+  type BrokerMessage,
+  clampLifetime,
+  DEFAULT_FLAGS,
+  type Expression,
+  MAX_SPELLING_ERRORS,
+  MIN_LIFETIME,
+  PLAIN_ADMIN_KEYWORDS,
+  type PlainAdminKeyword,
+  type Query,
+  type QueryFlags,
+  type SelectOperator,
+} from './messages.js';
+export { DEFAULT_MAX_DEPTH, DEFAULT_MAX_TERMS, type QueryLimits } from './query-parser.js';
+export {
+  DEFAULT_MAX_LINE_BYTES,
+  DEFAULT_MAX_VALUE_BYTES,
+  ResultDecoder,
+  type ResultDecoderOptions,
+} from './result-decoder.js';
+export {
+  encodeResult,
+  errorItem,
+  fatalItem,
+  formatMatchedLine,
+  type MatchedLineText,
+  parseMatchedLine,
+  REPLY,
+  RESULT_CODE,
+  type ResultItem,
+  VERSION_TEXT,
+} from './results.js';
+export {
+  BrokerServerSession,
+  type BrokerServerSessionOptions,
+  type ServerEvent,
+} from './server-session.js';

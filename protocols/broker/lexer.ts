@@ -1,0 +1,140 @@
+import { ProtocolError } from '../errors.js';
+import { decodeText } from '../soif/index.js';
+
+/** A lexical unit of a message; `at` is its byte offset. Keyword names are lower case without the `#`. */
+export type Token =
+  | { readonly kind: 'word' | 'string'; readonly text: string; readonly at: number }
+  | { readonly kind: 'keyword'; readonly name: string; readonly at: number }
+  | { readonly kind: '(' | ')' | ':' | 'end'; readonly at: number };
+
+/** An ID of the grammar: a bare word or a quoted string (BRK-2.5). */
+export type IdToken = Extract<Token, { readonly text: string }>;
+
+const TAB = 0x09;
+const CR = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const HASH = 0x23;
+const OPEN = 0x28;
+const CLOSE = 0x29;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || (byte !== undefined && byte >= TAB && byte <= CR);
+}
+
+/** BRK-2.8: where an unquoted word stops. */
+function endsWord(byte: number | undefined): boolean {
+  return isBlank(byte) || byte === OPEN || byte === CLOSE || byte === QUOTE || byte === COLON;
+}
+
+/** A complaint about a message, in the one form all of this folder's parsers use. */
+export function malformed(rule: string, offset: number, what: string): ProtocolError {
+  return new ProtocolError(what, { protocol: 'broker', rule, offset });
+}
+
+/** Cuts a message into tokens, one token of look-ahead. Works on bytes, because offsets are bytes (BRK-1.10). */
+export class TokenReader {
+  #position = 0;
+  #ahead: Token | undefined;
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** The next token without taking it. @throws ProtocolError BRK-2.5 when a quote is never closed. */
+  peek(): Token {
+    this.#ahead ??= this.#scan();
+    return this.#ahead;
+  }
+
+  /** Takes the next token; at the end it is `end` for ever. */
+  next(): Token {
+    const token = this.peek();
+    this.#ahead = undefined;
+    return token;
+  }
+
+  /** Takes the next token, which must be an ID. @throws ProtocolError naming `what` was expected. */
+  id(what: string, rule: string): IdToken {
+    const token = this.next();
+    if (token.kind === 'word' || token.kind === 'string') return token;
+    throw malformed(rule, token.at, `${what} expected, found ${describe(token)}`);
+  }
+
+  /** Nothing may follow. @throws ProtocolError */
+  finish(rule: string): void {
+    const token = this.next();
+    if (token.kind !== 'end') throw malformed(rule, token.at, `unexpected ${describe(token)}`);
+  }
+
+  #scan(): Token {
+    const bytes = this.#bytes;
+    while (isBlank(bytes[this.#position])) this.#position++;
+    const at = this.#position;
+    const first = bytes[at];
+    if (first === undefined) return { kind: 'end', at };
+    if (first === OPEN || first === CLOSE || first === COLON) {
+      this.#position = at + 1;
+      return { kind: first === OPEN ? '(' : first === CLOSE ? ')' : ':', at };
+    }
+    if (first === QUOTE) return this.#scanString(at);
+    let end = at + 1;
+    while (end < bytes.length && !endsWord(bytes[end])) end++;
+    this.#position = end;
+    // BRK-2.1, BRK-2.2: `#` starts a keyword, whose case does not matter.
+    if (first === HASH) {
+      return { kind: 'keyword', name: decodeText(bytes.subarray(at + 1, end)).toLowerCase(), at };
+    }
+    return { kind: 'word', text: decodeText(bytes.subarray(at, end)), at };
+  }
+
+  #scanString(at: number): Token {
+    const bytes = this.#bytes;
+    const value: number[] = [];
+    for (let i = at + 1; i < bytes.length; i++) {
+      const byte = bytes[i]!;
+      if (byte === QUOTE) {
+        this.#position = i + 1;
+        return { kind: 'string', text: decodeText(Uint8Array.from(value)), at };
+      }
+      const after = bytes[i + 1];
+      if (byte === BACKSLASH && after !== undefined) {
+        // BRK-2.7: `\"` is a quote; every other pair goes to the indexer as it is.
+        if (after !== QUOTE) value.push(byte);
+        value.push(after);
+        i++;
+      } else {
+        value.push(byte);
+      }
+    }
+    throw malformed('BRK-2.5', at, 'a double quote is never closed');
+  }
+}
+
+/** A token as a sentence names it. */
+export function describe(token: Token): string {
+  switch (token.kind) {
+    case 'word':
+    case 'string':
+      return `"${token.text.length > 40 ? `${token.text.slice(0, 40)}...` : token.text}"`;
+    case 'keyword':
+      return `#${token.name.slice(0, 40)}`;
+    case 'end':
+      return 'the end of the message';
+    default:
+      return `"${token.kind}"`;
+  }
+}
+
+/** Strict decimal, digits only, at most `max`; undefined for anything else. */
+export function parseDecimal(text: string, max: number): number | undefined {
+  if (!/^\d{1,10}$/.test(text)) return undefined;
+  const value = Number(text);
+  return value <= max ? value : undefined;
+}
+
+/** The largest number a flag may carry: what a 32-bit count holds. */
+export const MAX_NUMBER = 0xffff_ffff;

@@ -1,0 +1,111 @@
+/** How a structured term compares (BRK-2.14, BRK-2.17); `contains` is the user-level `tag : value`. */
+export type SelectOperator = 'contains' | 'exact' | 'regexp' | 'less-than' | 'greater-than';
+
+/**
+ * A Boolean query. Text is decoded (UTF-8, else windows-1252); backslash pairs stay as typed (BRK-2.7).
+ * `at` is the byte offset of the term in the message line (or in the text given to `parseQuery`).
+ */
+export type Expression =
+  | { readonly kind: 'term'; readonly text: string; readonly quoted: boolean; readonly at: number }
+  | {
+      readonly kind: 'select';
+      readonly attribute: string;
+      readonly operator: SelectOperator;
+      readonly value: string;
+      readonly at: number;
+    }
+  | { readonly kind: 'not'; readonly operand: Expression }
+  | { readonly kind: 'and' | 'or' | 'except'; readonly left: Expression; readonly right: Expression };
+
+/** `#allb` (every object of the Broker, BRK-2.11) or an expression. */
+export type Query = { readonly kind: 'all' } | Expression;
+
+/** The flags between `#USER` or `#BULK` and `#END` (BRK-3). Absent limits mean the server's own cap. */
+export interface QueryFlags {
+  /** `#desc`: send descriptions. */
+  readonly desc: boolean;
+  /** `#opaque`: its meaning is the server's `Opaque-Mode` (BRK-3.2). */
+  readonly opaque: boolean;
+  readonly ignoreCase: boolean;
+  readonly matchWord: boolean;
+  /** Spelling errors allowed, 0 to {@link MAX_SPELLING_ERRORS}. */
+  readonly errors: number;
+  /** `#index maxresult`: matched lines in all (BRK-8.11). */
+  readonly maxResults?: number;
+  /** `#index maxfiles`: objects. */
+  readonly maxFiles?: number;
+  /** `#index maxlines`: matched lines of one object. */
+  readonly maxLines?: number;
+  /** `#index lifetime`, seconds, as asked for; see {@link clampLifetime}. */
+  readonly lifetime?: number;
+  /** `#attribute` names in the order and spelling of the message. */
+  readonly attributes: readonly string[];
+  /** `#since`: UnixSeconds; only objects changed after it. */
+  readonly since?: number;
+  /** `#index` flags this kit does not know, each `NAME` or `NAME VALUE` (BRK-3.5). */
+  readonly unknown: readonly string[];
+}
+
+/** BRK-3.7: what a message means that carries no flags. */
+export const DEFAULT_FLAGS: QueryFlags = {
+  desc: false,
+  opaque: false,
+  ignoreCase: false,
+  matchWord: false,
+  errors: 0,
+  attributes: [],
+  unknown: [],
+};
+
+/** BRK-2.23: the most spelling errors a query may ask for. */
+export const MAX_SPELLING_ERRORS = 8;
+
+/** BRK-8.14: the shortest lifetime of a query, in seconds. */
+export const MIN_LIFETIME = 10;
+
+/**
+ * The seconds a query may run: always between 10 and the server's `Glimpse-MaxLife`, which is also the
+ * value of a query that does not ask (BRK-8.14).
+ */
+export function clampLifetime(asked: number | undefined, maxLifetime: number): number {
+  return Math.min(Math.max(asked ?? maxLifetime, MIN_LIFETIME), maxLifetime);
+}
+
+/** The administrative commands of BRK-5.1; `kind` is the keyword without `#`. */
+export type AdminCommand =
+  | { readonly kind: 'add-object'; readonly files: readonly string[] }
+  | { readonly kind: 'rem-object-oid'; readonly oids: readonly number[] }
+  | { readonly kind: 'rem-object-path'; readonly path: string }
+  | { readonly kind: 'rem-object-query'; readonly query: Query }
+  | { readonly kind: 'add-log' | 'rem-log'; readonly event: string }
+  | { readonly kind: 'open-log'; readonly file?: string }
+  | { readonly kind: 'set'; readonly name: string; readonly value: string }
+  | { readonly kind: PlainAdminKeyword };
+
+/** Administrative keywords without a parameter. */
+export const PLAIN_ADMIN_KEYWORDS = [
+  'clean-broker',
+  'close-log',
+  'collection',
+  'compress-registry',
+  'do-stats',
+  'flush-log',
+  'full-index',
+  'incremental-index',
+  'rem-dups',
+  'restart',
+  'rotate-log',
+  'shutdown',
+] as const;
+export type PlainAdminKeyword = (typeof PLAIN_ADMIN_KEYWORDS)[number];
+
+/** One message a Broker understands (BRK-2). */
+export type BrokerMessage =
+  | { readonly kind: 'user'; readonly flags: QueryFlags; readonly query: Query }
+  | { readonly kind: 'bulk'; readonly flags: QueryFlags; readonly query: Query }
+  | {
+      readonly kind: 'admin';
+      /** Empty when the message gives none: such a command is always refused (BRK-5.2). */
+      readonly password: string;
+      readonly command: AdminCommand;
+    };

@@ -1,0 +1,190 @@
+import { describe, type IdToken, malformed, type Token, type TokenReader } from './lexer.js';
+import type { Expression, Query, SelectOperator } from './messages.js';
+
+/** Limits of one query; they keep recursion over the tree safe for everybody who receives it. */
+export interface QueryLimits {
+  /** Parentheses inside parentheses. Default 64. */
+  readonly maxDepth?: number;
+  /** Terms of one query; a chain of operators is as deep as it has terms (BRK-2.12). Default 1000. */
+  readonly maxTerms?: number;
+}
+
+export const DEFAULT_MAX_DEPTH = 64;
+export const DEFAULT_MAX_TERMS = 1000;
+
+type LogicalOperator = 'and' | 'or' | 'except';
+
+/** A parenthesis that is still open: the operands and operators read so far, to be grouped when it closes. */
+interface Level {
+  readonly operands: Expression[];
+  readonly operators: LogicalOperator[];
+  /** `not` stood before this parenthesis: the group it makes is negated. */
+  readonly negated: boolean;
+  readonly at: number;
+}
+
+/**
+ * Parses what follows `#END` (or `#rem-object-query`), up to the end of the message.
+ * Parentheses live on an explicit stack, so that no input can exhaust the call stack.
+ * @throws ProtocolError with the rule and the byte offset.
+ */
+export function parseQueryTokens(tokens: TokenReader, limits: QueryLimits = {}): Query {
+  const first = tokens.peek();
+  if (first.kind === 'keyword' && first.name === 'allb') {
+    tokens.next();
+    tokens.finish('BRK-2.11');
+    return { kind: 'all' };
+  }
+  return parseExpression(tokens, limits);
+}
+
+function parseExpression(tokens: TokenReader, limits: QueryLimits): Expression {
+  const maxDepth = limits.maxDepth ?? DEFAULT_MAX_DEPTH;
+  const maxTerms = limits.maxTerms ?? DEFAULT_MAX_TERMS;
+  const outer: Level[] = [];
+  let level: Level = { operands: [], operators: [], negated: false, at: 0 };
+  let terms = 0;
+
+  for (;;) {
+    // An operand: [not] clause, or [not] and a parenthesis that opens a new level.
+    const negated = isWord(tokens.peek(), 'not');
+    if (negated) tokens.next();
+    const token = tokens.peek();
+    if (token.kind === '(') {
+      tokens.next();
+      if (outer.length >= maxDepth) {
+        throw malformed('BRK-2.12', token.at, `more than ${maxDepth} parentheses inside each other`);
+      }
+      outer.push(level);
+      level = { operands: [], operators: [], negated, at: token.at };
+      continue;
+    }
+    if (++terms > maxTerms) throw malformed('BRK-2.12', token.at, `more than ${maxTerms} terms in one query`);
+    const clause = parseClause(tokens);
+    level.operands.push(negated ? { kind: 'not', operand: clause } : clause);
+
+    // What follows an operand: closing parentheses, the end, or an operator (which may be left out).
+    let after = tokens.peek();
+    while (after.kind === ')') {
+      const parent = outer.pop();
+      if (parent === undefined) throw malformed('BRK-2.4', after.at, 'a ")" without its "("');
+      tokens.next();
+      const group = groupToTheRight(level);
+      parent.operands.push(level.negated ? { kind: 'not', operand: group } : group);
+      level = parent;
+      after = tokens.peek();
+    }
+    if (after.kind === 'end') {
+      if (outer.length > 0) throw malformed('BRK-2.4', level.at, 'a "(" is never closed');
+      return groupToTheRight(level);
+    }
+    level.operators.push(takeLogicalOperator(tokens, after));
+  }
+}
+
+/** BRK-2.12: no precedence, `a and b or c` is `a and (b or c)`. */
+function groupToTheRight(level: Level): Expression {
+  let right = level.operands.at(-1);
+  if (right === undefined) throw malformed('BRK-2.4', level.at, 'an empty pair of parentheses');
+  for (let i = level.operators.length - 1; i >= 0; i--) {
+    right = { kind: level.operators[i]!, left: level.operands[i]!, right };
+  }
+  return right;
+}
+
+function takeLogicalOperator(tokens: TokenReader, token: Token): LogicalOperator {
+  for (const operator of ['and', 'or', 'except'] as const) {
+    if (isWord(token, operator)) {
+      tokens.next();
+      return operator;
+    }
+  }
+  // BRK-2.13a: `a b` and `a not b` mean `a and b` and `a and not b`.
+  return 'and';
+}
+
+function parseClause(tokens: TokenReader): Expression {
+  const id = takeId(tokens);
+  const operator = takeSelectOperator(tokens);
+  if (operator !== undefined) {
+    const value = takeId(tokens);
+    return { kind: 'select', attribute: id.text, operator, value: value.text, at: id.at };
+  }
+  if (id.kind === 'string') {
+    const structured = splitStructured(id.text);
+    if (structured !== undefined) return { kind: 'select', operator: 'contains', ...structured, at: id.at };
+  }
+  return { kind: 'term', text: id.text, quoted: id.kind === 'string', at: id.at };
+}
+
+/** BRK-2.15: a quoted `attribute=value`; undefined when the text before `=` cannot be an attribute's name. */
+export function splitStructured(text: string): { attribute: string; value: string } | undefined {
+  const match = /^([A-Za-z][\w.<>-]*)=(.+)$/s.exec(text);
+  return match === null ? undefined : { attribute: match[1]!, value: match[2]! };
+}
+
+function takeSelectOperator(tokens: TokenReader): SelectOperator | undefined {
+  const token = tokens.peek();
+  if (token.kind === ':') {
+    tokens.next();
+    return 'contains'; // BRK-2.14
+  }
+  for (const operator of ['exact', 'regexp', 'less-than', 'greater-than'] as const) {
+    if (isWord(token, operator)) {
+      tokens.next();
+      return operator;
+    }
+  }
+  return undefined;
+}
+
+function takeId(tokens: TokenReader): IdToken {
+  const token = tokens.next();
+  if (token.kind === 'string') {
+    if (token.text === '') throw malformed('BRK-2.5', token.at, 'an empty string cannot be searched for');
+    return token;
+  }
+  if (token.kind === 'word') {
+    if (!isOperatorWord(token.text)) return token;
+    // BRK-2.3, BRK-2.6
+    throw malformed(
+      'BRK-2.3',
+      token.at,
+      `a term expected, found the operator "${token.text}" (in double quotes it is a term)`,
+    );
+  }
+  const hint = token.kind === ':' ? ' (a value that contains a colon is quoted)' : '';
+  throw malformed(
+    RULE_OF_WRONG_TOKEN[token.kind],
+    token.at,
+    `a term expected, found ${describe(token)}${hint}`,
+  );
+}
+
+const RULE_OF_WRONG_TOKEN = {
+  keyword: 'BRK-2.6',
+  ':': 'BRK-2.8',
+  '(': 'BRK-2.4',
+  ')': 'BRK-2.4',
+  end: 'BRK-2.9',
+} as const;
+
+const OPERATOR_WORDS = new Set([
+  'and',
+  'or',
+  'not',
+  'except',
+  'exact',
+  'regexp',
+  'less-than',
+  'greater-than',
+]);
+
+/** BRK-2.3: operator words have no `#` and any case. */
+export function isOperatorWord(text: string): boolean {
+  return OPERATOR_WORDS.has(text.toLowerCase());
+}
+
+function isWord(token: Token, word: string): boolean {
+  return token.kind === 'word' && token.text.toLowerCase() === word;
+}

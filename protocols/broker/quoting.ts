@@ -1,0 +1,23 @@
+import { isOperatorWord } from './query-parser.js';
+
+/** A word that the lexer reads back as itself (BRK-2.6, BRK-2.8); only ASCII blanks end a word. */
+function isBareWord(text: string): boolean {
+  return /^[^\t-\r ()":#][^\t-\r ()":]*$/.test(text) && !isOperatorWord(text);
+}
+
+/** An ID as it is written in a message: bare where that is possible, else in double quotes. */
+export function quoteId(text: string): string {
+  return isBareWord(text) ? text : quoteString(text);
+}
+
+/**
+ * An ID in double quotes (BRK-2.5). Backslash pairs stay (BRK-2.7); a single backslash at the end, which
+ * would swallow the closing quote, becomes a pair that means the same to the indexer.
+ */
+export function quoteString(text: string): string {
+  const escaped = text.replace(/\\([\s\S]?)|"/g, (found, after: string | undefined) => {
+    if (found === '"') return '\\"';
+    return after === '' ? '\\\\' : found;
+  });
+  return `"${escaped}"`;
+}

@@ -1,0 +1,205 @@
+import { ProtocolError } from '../errors.js';
+import { decodeText } from '../soif/index.js';
+import { ByteBuffer } from './byte-buffer.js';
+import type { ResultItem } from './results.js';
+
+export interface ResultDecoderOptions {
+  /** Longest line in bytes. A matched line may be a whole paragraph. Default 1 MiB. */
+  readonly maxLineBytes?: number;
+  /** Largest counted value in bytes. Default 16 MiB. */
+  readonly maxValueBytes?: number;
+}
+
+export const DEFAULT_MAX_LINE_BYTES = 1 << 20;
+export const DEFAULT_MAX_VALUE_BYTES = 1 << 24;
+
+const LF = 0x0a;
+const CR = 0x0d;
+const CR_BYTES = Uint8Array.of(CR);
+
+type State =
+  | { readonly kind: 'line' }
+  /** Inside the bytes of a `124` (name undefined) or `127`. */
+  | { readonly kind: 'value'; readonly name: string | undefined; readonly size: number; readonly at: number }
+  /** Behind the bytes: one LF or CR LF may follow (BRK-4.4). */
+  | { readonly kind: 'after-value'; readonly carriageReturn: boolean };
+
+const LINE: State = { kind: 'line' };
+const AFTER_VALUE: State = { kind: 'after-value', carriageReturn: false };
+
+/**
+ * Reads a reply (BRK-4) in pieces of any size. Lines that are no items are skipped and codes that this kit
+ * does not know come out as `unknown` (BRK-4.17). Memory: one line or one value.
+ */
+export class ResultDecoder {
+  readonly #maxLineBytes: number;
+  readonly #maxValueBytes: number;
+  readonly #buffer = new ByteBuffer();
+  #state: State = LINE;
+  /** Bytes consumed before the current chunk. */
+  #offset = 0;
+  #failure: ProtocolError | undefined;
+  #cutOff = false;
+
+  constructor(options: ResultDecoderOptions = {}) {
+    this.#maxLineBytes = options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES;
+    this.#maxValueBytes = options.maxValueBytes ?? DEFAULT_MAX_VALUE_BYTES;
+  }
+
+  /** Whether {@link end} found the reply to stop inside a counted value. */
+  get cutOff(): boolean {
+    return this.#cutOff;
+  }
+
+  /**
+   * The items that `chunk` completes. Items before an error are handed out first: the error then comes from
+   * the next call, and from every call after it.
+   * @throws ProtocolError BRK-4.1 for a line, BRK-4.4 for a value beyond its limit
+   */
+  push(chunk: Uint8Array): ResultItem[] {
+    if (this.#failure !== undefined) throw this.#failure;
+    const items: ResultItem[] = [];
+    let position = 0;
+    while (position < chunk.length && this.#failure === undefined) {
+      position = this.#step(chunk, position, items);
+    }
+    this.#offset += chunk.length;
+    return this.#result(items);
+  }
+
+  /**
+   * The peer closed: a last line may lack its LF.
+   * @throws ProtocolError BRK-4.4 when the reply ends inside a counted value
+   */
+  end(): ResultItem[] {
+    if (this.#failure !== undefined) throw this.#failure;
+    const items: ResultItem[] = [];
+    if (this.#state.kind === 'line' && this.#buffer.length > 0) {
+      const at = this.#offset - this.#buffer.length;
+      this.#readLine(this.#buffer.take(), at, items);
+    }
+    const state = this.#state;
+    if (state.kind === 'value') {
+      const got = this.#buffer.length;
+      this.#cutOff = true;
+      this.#fail('BRK-4.4', state.at, `the reply ends after ${got} of ${state.size} counted bytes`);
+    }
+    return this.#result(items);
+  }
+
+  #result(items: ResultItem[]): ResultItem[] {
+    if (this.#failure !== undefined && items.length === 0) throw this.#failure;
+    return items;
+  }
+
+  #step(chunk: Uint8Array, position: number, items: ResultItem[]): number {
+    const state = this.#state;
+    switch (state.kind) {
+      case 'line':
+        return this.#stepLine(chunk, position, items);
+      case 'value': {
+        const end = Math.min(chunk.length, position + state.size - this.#buffer.length);
+        this.#buffer.append(chunk.subarray(position, end));
+        if (this.#buffer.length === state.size) this.#finishValue(state.name, items);
+        return end;
+      }
+      case 'after-value': {
+        const byte = chunk[position];
+        if (byte === LF) {
+          this.#state = LINE;
+          return position + 1;
+        }
+        if (state.carriageReturn) {
+          // A CR without its LF begins the next line.
+          this.#buffer.append(CR_BYTES);
+        } else if (byte === CR) {
+          this.#state = { kind: 'after-value', carriageReturn: true };
+          return position + 1;
+        }
+        this.#state = LINE;
+        return position;
+      }
+    }
+  }
+
+  #stepLine(chunk: Uint8Array, position: number, items: ResultItem[]): number {
+    const newline = chunk.indexOf(LF, position);
+    const end = newline < 0 ? chunk.length : newline;
+    const at = this.#offset + position - this.#buffer.length;
+    if (this.#buffer.length + end - position > this.#maxLineBytes) {
+      this.#fail('BRK-4.1', at, `a line is longer than ${this.#maxLineBytes} bytes`);
+      return end;
+    }
+    let line = chunk.subarray(position, end);
+    if (newline < 0 || this.#buffer.length > 0) {
+      this.#buffer.append(line);
+      if (newline < 0) return end;
+      line = this.#buffer.take();
+    }
+    this.#readLine(line, at, items);
+    return end + 1;
+  }
+
+  #readLine(line: Uint8Array, at: number, items: ResultItem[]): void {
+    const text = decodeText(line.at(-1) === CR ? line.subarray(0, -1) : line);
+    const match = /^(\d{3}) -(?: ([\s\S]*))?$/.exec(text);
+    if (match === null) return; // BRK-4.17
+    const code = Number(match[1]);
+    const payload = match[2] ?? '';
+    if (code === 124 || code === 127) {
+      const head = /^(?:([\s\S]*) )?(\d+)\s*$/.exec(payload);
+      // BRK-4.6: a 127 has a name before its count, a 124 has none.
+      if (head !== null && (head[1] === undefined) === (code === 124)) {
+        this.#beginValue(head[1], Number(head[2]), at, items);
+      } else {
+        items.push({ kind: 'unknown', code, text: payload });
+      }
+      return;
+    }
+    items.push(plainItem(code, payload));
+  }
+
+  #beginValue(name: string | undefined, size: number, at: number, items: ResultItem[]): void {
+    if (size > this.#maxValueBytes) {
+      this.#fail('BRK-4.4', at, `a value of ${size} bytes is larger than ${this.#maxValueBytes}`);
+      return;
+    }
+    this.#state = { kind: 'value', name, size, at };
+    if (size === 0) this.#finishValue(name, items);
+  }
+
+  #finishValue(name: string | undefined, items: ResultItem[]): void {
+    const value = this.#buffer.take();
+    items.push(name === undefined ? { kind: 'description', value } : { kind: 'attribute', name, value });
+    this.#state = AFTER_VALUE;
+  }
+
+  #fail(rule: string, offset: number, message: string): void {
+    this.#failure = new ProtocolError(message, { protocol: 'broker', rule, offset });
+  }
+}
+
+function plainItem(code: number, text: string): ResultItem {
+  switch (code) {
+    case 101:
+      return { kind: 'message', text };
+    case 103:
+      return { kind: 'error', text };
+    case 111:
+      return { kind: 'fatal', text };
+    case 120:
+      return { kind: 'match', url: text.trim() };
+    case 122:
+      return { kind: 'opaque', text };
+    case 125:
+      return { kind: 'object-url', url: text.trim() };
+    case 126:
+      return { kind: 'home-page', url: text.trim() };
+    case 130:
+      return { kind: 'object-end' };
+    case 200:
+      return { kind: 'version', text };
+    default:
+      return { kind: 'unknown', code, text };
+  }
+}

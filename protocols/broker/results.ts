@@ -1,0 +1,129 @@
+import { type ProtocolError, UsageError } from '../errors.js';
+
+/** One item of a reply (BRK-4.1). Text is decoded (UTF-8, else windows-1252); counted values are bytes. */
+export type ResultItem =
+  | { readonly kind: 'message' /* 101 */ | 'error' /* 103 */ | 'fatal' /* 111 */; readonly text: string }
+  | {
+      readonly kind: 'match' /* 120 */ | 'object-url' /* 125 */ | 'home-page' /* 126 */;
+      readonly url: string;
+    }
+  | { readonly kind: 'opaque' /* 122 */; readonly text: string }
+  | { readonly kind: 'description' /* 124 */; readonly value: Uint8Array }
+  | { readonly kind: 'attribute' /* 127 */; readonly name: string; readonly value: Uint8Array }
+  | { readonly kind: 'object-end' /* 130 */ }
+  | { readonly kind: 'version' /* 200 */; readonly text: string }
+  | { readonly kind: 'unknown'; readonly code: number; readonly text: string };
+
+/** The codes of a reply to a user query (BRK-4.1); a bulk answer has 0 and 400 as well. */
+export const RESULT_CODE = {
+  message: 101,
+  error: 103,
+  fatal: 111,
+  match: 120,
+  opaque: 122,
+  description: 124,
+  'object-url': 125,
+  'home-page': 126,
+  attribute: 127,
+  'object-end': 130,
+  version: 200,
+} as const;
+
+/** BRK-1.4: what follows `200 - `; the word `Broker` in it is how a client knows the port. */
+export const VERSION_TEXT = 'HARVEST Broker 1.0';
+
+/** BRK-4.2 */
+const OBJECT_END_TEXT = 'object end';
+
+/**
+ * The bytes of one item, LF included. Line ends inside a line's text become blanks.
+ * @throws UsageError when the code of an `unknown` item is not 0 to 999
+ */
+export function encodeResult(item: ResultItem): Uint8Array {
+  switch (item.kind) {
+    case 'match':
+    case 'object-url':
+    case 'home-page':
+      return encodeLine(RESULT_CODE[item.kind], item.url);
+    case 'description':
+      return encodeCounted(`${item.value.length}`, item.value, RESULT_CODE.description);
+    case 'attribute':
+      return encodeCounted(`${item.name} ${item.value.length}`, item.value, RESULT_CODE.attribute);
+    case 'object-end':
+      return encodeLine(RESULT_CODE['object-end'], OBJECT_END_TEXT);
+    case 'unknown':
+      if (!Number.isInteger(item.code) || item.code < 0 || item.code > 999) {
+        throw new UsageError(`a result code has three digits, not: ${item.code}`);
+      }
+      return encodeLine(item.code, item.text);
+    default:
+      return encodeLine(RESULT_CODE[item.kind], item.text);
+  }
+}
+
+function encodeLine(code: number, text: string): Uint8Array {
+  const line = text.replace(/[\r\n]+/g, ' ');
+  return new TextEncoder().encode(`${String(code).padStart(3, '0')} - ${line}\n`);
+}
+
+/** BRK-4.4: the LF after the bytes is not counted, and a real client loses the next item without it. */
+function encodeCounted(text: string, value: Uint8Array, code: number): Uint8Array {
+  const head = encodeLine(code, text);
+  const bytes = new Uint8Array(head.length + value.length + 1);
+  bytes.set(head);
+  bytes.set(value, head.length);
+  bytes[bytes.length - 1] = 0x0a;
+  return bytes;
+}
+
+/** BRK-4.14: a fatal item with `ERROR` in it, by which real clients know errors. */
+export function fatalItem(sentence: string): ResultItem {
+  return { kind: 'fatal', text: `ERROR: ${sentence}` };
+}
+
+/** BRK-4.13, BRK-4.14: an error that does not end the results. */
+export function errorItem(sentence: string): ResultItem {
+  return { kind: 'error', text: `ERROR: ${sentence}` };
+}
+
+/** BRK-4.18: the replies that every Broker words alike. */
+export const REPLY = {
+  nothingMatched: (): ResultItem => ({ kind: 'message', text: 'No objects matched your query.' }),
+  malformed: (error: ProtocolError): ResultItem => fatalItem(`Malformed message: ${error.message}`),
+  unsupported: (indexer: string, what: string): ResultItem =>
+    fatalItem(`${indexer} does not support ${what}`),
+  busy: (): ResultItem => fatalItem('Broker is too busy, try again later'),
+  lifetimeReached: (seconds: number): ResultItem => ({
+    kind: 'message',
+    text: `Query stopped after ${seconds} seconds; results are incomplete.`,
+  }),
+  unknownFlag: (flag: string): ResultItem => ({
+    kind: 'message',
+    text: `Unknown flag #index ${flag} ignored.`,
+  }),
+  invalidPassword: (): ResultItem => fatalItem('Invalid password'),
+} as const;
+
+/** A matched line as the text of a `122` carries it (BRK-4.8). */
+export interface MatchedLineText {
+  readonly attribute: string;
+  readonly text: string;
+  /** Whether it is the first line of its attribute, which still carried the attribute's head. */
+  readonly first: boolean;
+}
+
+/**
+ * The text of a `122` for one matched line (BRK-4.8). `attributeBytes` is the size of the whole attribute's
+ * value; it is written only before an attribute's first line.
+ */
+export function formatMatchedLine(line: MatchedLineText, attributeBytes: number): string {
+  const head = line.first ? `${line.attribute}{${attributeBytes}}:\t` : '';
+  return `Matched line: ${line.attribute}# ${head}${line.text}`;
+}
+
+/** Reads a `122` text of the shape BRK-4.8, with or without its `Matched line: `; undefined for other shapes. */
+export function parseMatchedLine(opaque: string): MatchedLineText | undefined {
+  const match = /^(?:Matched line: )?([\w<>-]+)# (?:\1\{\d+\}:(\t))?(.*)$/s.exec(opaque);
+  if (match === null) return undefined;
+  return { attribute: match[1]!, text: match[3]!, first: match[2] !== undefined };
+}

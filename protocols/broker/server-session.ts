@@ -1,0 +1,76 @@
+import { UsageError } from '../errors.js';
+import { DEFAULT_MAX_MESSAGE_BYTES, type Framed, MessageFramer } from './framing.js';
+import { encodeResult, fatalItem, type ResultItem, VERSION_TEXT } from './results.js';
+
+/** What the peer's bytes amount to: its one message, or the item that refuses it. Either is the last event. */
+export type ServerEvent =
+  | { readonly kind: 'message'; readonly line: Uint8Array }
+  | { readonly kind: 'error'; readonly item: ResultItem };
+
+export interface BrokerServerSessionOptions {
+  /** BRK-1.8: longest message in bytes. Default 64 KiB. */
+  readonly maxMessageBytes?: number;
+  /** BRK-1.4: text of the version line; must contain `Broker`. Default {@link VERSION_TEXT}. */
+  readonly versionText?: string;
+}
+
+/**
+ * The Broker's end of one connection (BRK-1.3 to BRK-1.8): say {@link greeting}, push what arrives until an
+ * event comes, answer it and close.
+ */
+export class BrokerServerSession {
+  readonly #framer: MessageFramer;
+  readonly #maxMessageBytes: number;
+  readonly #versionText: string;
+  #done = false;
+
+  /** @throws UsageError when `versionText` lacks the word by which clients know a Broker */
+  constructor(options: BrokerServerSessionOptions = {}) {
+    this.#maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+    this.#versionText = options.versionText ?? VERSION_TEXT;
+    if (!/broker/i.test(this.#versionText)) throw new UsageError('BRK-1.4: the version line must say Broker');
+    this.#framer = new MessageFramer(this.#maxMessageBytes);
+  }
+
+  /** Whether the message, or the reason for refusing it, has been handed out. */
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /**
+   * BRK-1.3: the line to send before anything is read. Sending it again during a long reply finds out
+   * whether the peer still reads (BRK-1.5).
+   */
+  greeting(): Uint8Array {
+    return encodeResult({ kind: 'version', text: this.#versionText });
+  }
+
+  /** Bytes of the peer. Bytes behind its message are ignored (BRK-1.6). */
+  push(chunk: Uint8Array): ServerEvent[] {
+    return this.#done ? [] : this.#events(this.#framer.push(chunk));
+  }
+
+  /** The peer closed its side; a peer that said nothing gets no answer. */
+  end(): ServerEvent[] {
+    if (this.#done) return [];
+    const events = this.#events(this.#framer.end());
+    this.#done = true;
+    return events;
+  }
+
+  /** BRK-1.8: the host's idle limit passed without a message. */
+  timeout(): ServerEvent[] {
+    if (this.#done) return [];
+    this.#done = true;
+    const why = this.#framer.insideQuotes ? 'a double quote is never closed' : 'no line end';
+    return [{ kind: 'error', item: fatalItem(`No message within the time limit: ${why}`) }];
+  }
+
+  #events(framed: Framed): ServerEvent[] {
+    if (framed.kind === 'more') return [];
+    this.#done = true;
+    if (framed.kind === 'line') return [{ kind: 'message', line: framed.line }];
+    const item = fatalItem(`Malformed message: longer than ${this.#maxMessageBytes} bytes`);
+    return [{ kind: 'error', item }];
+  }
+}

@@ -1,0 +1,242 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import t, { type Test } from 'tap';
+import { originalOptions } from '../../clients/cli/original-options.js';
+import { peerAddress } from '../../clients/cli/peer-address.js';
+import { StandardOutput } from '../../clients/cli/standard-output.js';
+import { parseMessage } from '../../protocols/broker/index.js';
+
+interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs one command as a process of its own, without the rest of the program. */
+async function run(command: 'query' | 'gather', args: readonly string[]): Promise<Finished> {
+  const folder = new URL('../../clients/cli/', import.meta.url).href;
+  const program =
+    `import { ${command}Command } from '${folder}${command}.js';` +
+    `import { originalOptions } from '${folder}original-options.js';` +
+    `const argv = originalOptions(['node', 'harvest', '${command}', ...process.argv.slice(1)]);` +
+    `await ${command}Command().parseAsync(argv.slice(3), { from: 'user' });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, '--', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  await once(child, 'close');
+  return { code: child.exitCode, stdout, stderr };
+}
+
+/** A server that says `greeting` and answers each line with what `reply` returns; undefined closes. */
+async function scripted(
+  t: Test,
+  greeting: string,
+  reply: (line: string) => string | undefined,
+): Promise<{ address: string; port: number; heard: string[] }> {
+  const heard: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.write(greeting);
+    let rest = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      const lines = (rest + text).split(/\r?\n/);
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        heard.push(line);
+        const answer = reply(line);
+        if (answer === undefined) socket.end();
+        else socket.write(answer, 'latin1');
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { address: `127.0.0.1:${address.port}`, port: address.port, heard };
+}
+
+const GREETING = '200 - HARVEST Broker 1.0\n';
+
+t.test('GATHERD-11.1, GATHERD-11.4, BRK-6.1: original single-dash options', async (t) => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['gather -info -nocompress host', 'gather --info --no-compress host'],
+    ['gather --info host -- -info', 'gather --info host -- -info'],
+    ['broker b.conf -new -nocol', 'broker b.conf --new --nocol'],
+    ['gatherd -dir d 0', 'gatherd --dir d 0'],
+    ['gatherd -d d 0', 'gatherd -d d 0'],
+    ['query host gather -info', 'query host gather -info'],
+    ['--version', '--version'],
+    ['', ''],
+  ];
+  for (const [given, expected] of cases) {
+    const words = given.split(' ').filter((word) => word !== '');
+    const result = originalOptions(['node', '/x/gather', ...words]);
+    t.equal(result.slice(2).join(' '), expected, given);
+  }
+});
+
+t.test('addresses of peers', async (t) => {
+  t.same(peerAddress('host'), { host: 'host', port: undefined });
+  t.same(peerAddress('host:85'), { host: 'host', port: 85 });
+  t.same(peerAddress('[::1]:85'), { host: '::1', port: 85 });
+  t.same(peerAddress('::1'), { host: '::1', port: undefined });
+  for (const bad of ['', 'a:b', 'a:1:2', 'a:65536']) t.throws(() => peerAddress(bad), bad);
+});
+
+t.test('standard output: a reader that left is no error, a full disk is', async (t) => {
+  const failing = (code: string) =>
+    new StandardOutput(
+      new Writable({
+        write: (_piece, _encoding, done) => done(Object.assign(new Error(code), { code })),
+      }),
+    );
+  const pipe = failing('EPIPE');
+  t.same([await pipe.write('a'), await pipe.write('b')], [false, false]);
+  await t.rejects(failing('ENOSPC').write('a'), /ENOSPC/);
+});
+
+t.test('query: text and JSON, exit 0', async (t) => {
+  const reply =
+    '120 - http://a.test/1\n126 - http://b.test/\n124 - 12\nA title\x1b[31m\n122 - Matched line: title# title{7}:\tA title\n' +
+    '127 - size 2\n12\n130 - object end\n120 - http://a.test/2\n130 - object end\n101 - a note\n';
+  const [text, json, more] = await Promise.all([
+    scriptedQuery(t, reply, ['--words', '--attribute', 'size', '--lifetime', '20', 'title:x', 'or', '"a b"']),
+    scriptedQuery(t, reply, ['--json', '--case-sensitive', '--no-lines', '--no-desc', '--max', '0', '#allb']),
+    scriptedQuery(t, reply, ['--max', '1', '--errors', '2', '--opaque-mode', 'show', 'x']),
+  ]);
+  t.same(text, {
+    code: 0,
+    stdout: '1. http://a.test/1\n   A title [31m\n   size: 12\n     title: A title\n2. http://a.test/2\n',
+    stderr: 'query: a note\n',
+    heard:
+      '#USER #desc #index case insensitive #index matchword #index maxfiles 51 #index lifetime 20 ' +
+      '#attribute size #END title:x or "a b"',
+  });
+  t.equal(json.code, 0);
+  t.same(
+    json.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line)),
+    [
+      {
+        url: 'http://a.test/1',
+        homePage: 'http://b.test/',
+        description: 'A title\x1b[31m',
+        matchedLines: ['Matched line: title# title{7}:\tA title'],
+        attributes: { size: '12' },
+      },
+      { url: 'http://a.test/2', homePage: 'http://b.test/', matchedLines: [], attributes: {} },
+    ],
+  );
+  t.equal(json.heard, '#USER #opaque #index case sensitive #END #allb');
+  t.equal(more.stdout.match(/^\d+\./gm)?.length, 1);
+  t.match(more.stderr, /more matches/);
+  t.equal(more.heard, '#USER #desc #opaque #index case insensitive #index error 2 #index maxfiles 2 #END x');
+});
+
+/** One `harvest query` against a Broker with that reply. */
+async function scriptedQuery(t: Test, reply: string, args: readonly string[]) {
+  const heard: string[] = [];
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write(GREETING);
+    socket.once('data', (line: Buffer) => {
+      heard.push(line.toString('latin1').trimEnd());
+      socket.end(reply, 'latin1');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const finished = await run('query', [`127.0.0.1:${address.port}`, ...args]);
+  return { ...finished, heard: heard[0] };
+}
+
+t.test('query: exit 1, 2 and 3', async (t) => {
+  const [nothing, syntax, failed, absent, stalled] = await Promise.all([
+    scriptedQuery(t, '101 - No objects matched your query.\n', ['x']),
+    run('query', ['127.0.0.1:1', 'é (a']),
+    scriptedQuery(t, '120 - u\n130 - object end\n111 - ERROR: Broker is too busy, try again later\n', ['x']),
+    run('query', ['127.0.0.1:1', 'x']),
+    scripted(t, GREETING, () => '').then(({ address }) => run('query', [address, '--timeout', '0.1', 'x'])),
+  ]);
+  t.same([nothing.code, nothing.stdout, nothing.stderr], [1, '', 'query: No objects matched your query.\n']);
+  t.equal(syntax.code, 2);
+  t.equal(syntax.stderr, 'query: a "(" is never closed (BRK-2.4, offset 3)\n  é (a\n    ^\n');
+  t.same([failed.code, failed.stdout], [3, '1. u\n']);
+  t.match(failed.stderr, /too busy/);
+  t.equal(absent.code, 3);
+  t.match(absent.stderr, /127\.0\.0\.1:1: connection refused/);
+  t.equal(stalled.code, 3);
+  t.match(stalled.stderr, /no complete answer within 0\.1 s/);
+});
+
+t.test('query --help teaches: every example query in it parses', async (t) => {
+  const { code, stdout } = await run('query', ['--help']);
+  t.equal(code, 0);
+  const shown = Array.from(stdout.matchAll(/'([^'\n]+)'/g), (match) => match[1] ?? '');
+  t.ok(shown.length >= 9);
+  for (const query of shown) t.doesNotThrow(() => parseMessage(Buffer.from(`#USER #END ${query}`)), query);
+  t.match(stdout, /Exit status: 0/);
+});
+
+const STREAM =
+  '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n@FILE { http://a.test/\nTitle{13}:\t499 - Sent 9 x\n}\n}\n';
+
+/** A gatherd of the simplest kind: no compression, no `SET changes`. */
+async function gatherd(t: Test, end: string | undefined) {
+  return scripted(t, '000 - HELLO 1.8 a.test\n', (line) => {
+    const [verb] = line.split(' ');
+    switch (verb) {
+      case 'HELLO':
+        return '100 - HELLO\n';
+      case 'SEND-UPDATE':
+        return end === undefined ? undefined : `400 - Sending\n${STREAM}${end}`;
+      case 'INFO':
+        return '@GATHERER { http://a.test/\nCount{1}:\t7\n}\n600 - End of INFO\n';
+      case 'QUIT':
+        return '999 - Bye\n';
+      default:
+        return '900 - Unknown command\n';
+    }
+  });
+}
+
+t.test('GATHERD-11.4, GATHERD-11.5: gather', async (t) => {
+  const good = await gatherd(t, '499 - Sent 1 objects\n');
+  const cut = await gatherd(t, undefined);
+  const [full, since, info, broken, absent] = await Promise.all([
+    run('gather', ['-nocompress', good.address]),
+    run('gather', ['127.0.0.1', String(good.port), '1735689600']),
+    run('gather', ['-info', '127.0.0.1', String(good.port)]),
+    run('gather', ['-nocompress', cut.address]),
+    run('gather', ['127.0.0.1:1']),
+  ]);
+  t.same(full, { code: 0, stdout: STREAM, stderr: '' });
+  t.equal(since.code, 0);
+  t.ok(good.heard.includes('SEND-UPDATE 1735689600'));
+  t.same(info, { code: 0, stdout: '@GATHERER { http://a.test/\nCount{1}:\t7\n}\n', stderr: '' });
+  t.same([broken.code, broken.stdout], [1, '']);
+  t.match(broken.stderr, /^gather: /);
+  t.equal(absent.code, 1);
+});
