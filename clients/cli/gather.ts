@@ -1,0 +1,78 @@
+import { Command } from 'commander';
+import { KitError, UsageError } from '../../protocols/errors.js';
+import { encodeSoif } from '../../protocols/soif/index.js';
+import { GatherdClient } from '../gatherd/index.js';
+import { EXIT } from './exit.js';
+import { integerOption, portOption } from './option-values.js';
+import { type PeerAddress, peerAddress } from './peer-address.js';
+import { StandardOutput } from './standard-output.js';
+
+const HELP = `
+Fetches the summaries that a Gatherer exports and writes them to standard output as one SOIF stream, with the @DELETE,
+@REFRESH and @UPDATE groups around the objects. Messages go to standard error. TIMESTAMP is seconds since 1970-01-01 UTC:
+only objects changed since then; without it everything. The original -info and -nocompress are understood too.
+
+Examples:
+  harvest gather localhost                       everything, from port 8500
+  harvest gather localhost 8500 1735689600       what changed since the beginning of 2025
+  harvest gather -info localhost                 only what the Gatherer says about itself
+  harvest gather localhost | grep -a -c '^@FILE' how many objects
+
+Exit status: 0 complete, 1 connection or protocol failure, 2 usage.
+`;
+
+interface GatherOptions {
+  readonly info: boolean;
+  readonly compress: boolean;
+}
+
+/** `harvest gather [-info] [-nocompress] host [port] [timestamp]` (GATHERD-11.4, GATHERD-11.5). */
+export function gatherCommand(): Command {
+  return new Command('gather')
+    .summary("fetch a Gatherer's summaries as one SOIF stream")
+    .argument('<host>', 'where gatherd runs: HOST or HOST:PORT', peerAddress)
+    .argument('[port]', 'its TCP port (default: 8500)', portOption)
+    .argument('[timestamp]', 'only objects changed since this time', integerOption, 0)
+    .option('--info', 'fetch only the short description of the database (-info)', false)
+    .option('--no-compress', 'do not use compression (-nocompress)')
+    .addHelpText('after', HELP)
+    .action(async (peer: PeerAddress, port: number | undefined, since: number, options: GatherOptions) => {
+      if (peer.port !== undefined && port !== undefined) throw new UsageError('gather: two ports are given');
+      process.exitCode = await gather({ host: peer.host, port: peer.port ?? port }, since, options);
+    });
+}
+
+async function gather(peer: PeerAddress, since: number, options: GatherOptions): Promise<number> {
+  const { host, port } = peer;
+  const output = new StandardOutput();
+  try {
+    await using client = await GatherdClient.connect({
+      host,
+      ...(port === undefined ? {} : { port }),
+      onWarning: ({ rule, offset, message }) => complain(`${message} (${rule}, offset ${offset})`),
+    });
+    if (options.info) {
+      const info = await client.info();
+      if (info === undefined) {
+        complain('the server gives no description of its database');
+        return EXIT.failure;
+      }
+      await output.write(encodeSoif(info));
+    } else {
+      for await (const piece of client.stream({ since, compression: options.compress })) {
+        // Nobody reads any more: there is nobody left to be told.
+        if (!(await output.write(piece))) return EXIT.ok;
+      }
+    }
+    await client.quit();
+    return EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof KitError)) throw error;
+    complain(error.message);
+    return EXIT.failure;
+  }
+}
+
+function complain(sentence: string): void {
+  process.stderr.write(`gather: ${sentence}\n`);
+}

@@ -1,0 +1,31 @@
+import { type BrokerHit, parseMatchedLine } from '../../protocols/broker/index.js';
+import { decodeText } from '../../protocols/soif/index.js';
+
+/** Text of a stranger, fit for a terminal: control characters, which could command it, become blanks. */
+export function printable(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, ' ');
+}
+
+/** A match for people: number, URL, description, attributes, matched lines. */
+export function hitAsText(hit: BrokerHit, number: number): string {
+  const lines = [`${number}. ${printable(hit.url)}`];
+  const description = printable(hit.description ?? '').trim();
+  if (description !== '') lines.push(`   ${description}`);
+  for (const [name, value] of hit.attributes) {
+    lines.push(`   ${printable(name)}: ${printable(decodeText(value)).trim()}`);
+  }
+  for (const opaque of hit.matchedLines) {
+    const line = parseMatchedLine(opaque);
+    const text = line === undefined ? opaque : `${line.attribute}: ${line.text}`;
+    lines.push(`     ${printable(text).trimEnd()}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** A match for programs: one line of JSON. Values of attributes are text. */
+export function hitAsJson(hit: BrokerHit): string {
+  const attributes = Object.fromEntries(
+    Array.from(hit.attributes, ([name, value]) => [name, decodeText(value)] as const),
+  );
+  return `${JSON.stringify({ ...hit, attributes })}\n`;
+}

@@ -1,0 +1,20 @@
+/** The single-dash long options of the original programs (GATHERD-11.1, GATHERD-11.4, BRK-6.1), by our command. */
+const ORIGINAL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  gather: { '-info': '--info', '-nocompress': '--no-compress' },
+  gatherd: { '-dir': '--dir' },
+  broker: { '-new': '--new', '-nocol': '--nocol' },
+};
+
+/**
+ * Rewrites the original programs' options (`-info`) to ours (`--info`), which commander would otherwise read
+ * as a bundle of letters. `argv` is `process.argv`: interpreter, script, options of the program, command, its
+ * words. Words after `--` and of other commands stay as they are.
+ */
+export function originalOptions(argv: readonly string[]): string[] {
+  const at = argv.findIndex((word, i) => i >= 2 && !word.startsWith('-'));
+  const options = at < 0 ? undefined : ORIGINAL[argv[at]!];
+  if (options === undefined) return [...argv];
+  const separator = argv.indexOf('--', at);
+  const end = separator < 0 ? argv.length : separator;
+  return argv.map((word, i) => (i > at && i < end ? (options[word] ?? word) : word));
+}

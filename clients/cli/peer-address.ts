@@ -1,0 +1,18 @@
+import { InvalidArgumentError } from 'commander';
+import { portOption } from './option-values.js';
+
+export interface PeerAddress {
+  readonly host: string;
+  readonly port: number | undefined;
+}
+
+/** `HOST`, `HOST:PORT`, or an IPv6 address, which takes brackets when a port follows. */
+export function peerAddress(text: string): PeerAddress {
+  const match = /^\[([^\]]+)\](?::(.*))?$/.exec(text) ?? /^([^:]+)(?::(.*))?$/.exec(text);
+  if (match !== null) {
+    const port = match[2];
+    return { host: match[1]!, port: port === undefined ? undefined : portOption(port) };
+  }
+  if (/^[\da-f:.]*:[\da-f:.]*:[\da-f:.]*$/i.test(text)) return { host: text, port: undefined };
+  throw new InvalidArgumentError('HOST or HOST:PORT is wanted');
+}

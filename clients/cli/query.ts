@@ -1,0 +1,149 @@
+import { Command, Option } from 'commander';
+import { parseQuery } from '../../protocols/broker/index.js';
+import { KitError, ProtocolError, UsageError } from '../../protocols/errors.js';
+import { BrokerClient, DEFAULT_BROKER_PORT, type OpaqueMode, type QueryRequest } from '../broker/index.js';
+import { EXIT } from './exit.js';
+import { hitAsJson, hitAsText, printable } from './hit-text.js';
+import { integerOption, secondsOption } from './option-values.js';
+import { type PeerAddress, peerAddress } from './peer-address.js';
+import { StandardOutput } from './standard-output.js';
+
+const HELP = `
+The query language (put the whole query into single quotes, so that the shell leaves it alone):
+  linux                          a word; also inside longer words unless --words is given
+  '"digital library"'            words in double quotes are one phrase
+  'linux and kernel'             and, or, except, not; words side by side mean and
+  '(cats or dogs) and not mice'  operators have no precedence and group to the right: a and b or c is a and (b or c)
+  'title : harvest'              only in that attribute; blanks around the colon may be left out
+  'url : "http://a.test/x"'      a value with a colon or blanks stands in double quotes
+  'type exact HTML'              the whole value; likewise: size less-than 1000, size greater-than 1000,
+                                 title regexp "^Harvest"
+  '"and"'                        an operator in double quotes is an ordinary word
+  '#allb'                        every object
+
+Examples:
+  harvest query localhost 'linux and kernel'
+  harvest query localhost:8501 --max 5 --no-lines '"digital library" not title : draft'
+  harvest query localhost --json --attribute size --attribute md5 '#allb' | jq .url
+
+Each match is shown with its number, URL, description and matched lines. With --json it is one line with url, objectUrl,
+homePage, description, matchedLines and attributes. What the broker has to say beside its results goes to standard error.
+
+Exit status: 0 something matched, 1 nothing matched, 2 usage or syntax error in the query, 3 the broker cannot be reached
+or failed.
+`;
+
+interface QueryOptions {
+  readonly json: boolean;
+  readonly ignoreCase?: boolean;
+  readonly caseSensitive?: boolean;
+  readonly words: boolean;
+  readonly errors: number;
+  readonly max: number;
+  readonly desc: boolean;
+  readonly lines: boolean;
+  readonly attribute: readonly string[];
+  readonly lifetime?: number;
+  readonly timeout?: number;
+  readonly opaqueMode: OpaqueMode;
+}
+
+/** `harvest query HOST[:PORT] QUERY`: asks a Broker. */
+export function queryCommand(): Command {
+  return new Command('query')
+    .summary('ask a broker')
+    .argument('<broker>', 'where the broker runs: HOST or HOST:PORT (default port 8501)', peerAddress)
+    .argument('<query...>', 'what to look for; several words are joined by blanks')
+    .option('--json', 'one JSON object a line for each match', false)
+    .addOption(
+      new Option('--ignore-case', 'small and capital letters are the same (default)').conflicts(
+        'caseSensitive',
+      ),
+    )
+    .addOption(new Option('--case-sensitive', 'small and capital letters differ'))
+    .option('--words', 'match whole words only', false)
+    .option('--errors <number>', 'spelling errors to allow, up to 8', integerOption, 0)
+    .option('--max <number>', 'most matches to show; 0 = no limit', integerOption, 50)
+    .option('--desc', 'show descriptions (default)', true)
+    .option('--no-desc', 'do not show descriptions')
+    .option('--lines', 'show matched lines (default)', true)
+    .option('--no-lines', 'do not show matched lines')
+    .option('--attribute <name>', 'show this attribute too; may be repeated', collect, [])
+    .option('--lifetime <seconds>', 'how long the broker may search', integerOption)
+    .option('--timeout <seconds>', 'give up when the answer is not complete by then', secondsOption)
+    .addOption(
+      new Option('--opaque-mode <mode>', 'how this broker reads #opaque: no matched lines, or matched lines')
+        .choices(['suppress', 'show'])
+        .default('suppress'),
+    )
+    .addHelpText('after', HELP)
+    .action(async (broker: PeerAddress, words: string[], options: QueryOptions) => {
+      const query = words.join(' ');
+      process.exitCode = isQuery(query) ? await ask(broker, query, options) : EXIT.usage;
+    });
+}
+
+function collect(name: string, names: readonly string[]): readonly string[] {
+  return [...names, name];
+}
+
+/** Whether the broker will understand the query; if not, shows where it goes wrong. */
+function isQuery(query: string): boolean {
+  try {
+    parseQuery(query);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const before = Buffer.from(query).subarray(0, error.offset).toString();
+    complain(`${error.message}\n  ${printable(query)}\n  ${' '.repeat(printable(before).length)}^`);
+    return false;
+  }
+}
+
+async function ask(broker: PeerAddress, query: string, options: QueryOptions): Promise<number> {
+  const client = new BrokerClient({
+    host: broker.host,
+    port: broker.port ?? DEFAULT_BROKER_PORT,
+    opaqueMode: options.opaqueMode,
+  });
+  const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
+  const output = new StandardOutput();
+  let shown = 0;
+  try {
+    const results = client.query(query, { ...request(options), ...(signal === undefined ? {} : { signal }) });
+    for await (const hit of results) {
+      if (options.max > 0 && shown === options.max) {
+        complain(`there are more matches; --max shows more than ${options.max}`);
+        break;
+      }
+      shown++;
+      if (!(await output.write(options.json ? hitAsJson(hit) : hitAsText(hit, shown)))) return EXIT.ok;
+    }
+    for (const text of [...results.messages, ...results.errors]) complain(printable(text));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (signal?.aborted) complain(`no complete answer within ${options.timeout} s`);
+    else if (error instanceof KitError) complain(printable(error.message));
+    else throw error;
+    return EXIT.connection;
+  }
+  return shown > 0 ? EXIT.ok : EXIT.failure;
+}
+
+function request(options: QueryOptions): QueryRequest {
+  return {
+    desc: options.desc,
+    matchedLines: options.lines,
+    ignoreCase: options.caseSensitive !== true,
+    matchWord: options.words,
+    errors: options.errors,
+    attributes: options.attribute,
+    // BRK-4.16: one more than is shown, to notice that there are more.
+    ...(options.max > 0 ? { maxFiles: options.max + 1 } : {}),
+    ...(options.lifetime === undefined ? {} : { lifetime: options.lifetime }),
+  };
+}
+
+function complain(sentence: string): void {
+  process.stderr.write(`query: ${sentence}\n`);
+}
