@@ -1,5 +1,14 @@
 /** Names of the protocols whose rules an error can cite. */
-export type ProtocolName = 'soif' | 'gatherd' | 'broker' | 'bulk' | 'registry' | 'sstp' | 'robots' | 'url' | 'config';
+export type ProtocolName =
+  | 'soif'
+  | 'gatherd'
+  | 'broker'
+  | 'bulk'
+  | 'registry'
+  | 'sstp'
+  | 'robots'
+  | 'url'
+  | 'config';
 
 /** Base of every error this kit throws on purpose. `code` is stable; programs compare it, never the text. */
 export abstract class KitError extends Error {

@@ -1,0 +1,62 @@
+import { ProtocolError, UsageError } from '../errors.js';
+import type { SoifWarning } from './attempt.js';
+import { LayoutReader } from './layout-reader.js';
+import { NameTable } from './names.js';
+import type { SoifAttribute } from './object.js';
+import { type DecoderLimits, decoderLimits, type SoifDecoderOptions } from './options.js';
+import { Window } from './window.js';
+
+/**
+ * Reads attribute lines without the lines around them, as a summarizer writes them (SOIF-3.7). The list ends
+ * with the input, so that nothing is known before; `maxObjectBytes` bounds what is held. A malformed list is an
+ * error in both modes: there is no next object to go on with.
+ */
+export class SoifBodyDecoder {
+  private readonly limits: DecoderLimits;
+  private readonly window: Window;
+  private readonly layout: LayoutReader;
+  private readonly names = new NameTable();
+  private ended = false;
+
+  /** @throws UsageError a limit out of its range. */
+  constructor(options: SoifDecoderOptions = {}) {
+    this.limits = decoderLimits(options);
+    this.window = new Window(this.limits.maxObjectBytes);
+    this.layout = new LayoutReader(this.limits, { sections: false, endLine: false });
+    this.layout.beginBody(0);
+  }
+
+  /** What lenient mode has tolerated so far. */
+  get warnings(): readonly SoifWarning[] {
+    return this.layout.warnings;
+  }
+
+  /** @throws ProtocolError the list is malformed or too long; UsageError after {@link end}. */
+  push(chunk: Uint8Array): void {
+    if (this.ended) throw new UsageError('push after end');
+    this.window.append(chunk);
+    this.advance(false);
+  }
+
+  /** The attributes, as views. @throws ProtocolError the list is malformed or truncated. */
+  end(): SoifAttribute[] {
+    if (this.ended) throw new UsageError('end after end');
+    this.ended = true;
+    this.advance(true);
+    return [...this.layout.take(this.window, this.names)];
+  }
+
+  private advance(final: boolean): void {
+    if (this.layout.advance(this.window, this.names, final) !== 'defect') return;
+    this.ended = true;
+    const { rule, offset, message } = this.layout.defect;
+    throw new ProtocolError(message, { protocol: 'soif', rule, offset });
+  }
+}
+
+/** The attributes of a complete list. @throws ProtocolError it is malformed (SOIF-3.7). */
+export function decodeAttributes(bytes: Uint8Array, options: SoifDecoderOptions = {}): SoifAttribute[] {
+  const decoder = new SoifBodyDecoder(options);
+  decoder.push(bytes);
+  return decoder.end();
+}

@@ -1,0 +1,72 @@
+import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../time.js';
+import type { SoifObject } from './object.js';
+
+/** What makes an object the same as another (SOIF-6.5, 6.6). */
+export interface SoifIdentity {
+  readonly url: string;
+  readonly gathererName: string;
+  readonly gathererHost: string;
+  readonly gathererVersion: string;
+  readonly updateTime: UnixSeconds;
+  /** 32 lower-case hex digits (SOIF-6.4); absent when the object has none. */
+  readonly md5?: string;
+}
+
+/** Times of an object with the defaults of SOIF-6.2. Rates are seconds. */
+export interface SoifTimes {
+  /** `undefined`: absent or unreadable; a Broker requires it (SOIF-6.5). */
+  readonly updateTime: UnixSeconds | undefined;
+  readonly lastModificationTime: UnixSeconds;
+  readonly refreshRate: number;
+  readonly timeToLive: number;
+}
+
+/** The attributes that a Broker requires (SOIF-6.5). */
+export const REQUIRED_NAMES: readonly string[] = [
+  'Gatherer-Name',
+  'Gatherer-Host',
+  'Gatherer-Version',
+  'Update-Time',
+];
+
+/** The object's identity, or `undefined` when one of {@link REQUIRED_NAMES} is missing or empty (SOIF-6.5). */
+export function identityOf(object: SoifObject): SoifIdentity | undefined {
+  const gathererName = object.text('Gatherer-Name')?.trim();
+  const gathererHost = object.text('Gatherer-Host')?.trim();
+  const gathererVersion = object.text('Gatherer-Version')?.trim();
+  const updateTime = object.number('Update-Time');
+  if (!gathererName || !gathererHost || !gathererVersion || updateTime === undefined) return undefined;
+  const md5 = object.text('MD5')?.trim().toLowerCase();
+  const identity = { url: object.url, gathererName, gathererHost, gathererVersion, updateTime };
+  return md5 ? { ...identity, md5 } : identity;
+}
+
+/** SOIF-6.6: the four Gatherer attributes agree, and the URL or the MD5. */
+export function isSameObject(a: SoifIdentity, b: SoifIdentity): boolean {
+  return (
+    a.gathererName === b.gathererName &&
+    a.gathererHost === b.gathererHost &&
+    a.gathererVersion === b.gathererVersion &&
+    a.updateTime === b.updateTime &&
+    (a.url === b.url || (a.md5 !== undefined && a.md5 === b.md5))
+  );
+}
+
+/** The object's times; what it does not say, or not as a number, is as SOIF-6.2 says. */
+export function timesOf(object: SoifObject): SoifTimes {
+  return {
+    updateTime: object.number('Update-Time'),
+    lastModificationTime: object.number('Last-Modification-Time') ?? 0,
+    refreshRate: object.number('Refresh-Rate') ?? DEFAULT_REFRESH_RATE,
+    timeToLive: object.number('Time-to-Live') ?? DEFAULT_TIME_TO_LIVE,
+  };
+}
+
+/**
+ * SOIF-6.8: whether `Update-Time` + `Time-to-Live` has passed. Never with a `Time-to-Live` of 0 (SOIF-6.7), nor
+ * without an `Update-Time`, from which to count.
+ */
+export function isExpired(object: SoifObject, now: UnixSeconds): boolean {
+  const { updateTime, timeToLive } = timesOf(object);
+  return updateTime !== undefined && timeToLive !== 0 && updateTime + timeToLive < now;
+}

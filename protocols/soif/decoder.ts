@@ -1,0 +1,144 @@
+import { ProtocolError, UsageError } from '../errors.js';
+import type { SoifWarning } from './attempt.js';
+import type { SoifObject } from './object.js';
+import { decoderLimits, type SoifDecoderOptions } from './options.js';
+import { StreamReader, type StreamSink } from './stream-reader.js';
+
+/** What {@link SoifDecoder} finds. */
+export type SoifItem =
+  | {
+      readonly kind: 'object';
+      readonly object: SoifObject;
+      /** Bytes from the start of the stream to the object's `@`. */
+      readonly offset: number;
+      /** Bytes of the object, up to and including the LF behind its closing brace. */
+      readonly length: number;
+      /** Whether it has the layout of SOIF-2.2, so that its bytes may be passed on as they are. */
+      readonly exact: boolean;
+    }
+  | SoifWarning;
+
+/** Takes turns between items and errors: items found before an error come first, the error with the next call. */
+export class Turns<Item> {
+  items: Item[] = [];
+  private ended = false;
+  private thrown = false;
+
+  constructor(private readonly reader: StreamReader) {}
+
+  push(chunk: Uint8Array): Item[] {
+    if (this.thrown) throw this.reader.failure ?? new UsageError('push after an error');
+    this.reader.push(chunk);
+    return this.deliver();
+  }
+
+  end(): Item[] {
+    if (this.ended) throw new UsageError('end after end');
+    this.ended = true;
+    this.reader.end();
+    return this.deliver();
+  }
+
+  resume(): Item[] {
+    if (this.thrown || this.reader.failure === undefined) this.reader.resume();
+    this.thrown = false;
+    return this.deliver();
+  }
+
+  private deliver(): Item[] {
+    const { failure } = this.reader;
+    if (failure !== undefined && (this.items.length === 0 || this.ended)) {
+      this.thrown = true;
+      throw failure;
+    }
+    const { items } = this;
+    this.items = [];
+    return items;
+  }
+}
+
+/**
+ * Reads a stream of SOIF objects that comes in chunks of any size (SOIF-1.3, SOIF-4).
+ *
+ * `lenient` (default) never throws a ProtocolError: a malformed object gives a warning with its rule and offset,
+ * and a second one (SOIF-4.5) with what was skipped when the next plausible start has been found.
+ * `strict` throws at the first defect; objects before it are returned first and the error comes with the next
+ * call. After that every call throws, until {@link resume}.
+ *
+ * Objects are views of the chunk they came in: do not write into it, and copy what you keep.
+ */
+export class SoifDecoder {
+  private readonly turns: Turns<SoifItem>;
+  private readonly reader: StreamReader;
+
+  /** @throws UsageError a limit out of its range. */
+  constructor(options: SoifDecoderOptions = {}) {
+    const sink: StreamSink = {
+      object: (object, start, end, exact) => {
+        this.turns.items.push({ kind: 'object', object, offset: start, length: end - start, exact });
+      },
+      warning: (warning) => {
+        this.turns.items.push(warning);
+      },
+      section: () => {},
+      endLine: () => {},
+    };
+    this.reader = new StreamReader(sink, decoderLimits(options), { sections: false, endLine: false });
+    this.turns = new Turns(this.reader);
+  }
+
+  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; UsageError after {@link end}. */
+  push(chunk: Uint8Array): SoifItem[] {
+    return this.turns.push(chunk);
+  }
+
+  /** No more input: the last items. @throws ProtocolError in strict mode, e.g. for a truncated object. */
+  end(): SoifItem[] {
+    return this.turns.end();
+  }
+
+  /** Strict mode has found an error that has been thrown, or is about to be by the next call. */
+  get failed(): boolean {
+    return this.reader.failure !== undefined;
+  }
+
+  /**
+   * After strict mode has thrown: goes on at the next plausible start of an object (SOIF-4.5) with what is there.
+   * While {@link failed}, call it again. @throws ProtocolError the next defect; UsageError there was no error.
+   */
+  resume(): SoifItem[] {
+    return this.turns.resume();
+  }
+}
+
+/**
+ * The one object that `bytes` hold.
+ * @throws ProtocolError there is none, or a second one, or (strict) anything else beside it.
+ */
+export function decodeSoif(bytes: Uint8Array, options: SoifDecoderOptions = {}): SoifObject {
+  const decoder = new SoifDecoder(options);
+  let object: SoifObject | undefined;
+  let defect: SoifWarning | undefined;
+  for (const items of [decoder.push(bytes), decoder.end()]) {
+    for (const item of items) {
+      if (item.kind === 'warning') {
+        defect ??= item;
+      } else if (object === undefined) {
+        object = item.object;
+      } else {
+        throw new ProtocolError('a second object', {
+          protocol: 'soif',
+          rule: 'SOIF-1.3',
+          offset: item.offset,
+        });
+      }
+    }
+  }
+  if (object !== undefined) return object;
+  const { rule, offset, message } = defect ?? {
+    rule: 'SOIF-1.3',
+    offset: bytes.length,
+    message: 'no object',
+  };
+  throw new ProtocolError(message, { protocol: 'soif', rule, offset });
+}

@@ -1,0 +1,85 @@
+import { UsageError } from '../errors.js';
+import { bufferOf, CLOSE_BRACE, OPEN_BRACE, SP } from './bytes.js';
+import { cleanName, isAttributeName } from './names.js';
+import { DEFAULT_TYPE, type SoifObject, type SoifValue } from './object.js';
+import type { SoifDialect } from './options.js';
+import { encodeText } from './text.js';
+
+/** How to write SOIF. */
+export interface SoifEncoderOptions {
+  /** `starts`: an object without URL is written `@type{` LF (SOIF-9.4). */
+  readonly dialect?: SoifDialect;
+}
+
+/**
+ * The object in the exact layout of SOIF-2.2. Left out are attributes with an empty value (SOIF-3.2) and all
+ * but the last of those with the same name (SOIF-5.2). Bytes that a URL must not have are percent-encoded
+ * (SOIF-2.9); characters that a name or type of a foreign object must not have become `-` (SOIF-2.8), so that
+ * whatever has been read can be written.
+ * @throws UsageError the object has no URL.
+ */
+export function encodeSoif(object: SoifObject, options: SoifEncoderOptions = {}): Uint8Array {
+  const type = object.type === '' ? DEFAULT_TYPE : object.type.replace(/[^A-Za-z0-9-]/g, '-');
+  const url = encodeUrl(object.urlBytes);
+  if (url === '' && options.dialect !== 'starts')
+    throw new UsageError('a SOIF object needs a URL (SOIF-2.9)');
+  const lines: Line[] = [];
+  for (let i = 0; i < object.size; i++) lines.push(line(cleanName(object.nameAt(i)), object.valueAt(i)));
+  return join(url === '' ? `@${type}{\n` : `@${type} { ${url}\n`, written(lines), '}\n');
+}
+
+/**
+ * Attribute lines only, as a summarizer writes them (SOIF-3.7), by the rules of {@link encodeSoif}.
+ * @throws UsageError a name that an emitter must not write (SOIF-2.8).
+ */
+export function encodeAttributes(pairs: Iterable<readonly [name: string, value: SoifValue]>): Uint8Array {
+  const lines: Line[] = [];
+  for (const [name, value] of pairs) {
+    if (!isAttributeName(name))
+      throw new UsageError(`not a SOIF attribute name: ${JSON.stringify(name)} (SOIF-2.8)`);
+    lines.push(line(name, encodeText(value)));
+  }
+  return join('', written(lines), '');
+}
+
+/** One attribute: `name{size}:` HT, the value, LF. */
+interface Line {
+  readonly name: string;
+  readonly head: string;
+  readonly value: Uint8Array;
+}
+
+function line(name: string, value: Uint8Array): Line {
+  return { name, head: `${name}{${value.length}}:\t`, value };
+}
+
+function written(lines: readonly Line[]): Line[] {
+  const last = new Map<string, Line>();
+  for (const each of lines) last.set(each.name.toLowerCase(), each);
+  return lines.filter((each) => each.value.length > 0 && last.get(each.name.toLowerCase()) === each);
+}
+
+function join(head: string, lines: readonly Line[], tail: string): Uint8Array {
+  let length = head.length + tail.length;
+  for (const { head, value } of lines) length += head.length + value.length + 1;
+  const bytes = bufferOf(new Uint8Array(length));
+  let at = bytes.write(head, 0, 'latin1');
+  for (const { head, value } of lines) {
+    at += bytes.write(head, at, 'latin1');
+    bytes.set(value, at);
+    at += value.length;
+    at += bytes.write('\n', at, 'latin1');
+  }
+  bytes.write(tail, at, 'latin1');
+  return new Uint8Array(bytes.buffer);
+}
+
+/** SOIF-2.9: white space, controls, braces and bytes beyond ASCII are percent-encoded. */
+function encodeUrl(url: Uint8Array): string {
+  let text = '';
+  for (const byte of url) {
+    const unsafe = byte <= SP || byte >= 0x7f || byte === OPEN_BRACE || byte === CLOSE_BRACE;
+    text += unsafe ? `%${byte.toString(16).toUpperCase().padStart(2, '0')}` : String.fromCharCode(byte);
+  }
+  return text;
+}

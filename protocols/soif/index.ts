@@ -1,0 +1,27 @@
+export type { SoifWarning } from './attempt.js';
+export { decodeAttributes, SoifBodyDecoder } from './body.js';
+export {
+  identityOf,
+  isExpired,
+  isSameObject,
+  REQUIRED_NAMES,
+  type SoifIdentity,
+  type SoifTimes,
+  timesOf,
+} from './bookkeeping.js';
+export {
+  arrangeAttributes,
+  BOOKKEEPING_NAMES,
+  embedSoif,
+  foldMultiValues,
+  mergeSoif,
+  sortAttributes,
+} from './combine.js';
+export { decodeSoif, SoifDecoder, type SoifItem } from './decoder.js';
+export { encodeAttributes, encodeSoif, type SoifEncoderOptions } from './encoder.js';
+export { cleanName, isAttributeName, isTemplateType } from './names.js';
+export { DEFAULT_TYPE, type SoifAttribute, SoifObject, type SoifValue } from './object.js';
+export type { SoifDecoderOptions, SoifDialect } from './options.js';
+export { SECTION_CLOSE, SECTION_OPEN, SectionDecoder, type SectionItem } from './sections.js';
+export type { SectionName } from './stream-reader.js';
+export { decodeText } from './text.js';

@@ -1,0 +1,327 @@
+import type { Progress, State } from './attempt.js';
+import { CLOSE_BRACE, COLON, CR, decimal, HT, isSpace, LF, OPEN_BRACE, SP } from './bytes.js';
+import { HeaderReader } from './header-reader.js';
+import type { NameTable } from './names.js';
+import { SoifObject } from './object.js';
+import type { Window } from './window.js';
+
+/** SOIF-4.4: blanks around the digits are tolerated, so a limit on the bytes between the braces is needed. */
+const MAX_SIZE_BYTES = 32;
+
+/**
+ * Reads one object step by step, from memory that grows: the rules of SOIF-4 and the table of SOIF-4.4 for
+ * both modes. It can stop before any byte and go on later without looking at a byte twice. All positions are
+ * offsets in the stream, so that the window may move.
+ */
+export class LayoutReader extends HeaderReader {
+  private body = false;
+  private size = 0;
+  private sizeAt = 0;
+  private spaced = false;
+  private valueBytes = 0;
+  /** Id of the name, start and end of the value of each attribute; the borders are offsets in the stream. */
+  private parts: number[] = [];
+  private name = 0;
+
+  /** Begins an object whose `@` is at `start`. */
+  begin(start: number): void {
+    this.reset(start);
+    this.at = start + 1;
+    this.state = 'type';
+    this.body = false;
+  }
+
+  /** Begins a bare attribute list (SOIF-3.7), which ends with the input. */
+  beginBody(start: number): void {
+    this.reset(start);
+    this.at = start;
+    this.state = 'attribute';
+    this.body = true;
+  }
+
+  /** Bytes of names and punctuation looked at: what reading them again would cost. */
+  get effort(): number {
+    return this.at - this.start - this.valueBytes;
+  }
+
+  private reset(start: number): void {
+    this.start = start;
+    this.exact = true;
+    this.warnings = [];
+    this.parts = [];
+    this.valueBytes = 0;
+    this.spaced = false;
+    this.beginHeader(start);
+  }
+
+  /** Reads on. `final`: no more bytes will come. */
+  advance(window: Window, names: NameTable, final: boolean): Progress {
+    for (;;) {
+      const progress = this.step(window, names);
+      if (progress === 'next') continue;
+      if (progress === 'more' && final) return this.atEnd(window.end);
+      return progress;
+    }
+  }
+
+  private step(window: Window, names: NameTable): Progress | 'next' {
+    switch (this.state) {
+      case 'type':
+        return this.readType(window);
+      case 'open-brace':
+        return this.readOpenBrace(window);
+      case 'section-look':
+        return this.lookForSection(window);
+      case 'url-start':
+        return this.readUrlStart(window);
+      case 'url':
+        return this.readUrl(window);
+      case 'url-rest':
+        return this.readUrlRest(window);
+      case 'url-line':
+        return this.readUrlLine(window);
+      case 'attribute':
+        return this.readAttribute(window);
+      case 'name':
+        return this.readName(window, names);
+      case 'size':
+        return this.readSize(window);
+      case 'colon':
+        return this.readColon(window);
+      case 'tab':
+        return this.readTab(window);
+      case 'value':
+        return this.readValue(window);
+      case 'after-value':
+        return this.readAfterValue(window);
+      case 'closed':
+        return this.readClosed(window);
+      case 'closed-cr':
+        return this.readClosedCr(window);
+    }
+  }
+
+  /** SOIF-4.3: white space is skipped; `}` ends the object; anything else is a name. */
+  private readAttribute(window: Window): Progress | 'next' {
+    for (; this.at < window.end; this.at++) {
+      const byte = window.at(this.at);
+      if (isSpace(byte)) {
+        if (this.limits.strict)
+          return this.fail('SOIF-4.4', this.at, 'white space before a name or the closing brace');
+        this.exact = false;
+        if (this.tooLong(this.at)) return this.failTooLong();
+        continue;
+      }
+      if (byte === CLOSE_BRACE) return this.close();
+      this.mark = this.at;
+      this.state = 'name';
+      return 'next';
+    }
+    return 'more';
+  }
+
+  private readName(window: Window, names: NameTable): Progress | 'next' {
+    const { strict, maxNameBytes } = this.limits;
+    for (; this.at < window.end; this.at++) {
+      const byte = window.at(this.at);
+      if (byte === OPEN_BRACE) return this.endName(window, names);
+      if (byte === CLOSE_BRACE) {
+        if (strict || this.body) return this.fail('SOIF-4.3', this.mark, 'a name without a size');
+        this.warn('SOIF-4.3', this.mark, 'text without a size before the closing brace');
+        return this.close();
+      }
+      if (isSpace(byte)) {
+        if (strict) return this.fail('SOIF-4.4', this.at, 'white space in a name');
+        this.exact = false;
+      }
+      if (this.at - this.mark >= maxNameBytes)
+        return this.fail('SOIF-4.4', this.mark, 'the name is too long');
+    }
+    return 'more';
+  }
+
+  private endName(window: Window, names: NameTable): Progress | 'next' {
+    let end = this.at;
+    while (end > this.mark && isSpace(window.at(end - 1))) end--;
+    if (end === this.mark) {
+      if (this.limits.strict) return this.fail('SOIF-4.4', this.at, 'an empty attribute name');
+      this.warn('SOIF-4.4', this.at, 'an empty attribute name');
+    }
+    this.name = names.intern(window.data, this.mark - window.base, end - window.base);
+    this.at++;
+    this.sizeAt = this.at;
+    this.state = 'size';
+    return 'next';
+  }
+
+  private readSize(window: Window): Progress | 'next' {
+    for (; this.at < window.end; this.at++) {
+      if (window.at(this.at) === CLOSE_BRACE) return this.endSize(window);
+      if (this.at - this.sizeAt >= MAX_SIZE_BYTES)
+        return this.fail('SOIF-4.4', this.sizeAt, 'not a value size');
+    }
+    return 'more';
+  }
+
+  private endSize(window: Window): Progress | 'next' {
+    const { strict, maxValueBytes } = this.limits;
+    let start = this.sizeAt;
+    let end = this.at;
+    const isBlank = (byte: number): boolean => byte === SP || byte === HT;
+    if (!strict) {
+      while (start < end && isBlank(window.at(start))) start++;
+      while (end > start && isBlank(window.at(end - 1))) end--;
+    }
+    this.size = decimal(window.data, start - window.base, end - window.base, !strict);
+    if (this.size < 0) return this.fail('SOIF-4.4', this.sizeAt, 'not a value size');
+    if (end - start !== this.at - this.sizeAt || end - start !== String(this.size).length) this.exact = false;
+    if (this.size > maxValueBytes) {
+      return this.fail(
+        'SOIF-4.4',
+        this.sizeAt,
+        `a value of ${this.size} bytes, more than the limit of ${maxValueBytes}`,
+      );
+    }
+    this.at++;
+    this.state = 'colon';
+    return 'next';
+  }
+
+  private readColon(window: Window): Progress | 'next' {
+    if (this.at >= window.end) return 'more';
+    if (window.at(this.at) !== COLON) return this.fail('SOIF-4.3', this.at, 'no ":" after the value size');
+    this.at++;
+    this.state = 'tab';
+    return 'next';
+  }
+
+  private readTab(window: Window): Progress | 'next' {
+    if (this.at >= window.end) return 'more';
+    const byte = window.at(this.at);
+    // SOIF-4.4: a blank may be a tab that an editor destroyed; where the value ends will tell
+    this.spaced = byte === SP && !this.limits.strict;
+    if (byte !== HT && !this.spaced) return this.fail('SOIF-4.3', this.at, 'no tab after ":"');
+    const end = this.at + 1 + this.size;
+    if (end - this.start > this.limits.maxObjectBytes) {
+      return this.fail('SOIF-4.4', this.sizeAt, `an object of more than ${this.limits.maxObjectBytes} bytes`);
+    }
+    this.at++;
+    this.mark = this.at;
+    this.state = 'value';
+    return 'next';
+  }
+
+  private readValue(window: Window): Progress | 'next' {
+    if (window.end < this.mark + this.size) return 'more';
+    this.at = this.mark + this.size;
+    this.valueBytes += this.size;
+    this.state = 'after-value';
+    return 'next';
+  }
+
+  /** SOIF-2.3: the LF behind the value; SOIF-4.4: what else is tolerated there. */
+  private readAfterValue(window: Window): Progress | 'next' {
+    if (this.at >= window.end) return 'more';
+    const byte = window.at(this.at);
+    const lineEnds = byte === LF || byte === CR;
+    if (byte !== LF && this.limits.strict)
+      return this.fail('SOIF-4.4', this.at, 'the value is not followed by LF');
+    if (this.spaced) {
+      if (!lineEnds) return this.fail('SOIF-4.4', this.mark - 1, 'a blank instead of the tab after ":"');
+      this.warn('SOIF-4.4', this.mark - 1, 'a blank instead of the tab after ":"');
+    } else if (!lineEnds && byte !== CLOSE_BRACE) {
+      this.warn('SOIF-4.4', this.at, `the value of ${this.size} bytes does not end at a line's end`);
+    }
+    if (byte === LF) this.at++;
+    else this.exact = false;
+    this.keep();
+    return 'next';
+  }
+
+  private keep(): void {
+    this.parts.push(this.name, this.mark, this.mark + this.size);
+    this.state = 'attribute';
+  }
+
+  /** At `}`: the object is complete, but its line's end belongs to it. */
+  private close(): Progress | 'next' {
+    if (this.body) return this.fail('SOIF-3.7', this.at, 'a closing brace in an attribute list');
+    this.at++;
+    this.state = 'closed';
+    return 'next';
+  }
+
+  private readClosed(window: Window): Progress | 'next' {
+    if (this.at >= window.end) return 'more';
+    const byte = window.at(this.at);
+    if (byte === LF) {
+      this.at++;
+      return 'object';
+    }
+    if (this.limits.strict) return this.fail('SOIF-4.4', this.at, 'no LF after the closing brace');
+    this.exact = false;
+    if (byte !== CR) return 'object';
+    this.state = 'closed-cr';
+    return 'next';
+  }
+
+  private readClosedCr(window: Window): Progress | 'next' {
+    if (this.at + 1 >= window.end) return 'more';
+    if (window.at(this.at + 1) === LF) this.at += 2;
+    return 'object';
+  }
+
+  /** The input ends here: SOIF-4.4 says where that is tolerable. */
+  private atEnd(end: number): Progress {
+    const { strict } = this.limits;
+    if (this.state === 'closed' || this.state === 'closed-cr') {
+      if (strict) return this.fail('SOIF-4.4', end, 'no LF after the closing brace');
+      this.exact = false;
+      return 'object';
+    }
+    if (this.state === 'after-value' && !strict && !this.spaced) {
+      this.exact = false;
+      this.keep();
+    }
+    if (this.state !== 'attribute')
+      return this.fail('SOIF-4.4', end, `truncated: the input ends in ${WHERE[this.state]}`);
+    if (this.body) return 'object';
+    if (strict) return this.fail('SOIF-4.4', end, 'the input ends before the closing brace');
+    this.warn('SOIF-4.4', end, 'the input ends before the closing brace');
+    return 'object';
+  }
+
+  /** The complete object. */
+  take(window: Window, names: NameTable): SoifObject {
+    const { data, base } = window;
+    const slots = Int32Array.from(this.parts, (part, i) => (i % 3 === 0 ? part : part - base));
+    const first = new Int32Array(slots.length + 3);
+    first.set(slots, 3);
+    first[0] = this.body
+      ? names.list.add('')
+      : names.intern(data, this.start + 1 - base, this.typeEnd - base);
+    first[1] = this.url.start - base;
+    first[2] = this.url.end - base;
+    return new SoifObject({ data, slots: first, first: 0, count: slots.length / 3, names: names.list });
+  }
+}
+
+/** Where the input ended, in words. */
+const WHERE: Readonly<Record<State, string>> = {
+  type: 'the template type',
+  'open-brace': 'the template type',
+  'section-look': 'the opening of a section',
+  'url-start': 'the URL',
+  url: 'the URL',
+  'url-rest': 'the URL',
+  'url-line': 'the URL',
+  attribute: 'the attributes',
+  name: 'a name',
+  size: 'a value size',
+  colon: 'an attribute',
+  tab: 'an attribute',
+  value: 'a value',
+  'after-value': 'a value',
+  closed: 'the closing brace',
+  'closed-cr': 'the closing brace',
+};

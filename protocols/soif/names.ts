@@ -1,0 +1,130 @@
+import { decodeText } from './text.js';
+
+/** Names by number: one list serves all objects that were read with it. Lists only grow. */
+export class NameList {
+  /** As spelled in the input. */
+  readonly names: string[] = [];
+  /** The same in lower case, for comparing (SOIF-2.11). */
+  readonly folded: string[] = [];
+
+  add(name: string): number {
+    this.folded.push(unique(name.toLowerCase()));
+    return this.names.push(unique(name)) - 1;
+  }
+}
+
+/**
+ * The engine's own copy of a string, as it keeps for property names: comparing it with a literal is then a
+ * comparison of two addresses. Costs a little once a name and saves a call for each attribute looked at.
+ */
+function unique(text: string): string {
+  return Object.keys({ [text]: true })[0] ?? text;
+}
+
+const INITIAL_NAMES = 256;
+const INITIAL_BYTES = 8192;
+
+/**
+ * Turns the bytes of a name into a small number without making a string, except the first time.
+ *
+ *     slots   open addressing, hash -> id + 1 (0 = free)
+ *     starts  id -> where its bytes lie in `store`; starts[id + 1] is their end
+ *     next    id -> the id that came after it the last time: records of one stream repeat their order,
+ *             so that one comparison of bytes usually replaces hashing
+ */
+export class NameTable {
+  readonly list = new NameList();
+  store: Uint8Array = new Uint8Array(INITIAL_BYTES);
+  /** The same memory as `store`. */
+  stored: DataView = new DataView(this.store.buffer);
+  starts: Int32Array = new Int32Array(INITIAL_NAMES + 1);
+  next: Int32Array = new Int32Array(INITIAL_NAMES).fill(-1);
+  private slots: Int32Array = new Int32Array(INITIAL_NAMES * 2);
+  private hashes: Int32Array = new Int32Array(INITIAL_NAMES);
+
+  get size(): number {
+    return this.list.names.length;
+  }
+
+  /** Bytes held for all names together. */
+  get bytes(): number {
+    return this.starts[this.size]!;
+  }
+
+  /** The id of the name `data[start..end)`. */
+  intern(data: Uint8Array, start: number, end: number): number {
+    let hash = end - start;
+    for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + data[i]!) | 0;
+    const mask = this.slots.length - 1;
+    let slot = (hash ^ (hash >>> 15)) & mask;
+    for (;;) {
+      const id = this.slots[slot]! - 1;
+      if (id < 0) return this.insert(data, start, end, hash, slot);
+      if (this.hashes[id] === hash && this.holds(id, data, start, end)) return id;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  private holds(id: number, data: Uint8Array, start: number, end: number): boolean {
+    const from = this.starts[id]!;
+    if (this.starts[id + 1]! - from !== end - start) return false;
+    for (let i = start; i < end; i++) if (data[i] !== this.store[from + i - start]) return false;
+    return true;
+  }
+
+  private insert(data: Uint8Array, start: number, end: number, hash: number, slot: number): number {
+    const name = data.subarray(start, end);
+    const id = this.list.add(decodeText(name));
+    const from = this.starts[id]!;
+    if (from + name.length > this.store.length) {
+      this.store = widened(this.store, new Uint8Array(2 * (from + name.length)));
+      this.stored = new DataView(this.store.buffer);
+    }
+    this.store.set(name, from);
+    this.starts[id + 1] = from + name.length;
+    this.hashes[id] = hash;
+    this.slots[slot] = id + 1;
+    if (id + 1 === this.hashes.length) this.grow();
+    return id;
+  }
+
+  private grow(): void {
+    const capacity = this.hashes.length * 2;
+    this.hashes = widened(this.hashes, new Int32Array(capacity));
+    this.starts = widened(this.starts, new Int32Array(capacity + 1));
+    this.next = widened(this.next, new Int32Array(capacity).fill(-1));
+    this.slots = new Int32Array(capacity * 2);
+    const mask = this.slots.length - 1;
+    for (let id = 0; id < this.size; id++) {
+      const hash = this.hashes[id]!;
+      let slot = (hash ^ (hash >>> 15)) & mask;
+      while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.slots[slot] = id + 1;
+    }
+  }
+}
+
+function widened<A extends Uint8Array | Int32Array>(from: A, into: A): A {
+  into.set(from);
+  return into;
+}
+
+/** SOIF-2.8: what an emitter may use as a name. */
+const EMITTED_NAME = /^[A-Za-z0-9._<>-]+$/;
+/** SOIF-2.8: what an emitter may use as a template type. */
+const EMITTED_TYPE = /^[A-Za-z0-9-]+$/;
+
+/** Whether our own objects may have an attribute of this name (SOIF-2.8). */
+export function isAttributeName(name: string): boolean {
+  return EMITTED_NAME.test(name);
+}
+
+/** Whether our own objects may be of this type (SOIF-2.8). */
+export function isTemplateType(type: string): boolean {
+  return EMITTED_TYPE.test(type);
+}
+
+/** A name of the network made legal: every other character becomes `-` (E-105); `-` for the empty name. */
+export function cleanName(name: string): string {
+  return name === '' ? '-' : name.replace(/[^A-Za-z0-9._<>-]/g, '-');
+}

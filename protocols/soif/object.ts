@@ -1,0 +1,236 @@
+import { UsageError } from '../errors.js';
+import { decimal, isSpace } from './bytes.js';
+import { isAttributeName, isTemplateType, NameList } from './names.js';
+import { decodeText, encodeText } from './text.js';
+
+/** One attribute: its name as spelled in the object, its value as bytes (SOIF-1.2). */
+export interface SoifAttribute {
+  readonly name: string;
+  readonly value: Uint8Array;
+}
+
+/** A value to be written: text is encoded as UTF-8 (SOIF-7.4), bytes are taken as they are. */
+export type SoifValue = string | Uint8Array;
+
+/** Template type of an object that does not say (SOIF-3.6). */
+export const DEFAULT_TYPE = 'FILE';
+
+/**
+ * Where an object's parts lie in its memory. Many objects share one `slots`, `data` and `names`:
+ *
+ *     slots[first]      id of the template type in `names`
+ *     slots[first + 1]  start of the URL in `data`
+ *     slots[first + 2]  end of the URL
+ *     slots[first + 3 * i + 3 .. + 5]  id of the name, start and end of the value of attribute i
+ */
+export interface SoifLayout {
+  readonly data: Uint8Array;
+  readonly slots: Int32Array;
+  readonly first: number;
+  readonly count: number;
+  readonly names: NameList;
+}
+
+/**
+ * An immutable SOIF object (SOIF-1.1): a template type, a URL and attributes in the order in which they
+ * came. Everything is decoded when asked for; values are views into the memory it was read from, so who
+ * keeps an object for long copies its bytes.
+ */
+export class SoifObject implements Iterable<SoifAttribute> {
+  private readonly data: Uint8Array;
+  private readonly slots: Int32Array;
+  private readonly first: number;
+  private readonly names: NameList;
+  private urlText: string | undefined = undefined;
+  /** Number of attributes, duplicates counted. */
+  readonly size: number;
+
+  /** For the decoders of this folder; everybody else makes objects with {@link SoifObject.of}. */
+  constructor(layout: SoifLayout) {
+    this.data = layout.data;
+    this.slots = layout.slots;
+    this.first = layout.first;
+    this.size = layout.count;
+    this.names = layout.names;
+  }
+
+  /**
+   * Makes an object. Values are copied; a name may occur twice, the last one counts (SOIF-5.2).
+   * @throws UsageError a type or name that an emitter must not write (SOIF-2.8), a URL with white space (SOIF-2.9).
+   */
+  static of(
+    type: string,
+    url: string,
+    attributes: Iterable<readonly [name: string, value: SoifValue]>,
+  ): SoifObject {
+    if (!isTemplateType(type))
+      throw new UsageError(`not a SOIF template type: ${JSON.stringify(type)} (SOIF-2.8)`);
+    if (/[\t-\r ]/.test(url))
+      throw new UsageError(`white space in a SOIF URL: ${JSON.stringify(url)} (SOIF-2.9)`);
+    const pairs: [string, Uint8Array][] = [];
+    for (const [name, value] of attributes) {
+      assertAttributeName(name);
+      pairs.push([name, encodeText(value)]);
+    }
+    return assemble(type, encodeText(url), pairs);
+  }
+
+  /** Template type as spelled, e.g. `FILE`. */
+  get type(): string {
+    return this.names.names[this.slots[this.first]!]!;
+  }
+
+  /** The URL, decoded like text (SOIF-7.4); `-` when the object is about no network resource (SOIF-2.10). */
+  get url(): string {
+    this.urlText ??= decodeText(this.urlBytes);
+    return this.urlText;
+  }
+
+  /** The URL as it stands in the object. */
+  get urlBytes(): Uint8Array {
+    const start = this.slots[this.first + 1]!;
+    return new Uint8Array(
+      this.data.buffer,
+      this.data.byteOffset + start,
+      this.slots[this.first + 2]! - start,
+    );
+  }
+
+  /** The memory that {@link valueStartAt} and {@link valueEndAt} point into; not to be changed. */
+  get memory(): Uint8Array {
+    return this.data;
+  }
+
+  nameAt(i: number): string {
+    return this.names.names[this.slots[this.slotOf(i)]!]!;
+  }
+
+  /** The value of attribute `i`: a view, no copy. */
+  valueAt(i: number): Uint8Array {
+    const slot = this.slotOf(i);
+    const start = this.slots[slot + 1]!;
+    return new Uint8Array(this.data.buffer, this.data.byteOffset + start, this.slots[slot + 2]! - start);
+  }
+
+  /** Bytes in the value of attribute `i`. */
+  valueLengthAt(i: number): number {
+    const slot = this.slotOf(i);
+    return this.slots[slot + 2]! - this.slots[slot + 1]!;
+  }
+
+  /** Index in {@link memory} of the first byte of value `i`. */
+  valueStartAt(i: number): number {
+    return this.slots[this.slotOf(i) + 1]!;
+  }
+
+  /** Index in {@link memory} behind the last byte of value `i`. */
+  valueEndAt(i: number): number {
+    return this.slots[this.slotOf(i) + 2]!;
+  }
+
+  private slotOf(i: number): number {
+    if (i < 0 || i >= this.size) throw new UsageError(`attribute ${i} of an object with ${this.size}`);
+    return this.first + 3 * i + 3;
+  }
+
+  get attributes(): readonly SoifAttribute[] {
+    return [...this];
+  }
+
+  *[Symbol.iterator](): Iterator<SoifAttribute> {
+    for (let i = 0; i < this.size; i++) yield { name: this.nameAt(i), value: this.valueAt(i) };
+  }
+
+  /** Index of the last attribute of that name, without regard to case; -1 when there is none (SOIF-5.2, 2.11). */
+  indexOf(name: string): number {
+    const wanted = name.toLowerCase();
+    const { folded } = this.names;
+    for (let i = this.size - 1; i >= 0; i--) {
+      if (folded[this.slots[this.first + 3 * i + 3]!] === wanted) return i;
+    }
+    return -1;
+  }
+
+  /** The bytes of the last attribute of that name (SOIF-5.2). */
+  get(name: string): Uint8Array | undefined {
+    const i = this.indexOf(name);
+    return i < 0 ? undefined : this.valueAt(i);
+  }
+
+  has(name: string): boolean {
+    return this.indexOf(name) >= 0;
+  }
+
+  /** The value as text: UTF-8, else windows-1252 (SOIF-7.4). Trailing newlines are part of it (SOIF-2.4). */
+  text(name: string): string | undefined {
+    const i = this.indexOf(name);
+    return i < 0 ? undefined : decodeText(this.valueAt(i));
+  }
+
+  /** The value as an unsigned decimal number (SOIF-6.1), white space around it allowed; `undefined` if it is not one. */
+  number(name: string): number | undefined {
+    const i = this.indexOf(name);
+    if (i < 0) return undefined;
+    let start = this.valueStartAt(i);
+    let end = this.valueEndAt(i);
+    while (start < end && isSpace(this.data[start]!)) start++;
+    while (end > start && isSpace(this.data[end - 1]!)) end--;
+    const value = decimal(this.data, start, end, true);
+    return value < 0 ? undefined : value;
+  }
+
+  /**
+   * A copy with changes: a value replaces all attributes of that name in the place of the first (SOIF-5.4) or
+   * is added at the end; `undefined` removes.
+   * @throws UsageError a new name that an emitter must not write (SOIF-2.8).
+   */
+  with(changes: Iterable<readonly [name: string, value: SoifValue | undefined]>): SoifObject {
+    const result = new Map<string, [string, Uint8Array][]>();
+    for (const { name, value } of this) {
+      const same = result.get(name.toLowerCase());
+      if (same === undefined) result.set(name.toLowerCase(), [[name, value]]);
+      else same.push([name, value]);
+    }
+    for (const [name, value] of changes) {
+      const folded = name.toLowerCase();
+      if (value === undefined) {
+        result.delete(folded);
+        continue;
+      }
+      if (!result.has(folded)) assertAttributeName(name);
+      result.set(folded, [[name, encodeText(value)]]);
+    }
+    return assemble(this.type, this.urlBytes, [...result.values()].flat());
+  }
+}
+
+function assertAttributeName(name: string): void {
+  if (!isAttributeName(name)) {
+    throw new UsageError(`not a SOIF attribute name: ${JSON.stringify(name)} (SOIF-2.8)`);
+  }
+}
+
+/** Lays parts out in memory of their own, without looking at what they are called. */
+export function assemble(
+  type: string,
+  url: Uint8Array,
+  attributes: readonly (readonly [name: string, value: Uint8Array])[],
+): SoifObject {
+  let length = url.length;
+  for (const [, value] of attributes) length += value.length;
+  const data = new Uint8Array(length);
+  const slots = new Int32Array(3 + 3 * attributes.length);
+  const names = new NameList();
+  slots[0] = names.add(type);
+  data.set(url, 0);
+  slots[2] = url.length;
+  let at = url.length;
+  attributes.forEach(([name, value], i) => {
+    data.set(value, at);
+    slots[3 * i + 3] = names.add(name);
+    slots[3 * i + 4] = at;
+    at += value.length;
+    slots[3 * i + 5] = at;
+  });
+  return new SoifObject({ data, slots, first: 0, count: attributes.length, names });
+}

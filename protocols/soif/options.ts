@@ -1,0 +1,57 @@
+import { UsageError } from '../errors.js';
+
+/**
+ * `harvest`: plain SOIF. `rdm`: Netscape/Sun, where `name-1`, `name-2`... are the values of one attribute
+ * `name` (SOIF-5.8, 9.3); they are joined by LF (SOIF-5.1). `starts`: objects may lack the URL, as in
+ * `@SQuery{` (SOIF-9.4); their URL is then ''.
+ */
+export type SoifDialect = 'harvest' | 'rdm' | 'starts';
+
+/** How to read SOIF. */
+export interface SoifDecoderOptions {
+  /** The columns of SOIF-4.4: `lenient` (default) for data of the network, `strict` for our own and for validators. */
+  readonly mode?: 'strict' | 'lenient';
+  /** Bytes of one object; default 64 MiB, at most 512 MiB. It bounds what a decoder holds: about twice this while it grows. */
+  readonly maxObjectBytes?: number;
+  /** Bytes of one value; default: as `maxObjectBytes`. */
+  readonly maxValueBytes?: number;
+  /** Bytes of an attribute's name; default 4096, since stray text of a value with a short count counts as name (SOIF-4.4). */
+  readonly maxNameBytes?: number;
+  /** Bytes of a URL and of a template type; default 65 535 (SOIF-4.4). */
+  readonly maxUrlBytes?: number;
+  readonly dialect?: SoifDialect;
+}
+
+/** {@link SoifDecoderOptions} with everything decided. */
+export interface DecoderLimits {
+  readonly strict: boolean;
+  readonly maxObjectBytes: number;
+  readonly maxValueBytes: number;
+  readonly maxNameBytes: number;
+  readonly maxUrlBytes: number;
+  readonly dialect: SoifDialect;
+}
+
+const MEBIBYTE = 1024 * 1024;
+/** Offsets inside an object's memory are 32-bit numbers, and memory grows to twice an object. */
+const LARGEST_OBJECT = 512 * MEBIBYTE;
+
+/** Applies the defaults. @throws UsageError a limit that is not a positive whole number or too large. */
+export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
+  const maxObjectBytes = limit('maxObjectBytes', options.maxObjectBytes ?? 64 * MEBIBYTE);
+  return {
+    strict: options.mode === 'strict',
+    maxObjectBytes,
+    maxValueBytes: Math.min(maxObjectBytes, limit('maxValueBytes', options.maxValueBytes ?? maxObjectBytes)),
+    maxNameBytes: limit('maxNameBytes', options.maxNameBytes ?? 4096),
+    maxUrlBytes: limit('maxUrlBytes', options.maxUrlBytes ?? 65_535),
+    dialect: options.dialect ?? 'harvest',
+  };
+}
+
+function limit(name: string, value: number): number {
+  if (!Number.isInteger(value) || value < 1 || value > LARGEST_OBJECT) {
+    throw new UsageError(`${name} must be between 1 and ${LARGEST_OBJECT}, not ${value}`);
+  }
+  return value;
+}

@@ -1,0 +1,103 @@
+import type { SoifWarning } from './attempt.js';
+import { Turns } from './decoder.js';
+import type { SoifObject } from './object.js';
+import { decoderLimits, type SoifDecoderOptions } from './options.js';
+import { type SectionName, StreamReader, type StreamSink } from './stream-reader.js';
+
+/** What {@link SectionDecoder} finds. Offsets are bytes from the start of the stream. */
+export type SectionItem =
+  | {
+      readonly kind: 'section';
+      readonly section: SectionName;
+      readonly open: boolean;
+      readonly offset: number;
+    }
+  | {
+      readonly kind: 'object';
+      readonly section: SectionName;
+      readonly object: SoifObject;
+      /** The object as it came, with the LF behind its closing brace: a view of the chunk where possible. */
+      readonly bytes: Uint8Array;
+      readonly offset: number;
+      /** Whether `bytes` have the layout of SOIF-2.2, so that they may be passed on as they are. */
+      readonly exact: boolean;
+    }
+  | SoifWarning
+  /** `text` is what follows `NNN - `. */
+  | { readonly kind: 'end-line'; readonly text: string; readonly code: number; readonly offset: number };
+
+/** The lines that open sections (SOIF-8.8). */
+export const SECTION_OPEN: Readonly<Record<SectionName, Uint8Array>> = {
+  delete: Buffer.from('@DELETE {\n'),
+  refresh: Buffer.from('@REFRESH {\n'),
+  update: Buffer.from('@UPDATE {\n'),
+};
+
+/** The line that closes a section (SOIF-8.8). */
+export const SECTION_CLOSE: Uint8Array = Buffer.from('}\n');
+
+/**
+ * Reads an update stream: objects in `@DELETE {`, `@REFRESH {` and `@UPDATE {` sections, in any order, number
+ * and layout (SOIF-8.9); an object outside of them counts as an update. Modes, errors and memory are as with
+ * `SoifDecoder`; white space between objects is allowed in both modes.
+ *
+ * With `endLine`, a line `NNN - ...` between objects ends the stream (GATHERD-3.7): then {@link ended} is true
+ * and {@link rest} has the bytes behind it, which are not of this stream.
+ */
+export class SectionDecoder {
+  private readonly turns: Turns<SectionItem>;
+  private readonly reader: StreamReader;
+  private section: SectionName = 'update';
+
+  /** @throws UsageError a limit out of its range. */
+  constructor(options: SoifDecoderOptions & { readonly endLine?: boolean } = {}) {
+    const emit = (item: SectionItem): void => {
+      this.turns.items.push(item);
+    };
+    const sink: StreamSink = {
+      object: (object, start, end, exact, window) => {
+        const bytes = window.view(start, end);
+        emit({ kind: 'object', section: this.section, object, bytes, offset: start, exact });
+      },
+      warning: emit,
+      section: (section, open, offset) => {
+        this.section = open ? section : 'update';
+        emit({ kind: 'section', section, open, offset });
+      },
+      endLine: (line, code, offset) => emit({ kind: 'end-line', text: line.slice(5).trim(), code, offset }),
+    };
+    const surroundings = { sections: true, endLine: options.endLine === true };
+    this.reader = new StreamReader(sink, decoderLimits(options), surroundings);
+    this.turns = new Turns(this.reader);
+  }
+
+  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; UsageError after the end. */
+  push(chunk: Uint8Array): SectionItem[] {
+    return this.turns.push(chunk);
+  }
+
+  /** No more input: the last items. @throws ProtocolError in strict mode, e.g. for an open section. */
+  end(): SectionItem[] {
+    return this.turns.end();
+  }
+
+  /** Strict mode has found an error that has been thrown, or is about to be by the next call. */
+  get failed(): boolean {
+    return this.reader.failure !== undefined;
+  }
+
+  /** After strict mode has thrown: see `SoifDecoder.resume`. */
+  resume(): SectionItem[] {
+    return this.turns.resume();
+  }
+
+  /** Whether the end line has come. */
+  get ended(): boolean {
+    return this.reader.ended;
+  }
+
+  /** The bytes behind the end line. */
+  get rest(): Uint8Array {
+    return this.reader.rest;
+  }
+}

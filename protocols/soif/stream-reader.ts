@@ -1,0 +1,370 @@
+import { ProtocolError, UsageError } from '../errors.js';
+import type { Defect, SoifWarning, Surroundings } from './attempt.js';
+import { AT, CLOSE_BRACE, CR, isDigit, isSpace, LF, MINUS, SP } from './bytes.js';
+import { foldMultiValues } from './combine.js';
+import { ExactReader } from './exact-reader.js';
+import { LayoutReader } from './layout-reader.js';
+import { NameTable } from './names.js';
+import type { SoifObject } from './object.js';
+import type { DecoderLimits } from './options.js';
+import { Window } from './window.js';
+
+/** The three parts of an update stream (SOIF-8.1). */
+export type SectionName = 'delete' | 'refresh' | 'update';
+
+/** Who is told what a stream holds, in its order. Offsets are bytes from the start of the stream. */
+export interface StreamSink {
+  /** `bytes` of the stream are in `window` until the call returns. */
+  object(object: SoifObject, start: number, end: number, exact: boolean, window: Window): void;
+  warning(warning: SoifWarning): void;
+  section(section: SectionName, open: boolean, offset: number): void;
+  endLine(line: string, code: number, offset: number): void;
+}
+
+/** A table of names that has become this large is given up between two objects: names of garbage never come back. */
+const MAX_NAMES = 4096;
+const MAX_NAME_TABLE_BYTES = 256 * 1024;
+
+/** Longest end line that is waited for, bytes. */
+const MAX_END_LINE = 4096;
+
+/**
+ * Resuming behind a malformed object begins in the middle of it, so bytes are read again. An attacker can nest
+ * objects so that they are read again and again; when more than this many bytes for each byte of the stream
+ * (and some to begin with) have gone into failures, resuming begins where the failure was found.
+ */
+const REREAD_FACTOR = 8;
+const REREAD_ALLOWANCE = 65_536;
+
+/** `between`: objects may begin. `failed`: strict mode has thrown. `rest`: an end line has ended the stream. */
+type State = 'between' | 'object' | 'end-line' | 'lost' | 'failed' | 'rest';
+
+/**
+ * Reads a stream of objects (SOIF-1.3) and what may stand between them: text (SOIF-4.1), section wrappers
+ * (SOIF-8.9), an end line (GATHERD-3.7). It reports to a sink and never keeps what it has reported.
+ */
+export class StreamReader {
+  private readonly window: Window;
+  private readonly exact: ExactReader;
+  private readonly layout: LayoutReader;
+  private names = new NameTable();
+
+  private state: State = 'between';
+  /** Offset of the next byte to look at. */
+  private at = 0;
+  private final = false;
+  private finished = false;
+  private section: SectionName | undefined;
+  /** Whether a line starts at `at`, as far as end lines are concerned. */
+  private lineStart = true;
+  private error: ProtocolError | undefined;
+
+  /** While lost: where that began, where the line at hand began, whether the line before it was `}`. */
+  private lostFrom = 0;
+  private lineFrom = 0;
+  private afterBrace = false;
+  private reread = 0;
+
+  constructor(
+    private readonly sink: StreamSink,
+    private readonly limits: DecoderLimits,
+    private readonly surroundings: Surroundings,
+  ) {
+    this.window = new Window(limits.maxObjectBytes);
+    this.exact = new ExactReader(limits, surroundings.sections);
+    this.layout = new LayoutReader(limits, surroundings);
+  }
+
+  /** Strict mode's complaint; nothing more is read until {@link resume}. */
+  get failure(): ProtocolError | undefined {
+    return this.error;
+  }
+
+  /** Whether the end line has been read. */
+  get ended(): boolean {
+    return this.state === 'rest';
+  }
+
+  /** What came behind the end line. */
+  get rest(): Uint8Array {
+    return this.ended ? this.window.view(this.at, this.window.end) : new Uint8Array(0);
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.final) throw new UsageError('push after end');
+    if (this.ended) throw new UsageError('push after the end line: the bytes are not of this stream');
+    this.window.append(chunk);
+    this.run();
+  }
+
+  end(): void {
+    this.final = true;
+    this.run();
+  }
+
+  /** After a failure: goes on at the next plausible start of an object (SOIF-4.5). */
+  resume(): void {
+    if (this.error === undefined) throw new UsageError('resume without an error');
+    this.error = undefined;
+    this.state = 'lost';
+    this.run();
+  }
+
+  private run(): void {
+    while (this.advance());
+    if (this.final && !this.finished && this.state === 'between') {
+      this.finished = true;
+      if (this.section !== undefined) {
+        this.lostFrom = this.at;
+        this.complain({
+          rule: 'SOIF-8.9',
+          offset: this.at,
+          message: `the section "${this.section}" is not closed`,
+        });
+      }
+    }
+    this.window.release(this.needed());
+  }
+
+  /** Does what the state asks for; false when there is nothing more to do with these bytes. */
+  private advance(): boolean {
+    switch (this.state) {
+      case 'between':
+        return this.readBetween();
+      case 'object':
+        return this.readObject();
+      case 'end-line':
+        return this.readEndLine();
+      case 'lost':
+        return this.search();
+      case 'failed':
+      case 'rest':
+        return false;
+    }
+  }
+
+  /** Offset of the first byte that must stay in memory. */
+  private needed(): number {
+    if (this.state === 'object') return this.layout.start;
+    // `}` CR of the line at hand is looked at again when its LF is found
+    if (this.state === 'lost' || this.state === 'failed') return Math.max(this.lineFrom, this.at - 2);
+    return this.at;
+  }
+
+  /** SOIF-1.3, 4.1: objects, one after the other, and what is between them. */
+  private readBetween(): boolean {
+    const { window, exact } = this;
+    const { data, words, base, fill } = window;
+    let i = this.at - base;
+    while (i < fill) {
+      if (data[i] !== AT) {
+        this.at = base + i;
+        if (!this.readAround(data[i]!)) return this.state !== 'between';
+        i = this.at - base;
+        continue;
+      }
+      if (this.names.size > MAX_NAMES || this.names.bytes > MAX_NAME_TABLE_BYTES)
+        this.names = new NameTable();
+      const stop = exact.read(data, words, i, fill, this.names);
+      if (stop < 0) {
+        this.at = base + i;
+        this.layout.begin(this.at);
+        this.state = 'object';
+        return true;
+      }
+      this.lineStart = true;
+      this.emit(exact.take(data, this.names), base + i, base + stop, true);
+      i = stop;
+    }
+    this.at = base + i;
+    return false;
+  }
+
+  private emit(object: SoifObject, start: number, end: number, exact: boolean): void {
+    const shown = this.limits.dialect === 'rdm' ? foldMultiValues(object) : object;
+    this.sink.object(shown, start, end, exact, this.window);
+  }
+
+  /** A byte between objects that is not `@`. False: not to be gone on with here. */
+  private readAround(byte: number): boolean {
+    const { window } = this;
+    if (!this.surroundings.sections) {
+      if (this.limits.strict) return this.stray();
+      // SOIF-4.1: everything up to the next "@" is ignored
+      const next = window.data.subarray(0, window.fill).indexOf(AT, this.at - window.base);
+      this.at = next < 0 ? window.end : window.base + next;
+      return true;
+    }
+    if (isSpace(byte)) {
+      this.lineStart = byte === LF;
+    } else if (byte === CLOSE_BRACE) {
+      if (this.section === undefined && !this.stray()) return false;
+      if (this.section !== undefined) this.sink.section(this.section, false, this.at);
+      this.section = undefined;
+      this.lineStart = true;
+    } else if (this.surroundings.endLine && this.lineStart && isDigit(byte)) {
+      this.state = 'end-line';
+      return false;
+    } else {
+      if (this.limits.strict) return this.stray();
+      this.lineStart = false;
+    }
+    this.at++;
+    return true;
+  }
+
+  private stray(): boolean {
+    const message = 'text between objects';
+    if (this.limits.strict) this.fail({ rule: 'SOIF-2.2', offset: this.at, message }, this.at, this.at);
+    else this.complain({ rule: 'SOIF-8.9', offset: this.at, message: 'a closing brace without a section' });
+    return !this.limits.strict;
+  }
+
+  private readObject(): boolean {
+    const { layout, window } = this;
+    const progress = layout.advance(window, this.names, this.final);
+    if (progress === 'more') return false;
+    if (progress === 'defect') {
+      this.reread += layout.effort;
+      const dear = this.reread > REREAD_FACTOR * layout.at + REREAD_ALLOWANCE;
+      this.fail(layout.defect, layout.start, dear ? layout.at : layout.start + 1);
+      return true;
+    }
+    this.at = layout.at;
+    this.lineStart = true;
+    this.state = 'between';
+    if (progress === 'section') {
+      this.openSection(
+        layout.word === 'delete' ? 'delete' : layout.word === 'refresh' ? 'refresh' : 'update',
+      );
+    } else {
+      for (const warning of layout.warnings) this.sink.warning(warning);
+      this.emit(layout.take(window, this.names), layout.start, layout.at, layout.exact);
+    }
+    return true;
+  }
+
+  /** SOIF-8.9, 8.2: sections in any order and number; one that is still open is closed by the next. */
+  private openSection(section: SectionName): void {
+    const offset = this.layout.start;
+    if (this.section !== undefined) {
+      const message = `the section "${this.section}" is not closed before the next`;
+      if (this.limits.strict) {
+        this.fail({ rule: 'SOIF-8.9', offset, message }, offset, this.at);
+        return;
+      }
+      this.complain({ rule: 'SOIF-8.9', offset, message });
+      this.sink.section(this.section, false, offset);
+    }
+    this.section = section;
+    this.sink.section(section, true, offset);
+  }
+
+  /** GATHERD-3.7: at the start of a line between objects, after a digit. */
+  private readEndLine(): boolean {
+    const { window, at } = this;
+    const begins = this.endLineAt(at);
+    if (begins === 'more') return false;
+    const found = begins ? window.data.subarray(0, window.fill).indexOf(LF, at + 5 - window.base) : -1;
+    const stop = found < 0 ? window.end : window.base + found;
+    if (begins && found < 0 && !this.final && stop - at <= MAX_END_LINE) return false;
+    if (!begins || stop - at > MAX_END_LINE) {
+      this.lineStart = false;
+      this.state = 'between';
+      return true;
+    }
+    if (this.section !== undefined || found < 0) {
+      const message =
+        found < 0
+          ? 'the input ends in the end line'
+          : `the section "${this.section}" is not closed before the end line`;
+      const defect: Defect = { rule: 'GATHERD-3.7', offset: at, message };
+      if (this.limits.strict) {
+        this.fail(defect, at, at + 1);
+        return true;
+      }
+      this.complain(defect);
+    }
+    const line = Buffer.from(
+      window.view(at, stop > at && window.at(stop - 1) === CR ? stop - 1 : stop),
+    ).toString('latin1');
+    this.section = undefined;
+    this.at = found < 0 ? stop : stop + 1;
+    this.state = 'rest';
+    this.sink.endLine(line, Number(line.slice(0, 3)), at);
+    return true;
+  }
+
+  /** Whether `NNN -` stands at `offset`. */
+  private endLineAt(offset: number): boolean | 'more' {
+    const { window } = this;
+    for (let k = 0; k < 5; k++) {
+      if (offset + k >= window.end) return this.final ? false : 'more';
+      const byte = window.at(offset + k);
+      if (k < 3 ? !isDigit(byte) : byte !== (k === 3 ? SP : MINUS)) return false;
+    }
+    return true;
+  }
+
+  /**
+   * SOIF-4.5: looks for the next LF `@`. When an end line can come, also for one that follows a line `}`: a
+   * malformed last object must not hide it, and a value must not forge it.
+   */
+  private search(): boolean {
+    const { window } = this;
+    const bytes = window.data.subarray(0, window.fill);
+    for (;;) {
+      if (this.lineStart) {
+        if (this.at < window.end && window.at(this.at) === AT) return this.found();
+        if (this.at >= window.end) return this.final && this.found();
+        const ends = this.surroundings.endLine && this.afterBrace && this.endLineAt(this.at);
+        if (ends === 'more') return false;
+        if (ends) return this.found();
+        this.lineFrom = this.at;
+        this.lineStart = false;
+      }
+      const index = bytes.indexOf(LF, this.at - window.base);
+      if (index < 0) {
+        this.at = window.end;
+        return this.final && this.found();
+      }
+      const length = window.base + index - this.lineFrom;
+      const braced = window.at(this.lineFrom) === CLOSE_BRACE;
+      this.afterBrace = braced && (length === 1 || (length === 2 && bytes[index - 1] === CR));
+      this.at = window.base + index + 1;
+      this.lineStart = true;
+    }
+  }
+
+  /** The search is over, at an object, an end line or the end of the input. */
+  private found(): boolean {
+    if (!this.limits.strict) {
+      const message = `${this.at - this.lostFrom} bytes skipped`;
+      this.complain({ rule: 'SOIF-4.5', offset: this.lostFrom, message });
+    }
+    this.lineStart = true;
+    this.state = 'between';
+    return true;
+  }
+
+  /** Gives up what began at `start`; the search for the next object will begin at `from`. */
+  private fail(defect: Defect, start: number, from: number): void {
+    this.lostFrom = start;
+    this.at = from;
+    this.lineFrom = from;
+    this.lineStart = from > start && this.window.at(from - 1) === LF;
+    this.afterBrace = false;
+    this.state = 'lost';
+    this.complain(defect);
+  }
+
+  /** Lenient: a warning. Strict: the stream stops here until {@link resume}. */
+  private complain({ rule, offset, message }: Defect): void {
+    if (!this.limits.strict) {
+      this.sink.warning({ kind: 'warning', rule, offset, message });
+      return;
+    }
+    this.error = new ProtocolError(message, { protocol: 'soif', rule, offset });
+    this.state = 'failed';
+  }
+}

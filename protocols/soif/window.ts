@@ -1,0 +1,80 @@
+import { bufferOf } from './bytes.js';
+
+const SMALLEST = 1024;
+
+/**
+ * The part of a stream that a decoder still needs.
+ *
+ *     data    0 ........ low ............ fill ..... capacity
+ *                        ^ still needed   ^ next byte to come
+ *     offset  base       base + low       base + fill
+ *
+ * A chunk that finds the window empty is used where it lies. Otherwise it is appended to memory of our own,
+ * which only ever grows behind `fill`: objects that were handed out keep pointing at bytes that never change.
+ * Growth is by doubling, so that input of one byte a time is copied O(1) times.
+ */
+export class Window {
+  data: Buffer = Buffer.alloc(0);
+  /** The same memory as `data`. */
+  words: DataView = new DataView(this.data.buffer, this.data.byteOffset, 0);
+  /** Offset in the stream of `data[0]`. */
+  base = 0;
+  /** Index of the first byte that is still needed. */
+  low = 0;
+  /** Index behind the last byte that came. */
+  fill = 0;
+  private owned = false;
+
+  /** @param maxHeld bytes that can be needed at once, so that doubling stops there. */
+  constructor(private readonly maxHeld: number) {}
+
+  /** Offset in the stream behind the last byte that came. */
+  get end(): number {
+    return this.base + this.fill;
+  }
+
+  /** The byte at an offset that is in the window. */
+  at(offset: number): number {
+    return this.data[offset - this.base]!;
+  }
+
+  /** Bytes before `offset` are needed no more. */
+  release(offset: number): void {
+    this.low = Math.max(this.low, Math.min(this.fill, offset - this.base));
+  }
+
+  append(chunk: Uint8Array): void {
+    const held = this.fill - this.low;
+    if (held === 0) {
+      this.base += this.fill;
+      this.use(bufferOf(chunk));
+      this.owned = false;
+      this.low = 0;
+      this.fill = chunk.length;
+      return;
+    }
+    const needed = held + chunk.length;
+    if (!this.owned || this.fill + chunk.length > this.data.length) {
+      const doubled = Math.min(2 * held, this.maxHeld + chunk.length);
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, doubled, SMALLEST));
+      grown.set(this.data.subarray(this.low, this.fill), 0);
+      this.base += this.low;
+      this.use(grown);
+      this.owned = true;
+      this.low = 0;
+      this.fill = held;
+    }
+    this.data.set(chunk, this.fill);
+    this.fill += chunk.length;
+  }
+
+  private use(data: Buffer): void {
+    this.data = data;
+    this.words = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  }
+
+  /** A view of the bytes between two offsets that are in the window. */
+  view(start: number, end: number): Uint8Array {
+    return new Uint8Array(this.data.buffer, this.data.byteOffset + start - this.base, end - start);
+  }
+}

@@ -1,0 +1,31 @@
+import { readdir } from 'node:fs/promises';
+
+/** What every bench module exports: `args` are the words behind its name. */
+type BenchModule = { readonly run: (args: string[]) => Promise<void> };
+
+const HELPERS = new Set(['bench', 'harness']);
+
+/** The benches there are: the modules beside this one. */
+async function benchNames(): Promise<string[]> {
+  const files = await readdir(new URL('.', import.meta.url));
+  return files
+    .filter((file) => file.endsWith('.js'))
+    .map((file) => file.slice(0, -3))
+    .filter((name) => !HELPERS.has(name))
+    .sort();
+}
+
+function isBenchModule(module: object): module is BenchModule {
+  return 'run' in module && typeof module.run === 'function';
+}
+
+const [name, ...args] = process.argv.slice(2);
+const names = await benchNames();
+if (name === undefined || !names.includes(name)) {
+  process.stdout.write(`usage: bench NAME [options]; NAME is one of: ${names.join(', ')}\n`);
+  process.exitCode = name === undefined ? 0 : 2;
+} else {
+  const module: object = await import(`./${name}.js`);
+  if (!isBenchModule(module)) throw new Error(`${name} is not a bench`);
+  await module.run(args);
+}
