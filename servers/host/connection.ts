@@ -1,0 +1,210 @@
+import type { Socket } from 'node:net';
+import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import type { Peer } from './peer.js';
+
+/** One connection as a session sees it. TCP is one way to make it; standard input and output can be another. */
+export interface HostConnection {
+  readonly peer: Peer;
+  /** Aborted when the peer is gone, or when the host stops and its grace is over. */
+  readonly signal: AbortSignal;
+  /**
+   * What the peer sends. Reading is paused while nobody asks, so a session that does not ask holds back its
+   * peer. Ends when the peer has finished sending (it may still read), or when the host is stopping. Throws
+   * {@link ConnectionError} when the connection broke, and after `idleTimeoutMs` without a byte; after the
+   * latter the connection can still be written to. May be called again to go on reading.
+   */
+  chunks(): AsyncIterable<Uint8Array>;
+  /**
+   * Resolves when the connection can take more. The bytes must not change afterwards. Rejects with
+   * {@link ConnectionError} when the peer is gone or took nothing for `drainTimeoutMs`.
+   */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Sends what is buffered and finishes our direction. */
+  end(): Promise<void>;
+  /** Drops the connection at once. */
+  destroy(): void;
+}
+
+/** Limits of one connection, in milliseconds and bytes. */
+export interface ConnectionLimits {
+  readonly idleTimeoutMs: number;
+  readonly drainTimeoutMs: number;
+  /** How long, after our last byte, we keep discarding what the peer still sends. */
+  readonly lingerMs: number;
+}
+
+/** Most bytes thrown away while lingering; a peer that goes on after that is cut off. */
+const LINGER_BYTES = 1 << 20;
+
+interface Waiter {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** {@link HostConnection} over a socket created with `allowHalfOpen`. */
+export class SocketConnection implements HostConnection {
+  readonly peer: Peer;
+  readonly #socket: Socket;
+  readonly #limits: ConnectionLimits;
+  readonly #gone = new AbortController();
+  /** Resolves once the socket is closed for good. */
+  readonly closed: Promise<void>;
+  #failure: Error | undefined;
+  #stopping = false;
+  #lingering = false;
+  #wakeReader: (() => void) | undefined;
+  #writers: Waiter[] = [];
+
+  constructor(socket: Socket, peer: Peer, limits: ConnectionLimits) {
+    this.peer = peer;
+    this.#socket = socket;
+    this.#limits = limits;
+    socket.on('readable', () => this.#wakeReader?.());
+    socket.on('end', () => this.#wakeReader?.());
+    socket.on('drain', () => this.#drained());
+    socket.on('timeout', () => {
+      this.#break(new ConnectionError(`peer accepted no data for ${limits.drainTimeoutMs} ms`));
+    });
+    socket.on('error', (error) => {
+      this.#failure ??= new ConnectionError(`connection failed: ${error.message}`, { cause: error });
+    });
+    this.closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.#closed();
+        resolve();
+      });
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    for (;;) {
+      const chunk = await this.#nextChunk();
+      if (chunk === undefined) return;
+      yield chunk;
+    }
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    if (this.#socket.destroyed) return Promise.reject(this.#error());
+    if (this.#socket.writableEnded) return Promise.reject(new UsageError('write after end'));
+    if (this.#socket.write(bytes)) return Promise.resolve();
+    return this.#progress();
+  }
+
+  async end(): Promise<void> {
+    if (this.#socket.destroyed) throw this.#error();
+    if (this.#socket.writableFinished) return;
+    const finished = this.#progress();
+    this.#socket.end((error?: Error | null) => {
+      if (error == null) this.#drained();
+    });
+    await finished;
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** The host stops: a session that waits for its peer sees the end of input; one that sends may finish. */
+  stop(): void {
+    this.#stopping = true;
+    if (this.#lingering) this.#socket.destroy();
+    this.#wakeReader?.();
+  }
+
+  /** The host's grace is over. */
+  cut(): void {
+    this.#break(new ConnectionError('the server is stopping'));
+  }
+
+  /**
+   * Closes after the session is over. When we ended our direction, input that is still on its way is read and
+   * thrown away for a while: closing over unread input makes TCP reset the connection, and a reset can
+   * destroy our last bytes before the peer has read them.
+   */
+  async finish(): Promise<void> {
+    const socket = this.#socket;
+    if (!socket.destroyed && socket.writableFinished && !socket.readableEnded && !this.#stopping) {
+      this.#lingering = true;
+      const timer = setTimeout(() => socket.destroy(), this.#limits.lingerMs);
+      const until = socket.bytesRead + LINGER_BYTES;
+      const discard = () => {
+        while (socket.read() !== null) if (socket.bytesRead > until) socket.destroy();
+      };
+      socket.on('end', () => socket.destroy());
+      socket.on('readable', discard);
+      discard();
+      await this.closed;
+      clearTimeout(timer);
+    }
+    socket.destroy();
+    await this.closed;
+  }
+
+  async #nextChunk(): Promise<Uint8Array | undefined> {
+    const socket = this.#socket;
+    for (;;) {
+      const chunk: Uint8Array | null = socket.readableEnded ? null : socket.read();
+      if (chunk !== null) return chunk;
+      if (this.#failure !== undefined) throw this.#failure;
+      if (socket.readableEnded || this.#stopping) return undefined;
+      if (socket.destroyed) throw this.#error();
+      await this.#readable();
+    }
+  }
+
+  #readable(): Promise<void> {
+    if (this.#wakeReader !== undefined) throw new UsageError('two readers on one connection');
+    return new Promise((resolve, reject) => {
+      const settle = (error?: Error) => {
+        clearTimeout(timer);
+        this.#wakeReader = undefined;
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+      const { idleTimeoutMs } = this.#limits;
+      const timer = setTimeout(
+        () => settle(new ConnectionError(`nothing received for ${idleTimeoutMs} ms`)),
+        idleTimeoutMs,
+      );
+      this.#wakeReader = () => settle();
+    });
+  }
+
+  /** Waits for the socket's buffer to empty. Node's socket timeout counts from the last byte that moved. */
+  #progress(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#writers.length === 0) this.#socket.setTimeout(this.#limits.drainTimeoutMs);
+      this.#writers.push({ resolve, reject });
+    });
+  }
+
+  #drained(): void {
+    const waiting = this.#writers;
+    this.#writers = [];
+    this.#socket.setTimeout(0);
+    for (const waiter of waiting) waiter.resolve();
+  }
+
+  #break(error: Error): void {
+    this.#failure ??= error;
+    this.#socket.destroy();
+  }
+
+  #closed(): void {
+    const error = this.#error();
+    this.#gone.abort(error);
+    const waiting = this.#writers;
+    this.#writers = [];
+    for (const waiter of waiting) waiter.reject(error);
+    this.#wakeReader?.();
+  }
+
+  #error(): Error {
+    return this.#failure ?? new ConnectionError('the connection is closed');
+  }
+}

@@ -1,0 +1,91 @@
+import { type DestinationStream, destination, type Logger, pino } from 'pino';
+
+export type { Logger } from 'pino';
+
+export interface LoggerOptions {
+  /** The program's name, e.g. `gatherd`. */
+  readonly program: string;
+  /** File to append to; default standard error. */
+  readonly file?: string;
+  /** JSON lines instead of Harvest's lines. */
+  readonly json?: boolean;
+  /** Least level that is written. Default `info`. */
+  readonly level?: string;
+}
+
+/** Fields that are never written, whatever object they come in. */
+const SECRETS = ['password', 'adminPassword', 'authorization', 'proxyAuthorization', 'cookie'];
+
+/** A pino logger that writes Harvest's line format (GATHERD-12.1) or JSON lines, each line at once. */
+export function createLogger(options: LoggerOptions): Logger {
+  const { program, file, json = false, level = 'info' } = options;
+  // Written line by line: a daemon logs little, and what a crash would lose is what one looks for.
+  const sink = destination({ dest: file ?? 2, append: true, mkdir: true, sync: true });
+  return createLoggerOn(json ? sink : harvestLines(sink), { program, level });
+}
+
+/** Like {@link createLogger}, onto any stream that takes pino's JSON lines, e.g. {@link harvestLines}. */
+export function createLoggerOn(
+  stream: DestinationStream,
+  options: { readonly program: string; readonly level?: string },
+): Logger {
+  return pino(
+    {
+      name: options.program,
+      level: options.level ?? 'info',
+      base: { pid: process.pid },
+      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    stream,
+  );
+}
+
+/** Turns pino's JSON lines into Harvest's lines and hands them on. */
+export function harvestLines(target: DestinationStream): DestinationStream {
+  return {
+    write(line) {
+      const record: unknown = JSON.parse(line);
+      if (typeof record === 'object' && record !== null) target.write(formatHarvestLine({ ...record }));
+    },
+  };
+}
+
+/** Fields of a record that are not repeated behind the message. */
+const KNOWN = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err']);
+
+/**
+ * GATHERD-12.1: program right-aligned in seven columns, `: `, local time `yymmdd HH:MM:SS:` and a blank, then
+ * the message, after `ERROR: ` or `FATAL: ` where it is one. Further fields follow as ` name=value`.
+ */
+export function formatHarvestLine(record: Readonly<Record<string, unknown>>): string {
+  const program = String(record.name ?? '').padStart(7);
+  const severity = record.level === 'fatal' ? 'FATAL: ' : record.level === 'error' ? 'ERROR: ' : '';
+  const parts = [record.msg === undefined ? '' : String(record.msg)];
+  for (const [name, value] of Object.entries(record)) {
+    if (!KNOWN.has(name)) parts.push(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  }
+  const { err } = record;
+  if (typeof err === 'object' && err !== null && 'message' in err) parts.push(`(${String(err.message)})`);
+  const message = parts.filter((part) => part !== '').join(' ');
+  return `${program}: ${localTime(Number(record.time))}: ${severity}${visible(message)}\n`;
+}
+
+/** Local time as `yymmdd HH:MM:SS`. */
+function localTime(milliseconds: number): string {
+  const at = new Date(milliseconds);
+  const date = [at.getFullYear() % 100, at.getMonth() + 1, at.getDate()].map(twoDigits).join('');
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(':');
+  return `${date} ${time}`;
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+/** A peer's text must not be able to start a new line or move the reader's cursor. */
+function visible(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, (character) => {
+    return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+}

@@ -1,0 +1,65 @@
+import { promises as dns } from 'node:dns';
+
+/** Who is at the other end. */
+export interface Peer {
+  /** IPv4 or IPv6 address; an IPv4 address mapped into IPv6 is given as IPv4. */
+  readonly address: string;
+  readonly port: number;
+  /**
+   * The peer's host name in lower case: its reverse lookup, if that name resolves back to the address
+   * (GATHERD-9.5); otherwise undefined. Looked up once a connection, when first asked.
+   */
+  name(): Promise<string | undefined>;
+}
+
+/** The two lookups that {@link Peer.name} needs. Either may reject: then there is no name. */
+export interface NameLookup {
+  reverse(address: string): Promise<readonly string[]>;
+  forward(name: string): Promise<readonly string[]>;
+}
+
+/** A peer with more names than this has only the first ones tried. */
+const MAX_NAMES = 4;
+
+/** System lookup: reverse without occupying the thread pool, forward as the system does it (hosts file, DNS). */
+export function systemLookup(timeoutMs = 5000): NameLookup {
+  const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 1 });
+  return {
+    reverse: (address) => resolver.reverse(address),
+    async forward(name) {
+      return (await dns.lookup(name, { all: true })).map((found) => found.address);
+    },
+  };
+}
+
+/** Makes a {@link Peer}. */
+export function createPeer(address: string, port: number, lookup: NameLookup): Peer {
+  const plain = plainAddress(address);
+  let name: Promise<string | undefined> | undefined;
+  return {
+    address: plain,
+    port,
+    name() {
+      name ??= confirmedName(plain, lookup);
+      return name;
+    },
+  };
+}
+
+/** `::ffff:192.0.2.1` is the IPv4 address `192.0.2.1`; a zone (`%eth0`) is no part of an address. */
+export function plainAddress(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  return mapped?.[1] ?? address.replace(/%.*$/, '');
+}
+
+async function confirmedName(address: string, lookup: NameLookup): Promise<string | undefined> {
+  const names = await lookup.reverse(address).catch(() => []);
+  for (const name of names.slice(0, MAX_NAMES)) {
+    // GATHERD-9.5: whoever owns the address writes its reverse entry; the owner of the name must agree.
+    const addresses = await lookup.forward(name).catch(() => []);
+    if (addresses.some((candidate) => plainAddress(candidate) === address)) {
+      return name.toLowerCase().replace(/\.$/, '');
+    }
+  }
+  return undefined;
+}
