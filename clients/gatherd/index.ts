@@ -1,0 +1,7 @@
+export {
+  type GatherdChange,
+  GatherdClient,
+  type GatherdClientConnectOptions,
+  type GatherdWarning,
+  type UpdateRequest,
+} from './client.js';

@@ -1,0 +1,100 @@
+/** Bytes that grow at the end by doubling and are taken off as a whole. */
+export class ByteBuffer {
+  #bytes = new Uint8Array(0);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  append(chunk: Uint8Array): void {
+    const needed = this.#length + chunk.length;
+    if (needed > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2, 64));
+      grown.set(this.#bytes.subarray(0, this.#length));
+      this.#bytes = grown;
+    }
+    this.#bytes.set(chunk, this.#length);
+    this.#length = needed;
+  }
+
+  /** The bytes so far; valid until the next call of another method. */
+  view(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** All bytes; the buffer is empty afterwards. */
+  take(): Uint8Array {
+    const taken = this.view();
+    this.#bytes = new Uint8Array(0);
+    this.#length = 0;
+    return taken;
+  }
+}
+
+/** What {@link LineCollector.take} found. */
+export interface TakenLine {
+  /** A line without its terminator, or why there is none. */
+  readonly line: Uint8Array | 'incomplete' | 'too-long';
+  /** What follows in the chunk. */
+  readonly rest: Uint8Array;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const NOTHING = new Uint8Array(0);
+
+/**
+ * Cuts lines off a stream of chunks; LF and CR LF end a line (GATHERD-1.4, 1.5). Holds at most one line; a
+ * longer one is reported once, when it passes the limit, and thrown away up to its end.
+ */
+export class LineCollector {
+  readonly #limit: number;
+  readonly #partial = new ByteBuffer();
+  #dropping = false;
+  #dropped = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Bytes of the present over-long line that were thrown away; 0 when there is none. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Takes bytes from the chunk up to and including the next line end. */
+  take(chunk: Uint8Array): TakenLine {
+    const lf = chunk.indexOf(LF);
+    const rest = lf < 0 ? NOTHING : chunk.subarray(lf + 1);
+    const part = lf < 0 ? chunk : chunk.subarray(0, lf);
+    if (this.#dropping) {
+      this.#dropped = lf < 0 ? this.#dropped + part.length : 0;
+      this.#dropping = lf < 0;
+      return { line: 'incomplete', rest };
+    }
+    // One byte more than the limit may be a CR that belongs to the terminator.
+    if (this.#partial.length + part.length > this.#limit + 1) return this.#drop(part.length, lf, rest);
+    if (lf < 0) {
+      this.#partial.append(part);
+      return { line: 'incomplete', rest };
+    }
+    const line = this.#join(part);
+    const length = line[line.length - 1] === CR ? line.length - 1 : line.length;
+    if (length > this.#limit) return { line: 'too-long', rest };
+    return { line: line.subarray(0, length), rest };
+  }
+
+  #join(part: Uint8Array): Uint8Array {
+    if (this.#partial.length === 0) return part;
+    this.#partial.append(part);
+    return this.#partial.take();
+  }
+
+  #drop(length: number, lf: number, rest: Uint8Array): TakenLine {
+    this.#dropping = lf < 0;
+    this.#dropped = lf < 0 ? this.#partial.length + length : 0;
+    this.#partial.take();
+    return { line: 'too-long', rest };
+  }
+}

@@ -1,0 +1,403 @@
+import { ConnectionError, PeerError, ProtocolError, UsageError } from '../errors.js';
+import { decodeText, SectionDecoder } from '../soif/index.js';
+import { LineCollector } from './bytes.js';
+import {
+  BEFORE_ANSWER,
+  type GatherdClientEvent,
+  type GatherdClientOptions,
+  type Pending,
+} from './client-events.js';
+import { GZIP_MAGIC, GzipHeaderReader, GzipTrailerReader } from './gzip.js';
+import { CLIENT_STATES, type ClientState, type ClientStep, nextState } from './states.js';
+import { type UpdateDelivery, UpdateReader } from './update-reader.js';
+import {
+  GATHERD_CODES as CODE,
+  COMMAND_LINE,
+  MAX_LINE_BYTES,
+  parseStatusLine,
+  type StatusLine,
+} from './vocabulary.js';
+
+const NOTHING = new Uint8Array(0);
+const AT = 0x40;
+
+/**
+ * The client's end of one session: commands out as bytes, server bytes in, events out. Commands may be sent
+ * without waiting (GATHERD-1.8); answers are matched in order, by number only (GATHERD-1.6), and lines that
+ * belong to nothing are ignored (GATHERD-1.7).
+ */
+export class GatherdClientSession {
+  readonly #options: GatherdClientOptions;
+  readonly #lines: LineCollector;
+  readonly #maxIgnored: number;
+  readonly #pending: Pending[] = ['greeting'];
+  #state: ClientState = 'lines';
+  #atLineStart = true;
+  #ignored = 0;
+  #offset = 0;
+  #compressed = false;
+  #delivery: UpdateDelivery = 'items';
+  #update: UpdateReader | undefined;
+  #object: SectionDecoder | undefined;
+  /** Bytes given to #object. */
+  #objectBytes = 0;
+  #found = false;
+  #infoStarted = false;
+  #header = new GzipHeaderReader();
+  #trailer = new GzipTrailerReader();
+  #checked = { crc: 0, size: 0 };
+
+  constructor(options: GatherdClientOptions = {}) {
+    this.#options = options;
+    this.#lines = new LineCollector(options.maxLineBytes ?? MAX_LINE_BYTES);
+    this.#maxIgnored = options.maxIgnoredBytes ?? 1 << 20;
+  }
+
+  get state(): ClientState {
+    return this.#state;
+  }
+
+  /** Whether the server has accepted `SET compression`. */
+  get compressed(): boolean {
+    return this.#compressed;
+  }
+
+  /** `HELLO` with the client's own full host name (GATHERD-2.6). */
+  hello(name: string): Uint8Array {
+    return this.#send('hello', COMMAND_LINE.hello(name));
+  }
+
+  /** `SET compression`: for all updates that follow in this session (GATHERD-6.1). */
+  setCompression(): Uint8Array {
+    return this.#send('compression', COMMAND_LINE.compression());
+  }
+
+  /** `SET changes`: our extension, GATHERD-6.11. */
+  setChanges(): Uint8Array {
+    return this.#send('changes', COMMAND_LINE.changes());
+  }
+
+  /** `SEND-UPDATE`; the answer comes as section items, or as the bytes of the wrapped stream. */
+  sendUpdate(since: number, delivery: UpdateDelivery = 'items'): Uint8Array {
+    if (!Number.isSafeInteger(since) || since < 0) {
+      throw new UsageError(`GATHERD-4.1: ${since} is not a number of seconds`);
+    }
+    this.#delivery = delivery;
+    return this.#send('update', COMMAND_LINE.update(since));
+  }
+
+  /** `SEND-OBJECT`; the identifier is the URL (GATHERD-5.1). */
+  sendObject(oid: string): Uint8Array {
+    if (!/^\S+$/.test(oid)) throw new UsageError('GATHERD-5.1: an object identifier has no white space');
+    return this.#send('object', COMMAND_LINE.object(oid));
+  }
+
+  /** `INFO`. */
+  info(): Uint8Array {
+    this.#infoStarted = false;
+    return this.#send('info', COMMAND_LINE.info());
+  }
+
+  /** `QUIT`; nothing can follow it. */
+  quit(): Uint8Array {
+    return this.#send('quit', COMMAND_LINE.quit());
+  }
+
+  /**
+   * Bytes from the server. Throws {@link PeerError} when it refuses, {@link ProtocolError} when it breaks the
+   * protocol; the session is over then.
+   */
+  push(chunk: Uint8Array): GatherdClientEvent[] {
+    return this.#guarded((events) => this.#consume(chunk, events));
+  }
+
+  /** Bytes that came out of the inflate stream. */
+  inflated(bytes: Uint8Array): GatherdClientEvent[] {
+    if (this.#state !== 'gzip-data') throw new UsageError('no compressed data is expected');
+    return this.#guarded((events) => events.push(...this.#reader().pushInflated(bytes)));
+  }
+
+  /**
+   * The inflate stream has found the end of the deflate data.
+   * @param rest what it did not consume of the last `inflate` event
+   * @param crc CRC-32 of all it gave out for this member
+   * @param size number of bytes it gave out for this member
+   */
+  inflateEnd(rest: Uint8Array, crc: number, size: number): GatherdClientEvent[] {
+    this.#step('data');
+    this.#checked = { crc, size };
+    return this.#guarded((events) => this.#consume(rest, events));
+  }
+
+  /**
+   * The server has closed. Throws {@link ConnectionError} when something was still to come: an update without
+   * its end line is incomplete (GATHERD-3.11), unless a gzip member vouches for it (GATHERD-6.5).
+   */
+  end(): GatherdClientEvent[] {
+    if (this.#state === 'closed') return [];
+    return this.#guarded((events) => {
+      // An update in 'lines' has all its members and only lacks its end line.
+      const whole = this.#state === 'gzip-next' || (this.#state === 'lines' && this.#update !== undefined);
+      if (whole) this.#endUpdate('', events);
+      if (this.#state === 'sections') {
+        events.push(...this.#reader().end());
+        if (this.#reader().ended) this.#endLineFound(events);
+      }
+      const [waiting] = this.#pending;
+      this.#step('close');
+      if (waiting === 'quit') events.push({ kind: 'bye' });
+      else if (waiting !== undefined) {
+        throw new ConnectionError(`the server closed the connection ${BEFORE_ANSWER[waiting]}`);
+      }
+    });
+  }
+
+  #send(pending: Pending, line: Uint8Array): Uint8Array {
+    if (this.#state === 'closed') throw new UsageError('the session is over');
+    if (this.#pending.includes('quit')) throw new UsageError('nothing can follow QUIT');
+    if (this.#pending.includes(pending)) throw new UsageError(`${pending} is still unanswered`);
+    this.#pending.push(pending);
+    return line;
+  }
+
+  #guarded(work: (events: GatherdClientEvent[]) => void): GatherdClientEvent[] {
+    const events: GatherdClientEvent[] = [];
+    try {
+      work(events);
+    } catch (error) {
+      this.#state = 'closed';
+      throw error;
+    }
+    return events;
+  }
+
+  #step(step: ClientStep): void {
+    this.#state = nextState(CLIENT_STATES, this.#state, step);
+  }
+
+  #consume(chunk: Uint8Array, events: GatherdClientEvent[]): void {
+    let rest = chunk;
+    while (rest.length > 0 && this.#state !== 'closed') {
+      const before = rest.length;
+      rest = this.#read(rest, events);
+      this.#offset += before - rest.length;
+    }
+  }
+
+  /** Reads the first thing in the chunk, as the state says, and returns what follows it. */
+  #read(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
+    switch (this.#state) {
+      case 'lines':
+        return this.#readLine(chunk, events);
+      case 'object':
+        return this.#readObject(chunk, events);
+      case 'sections': {
+        events.push(...this.#reader().pushPlain(chunk));
+        if (!this.#reader().ended) return NOTHING;
+        const { rest } = this.#reader();
+        this.#step('end');
+        this.#endLineFound(events);
+        return rest;
+      }
+      case 'gzip-header': {
+        const rest = this.#header.push(chunk);
+        if (this.#header.done) this.#step('header');
+        return rest;
+      }
+      case 'gzip-data':
+        events.push({ kind: 'inflate', bytes: chunk });
+        return NOTHING;
+      case 'gzip-trailer': {
+        const rest = this.#trailer.push(chunk);
+        if (this.#trailer.done) {
+          this.#trailer.check(this.#checked.crc, this.#checked.size);
+          this.#step('trailer');
+        }
+        return rest;
+      }
+      case 'gzip-next':
+        // GATHERD-6.6: another member may follow; no status line begins with its first byte.
+        if (chunk[0] === GZIP_MAGIC) this.#beginMember();
+        else this.#step('end');
+        return chunk;
+      case 'closed':
+        return NOTHING;
+    }
+  }
+
+  #readLine(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
+    if (this.#atLineStart && chunk[0] === AT && this.#expectsObject()) {
+      this.#step('object');
+      this.#object = new SectionDecoder({ ...this.#options.soif, endLine: true });
+      this.#objectBytes = 0;
+      return chunk;
+    }
+    const { line, rest } = this.#lines.take(chunk);
+    if (line === 'too-long') throw this.#broken('status line is too long', 'GATHERD-1.6');
+    this.#atLineStart = line !== 'incomplete';
+    if (line === 'incomplete') return rest;
+    const status = parseStatusLine(decodeText(line));
+    if (status !== undefined && this.#answer(status, events)) {
+      this.#ignored = 0;
+      return rest;
+    }
+    this.#ignored += line.length + 1;
+    if (this.#ignored > this.#maxIgnored) throw this.#broken('no status line in sight', 'GATHERD-1.7');
+    return rest;
+  }
+
+  #expectsObject(): boolean {
+    return this.#pending[0] === 'object' || this.#pending[0] === 'info';
+  }
+
+  /**
+   * GATHERD-5.2, 3.6: a bare object. SEND-OBJECT ends with its line; INFO ends with the object, for there may
+   * be no line at all.
+   */
+  #readObject(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
+    const decoder = this.#object;
+    if (decoder === undefined) throw new UsageError('no object is being received');
+    const start = this.#objectBytes;
+    this.#objectBytes += chunk.length;
+    for (const item of decoder.push(chunk)) {
+      if (item.kind === 'object' && !this.#found) {
+        events.push({ kind: 'object', object: item.object });
+        this.#found = true;
+        if (this.#pending[0] === 'info') {
+          this.#endObject('info', events);
+          return chunk.subarray(item.offset + item.bytes.length - start);
+        }
+      } else if (item.kind === 'end-line') {
+        this.#endObject(this.#pending[0] === 'info' ? 'info' : 'object', events);
+      }
+    }
+    return decoder.ended ? decoder.rest : NOTHING;
+  }
+
+  /** Applies a status line to the oldest unanswered command. Returns false when it means nothing to it. */
+  #answer(status: StatusLine, events: GatherdClientEvent[]): boolean {
+    const [waiting] = this.#pending;
+    const { code, text } = status;
+    if (waiting === undefined) return false;
+    if (code === CODE.bye && waiting !== 'quit') {
+      throw new PeerError(`the server ended the session: ${text}`, code); // GATHERD-3.10
+    }
+    switch (waiting) {
+      case 'greeting':
+        return this.#answerGreeting(status, events);
+      case 'hello':
+        if (code !== CODE.hello && code < CODE.error) return false;
+        return this.#reply(waiting, code === CODE.hello, events);
+      case 'compression':
+      case 'changes':
+        return this.#answerSet(waiting, status, events);
+      case 'update':
+        return this.#answerUpdate(status, events);
+      case 'object':
+        if (code === CODE.objectStart) return true;
+        if (code === CODE.objectEnd) return this.#endObject('object', events);
+        if (code >= CODE.error) throw new PeerError(`SEND-OBJECT refused: ${text}`, code);
+        return false;
+      case 'info':
+        // GATHERD-3.6: 600 may stand on either side of the object, so it decides nothing.
+        if (code >= CODE.error) return this.#endObject('info', events);
+        // A 699 before any 600 is the late end of the INFO before this one.
+        if (code === CODE.infoEnd && this.#infoStarted) return this.#endObject('info', events);
+        this.#infoStarted ||= code === CODE.info;
+        return code === CODE.info;
+      case 'quit':
+        if (code !== CODE.bye) return false;
+        this.#pending.shift();
+        this.#step('close');
+        events.push({ kind: 'bye' });
+        return true;
+    }
+  }
+
+  #answerGreeting({ code, text }: StatusLine, events: GatherdClientEvent[]): boolean {
+    if (code !== CODE.greeting) throw new PeerError(`not a gatherd: ${text}`, code);
+    const words = text.split(/\s+/);
+    const [hello = '', version = '', hostname = ''] = words;
+    if (hello.toUpperCase() !== 'HELLO') throw this.#broken('greeting without HELLO', 'GATHERD-3.1');
+    this.#pending.shift();
+    events.push({ kind: 'greeting', version, hostname });
+    return true;
+  }
+
+  #reply(to: 'hello' | 'compression' | 'changes', accepted: boolean, events: GatherdClientEvent[]): true {
+    this.#pending.shift();
+    events.push({ kind: 'reply', to, accepted });
+    return true;
+  }
+
+  #answerSet(waiting: 'compression' | 'changes', status: StatusLine, events: GatherdClientEvent[]): boolean {
+    const { code } = status;
+    // Late lines of an INFO before this command (GATHERD-3.6).
+    if (code >= CODE.info && code <= CODE.infoEnd) return false;
+    if (code === CODE.set && waiting === 'compression') this.#compressed = true;
+    this.#reply(waiting, code === CODE.set, events);
+    // A server may pass over what it does not know: then this answers the command behind it.
+    const skipped = (code === CODE.updateStart || code === CODE.updateEnd) && this.#pending[0] === 'update';
+    return skipped ? this.#answer(status, events) : true;
+  }
+
+  #answerUpdate({ code, text }: StatusLine, events: GatherdClientEvent[]): boolean {
+    if (this.#update !== undefined) {
+      if (code !== CODE.updateEnd && code !== CODE.bulkEnd) return false;
+      this.#endUpdate(text, events); // GATHERD-6.3: the line behind the member
+      return true;
+    }
+    if (code === CODE.updateStart) {
+      this.#update = new UpdateReader(this.#delivery, this.#compressed, this.#options.soif);
+      if (this.#compressed) this.#beginMember();
+      else this.#step('update');
+      return true;
+    }
+    if (code === CODE.updateEnd || code >= CODE.error) {
+      throw new PeerError(`SEND-UPDATE refused: ${text}`, code); // GATHERD-3.9
+    }
+    return false;
+  }
+
+  #beginMember(): void {
+    this.#header = new GzipHeaderReader();
+    this.#trailer = new GzipTrailerReader();
+    this.#step('gzip');
+  }
+
+  /** GATHERD-3.7: an uncompressed update has found its end line. */
+  #endLineFound(events: GatherdClientEvent[]): void {
+    const { code, text } = this.#reader().endLine;
+    // GATHERD-3.3: 099 is how a Broker says it.
+    if (code !== CODE.updateEnd && code !== CODE.bulkEnd) {
+      throw new PeerError(`the server broke the update off: ${text}`, code);
+    }
+    this.#endUpdate(text, events);
+  }
+
+  #endUpdate(text: string, events: GatherdClientEvent[]): void {
+    const reader = this.#reader();
+    if (!reader.ended) events.push(...reader.end());
+    this.#update = undefined;
+    this.#pending.shift();
+    events.push({ kind: 'update-end', text });
+  }
+
+  #endObject(to: 'object' | 'info', events: GatherdClientEvent[]): true {
+    this.#pending.shift();
+    if (this.#state === 'object') this.#step('end');
+    this.#object = undefined;
+    events.push({ kind: 'object-end', to, found: this.#found });
+    this.#found = false;
+    return true;
+  }
+
+  #reader(): UpdateReader {
+    if (this.#update === undefined) throw new UsageError('no update is being received');
+    return this.#update;
+  }
+
+  #broken(message: string, rule: string): ProtocolError {
+    return new ProtocolError(message, { protocol: 'gatherd', rule, offset: this.#offset });
+  }
+}

@@ -1,0 +1,182 @@
+import { ProtocolError } from '../errors.js';
+import { ByteBuffer } from './bytes.js';
+
+/**
+ * Frame of a gzip member (RFC 1952): header, deflate data, trailer. The deflate data itself is somebody else's
+ * work; what is here finds where it begins and checks what it came to (GATHERD-6.3, 6.6, 6.7).
+ */
+
+/** Longest header we read: FEXTRA alone may have 65 535 bytes; names and comments have no limit of their own. */
+export const MAX_GZIP_HEADER_BYTES = 128 * 1024;
+
+export const GZIP_MAGIC = 0x1f;
+const GZIP_TRAILER_BYTES = 8;
+const FLAG = { headerCrc: 0x02, extra: 0x04, name: 0x08, comment: 0x10, reserved: 0xe0 } as const;
+
+/** Parts of a header in the order in which they come, each with the flag that announces it. */
+type Part = 'fixed' | 'extra-length' | 'extra' | 'name' | 'comment' | 'header-crc' | 'done';
+
+/** Reads a member's header from chunks. */
+export class GzipHeaderReader {
+  readonly #limit: number;
+  readonly #seen = new ByteBuffer();
+  #part: Part = 'fixed';
+  /** Where the present part began, in bytes from the header's start. */
+  #start = 0;
+  #extraLength = 0;
+
+  constructor(limit = MAX_GZIP_HEADER_BYTES) {
+    this.#limit = limit;
+  }
+
+  get done(): boolean {
+    return this.#part === 'done';
+  }
+
+  /** Takes the header's bytes and returns what follows them in the chunk. Throws {@link ProtocolError}. */
+  push(chunk: Uint8Array): Uint8Array {
+    let rest = chunk;
+    while (!this.done && rest.length > 0) {
+      const length = this.#missing(rest);
+      this.#seen.append(rest.subarray(0, length));
+      rest = rest.subarray(length);
+      if (this.#seen.length > this.#limit) {
+        throw broken(`gzip header is longer than ${this.#limit} bytes`, this.#limit);
+      }
+      while (!this.done && this.#complete()) this.#advance();
+    }
+    return rest;
+  }
+
+  /** How many of these bytes surely belong to the present part. */
+  #missing(rest: Uint8Array): number {
+    const have = this.#seen.length - this.#start;
+    const wanted = this.#fixedLength();
+    if (wanted !== undefined) return Math.min(rest.length, wanted - have);
+    const nul = rest.indexOf(0);
+    return nul < 0 ? rest.length : nul + 1;
+  }
+
+  #fixedLength(): number | undefined {
+    switch (this.#part) {
+      case 'fixed':
+        return 10;
+      case 'extra-length':
+      case 'header-crc':
+        return 2;
+      case 'extra':
+        return this.#extraLength;
+      default:
+        return undefined;
+    }
+  }
+
+  #complete(): boolean {
+    const wanted = this.#fixedLength();
+    const seen = this.#seen.view();
+    if (wanted !== undefined) return seen.length - this.#start >= wanted;
+    return seen.length > this.#start && seen[seen.length - 1] === 0;
+  }
+
+  #advance(): void {
+    const seen = this.#seen.view();
+    const at = (i: number) => seen[i] ?? 0;
+    if (this.#part === 'fixed') checkFixedPart(seen);
+    if (this.#part === 'extra-length') this.#extraLength = at(this.#start) | (at(this.#start + 1) << 8);
+    if (this.#part === 'header-crc') {
+      const stored = at(this.#start) | (at(this.#start + 1) << 8);
+      const actual = crc32(seen.subarray(0, this.#start)) & 0xffff;
+      if (stored !== actual) throw broken('gzip header checksum does not match', this.#start);
+    }
+    this.#start = seen.length;
+    this.#part = followingPart(this.#part, at(3));
+    if (this.done) this.#seen.take();
+  }
+}
+
+function followingPart(part: Part, flags: number): Part {
+  switch (part) {
+    case 'fixed':
+      if (flags & FLAG.extra) return 'extra-length';
+      break;
+    case 'extra-length':
+      return 'extra';
+    case 'name':
+      return flags & FLAG.comment ? 'comment' : afterComment(flags);
+    case 'comment':
+      return afterComment(flags);
+    case 'header-crc':
+      return 'done';
+    default:
+  }
+  if (flags & FLAG.name) return 'name';
+  if (flags & FLAG.comment) return 'comment';
+  return afterComment(flags);
+}
+
+function afterComment(flags: number): Part {
+  return flags & FLAG.headerCrc ? 'header-crc' : 'done';
+}
+
+function checkFixedPart(seen: Uint8Array): void {
+  if (seen[0] !== 0x1f || seen[1] !== 0x8b) throw broken('data is not gzip', 0);
+  if (seen[2] !== 8) throw broken(`gzip method ${seen[2]} is not deflate`, 2);
+  if (((seen[3] ?? 0) & FLAG.reserved) !== 0) throw broken('gzip header has reserved flags', 3);
+}
+
+/** Reads a member's trailer from chunks and compares it with what was decoded. */
+export class GzipTrailerReader {
+  readonly #seen = new ByteBuffer();
+
+  get done(): boolean {
+    return this.#seen.length === GZIP_TRAILER_BYTES;
+  }
+
+  /** Takes the trailer's bytes and returns what follows them in the chunk. */
+  push(chunk: Uint8Array): Uint8Array {
+    const length = Math.min(chunk.length, GZIP_TRAILER_BYTES - this.#seen.length);
+    this.#seen.append(chunk.subarray(0, length));
+    return chunk.subarray(length);
+  }
+
+  /**
+   * GATHERD-6.5: the transfer was whole when checksum and length agree.
+   * @param crc CRC-32 of the member's decoded bytes
+   * @param size number of the member's decoded bytes
+   */
+  check(crc: number, size: number): void {
+    const seen = this.#seen.view();
+    const trailer = new DataView(seen.buffer, seen.byteOffset, seen.length);
+    if (trailer.getUint32(0, true) !== crc >>> 0) throw broken('gzip checksum does not match', 0);
+    // RFC 1952 keeps the length modulo 2^32; `>>>` takes the same.
+    if (trailer.getUint32(4, true) !== size % 0x1_0000_0000) throw broken('gzip length does not match', 4);
+  }
+}
+
+/** Header of the members we send: no time, no name, unknown system, so equal content gives equal bytes. */
+export const GZIP_HEADER: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
+
+/** Trailer of a member: CRC-32 and number of the decoded bytes, little-endian. */
+export function encodeGzipTrailer(crc: number, size: number): Uint8Array {
+  const trailer = new DataView(new ArrayBuffer(GZIP_TRAILER_BYTES));
+  trailer.setUint32(0, crc >>> 0, true);
+  trailer.setUint32(4, size % 0x1_0000_0000, true);
+  return new Uint8Array(trailer.buffer);
+}
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  return crc;
+});
+
+/** CRC-32 as gzip uses it. For headers; data goes through the platform's own, which is faster. */
+export function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0);
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+function broken(message: string, offset: number): ProtocolError {
+  return new ProtocolError(message, { protocol: 'gatherd', rule: 'GATHERD-6.6', offset });
+}

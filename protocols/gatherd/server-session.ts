@@ -1,0 +1,238 @@
+import { UsageError } from '../errors.js';
+import { decodeText } from '../soif/index.js';
+import { LineCollector } from './bytes.js';
+import { nextState, SERVER_STATES, type ServerState, type ServerStep } from './states.js';
+import {
+  GATHERD_CODES as CODE,
+  encodeStatusLine,
+  GATHERD_COMMANDS,
+  GATHERD_VERSION,
+  type GatherdCommand,
+  MAX_LINE_BYTES,
+  parseCommand,
+} from './vocabulary.js';
+
+export interface GatherdServerOptions {
+  /** Full host name of the server, for the greeting; white space is not allowed (GATHERD-3.5). */
+  readonly hostname: string;
+  /** Version text of the greeting. Default `1.8`. */
+  readonly version?: string;
+  /** Whether compression can be had (GATHERD-6.9). Default true. */
+  readonly compression?: boolean;
+  /** Bytes of the longest command line. Default 8192 (GATHERD-2.4). */
+  readonly maxLineBytes?: number;
+  /** Bytes of one over-long line that are thrown away before the session is closed. Default 64 KiB. */
+  readonly maxDroppedBytes?: number;
+}
+
+/** What the owner of a {@link GatherdServerSession} has to do, in order. */
+export type GatherdServerEffect =
+  /** For the log; nothing to do. */
+  | { readonly kind: 'command'; readonly command: GatherdCommand }
+  | { readonly kind: 'send'; readonly bytes: Uint8Array }
+  /** Send the wrapped stream (GATHERD-4.4, 6.3), then call `updateDone`, or `fail` when it broke off. */
+  | {
+      readonly kind: 'update';
+      readonly since: number;
+      readonly compressed: boolean;
+      readonly sections: boolean;
+    }
+  /** Look the object up, then call `objectDone`. */
+  | { readonly kind: 'object'; readonly oid: string }
+  /** Make the description, then call `infoDone`. */
+  | { readonly kind: 'info' }
+  /** Send what is buffered and close. */
+  | { readonly kind: 'close' };
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * The server's end of one session: client bytes in, effects out. While a data command runs
+ * ({@link wantsInput} is false) its owner stops reading, so what the session holds back is at most one chunk.
+ */
+export class GatherdServerSession {
+  readonly #options: GatherdServerOptions;
+  readonly #lines: LineCollector;
+  readonly #maxDropped: number;
+  #state: ServerState = 'new';
+  #compressed = false;
+  #sections = false;
+  #held: Uint8Array = NOTHING;
+  #inputEnded = false;
+  /** Of the object being looked up. */
+  #oid = '';
+
+  constructor(options: GatherdServerOptions) {
+    const { hostname, version = GATHERD_VERSION, maxLineBytes = MAX_LINE_BYTES } = options;
+    if (!/^\S+$/.test(hostname) || !/^\S+$/.test(version)) {
+      throw new UsageError('GATHERD-3.5: version and host name are words without white space');
+    }
+    this.#options = options;
+    this.#lines = new LineCollector(maxLineBytes);
+    this.#maxDropped = options.maxDroppedBytes ?? 64 * 1024;
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** False while a data command runs and when the session is over. */
+  get wantsInput(): boolean {
+    return this.#state === 'ready' && !this.#inputEnded;
+  }
+
+  /** The connection is there and may be served: greeting (GATHERD-1.1, 3.1). */
+  start(): GatherdServerEffect[] {
+    this.#step('greet');
+    const { version = GATHERD_VERSION, hostname } = this.#options;
+    return [status(CODE.greeting, `HELLO ${version} ${hostname}`)];
+  }
+
+  /** The peer may not be served: GATHERD-3.10, one line and no greeting. */
+  refuse(): GatherdServerEffect[] {
+    this.#step('refuse');
+    return [status(CODE.bye, 'Access denied'), { kind: 'close' }];
+  }
+
+  /** Bytes from the client. Allowed only while {@link wantsInput}; nothing happens after the end. */
+  push(chunk: Uint8Array): GatherdServerEffect[] {
+    if (this.#state === 'closed') return [];
+    if (!this.wantsInput) throw new UsageError(`no input wanted in state "${this.#state}"`);
+    this.#held = chunk;
+    return this.#run();
+  }
+
+  /** The client will send no more. It may still read: commands already here are carried out first. */
+  end(): GatherdServerEffect[] {
+    this.#inputEnded = true;
+    return this.#run();
+  }
+
+  /** The stream of an update has been sent, with this many objects. */
+  updateDone(objects: number): GatherdServerEffect[] {
+    this.#step('sent');
+    return [status(CODE.updateEnd, `Sent ${objects} objects`), ...this.#run()];
+  }
+
+  /** The object asked for, as stored, or undefined when there is none. */
+  objectDone(object: Uint8Array | undefined): GatherdServerEffect[] {
+    this.#step('sent');
+    const oid = this.#oid;
+    // GATHERD-3.8: 399 in any case, so that a client can wait for it.
+    if (object === undefined) return [status(CODE.objectEnd, `No such object ${oid}`), ...this.#run()];
+    return [
+      status(CODE.objectStart, `Sending object ${oid}`),
+      { kind: 'send', bytes: object },
+      status(CODE.objectEnd, 'Sent object'),
+      ...this.#run(),
+    ];
+  }
+
+  /** The description of the database, one SOIF object; GATHERD-3.6: the object first, then 600. */
+  infoDone(object: Uint8Array): GatherdServerEffect[] {
+    this.#step('sent');
+    return [{ kind: 'send', bytes: object }, status(CODE.info, 'End of INFO'), ...this.#run()];
+  }
+
+  /** Data could not be delivered: GATHERD-3.11, close without an end line. */
+  fail(): GatherdServerEffect[] {
+    this.#step('fail');
+    this.#held = NOTHING;
+    return [{ kind: 'close' }];
+  }
+
+  #step(step: ServerStep): void {
+    this.#state = nextState(SERVER_STATES, this.#state, step);
+  }
+
+  /** Carries out commands as long as there are whole lines and none of them waits for data. */
+  #run(): GatherdServerEffect[] {
+    const effects: GatherdServerEffect[] = [];
+    while (this.#state === 'ready' && this.#held.length > 0) {
+      const { line, rest } = this.#lines.take(this.#held);
+      this.#held = rest;
+      if (line === 'too-long') effects.push(status(CODE.error, 'Bad argument: line too long'));
+      else if (line !== 'incomplete') this.#command(parseCommand(decodeText(line)), effects);
+      if (this.#lines.dropped > this.#maxDropped) {
+        this.#step('quit');
+        effects.push({ kind: 'close' });
+      }
+    }
+    // A last line without its end is not a command: `SEND-UPDATE 12` may be the start of a longer number.
+    if (this.#state === 'ready' && this.#inputEnded) {
+      this.#step('quit');
+      effects.push({ kind: 'close' });
+    }
+    return effects;
+  }
+
+  #command(command: GatherdCommand | undefined, effects: GatherdServerEffect[]): void {
+    if (command === undefined) return; // an empty line, GATHERD-2.4
+    effects.push({ kind: 'command', command });
+    switch (command.kind) {
+      case 'hello':
+        effects.push(status(CODE.hello, `HELLO ${command.name}`));
+        break;
+      case 'help':
+        for (const [usage, meaning] of GATHERD_COMMANDS) {
+          effects.push(status(CODE.help, `${usage}  ${meaning}`));
+        }
+        break;
+      case 'info':
+        this.#step('send');
+        effects.push({ kind: 'info' });
+        break;
+      case 'object':
+        this.#step('send');
+        this.#oid = command.oid;
+        effects.push({ kind: 'object', oid: command.oid });
+        break;
+      case 'update':
+        this.#step('send');
+        effects.push(status(CODE.updateStart, `Sending all objects since ${command.since}`), {
+          kind: 'update',
+          since: command.since,
+          compressed: this.#compressed,
+          sections: this.#sections,
+        });
+        break;
+      case 'set':
+        effects.push(this.#set(command.what));
+        break;
+      case 'quit':
+        this.#step('quit');
+        this.#held = NOTHING;
+        effects.push(status(CODE.bye, 'Bye'), { kind: 'close' });
+        break;
+      case 'bad-timestamp':
+        // GATHERD-3.9: the client waits for 499, so it gets 499.
+        effects.push(status(CODE.updateEnd, 'Bad timestamp'));
+        break;
+      case 'bad-argument':
+        effects.push(status(CODE.error, `Bad argument: ${excerpt(command.text)}`));
+        break;
+      case 'unknown':
+        effects.push(status(CODE.error, `Unknown command: ${excerpt(command.verb)}`));
+        break;
+    }
+  }
+
+  #set(what: 'compression' | 'changes'): GatherdServerEffect {
+    if (what === 'changes') {
+      this.#sections = true; // GATHERD-6.11
+      return status(CODE.set, 'Changes enabled');
+    }
+    if (this.#options.compression === false) return status(CODE.error, 'Compression not available');
+    this.#compressed = true; // GATHERD-6.1: there is no way back in this session
+    return status(CODE.set, 'Compression enabled');
+  }
+}
+
+function status(code: number, text: string): GatherdServerEffect {
+  return { kind: 'send', bytes: encodeStatusLine(code, text) };
+}
+
+/** Enough of a client's text to recognise it by. */
+function excerpt(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}...` : text;
+}

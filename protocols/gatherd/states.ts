@@ -1,0 +1,57 @@
+import { UsageError } from '../errors.js';
+
+/** State -> event -> next state. What is not in the table is not allowed. */
+export type StateTable<State extends string, Event extends string> = Readonly<
+  Record<State, Readonly<Partial<Record<Event, State>>>>
+>;
+
+export type ServerState = 'new' | 'ready' | 'sending' | 'closed';
+export type ServerStep = 'greet' | 'refuse' | 'send' | 'sent' | 'fail' | 'quit';
+
+/**
+ * The server. `ready` takes commands, `sending` waits for its owner to deliver data (and holds further commands
+ * back, GATHERD-1.8), `closed` does nothing any more.
+ */
+export const SERVER_STATES: StateTable<ServerState, ServerStep> = {
+  new: { greet: 'ready', refuse: 'closed' },
+  ready: { send: 'sending', fail: 'closed', quit: 'closed' },
+  sending: { sent: 'ready', fail: 'closed' },
+  closed: { fail: 'closed' },
+};
+
+export type ClientState =
+  | 'lines'
+  | 'object'
+  | 'sections'
+  | 'gzip-header'
+  | 'gzip-data'
+  | 'gzip-trailer'
+  | 'gzip-next'
+  | 'closed';
+export type ClientStep = 'object' | 'update' | 'gzip' | 'header' | 'data' | 'trailer' | 'end' | 'close';
+
+/**
+ * The client: how the next byte is to be read. Data starts and ends inside chunks, so every state names its
+ * way out. `gzip-next` has seen a whole member: another one may follow, or the end line (GATHERD-6.6).
+ */
+export const CLIENT_STATES: StateTable<ClientState, ClientStep> = {
+  lines: { object: 'object', update: 'sections', gzip: 'gzip-header', close: 'closed' },
+  object: { end: 'lines', close: 'closed' },
+  sections: { end: 'lines', close: 'closed' },
+  'gzip-header': { header: 'gzip-data', close: 'closed' },
+  'gzip-data': { data: 'gzip-trailer', close: 'closed' },
+  'gzip-trailer': { trailer: 'gzip-next', close: 'closed' },
+  'gzip-next': { gzip: 'gzip-header', end: 'lines', close: 'closed' },
+  closed: { close: 'closed' },
+};
+
+/** The state after an event; {@link UsageError} when the table does not allow it. */
+export function nextState<State extends string, Event extends string>(
+  table: StateTable<State, Event>,
+  state: State,
+  event: Event,
+): State {
+  const next = table[state][event];
+  if (next === undefined) throw new UsageError(`"${event}" is not possible in state "${state}"`);
+  return next;
+}

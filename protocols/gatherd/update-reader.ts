@@ -1,0 +1,110 @@
+import { SectionDecoder, type SectionItem, type SoifDecoderOptions } from '../soif/index.js';
+import { ByteBuffer } from './bytes.js';
+import { MAX_LINE_BYTES } from './vocabulary.js';
+
+/** How an update is delivered: its objects, or the wrapped stream as it is. */
+export type UpdateDelivery = 'items' | 'bytes';
+
+export type UpdateEvent =
+  | { readonly kind: 'item'; readonly item: SectionItem }
+  | { readonly kind: 'data'; readonly bytes: Uint8Array };
+
+const NOTHING = new Uint8Array(0);
+const LF = 0x0a;
+
+/**
+ * Reads the data of one SEND-UPDATE. In clear, the end line is found by decoding the objects, because a value
+ * may contain a line that looks like it (GATHERD-3.7); compressed, the member's end is the end.
+ */
+export class UpdateReader {
+  readonly #delivery: UpdateDelivery;
+  readonly #decoder: SectionDecoder;
+  #endLine = { code: 0, text: '' };
+  /** Bytes of the stream before #held. */
+  #delivered = 0;
+  /** What may turn out to be the end line and so is not delivered yet. */
+  readonly #held = new ByteBuffer();
+  #heldAtLineStart = true;
+
+  constructor(delivery: UpdateDelivery, compressed: boolean, soif: SoifDecoderOptions = {}) {
+    this.#delivery = delivery;
+    this.#decoder = new SectionDecoder({ ...soif, endLine: !compressed });
+  }
+
+  /** Whether the end line was found. Never with compressed data. */
+  get ended(): boolean {
+    return this.#decoder.ended;
+  }
+
+  get endLine(): { readonly code: number; readonly text: string } {
+    return this.#endLine;
+  }
+
+  /** Bytes behind the end line. */
+  get rest(): Uint8Array {
+    return this.#decoder.rest;
+  }
+
+  /** Bytes of an uncompressed update. */
+  pushPlain(chunk: Uint8Array): UpdateEvent[] {
+    return this.#plain(chunk, this.#decoder.push(chunk));
+  }
+
+  /** Decompressed bytes of a compressed update. */
+  pushInflated(bytes: Uint8Array): UpdateEvent[] {
+    if (this.#delivery === 'bytes') return bytes.length === 0 ? [] : [{ kind: 'data', bytes }];
+    return this.#items(this.#decoder.push(bytes));
+  }
+
+  /** No more data: what the decoder still held. */
+  end(): UpdateEvent[] {
+    return this.#plain(NOTHING, this.#decoder.end());
+  }
+
+  #plain(chunk: Uint8Array, items: readonly SectionItem[]): UpdateEvent[] {
+    const events = this.#items(items);
+    if (this.#delivery === 'items') return events;
+    this.#held.append(chunk);
+    let upTo = this.ended ? this.#held.length : this.#certain();
+    for (const item of items) if (item.kind === 'end-line') upTo = item.offset - this.#delivered;
+    return this.#deliver(upTo);
+  }
+
+  #items(items: readonly SectionItem[]): UpdateEvent[] {
+    const events: UpdateEvent[] = [];
+    for (const item of items) {
+      if (item.kind === 'end-line') this.#endLine = { code: item.code, text: item.text };
+      else if (this.#delivery === 'items') events.push({ kind: 'item', item });
+    }
+    return events;
+  }
+
+  /** How many of the held bytes cannot belong to an end line that is still incomplete. */
+  #certain(): number {
+    const held = this.#held.view();
+    const lf = held.lastIndexOf(LF);
+    const tail = held.subarray(lf + 1);
+    const atLineStart = lf >= 0 || this.#heldAtLineStart;
+    return atLineStart && mayBecomeEndLine(tail) ? lf + 1 : held.length;
+  }
+
+  #deliver(length: number): UpdateEvent[] {
+    if (length <= 0) return [];
+    const held = this.#held.take();
+    const bytes = held.subarray(0, length);
+    this.#held.append(held.subarray(length));
+    this.#delivered += length;
+    this.#heldAtLineStart = bytes[length - 1] === LF;
+    return [{ kind: 'data', bytes }];
+  }
+}
+
+/** Whether a line may begin like this and become `NNN - text`. */
+function mayBecomeEndLine(start: Uint8Array): boolean {
+  if (start.length > MAX_LINE_BYTES) return false;
+  for (let i = 0; i < Math.min(start.length, 3); i++) {
+    const byte = start[i] ?? 0;
+    if (byte < 0x30 || byte > 0x39) return false;
+  }
+  return start.length < 4 || start[3] === 0x20;
+}

@@ -1,0 +1,137 @@
+/** Numbers of status lines (GATHERD-3.1, 3.2, 3.3, 3.9). Sources and marks: the specification's table. */
+export const GATHERD_CODES = {
+  /** `000 - HELLO <version> <hostname>`: greeting. */
+  greeting: 0,
+  /** `099`: end of a Broker's bulk transfer; ends an update just like 499 (GATHERD-3.3). */
+  bulkEnd: 99,
+  hello: 100,
+  help: 200,
+  objectStart: 300,
+  objectEnd: 399,
+  updateStart: 400,
+  updateEnd: 499,
+  set: 500,
+  info: 600,
+  infoEnd: 699,
+  error: 900,
+  bye: 999,
+} as const;
+
+/** GATHERD-1.2: default port of a Gatherer. */
+export const GATHERD_PORT = 8500;
+/** GATHERD-3.5: what our daemon says it speaks unless told otherwise. */
+export const GATHERD_VERSION = '1.8';
+/** GATHERD-2.4: bytes of the longest command line, without its terminator. */
+export const MAX_LINE_BYTES = 8192;
+
+/** The commands as `HELP` lists them (GATHERD-2.1, 2.2, 6.11): spelling, then meaning. */
+export const GATHERD_COMMANDS: readonly (readonly [usage: string, meaning: string])[] = [
+  ['HELLO <hostname>', 'friendly greeting'],
+  ['HELP', 'this list'],
+  ['INFO', 'send a description of the database'],
+  ['SEND-OBJECT <oid>', 'send one object'],
+  ['SEND-UPDATE <timestamp>', 'send all objects created or changed since the time stamp'],
+  ['SET compression', 'compress the transfers that follow'],
+  ['SET changes', 'use the sections for deleted and refreshed objects'],
+  ['QUIT', 'close the session'],
+];
+
+/** What a client line asks for. */
+export type GatherdCommand =
+  | { readonly kind: 'hello'; readonly name: string }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'info' }
+  | { readonly kind: 'object'; readonly oid: string }
+  | { readonly kind: 'update'; readonly since: number }
+  | { readonly kind: 'set'; readonly what: 'compression' | 'changes' }
+  | { readonly kind: 'quit' }
+  | { readonly kind: 'bad-timestamp' }
+  | { readonly kind: 'bad-argument'; readonly text: string }
+  | { readonly kind: 'unknown'; readonly verb: string };
+
+/**
+ * Parses one client line without its terminator; undefined for an empty one (GATHERD-2.4). Verbs and keywords
+ * match without regard to case (GATHERD-2.3). Never throws: what is wrong is a kind of its own.
+ */
+export function parseCommand(line: string): GatherdCommand | undefined {
+  const words = trimBlanks(line);
+  if (words === '') return undefined;
+  const blank = words.search(/[ \t]/);
+  const verb = blank < 0 ? words : words.slice(0, blank);
+  const argument = blank < 0 ? '' : trimBlanks(words.slice(blank));
+  switch (verb.toUpperCase()) {
+    case 'HELLO':
+      return { kind: 'hello', name: argument }; // may be empty, GATHERD-2.6
+    case 'HELP':
+      return { kind: 'help' };
+    case 'INFO':
+      return { kind: 'info' };
+    case 'QUIT':
+      return { kind: 'quit' };
+    case 'SEND-OBJECT':
+      return argument === '' ? { kind: 'bad-argument', text: verb } : { kind: 'object', oid: argument };
+    case 'SEND-UPDATE': {
+      const since = parseTimestamp(argument);
+      return since === undefined ? { kind: 'bad-timestamp' } : { kind: 'update', since };
+    }
+    case 'SET': {
+      const what = argument.toLowerCase();
+      if (what === 'compression' || what === 'changes') return { kind: 'set', what };
+      return { kind: 'bad-argument', text: argument === '' ? verb : argument };
+    }
+    default:
+      return { kind: 'unknown', verb };
+  }
+}
+
+/** Without the blanks at both ends. A loop, because a pattern would try every blank inside as well. */
+function trimBlanks(text: string): string {
+  const blank = (i: number) => text[i] === ' ' || text[i] === '\t';
+  let start = 0;
+  let end = text.length;
+  while (start < end && blank(start)) start++;
+  while (end > start && blank(end - 1)) end--;
+  return text.slice(start, end);
+}
+
+/** GATHERD-4.1: decimal seconds, digits only, at most what an integer holds exactly. */
+export function parseTimestamp(text: string): number | undefined {
+  if (!/^\d{1,16}$/.test(text)) return undefined;
+  const since = Number(text);
+  return Number.isSafeInteger(since) ? since : undefined;
+}
+
+/** A status line: GATHERD-1.6. */
+export interface StatusLine {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** Reads `NNN - text`; undefined for any other line, which a client ignores (GATHERD-1.7). */
+export function parseStatusLine(line: string): StatusLine | undefined {
+  const found = /^(\d{3}) -(?: (.*))?$/su.exec(line);
+  return found === null ? undefined : { code: Number(found[1]), text: found[2] ?? '' };
+}
+
+/** Writes `NNN - text` LF (GATHERD-1.5, 1.6). Line ends inside the text become blanks. */
+export function encodeStatusLine(code: number, text: string): Uint8Array {
+  return encodeLine(`${String(code).padStart(3, '0')} - ${text}`);
+}
+
+/** Writes one line, LF at its end. */
+export function encodeLine(text: string): Uint8Array {
+  return encoder.encode(`${text.replace(/[\r\n]+/g, ' ')}\n`);
+}
+
+/** The client lines of GATHERD-2.1, 2.2 and 6.11, in the spelling of the specification (GATHERD-2.3). */
+export const COMMAND_LINE = {
+  hello: (name: string) => encodeLine(`HELLO ${name}`),
+  info: () => encodeLine('INFO'),
+  object: (oid: string) => encodeLine(`SEND-OBJECT ${oid}`),
+  update: (since: number) => encodeLine(`SEND-UPDATE ${since}`),
+  compression: () => encodeLine('SET compression'),
+  changes: () => encodeLine('SET changes'),
+  quit: () => encodeLine('QUIT'),
+} as const;
+
+const encoder = new TextEncoder();

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { type GatherdAccess, parseGatherdConf } from '../../protocols/config/index.js';
+import type { Logger, Peer } from '../host/index.js';
+
+export interface AccessDecision {
+  readonly allowed: boolean;
+  /** The peer's confirmed name, if the decision needed it and there is one. */
+  readonly name: string | undefined;
+}
+
+/** Most bytes of a gatherd.cf that are read. */
+const MAX_BYTES = 1 << 20;
+
+/**
+ * GATHERD-9: decides whether a peer may be served, by a gatherd.cf that is read anew for every connection
+ * (GATHERD-9.6). Without the file everybody may connect; a file that is there but cannot be read admits nobody.
+ */
+export async function admitPeer(peer: Peer, file: string | undefined, log: Logger): Promise<AccessDecision> {
+  if (file === undefined) return { allowed: true, name: undefined };
+  let conf: GatherdAccess;
+  try {
+    conf = parseGatherdConf(await readConf(file), file);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return { allowed: true, name: undefined };
+    }
+    log.error({ err: error }, `${file} cannot be used, nobody is admitted`);
+    return { allowed: false, name: undefined };
+  }
+  for (const warning of conf.warnings) log.warn(warning.message);
+  // The lookup costs time and a stranger's name server: asked only where a rule could match a name.
+  const named = conf.rules.some((rule) => rule.names.some(isHostName));
+  const name = named ? await peer.name() : undefined;
+  return { allowed: conf.decide(name, peer.address), name };
+}
+
+/** Not `all`, nor an address or a range of them. */
+function isHostName(name: string): boolean {
+  return name.toLowerCase() !== 'all' && !/^[\d.]+(?:\/\d+)?$|:/.test(name);
+}
+
+async function readConf(file: string): Promise<string> {
+  const bytes = await readFile(file);
+  if (bytes.length > MAX_BYTES) throw new RangeError(`longer than ${MAX_BYTES} bytes`);
+  return bytes.toString('utf8');
+}

@@ -1,0 +1,256 @@
+import { channel } from 'node:diagnostics_channel';
+import { ConnectionError, KitError } from '../../protocols/errors.js';
+import {
+  type GatherdCommand,
+  type GatherdServerEffect,
+  type GatherdServerOptions,
+  GatherdServerSession,
+} from '../../protocols/gatherd/index.js';
+import type { ExportChunk } from '../../storage/index.js';
+import type { HostConnection, Logger } from '../host/index.js';
+import type { CurrentSnapshot } from './current-snapshot.js';
+import { type ExportCount, gzipMember, wrappedStream } from './export-stream.js';
+import { encodeInfo, type GathererIdentity } from './info.js';
+
+/** Told of every update that was sent whole: {@link GatherdTransfer}. */
+const transferChannel = channel('harvest:gatherd:transfer');
+/** Told of every session that is over: `{ address, objects, bytes }`. */
+const sessionChannel = channel('harvest:gatherd:session');
+
+/** Message of the channel `harvest:gatherd:transfer`. */
+export interface GatherdTransfer {
+  readonly address: string;
+  readonly since: number;
+  readonly compressed: boolean;
+  readonly objects: number;
+  /** On the wire, without status lines. */
+  readonly bytes: number;
+  readonly milliseconds: number;
+}
+
+/** What all sessions of a server share. */
+export interface SessionContext {
+  readonly session: GatherdServerOptions;
+  readonly identity: GathererIdentity;
+  readonly database: CurrentSnapshot;
+  /** Whether the peer may be served (GATHERD-9), with the name it was known by, for the log. */
+  readonly admit: (connection: HostConnection) => Promise<{ allowed: boolean; name: string | undefined }>;
+  /** Milliseconds without a complete command (GATHERD-12.3). */
+  readonly commandTimeoutMs: number;
+  readonly log: Logger;
+}
+
+/**
+ * Input is handed to the engine in pieces of this size: a piece full of `HELP` makes about a hundred times its
+ * size in answers, and they all wait here while the peer reads.
+ */
+const INPUT_BYTES = 512;
+const EXPORT_BYTES = 64 * 1024;
+
+/** Serves one connection from the greeting to the end (GATHERD-1, 7). Logs as GATHERD-12.2 says. */
+export async function serveGatherd(connection: HostConnection, context: SessionContext): Promise<void> {
+  await new Session(connection, context).run();
+}
+
+class Session {
+  readonly #connection: HostConnection;
+  readonly #context: SessionContext;
+  readonly #engine: GatherdServerSession;
+  readonly #who: string;
+  #bytes = 0;
+  #objects = 0;
+  #deadline: NodeJS.Timeout | undefined;
+  #late = false;
+
+  constructor(connection: HostConnection, context: SessionContext) {
+    this.#connection = connection;
+    this.#context = context;
+    this.#engine = new GatherdServerSession(context.session);
+    this.#who = connection.peer.address;
+  }
+
+  async run(): Promise<void> {
+    const { log } = this.#context;
+    let ending = 'end of session';
+    try {
+      const { allowed, name } = await this.#context.admit(this.#connection);
+      log.info(`${this.#who}: connection${name === undefined ? '' : ` from ${name}`}: ${verdict(allowed)}`);
+      await this.#carryOut(allowed ? this.#engine.start() : this.#engine.refuse());
+      await this.#converse();
+    } catch (error) {
+      // A peer that leaves early is nothing to worry about (GATHERD-7.3).
+      if (!(error instanceof ConnectionError)) throw error;
+      ending = this.#late ? 'end of session: no command in time' : `end of session: ${error.message}`;
+      this.#connection.destroy();
+    } finally {
+      clearTimeout(this.#deadline);
+      sessionChannel.publish({ address: this.#who, objects: this.#objects, bytes: this.#bytes });
+      log.info(`${this.#who}: ${ending}, ${this.#objects} objects, ${this.#bytes} bytes sent`);
+    }
+  }
+
+  async #converse(): Promise<void> {
+    if (!this.#engine.wantsInput) return;
+    this.#expectCommand();
+    for await (const chunk of this.#connection.chunks()) {
+      for (let at = 0; at < chunk.length && this.#engine.wantsInput; at += INPUT_BYTES) {
+        await this.#carryOut(this.#engine.push(chunk.subarray(at, at + INPUT_BYTES)));
+      }
+      if (!this.#engine.wantsInput) return;
+    }
+    await this.#carryOut(this.#engine.end());
+  }
+
+  /** GATHERD-12.3: a peer that sends a byte now and then, but no command, is not served for ever. */
+  #expectCommand(): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => {
+      this.#late = true;
+      this.#connection.destroy();
+    }, this.#context.commandTimeoutMs);
+  }
+
+  async #carryOut(effects: readonly GatherdServerEffect[]): Promise<void> {
+    let todo = effects;
+    while (todo.length > 0) {
+      const following: GatherdServerEffect[] = [];
+      const lines: Uint8Array[] = [];
+      for (const effect of todo) {
+        if (effect.kind === 'send') lines.push(effect.bytes);
+        else {
+          await this.#flush(lines);
+          following.push(...(await this.#perform(effect)));
+        }
+      }
+      await this.#flush(lines);
+      todo = following;
+    }
+  }
+
+  async #flush(lines: Uint8Array[]): Promise<void> {
+    if (lines.length === 0) return;
+    const bytes = lines.length === 1 ? lines[0] : Buffer.concat(lines);
+    lines.length = 0;
+    if (bytes !== undefined) await this.#send(bytes);
+  }
+
+  async #send(bytes: Uint8Array): Promise<void> {
+    await this.#connection.write(bytes);
+    this.#bytes += bytes.length;
+  }
+
+  async #perform(effect: Exclude<GatherdServerEffect, { kind: 'send' }>): Promise<GatherdServerEffect[]> {
+    switch (effect.kind) {
+      case 'command':
+        this.#context.log.info(`${this.#who}: ${describe(effect.command)}`);
+        this.#expectCommand();
+        return [];
+      case 'update':
+        return this.#dataCommand(() => this.#update(effect.since, effect.compressed));
+      case 'object':
+        return this.#dataCommand(() => this.#object(effect.oid));
+      case 'info':
+        return this.#dataCommand(() => this.#info());
+      case 'close':
+        await this.#connection.end();
+        return [];
+    }
+  }
+
+  /** No command can be complete while data is being sent, so its time does not count. */
+  async #dataCommand(work: () => Promise<GatherdServerEffect[]>): Promise<GatherdServerEffect[]> {
+    clearTimeout(this.#deadline);
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof ConnectionError || !(error instanceof KitError)) throw error;
+      // GATHERD-3.11: the database failed; without an end line the client knows that this was not all.
+      this.#context.log.error({ err: error }, `${this.#who}: transfer broken off`);
+      return this.#engine.fail();
+    } finally {
+      this.#expectCommand();
+    }
+  }
+
+  async #update(since: number, compressed: boolean): Promise<GatherdServerEffect[]> {
+    const count: ExportCount = { objects: 0 };
+    const before = this.#bytes;
+    const started = performance.now();
+    await using lease = await this.#lease();
+    const { signal } = this.#connection;
+    const objects = lease.snapshot?.exportSince(since, { chunkBytes: EXPORT_BYTES, signal }) ?? nothing();
+    const stream = wrappedStream(objects, count);
+    try {
+      for await (const bytes of compressed ? gzipMember(stream) : stream) await this.#send(bytes);
+    } finally {
+      this.#objects += count.objects;
+    }
+    const bytes = this.#bytes - before;
+    const milliseconds = performance.now() - started;
+    const transfer: GatherdTransfer = {
+      address: this.#who,
+      since,
+      compressed,
+      ...count,
+      bytes,
+      milliseconds,
+    };
+    transferChannel.publish(transfer);
+    this.#context.log.info(`${this.#who}: sent ${count.objects} objects, ${bytes} bytes`);
+    return this.#engine.updateDone(count.objects);
+  }
+
+  async #object(oid: string): Promise<GatherdServerEffect[]> {
+    await using lease = await this.#lease();
+    const object = await lease.snapshot?.get(oid);
+    if (object !== undefined) this.#objects += 1;
+    return this.#engine.objectDone(object);
+  }
+
+  async #info(): Promise<GatherdServerEffect[]> {
+    await using lease = await this.#lease();
+    const now = Math.floor(Date.now() / 1000);
+    return this.#engine.infoDone(encodeInfo(this.#context.identity, await lease.snapshot?.info(), now));
+  }
+
+  /** The newest generation for as long as one command needs it (GATHERD-12.4). */
+  async #lease() {
+    const snapshot = await this.#context.database.acquire();
+    return {
+      snapshot,
+      async [Symbol.asyncDispose]() {
+        await snapshot?.release();
+      },
+    };
+  }
+}
+
+async function* nothing(): AsyncGenerator<ExportChunk, void, undefined> {}
+
+function verdict(allowed: boolean): string {
+  return allowed ? 'allowed' : 'denied';
+}
+
+/** A command as the log shows it. */
+function describe(command: GatherdCommand): string {
+  switch (command.kind) {
+    case 'hello':
+      return `HELLO ${command.name}`;
+    case 'object':
+      return `SEND-OBJECT ${command.oid}`;
+    case 'update':
+      return `SEND-UPDATE ${command.since}`;
+    case 'set':
+      return `SET ${command.what}`;
+    case 'bad-timestamp':
+      return 'SEND-UPDATE with a bad time stamp';
+    case 'bad-argument':
+      return `bad argument: ${command.text}`;
+    case 'unknown':
+      return `unknown command: ${command.verb}`;
+    case 'help':
+    case 'info':
+    case 'quit':
+      return command.kind.toUpperCase();
+  }
+}
