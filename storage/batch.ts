@@ -1,0 +1,114 @@
+import type { UnixSeconds } from '../protocols/time.js';
+import { documentKey } from './documents.js';
+import { requireInteger } from './keys.js';
+import type { RowChange } from './level.js';
+import { encodeMeta, type MetaValue, metaKey } from './meta.js';
+import { type QueueEntry, type QueuePlace, queueKey } from './queues.js';
+import { type DocumentRecord, documentCodec, queuedUriCodec } from './records.js';
+import { seenKey } from './seen.js';
+import type { Summary } from './summaries.js';
+
+/** A change of a summary: which rows it touches depends on where the URL's summary lies now. */
+export type SummaryChange =
+  | { readonly kind: 'put'; readonly summary: Summary; readonly previous: UnixSeconds | undefined }
+  | { readonly kind: 'delete'; readonly url: string; readonly previous: UnixSeconds | undefined };
+
+export interface CommitOptions {
+  /** Wait until the disk has it (default false): a killed process loses nothing either way, a power cut may. */
+  readonly sync?: boolean;
+}
+
+export type CommitBatch = (
+  summaries: readonly SummaryChange[],
+  rows: readonly RowChange[],
+  sync: boolean,
+) => Promise<void>;
+
+const EMPTY = new Uint8Array(0);
+
+/**
+ * Collects what belongs together, e.g. everything about one document, and writes all of it or nothing.
+ * A batch is used once. The bytes given to it must not change until `commit` has resolved.
+ */
+export class GathererBatch {
+  readonly #commit: CommitBatch;
+  readonly #summaries: SummaryChange[] = [];
+  readonly #rows: RowChange[] = [];
+
+  constructor(commit: CommitBatch) {
+    this.#commit = commit;
+  }
+
+  /** Changes collected so far. */
+  get size(): number {
+    return this.#summaries.length + this.#rows.length;
+  }
+
+  /**
+   * Stores a summary in place of the URL's former one.
+   *
+   * @param previousUpdateTime the former one's Update-Time, trusted because the caller keeps it in the document's record,
+   *   which changes in the same batch. Left out or 0, the store looks (one read for all that a commit has to look up).
+   */
+  putSummary(summary: Summary, previousUpdateTime?: UnixSeconds): this {
+    requireInteger(summary.updateTime, 'updateTime');
+    requireInteger(summary.timeToLive, 'timeToLive');
+    this.#summaries.push({ kind: 'put', summary, previous: previousUpdateTime });
+    return this;
+  }
+
+  /**
+   * Deletes the URL's summary.
+   *
+   * @param updateTime under which it is stored, trusted as above. Left out or 0, the store looks, and a URL without a
+   *   summary is left alone.
+   */
+  deleteSummary(url: string, updateTime?: UnixSeconds): this {
+    this.#summaries.push({ kind: 'delete', url, previous: updateTime });
+    return this;
+  }
+
+  putDocument(document: DocumentRecord): this {
+    return this.#put(documentKey(document.url), documentCodec.encode(document));
+  }
+
+  deleteDocument(url: string): this {
+    return this.#delete(documentKey(url));
+  }
+
+  /** An entry at the same place is rewritten (CRAWL-5.2.3). */
+  enqueue(entry: QueueEntry): this {
+    return this.#put(queueKey(entry), queuedUriCodec.encode(entry.uri));
+  }
+
+  dequeue(place: QueuePlace): this {
+    return this.#delete(queueKey(place));
+  }
+
+  /** @param key 8 bytes (CRAWL-3.8). */
+  markSeen(key: Uint8Array): this {
+    return this.#put(seenKey(key), EMPTY);
+  }
+
+  putMeta(key: string, value: MetaValue): this {
+    return this.#put(metaKey(key), encodeMeta(value));
+  }
+
+  deleteMeta(key: string): this {
+    return this.#delete(metaKey(key));
+  }
+
+  commit(options: CommitOptions = {}): Promise<void> {
+    return this.#commit(this.#summaries, this.#rows, options.sync ?? false);
+  }
+
+  #put(key: Uint8Array, value: Uint8Array): this {
+    this.#rows.push({ key, value });
+    return this;
+  }
+
+  #delete(key: Uint8Array): this {
+    this.#rows.push({ key });
+    return this;
+  }
+}

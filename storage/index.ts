@@ -1,0 +1,31 @@
+export { type CommitOptions, GathererBatch } from './batch.js';
+export {
+  BrokerStore,
+  type BrokerStoreOptions,
+  type CollectionPointState,
+  type StoreChange,
+} from './broker-store.js';
+export type { DocumentStore } from './documents.js';
+export { Generations, type GenerationsOptions } from './generations.js';
+export type { MetaStore, MetaValue } from './meta.js';
+export { type ObjectReader, openObjectReader } from './object-reader.js';
+export type { PublishOptions } from './publish.js';
+export {
+  type QueueEntry,
+  type QueuePlace,
+  type QueueSurvey,
+  queueKey,
+  type WorkQueueStore,
+} from './queues.js';
+export {
+  type DocumentLink,
+  type DocumentRecord,
+  type QueuedUri,
+  type RegistryEntry,
+  SCHEMA_VERSION,
+} from './records.js';
+export type { ApplyCounts, ApplyResult, CollectedChange } from './registry-apply.js';
+export { SEEN_KEY_BYTES, type SeenStore } from './seen.js';
+export type { SnapshotInfo, SummarySnapshot } from './snapshot.js';
+export { GathererStore, type GathererStoreOptions } from './store.js';
+export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './summaries.js';

@@ -1,0 +1,204 @@
+import {
+  access,
+  copyFile,
+  constants as fsConstants,
+  link,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { StorageError } from '../protocols/errors.js';
+
+/*
+ * A generations directory:
+ *
+ *     CURRENT                 the number of the newest whole generation
+ *     7/  8/                  generations: a LevelDB each, never opened in place
+ *     9.tmp/                  one in the making, or what a killed publisher left
+ *     6.old/                  one being removed
+ *     readers/PID-.../        private clones of readers (generations.ts)
+ */
+
+export interface PublishOptions {
+  /** Generations kept, the new one included. Default 2: readers that just read CURRENT still find theirs. */
+  readonly keepGenerations?: number;
+}
+
+export const POINTER_FILE = 'CURRENT';
+const DEFAULT_KEEP = 2;
+
+/** Files of a LevelDB directory that are written once and then only read or removed. */
+const IMMUTABLE = /\.(?:ldb|sst)$/;
+/** The rest of what makes a database. LOCK and LOG belong to the process that has it open. */
+const SMALL = /^(?:CURRENT|MANIFEST-\d+|\d+\.log)$/;
+
+/** Why a hard link cannot be made although the file is there: another file system, or one without links. */
+const NO_LINK = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/**
+ * Publishes a working store (DESIGN 4): the files are linked and copied while `suspend` has it closed, made durable
+ * after it works again, and become visible by two renames. A crash at any point leaves the former generation current.
+ *
+ * @param suspend closes the store, runs the work, opens the store again.
+ * @returns the new generation's number.
+ */
+export async function publishGeneration(
+  workingDirectory: string,
+  generationsDirectory: string,
+  suspend: (work: () => Promise<void>) => Promise<void>,
+  options: PublishOptions = {},
+): Promise<number> {
+  try {
+    await mkdir(generationsDirectory, { recursive: true });
+    await removeLeftovers(generationsDirectory);
+    const numbers = await generationNumbers(generationsDirectory);
+    const number = Math.max(0, ...numbers, (await currentGeneration(generationsDirectory)) ?? 0) + 1;
+    await makeGeneration(workingDirectory, generationsDirectory, number, suspend);
+    await movePointer(generationsDirectory, number);
+    // Published already: what cannot be removed now is left to the next publication.
+    await removeOldGenerations(generationsDirectory, number, options.keepGenerations ?? DEFAULT_KEEP).catch(
+      () => {},
+    );
+    return number;
+  } catch (cause) {
+    throw new StorageError(`no generation could be published in ${generationsDirectory}: ${reason(cause)}`, {
+      cause,
+    });
+  }
+}
+
+async function makeGeneration(
+  workingDirectory: string,
+  generationsDirectory: string,
+  number: number,
+  suspend: (work: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const temporary = join(generationsDirectory, `${number}.tmp`);
+  try {
+    await mkdir(temporary);
+    let copied: string[] = [];
+    await suspend(async () => {
+      copied = await cloneDatabase(workingDirectory, temporary);
+    });
+    for (const name of copied) await syncPath(join(temporary, name));
+    await syncPath(temporary);
+    await rename(temporary, join(generationsDirectory, String(number)));
+    await syncPath(generationsDirectory);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** The number that CURRENT holds; undefined when nothing was published yet. */
+export async function currentGeneration(generationsDirectory: string): Promise<number | undefined> {
+  const pointer = join(generationsDirectory, POINTER_FILE);
+  let text: string;
+  try {
+    const file = await open(pointer);
+    try {
+      text = await file.readFile('utf8');
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw new StorageError(`${pointer} cannot be read`, { cause: error });
+  }
+  if (!/^\d{1,15}\n$/.test(text)) throw new StorageError(`${pointer} does not hold a generation's number`);
+  return Number(text);
+}
+
+/**
+ * Makes `target` a database of its own with the content of `source`, whose files must not change meanwhile: tables are
+ * hard links (LevelDB never writes a table twice), the small files copies.
+ *
+ * @returns the names of the files that were copied.
+ */
+export async function cloneDatabase(source: string, target: string): Promise<string[]> {
+  const copied: string[] = [];
+  const names = await readdir(source);
+  for (const name of names) {
+    const from = join(source, name);
+    const to = join(target, name);
+    if (SMALL.test(name)) await copyFile(from, to);
+    else if (!IMMUTABLE.test(name) || (await linkFile(from, to))) continue;
+    else await copyFile(from, to, fsConstants.COPYFILE_FICLONE);
+    copied.push(name);
+  }
+  // Had `source` been renamed away while its names were read, some would be missing without any error.
+  await access(source);
+  return copied;
+}
+
+/** The `code` of a file system's error. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** False when the file system has no hard links for this pair of names. */
+async function linkFile(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (NO_LINK.has(errorCode(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+async function generationNumbers(directory: string): Promise<number[]> {
+  const names = await readdir(directory);
+  return names
+    .filter((name) => /^\d{1,15}$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+async function movePointer(directory: string, number: number): Promise<void> {
+  const temporary = join(directory, `${POINTER_FILE}.tmp`);
+  const file = await open(temporary, 'w');
+  try {
+    await file.writeFile(`${number}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, join(directory, POINTER_FILE));
+  await syncPath(directory);
+}
+
+async function removeOldGenerations(directory: string, newest: number, keep: number): Promise<void> {
+  const old = (await generationNumbers(directory)).filter((number) => number < newest);
+  const surplus = old.slice(0, Math.max(0, old.length - Math.max(1, keep) + 1));
+  for (const number of surplus) {
+    // Renamed first: a reader that is just cloning it then finds nothing under its name instead of half of it.
+    const grave = join(directory, `${number}.old`);
+    await rename(join(directory, String(number)), grave);
+    await rm(grave, { recursive: true, force: true });
+  }
+}
+
+/** A publisher that was killed leaves these. There is no other publisher: one process owns the working store. */
+async function removeLeftovers(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (/^\d+\.(?:tmp|old)$/.test(name)) await rm(join(directory, name), { recursive: true, force: true });
+  }
+}
+
+/** Waits until the disk has a file's content or a directory's names. */
+async function syncPath(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,218 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import protobuf from 'protobufjs';
+import { StorageError } from '../protocols/errors.js';
+import type { UnixSeconds } from '../protocols/time.js';
+
+/** The schema that this program writes. A store of a newer one is refused with a StorageError. */
+export const SCHEMA_VERSION = 1;
+
+/** Turns one kind of record into bytes and back. `decode` throws a {@link StorageError} for damaged bytes. */
+export interface RecordCodec<T> {
+  encode(record: T): Uint8Array;
+  decode(bytes: Uint8Array): T;
+}
+
+/** How protobufjs hands out a 64-bit field: a number, or its Long object. */
+type Wire64 = number | { toNumber(): number };
+
+/** A record as protobufjs decodes it: the same fields, 64-bit ones as {@link Wire64}. */
+type Wire<T> = { readonly [K in keyof T]: T[K] extends number ? Wire64 : T[K] };
+
+const schemaFile = fileURLToPath(import.meta.resolve('#records.proto'));
+const root = protobuf.parse(readFileSync(schemaFile, 'utf8')).root;
+
+function codec<T extends object>(name: string, fromWire: (wire: Wire<T>) => T): RecordCodec<T> {
+  const type = root.lookupType(`harvest.storage.${name}`);
+  return {
+    encode: (record) => type.encode(record).finish(),
+    decode(bytes) {
+      try {
+        return fromWire(type.decode(bytes) as protobuf.Message & Wire<T>);
+      } catch (cause) {
+        throw new StorageError(`a ${name} record of ${bytes.length} bytes is damaged`, { cause });
+      }
+    },
+  };
+}
+
+/** All our 64-bit fields are times, sizes and counts below 2^53, which {@link requireInteger} sees to. */
+function int(value: Wire64): number {
+  return typeof value === 'number' ? value : value.toNumber();
+}
+
+export interface SchemaRecord {
+  readonly kind: string;
+  readonly version: number;
+}
+
+export interface GathererCounters {
+  readonly summaries: number;
+}
+
+export interface SummaryRecord {
+  readonly timeToLive: number;
+  /** The object as it goes over the wire. */
+  readonly soif: Uint8Array;
+}
+
+/** One link of a document, kept so that a document that did not change can be enumerated again without fetching. */
+export interface DocumentLink {
+  readonly url: string;
+  /** `L` link, `E` embed, `R` redirect. */
+  readonly hop: string;
+}
+
+/** What the crawl remembers of a document. */
+export interface DocumentRecord {
+  readonly url: string;
+  /** The fetch status of the crawl engine: HTTP codes, or negative ones of its own. */
+  readonly status: number;
+  readonly fetchTime: UnixSeconds;
+  /** Update-Time of the document's summary; 0 = it has none. */
+  readonly updateTime: UnixSeconds;
+  /** Seconds. */
+  readonly refreshRate: number;
+  readonly lastModificationTime: UnixSeconds;
+  readonly etag: string;
+  /** 32 hexadecimal digits, or empty. */
+  readonly md5: string;
+  /** Essence type. */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly links: readonly DocumentLink[];
+  /** Digest of the summariser rules in force: another digest means the summary is to be made again. */
+  readonly rulesDigest: string;
+}
+
+/** A URI that waits to be crawled. */
+export interface QueuedUri {
+  readonly url: string;
+  /** The URL that led here; empty for a root. */
+  readonly via: string;
+  /** Hop letters from the root. */
+  readonly pathFromSeed: string;
+  /** Index of the RootNode. */
+  readonly root: number;
+  readonly depth: number;
+  readonly attempts: number;
+  readonly forceFetch: boolean;
+  readonly isLeaf: boolean;
+}
+
+export interface BrokerCounters {
+  readonly objects: number;
+  readonly sequence: number;
+  readonly nextOid: number;
+  readonly trimmed: number;
+}
+
+/** What the Broker knows of an object without reading it (the Registry's record). */
+export interface RegistryEntry {
+  /** Object ID: u32, from 1, kept for the life of the URL at its Gatherer. */
+  readonly oid: number;
+  readonly url: string;
+  readonly gathererName: string;
+  readonly gathererHost: string;
+  readonly gathererVersion: string;
+  readonly updateTime: UnixSeconds;
+  readonly lastModificationTime: UnixSeconds;
+  /** Seconds. */
+  readonly refreshRate: number;
+  /** Seconds; 0 = never expires (SOIF-6.7). */
+  readonly timeToLive: number;
+  /** Lower-case hexadecimal digits, or empty. */
+  readonly md5: string;
+  readonly description: string;
+  /** Essence type, e.g. `HTML`; empty when the object does not say. */
+  readonly type: string;
+  /** Of the stored object, bytes. */
+  readonly length: number;
+}
+
+export const schemaCodec = codec<SchemaRecord>('Schema', (w) => ({ kind: w.kind, version: int(w.version) }));
+
+export const gathererCountersCodec = codec<GathererCounters>('GathererCounters', (w) => ({
+  summaries: int(w.summaries),
+}));
+
+export const summaryCodec = codec<SummaryRecord>('Summary', (w) => ({
+  timeToLive: int(w.timeToLive),
+  soif: w.soif,
+}));
+
+export const summaryIdentityCodec = codec<{ readonly updateTime: UnixSeconds }>('SummaryIdentity', (w) => ({
+  updateTime: int(w.updateTime),
+}));
+
+/** The URL is in the row's key. */
+export const documentCodec = codec<Omit<DocumentRecord, 'url'>>('Document', (w) => ({
+  status: int(w.status),
+  fetchTime: int(w.fetchTime),
+  updateTime: int(w.updateTime),
+  refreshRate: int(w.refreshRate),
+  lastModificationTime: int(w.lastModificationTime),
+  etag: w.etag,
+  md5: w.md5,
+  type: w.type,
+  size: int(w.size),
+  links: w.links.map(({ url, hop }) => ({ url, hop })),
+  rulesDigest: w.rulesDigest,
+}));
+
+export const queuedUriCodec = codec<QueuedUri>('QueuedUri', (w) => ({
+  url: w.url,
+  via: w.via,
+  pathFromSeed: w.pathFromSeed,
+  root: int(w.root),
+  depth: int(w.depth),
+  attempts: int(w.attempts),
+  forceFetch: w.forceFetch,
+  isLeaf: w.isLeaf,
+}));
+
+/** Exactly one of the two is set: `value` names it. */
+export const metaValueCodec = codec<{
+  readonly text?: string;
+  readonly number?: number;
+  readonly value?: string;
+}>('MetaValue', (w) => (w.value === 'number' ? { number: int(w.number ?? 0) } : { text: w.text ?? '' }));
+
+export const brokerCountersCodec = codec<BrokerCounters>('BrokerCounters', (w) => ({
+  objects: int(w.objects),
+  sequence: int(w.sequence),
+  nextOid: int(w.nextOid),
+  trimmed: int(w.trimmed),
+}));
+
+/** The OID is in the row's key. */
+export const registryEntryCodec = codec<Omit<RegistryEntry, 'oid'>>('RegistryEntry', (w) => ({
+  url: w.url,
+  gathererName: w.gathererName,
+  gathererHost: w.gathererHost,
+  gathererVersion: w.gathererVersion,
+  updateTime: int(w.updateTime),
+  lastModificationTime: int(w.lastModificationTime),
+  refreshRate: int(w.refreshRate),
+  timeToLive: int(w.timeToLive),
+  md5: w.md5,
+  description: w.description,
+  type: w.type,
+  length: int(w.length),
+}));
+
+export const urlObjectsCodec = codec<{ readonly oids: readonly number[] }>('UrlObjects', (w) => ({
+  oids: [...w.oids],
+}));
+
+export const contentMarkCodec = codec<{ readonly oid: number }>('ContentMark', (w) => ({ oid: int(w.oid) }));
+
+export const changeCodec = codec<{ readonly oid: number; readonly removed: boolean }>('Change', (w) => ({
+  oid: int(w.oid),
+  removed: w.removed,
+}));
+
+export const collectionPointCodec = codec<{ readonly last: UnixSeconds }>('CollectionPoint', (w) => ({
+  last: int(w.last),
+}));

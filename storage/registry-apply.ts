@@ -1,0 +1,200 @@
+import { decodeSoif, encodeSoif, type SoifObject } from '../protocols/soif/index.js';
+import type { UnixSeconds } from '../protocols/time.js';
+import type { RegistryEntry } from './records.js';
+import {
+  type Bookkeeping,
+  type ContentMark,
+  contentMark,
+  entryOf,
+  missingAttributes,
+  readBookkeeping,
+  sameGatherer,
+} from './registry.js';
+import type { RegistryRows } from './registry-rows.js';
+
+/** One object of a collected stream: `object` decoded, `bytes` as received. */
+export interface CollectedChange {
+  readonly kind: 'update' | 'refresh' | 'delete';
+  readonly object: SoifObject;
+  readonly bytes: Uint8Array;
+}
+
+/** What became of the changes: each is counted once. */
+export interface ApplyCounts {
+  readonly added: number;
+  readonly updated: number;
+  readonly refreshed: number;
+  readonly deleted: number;
+  /** Nothing to do: the object is known, an equal one is, a newer one is, or what was to be deleted is not there. */
+  readonly duplicates: number;
+  readonly rejected: number;
+}
+
+export type ApplyResult = ApplyCounts & {
+  /** One sentence for each rejected change. */
+  readonly reasons: readonly string[];
+};
+
+type Outcome = keyof ApplyCounts | { readonly rejected: string };
+
+interface ReadChange extends CollectedChange {
+  readonly book: Bookkeeping;
+  /** What the Registry would say, but for the OID, which is 0. */
+  readonly entry: RegistryEntry;
+  readonly mark: ContentMark | undefined;
+}
+
+/** What a refresh renews (GATHERD-13.8): the times, and the version, which is part of the identity (SOIF-6.6). */
+const REFRESHED = [
+  'Time-to-Live',
+  'Last-Modification-Time',
+  'Refresh-Rate',
+  'Gatherer-Version',
+  'Update-Time',
+] as const;
+
+/**
+ * Applies collected changes to `rows`, in order, each seeing those before it (GATHERD-13.8, SOIF-6.5, 6.6).
+ * Reads a fixed number of times, however many changes there are.
+ */
+export async function applyChanges(
+  rows: RegistryRows,
+  changes: readonly CollectedChange[],
+): Promise<ApplyResult> {
+  const read = changes.map(readChange);
+  await loadFor(rows, read);
+
+  const counts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
+  const reasons: string[] = [];
+  for (const change of read) {
+    const outcome = applyOne(rows, change);
+    if (typeof outcome === 'string') {
+      counts[outcome]++;
+    } else {
+      counts.rejected++;
+      reasons.push(`${change.kind} of ${change.object.url}: ${outcome.rejected}`);
+    }
+  }
+  return { ...counts, reasons };
+}
+
+function readChange({ kind, object, bytes }: CollectedChange): ReadChange {
+  const book = readBookkeeping(object);
+  const entry = entryOf(0, object, book, bytes.length);
+  return { kind, object, bytes, book, entry, mark: contentMark(entry) };
+}
+
+async function loadFor(rows: RegistryRows, changes: readonly ReadChange[]): Promise<void> {
+  const updates = changes.filter((change) => change.kind === 'update');
+  const refreshes = changes.filter((change) => change.kind === 'refresh');
+  await rows.load(
+    changes.map((change) => change.entry.url),
+    updates.flatMap((change) => change.mark ?? []),
+  );
+  if (refreshes.length === 0) return;
+
+  // A refreshed entry gets another mark: that of the stored entry, or of one that this call brings, at the new time.
+  const fresh = new Map<string, RegistryEntry[]>();
+  for (const { entry } of updates) {
+    const entries = fresh.get(entry.url) ?? [];
+    entries.push(entry);
+    fresh.set(entry.url, entries);
+  }
+  const marks: ContentMark[] = [];
+  const oids = new Set<number>();
+  for (const { object, book } of refreshes) {
+    const stored = rows.entriesOf(object.url);
+    for (const entry of stored) oids.add(entry.oid);
+    for (const entry of [...stored, ...(fresh.get(object.url) ?? [])]) {
+      const mark = contentMark(renew(entry, book));
+      if (mark !== undefined) marks.push(mark);
+    }
+  }
+  await rows.loadMarks(marks);
+  await rows.loadObjects([...oids]);
+}
+
+function applyOne(rows: RegistryRows, change: ReadChange): Outcome {
+  switch (change.kind) {
+    case 'update':
+      return update(rows, change);
+    case 'refresh':
+      return refresh(rows, change);
+    case 'delete':
+      return remove(rows, change);
+  }
+}
+
+function update(rows: RegistryRows, { book, entry, mark, bytes }: ReadChange): Outcome {
+  // SOIF-6.5, BRK-7.9, GATHERD-13.9
+  const missing = missingAttributes(book);
+  if (missing.length > 0) return { rejected: `no readable ${missing.join(', ')}` };
+
+  const old = rows.entriesOf(entry.url).find((other) => sameGatherer(other, book));
+  if (old !== undefined && isKnown(old, entry)) return 'duplicates';
+
+  // SOIF-6.6: the same content under another URL. This Gatherer's former object of the URL is outdated by it all the same.
+  const holder = rows.holderOf(mark);
+  if (holder !== undefined && holder !== old?.oid) {
+    if (old !== undefined) rows.remove(old);
+    return 'duplicates';
+  }
+  rows.put({ ...entry, oid: old?.oid ?? rows.newOid() }, bytes);
+  return old === undefined ? 'added' : 'updated';
+}
+
+/** SOIF-6.6: identical; or older than what we have from the same Gatherer, of whatever version. */
+function isKnown(old: RegistryEntry, entry: RegistryEntry): boolean {
+  if (old.updateTime !== entry.updateTime) return old.updateTime > entry.updateTime;
+  return old.gathererVersion === entry.gathererVersion;
+}
+
+/** GATHERD-13.8: renews the times of a known object and leaves its content alone. */
+function refresh(rows: RegistryRows, { object, book }: ReadChange): Outcome {
+  const { updateTime } = book;
+  if (updateTime === undefined) return { rejected: 'no readable Update-Time' };
+  const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
+  if (known.length === 0) return { rejected: 'the object to refresh is not known' };
+
+  const older = known.filter((entry) => entry.updateTime < updateTime);
+  for (const entry of older) {
+    const stored = rows.object(entry.oid);
+    if (stored === undefined) return { rejected: `object ${entry.oid} has no stored bytes` };
+    const bytes = renewBytes(stored, object);
+    rows.put({ ...renew(entry, book), length: bytes.length }, bytes);
+  }
+  return older.length > 0 ? 'refreshed' : 'duplicates';
+}
+
+function renew(entry: RegistryEntry, book: Bookkeeping): RegistryEntry {
+  return {
+    ...entry,
+    gathererVersion: book.gathererVersion ?? entry.gathererVersion,
+    updateTime: book.updateTime ?? entry.updateTime,
+    lastModificationTime: book.lastModificationTime ?? entry.lastModificationTime,
+    refreshRate: book.refreshRate ?? entry.refreshRate,
+    timeToLive: book.timeToLive ?? entry.timeToLive,
+  };
+}
+
+/** Every other value stays byte for byte. */
+function renewBytes(stored: Uint8Array, source: SoifObject): Uint8Array {
+  const changes = REFRESHED.flatMap((name) => {
+    const value = source.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return encodeSoif(decodeSoif(stored, { maxObjectBytes: stored.length }).with(changes));
+}
+
+/** GATHERD-13.8, SOIF-8.4: the URL and, as far as it is said, the Gatherer name the objects. An older deletion is stale. */
+function remove(rows: RegistryRows, { object, book }: ReadChange): Outcome {
+  const doomed = rows
+    .entriesOf(object.url)
+    .filter((entry) => sameGatherer(entry, book) && !isNewer(entry, book.updateTime));
+  for (const entry of doomed) rows.remove(entry);
+  return doomed.length > 0 ? 'deleted' : 'duplicates';
+}
+
+function isNewer(entry: RegistryEntry, time: UnixSeconds | undefined): boolean {
+  return time !== undefined && entry.updateTime > time;
+}

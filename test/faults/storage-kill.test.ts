@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { decodeSoif, SoifDecoder } from '../../protocols/soif/index.js';
+import { BrokerStore, GathererStore, Generations } from '../../storage/index.js';
+import { collect, readExport, temporaryDirectory } from '../storage/helpers.js';
+import { modelAfter, objectBytes, POINT, STEP_URL, stepOf } from './storage-writer.js';
+
+const ROUNDS = 20;
+const LINES_MAX = 80;
+
+/** What the killed program said last of each of its stores. */
+type Told = Map<string, number>;
+
+/** Lets the writer say `lines` lines, kills it, and adds to `told` all that it said. */
+async function runAndKill(directory: string, lines: number, told: Told): Promise<void> {
+  const script = fileURLToPath(new URL('storage-writer.js', import.meta.url));
+  const child = spawn(process.execPath, [script, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exit = once(child, 'exit');
+  let heard = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [name = '', number] = line.split(' ');
+    told.set(name, Number(number));
+    if (++heard === lines) child.kill('SIGKILL');
+  }
+  const [, signal] = await exit;
+  if (signal !== 'SIGKILL') throw new Error(`the writer ended by itself after ${heard} lines`);
+}
+
+/** The whole export of a known state: (Update-Time, URL) order. */
+function exportOf(model: ReadonlyMap<string, number>): string {
+  const order = [...model].sort(([a, s], [b, u]) => s - u || (a < b ? -1 : 1));
+  return order.map(([url, time]) => objectBytes(url, time).toString('latin1')).join('');
+}
+
+async function checkGatherer(t: Test, directory: string, told: Told): Promise<void> {
+  await using store = await GathererStore.open(join(directory, 'working'));
+  const step = await stepOf(store);
+  t.ok(step >= (told.get('gatherer') ?? 0), 'what was told is there');
+  const model = modelAfter(step);
+  t.equal(
+    (await readExport(store.summaries.exportSince(0))).text,
+    exportOf(model),
+    'the state after one step',
+  );
+  t.equal(store.summaries.count, model.size, 'count');
+  for (const url of [...model.keys(), ...modelAfter(17).keys()]) {
+    t.equal(await store.summaries.updateTimeOf(url), model.get(url), 'identity row and primary row');
+  }
+}
+
+async function checkGeneration(t: Test, directory: string, told: Told): Promise<void> {
+  const generations = new Generations(join(directory, 'generations'));
+  const number = await generations.current();
+  t.ok((number ?? 0) >= (told.get('published') ?? 0), 'what was published is there');
+  if (number === undefined) return;
+  await using snapshot = await generations.open();
+  const { text } = await readExport(snapshot.exportSince(0));
+  const decoder = new SoifDecoder({ mode: 'strict' });
+  const items = [...decoder.push(Buffer.from(text, 'latin1')), ...decoder.end()];
+  const objects = items.flatMap((item) => (item.kind === 'object' ? [item.object] : []));
+  t.equal(objects.length, items.length, 'decodes strictly');
+  const step = objects.find((object) => object.url === STEP_URL)?.number('Update-Time') ?? 0;
+  t.equal(text, exportOf(modelAfter(step)), 'the state after one step');
+  t.equal(snapshot.count, objects.length);
+}
+
+async function checkBroker(t: Test, directory: string, told: Told): Promise<void> {
+  await using store = await BrokerStore.open(join(directory, 'broker'));
+  const step = (await store.collectionState(POINT))?.last ?? 0;
+  t.ok(step >= (told.get('broker') ?? 0), 'what was told is there');
+  const model = modelAfter(step);
+  const entries = (await collect(store.all())).flat();
+  t.same(new Map(entries.map((entry) => [entry.url, entry.updateTime])), model, 'the state after one step');
+  t.same([store.count, entries.length], [model.size, model.size], 'count');
+  const objects = await store.objects(entries.map((entry) => entry.oid));
+  for (const [i, entry] of entries.entries()) {
+    const bytes = objects[i] ?? Buffer.alloc(0);
+    t.equal(
+      decodeSoif(bytes, { mode: 'strict' }).number('Update-Time'),
+      entry.updateTime,
+      'entry and object',
+    );
+    t.same(await store.byUrl(entry.url), [entry], 'entry and URL row');
+  }
+  t.same((await collect(store.all({ since: 1 }))).flat(), entries, 'entries and time rows');
+  // The log is whole, and replaying it ends in what is stored.
+  const log = await store.changesAfter(0, store.lastSequence + 1);
+  t.equal(log.at(-1)?.sequence ?? 0, store.lastSequence);
+  t.equal(log.length, store.lastSequence);
+  const present = new Set<number>();
+  for (const { oid, kind } of log) {
+    if (kind === 'put') present.add(oid);
+    else present.delete(oid);
+  }
+  t.same(
+    [...present].sort((a, b) => a - b),
+    entries.map((entry) => entry.oid),
+  );
+}
+
+t.test('DESIGN-4 a program killed while it writes, publishes and collects leaves whole states', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const told: Told = new Map();
+  for (let round = 0; round < ROUNDS; round++) {
+    const lines = 1 + Math.floor(Math.random() * LINES_MAX);
+    await runAndKill(directory, lines, told);
+    await t.test(`killed after ${lines} lines`, async (t) => {
+      await checkGatherer(t, directory, told);
+      await checkGeneration(t, directory, told);
+      await checkBroker(t, directory, told);
+    });
+  }
+  t.same(await readdir(join(directory, 'generations', 'readers')).catch(() => []), [], 'no clone is left');
+});

@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DocumentRecord, ExportChunk, QueuedUri, Summary } from '../../storage/index.js';
+
+interface Teardown {
+  teardown(work: () => Promise<void>): void;
+}
+
+/** A directory that goes when the test ends. */
+export async function temporaryDirectory(t: Teardown): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'harvest-storage-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** An object by the layout of SOIF-2.2, written without the code under test. */
+export function soif(url: string, attributes: Readonly<Record<string, string>>): Buffer {
+  const lines = Object.entries(attributes).map(
+    ([name, value]) => `${name}{${Buffer.byteLength(value)}}:\t${value}\n`,
+  );
+  return Buffer.from(`@FILE { ${url}\n${lines.join('')}}\n`);
+}
+
+export function summary(url: string, updateTime: number, title = 'a title'): Summary {
+  const bytes = soif(url, { 'Update-Time': String(updateTime), Title: title });
+  return { url, updateTime, timeToLive: 2_419_200, soif: bytes };
+}
+
+export function queuedUri(url: string): QueuedUri {
+  return {
+    url,
+    via: '',
+    pathFromSeed: 'L',
+    root: 0,
+    depth: 1,
+    attempts: 0,
+    forceFetch: false,
+    isLeaf: false,
+  };
+}
+
+export function documentRecord(url: string, changes: Partial<DocumentRecord> = {}): DocumentRecord {
+  return {
+    url,
+    status: 200,
+    fetchTime: 1_000_000_000,
+    updateTime: 0,
+    refreshRate: 604_800,
+    lastModificationTime: 0,
+    etag: '',
+    md5: '',
+    type: 'HTML',
+    size: 10,
+    links: [],
+    rulesDigest: '',
+    ...changes,
+  };
+}
+
+/** An export's bytes and its chunks' object counts. */
+export async function readExport(
+  chunks: AsyncIterable<ExportChunk>,
+): Promise<{ text: string; objects: number[] }> {
+  const bytes: Uint8Array[] = [];
+  const objects: number[] = [];
+  for await (const chunk of chunks) {
+    bytes.push(chunk.bytes);
+    objects.push(chunk.objects);
+  }
+  return { text: Buffer.concat(bytes).toString('latin1'), objects };
+}
+
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
