@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import type { Transform } from 'node:stream';
+import {
+  brotliDecompressSync,
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+} from 'node:zlib';
+import { ConnectionError } from '../../protocols/errors.js';
+
+export interface DecodeLimits {
+  /** Bytes of decoded output. */
+  readonly maxBytes: number;
+  /** Decoded bytes per encoded byte, once the output passes {@link RATIO_FREE_BYTES}. */
+  readonly maxRatio: number;
+}
+
+/** G-174: what HTML of blanks may reach honestly; deflate's limit is 1032. */
+export const DEFAULT_MAX_RATIO = 200;
+/** Small outputs may have any ratio. */
+export const RATIO_FREE_BYTES = 1024 * 1024;
+/** Content-Encoding names at most so many codings. */
+const MAX_CODINGS = 3;
+/** Outputs up to this size are decoded in one call on the event loop (a few milliseconds); larger ones piece by piece. */
+const DIRECT_BYTES = 1024 * 1024;
+
+export interface DecodedBody {
+  readonly body: Uint8Array;
+  /** The output was cut at a limit. */
+  readonly truncated: boolean;
+}
+
+/**
+ * Undoes a Content-Encoding. A body whose end is missing is decoded as far as it goes.
+ * @throws ConnectionError for an unknown coding or damaged data
+ */
+export async function decodeBody(
+  body: Uint8Array,
+  encoding: string | undefined,
+  limits: DecodeLimits,
+): Promise<DecodedBody> {
+  const codings = (encoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  if (codings.length > MAX_CODINGS) throw new ConnectionError('the answer has too many content codings');
+  let decoded: DecodedBody = { body, truncated: false };
+  for (const coding of codings.reverse()) {
+    if (decoded.body.length === 0) break;
+    const next = await decodeOne(decoded.body, coding, limits);
+    decoded = { body: next.body, truncated: decoded.truncated || next.truncated };
+  }
+  return decoded;
+}
+
+interface Coding {
+  readonly direct: (body: Uint8Array, maxOutputLength: number) => Buffer;
+  readonly stream: () => Transform;
+}
+
+const ZLIB_OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
+const BROTLI_OPTIONS = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
+
+const GZIP: Coding = {
+  direct: (body, maxOutputLength) => gunzipSync(body, { ...ZLIB_OPTIONS, maxOutputLength }),
+  stream: () => createGunzip(ZLIB_OPTIONS),
+};
+const ZLIB: Coding = {
+  direct: (body, maxOutputLength) => inflateSync(body, { ...ZLIB_OPTIONS, maxOutputLength }),
+  stream: () => createInflate(ZLIB_OPTIONS),
+};
+const RAW_DEFLATE: Coding = {
+  direct: (body, maxOutputLength) => inflateRawSync(body, { ...ZLIB_OPTIONS, maxOutputLength }),
+  stream: () => createInflateRaw(ZLIB_OPTIONS),
+};
+const BROTLI: Coding = {
+  direct: (body, maxOutputLength) => brotliDecompressSync(body, { ...BROTLI_OPTIONS, maxOutputLength }),
+  stream: () => createBrotliDecompress(BROTLI_OPTIONS),
+};
+
+function codingOf(name: string, body: Uint8Array): Coding {
+  if (name === 'gzip' || name === 'x-gzip') return GZIP;
+  if (name === 'br') return BROTLI;
+  // Servers disagree on what `deflate` is; the zlib header tells.
+  if (name === 'deflate') return (body[0]! & 0x0f) === 8 ? ZLIB : RAW_DEFLATE;
+  throw new ConnectionError(`the answer has the unknown content coding ${JSON.stringify(name)}`);
+}
+
+async function decodeOne(body: Uint8Array, name: string, limits: DecodeLimits): Promise<DecodedBody> {
+  const coding = codingOf(name, body);
+  const limit = Math.min(limits.maxBytes, Math.max(RATIO_FREE_BYTES, body.length * limits.maxRatio));
+  if (body.length <= DIRECT_BYTES / 4) {
+    try {
+      return { body: new Uint8Array(coding.direct(body, Math.min(limit, DIRECT_BYTES))), truncated: false };
+    } catch (error) {
+      if (codeOf(error) !== 'ERR_BUFFER_TOO_LARGE') throw damaged(name, error);
+    }
+  }
+  try {
+    return await decodeUpTo(coding.stream(), body, limit);
+  } catch (error) {
+    throw damaged(name, error);
+  }
+}
+
+async function decodeUpTo(stream: Transform, body: Uint8Array, limit: number): Promise<DecodedBody> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  stream.end(body);
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > limit) break;
+  }
+  if (!stream.closed) {
+    stream.destroy();
+    await once(stream, 'close');
+  }
+  return { body: joinBytes(chunks, Math.min(length, limit)), truncated: length > limit };
+}
+
+/** One array of its own with the first `length` bytes of the chunks. */
+export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    const piece = chunk.length <= length - at ? chunk : chunk.subarray(0, length - at);
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+function damaged(coding: string, cause: unknown): ConnectionError {
+  return new ConnectionError(`the body cannot be decoded as ${coding}`, { cause });
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

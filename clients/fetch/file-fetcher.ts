@@ -1,0 +1,104 @@
+import { hostname } from 'node:os';
+import { UsageError } from '../../protocols/errors.js';
+import { type LocalFile, readLocal } from './local-files.js';
+import {
+  DEFAULT_MAX_BYTES,
+  DIRECTORY_TYPE,
+  type Fetcher,
+  type FetchRequest,
+  type FetchResult,
+} from './types.js';
+
+export interface FileFetcherOptions {
+  /** Directories that `file:` URLs may reach, symbolic links followed; default `['/']`. */
+  readonly fileRoots?: readonly string[] | undefined;
+  /** G-87: names of this machine beside `localhost`; default what the system calls itself. */
+  readonly hostNames?: readonly string[] | undefined;
+}
+
+/** `file:` URLs of this machine: regular files and directories (G-87). */
+export class FileFetcher implements Fetcher {
+  readonly #roots: readonly string[];
+  readonly #hostNames: ReadonlySet<string>;
+
+  constructor(options: FileFetcherOptions = {}) {
+    this.#roots = options.fileRoots ?? ['/'];
+    const names = options.hostNames ?? [hostname()];
+    this.#hostNames = new Set(['', 'localhost', ...names.map((name) => name.toLowerCase())]);
+  }
+
+  async fetch(request: FetchRequest): Promise<FetchResult> {
+    request.signal?.throwIfAborted();
+    const beginTime = Date.now();
+    const path = this.#pathOf(request.url);
+    const file =
+      path === undefined
+        ? { kind: 'missing' as const }
+        : await readLocal(path, this.#roots, {
+            maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
+            unlessNewerThan: request.headers?.lastModified,
+            signal: request.signal,
+          });
+    // `file:///a/` says that a directory is meant.
+    const isFileWithSlash = file.kind !== 'directory' && pathPart(request.url).endsWith('/');
+    return fileResult(request.url, isFileWithSlash ? { kind: 'missing' } : file, beginTime);
+  }
+
+  async close(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  /** @returns the path as bytes; `undefined` when no file can have it */
+  #pathOf(url: string): Buffer | undefined {
+    const host = /^file:\/\/([^/]*)/.exec(url)?.[1];
+    if (host === undefined || !this.#hostNames.has(host)) {
+      throw new UsageError('a file URL must have no host, localhost or this host');
+    }
+    const path = unescapePath(pathPart(url));
+    return path === undefined || path.includes(0) ? undefined : path;
+  }
+}
+
+/** The answer for a file that was looked for. */
+export function fileResult(url: string, file: LocalFile, beginTime: number): FetchResult {
+  const common = { url, headers: {}, etag: '', local: true, beginTime, endTime: Date.now() };
+  const nothing = { body: new Uint8Array(0), truncated: false };
+  if (file.kind === 'missing') return { ...common, ...nothing, status: 404, lastModified: 0 };
+  if (file.kind === 'forbidden') return { ...common, ...nothing, status: 403, lastModified: 0 };
+  const lastModified = Math.max(0, Math.floor(file.stats.mtimeMs / 1000));
+  if (file.kind === 'unchanged') return { ...common, ...nothing, status: 304, lastModified };
+  if (file.kind === 'file') {
+    return { ...common, status: 200, lastModified, body: file.body, truncated: file.truncated };
+  }
+  const { entries, truncated } = file;
+  return {
+    ...common,
+    ...nothing,
+    status: 200,
+    lastModified,
+    contentType: DIRECTORY_TYPE,
+    entries,
+    truncated,
+  };
+}
+
+/** The URL of a directory's entry. */
+export function entryUrl(directoryUrl: string, entry: string): string {
+  const path = entry.split('/').map(encodeURIComponent).join('/').replaceAll('~', '%7e');
+  return `${directoryUrl.endsWith('/') ? directoryUrl : `${directoryUrl}/`}${path}`;
+}
+
+function pathPart(url: string): string {
+  const path = url.slice(url.indexOf('/', 'file://'.length));
+  const query = path.indexOf('?');
+  return query < 0 ? path : path.slice(0, query);
+}
+
+/** The bytes of a URL's path; an escaped slash would name another file and is refused. */
+function unescapePath(path: string): Buffer | undefined {
+  if (/%2f/i.test(path)) return undefined;
+  const bytes = path.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+  return Buffer.from(bytes, 'latin1'); // a canonical URL is ASCII, so every unit is one byte
+}

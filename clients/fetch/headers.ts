@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { UnixSeconds } from '../../protocols/time.js';
+
+/** Joins repeated headers. */
+export function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) plain[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return plain;
+}
+
+/** `Text/HTML; charset="UTF-8"` is type `text/html` and charset `utf-8`. */
+export function splitContentType(header: string | undefined): { contentType?: string; charset?: string } {
+  const type = /^\s*([\w.+-]+\/[\w.+-]+)/.exec(header ?? '')?.[1]?.toLowerCase();
+  const charset = /;\s*charset\s*=\s*["']?([\w.:+-]+)/i.exec(header ?? '')?.[1]?.toLowerCase();
+  return {
+    ...(type === undefined ? {} : { contentType: type }),
+    ...(charset === undefined ? {} : { charset }),
+  };
+}
+
+/** An HTTP date in any of its three forms; 0 when it is none. */
+export function parseHttpDate(header: string | undefined): UnixSeconds {
+  if (header === undefined || !/^[A-Za-z]{3,9},? [ \w:-]+$/.test(header)) return 0;
+  // The asctime form names no zone but means Greenwich.
+  const milliseconds = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
+  return milliseconds > 0 ? Math.floor(milliseconds / 1000) : 0;
+}
+
+/** The realm of a `WWW-Authenticate: Basic` challenge. */
+export function basicRealm(header: string | undefined): string | undefined {
+  return /(?:^|,)\s*basic\s+(?:[^,]*,\s*)??realm\s*=\s*"([^"]*)"/i.exec(header ?? '')?.[1];
+}
+
+export function basicCredentials(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
+}

@@ -1,0 +1,271 @@
+import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { canonicalUrl } from '../../protocols/urls/index.js';
+import { DEFAULT_MAX_RATIO, decodeBody } from './decode-body.js';
+import { HttpExchange, type RawResponse } from './exchange.js';
+import { basicCredentials, basicRealm, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
+import {
+  DEFAULT_MAX_BYTES,
+  DEFAULT_TIMEOUT_MS,
+  type Fetcher,
+  type FetchRequest,
+  type FetchResult,
+} from './types.js';
+
+export interface HttpFetcherOptions {
+  /** G-65. */
+  readonly userAgent: string;
+  /** G-65: mail address of who runs the robot. */
+  readonly from?: string | undefined;
+  /** `host:port` (G-84); https goes through it by CONNECT. */
+  readonly httpProxy?: string | undefined;
+  /** Connections to one host at one time; default 1. */
+  readonly maxConnectionsPerHost?: number | undefined;
+  /** Default 30 000. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** How long an unused connection stays open; default 10 000, so that it outlives the usual delays. */
+  readonly keepAliveMs?: number | undefined;
+  /** From the request to the last byte; default 1 200 000. Stops servers that send a byte now and then. */
+  readonly maxTransferMs?: number | undefined;
+  /** Decoded bytes per received byte; default 200. */
+  readonly maxRatio?: number | undefined;
+  /** G-82: used when a server asks for one of these realms. */
+  readonly httpBasicAuth?:
+    | readonly { readonly realm: string; readonly user: string; readonly password: string }[]
+    | undefined;
+  /** Additional trusted certificates (PEM) for https. */
+  readonly ca?: string | undefined;
+}
+
+/** Origins whose credentials are remembered. */
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * HTTP/1.1 over undici (G-80): kept connections, no cookies, no redirects followed, conditional requests, gzip,
+ * brotli and deflate undone within limits.
+ */
+export class HttpFetcher implements Fetcher {
+  readonly #options: HttpFetcherOptions;
+  readonly #dispatcher: Dispatcher;
+  readonly #addresses = new Map<string, string>();
+  readonly #credentials = new Map<string, string>();
+  readonly #running = new Set<HttpExchange>();
+  #closed = false;
+
+  constructor(options: HttpFetcherOptions) {
+    this.#options = options;
+    this.#dispatcher =
+      options.httpProxy === undefined ? this.#directAgent() : this.#proxyAgent(options.httpProxy);
+  }
+
+  async fetch(request: FetchRequest): Promise<FetchResult> {
+    if (this.#closed) throw new UsageError('the fetcher is closed');
+    const target = splitUrl(request.url);
+    const beginTime = Date.now();
+    const raw = await this.#askWithCredentials(target, request);
+    const headers = plainHeaders(raw.headers);
+    const maxBytes = request.maxBytes ?? DEFAULT_MAX_BYTES;
+    const maxRatio = this.#options.maxRatio ?? DEFAULT_MAX_RATIO;
+    const decoded = await decodeBody(raw.body, headers['content-encoding'], { maxBytes, maxRatio });
+    const location =
+      raw.status >= 300 && raw.status < 400 ? canonicalUrl(headers.location ?? '', request.url) : undefined;
+    const remoteAddress = this.#addresses.get(target.origin);
+    return {
+      url: request.url,
+      status: raw.status,
+      headers,
+      ...splitContentType(headers['content-type']),
+      lastModified: parseHttpDate(headers['last-modified']),
+      etag: headers.etag ?? '',
+      body: decoded.body,
+      truncated: raw.truncated || decoded.truncated,
+      ...(location === undefined || headers.location === undefined ? {} : { location }),
+      local: false,
+      beginTime,
+      endTime: Date.now(),
+      ...(remoteAddress === undefined ? {} : { remoteAddress }),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const exchange of this.#running) exchange.abort(new ConnectionError('the fetcher was closed'));
+    await this.#dispatcher.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** G-82: asks again, once, when the server names a realm that the configuration has credentials for. */
+  async #askWithCredentials(target: Target, request: FetchRequest): Promise<RawResponse> {
+    const known = target.credentials ?? this.#credentials.get(target.origin);
+    const first = await this.#ask(target, request, known);
+    if (first.status !== 401 || target.credentials !== undefined) return first;
+    const challenge = first.headers['www-authenticate'];
+    const realm = basicRealm(Array.isArray(challenge) ? challenge.join(', ') : challenge);
+    const login = this.#options.httpBasicAuth?.find((candidate) => candidate.realm === realm);
+    if (login === undefined) return first;
+    const credentials = basicCredentials(login.user, login.password);
+    if (credentials === known) return first;
+    const second = await this.#ask(target, request, credentials);
+    if (second.status !== 401 && this.#credentials.size < MAX_REMEMBERED)
+      this.#credentials.set(target.origin, credentials);
+    return second;
+  }
+
+  async #ask(target: Target, request: FetchRequest, credentials: string | undefined): Promise<RawResponse> {
+    const { signal } = request;
+    signal?.throwIfAborted();
+    const exchange = new HttpExchange(request.maxBytes ?? DEFAULT_MAX_BYTES);
+    const onAbort = () => exchange.abort(asError(signal?.reason));
+    const maxTransferMs = this.#options.maxTransferMs ?? 1_200_000;
+    const deadline = setTimeout(
+      () => exchange.abort(new ConnectionError(`${target.host}: not done within ${maxTransferMs} ms`)),
+      maxTransferMs,
+    );
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#running.add(exchange);
+    try {
+      const timeoutMs = request.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+      this.#dispatcher.dispatch(
+        {
+          origin: target.origin,
+          path: target.path,
+          method: 'GET',
+          headers: this.#requestHeaders(request, target, credentials),
+          headersTimeout: timeoutMs,
+          bodyTimeout: timeoutMs,
+        },
+        exchange,
+      );
+      return await exchange.response;
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      throw error instanceof ConnectionError ? error : asConnectionError(target.host, error);
+    } finally {
+      clearTimeout(deadline);
+      signal?.removeEventListener('abort', onAbort);
+      this.#running.delete(exchange);
+    }
+  }
+
+  #requestHeaders(
+    request: FetchRequest,
+    target: Target,
+    credentials: string | undefined,
+  ): Record<string, string> {
+    const headers: Record<string, string> = {
+      host: target.host,
+      'user-agent': this.#options.userAgent,
+      accept: '*/*',
+      'accept-encoding': 'gzip, br, deflate',
+    };
+    if (this.#options.from !== undefined) headers.from = this.#options.from;
+    if (request.headers?.etag) headers['if-none-match'] = request.headers.etag;
+    if (request.headers?.lastModified) {
+      headers['if-modified-since'] = new Date(request.headers.lastModified * 1000).toUTCString();
+    }
+    if (credentials !== undefined) headers.authorization = credentials;
+    return headers;
+  }
+
+  #directAgent(): Dispatcher {
+    const connect = buildConnector(this.#connectOptions());
+    return new Agent({
+      ...this.#poolOptions(),
+      connect: (options, callback) =>
+        connect(options, (...result) => {
+          const [, socket] = result;
+          if (socket) this.#rememberAddress(`${options.protocol}//${options.host}`, socket.remoteAddress);
+          callback(...result);
+        }),
+    });
+  }
+
+  /** G-84. Plain http is asked for by its full URL, as proxies of any age understand it; https by CONNECT. */
+  #proxyAgent(hostAndPort: string): Dispatcher {
+    return new ProxyAgent({
+      ...this.#poolOptions(),
+      uri: `http://${hostAndPort}`,
+      proxyTunnel: false,
+      requestTls: this.#connectOptions(),
+      factory: (origin, options) => new Pool(origin, { ...options, ...this.#poolOptions() }),
+    });
+  }
+
+  #connectOptions() {
+    const { connectTimeoutMs, ca } = this.#options;
+    return { timeout: connectTimeoutMs ?? 30_000, ...(ca === undefined ? {} : { ca }) };
+  }
+
+  #poolOptions() {
+    return {
+      connections: this.#options.maxConnectionsPerHost ?? 1,
+      pipelining: 1,
+      keepAliveTimeout: this.#options.keepAliveMs ?? 10_000,
+    };
+  }
+
+  #rememberAddress(origin: string, address: string | undefined): void {
+    if (address === undefined) return;
+    if (this.#addresses.size >= MAX_REMEMBERED) this.#addresses.clear();
+    this.#addresses.set(origin, address);
+  }
+}
+
+interface Target {
+  readonly origin: string;
+  /** With the port, if it is not the default. */
+  readonly host: string;
+  /** Path and query. */
+  readonly path: string;
+  /** From `user:password@` in the URL (G-81). */
+  readonly credentials: string | undefined;
+}
+
+function splitUrl(url: string): Target {
+  const match = /^(https?:\/\/)(?:([^/?@]*)@)?([^/?]+)(.*)$/s.exec(url);
+  if (match === null) throw new UsageError('not a canonical http URL');
+  const [, scheme = '', userInfo, host = '', path = ''] = match;
+  const [user = '', password = ''] = (userInfo ?? '').split(/:(.*)/s);
+  return {
+    origin: scheme + host,
+    host,
+    path: path.startsWith('/') ? path : `/${path}`,
+    credentials: userInfo === undefined ? undefined : basicCredentials(unescaped(user), unescaped(password)),
+  };
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a stray percent sign stands for itself
+  }
+}
+
+/** What the codes of undici and Node mean, for people. */
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused: nothing listens on that port',
+  ECONNRESET: 'the server broke the connection',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'the name server does not answer',
+  EHOSTUNREACH: 'host is unreachable',
+  ENETUNREACH: 'network is unreachable',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection could not be made in time',
+  UND_ERR_HEADERS_TIMEOUT: 'the server did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the server stopped sending',
+  UND_ERR_SOCKET: 'the server broke the connection',
+  UND_ERR_HEADERS_OVERFLOW: 'the header of the answer is too long',
+};
+
+function asConnectionError(host: string, error: unknown): ConnectionError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const detail = error instanceof Error ? error.message : 'the transfer failed';
+  return new ConnectionError(`${host}: ${REASONS[code] ?? detail}`, { cause: error });
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+}

@@ -1,0 +1,166 @@
+import { constants, type Dirent, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
+import { ConnectionError } from '../../protocols/errors.js';
+
+/** A file that was read, or why it was not. */
+export type LocalFile =
+  | { readonly kind: 'file'; readonly stats: Stats; readonly body: Uint8Array; readonly truncated: boolean }
+  | { readonly kind: 'unchanged'; readonly stats: Stats }
+  | {
+      readonly kind: 'directory';
+      readonly stats: Stats;
+      readonly entries: string[];
+      readonly truncated: boolean;
+    }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'forbidden' };
+
+export interface ReadLimits {
+  readonly maxBytes: number;
+  /** Whole seconds; a file that is not younger is not read. */
+  readonly unlessNewerThan?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Names of one directory that are listed. */
+const MAX_ENTRIES = 100_000;
+const READ_BYTES = 1024 * 1024;
+
+/**
+ * Reads the regular file or lists the directory at `path`, which must lie, symbolic links followed, below one of
+ * the roots. Anything else (devices, pipes, sockets) is forbidden.
+ * @param path bytes, because file names need not be UTF-8
+ * @throws ConnectionError for failures of the disk
+ */
+export async function readLocal(
+  path: Buffer,
+  roots: readonly string[],
+  limits: ReadLimits,
+): Promise<LocalFile> {
+  try {
+    const real = await realpath(path, { encoding: 'buffer' });
+    if (!(await isBelowAny(real, roots))) return { kind: 'forbidden' };
+    return await readReal(real, roots, limits);
+  } catch (error) {
+    return asKind(error);
+  }
+}
+
+/**
+ * Reads a file for a Local-Mapping. Directories, symbolic links and executables are not for it (G-75).
+ * @param root the file must lie below this directory
+ * @returns `undefined` when the mapping fails and the server is to be asked
+ */
+export async function readMapped(
+  path: string,
+  root: string,
+  limits: ReadLimits,
+): Promise<LocalFile | undefined> {
+  try {
+    const stats = await lstat(path);
+    if (!stats.isFile() || (stats.mode & 0o111) !== 0) return undefined;
+    const real = await realpath(path, { encoding: 'buffer' });
+    if (!(await isBelowAny(real, [root]))) return undefined;
+    return await readRegular(real, limits);
+  } catch (error) {
+    limits.signal?.throwIfAborted();
+    if (isSystemError(error)) return undefined; // G-75 (a): it cannot be opened
+    throw error;
+  }
+}
+
+async function readReal(path: Buffer, roots: readonly string[], limits: ReadLimits): Promise<LocalFile> {
+  const stats = await lstat(path);
+  if (stats.isDirectory()) return await list(path, stats, roots);
+  if (!stats.isFile()) return { kind: 'forbidden' };
+  return await readRegular(path, limits);
+}
+
+async function readRegular(path: Buffer, limits: ReadLimits): Promise<LocalFile> {
+  limits.signal?.throwIfAborted();
+  // What was checked a moment ago may have been replaced: no link is followed, no pipe is waited for.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) return { kind: 'forbidden' };
+    if (limits.unlessNewerThan !== undefined && Math.floor(stats.mtimeMs / 1000) <= limits.unlessNewerThan) {
+      return { kind: 'unchanged', stats };
+    }
+    const body = await readUpTo(handle, Math.min(stats.size, limits.maxBytes), limits.signal);
+    return { kind: 'file', stats, body, truncated: stats.size > limits.maxBytes };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readUpTo(
+  handle: FileHandle,
+  length: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
+  const body = new Uint8Array(length);
+  let at = 0;
+  while (at < length) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await handle.read(body, at, Math.min(READ_BYTES, length - at), at);
+    if (bytesRead === 0) return body.slice(0, at); // it became shorter meanwhile
+    at += bytesRead;
+  }
+  return body;
+}
+
+async function list(path: Buffer, stats: Stats, roots: readonly string[]): Promise<LocalFile> {
+  const entries: string[] = [];
+  const found = await readdir(path, { withFileTypes: true });
+  for (const entry of found.slice(0, MAX_ENTRIES)) {
+    const kind = entry.isSymbolicLink() ? await kindOfTarget(path, entry, roots) : kindOf(entry);
+    if (kind !== undefined) entries.push(kind === 'directory' ? `${entry.name}/` : entry.name);
+  }
+  entries.sort((a, b) => (a < b ? -1 : 1));
+  return { kind: 'directory', stats, entries, truncated: found.length > MAX_ENTRIES };
+}
+
+function kindOf(entry: Dirent | Stats): 'file' | 'directory' | undefined {
+  if (entry.isFile()) return 'file';
+  return entry.isDirectory() ? 'directory' : undefined;
+}
+
+/** A link counts as what it points to, if that lies below a root. */
+async function kindOfTarget(directory: Buffer, entry: Dirent, roots: readonly string[]) {
+  try {
+    const path = Buffer.concat([directory, Buffer.from(`/${entry.name}`)]);
+    const real = await realpath(path, { encoding: 'buffer' });
+    return (await isBelowAny(real, roots)) ? kindOf(await lstat(real)) : undefined;
+  } catch (error) {
+    if (isSystemError(error)) return undefined; // a link to nowhere
+    throw error;
+  }
+}
+
+async function isBelowAny(real: Buffer, roots: readonly string[]): Promise<boolean> {
+  for (const root of roots) {
+    const realRoot = await realpath(root, { encoding: 'buffer' }).catch(() => undefined);
+    if (realRoot !== undefined && isBelow(real, realRoot)) return true;
+  }
+  return false;
+}
+
+function isBelow(path: Buffer, root: Buffer): boolean {
+  if (root.length === 1) return true; // `/`
+  if (path.length < root.length || path.compare(root, 0, root.length, 0, root.length) !== 0) return false;
+  return path.length === root.length || path[root.length] === 0x2f;
+}
+
+const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
+const FORBIDDEN = new Set(['EACCES', 'EPERM', 'ELOOP', 'ENXIO']);
+
+function asKind(error: unknown): LocalFile {
+  if (!isSystemError(error)) throw error;
+  if (MISSING.has(error.code)) return { kind: 'missing' };
+  if (FORBIDDEN.has(error.code)) return { kind: 'forbidden' };
+  throw new ConnectionError(`the file cannot be read: ${error.code}`, { cause: error });
+}
+
+function isSystemError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
+}

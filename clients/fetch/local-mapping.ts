@@ -1,0 +1,47 @@
+import { canonicalUrl } from '../../protocols/urls/index.js';
+import { fileResult } from './file-fetcher.js';
+import { readMapped } from './local-files.js';
+import { DEFAULT_MAX_BYTES, type FetchRequest, type FetchResult } from './types.js';
+
+/** One `Local-Mapping:` line (G-71). */
+export interface LocalMapping {
+  readonly prefix: string;
+  readonly path: string;
+}
+
+/** Reads documents of a server from this machine's files where the configuration says they are (G-71 to G-79). */
+export class LocalMapper {
+  readonly #mappings: readonly {
+    readonly prefixes: readonly string[];
+    readonly path: string;
+    readonly root: string;
+  }[];
+
+  constructor(mappings: readonly LocalMapping[]) {
+    this.#mappings = mappings.map(({ prefix, path }) => ({
+      // G-73: as configured and in canonical form.
+      prefixes: [...new Set([prefix, canonicalUrl(prefix) ?? prefix])],
+      path,
+      root: path.slice(0, path.lastIndexOf('/') + 1) || '.',
+    }));
+  }
+
+  /** @returns `undefined` when no mapping applies or the one that does fails (G-75): then the server is asked */
+  async fetch(request: FetchRequest): Promise<FetchResult | undefined> {
+    for (const { prefixes, path, root } of this.#mappings) {
+      const prefix = prefixes.find((candidate) => request.url.startsWith(candidate));
+      if (prefix === undefined) continue;
+      // G-76: the rest is not unescaped; it may not climb out of the prefix.
+      const rest = request.url.slice(prefix.length);
+      if (rest.includes('\0') || rest.split('/').includes('..')) return undefined;
+      const beginTime = Date.now();
+      const file = await readMapped(path + rest, root, {
+        maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
+        unlessNewerThan: request.headers?.lastModified,
+        signal: request.signal,
+      });
+      return file === undefined ? undefined : fileResult(request.url, file, beginTime);
+    }
+    return undefined;
+  }
+}

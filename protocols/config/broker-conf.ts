@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { ConfigError } from '../errors.js';
+import { readLines } from './lines.js';
+import { baseNameOf, directoryOf, joinPath } from './paths.js';
+import {
+  INT_MAX,
+  integer,
+  parsed,
+  parseInteger,
+  port,
+  seconds,
+  text,
+  ValueProblem,
+  words,
+} from './values.js';
+import { type Assignment, VariableTable } from './variables.js';
+
+/** `HH:MM`, as seconds since midnight. */
+const timeOfDay = parsed((value) => {
+  const match = /^(\d{1,2}):(\d{2})$/.exec(value);
+  if (match === null) throw new ValueProblem('must be a time of day, HH:MM');
+  return parseInteger(match[1]!, 0, 23) * 3600 + parseInteger(match[2]!, 0, 59) * 60;
+});
+
+const opaqueMode = parsed((value) => {
+  const mode = value.toLowerCase();
+  if (mode !== 'suppress' && mode !== 'show') throw new ValueProblem('must be suppress or show');
+  return mode;
+});
+
+/** BRK-7.3. The defaults of the optional ones depend on others and are filled in below. */
+const schema = z.object({
+  brokerDirectory: text
+    .optional()
+    .meta({ title: 'Broker-Directory', description: 'the directory in which it lives' }),
+  brokerHost: text.optional().meta({ title: 'Broker-Host', description: 'name used in URLs' }),
+  brokerPort: port.default(8501).meta({ title: 'Broker-Port', description: 'TCP port' }),
+  brokerName: text.optional().meta({ title: 'Broker-Name', description: 'name shown and used in URLs' }),
+  adminPassword: text
+    .default('')
+    .meta({ title: 'Admin-Password', description: 'password of #ADMIN; empty = refused' }),
+  httpHost: text.optional().meta({ title: 'HTTP-Host', description: 'server that shows objects/' }),
+  httpPort: port.default(80).meta({ title: 'HTTP-Port', description: 'its port' }),
+  homePage: text.optional().meta({ title: 'Home-Page', description: 'the URL of result line 126' }),
+  registryFile: text.default('admin/Registry').meta({ title: 'Registry-File', description: 'Registry' }),
+  collectionFile: text
+    .default('admin/Collection.conf')
+    .meta({ title: 'Collection-File', description: 'collection points' }),
+  logFile: text.default('admin/LOG').meta({ title: 'Log-File', description: 'log' }),
+  logTypes: words
+    .default(['Update', 'Delete', 'Refresh', 'Query', 'Collection', 'Admin'])
+    .meta({ title: 'Log-Types', description: 'logged types' }),
+  collectionTime: timeOfDay
+    .default(3 * 3600)
+    .meta({ title: 'Collection-Time', description: 'time of day of the daily collection' }),
+  collectionInterval: seconds
+    .default(86_400)
+    .meta({ title: 'Collection-Interval', description: 'seconds between collections' }),
+  cleanInterval: seconds
+    .default(86_400)
+    .meta({ title: 'Clean-Interval', description: 'seconds between cleanings' }),
+  compressPercent: integer(0, 100)
+    .default(50)
+    .meta({ title: 'Compress-Percent', description: 'compress when this share of the records is deleted' }),
+  indexerType: text.default('Glimpse').meta({ title: 'Indexer-Type', description: 'back end' }),
+  glimpseMaxLife: seconds
+    .default(900)
+    .meta({ title: 'Glimpse-MaxLife', description: 'seconds a query may run' }),
+  glimpseIndexOption: text
+    .default('-b')
+    .meta({ title: 'GlimpseIndex-Option', description: 'size of the index' }),
+  glimpseServerHost: text
+    .optional()
+    .meta({ title: 'GlimpseServer-Host', description: '`false` turns glimpseserver off' }),
+  glimpseServerPort: port
+    .default(2001)
+    .meta({ title: 'GlimpseServer-Port', description: 'port of glimpseserver' }),
+  maxResults: integer(1, INT_MAX)
+    .default(1000)
+    .meta({ title: 'Max-Results', description: 'cap of a query’s results' }),
+  maxQueries: integer(1, 10_000)
+    .default(20)
+    .meta({ title: 'Max-Queries', description: 'queries at one time' }),
+  opaqueMode: opaqueMode
+    .default('suppress')
+    .meta({ title: 'Opaque-Mode', description: 'meaning of #opaque (BRK-3.2)' }),
+});
+
+/** The rows of BRK-7.3. */
+export const BROKER_VARIABLES = new VariableTable(schema, 'last');
+
+type BrokerVariables = z.output<typeof schema>;
+type Derived =
+  | 'brokerDirectory'
+  | 'brokerHost'
+  | 'brokerName'
+  | 'httpHost'
+  | 'homePage'
+  | 'glimpseServerHost';
+
+/** A Broker's configuration (BRK-7.3). Relative file names are joined to Broker-Directory. */
+export interface BrokerConfig extends Readonly<Omit<BrokerVariables, Derived>> {
+  readonly brokerDirectory: string;
+  readonly brokerHost: string;
+  readonly brokerName: string;
+  readonly httpHost: string;
+  readonly homePage: string;
+  /** `false`: glimpseserver is turned off. */
+  readonly glimpseServerHost: string | false;
+}
+
+/**
+ * Reads a broker.conf (BRK-7.1 to 7.3): a name, blanks or a colon, the value to the end of the line.
+ *
+ * @param file its name; the default of Broker-Directory is the directory above the one it lies in
+ * @param defaults replace the table's defaults: what the command line or the host knows better; file values win
+ * @returns warnings for unknown names and for second values (the last one holds)
+ * @throws ConfigError for a value that cannot be used; its text never shows the value
+ */
+export function parseBrokerConf(
+  content: string,
+  file: string,
+  defaults: Partial<BrokerConfig> = {},
+): { config: BrokerConfig; warnings: ConfigError[] } {
+  const assignments = readLines(content).map(({ text, line }) => readAssignment(text, file, line));
+  const { values, assigned, warnings } = BROKER_VARIABLES.read(assignments, file);
+  const overrides = { ...defaults };
+  for (const key of assigned) Reflect.deleteProperty(overrides, key);
+  return { config: withDerived({ ...values, ...overrides }, file), warnings };
+}
+
+function withDerived(
+  values: Omit<BrokerVariables, Derived> & Partial<Record<Derived, string | false | undefined>>,
+  file: string,
+): BrokerConfig {
+  const brokerDirectory = values.brokerDirectory || directoryOf(directoryOf(file));
+  const brokerHost = values.brokerHost || 'localhost';
+  const brokerName = values.brokerName || baseNameOf(brokerDirectory) || 'broker';
+  const httpHost = values.httpHost || brokerHost;
+  const authority = values.httpPort === 80 ? httpHost : `${httpHost}:${values.httpPort}`;
+  const glimpseServerHost = values.glimpseServerHost ?? brokerHost;
+  return {
+    ...values,
+    brokerDirectory,
+    brokerHost,
+    brokerName,
+    httpHost,
+    homePage: values.homePage || `http://${authority}/Harvest/brokers/${encodeURIComponent(brokerName)}/`,
+    registryFile: joinPath(brokerDirectory, values.registryFile),
+    collectionFile: joinPath(brokerDirectory, values.collectionFile),
+    logFile: joinPath(brokerDirectory, values.logFile),
+    glimpseServerHost: glimpseServerHost === 'false' ? false : glimpseServerHost,
+  };
+}
+
+/** BRK-7.2. */
+function readAssignment(text: string, file: string, line: number): Assignment {
+  const match = /^([A-Za-z][\w-]*)(?:[ \t]*:[ \t]*|[ \t]+|$)(.*)$/s.exec(text);
+  if (match === null)
+    throw new ConfigError(file, line, '', 'a line must be a variable at its start, then its value');
+  return { name: match[1]!, value: match[2]!.trim(), line };
+}

@@ -1,0 +1,220 @@
+import { ConfigError } from '../errors.js';
+import { ACCESS_METHODS, type AccessMethod, canonicalUrl } from '../urls/index.js';
+import { wordsOf } from './lines.js';
+import { INT_MAX, parseDelay, parseInteger, ValueProblem } from './values.js';
+
+/** G-52: `|program args`, whose output is URLs, one per line. Run without a shell (G-54). */
+export interface UrlProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** G-26: one URL (or a program that prints URLs), fetched as it is. */
+export interface LeafNode {
+  /** Canonical; '' when a program stands there. */
+  readonly url: string;
+  readonly configuredUrl: string;
+  readonly program?: UrlProgram;
+  readonly line: number;
+}
+
+/** G-26, G-28: one URL to be expanded, and its limits. */
+export interface RootNode extends LeafNode {
+  /** URLs that enumeration generates at most, over all depths (G-32). */
+  readonly urlMax: number;
+  /** File name as written. Absent: the default filter applies; `/dev/null`: none does (G-31). */
+  readonly urlFilter?: string;
+  /** Hosts touched at most (G-33). */
+  readonly hostMax: number;
+  readonly hostFilter?: string;
+  /** Methods that are followed; `http` includes `https` (G-36, G-56). */
+  readonly access: readonly AccessMethod[];
+  /** Seconds between contacts with a server (G-38). */
+  readonly delay: number;
+  /** Steps from the URL; 0 = no limit (G-34). */
+  readonly depth: number;
+  readonly search: 'breadth' | 'depth';
+  /** Program that replaces this node by others (G-50). */
+  readonly enumeration?: string;
+}
+
+export interface NodePlace {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** The defaults of section 3's table; a run's `Access-Delay` replaces `delay`. */
+export interface RootNodeDefaults {
+  /** Seconds. */
+  readonly delay: number;
+}
+
+/** G-27, table of section 3. */
+export const DEFAULT_URL_MAX = 250;
+export const DEFAULT_HOST_MAX = 1;
+
+/**
+ * Reads one line of `<RootNodes>` (G-28 to G-36, G-52, G-53).
+ * @throws ConfigError
+ */
+export function parseRootNode(text: string, place: NodePlace, defaults: RootNodeDefaults): RootNode {
+  const words = wordsOf(text);
+  const firstModifier = words.findIndex((word, index) => index > 0 && isModifier(word));
+  const head = firstModifier < 0 ? words : words.slice(0, firstModifier);
+  const modifiers = firstModifier < 0 ? [] : words.slice(firstModifier);
+  let node: Modifiers = {
+    urlMax: DEFAULT_URL_MAX,
+    hostMax: DEFAULT_HOST_MAX,
+    access: ['http', 'https'],
+    delay: defaults.delay,
+    depth: 0,
+    search: 'breadth',
+  };
+  const given = new Set<string>();
+  for (const word of modifiers) {
+    const { keyword, value } = splitModifier(word);
+    const reader = READERS.get(keyword);
+    if (reader === undefined) throw problemAt(place, keyword, 'is no keyword of a RootNode');
+    const name = ALIASES.get(keyword) ?? keyword;
+    if (given.has(name)) throw problemAt(place, keyword, 'is given twice');
+    given.add(name);
+    node = { ...node, ...withPlace(place, keyword, () => reader(value)) };
+  }
+  return { ...parseHead(head, place), ...node };
+}
+
+/** Reads one line of `<LeafNodes>` (G-26, G-52). @throws ConfigError */
+export function parseLeafNode(text: string, place: NodePlace): LeafNode {
+  return parseHead(wordsOf(text), place);
+}
+
+/**
+ * Reads one line that an `Enumeration=` program printed (G-50): nine fields, all present.
+ * @throws ConfigError
+ */
+export function parseEnumeratedNode(text: string, place: NodePlace): RootNode {
+  const fields = wordsOf(text);
+  const [
+    url = '',
+    urlMax = '',
+    urlFilter = '',
+    hostMax = '',
+    hostFilter = '',
+    access = '',
+    delay = '',
+    depth = '',
+    program = '',
+  ] = fields;
+  if (fields.length !== 9)
+    throw problemAt(place, 'Enumeration', `nine fields are needed, not ${fields.length}`);
+  const modifiers = [
+    `URL=${urlMax},${urlFilter}`,
+    `Host=${hostMax},${hostFilter}`,
+    `Access=${access}`,
+    `Delay=${delay}`,
+    `Depth=${depth}`,
+    `Enumeration=${program}`,
+  ];
+  return parseRootNode([url, ...modifiers].join(' '), place, { delay: 1 });
+}
+
+type Modifiers = Omit<RootNode, keyof LeafNode>;
+
+/** G-29. */
+const ALIASES: ReadonlyMap<string, string> = new Map([['site', 'host']]);
+
+/** What each keyword's value says about the node; the readers throw a {@link ValueProblem}. */
+const READERS: ReadonlyMap<string, (value: string) => Partial<Modifiers>> = new Map([
+  ['url', readUrlLimit],
+  ['host', readHostLimit],
+  ['site', readHostLimit],
+  ['access', (value: string) => ({ access: parseAccess(value) })],
+  ['delay', (value: string) => ({ delay: parseDelay(value) })],
+  ['depth', (value: string) => ({ depth: parseInteger(value, 0, INT_MAX) })],
+  ['search', readSearch],
+  ['enumeration', readEnumeration],
+]);
+
+function readUrlLimit(value: string): Partial<Modifiers> {
+  const { maximum, filter } = parseLimit(value);
+  return filter === undefined ? { urlMax: maximum } : { urlMax: maximum, urlFilter: filter };
+}
+
+function readHostLimit(value: string): Partial<Modifiers> {
+  const { maximum, filter } = parseLimit(value);
+  return filter === undefined ? { hostMax: maximum } : { hostMax: maximum, hostFilter: filter };
+}
+
+/** G-30. */
+function readSearch(value: string): Partial<Modifiers> {
+  const search = value.toLowerCase();
+  if (search !== 'breadth' && search !== 'depth') throw new ValueProblem('must be Breadth or Depth');
+  return { search };
+}
+
+/** G-50: `/bin/false` says that there is no program. */
+function readEnumeration(value: string): Partial<Modifiers> {
+  if (value === '') throw new ValueProblem('needs a program');
+  return value === '/bin/false' ? {} : { enumeration: value };
+}
+
+/** `Max[,filter-file]` (G-28); there is no way to write "unlimited" (G-32). */
+function parseLimit(value: string): { maximum: number; filter?: string } {
+  const comma = value.indexOf(',');
+  const maximum = parseInteger(comma < 0 ? value : value.slice(0, comma), 1, INT_MAX);
+  if (comma < 0) return { maximum };
+  if (comma === value.length - 1) throw new ValueProblem('needs a file name behind the comma');
+  return { maximum, filter: value.slice(comma + 1) };
+}
+
+/** G-36, G-56. */
+function parseAccess(value: string): AccessMethod[] {
+  const methods = new Set<AccessMethod>();
+  for (const word of value.toLowerCase().split('|')) {
+    const method = ACCESS_METHODS.find((candidate) => candidate === word);
+    if (method === undefined)
+      throw new ValueProblem(`must be methods joined by |: ${ACCESS_METHODS.join(', ')}`);
+    methods.add(method);
+    if (method === 'http') methods.add('https');
+  }
+  return [...methods];
+}
+
+function isModifier(word: string): boolean {
+  return /^[A-Za-z]+=/.test(word);
+}
+
+function splitModifier(word: string): { keyword: string; value: string } {
+  const equals = word.indexOf('=');
+  if (equals < 0) return { keyword: word, value: '' };
+  return { keyword: word.slice(0, equals).toLowerCase(), value: word.slice(equals + 1) };
+}
+
+/** The URL or the program in front of the modifiers. */
+function parseHead(words: readonly string[], place: NodePlace): LeafNode {
+  const [first = '', ...rest] = words;
+  if (first.startsWith('|')) {
+    const [command, ...args] = first === '|' ? rest : [first.slice(1), ...rest];
+    if (command === undefined) throw problemAt(place, '', 'a program must follow `|`');
+    return { url: '', configuredUrl: '', program: { command, args }, line: place.line };
+  }
+  // The words themselves stay out of the messages: a URL can hold a password.
+  if (rest.length > 0)
+    throw problemAt(place, '', 'only modifiers of the form Keyword=value may follow the URL');
+  const url = canonicalUrl(first);
+  if (url === undefined) throw problemAt(place, '', 'is no URL of a supported form');
+  return { url, configuredUrl: first, line: place.line };
+}
+
+function problemAt(place: NodePlace, keyword: string, problem: string): ConfigError {
+  return new ConfigError(place.file, place.line, keyword, problem);
+}
+
+function withPlace<T>(place: NodePlace, keyword: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof ValueProblem) throw problemAt(place, keyword, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import { ConfigError, ProtocolError } from '../errors.js';
+import { readLines } from './lines.js';
+import { compilePosixPattern, type Pattern } from './posix-pattern.js';
+
+/**
+ * A filter file (G-42 to G-48). A URL filter is asked with the canonical path and its query (G-44, G-48); a host
+ * filter with `name:port` and `address:port` (G-45).
+ */
+export interface UrlFilter {
+  /**
+   * The first line that matches any of the subjects decides; no line: allowed (G-46).
+   * A URL filter has one subject, a host filter one or two.
+   */
+  allows(subject: string, ...others: string[]): boolean;
+  readonly rules: readonly FilterRule[];
+}
+
+export interface FilterRule {
+  readonly allow: boolean;
+  /** As written. */
+  readonly expression: string;
+  /** 1-based. */
+  readonly line: number;
+}
+
+/** What is missing or `/dev/null` restricts nothing (G-46, G-50). */
+export const ALLOW_ALL: UrlFilter = { allows: () => true, rules: [] };
+
+/**
+ * Reads a filter file: `Allow regex` and `Deny regex`, comments and blank lines.
+ * @throws ConfigError with the line of the first rule that is wrong
+ */
+export function parseFilter(text: string, file: string): UrlFilter {
+  return new Filter(readLines(text).map(({ text, line }) => readRule(text, file, line)));
+}
+
+interface CompiledRule extends FilterRule {
+  readonly pattern: Pattern;
+}
+
+class Filter implements UrlFilter {
+  constructor(readonly rules: readonly CompiledRule[]) {}
+
+  allows(...subjects: string[]): boolean {
+    for (const rule of this.rules) {
+      if (subjects.some((subject) => rule.pattern.test(subject))) return rule.allow;
+    }
+    return true;
+  }
+}
+
+function readRule(text: string, file: string, line: number): CompiledRule {
+  const match = /^\s*(allow|deny)[ \t]+(.+)$/is.exec(text);
+  if (match === null) throw new ConfigError(file, line, '', 'a line must be `Allow regex` or `Deny regex`');
+  const expression = match[2]!.trim();
+  try {
+    return {
+      allow: match[1]!.toLowerCase() === 'allow',
+      expression,
+      line,
+      pattern: compilePosixPattern(expression),
+    };
+  } catch (error) {
+    if (error instanceof ProtocolError)
+      throw new ConfigError(file, line, match[1]!, `the expression ${error.message}`);
+    throw error;
+  }
+}

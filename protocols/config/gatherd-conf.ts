@@ -1,0 +1,86 @@
+import { ConfigError } from '../errors.js';
+import { isInRange, parseAddress, parseAddressRange } from './addresses.js';
+import { readLines, wordsOf } from './lines.js';
+
+/** One `Allow` or `Deny` line of gatherd.cf (GATHERD-9.2). */
+export interface AccessRule {
+  readonly allow: boolean;
+  /** Host and domain names, addresses, address ranges, or `all`; as written. */
+  readonly names: readonly string[];
+  /** 1-based. */
+  readonly line: number;
+}
+
+/** What a gatherd.cf says. */
+export interface GatherdAccess {
+  readonly rules: readonly AccessRule[];
+  /** GATHERD-9.2: path of the gzip program, if the file names one. */
+  readonly gzip?: string;
+  readonly warnings: readonly ConfigError[];
+  /**
+   * May this peer connect? (GATHERD-9.3 to 9.5)
+   * @param hostName the peer's confirmed name; `undefined` if it has none
+   * @param address its literal address
+   */
+  decide(hostName: string | undefined, address: string): boolean;
+}
+
+/** Reads a gatherd.cf (GATHERD-9). Nothing in it is an error: what is not understood is skipped and reported (9.6). */
+export function parseGatherdConf(text: string, file: string): GatherdAccess {
+  const rules: AccessRule[] = [];
+  const warnings: ConfigError[] = [];
+  let gzip: string | undefined;
+  for (const { text: content, line } of readLines(text)) {
+    const [directive = '', ...names] = wordsOf(content);
+    const keyword = directive.toLowerCase().replace(/:$/, '');
+    if (names.length === 0) {
+      warnings.push(new ConfigError(file, line, directive, 'ignored: a name must follow'));
+    } else if (keyword === 'allow' || keyword === 'deny') {
+      rules.push({ allow: keyword === 'allow', names, line });
+    } else if (keyword === 'gzip') {
+      gzip = names.join(' ');
+    } else {
+      warnings.push(new ConfigError(file, line, directive, 'ignored: unknown directive'));
+    }
+  }
+  const decide = (hostName: string | undefined, address: string) => decideAccess(rules, hostName, address);
+  return { rules, warnings, decide, ...(gzip === undefined ? {} : { gzip }) };
+}
+
+/**
+ * GATHERD-9.4: the first line with a name of the peer decides; if none has one, access is allowed.
+ */
+export function decideAccess(
+  rules: readonly Pick<AccessRule, 'allow' | 'names'>[],
+  hostName: string | undefined,
+  address: string,
+): boolean {
+  const peer = {
+    name: hostName === undefined ? undefined : plainName(hostName),
+    address: parseAddress(address),
+  };
+  const rule = rules.find((candidate) => candidate.names.some((name) => matchesPeer(name, peer)));
+  return rule?.allow ?? true;
+}
+
+interface PeerIdentity {
+  readonly name: string | undefined;
+  readonly address: Uint8Array | undefined;
+}
+
+function matchesPeer(name: string, peer: PeerIdentity): boolean {
+  const wanted = plainName(name);
+  if (wanted === 'all') return true;
+  // GATHERD-9.5, G-124: literal addresses and ranges hold whether or not the peer has a name.
+  const range = parseAddressRange(wanted);
+  if (range !== undefined) return peer.address !== undefined && isInRange(peer.address, range);
+  // GATHERD-9.3: the host itself and all below it, by whole labels.
+  return (
+    peer.name !== undefined && wanted !== '' && (peer.name === wanted || peer.name.endsWith(`.${wanted}`))
+  );
+}
+
+/** Case does not count, nor do the dots of `.example.org` and `example.org.`. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/^\.|\.$/g, '');
+}

@@ -1,0 +1,168 @@
+import { ConfigError } from '../errors.js';
+import { type LeafNode, type NodePlace, parseLeafNode, parseRootNode, type RootNode } from './enum-spec.js';
+import {
+  GATHERER_VARIABLES,
+  type GathererSecrets,
+  type GathererVariables,
+  SECRET_VARIABLES,
+} from './gatherer-variables.js';
+import { type ConfigLine, readLines } from './lines.js';
+import { directoryOf, isAbsolutePath, joinPath } from './paths.js';
+import type { Assignment } from './variables.js';
+
+type Located =
+  | 'dataDirectory'
+  | 'errorlogFile'
+  | 'gathererHost'
+  | 'logFile'
+  | 'topDirectory'
+  | 'workingDirectory';
+
+/**
+ * A Gatherer's configuration (gatherer.md 2.1). `libDirectory`, `postSummarizing`, `secretsFile` and the filters of
+ * the RootNodes stay as written; {@link filePaths} says where to look for them.
+ */
+export interface GathererConfig extends Readonly<Omit<GathererVariables, Located>> {
+  readonly gathererHost: string;
+  readonly topDirectory: string;
+  /** The paths of these four are joined to Top-Directory (G-20). */
+  readonly dataDirectory: string;
+  readonly workingDirectory: string;
+  readonly logFile: string;
+  readonly errorlogFile: string;
+  /** In file order (G-69). */
+  readonly rootNodes: readonly RootNode[];
+  readonly leafNodes: readonly LeafNode[];
+}
+
+/** What the file cannot know: this host's name, and a Top-Directory for files that name none. */
+export interface GathererDefaults {
+  /** Default `localhost`. */
+  readonly gathererHost?: string;
+  /** Default: the directory of the configuration file. */
+  readonly topDirectory?: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads a Gatherer's configuration file (G-13 to G-36).
+ *
+ * @param file its name, for messages and for the default of Top-Directory
+ * @param env values of `${NAME}` (G-25), e.g. `process.env`
+ * @returns warnings for unknown variables (G-24)
+ * @throws ConfigError for the first error: variables behind the lists, duplicates, bad numbers, bad URL lines
+ */
+export function parseGathererConf(
+  text: string,
+  file: string,
+  env: Environment = {},
+  defaults: GathererDefaults = {},
+): { config: GathererConfig; warnings: ConfigError[] } {
+  const parts = splitParts(readLines(text, { continuation: true }), file);
+  const assignments = parts.variables.map((line) => readAssignment(line, file, env));
+  const { values, warnings } = GATHERER_VARIABLES.read(assignments, file);
+  const place = (line: ConfigLine): NodePlace => ({ file, line: line.line });
+  const topDirectory = values.topDirectory ?? defaults.topDirectory ?? directoryOf(file);
+  const config: GathererConfig = {
+    ...values,
+    topDirectory,
+    gathererHost: values.gathererHost ?? defaults.gathererHost ?? 'localhost',
+    dataDirectory: joinPath(topDirectory, values.dataDirectory ?? 'data'),
+    workingDirectory: joinPath(topDirectory, values.workingDirectory ?? 'tmp'),
+    logFile: joinPath(topDirectory, values.logFile),
+    errorlogFile: joinPath(topDirectory, values.errorlogFile),
+    rootNodes: parts.rootNodes.map((line) =>
+      parseRootNode(line.text, place(line), { delay: values.accessDelay }),
+    ),
+    leafNodes: parts.leafNodes.map((line) => parseLeafNode(line.text, place(line))),
+  };
+  return { config, warnings };
+}
+
+/**
+ * Reads a secrets file (G-25): `HTTP-Basic-Auth:` and `FTP-Auth:` lines in the syntax of the main file.
+ * @throws ConfigError
+ */
+export function parseSecrets(
+  text: string,
+  file: string,
+  env: Environment = {},
+): { secrets: GathererSecrets; warnings: ConfigError[] } {
+  const assignments = readLines(text, { continuation: true }).map((line) => readAssignment(line, file, env));
+  const { values, warnings } = SECRET_VARIABLES.read(assignments, file);
+  return { secrets: values, warnings };
+}
+
+/** G-20: where a file that the configuration names may lie, first choice first. */
+export function filePaths(config: { readonly topDirectory: string }, name: string): readonly string[] {
+  if (isAbsolutePath(name)) return [name];
+  const inTop = joinPath(config.topDirectory, name);
+  return inTop === name ? [name] : [inTop, name];
+}
+
+interface Parts {
+  readonly variables: ConfigLine[];
+  readonly rootNodes: ConfigLine[];
+  readonly leafNodes: ConfigLine[];
+}
+
+/** G-13: variables first, then the lists. */
+function splitParts(lines: readonly ConfigLine[], file: string): Parts {
+  const parts: Parts = { variables: [], rootNodes: [], leafNodes: [] };
+  let open: { name: string; line: number; into: ConfigLine[] } | undefined;
+  let listsBegun = false;
+  for (const line of lines) {
+    const tag = /^\s*<(\/?)(RootNodes|LeafNodes)>$/i.exec(line.text);
+    if (tag === null) {
+      if (open !== undefined) open.into.push(line);
+      else if (!listsBegun) parts.variables.push(line);
+      // G-24: the lists come last.
+      else
+        throw new ConfigError(
+          file,
+          line.line,
+          variableName(line.text),
+          'variables must come before the URL lists',
+        );
+      continue;
+    }
+    const closing = tag[1] === '/';
+    const name = tag[2]!.toLowerCase();
+    if (closing !== (open !== undefined) || (closing && open?.name !== name)) {
+      throw new ConfigError(
+        file,
+        line.line,
+        tag[2]!,
+        closing ? 'no such list is open' : 'the list before is still open',
+      );
+    }
+    listsBegun = true;
+    open = closing
+      ? undefined
+      : { name, line: line.line, into: name === 'rootnodes' ? parts.rootNodes : parts.leafNodes };
+  }
+  if (open !== undefined) throw new ConfigError(file, open.line, '', 'the URL list is not closed');
+  return parts;
+}
+
+/** G-14: the name in column one, a colon, the value. */
+function readAssignment(line: ConfigLine, file: string, env: Environment): Assignment {
+  const match = /^([A-Za-z][\w-]*)[ \t]*:(.*)$/s.exec(line.text);
+  if (match === null)
+    throw new ConfigError(file, line.line, '', 'a variable must start in column one and end with a colon');
+  const name = match[1]!;
+  // G-25: what the environment gives is not looked at again.
+  const value = match[2]!.trim().replace(/\$\{(\w+)\}/g, (_, variable: string) => {
+    const found = env[variable];
+    if (found === undefined)
+      throw new ConfigError(file, line.line, name, `the environment has no ${variable}`);
+    return found;
+  });
+  return { name, value, line: line.line };
+}
+
+/** What a message may show of a line that has the look of a variable. */
+function variableName(text: string): string {
+  return /^([A-Za-z][\w-]*)[ \t]*:(?!\/\/)/.exec(text)?.[1] ?? '';
+}

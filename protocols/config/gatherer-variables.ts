@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../time.js';
+import { canonicalUrl } from '../urls/index.js';
+import { wordsOf } from './lines.js';
+import {
+  delay,
+  hostAndPort,
+  integer,
+  parsed,
+  port,
+  seconds,
+  text,
+  ValueProblem,
+  words,
+  yesNo,
+} from './values.js';
+import { VariableTable } from './variables.js';
+
+/** G-71: URLs that begin with `prefix` are read from the file whose name is `path` plus the rest. */
+export interface LocalMapping {
+  readonly prefix: string;
+  readonly path: string;
+}
+
+/** G-82: user and password for HTTP documents of one realm. */
+export interface HttpBasicAuth {
+  readonly realm: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** G-83. `port` is absent when the line names none. */
+export interface FtpAuth {
+  readonly host: string;
+  readonly port?: number;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** G-86: bytes of one retrieval. */
+export const DEFAULT_MAX_RETRIEVAL_SIZE = 10 * 1024 * 1024;
+
+const localMapping = parsed((value): LocalMapping => {
+  const match = /^(\S+)[ \t]+(.+)$/.exec(value);
+  if (match === null) throw new ValueProblem('needs a URL prefix and a path prefix');
+  if (canonicalUrl(match[1]!) === undefined) throw new ValueProblem('the first word must be a URL prefix');
+  return { prefix: match[1]!, path: match[2]! };
+});
+
+const httpBasicAuth = parsed((value): HttpBasicAuth => {
+  const match = /^(?:"([^"]*)"|([^\s"]\S*))[ \t]+(\S+)[ \t]+(\S.*)$/.exec(value);
+  if (match === null)
+    throw new ValueProblem('needs realm, user name and password; a realm with blanks in quotes');
+  return { realm: match[1] ?? match[2] ?? '', user: match[3]!, password: match[4]! };
+});
+
+const ftpAuth = parsed((value): FtpAuth => {
+  const match = /^([\w.-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?[ \t]+(\S+)[ \t]+(\S.*)$/.exec(value);
+  if (match === null) throw new ValueProblem('needs host[:port], user name and password');
+  const login = { host: match[1]!.toLowerCase(), user: match[3]!, password: match[4]! };
+  return match[2] === undefined ? login : { ...login, port: Number(match[2]) };
+});
+
+/** G-18: the variables of table 2.1, then those that are ours. */
+const schema = z.object({
+  accessDelay: delay
+    .default(1)
+    .meta({ title: 'Access-Delay', description: 'seconds between contacts with a server' }),
+  dataDirectory: text
+    .optional()
+    .meta({ title: 'Data-Directory', description: 'where the database is written' }),
+  debugOptions: words
+    .default([])
+    .meta({ title: 'Debug-Options', description: 'debugging options for child programs' }),
+  errorlogFile: text.default('log.errors').meta({ title: 'Errorlog-File', description: 'file for errors' }),
+  essenceOptions: words
+    .default([])
+    .meta({ title: 'Essence-Options', description: 'extra options for essence' }),
+  ftpAuth: z
+    .array(ftpAuth)
+    .default([])
+    .meta({ title: 'FTP-Auth', many: true, description: 'host[:port] user password' }),
+  gatherdInetd: yesNo
+    .default(false)
+    .meta({ title: 'Gatherd-Inetd', description: 'gatherd is run from inetd' }),
+  gathererHost: text
+    .optional()
+    .meta({ title: 'Gatherer-Host', description: 'full name of the Gatherer’s host' }),
+  gathererName: text.meta({ title: 'Gatherer-Name', description: 'unique name of the Gatherer; required' }),
+  gathererOptions: words
+    .default([])
+    .meta({ title: 'Gatherer-Options', description: 'extra options for the Gatherer' }),
+  gathererPort: port.default(8500).meta({ title: 'Gatherer-Port', description: 'TCP port of gatherd' }),
+  gathererVersion: text
+    .default('1.0')
+    .meta({ title: 'Gatherer-Version', description: 'version of the Gatherer' }),
+  httpBasicAuth: z
+    .array(httpBasicAuth)
+    .default([])
+    .meta({ title: 'HTTP-Basic-Auth', many: true, description: 'realm user password' }),
+  // G-106: off in the original, on in ours.
+  httpIfModifiedSince: yesNo
+    .default(true)
+    .meta({ title: 'HTTP-If-Modified-Since', description: 'send conditional requests' }),
+  httpProxy: hostAndPort.optional().meta({ title: 'HTTP-Proxy', description: 'host:port of the HTTP proxy' }),
+  keepCache: yesNo.default(false).meta({ title: 'Keep-Cache', description: 'keep the local disk cache' }),
+  libDirectory: text
+    .optional()
+    .meta({ title: 'Lib-Directory', description: 'configuration files of essence' }),
+  localMappings: z
+    .array(localMapping)
+    .default([])
+    .meta({ title: 'Local-Mapping', many: true, description: 'URL prefix and local path prefix' }),
+  logFile: text
+    .default('log.gatherer')
+    .meta({ title: 'Log-File', description: 'file for progress messages' }),
+  postSummarizing: text
+    .optional()
+    .meta({ title: 'Post-Summarizing', description: 'rules for post-summarizing' }),
+  refreshRate: seconds
+    .default(DEFAULT_REFRESH_RATE)
+    .meta({ title: 'Refresh-Rate', description: 'seconds until an object is summarized again' }),
+  timeToLive: seconds
+    .default(DEFAULT_TIME_TO_LIVE)
+    .meta({ title: 'Time-To-Live', description: 'seconds until an object expires' }),
+  topDirectory: text
+    .optional()
+    .meta({ title: 'Top-Directory', description: 'top directory of the Gatherer' }),
+  workingDirectory: text
+    .optional()
+    .meta({ title: 'Working-Directory', description: 'temporary files and local disk cache' }),
+
+  annotations: z.array(text).default([]).meta({
+    title: 'Annotations',
+    many: true,
+    description: 'files of manual data merged into the database (G-141)',
+  }),
+  httpFrom: text
+    .optional()
+    .meta({ title: 'HTTP-From', description: 'mail address sent with requests (G-65)' }),
+  httpUserAgent: text
+    .optional()
+    .meta({ title: 'HTTP-User-Agent', description: 'User-Agent of requests (G-65)' }),
+  keepTilde: yesNo
+    .default(false)
+    .meta({ title: 'Keep-Tilde', description: 'write ~ in URLs, not %7e (G-58)' }),
+  maxRetrievalSize: integer(1, 2_147_483_647)
+    .default(DEFAULT_MAX_RETRIEVAL_SIZE)
+    .meta({ title: 'Max-Retrieval-Size', description: 'bytes of one document (G-86)' }),
+  secretsFile: text
+    .optional()
+    .meta({ title: 'Secrets-File', description: 'file with HTTP-Basic-Auth and FTP-Auth lines (G-25)' }),
+});
+
+export const GATHERER_VARIABLES = new VariableTable(schema, 'error');
+
+/** The values of the variables as the file gives them, defaults filled in. */
+export type GathererVariables = z.output<typeof schema>;
+
+const secretsSchema = z.object({ httpBasicAuth: schema.shape.httpBasicAuth, ftpAuth: schema.shape.ftpAuth });
+
+/** G-25: the two variables a secrets file may hold. */
+export const SECRET_VARIABLES = new VariableTable(secretsSchema, 'error');
+
+export type GathererSecrets = z.output<typeof secretsSchema>;
+
+/** G-23: the one Gatherer option on record. */
+export function savesSpace(config: { readonly gathererOptions: readonly string[] }): boolean {
+  return config.gathererOptions.flatMap(wordsOf).includes('--save-space');
+}

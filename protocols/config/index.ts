@@ -1,0 +1,40 @@
+export { type AddressRange, isInRange, parseAddress, parseAddressRange } from './addresses.js';
+export { BROKER_VARIABLES, type BrokerConfig, parseBrokerConf } from './broker-conf.js';
+export {
+  type CollectionFilter,
+  type CollectionPoint,
+  type CollectionType,
+  collectionMode,
+  parseCollectionConf,
+} from './collection-conf.js';
+export {
+  DEFAULT_HOST_MAX,
+  DEFAULT_URL_MAX,
+  type LeafNode,
+  parseEnumeratedNode,
+  parseLeafNode,
+  parseRootNode,
+  type RootNode,
+  type UrlProgram,
+} from './enum-spec.js';
+export { ALLOW_ALL, type FilterRule, parseFilter, type UrlFilter } from './filter.js';
+export { type AccessRule, decideAccess, type GatherdAccess, parseGatherdConf } from './gatherd-conf.js';
+export {
+  type Environment,
+  filePaths,
+  type GathererConfig,
+  type GathererDefaults,
+  parseGathererConf,
+  parseSecrets,
+} from './gatherer-conf.js';
+export {
+  DEFAULT_MAX_RETRIEVAL_SIZE,
+  type FtpAuth,
+  GATHERER_VARIABLES,
+  type GathererSecrets,
+  type HttpBasicAuth,
+  type LocalMapping,
+  savesSpace,
+} from './gatherer-variables.js';
+export { type ConfigLine, readLines, wordsOf } from './lines.js';
+export { compilePosixPattern, type Pattern, translatePosixPattern } from './posix-pattern.js';

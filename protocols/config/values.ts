@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { wordsOf } from './lines.js';
+
+/*
+ * Schemas from the text behind a variable to its value. No message repeats the text: it may be a password.
+ * `undefined` never reaches them; a variable that is missing takes its default, an empty one counts as missing.
+ */
+
+/** Text as it stands. */
+export const text = z.string({ error: 'must be given' });
+
+/** A value of the caller's parser; the parser throws a {@link ValueProblem} that says what is wrong. */
+export function parsed<T>(parse: (value: string) => T) {
+  return text.transform((value, context): T => {
+    try {
+      return parse(value);
+    } catch (error) {
+      if (!(error instanceof ValueProblem)) throw error;
+      context.addIssue(error.message);
+      return z.NEVER;
+    }
+  });
+}
+
+/** What the parsers of {@link parsed} throw; it never leaves this folder. */
+export class ValueProblem extends Error {}
+
+/** A strict decimal number: digits only. */
+export function integer(minimum: number, maximum: number) {
+  return parsed((value) => parseInteger(value, minimum, maximum));
+}
+
+export function parseInteger(value: string, minimum: number, maximum: number): number {
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= minimum && number <= maximum)) {
+    throw new ValueProblem(`must be a whole number from ${minimum} to ${maximum}`);
+  }
+  return number;
+}
+
+/** Seconds, with up to three decimals: delays between requests. */
+export function parseDelay(value: string): number {
+  if (!/^\d{1,7}(?:\.\d{1,3})?$/.test(value)) throw new ValueProblem('must be a number of seconds');
+  return Number(value);
+}
+
+export const delay = parsed(parseDelay);
+
+/** 2^31 - 1: what every program of the family can hold in an int. */
+export const INT_MAX = 2_147_483_647;
+
+export const seconds = integer(0, INT_MAX);
+export const port = integer(1, 65_535);
+
+export const yesNo = parsed((value) => {
+  const word = value.toLowerCase();
+  if (['yes', 'true', 'on', '1'].includes(word)) return true;
+  if (['no', 'false', 'off', '0'].includes(word)) return false;
+  throw new ValueProblem('must be yes or no');
+});
+
+export const words = text.transform(wordsOf);
+
+/** `host:port`, the old `http://host:port/` accepted too; the result is `host:port`. */
+export const hostAndPort = parsed((value) => {
+  const match = /^(?:http:\/\/)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(\d{1,5})\/?$/.exec(value);
+  if (match === null) throw new ValueProblem('must be host:port');
+  return `${match[1]}:${parseInteger(match[2]!, 1, 65_535)}`;
+});

@@ -1,0 +1,104 @@
+import type { z } from 'zod';
+import { ConfigError } from '../errors.js';
+
+/** One assignment as it stands in a file. */
+export interface Assignment {
+  readonly name: string;
+  readonly value: string;
+  readonly line: number;
+}
+
+/**
+ * The variables of one configuration file: a zod object whose fields carry, as meta data, `title` (the variable's
+ * name in the file), `description`, and `many: true` if the variable may occur more than once.
+ */
+export class VariableTable<Shape extends z.ZodRawShape> {
+  readonly #keys = new Map<string, string>();
+  readonly #many = new Set<string>();
+
+  constructor(
+    readonly schema: z.ZodObject<Shape>,
+    /** What a second value of a single variable is: an error (G-24), or a warning and the last one holds. */
+    private readonly onDuplicate: 'error' | 'last',
+  ) {
+    for (const variable of this.describe()) {
+      this.#keys.set(variable.name.toLowerCase(), variable.key);
+      if (variable.many) this.#many.add(variable.key);
+    }
+  }
+
+  /** The rows of the documentation's table. */
+  describe(): { key: string; name: string; many: boolean; description: string }[] {
+    return Object.entries(this.schema.shape).map(([key, field]) => {
+      const meta = metaOf(field);
+      return {
+        key,
+        name: typeof meta?.title === 'string' ? meta.title : key,
+        many: meta?.many === true,
+        description: typeof meta?.description === 'string' ? meta.description : '',
+      };
+    });
+  }
+
+  /**
+   * Checks the assignments of a file.
+   * @throws ConfigError for the first variable (by line) whose value cannot be used
+   */
+  read(assignments: readonly Assignment[], file: string): VariableReading<z.output<z.ZodObject<Shape>>> {
+    const warnings: ConfigError[] = [];
+    const input: Record<string, string | string[]> = {};
+    const lines = new Map<string, number>();
+    for (const { name, value, line } of assignments) {
+      const key = this.#keys.get(name.toLowerCase());
+      if (key === undefined) {
+        warnings.push(new ConfigError(file, line, name, 'unknown variable'));
+        continue;
+      }
+      if (value === '') continue;
+      const earlier = lines.get(key);
+      lines.set(key, earlier !== undefined && this.#many.has(key) ? earlier : line);
+      if (this.#many.has(key)) {
+        const list = input[key];
+        if (Array.isArray(list)) list.push(value);
+        else input[key] = [value];
+        continue;
+      }
+      if (earlier !== undefined) {
+        const problem = new ConfigError(file, line, name, `was already set in line ${earlier}`);
+        if (this.onDuplicate === 'error') throw problem;
+        warnings.push(problem);
+      }
+      input[key] = value;
+    }
+    const result = this.schema.safeParse(input);
+    if (!result.success) throw this.#firstError(result.error.issues, lines, file);
+    return { values: result.data, assigned: new Set(lines.keys()), warnings };
+  }
+
+  #firstError(
+    issues: readonly z.core.$ZodIssue[],
+    lines: ReadonlyMap<string, number>,
+    file: string,
+  ): ConfigError {
+    const errors = issues.map((issue) => {
+      const key = String(issue.path[0] ?? '');
+      const name = this.describe().find((variable) => variable.key === key)?.name ?? key;
+      return new ConfigError(file, lines.get(key) ?? 0, name, issue.message);
+    });
+    errors.sort((a, b) => a.line - b.line);
+    return errors[0] ?? new ConfigError(file, 0, '', 'cannot be used');
+  }
+}
+
+export interface VariableReading<Values> {
+  readonly values: Values;
+  /** Keys of the variables that the file sets; the others have their defaults. */
+  readonly assigned: ReadonlySet<string>;
+  readonly warnings: ConfigError[];
+}
+
+function metaOf(field: unknown): Record<string, unknown> | undefined {
+  if (typeof field !== 'object' || field === null || !('meta' in field)) return undefined;
+  const meta: unknown = typeof field.meta === 'function' ? field.meta() : undefined;
+  return typeof meta === 'object' && meta !== null ? { ...meta } : undefined;
+}

@@ -1,0 +1,97 @@
+import { PathPattern } from './pattern.js';
+import { productName, type RobotsGroup, type RobotsRule, RobotsTxt } from './robots-txt.js';
+
+/** CRAWL-13.1.7: characters of a robots.txt that are read; RFC 9309 asks for at least 500 KiB. */
+export const MAX_ROBOTS_LENGTH = 512_000;
+
+export interface RobotsOptions {
+  /** UTF-16 units; default {@link MAX_ROBOTS_LENGTH}. What is longer loses its cut last line. */
+  readonly maxLength?: number;
+}
+
+/** Seconds beyond which a `Crawl-delay` is nonsense: a day. */
+const MAX_CRAWL_DELAY = 86_400;
+
+/**
+ * Reads a robots.txt (CRAWL-13.1, RFC 9309). Any text is one: what is not understood is skipped.
+ * Lines end with LF, CR or CR LF; a byte-order mark and blanks before the colon are accepted (CRAWL-13.7).
+ */
+export function parseRobots(text: string, options: RobotsOptions = {}): RobotsTxt {
+  const { body, truncated } = limited(text.replace(/^\ufeff/, ''), options.maxLength ?? MAX_ROBOTS_LENGTH);
+  const reader = new GroupReader();
+  let lineNumber = 0;
+  for (const line of body.split(/\r\n|\r|\n/)) {
+    lineNumber += 1;
+    reader.line(line, lineNumber);
+  }
+  return new RobotsTxt(reader.groups, truncated);
+}
+
+function limited(text: string, maxLength: number): { body: string; truncated: boolean } {
+  if (text.length <= maxLength) return { body: text, truncated: false };
+  const end = Math.max(text.lastIndexOf('\n', maxLength), text.lastIndexOf('\r', maxLength));
+  return { body: text.slice(0, Math.max(0, end)), truncated: true };
+}
+
+interface OpenGroup extends RobotsGroup {
+  readonly agents: string[];
+  readonly rules: RobotsRule[];
+  crawlDelay: number | undefined;
+}
+
+class GroupReader {
+  readonly groups: OpenGroup[] = [];
+  /** CRAWL-13.1.3: consecutive User-agent lines are one group until the first rule. */
+  #collectingAgents = false;
+
+  line(line: string, lineNumber: number): void {
+    const field = splitField(line);
+    if (field === undefined) return;
+    const { name, value } = field;
+    if (name === 'user-agent') {
+      this.#agent(value);
+      return;
+    }
+    const group = this.groups.at(-1);
+    // CRAWL-13.1.4: rules before any agent belong to nobody.
+    if (group === undefined) return;
+    if (name === 'allow' || name === 'disallow') {
+      this.#collectingAgents = false;
+      // CRAWL-13.1.5: `Disallow:` without a path forbids nothing.
+      if (value === '') return;
+      group.rules.push({
+        allow: name === 'allow',
+        pattern: PathPattern.parse(value),
+        text: line.trim(),
+        lineNumber,
+      });
+    } else if (name === 'crawl-delay') {
+      this.#collectingAgents = false;
+      const seconds = Number.parseFloat(/^\d*\.?\d+|^\d+/.exec(value)?.[0] ?? '');
+      if (seconds <= MAX_CRAWL_DELAY) group.crawlDelay = Math.max(seconds, group.crawlDelay ?? 0);
+    }
+    // CRAWL-13.1.2: anything else (Sitemap, Host ...) is ignored and does not close the group.
+  }
+
+  #agent(value: string): void {
+    let group = this.groups.at(-1);
+    if (group === undefined || !this.#collectingAgents) {
+      group = { agents: [], rules: [], crawlDelay: undefined };
+      this.groups.push(group);
+      this.#collectingAgents = true;
+    }
+    const [word = ''] = value.toLowerCase().split(/\s/, 1);
+    // A line that names nobody still begins a group, so that its rules do not fall to the group before.
+    group.agents.push(word === '*' ? '*' : productName(word));
+  }
+}
+
+/** CRAWL-13.1.1: comments and HTML tags go; what is left is `name : value`. */
+function splitField(line: string): { name: string; value: string } | undefined {
+  const hash = line.indexOf('#');
+  const withoutComment = hash < 0 ? line : line.slice(0, hash);
+  const text = withoutComment.includes('<') ? withoutComment.replace(/<[^<>]*>/g, '') : withoutComment;
+  const colon = text.indexOf(':');
+  if (colon < 0) return undefined;
+  return { name: text.slice(0, colon).trim().toLowerCase(), value: text.slice(colon + 1).trim() };
+}

@@ -1,0 +1,118 @@
+import { normalizePath, PathPattern } from './pattern.js';
+
+/** One `Allow` or `Disallow` line. */
+export interface RobotsRule {
+  readonly allow: boolean;
+  readonly pattern: PathPattern;
+  /** The line as it stands in the file, trimmed. */
+  readonly text: string;
+  /** 1-based. */
+  readonly lineNumber: number;
+}
+
+/** What the file says to some agents (the lines between two `User-agent` blocks). */
+export interface RobotsGroup {
+  /** Product tokens in lower case; `*` = everybody. */
+  readonly agents: readonly string[];
+  readonly rules: readonly RobotsRule[];
+  /** Seconds. */
+  readonly crawlDelay: number | undefined;
+}
+
+export interface RobotsDecision {
+  readonly allowed: boolean;
+  /** The line that decided and its number; absent when no line did. */
+  readonly line?: string;
+  readonly lineNumber?: number;
+}
+
+/** The rules of one robots.txt (CRAWL-13, RFC 9309). */
+export class RobotsTxt {
+  /** G-63: what holds when the file does not exist (4xx). */
+  static readonly ALLOW_ALL = new RobotsTxt([], false);
+  /** G-63: what holds while the file cannot be had (5xx, network error): the host is skipped. */
+  static readonly DENY_ALL = new RobotsTxt(
+    [
+      {
+        agents: ['*'],
+        rules: [{ allow: false, pattern: PathPattern.parse('/'), text: 'Disallow: /', lineNumber: 0 }],
+        crawlDelay: undefined,
+      },
+    ],
+    false,
+  );
+
+  readonly #views = new Map<string, AgentView>();
+
+  constructor(
+    readonly groups: readonly RobotsGroup[],
+    /** The file was longer than the limit; what followed was not read. */
+    readonly truncated: boolean,
+  ) {}
+
+  /**
+   * May this agent fetch that path? The longest matching line decides, `Allow` on a tie, allowed if none matches
+   * (CRAWL-13.2.9). `/robots.txt` itself is always allowed.
+   *
+   * @param userAgent the User-Agent header, or product names separated by blanks
+   * @param path path and query in escaped form
+   */
+  allowed(userAgent: string, path: string): RobotsDecision {
+    if (path === '/robots.txt') return { allowed: true };
+    const normalized = normalizePath(path === '' ? '/' : path);
+    const rule = this.#viewOf(userAgent).rules.find((candidate) => candidate.pattern.matches(normalized));
+    if (rule === undefined) return { allowed: true };
+    return { allowed: rule.allow, line: rule.text, lineNumber: rule.lineNumber };
+  }
+
+  /** The longest `Crawl-delay` of the groups that hold for this agent, in seconds (it may only raise a delay, G-63). */
+  crawlDelay(userAgent: string): number | undefined {
+    return this.#viewOf(userAgent).crawlDelay;
+  }
+
+  #viewOf(userAgent: string): AgentView {
+    let view = this.#views.get(userAgent);
+    if (view === undefined) {
+      view = viewFor(this.groups, productTokens(userAgent));
+      if (this.#views.size >= MAX_VIEWS) this.#views.clear();
+      this.#views.set(userAgent, view);
+    }
+    return view;
+  }
+}
+
+/** The merged groups of one agent: the rules with the strongest first. */
+interface AgentView {
+  readonly rules: readonly RobotsRule[];
+  readonly crawlDelay: number | undefined;
+}
+
+const MAX_VIEWS = 16;
+
+/**
+ * G-63, RFC 9309 2.2.1: all groups that name one of the agent's products hold together; without any, those for `*`.
+ */
+function viewFor(groups: readonly RobotsGroup[], tokens: readonly string[]): AgentView {
+  const named = groups.filter((group) => group.agents.some((agent) => tokens.includes(agent)));
+  const chosen = named.length > 0 ? named : groups.filter((group) => group.agents.includes('*'));
+  const rules = chosen
+    .flatMap((group) => group.rules)
+    .sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow));
+  const delays = chosen.map((group) => group.crawlDelay).filter((delay) => delay !== undefined);
+  return { rules, crawlDelay: delays.length === 0 ? undefined : Math.max(...delays) };
+}
+
+/** `Harvest/1.8 harvest-kit/0.1 (+http://...)` has the products `harvest` and `harvest-kit`; comments do not count. */
+export function productTokens(userAgent: string): string[] {
+  const withoutComments = userAgent.toLowerCase().replace(/\([^()]*\)?/g, ' ');
+  return withoutComments
+    .split(/\s+/)
+    .map(productName)
+    .filter((token) => token !== '' && token !== '*');
+}
+
+/** The product name without its version. */
+export function productName(word: string): string {
+  const slash = word.indexOf('/');
+  return slash < 0 ? word : word.slice(0, slash);
+}

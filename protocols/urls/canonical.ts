@@ -1,0 +1,127 @@
+import { UsageError } from '../errors.js';
+import { parseHierarchical, parseNews, schemeOf } from './parse-url.js';
+
+/** CRAWL-2.1: no URI is longer, before or after escaping. */
+export const MAX_URL_LENGTH = 2083;
+
+export interface CanonicalOptions {
+  /** UTF-16 units, before and after escaping; default {@link MAX_URL_LENGTH}. */
+  readonly maxLength?: number;
+  /** G-58: keep `~` as it is (RFC 3986) instead of writing `%7e`; default false. */
+  readonly keepTilde?: boolean;
+}
+
+/**
+ * The canonical form of a URL (G-57, G-58, G-59): lower-case scheme and host, no default port, no fragment, no
+ * dot segments, `~` and `%7E` as `%7e`, illegal bytes escaped as UTF-8, other escapes as written. A file on this
+ * machine is `file:///path` whether the host was empty or `localhost`. The function is idempotent.
+ *
+ * @param base an absolute URL that a relative `input` is resolved against
+ * @returns `undefined` when the input is no URL of a scheme we know, or too long
+ */
+export function canonicalUrl(
+  input: string,
+  base?: string,
+  options: CanonicalOptions = {},
+): string | undefined {
+  const maxLength = options.maxLength ?? MAX_URL_LENGTH;
+  if (input.length > maxLength) return undefined;
+  if (isAlreadyCanonical(input)) return input;
+  const reference = withoutFragment(cleaned(input));
+  const url = resolveAndFormat(reference, base, options.keepTilde === true);
+  return url === undefined || url.length > maxLength ? undefined : url;
+}
+
+/**
+ * Resolves the references of one document. The base is taken apart once; the usual references (an absolute plain
+ * http URL, a plain relative or absolute path) then cost a pattern test and a concatenation.
+ */
+export class UrlResolver {
+  /** The base in canonical form. */
+  readonly base: string;
+  readonly #options: CanonicalOptions;
+  readonly #maxLength: number;
+  /** `http://host` and `http://host/dir/`; both '' when the base is not http(s), which forbids the short cuts. */
+  readonly #origin: string;
+  readonly #directory: string;
+
+  /** @throws UsageError when `base` has no canonical form */
+  constructor(base: string, options: CanonicalOptions = {}) {
+    const canonical = canonicalUrl(base, undefined, options);
+    if (canonical === undefined) throw new UsageError('the base of a resolver must be an absolute URL');
+    this.base = canonical;
+    this.#options = options;
+    this.#maxLength = options.maxLength ?? MAX_URL_LENGTH;
+    const origin = /^https?:\/\/[^/]+/.exec(canonical)?.[0] ?? '';
+    const query = canonical.indexOf('?');
+    const path = query < 0 ? canonical : canonical.slice(0, query);
+    this.#origin = origin;
+    this.#directory = origin === '' ? '' : path.slice(0, path.lastIndexOf('/') + 1);
+  }
+
+  /** @returns the canonical absolute URL, or `undefined` when there is none */
+  resolve(href: string): string | undefined {
+    const reference = withoutFragment(href);
+    const short = this.#resolveShortly(reference);
+    if (short === undefined) return canonicalUrl(reference, this.base, this.#options);
+    return short.length > this.#maxLength ? undefined : short;
+  }
+
+  #resolveShortly(reference: string): string | undefined {
+    if (isAlreadyCanonical(reference)) return reference;
+    if (this.#origin === '') return undefined;
+    if (PLAIN_PATH.test(reference)) return this.#origin + reference;
+    return PLAIN_RELATIVE.test(reference) ? this.#directory + reference : undefined;
+  }
+}
+
+/**
+ * The same URL without `user:password@` (G-81): what may be written into SOIF.
+ * @param url a canonical URL
+ */
+export function withoutUserInfo(url: string): string {
+  return url.includes('@') ? url.replace(/^([a-z]+:\/\/)[^/?]*@/, '$1') : url;
+}
+
+/*
+ * The short cuts accept only what the long way would return unchanged: characters that are never escaped, no
+ * `%` (an escape may be `%7E`), no `~`, no segment that begins with a dot, and a host whose last label begins with
+ * a letter (else it may be an IPv4 address in one of its odd spellings) and that has no `xn--` label to validate.
+ */
+const SAFE_PATH = String.raw`(?:\/(?!\.)[\w\-.*=&+,:;@$!()]*)+`;
+const SAFE_QUERY = String.raw`(?:\?[\w\-.*/=&+,:;@$!()?]*)?`;
+const PLAIN_ABSOLUTE = new RegExp(
+  String.raw`^https?:\/\/(?!xn--)(?:[a-z0-9][a-z0-9_-]*\.(?!xn--))*[a-z][a-z0-9_-]*${SAFE_PATH}${SAFE_QUERY}$`,
+);
+const PLAIN_PATH = new RegExp(String.raw`^(?!\/\/)${SAFE_PATH}${SAFE_QUERY}$`);
+const PLAIN_RELATIVE = new RegExp(String.raw`^\w[\w\-.*=&+,;@$!()]*(?:${SAFE_PATH})?${SAFE_QUERY}$`);
+
+function isAlreadyCanonical(reference: string): boolean {
+  return PLAIN_ABSOLUTE.test(reference);
+}
+
+/** CRAWL-2.1: blanks and no-break spaces around go, tabs and line ends inside as well. */
+function cleaned(input: string): string {
+  return input.replace(/^[\0- \u00a0]+|[\0- \u00a0]+$|[\t\r\n]+/g, '');
+}
+
+/** G-59: the fragment goes first, so that nothing in it can matter. */
+function withoutFragment(reference: string): string {
+  const hash = reference.indexOf('#');
+  return hash < 0 ? reference : reference.slice(0, hash);
+}
+
+function resolveAndFormat(
+  reference: string,
+  base: string | undefined,
+  keepTilde: boolean,
+): string | undefined {
+  const scheme = schemeOf(reference) ?? (base === undefined ? undefined : schemeOf(base));
+  if (scheme === undefined) return undefined;
+  const url =
+    scheme === 'news' && !/^(?:news:)?\/\//i.test(reference)
+      ? parseNews(reference)
+      : parseHierarchical(scheme, reference, base);
+  if (url === undefined) return undefined;
+  return keepTilde ? url : url.replaceAll('~', '%7e').replaceAll('%7E', '%7e');
+}

@@ -1,0 +1,107 @@
+/** CRAWL-14.1: one rule that makes URLs of the same page equal. The result is compared, never fetched. */
+export interface SeenRule {
+  readonly name: string;
+  readonly apply: (url: string) => string;
+}
+
+/**
+ * The string whose key tells whether a URL was seen before (CRAWL-14.1): the rules in order. Scheme and host stay
+ * distinct: http and https of a page are two URLs.
+ *
+ * @param url a canonical URL
+ * @param rules default {@link DEFAULT_SEEN_RULES}
+ */
+export function canonicalString(url: string, rules: readonly SeenRule[] = DEFAULT_SEEN_RULES): string {
+  let text = url;
+  for (const rule of rules) text = rule.apply(text);
+  return text;
+}
+
+export const LOWERCASE: SeenRule = { name: 'Lowercase', apply: (url) => url.toLowerCase() };
+
+export const STRIP_USERINFO: SeenRule = {
+  name: 'StripUserinfo',
+  apply: (url) => (url.includes('@') ? url.replace(/^((?:https?|ftps?):\/\/)[^/]*@/i, '$1') : url),
+};
+
+/** `www.`, `www2.` and so on, if something follows the first slash after the host. */
+export const STRIP_WWW_N: SeenRule = {
+  name: 'StripWWWN',
+  apply: (url) => (hasWww(url) ? url.replace(/^(https?:\/\/)www\d*\.([^/]*\/.)/is, '$1$2') : url),
+};
+
+export const STRIP_SESSION_IDS: SeenRule = {
+  name: 'StripSessionIDs',
+  apply: (url) => {
+    if (!/sid=|sessionid/i.test(url)) return url;
+    let text = url;
+    for (const pattern of SESSION_IDS) text = removeLast(text, pattern);
+    return text;
+  },
+};
+
+export const STRIP_SESSION_CFIDS: SeenRule = {
+  name: 'StripSessionCFIDs',
+  apply: (url) => (/cfid=/i.test(url) ? removeLast(url, CFID) : url),
+};
+
+/** One repair a call: an empty query, an empty first or last parameter. */
+export const FIXUP_QUERY: SeenRule = {
+  name: 'FixupQuery',
+  apply: (url) => {
+    const mark = url.lastIndexOf('?');
+    if (mark < 0) return url;
+    if (mark === url.length - 1) return url.slice(0, -1);
+    if (url[mark + 1] === '&') {
+      return url.length === mark + 2 ? url.slice(0, mark) : url.slice(0, mark + 1) + url.slice(mark + 2);
+    }
+    return url.endsWith('&') ? url.slice(0, -1) : url;
+  },
+};
+
+/** Optional: as StripWWWN without digits. */
+export const STRIP_WWW: SeenRule = {
+  name: 'StripWWW',
+  apply: (url) => (hasWww(url) ? url.replace(/^(https?:\/\/)www\.([^/]*\/.)/is, '$1$2') : url),
+};
+
+/** Optional: runs of slashes after the scheme become one, in the query as well. */
+export const STRIP_EXTRA_SLASHES: SeenRule = {
+  name: 'StripExtraSlashes',
+  apply: (url) => {
+    const scheme = /^https?:\/\//i.exec(url)?.[0];
+    return scheme === undefined ? url : scheme + url.slice(scheme.length).replace(/\/{2,}/g, '/');
+  },
+};
+
+/** CRAWL-14.1, 14.2: the six rules in their order. */
+export const DEFAULT_SEEN_RULES: readonly SeenRule[] = [
+  LOWERCASE,
+  STRIP_USERINFO,
+  STRIP_WWW_N,
+  STRIP_SESSION_IDS,
+  STRIP_SESSION_CFIDS,
+  FIXUP_QUERY,
+];
+
+/** Each is tried once, in this order; `sid=` last but one because it is also the end of `phpsessid=`. */
+const SESSION_IDS: readonly RegExp[] = [
+  /(?:jsessionid|phpsessid)=[0-9a-z]{32}(?:&|$)/gi,
+  /sid=[0-9a-z]{32}(?:&|$)/gi,
+  /aspsessionid[a-z]{8}=[a-z]{24}(?:&|$)/gi,
+];
+const CFID = /cfid=[^&]+&cftoken=[^&]+(?:&jsession=[^&]+)?(?:&|$)/gi;
+
+/** Removes the last match that does not begin the text. */
+function removeLast(text: string, pattern: RegExp): string {
+  let last: RegExpExecArray | undefined;
+  for (const match of text.matchAll(pattern)) {
+    if (match.index > 0) last = match;
+  }
+  return last === undefined ? text : text.slice(0, last.index) + text.slice(last.index + last[0].length);
+}
+
+function hasWww(url: string): boolean {
+  const host = url.indexOf('://') + 3;
+  return url.startsWith('www', host) || url.startsWith('WWW', host);
+}
