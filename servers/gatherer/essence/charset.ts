@@ -1,0 +1,92 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { analyse } from 'chardet';
+
+/** Bytes looked at for a META charset; the HTML standard's number. */
+const META_WINDOW = 1024;
+/** Bytes given to the guesser: more does not change its mind. */
+const GUESS_WINDOW = 64 * 1024;
+/** chardet's confidence (0-100) below which windows-1252 is the better guess. */
+const MIN_CONFIDENCE = 30;
+
+/** Guesses we believe: legacy sets that pages really use and the platform decodes. */
+const GUESSABLE: ReadonlySet<string> = new Set(
+  (
+    'Shift_JIS EUC-JP ISO-2022-JP EUC-KR Big5 GB18030 KOI8-R windows-1250 windows-1251 windows-1252 windows-1253 ' +
+    'windows-1254 windows-1255 windows-1256 ISO-8859-1 ISO-8859-2 ISO-8859-5 ISO-8859-6 ISO-8859-7 ISO-8859-8 ISO-8859-9'
+  ).split(' '),
+);
+
+export interface DecodeHints {
+  /** The document is HTML: a META charset counts. */
+  readonly html: boolean;
+  /** Character set of the access method's reply. */
+  readonly declared?: string;
+  readonly warn?: (message: string) => void;
+}
+
+/** E-77: byte order mark, declared set, META charset, UTF-8 when valid, a guess, windows-1252. Never fails. */
+export function decodeBytes(bytes: Uint8Array, hints: DecodeHints): string {
+  const mark = byteOrderMark(bytes);
+  if (mark !== undefined) return decode(bytes, mark) ?? '';
+  const declared =
+    decodeDeclared(bytes, hints.declared, hints.warn) ??
+    decodeDeclared(bytes, hints.html ? metaCharset(bytes) : undefined, hints.warn);
+  if (declared !== undefined) return declared;
+  if (isUtf8(bytes)) return decodeUtf8(bytes);
+  return decode(bytes, guess(bytes)) ?? decodeLatin(bytes);
+}
+
+function byteOrderMark(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  return undefined;
+}
+
+function decodeDeclared(
+  bytes: Uint8Array,
+  label: string | undefined,
+  warn: DecodeHints['warn'],
+): string | undefined {
+  if (label === undefined) return undefined;
+  const name = label.trim().toLowerCase();
+  if (name === 'utf-8' || name === 'utf8' || name === 'us-ascii') {
+    // A wrong declaration of UTF-8 would turn every umlaut into a replacement character: look closer instead.
+    return isUtf8(bytes) ? decodeUtf8(bytes) : undefined;
+  }
+  const text = decode(bytes, name);
+  if (text === undefined) warn?.(`unknown character set ${name.slice(0, 40)}`);
+  return text;
+}
+
+/** The charset of a META element in the first 1024 bytes. UTF-16 there cannot be true, since we could read it. */
+function metaCharset(bytes: Uint8Array): string | undefined {
+  const head = decodeLatin(bytes.subarray(0, META_WINDOW));
+  const found = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(head);
+  const label = found?.[1]?.toLowerCase();
+  return label?.startsWith('utf-16') === true ? 'utf-8' : label;
+}
+
+function guess(bytes: Uint8Array): string {
+  for (const match of analyse(bytes.subarray(0, GUESS_WINDOW))) {
+    if (match.confidence >= MIN_CONFIDENCE && GUESSABLE.has(match.name)) return match.name;
+  }
+  return 'windows-1252';
+}
+
+function decode(bytes: Uint8Array, label: string): string | undefined {
+  try {
+    return new TextDecoder(label).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  if (isAscii(bytes)) return decodeLatin(bytes);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+function decodeLatin(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}

@@ -1,0 +1,206 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import { type HtmlTable, parseHtmlTable } from './html/table.js';
+import {
+  parseQuickRules,
+  parseTypeList,
+  parseTypeRules,
+  type QuickRule,
+  type TypeRules,
+} from './type-rules.js';
+
+/** How a Gatherer wants its documents summarised. Everything here is plain data: it travels to worker threads. */
+export interface EssenceOptions {
+  /** Identity written into every object (E-110). */
+  readonly gathererName: string;
+  readonly gathererHost: string;
+  readonly gathererVersion: string;
+  /** Seconds (G-100). */
+  readonly refreshRate: number;
+  /** Seconds (G-100). */
+  readonly timeToLive: number;
+  /** Directory whose files replace the shipped ones one by one (G-21). */
+  readonly libDirectory?: string;
+  /** E-22: name of another stop list; relative names are looked up like the other files. Default `stoplist.cf`. */
+  readonly stoplist?: string;
+  /** E-22: name of a list of the only types to index. Default none. */
+  readonly allowlist?: string;
+  /** E-99: record references as written instead of absolute and canonical. Default false. */
+  readonly rawReferences?: boolean;
+  /** E-68: values of summarizers end with a newline that is counted. Default true. */
+  readonly trailingNewline?: boolean;
+  /** E-106: generate `Keywords`. Default true. */
+  readonly keywords?: boolean;
+  /** E-141: derive a `Description` where the document has none. Default true. */
+  readonly description?: boolean;
+  /** E-117: the extracted text of every document as `Full-Text` instead of a summary. Default false. */
+  readonly fullText?: boolean;
+  /** E-113: as few bookkeeping attributes as possible. Default false. */
+  readonly minimalBookkeeping?: boolean;
+  /** Bytes; the longest text of a larger object is cut. Default 2 MiB. */
+  readonly maxObjectBytes?: number;
+  /** Bytes of `Keywords` (E-108). Default 8 KiB. */
+  readonly maxKeywordBytes?: number;
+  /** Characters of any attribute that is not a document's running text. Default 64 Ki. */
+  readonly maxAttributeLength?: number;
+  /** Links of one page (G-173). Default 10 000. */
+  readonly maxLinks?: number;
+  /** Depth of open HTML elements at which reading stops (a page of ever deeper tags costs the parser the square of it). Default 10 000. */
+  readonly maxHtmlDepth?: number;
+}
+
+type Limits = 'maxObjectBytes' | 'maxKeywordBytes' | 'maxAttributeLength' | 'maxLinks' | 'maxHtmlDepth';
+type Switches =
+  | 'rawReferences'
+  | 'trailingNewline'
+  | 'keywords'
+  | 'description'
+  | 'fullText'
+  | 'minimalBookkeeping';
+
+/** {@link EssenceOptions} with every default filled in. */
+export type EssenceSettings = EssenceOptions & Required<Pick<EssenceOptions, Limits | Switches>>;
+
+/** One document as it was gathered. */
+export interface EssenceInput {
+  /** Canonical URL. */
+  readonly url: string;
+  /** The gathered bytes; a pool may transfer their buffer. */
+  readonly body: Uint8Array;
+  /** MIME type without parameters, when the access method gave one (E-15). */
+  readonly contentType?: string;
+  /** Character set of the access method's reply (E-77). */
+  readonly charset?: string;
+  /** 0 when unknown. */
+  readonly lastModificationTime: UnixSeconds;
+  /** When this summary is made. */
+  readonly updateTime: UnixSeconds;
+}
+
+/** A link found in a document: `L` navigational, `E` embedded (CRAWL's hop letters). */
+export interface EssenceLink {
+  readonly url: string;
+  readonly hop: 'L' | 'E';
+}
+
+/** What {@link summarizeDocument} makes of a document. */
+export interface EssenceOutput {
+  /** The recognized type (E-12). */
+  readonly type: string;
+  /** No object: the type is not to be indexed (E-25), the page says noindex (G-63), or the type cannot be unnested yet. */
+  readonly rejected: boolean;
+  /** The complete object as it goes over the wire; absent when rejected. */
+  readonly soif?: Uint8Array;
+  /** MD5 of the gathered bytes, 32 lower-case hexadecimal digits (E-111). */
+  readonly md5: string;
+  /** Absolute, canonical, without repetitions (G-60); empty when the page says nofollow. */
+  readonly links: readonly EssenceLink[];
+  /** Sentences for the log: what was cut, ignored or not understood. */
+  readonly warnings: readonly string[];
+}
+
+/** Names of the files that steer essence. */
+const LIB_FILES = [
+  'byname.cf',
+  'byurl.cf',
+  'bycontent.cf',
+  'quick-sum.cf',
+  'HTML.sum.tbl',
+  'HTML-fulltext.sum.tbl',
+] as const;
+
+type LibFile = (typeof LIB_FILES)[number] | 'stoplist' | 'allowlist';
+
+/** The texts of the files that steer essence, read once; plain data. */
+export type EssenceSources = Readonly<
+  Partial<Record<LibFile, { readonly file: string; readonly text: string }>>
+>;
+
+/** Reads the files of the options: each from `libDirectory` if it is there, else as shipped (G-21). */
+export async function readEssenceSources(
+  options: Pick<EssenceOptions, 'libDirectory' | 'stoplist' | 'allowlist'>,
+): Promise<EssenceSources> {
+  const sources: Partial<Record<LibFile, { file: string; text: string }>> = {};
+  const read = async (key: LibFile, name: string) => {
+    sources[key] = await readLibFile(name, options.libDirectory);
+  };
+  await Promise.all([
+    ...LIB_FILES.map((name) => read(name, name)),
+    read('stoplist', options.stoplist ?? 'stoplist.cf'),
+    options.allowlist === undefined ? undefined : read('allowlist', options.allowlist),
+  ]);
+  return sources;
+}
+
+async function readLibFile(
+  name: string,
+  libDirectory: string | undefined,
+): Promise<{ file: string; text: string }> {
+  if (libDirectory !== undefined) {
+    const file = join(libDirectory, name);
+    try {
+      return { file, text: await readFile(file, 'utf8') };
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    }
+  }
+  if (name.includes('/')) return { file: name, text: await readFile(name, 'utf8') };
+  return { file: name, text: await readFile(new URL(import.meta.resolve(`#essence-lib/${name}`)), 'utf8') };
+}
+
+/** Type rules and lists: what the frontier needs before it fetches (E-28). */
+export interface SelectionRules {
+  readonly byUrl: TypeRules;
+  readonly byName: TypeRules;
+  readonly byContent: TypeRules;
+  readonly stoplist: ReadonlySet<string>;
+  readonly allowlist?: ReadonlySet<string>;
+}
+
+/** Everything the synchronous core needs, compiled. Not plain data: each thread compiles its own. */
+export interface EssenceContext {
+  readonly settings: EssenceSettings;
+  readonly rules: SelectionRules;
+  readonly quick: ReadonlyMap<string, readonly QuickRule[]>;
+  readonly htmlTable: HtmlTable;
+}
+
+/** Compiles options and sources. @throws ConfigError naming file and line. */
+export function compileEssence(options: EssenceOptions, sources: EssenceSources): EssenceContext {
+  const parse = <T>(key: LibFile, parser: (text: string, file: string) => T): T => {
+    const source = sources[key];
+    return parser(source?.text ?? '', source?.file ?? key);
+  };
+  const settings: EssenceSettings = {
+    ...options,
+    rawReferences: options.rawReferences ?? false,
+    trailingNewline: options.trailingNewline ?? true,
+    keywords: options.keywords ?? true,
+    description: options.description ?? true,
+    fullText: options.fullText ?? false,
+    minimalBookkeeping: options.minimalBookkeeping ?? false,
+    maxObjectBytes: options.maxObjectBytes ?? 2 * 1024 * 1024,
+    maxKeywordBytes: options.maxKeywordBytes ?? 8 * 1024,
+    maxAttributeLength: options.maxAttributeLength ?? 64 * 1024,
+    maxLinks: options.maxLinks ?? 10_000,
+    maxHtmlDepth: options.maxHtmlDepth ?? 10_000,
+  };
+  return {
+    settings,
+    rules: {
+      byUrl: parse('byurl.cf', parseTypeRules),
+      byName: parse('byname.cf', parseTypeRules),
+      byContent: parse('bycontent.cf', parseTypeRules),
+      stoplist: parse('stoplist', parseTypeList),
+      ...(sources.allowlist === undefined ? {} : { allowlist: parse('allowlist', parseTypeList) }),
+    },
+    quick: parse('quick-sum.cf', parseQuickRules),
+    htmlTable: parse(settings.fullText ? 'HTML-fulltext.sum.tbl' : 'HTML.sum.tbl', parseHtmlTable),
+  };
+}
+
+/** Reads and compiles in one go: for use without a pool. */
+export async function createEssenceContext(options: EssenceOptions): Promise<EssenceContext> {
+  return compileEssence(options, await readEssenceSources(options));
+}

@@ -1,0 +1,64 @@
+import { decodeBytes } from './charset.js';
+import type { EssenceInput, EssenceSettings } from './context.js';
+
+/** What a summarizer says about a document: SOIF attributes without bookkeeping. Repeated names add lines (E-95). */
+export interface Summary {
+  readonly attributes: readonly (readonly [name: string, value: string])[];
+  /** Text that may serve as `Description` when no attribute of that name was found (E-141). */
+  readonly description?: string;
+}
+
+/** A gathered document as the summarizers see it. Its text is decoded when somebody asks for it, and once. */
+export class SourceDocument {
+  readonly url: string;
+  readonly body: Uint8Array;
+  readonly settings: EssenceSettings;
+  readonly warnings: string[] = [];
+  readonly #input: EssenceInput;
+  readonly #isHtml: boolean;
+  #text: string | undefined;
+
+  constructor(input: EssenceInput, settings: EssenceSettings, isHtml: boolean) {
+    this.url = input.url;
+    this.body = input.body;
+    this.settings = settings;
+    this.#input = input;
+    this.#isHtml = isHtml;
+  }
+
+  get text(): string {
+    this.#text ??= decodeBytes(this.body, {
+      html: this.#isHtml,
+      ...(this.#input.charset === undefined ? {} : { declared: this.#input.charset }),
+      warn: (message) => this.warn(message),
+    });
+    return this.#text;
+  }
+
+  /** Last component of the URL's path (E-10). */
+  get fileName(): string {
+    return fileNameOf(this.url);
+  }
+
+  warn(message: string): void {
+    this.warnings.push(message);
+  }
+}
+
+/** E-10: the last path component, unescaped, without query; empty for a directory. */
+export function fileNameOf(url: string): string {
+  let end = url.indexOf('?');
+  if (end < 0) end = url.length;
+  const start = url.lastIndexOf('/', end - 1) + 1;
+  // `http://host` has no path: what follows the second slash is the host.
+  if (start >= 2 && url.charCodeAt(start - 2) === 0x2f && url.charCodeAt(start - 3) === 0x3a) return '';
+  const name = url.slice(start, end);
+  if (!name.includes('%')) return name;
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+  }
+}

@@ -1,0 +1,271 @@
+import { Parser } from 'htmlparser2';
+import type { EssenceLink } from '../context.js';
+import type { SourceDocument, Summary } from '../document.js';
+import { LinkCollector } from './links.js';
+import { type TagPlan, walkPlan } from './plan.js';
+import { type ContentMapping, conditionalMapping, type HtmlTable, holds, type TagMapping } from './table.js';
+
+/** Attributes that hold a URL: their values are made absolute (E-99). */
+const URL_ATTRIBUTES = new Set(['href', 'src', 'action', 'background', 'cite', 'data', 'longdesc', 'poster']);
+
+/** Attributes with a document's running text; only the size of the whole object limits them. */
+const RUNNING_TEXT = new Set(['body', 'full-text', 'partial-text', 'head']);
+
+/** Shortest paragraph, in characters, that can describe a page. */
+const MIN_DESCRIPTION = 40;
+
+/** Characters given to the parser at a time; the depth limit is looked at in between. */
+const SLICE = 64 * 1024;
+
+/** White space that is not already a single blank: an expression that also matched those would stop at every word. */
+const COLLAPSIBLE = /[^\S ]\s*| \s+/g;
+
+/** What separates the next text from the one before. */
+const NOTHING = 0;
+const BLANK = 1;
+const NEWLINE = 2;
+type Separator = typeof NOTHING | typeof BLANK | typeof NEWLINE;
+
+/** An open element whose content is mapped. */
+interface Frame {
+  readonly depth: number;
+  readonly mapping: ContentMapping;
+  /** Index of its first piece of text. */
+  readonly start: number;
+}
+
+interface Lines {
+  readonly name: string;
+  readonly limit: number;
+  text: string;
+}
+
+/** What a walk yields beside the summary. */
+export interface HtmlSummary extends Summary {
+  readonly links: readonly EssenceLink[];
+  /** G-63: the page asks not to be indexed. */
+  readonly noindex: boolean;
+}
+
+/**
+ * Reads an HTML document once as a stream of tags and text (section 7). The text of the document is one list of
+ * pieces; an open mapped element remembers where its text began. When it ends, the pieces from there on are its
+ * content, and unless it says `parent` they are taken off the list again (E-92).
+ */
+export function summarizeHtml(document: SourceDocument, table: HtmlTable): HtmlSummary {
+  const walk = new HtmlWalk(document, table);
+  const parser = new Parser(walk, { decodeEntities: true });
+  const { text } = document;
+  for (let at = 0; at < text.length && walk.depth <= document.settings.maxHtmlDepth; at += SLICE) {
+    parser.write(text.length <= SLICE ? text : text.slice(at, at + SLICE));
+  }
+  if (walk.depth > document.settings.maxHtmlDepth) {
+    document.warn(`HTML nested deeper than ${document.settings.maxHtmlDepth} elements: the rest is not read`);
+  }
+  parser.end();
+  return walk.finish();
+}
+
+class HtmlWalk {
+  depth = 0;
+  readonly #document: SourceDocument;
+  readonly #plan: ReadonlyMap<string, TagPlan>;
+  readonly #links: LinkCollector;
+  readonly #attributes = new Map<string, Lines>();
+  readonly #frames: Frame[] = [];
+  readonly #pieces: string[] = [];
+  #separator: Separator = NOTHING;
+  /** Depth of the element that is skipped with all its content; 0 = none. */
+  #skipped = 0;
+  /** Depth of the element whose text is ignored (E-91); its links still lead somewhere. 0 = none. */
+  #ignored = 0;
+  /** Depth of the open HEAD, or of a TITLE outside one; 0 = none. */
+  #inHead = 0;
+  #body = false;
+  #paragraph = -1;
+  #description = '';
+  /** Beginning of the text, for a description when no paragraph serves. */
+  #opening = '';
+
+  constructor(document: SourceDocument, table: HtmlTable) {
+    this.#document = document;
+    this.#plan = walkPlan(table);
+    this.#links = new LinkCollector(document.url, document.settings.maxLinks);
+    const html = this.#plan.get('html')?.mapping?.content;
+    if (html !== undefined) this.#push(html, 0);
+  }
+
+  onopentag(tag: string, attributes: Record<string, string>): void {
+    const depth = ++this.depth;
+    if (this.#skipped > 0) return;
+    const plan = this.#plan.get(tag);
+    if (!this.#body && plan?.head !== true) this.#openBody(tag === 'body' ? attributes : {});
+    if (plan === undefined) return;
+    if (plan.skip) {
+      this.#skipped = depth;
+      return;
+    }
+    if (plan.block) this.#separator = NEWLINE;
+    else if (plan.cell && this.#separator === NOTHING) this.#separator = BLANK;
+    this.#links.open(tag, attributes);
+    if (tag === 'p') this.#paragraph = this.#pieces.length;
+    else if ((tag === 'head' || tag === 'title') && this.#inHead === 0) this.#inHead = depth;
+    if (plan.mapping !== undefined && tag !== 'html' && tag !== 'body')
+      this.#openMapped(plan.mapping, attributes, depth);
+  }
+
+  ontext(data: string): void {
+    if (this.#skipped > 0 || this.#ignored > 0) return;
+    if (isBlank(data)) {
+      if (this.#separator === NOTHING) this.#separator = BLANK;
+      return;
+    }
+    const text = data.replace(COLLAPSIBLE, ' ');
+    if (!this.#body && this.#inHead === 0) this.#openBody({});
+    const from = text.charCodeAt(0) === 0x20 ? 1 : 0;
+    const to = text.charCodeAt(text.length - 1) === 0x20 ? text.length - 1 : text.length;
+    let piece = text;
+    if (this.#separator === NEWLINE) piece = `\n${text.slice(from, to)}`;
+    else if (this.#separator === BLANK && from === 0) piece = ` ${text.slice(0, to)}`;
+    else if (to < text.length) piece = text.slice(0, to);
+    this.#pieces.push(piece);
+    this.#separator = to < text.length ? BLANK : NOTHING;
+  }
+
+  onclosetag(tag: string): void {
+    const depth = this.depth--;
+    if (this.#skipped > 0) {
+      if (depth > this.#skipped) return;
+      this.#skipped = 0;
+    }
+    if (depth === this.#ignored) {
+      this.#ignored = 0;
+      if (this.#separator === NOTHING) this.#separator = BLANK;
+    }
+    if (tag === 'p') this.#closeParagraph();
+    else if (depth === this.#inHead) this.#inHead = 0;
+    while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth === depth && depth > 0) {
+      this.#pop(this.#frames.pop()!);
+    }
+    const plan = this.#plan.get(tag);
+    if (plan?.block === true) this.#separator = NEWLINE;
+    else if (plan?.cell === true && this.#separator === NOTHING) this.#separator = BLANK;
+  }
+
+  finish(): HtmlSummary {
+    for (let frame = this.#frames.pop(); frame !== undefined; frame = this.#frames.pop()) this.#pop(frame);
+    if (this.#links.dropped > 0) {
+      this.#document.warn(
+        `${this.#links.dropped} links beyond the first ${this.#document.settings.maxLinks} left out (G-173)`,
+      );
+    }
+    return {
+      attributes: Array.from(this.#attributes.values(), ({ name, text }) => [name, text] as const),
+      description: this.#description !== '' ? this.#description : this.#opening,
+      links: this.#links.links,
+      noindex: this.#links.noindex,
+    };
+  }
+
+  /** HTML lets authors leave out `</head>` and `<body>`: the first thing that cannot stand in a head opens the body. */
+  #openBody(attributes: Record<string, string>): void {
+    if (this.#inHead > 0) {
+      while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth > 0)
+        this.#pop(this.#frames.pop()!);
+      this.#inHead = 0;
+    }
+    this.#body = true;
+    this.#separator = NEWLINE;
+    const mapping = this.#plan.get('body')?.mapping;
+    // Depth 0 is closed by the end of the document only: text after `</body>` still belongs to it.
+    if (mapping !== undefined) this.#openMapped(mapping, attributes, 0);
+  }
+
+  #openMapped(mapping: TagMapping, attributes: Record<string, string>, depth: number): void {
+    const chosen = conditionalMapping(mapping, attributes);
+    if (chosen?.ignore !== true) this.#takeValues(mapping, attributes);
+    const content = chosen ?? mapping.content;
+    if (content === undefined || this.#ignored > 0) return;
+    if (content.ignore && depth > 0) this.#ignored = depth;
+    else this.#push(content, depth);
+  }
+
+  #push(mapping: ContentMapping, depth: number): void {
+    this.#frames.push({ depth, mapping, start: this.#pieces.length });
+  }
+
+  #pop(frame: Frame): void {
+    const { mapping, start } = frame;
+    if (this.#pieces.length <= start) return;
+    if (
+      mapping.targets.some((target) => !this.#isFull(target)) ||
+      (frame.depth === 0 && this.#opening === '')
+    ) {
+      const content = stripSeparator(this.#pieces.slice(start).join(''));
+      for (const target of mapping.targets) this.#add(target, content);
+      if (frame.depth === 0 && this.#description === '') this.#opening = content.slice(0, 1000);
+    }
+    if (mapping.parent) return;
+    this.#pieces.length = start;
+    if (this.#separator === NOTHING) this.#separator = BLANK;
+  }
+
+  #closeParagraph(): void {
+    if (this.#description !== '' || this.#paragraph < 0 || this.#inHead > 0) return;
+    if (this.#paragraph < this.#pieces.length) {
+      const text = stripSeparator(this.#pieces.slice(this.#paragraph).join(''));
+      if (text.length >= MIN_DESCRIPTION) this.#description = text;
+    }
+    this.#paragraph = -1;
+  }
+
+  /** `<TAG:ATT> name` and `<TAG:ATT1> $ATT2` (E-89). */
+  #takeValues(mapping: TagMapping, attributes: Record<string, string>): void {
+    for (const { when, attribute, target, indirect } of mapping.values) {
+      const value = attributes[attribute];
+      if (value === undefined || (when !== undefined && !holds(when, attributes))) continue;
+      const name = indirect ? attributes[target] : target;
+      if (name === undefined) continue;
+      if (URL_ATTRIBUTES.has(attribute) && !this.#document.settings.rawReferences) {
+        const url = this.#links.resolve(value);
+        if (url !== undefined) this.#add(name, url);
+      } else {
+        this.#add(name, value.replace(/\s+/g, ' ').trim());
+      }
+    }
+  }
+
+  #isFull(name: string): boolean {
+    const lines = this.#attributes.get(name.toLowerCase());
+    return lines !== undefined && lines.text.length >= lines.limit;
+  }
+
+  /** E-95: every occurrence is a line of its own. */
+  #add(name: string, value: string): void {
+    if (value === '') return;
+    const key = name.toLowerCase();
+    const lines = this.#attributes.get(key);
+    if (lines === undefined) {
+      const { maxAttributeLength, maxObjectBytes } = this.#document.settings;
+      const limit = RUNNING_TEXT.has(key) ? maxObjectBytes : maxAttributeLength;
+      this.#attributes.set(key, { name, limit, text: value });
+    } else if (lines.text.length < lines.limit) {
+      lines.text += `\n${value}`;
+    }
+  }
+}
+
+/** Only white space: what stands between tags. A no-break space and the like are told by the slow way. */
+function isBlank(data: string): boolean {
+  for (let i = 0; i < data.length; i++) {
+    const c = data.charCodeAt(i);
+    if (c > 0x20) return (c === 0xa0 || c > 0xff) && data.trim() === '';
+  }
+  return true;
+}
+
+/** A content that begins with what separated it from the text before. */
+function stripSeparator(content: string): string {
+  const first = content.charCodeAt(0);
+  return first === 0x0a || first === 0x20 ? content.slice(1) : content;
+}

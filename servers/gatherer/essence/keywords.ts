@@ -1,0 +1,77 @@
+/** E-109: attributes whose words are not keywords: running text, addresses, and the phrases that are keywords already. */
+const NOT_SOURCES = new Set([
+  'full-text',
+  'body',
+  'head',
+  'partial-text',
+  'url-references',
+  'images',
+  'keywords',
+]);
+
+const STOP_WORDS = new Set(
+  (
+    'a about above after all also an and any are as at be because been before being below between both but by can could did do ' +
+    'does doing down during each few for from further had has have having he her here hers him his how i if in into is it its ' +
+    'itself just may me more most must my no nor not now of off on once only or other our ours out over own same shall she ' +
+    'should so some such than that the their theirs them then there these they this those through to too under until up us use ' +
+    'used using very was we were what when where which while who whom why will with would yes yet you your yours'
+  ).split(' '),
+);
+
+/** Longest keyword in characters: what is longer is no word. */
+const MAX_WORD = 64;
+
+const ASCII_WORD = /[a-z0-9]+(?:['.-][a-z0-9]+)*/g;
+const WORD = /[\p{L}\p{N}\p{M}]+(?:['.-][\p{L}\p{N}\p{M}]+)*/gu;
+
+/**
+ * The keyword list of an object (E-106, E-109): the phrases it brings keep their lines and come first, then the words
+ * of its other attributes, folded, sorted, one a line; nothing twice. At most `limit` bytes, cut at a line's end (E-108).
+ *
+ * @param attributes what the summarizer emitted, by name
+ * @param phrases lines of its own `keywords`
+ */
+export function generateKeywords(
+  attributes: Iterable<readonly [name: string, value: string]>,
+  phrases: string,
+  limit: number,
+): string {
+  const seen = new Set<string>();
+  const lines: string[] = [];
+  let left = limit;
+  const add = (list: string[], line: string, folded: string): boolean => {
+    if (seen.has(folded)) return true;
+    const bytes = Buffer.byteLength(line) + 1;
+    if (bytes > left) return false;
+    left -= bytes;
+    seen.add(folded);
+    list.push(line);
+    return true;
+  };
+  for (const phrase of phrases.split('\n')) {
+    const line = phrase.trim();
+    if (line !== '' && !add(lines, line, line.toLowerCase())) break;
+  }
+  const sources: string[] = [];
+  let partial = '';
+  for (const [name, value] of attributes) {
+    const key = name.toLowerCase();
+    if (!NOT_SOURCES.has(key)) sources.push(value);
+    else if (key === 'partial-text') partial = value;
+  }
+  const words: string[] = [];
+  // Words are taken in the order of the text until the list is full: cutting after sorting would keep only the alphabet's beginning.
+  collect: for (const source of sources.length > 0 ? sources : [partial]) {
+    for (const word of wordsOf(source)) {
+      if (word.length > 1 && word.length <= MAX_WORD && !STOP_WORDS.has(word) && !add(words, word, word))
+        break collect;
+    }
+  }
+  return [...lines, ...words.sort()].join('\n');
+}
+
+function wordsOf(source: string): readonly string[] {
+  const text = source.toLowerCase();
+  return text.match(/[^\x00-\x7f]/.test(text) ? WORD : ASCII_WORD) ?? [];
+}

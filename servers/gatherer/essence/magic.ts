@@ -1,0 +1,105 @@
+/** Bytes of a document that are looked at. */
+const WINDOW = 4096;
+
+/** Share of control characters above which bytes are not text. */
+const MAX_CONTROL_SHARE = 0.3;
+
+/** Signatures at fixed places: offset, bytes as a Latin-1 string, description. */
+const SIGNATURES: readonly (readonly [offset: number, bytes: string, description: string])[] = [
+  [0, '%PDF-', 'PDF document'],
+  [0, '%!', 'PostScript document text'],
+  [0, '\x1f\x8b', 'gzip compressed data'],
+  [0, '\x1f\x9d', "compress'd data"],
+  [0, 'BZh', 'bzip2 compressed data'],
+  [0, '\xfd7zXZ\0', 'XZ compressed data'],
+  [0, '\x28\xb5\x2f\xfd', 'Zstandard compressed data'],
+  [0, 'PK\x03\x04', 'Zip archive data'],
+  [2, '-lh', 'LHa archive data'],
+  [257, 'ustar', 'POSIX tar archive'],
+  [0, '!<arch>\n', 'current ar archive'],
+  [0, '{\\rtf', 'Rich Text Format data'],
+  [0, '\xf7\x02', 'TeX DVI file'],
+  [0, 'GIF8', 'GIF image data'],
+  [0, '\x89PNG\r\n\x1a\n', 'PNG image data'],
+  [0, '\xff\xd8\xff', 'JPEG image data'],
+  [0, 'II*\0', 'TIFF image data'],
+  [0, 'MM\0*', 'TIFF image data'],
+  [8, 'WEBP', 'Web/P image data'],
+  [8, 'WAVE', 'WAVE audio'],
+  [8, 'AVI ', 'AVI'],
+  [0, 'OggS', 'Ogg audio'],
+  [0, 'fLaC', 'FLAC audio'],
+  [0, 'ID3', 'MPEG audio, ID3 tag'],
+  [0, '.snd', 'Sun/NeXT audio data'],
+  [0, '\x1a\x45\xdf\xa3', 'Matroska data'],
+  [4, 'ftyp', 'ISO Media, QuickTime'],
+  [0, 'wOFF', 'Web Open Font Format'],
+  [0, 'wOF2', 'Web Open Font Format 2'],
+  [0, '\0\x01\0\0\0', 'TrueType Font data'],
+  [0, 'OTTO', 'OpenType Font data'],
+  [0, '(This file must be converted with BinHex', 'BinHex binary text'],
+  [0, '\x13\x57\x9a\xce', 'GNU dbm database'],
+  [0, 'MZ', 'DOS executable'],
+];
+
+/** Texts that show themselves in their first lines, in the order they are asked. */
+const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
+  [/^#![^\n]*\bperl/, 'Perl script text executable'],
+  [/^#![^\n]*\b[gmn]?awk\b/, 'awk script text'],
+  [/^#![^\n]*\b(?:tclsh|wish|expect)/, 'Tcl script text'],
+  [/^#![^\n]*\b(?:ba|da|k|c|tc|z)?sh\b/, 'shell script text'],
+  [/^#![^\n]*\bmake\b/, 'makefile script text'],
+  [/^#!/, 'script text'],
+  [
+    /^\s{0,80}(?:<\?xml[^>]{0,200}>\s{0,80})?(?:<!--.{0,600}?-->\s{0,80}){0,3}<(?:!doctype\s+html|html|head|body|title)\b/is,
+    'HTML document text',
+  ],
+  [/^\s{0,80}<\?xml\b/i, 'XML document text'],
+  [/^\s{0,80}<!doctype\s/i, 'SGML document text'],
+  [/^(?:#!.{0,80}\n)?# ?This is a shell archive/m, 'shell archive text'],
+  [/^begin [0-7]{3,4} \S/m, 'uuencoded text'],
+  [/^(?:\.\\".*\n|'\\".*\n|\.\s*\n){0,40}\.(?:TH|Dd) /, 'manual page, troff or preprocessor input text'],
+  [/^(?:\.\\"|'\\"|\.[A-Z]{2}\s)/, 'troff or preprocessor input text'],
+  [
+    /^[^\n]{0,200}(?:\n%[^\n]{0,200}){0,40}\\document(?:class|style)\b|^\s{0,80}\\document(?:class|style)\b/,
+    'LaTeX document text',
+  ],
+  [/^\s{0,80}\\input\s|^%[^\n]*\bTeX\b/, 'TeX document text'],
+  [/^@[a-zA-Z]{3,20}\s?\{\s?[\w:.-]{1,80},\s*$/m, 'BibTeX text'],
+  [/^(?:From \S+ .{10,}|Return-Path: |Received: )/, 'mail text'],
+  [/^Path: [^\n]*![^\n]*\n/, 'news text'],
+  [/^(?:diff |Index: |--- [^\n]+\n\+\+\+ |\*\*\* [^\n]+\n--- )/, 'diff output text'],
+];
+
+/** What the first bytes are, in the words of file(1), for bycontent.cf (E-16). Empty input is `empty`. */
+export function describeContent(bytes: Uint8Array): string {
+  if (bytes.length === 0) return 'empty';
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW)).toString('latin1');
+  for (const [offset, signature, description] of SIGNATURES) {
+    if (head.startsWith(signature, offset)) return description;
+  }
+  if (head.startsWith('\x7fELF')) return head.charCodeAt(16) === 1 ? 'ELF relocatable' : 'ELF executable';
+  if (isBinary(bytes)) return 'data';
+  const text = head.startsWith('\xef\xbb\xbf') ? head.slice(3) : head;
+  for (const [pattern, description] of TEXTS) if (pattern.test(text)) return description;
+  return 'text';
+}
+
+/** Whether the content, as far as its first bytes tell, is an HTML document. */
+export function looksLikeHtml(bytes: Uint8Array): boolean {
+  return describeContent(bytes) === 'HTML document text';
+}
+
+/** NUL bytes, or too many control characters. UTF-16 with its mark is text. */
+export function isBinary(bytes: Uint8Array): boolean {
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return false;
+  const length = Math.min(bytes.length, WINDOW);
+  let control = 0;
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[i]!;
+    if (byte === 0) return true;
+    // Escape belongs to ISO-2022 text; tab to carriage return is layout.
+    if (byte < 0x20 && (byte < 0x08 || byte > 0x0d) && byte !== 0x1b) control++;
+  }
+  return control > length * MAX_CONTROL_SHARE;
+}

@@ -1,0 +1,257 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { UsageError } from '../../../protocols/errors.js';
+import {
+  compileEssence,
+  type EssenceContext,
+  type EssenceInput,
+  type EssenceOptions,
+  type EssenceOutput,
+  readEssenceSources,
+  type SelectionRules,
+} from './context.js';
+import { EssenceError } from './errors.js';
+import { NESTED_TYPES } from './recognize.js';
+import { summarizeDocument } from './summarize.js';
+import { detached, transferable, type WorkerReply, type WorkerSetup } from './worker-messages.js';
+
+export interface EssencePoolOptions extends EssenceOptions {
+  /** Threads; 0 summarises in the calling thread (no time limit there). Default: one less than the processors, at least 1, at most 4. */
+  readonly workers?: number;
+  /** Milliseconds one document may take before its worker is replaced (E-70). Default 30 000. */
+  readonly timeLimitMs?: number;
+  /** Heap of one worker in MiB; a document that needs more costs its worker, not the process. Default 512. */
+  readonly maxWorkerHeapMb?: number;
+}
+
+/** What a pool has done so far. */
+export interface EssenceStatistics {
+  readonly summarized: number;
+  readonly rejected: number;
+  /** Of the rejected: nested types, which later versions unravel. */
+  readonly nested: number;
+  readonly failed: number;
+  /** Workers replaced after a crash or a document that took too long. */
+  readonly replaced: number;
+}
+
+interface Job {
+  readonly input: EssenceInput;
+  readonly resolve: (output: EssenceOutput) => void;
+  readonly reject: (reason: unknown) => void;
+  readonly signal: AbortSignal | undefined;
+  readonly onAbort: () => void;
+}
+
+interface Seat {
+  worker: Worker | undefined;
+  /** The worker has compiled its context: from now on time is the document's. */
+  ready: boolean;
+  job: Job | undefined;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Summarises documents in worker threads (E-140). A worker holds one document; further calls wait their turn with the
+ * body still in the caller's hands, so the pool itself never holds more than one body a worker.
+ */
+export class EssencePool implements AsyncDisposable {
+  /** For {@link typeByUrl} and {@link isRejected} before fetching. */
+  readonly rules: SelectionRules;
+  readonly #context: EssenceContext;
+  readonly #setup: WorkerSetup;
+  readonly #seats: Seat[];
+  readonly #waiting: Job[] = [];
+  readonly #timeLimitMs: number;
+  readonly #heapMb: number;
+  #counts = { summarized: 0, rejected: 0, nested: 0, failed: 0, replaced: 0 };
+  #closed = false;
+
+  private constructor(options: EssencePoolOptions, setup: WorkerSetup, context: EssenceContext) {
+    this.#setup = setup;
+    this.#context = context;
+    this.rules = context.rules;
+    this.#timeLimitMs = options.timeLimitMs ?? 30_000;
+    this.#heapMb = options.maxWorkerHeapMb ?? 512;
+    const workers = options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1));
+    this.#seats = Array.from({ length: workers }, () => ({
+      worker: undefined,
+      ready: false,
+      job: undefined,
+      timer: undefined,
+    }));
+  }
+
+  /** Reads the configuration once and starts the threads. @throws ConfigError naming file and line. */
+  static async create(options: EssencePoolOptions): Promise<EssencePool> {
+    const sources = await readEssenceSources(options);
+    const { workers: _w, timeLimitMs: _t, maxWorkerHeapMb: _h, ...plain } = options;
+    const pool = new EssencePool(options, { options: plain, sources }, compileEssence(plain, sources));
+    for (const seat of pool.#seats) pool.#start(seat);
+    return pool;
+  }
+
+  /** Threads of this pool. */
+  get workers(): number {
+    return this.#seats.length;
+  }
+
+  get statistics(): EssenceStatistics {
+    return { ...this.#counts };
+  }
+
+  /**
+   * Summarises one document; waits while all workers are busy. The body's buffer is transferred when it is a buffer of
+   * its own: the caller must not use it any more.
+   *
+   * @throws EssenceError when its worker crashed or exceeded the time limit; the signal's reason when aborted.
+   */
+  async summarize(input: EssenceInput, signal?: AbortSignal): Promise<EssenceOutput> {
+    if (this.#closed) throw new UsageError('the essence pool is closed');
+    signal?.throwIfAborted();
+    if (this.#seats.length === 0) return this.#count(this.#summarizeHere(input));
+    return new Promise<EssenceOutput>((resolve, reject) => {
+      const job: Job = { input, resolve, reject, signal, onAbort: () => this.#abort(job) };
+      signal?.addEventListener('abort', job.onAbort, { once: true });
+      const seat = this.#seats.find((each) => each.job === undefined);
+      if (seat === undefined) this.#waiting.push(job);
+      else this.#assign(seat, job);
+    });
+  }
+
+  #summarizeHere(input: EssenceInput): EssenceOutput {
+    try {
+      return summarizeDocument(input, this.#context);
+    } catch (error) {
+      this.#counts.failed++;
+      throw new EssenceError(`summarising failed: ${String(error)}`, input.url, error);
+    }
+  }
+
+  /** Stops the threads. Documents still waiting or in work are rejected with a UsageError. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const reason = new UsageError('the essence pool was closed');
+    for (const job of this.#waiting.splice(0)) settle(job, () => job.reject(reason));
+    await Promise.all(
+      this.#seats.map((seat) => {
+        const { worker, job } = seat;
+        this.#leave(seat);
+        seat.worker = undefined;
+        if (job !== undefined) settle(job, () => job.reject(reason));
+        return worker?.terminate();
+      }),
+    );
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #start(seat: Seat): Worker {
+    const worker = new Worker(new URL('./worker.js', import.meta.url), {
+      workerData: this.#setup,
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapMb },
+    });
+    // An idle pool must not keep the process alive; a busy one is held by its job.
+    worker.unref();
+    seat.worker = worker;
+    seat.ready = false;
+    worker.on('message', (reply: WorkerReply) => this.#receive(seat, worker, reply));
+    worker.on('error', (error) => this.#lose(seat, worker, error.message, error));
+    worker.on('exit', (code) => this.#lose(seat, worker, `it ended with code ${code}`));
+    return worker;
+  }
+
+  #assign(seat: Seat, job: Job): void {
+    const worker = seat.worker ?? this.#start(seat);
+    seat.job = job;
+    if (seat.ready) this.#watch(seat, worker);
+    worker.ref();
+    const body = detached(job.input.body);
+    try {
+      worker.postMessage({ input: { ...job.input, body } }, transferable(body));
+    } catch (error) {
+      // An untransferable buffer (a WebAssembly memory, or one marked so): the bytes are copied instead.
+      if (!(error instanceof Error && error.name === 'DataCloneError')) throw error;
+      worker.postMessage({ input: { ...job.input, body: new Uint8Array(body) } });
+    }
+  }
+
+  #watch(seat: Seat, worker: Worker): void {
+    seat.timer = setTimeout(() => {
+      this.#lose(seat, worker, `it took more than ${this.#timeLimitMs} ms`);
+    }, this.#timeLimitMs);
+  }
+
+  #receive(seat: Seat, worker: Worker, reply: WorkerReply): void {
+    if (seat.worker !== worker) return;
+    const { job } = seat;
+    if ('ready' in reply) {
+      seat.ready = true;
+      if (job !== undefined) this.#watch(seat, worker);
+      return;
+    }
+    if (job === undefined) return;
+    this.#leave(seat);
+    worker.unref();
+    if ('output' in reply) {
+      settle(job, () => job.resolve(this.#count(reply.output)));
+    } else {
+      this.#counts.failed++;
+      settle(job, () => job.reject(new EssenceError(`summarising failed: ${reply.failure}`, job.input.url)));
+    }
+    this.#next(seat);
+  }
+
+  /** A worker is gone, or is to go: its document fails, and a new one takes the seat when there is work. */
+  #lose(seat: Seat, worker: Worker, why: string, cause?: unknown): void {
+    if (seat.worker !== worker) return;
+    const { job } = seat;
+    this.#leave(seat);
+    seat.worker = undefined;
+    this.#counts.replaced++;
+    void worker.terminate();
+    if (job !== undefined) {
+      this.#counts.failed++;
+      const error = new EssenceError(
+        `the worker that summarised ${job.input.url} was replaced: ${why}`,
+        job.input.url,
+        cause,
+      );
+      settle(job, () => job.reject(error));
+    }
+    this.#next(seat);
+  }
+
+  #leave(seat: Seat): void {
+    clearTimeout(seat.timer);
+    seat.timer = undefined;
+    seat.job = undefined;
+  }
+
+  #next(seat: Seat): void {
+    const job = this.#waiting.shift();
+    if (job !== undefined) this.#assign(seat, job);
+  }
+
+  /** A waiting document is taken off the list; one in work is finished by its worker, but nobody hears of it. */
+  #abort(job: Job): void {
+    const place = this.#waiting.indexOf(job);
+    if (place >= 0) this.#waiting.splice(place, 1);
+    job.reject(job.signal?.reason);
+  }
+
+  #count(output: EssenceOutput): EssenceOutput {
+    if (!output.rejected) this.#counts.summarized++;
+    else this.#counts.rejected++;
+    if (output.rejected && NESTED_TYPES.has(output.type)) this.#counts.nested++;
+    return output;
+  }
+}
+
+function settle(job: Job, finish: () => void): void {
+  job.signal?.removeEventListener('abort', job.onAbort);
+  finish();
+}

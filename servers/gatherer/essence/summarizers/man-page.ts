@@ -1,0 +1,100 @@
+import type { SourceDocument, Summary } from '../document.js';
+import { summarizeText } from './text.js';
+
+/** Sections that become attributes of their own (E-74). */
+const SECTIONS: ReadonlyMap<string, string> = new Map([
+  ['NAME', 'Description'],
+  ['SYNOPSIS', 'Synopsis'],
+  ['AUTHOR', 'Author'],
+  ['AUTHORS', 'Author'],
+  ['SEE ALSO', 'References'],
+]);
+
+/** ManPage: title, section and the well-known parts, by the -man and -mdoc macros (E-74). A page with neither is a text. */
+export function summarizeManPage(document: SourceDocument): Summary {
+  const lines = document.text.replace(/\r\n?/g, '\n').split('\n');
+  const attributes: [string, string][] = [];
+  const headings: string[] = [];
+  let section = '';
+  let words: string[] = [];
+  let known = false;
+  const flush = () => {
+    const attribute = SECTIONS.get(section);
+    if (attribute !== undefined && words.length > 0) attributes.push([attribute, words.join('\n')]);
+    words = [];
+  };
+  for (const line of lines) {
+    const macro = /^[.'][ \t]*([A-Za-z][A-Za-z0-9]?)(?:[ \t]+(.*))?$/.exec(line);
+    if (macro === null) {
+      if (!/^[.']/.test(line) && section !== '') addText(words, line);
+      continue;
+    }
+    const args = macroArguments(macro[2] ?? '');
+    switch (macro[1]) {
+      case 'TH':
+      case 'Dt':
+        known = true;
+        if (args[0] !== undefined) attributes.push(['Title', args[0]]);
+        if (args[1] !== undefined) attributes.push(['Section', args[1]]);
+        break;
+      case 'SH':
+      case 'Sh':
+        flush();
+        section = args.join(' ').toUpperCase();
+        if (section !== '') headings.push(args.join(' '));
+        break;
+      case 'SS':
+      case 'Ss':
+        if (args.length > 0) headings.push(args.join(' '));
+        break;
+      case 'Nd':
+        addText(words, `- ${args.join(' ')}`);
+        break;
+      case 'Xr':
+        addText(words, `${args[0] ?? ''}${args[1] === undefined ? '' : `(${args[1]})`}`);
+        break;
+      default:
+        if (
+          /^(?:[BIRS]|SM|SB|[BIR][BIR]|Nm|An|Ar|Fl|Op|Pa|Cm|Fn|Ft|In|Fa)$/.test(macro[1]!) &&
+          args.length > 0
+        ) {
+          addText(words, args.join(/^[BIR][BIR]$/.test(macro[1]!) ? '' : ' '));
+        }
+    }
+  }
+  flush();
+  if (!known) return summarizeText(document);
+  attributes.push(['Headings', headings.join('\n')]);
+  return { attributes };
+}
+
+function addText(words: string[], line: string): void {
+  const text = removeEscapes(line).trim();
+  if (text !== '') words.push(text);
+}
+
+/** Words of a macro line; double quotes hold blanks together and are doubled to stand for themselves. */
+function macroArguments(text: string): string[] {
+  return Array.from(text.matchAll(/"((?:[^"]|"")*)"?|[^\s"]\S*/g), (found) => {
+    const word = found[1] === undefined ? found[0] : found[1].replaceAll('""', '"');
+    return removeEscapes(word);
+  }).filter((word) => word !== '');
+}
+
+/** troff's escapes: fonts and sizes vanish, characters become what they stand for (E-74). */
+function removeEscapes(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text
+    .replace(/\\["#].*$/, '')
+    .replace(/\\f(?:\[[^\]]*\]|\(..|.)|\\s[-+]?\d{1,2}|\\[hvwNoxbl]'[^']*'|\\[&|^/,:%)]/g, '')
+    .replace(/\\\*(?:\[[^\]]*\]|\(..|.)/g, '')
+    .replace(/\\\((?:em|en|hy|mi)/g, '-')
+    .replace(/\\\((?:lq|rq|dq)|\\\*q/g, '"')
+    .replace(/\\\((?:aq|cq|oq)/g, "'")
+    .replace(/\\\(co/g, '(c)')
+    .replace(/\\\(bu/g, '*')
+    .replace(/\\(?:\(..|\[[^\]]*\])/g, '')
+    .replace(/\\e/g, '\\')
+    .replace(/\\([- .'`_~0])/g, (_, c: string) => (c === '0' || c === '~' ? ' ' : c))
+    .replace(/\\(.)/g, '$1');
+}

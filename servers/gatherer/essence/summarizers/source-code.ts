@@ -1,0 +1,172 @@
+import type { SourceDocument, Summary } from '../document.js';
+import { type Commented, splitCComments, splitHashComments, splitSemicolonComments } from './comments.js';
+
+/** Procedure or target names of one document; more are a table, not a program. */
+const MAX_NAMES = 5000;
+
+/** Words before `(` that are no procedure's name. */
+const C_KEYWORDS = new Set(
+  'if else for while do switch case return sizeof defined typeof alignof _Alignof __attribute__ __declspec __asm__ asm catch throw new delete decltype static_assert _Static_assert'.split(
+    ' ',
+  ),
+);
+
+/** C: procedure names, included files, comments. */
+export function summarizeC(document: SourceDocument): Summary {
+  return describeC(document, false);
+}
+
+/** CHeader: as C, and procedures that are only declared. */
+export function summarizeCHeader(document: SourceDocument): Summary {
+  return describeC(document, true);
+}
+
+function describeC(document: SourceDocument, declared: boolean): Summary {
+  const { comments, code } = splitCComments(document.text);
+  const includes = matches(document.text, /^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]/gm);
+  return summary(cProcedures(code, declared), includes, comments);
+}
+
+/**
+ * Names before a parameter list outside of all braces whose body follows (K&R declarations may stand between); with
+ * `declared` also those that end in a semicolon.
+ */
+export function cProcedures(code: string, declared: boolean): string[] {
+  const names = new Set<string>();
+  const token = /^[ \t]*#(?:[^\n\\]|\\[\s\S])*|[A-Za-z_~][\w:~]*|[{}();=]/gm;
+  let depth = 0;
+  let parentheses = 0;
+  let word = '';
+  let candidate = '';
+  /** Between `=` and `;`: calls, not procedures. */
+  let initializer = false;
+  for (let found = token.exec(code); found !== null && names.size < MAX_NAMES; found = token.exec(code)) {
+    const text = found[0];
+    if (text === '(') {
+      if (
+        depth === 0 &&
+        parentheses === 0 &&
+        !initializer &&
+        candidate === '' &&
+        word !== '' &&
+        !C_KEYWORDS.has(word)
+      )
+        candidate = word;
+      parentheses++;
+    } else if (text === ')') {
+      parentheses = Math.max(0, parentheses - 1);
+    } else if (text === '{') {
+      if (depth === 0 && candidate !== '') names.add(candidate);
+      // `extern "C" {` and namespaces enclose declarations, not code.
+      const encloses =
+        depth === 0 &&
+        candidate === '' &&
+        /(?:extern\s*""|namespace[^{};]*)\s*$/.test(code.slice(Math.max(0, found.index - 80), found.index));
+      if (!encloses) depth++;
+      initializer = false;
+      candidate = '';
+      word = '';
+      parentheses = 0;
+    } else if (text === '}') {
+      depth = Math.max(0, depth - 1);
+      candidate = '';
+      word = '';
+    } else if (text === ';' || text === '=') {
+      if (parentheses > 0 || depth > 0) continue;
+      initializer = text === '=';
+      if (text === ';' && declared && candidate !== '') names.add(candidate);
+      if (text === '=' || !isParameterDeclaration(code, found.index)) candidate = '';
+      word = '';
+    } else if (!text.trimStart().startsWith('#')) {
+      word = text;
+    }
+  }
+  return [...names];
+}
+
+/** Whether the `;` at `index` ends a K&R parameter declaration: a body follows before anything else can begin. */
+function isParameterDeclaration(code: string, index: number): boolean {
+  return /^;(?:\s*[A-Za-z_][\w\s*,[\]]{0,200};){0,20}\s*\{/.test(code.slice(index, index + 600));
+}
+
+/** Perl: procedure names, comments and POD. */
+export function summarizePerl(document: SourceDocument): Summary {
+  const pod: string[] = [];
+  const source = document.text.replace(/^=[a-zA-Z][\s\S]*?(?:^=cut\b[^\n]*\n?|$(?![\s\S]))/gm, (text) => {
+    pod.push(cleanPod(text));
+    return '\n';
+  });
+  const { comments, code } = splitHashComments(source);
+  return summary(matches(code, /^[ \t]*sub\s+([\w:']+)/gm), [], [...pod, ...comments]);
+}
+
+function cleanPod(text: string): string {
+  return text
+    .replace(/^=(?:pod|cut|over|back|begin|end|for|encoding)\b[^\n]*$/gm, '')
+    .replace(/^=\w+[ \t]*/gm, '')
+    .replace(/[A-Z]<([^<>\n]*)>/g, '$1')
+    .replace(/\n{2,}/g, '\n')
+    .trim();
+}
+
+/** ShellScript, Awk, Tcl: comments and names of functions. */
+export function summarizeShellScript(document: SourceDocument): Summary {
+  const { comments, code } = splitHashComments(document.text);
+  const names = matches(
+    code,
+    /^[ \t]*(?:function[ \t]+([\w:.-]+)|([A-Za-z_][\w.-]*)[ \t]*\([ \t]*\)|proc[ \t]+([\w:.-]+))/gm,
+  );
+  return summary(names, [], comments);
+}
+
+/** Makefile: comments and target names. */
+export function summarizeMakefile(document: SourceDocument): Summary {
+  const { comments, code } = splitHashComments(document.text);
+  const targets = matches(code, /^([A-Za-z0-9_][^:=#\n\t]*?)\s*::?(?![=:])/gm).flatMap((target) =>
+    target.split(/\s+/),
+  );
+  return summary([...new Set(targets)], [], comments);
+}
+
+/** Suffixes of OtherCode by the way they write comments. */
+const HASH_STYLE = new Set(['py', 'rb']);
+const SEMICOLON_STYLE = new Set(['el', 'lisp', 'cl', 'scm', 'asm', 's']);
+
+/** OtherCode: comments in the language's style, names of functions where they are easily told. */
+export function summarizeOtherCode(document: SourceDocument): Summary {
+  const suffix = document.fileName.split('.').pop()?.toLowerCase() ?? '';
+  const { text } = document;
+  let split: Commented;
+  if (HASH_STYLE.has(suffix) || text.startsWith('#!')) split = splitHashComments(text);
+  else if (SEMICOLON_STYLE.has(suffix)) split = splitSemicolonComments(text);
+  else split = splitCComments(text);
+  const names = matches(
+    split.code,
+    /^[ \t]*(?:export\s+|async\s+|pub\s+)*(?:function|func|fn|def|class|sub|procedure|\(defun|\(define)\s+\(?([A-Za-z_][\w-]*)/gim,
+  );
+  return summary(names, [], split.comments);
+}
+
+function matches(text: string, pattern: RegExp): string[] {
+  const found = new Set<string>();
+  for (const match of text.matchAll(pattern)) {
+    const name = match.slice(1).find((group) => group !== undefined);
+    if (name !== undefined) found.add(name);
+    if (found.size >= MAX_NAMES) break;
+  }
+  return [...found];
+}
+
+function summary(
+  keywords: readonly string[],
+  references: readonly string[],
+  comments: readonly string[],
+): Summary {
+  return {
+    attributes: [
+      ['Description', comments.join('\n')],
+      ['References', references.join('\n')],
+      ['Keywords', keywords.join('\n')],
+    ],
+  };
+}

@@ -1,0 +1,90 @@
+import { fileNameOf, type SourceDocument, type Summary } from '../document.js';
+import { openingSentences, sentenceEnd } from './sentences.js';
+
+/** E-73: lines of a text that are taken whole. */
+const WHOLE_LINES = 100;
+
+/** Characters of a derived description (E-141). */
+export const DESCRIPTION_LENGTH = 200;
+
+/** Text: the first 100 lines, then the first sentence of every paragraph that begins later (E-73). */
+export function summarizeText(document: SourceDocument): Summary {
+  const text = normalizeLines(document.text);
+  return { attributes: [['Partial-Text', partialText(text)]], description: firstParagraph(text) };
+}
+
+/** README, FAQ, FullText: every word; the first line that is not blank is the title. */
+export function summarizeFullText(document: SourceDocument): Summary {
+  const text = normalizeLines(document.text);
+  const title = /\S[^\n]*/.exec(text)?.[0].trim() ?? '';
+  return {
+    attributes: [
+      ['Title', title.slice(0, DESCRIPTION_LENGTH)],
+      ['Full-Text', text],
+    ],
+    description: firstParagraph(text),
+  };
+}
+
+/** Nothing is known but the name (E-14); owner and dates need an access method that gives them (E-76). */
+export function summarizeUnrecognized(document: { readonly url: string }): Summary {
+  return { attributes: [['Title', fileNameOf(document.url)]] };
+}
+
+function normalizeLines(text: string): string {
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+}
+
+/** E-73. A paragraph is a run of lines that are not blank; one that line 100 cuts has begun and adds nothing more. */
+export function partialText(text: string): string {
+  let at = 0;
+  let inParagraph = false;
+  for (let line = 0; line < WHOLE_LINES && at < text.length; line++) {
+    const end = lineEnd(text, at);
+    inParagraph = !isBlank(text, at, end);
+    at = end + 1;
+  }
+  if (at >= text.length) return text;
+  const parts = [text.slice(0, at)];
+  while (at < text.length) {
+    const end = lineEnd(text, at);
+    if (isBlank(text, at, end)) {
+      inParagraph = false;
+      at = end + 1;
+      continue;
+    }
+    const start = at;
+    while (at < text.length) {
+      const next = lineEnd(text, at);
+      if (isBlank(text, at, next)) break;
+      at = next + 1;
+    }
+    if (!inParagraph) {
+      const paragraph = text.slice(start, at);
+      parts.push(`${paragraph.slice(0, sentenceEnd(paragraph)).trim()}\n`);
+    }
+    inParagraph = true;
+  }
+  return parts.join('');
+}
+
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
+}
+
+function isBlank(text: string, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) {
+    const c = text.charCodeAt(i);
+    if (c !== 0x20 && c !== 0x09 && c !== 0x0d && c !== 0x0c) return false;
+  }
+  return true;
+}
+
+/** The first paragraph that holds words, as a description. */
+function firstParagraph(text: string): string {
+  for (const paragraph of text.slice(0, 8192).split(/\n\s*\n/)) {
+    if (/\p{L}{3}/u.test(paragraph)) return openingSentences(paragraph, DESCRIPTION_LENGTH);
+  }
+  return '';
+}
