@@ -1,0 +1,245 @@
+import { channel } from 'node:diagnostics_channel';
+import { GatherdClient } from '../../clients/gatherd/index.js';
+import type { CollectionPoint } from '../../protocols/config/index.js';
+import { encodeSoif } from '../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { ApplyCounts, BrokerStore, CollectedChange } from '../../storage/index.js';
+
+/** What one collection point gave. */
+export interface PointReport extends ApplyCounts {
+  readonly host: string;
+  readonly port: number;
+  readonly type: number;
+  /** The time asked for; 0 for everything. */
+  readonly since: UnixSeconds;
+  /** Objects received, whatever became of them. */
+  readonly received: number;
+  /** Faults in the stream that were skipped. */
+  readonly malformed: number;
+  /** True when the whole transfer arrived; only then `<last>` moved (GATHERD-13.6). */
+  readonly complete: boolean;
+  /** Why it is not complete. */
+  readonly error?: string;
+  /** Some of the reasons for `rejected` and `malformed`. */
+  readonly reasons: readonly string[];
+  readonly milliseconds: number;
+}
+
+/** Message on the diagnostics channel `harvest:broker:collect`. */
+export type CollectEvent =
+  | { readonly event: 'start'; readonly points: number }
+  | { readonly event: 'progress'; readonly host: string; readonly port: number; readonly received: number }
+  | { readonly event: 'point'; readonly report: PointReport }
+  | { readonly event: 'end'; readonly received: number; readonly milliseconds: number };
+
+/** Diagnostics channel of {@link CollectEvent}s. */
+export const collectChannel = channel('harvest:broker:collect');
+
+/** Limits of {@link collectPoint}. */
+export interface CollectLimits {
+  /** Objects applied in one batch, default 256. */
+  readonly batchObjects?: number;
+  /** Bytes applied in one batch, default 1 MiB. */
+  readonly batchBytes?: number;
+  /** Milliseconds until a Gatherer must have accepted the connection, default 30 000. */
+  readonly connectTimeoutMs?: number;
+  /** Milliseconds a Gatherer may stay silent, default 120 000 (GATHERD-12.3). */
+  readonly idleTimeoutMs?: number;
+}
+
+/** What {@link collectPoint} works with. */
+export interface CollectContext {
+  readonly store: BrokerStore;
+  /** Called after each applied batch; the next is read meanwhile, but not applied before it resolves. */
+  readonly applied: () => Promise<void>;
+  readonly now: () => UnixSeconds;
+  readonly limits?: CollectLimits;
+  readonly signal?: AbortSignal;
+}
+
+/** Reasons kept in a report. */
+const MAX_REASONS = 10;
+
+/** A day: an `Update-Time` further ahead of our clock than this does not move `<last>`. */
+const MAX_AHEAD: UnixSeconds = 86_400;
+
+/** The name under which the store keeps a point's `<last>`: types 0 to 3 of one Gatherer share it. */
+export function pointKey(point: CollectionPoint): string {
+  return `gatherer ${point.host.toLowerCase()}:${point.port}`;
+}
+
+/** GATHERD-13.2, 13.4: whether the type is one of the Gatherer's (0 to 3). */
+export function isGathererType(type: number): boolean {
+  return type >= 0 && type <= 3;
+}
+
+/**
+ * Collects from one Gatherer (types 0 to 3) and applies what it sends, batch by batch (GATHERD-13.4, 13.8).
+ *
+ * Never rejects for the Gatherer's faults: they are in the report, and everything received before is applied.
+ * Rejects for our own: the store or the index failed, or the signal was aborted.
+ */
+export async function collectPoint(point: CollectionPoint, context: CollectContext): Promise<PointReport> {
+  const started = performance.now();
+  const full = point.type === 0 || point.type === 2;
+  const last = (await context.store.collectionState(pointKey(point)))?.last ?? 0;
+  const since = full ? 0 : last;
+  const tally = new Tally();
+  let error: string | undefined;
+  const applier = new Applier(context, tally);
+  try {
+    await receive(point, since, context, tally, applier);
+  } catch (cause) {
+    error = cause instanceof Error ? cause.message : String(cause);
+  }
+  // Our own failures first: they surface here and end the collection.
+  await applier.drain();
+  context.signal?.throwIfAborted();
+  const complete = error === undefined;
+  // GATHERD-13.6: `<last>` goes into the same atomic batch as the last objects, and only when all have arrived.
+  await applier.finish(complete ? { key: pointKey(point), last: Math.max(tally.newest, last) } : undefined);
+  return {
+    host: point.host,
+    port: point.port,
+    type: point.type,
+    since,
+    received: tally.received,
+    malformed: tally.malformed,
+    ...tally.counts,
+    complete,
+    ...(error === undefined ? {} : { error }),
+    reasons: tally.reasons,
+    milliseconds: Math.round(performance.now() - started),
+  };
+}
+
+async function receive(
+  point: CollectionPoint,
+  since: UnixSeconds,
+  context: CollectContext,
+  tally: Tally,
+  applier: Applier,
+): Promise<void> {
+  const { signal, limits = {} } = context;
+  await using client = await GatherdClient.connect({
+    host: point.host,
+    port: point.port,
+    connectTimeoutMs: limits.connectTimeoutMs ?? 30_000,
+    idleTimeoutMs: limits.idleTimeoutMs ?? 120_000,
+    onWarning: (warning) => tally.malformedObject(warning.message),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const compression = point.type === 2 || point.type === 3;
+  const latest = context.now() + MAX_AHEAD;
+  for await (const change of client.changes({
+    since,
+    compression,
+    ...(signal === undefined ? {} : { signal }),
+  })) {
+    tally.received += 1;
+    const updateTime = change.object.number('Update-Time') ?? 0;
+    // One object with a time far in the future would hide everything after it: it is kept, but moves nothing.
+    if (updateTime > tally.newest && updateTime <= latest) tally.newest = updateTime;
+    // What a lenient reader understood is stored as everybody understands it (SOIF-3.1).
+    const bytes = change.exact ? change.bytes : encodeSoif(change.object);
+    await applier.add({ kind: change.kind, object: change.object, bytes });
+    if (tally.received % 256 === 0)
+      publish({ event: 'progress', host: point.host, port: point.port, received: tally.received });
+  }
+  // The transfer is whole; a Gatherer that closes instead of saying good-bye takes nothing from it.
+  await client.quit().catch(() => undefined);
+}
+
+/** Batches changes and applies one batch while the next is being received. */
+class Applier {
+  #batch: CollectedChange[] = [];
+  #bytes = 0;
+  #running: Promise<void> = Promise.resolve();
+  readonly #maxObjects: number;
+  readonly #maxBytes: number;
+
+  constructor(
+    readonly context: CollectContext,
+    readonly tally: Tally,
+  ) {
+    this.#maxObjects = context.limits?.batchObjects ?? 256;
+    this.#maxBytes = context.limits?.batchBytes ?? 1024 * 1024;
+  }
+
+  async add(change: CollectedChange): Promise<void> {
+    this.#batch.push(change);
+    this.#bytes += change.bytes.length;
+    if (this.#batch.length < this.#maxObjects && this.#bytes < this.#maxBytes) return;
+    await this.#running;
+    this.#start();
+  }
+
+  /** Waits for the batch that is being applied; throws what made it fail. */
+  drain(): Promise<void> {
+    return this.#running;
+  }
+
+  /** Applies what is left, together with the point's state if given. */
+  async finish(state: { readonly key: string; readonly last: UnixSeconds } | undefined): Promise<void> {
+    await this.#running;
+    if (this.#batch.length > 0 || state !== undefined) this.#start(state);
+    await this.#running;
+  }
+
+  #start(state?: { readonly key: string; readonly last: UnixSeconds }): void {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#bytes = 0;
+    this.#running = this.#apply(batch, state);
+    // The error is thrown to whoever waits next; until then nobody listens.
+    this.#running.catch(() => undefined);
+  }
+
+  async #apply(
+    batch: CollectedChange[],
+    state?: { readonly key: string; readonly last: UnixSeconds },
+  ): Promise<void> {
+    const outcome = await this.context.store.apply(batch, state);
+    this.tally.applied(outcome);
+    await this.context.applied();
+  }
+}
+
+class Tally {
+  received = 0;
+  malformed = 0;
+  newest: UnixSeconds = 0;
+  readonly reasons: string[] = [];
+  counts: ApplyCounts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
+
+  applied(outcome: ApplyCounts & { readonly reasons: readonly string[] }): void {
+    this.counts = addCounts(this.counts, outcome);
+    for (const reason of outcome.reasons) this.#reason(reason);
+  }
+
+  malformedObject(reason: string): void {
+    this.malformed += 1;
+    this.#reason(reason);
+  }
+
+  #reason(reason: string): void {
+    if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
+  }
+}
+
+/** The sum of two counts. */
+export function addCounts(a: ApplyCounts, b: ApplyCounts): ApplyCounts {
+  return {
+    added: a.added + b.added,
+    updated: a.updated + b.updated,
+    refreshed: a.refreshed + b.refreshed,
+    deleted: a.deleted + b.deleted,
+    duplicates: a.duplicates + b.duplicates,
+    rejected: a.rejected + b.rejected,
+  };
+}
+
+/** Publishes on {@link collectChannel} when somebody listens. */
+export function publish(event: CollectEvent): void {
+  if (collectChannel.hasSubscribers) collectChannel.publish(event);
+}

@@ -1,0 +1,139 @@
+import type { BrokerStore } from '../../storage/index.js';
+import type { Indexer } from '../../storage/indexers/index.js';
+import { storedObjects } from './object-groups.js';
+
+/** Limits of {@link IndexKeeper}. */
+export interface IndexKeeperOptions {
+  /** Changes after which the index is flushed, default 4096: what a crash makes us index again. */
+  readonly flushEvery?: number;
+  /** Changes read from the change log at once, default 512. */
+  readonly pageChanges?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Keeps the index in step with the store by following the store's change log (DESIGN 4).
+ *
+ * The index is never trusted to be current: it carries the number of the last change it holds (its watermark),
+ * written together with that change, and whatever the log has after it is indexed again. So BRK-8.3's forced
+ * garbage collection after a crash is not needed.
+ */
+export class IndexKeeper {
+  readonly #store: BrokerStore;
+  readonly #indexer: Indexer;
+  readonly #flushEvery: number;
+  readonly #pageChanges: number;
+  readonly #signal: AbortSignal | undefined;
+  /** Last change handed to the indexer; the indexer's watermark follows at each flush. */
+  #position: number;
+  #updating = false;
+  #tail: Promise<void> = Promise.resolve();
+
+  private constructor(store: BrokerStore, indexer: Indexer, options: IndexKeeperOptions) {
+    this.#store = store;
+    this.#indexer = indexer;
+    this.#flushEvery = options.flushEvery ?? 4096;
+    this.#pageChanges = options.pageChanges ?? 512;
+    this.#signal = options.signal;
+    this.#position = indexer.watermark;
+  }
+
+  /** Brings the index up to the store, from its watermark or, when the log does not reach back to it, anew. */
+  static async open(
+    store: BrokerStore,
+    indexer: Indexer,
+    options: IndexKeeperOptions = {},
+  ): Promise<IndexKeeper> {
+    const keeper = new IndexKeeper(store, indexer, options);
+    if (keeper.#lost()) await keeper.rebuild();
+    else await keeper.settle();
+    return keeper;
+  }
+
+  /** Changes of the store that the index may not answer for yet. */
+  get lag(): number {
+    return this.#store.lastSequence - this.#indexer.watermark;
+  }
+
+  /** Hands every change of the log to the indexer, without waiting until it is durable there. */
+  follow(): Promise<void> {
+    return this.#serially(() => this.#follow());
+  }
+
+  /** {@link follow}, then makes it durable and visible to queries (BRK-8.2 Flush). */
+  settle(): Promise<void> {
+    return this.#serially(async () => {
+      await this.#follow();
+      await this.#flush();
+    });
+  }
+
+  /** Empties the index and indexes every stored object again (BRK-8.1 Index_Full). */
+  rebuild(): Promise<void> {
+    return this.#serially(async () => {
+      const sequence = this.#store.lastSequence;
+      await this.#indexer.clear();
+      await this.#begin();
+      for await (const page of this.#store.all()) {
+        await this.#add(page.map((entry) => entry.oid));
+      }
+      // What changed while we read the store is in the log after `sequence`; adding an object again replaces it.
+      this.#position = sequence;
+      await this.#follow();
+      await this.#flush();
+    });
+  }
+
+  /** The index belongs to another store, or the log no longer holds the first change that it lacks. */
+  #lost(): boolean {
+    const { watermark } = this.#indexer;
+    return watermark > this.#store.lastSequence || watermark < this.#store.trimmedSequence;
+  }
+
+  async #follow(): Promise<void> {
+    for (;;) {
+      const changes = await this.#store.changesAfter(this.#position, this.#pageChanges);
+      const last = changes.at(-1);
+      if (last === undefined) return;
+      await this.#begin();
+      // Several changes of one object in a page come down to its present state.
+      const removed = new Set<number>();
+      const put = new Set<number>();
+      for (const change of changes) {
+        (change.kind === 'put' ? put : removed).add(change.oid);
+        (change.kind === 'put' ? removed : put).delete(change.oid);
+      }
+      for (const oid of removed) await this.#indexer.remove(oid);
+      await this.#add([...put]);
+      this.#position = last.sequence;
+      if (this.#position - this.#indexer.watermark >= this.#flushEvery) await this.#flush();
+    }
+  }
+
+  async #add(oids: readonly number[]): Promise<void> {
+    for await (const group of storedObjects(this.#store, oids)) {
+      this.#signal?.throwIfAborted();
+      for (const { entry, bytes } of group) await this.#indexer.add(entry.oid, bytes);
+    }
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#updating) return;
+    await this.#indexer.beginUpdate();
+    this.#updating = true;
+  }
+
+  async #flush(): Promise<void> {
+    if (!this.#updating) return;
+    await this.#indexer.flush(this.#position);
+    this.#updating = false;
+    await this.#store.trimChanges(this.#position);
+  }
+
+  /** One update at a time; a failed one does not block the next. */
+  #serially(work: () => Promise<void>): Promise<void> {
+    const run = this.#tail.then(work);
+    this.#tail = run.catch(() => undefined);
+    return run;
+  }
+}

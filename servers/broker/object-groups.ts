@@ -1,0 +1,50 @@
+import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
+
+/** One object as the store holds it. */
+export interface StoredObject {
+  readonly entry: RegistryEntry;
+  /** The SOIF object as it came over the wire. */
+  readonly bytes: Uint8Array;
+}
+
+/** What is read together at most, so that big objects do not pile up in memory. */
+export interface GroupLimits {
+  /** Default 4 MiB; a single larger object forms a group of its own. */
+  readonly maxBytes?: number;
+}
+
+/** The entries cut into runs whose objects together stay within `maxBytes`, in order. */
+export function groupByBytes(entries: readonly RegistryEntry[], maxBytes: number): RegistryEntry[][] {
+  const groups: RegistryEntry[][] = [];
+  let group: RegistryEntry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    if (group.length > 0 && bytes + entry.length > maxBytes) {
+      groups.push(group);
+      group = [];
+      bytes = 0;
+    }
+    group.push(entry);
+    bytes += entry.length;
+  }
+  if (group.length > 0) groups.push(group);
+  return groups;
+}
+
+/** Reads the stored objects of these identifiers in groups; identifiers without an object are left out. */
+export async function* storedObjects(
+  store: BrokerStore,
+  oids: readonly number[],
+  limits: GroupLimits = {},
+): AsyncGenerator<readonly StoredObject[], void, void> {
+  const entries = (await store.entries(oids)).filter((entry) => entry !== undefined);
+  for (const group of groupByBytes(entries, limits.maxBytes ?? 4 * 1024 * 1024)) {
+    const objects = await store.objects(group.map((entry) => entry.oid));
+    const found: StoredObject[] = [];
+    group.forEach((entry, i) => {
+      const bytes = objects[i];
+      if (bytes !== undefined) found.push({ entry, bytes });
+    });
+    yield found;
+  }
+}

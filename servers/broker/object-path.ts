@@ -1,0 +1,42 @@
+/** Objects a numbered directory holds; keeps any one listing short, as the original's `objects/` did (BRK-6.6). */
+const OBJECTS_A_DIRECTORY = 1000;
+
+/** Largest object identifier: registry identifiers are unsigned 32-bit numbers. */
+const MAX_OID = 0xffff_ffff;
+
+/** The path of a broker's own pages: `/Harvest/brokers/<name>/` (BRK-4.10, BRK-7.3 Home-Page). */
+export function brokerPath(brokerName: string): string {
+  return `/Harvest/brokers/${encodeURIComponent(brokerName)}/`;
+}
+
+/** BRK-4.10: the path of an object's content summary, `/Harvest/brokers/<name>/objects/<dir>/OBJ<n>`. */
+export function objectPath(brokerName: string, oid: number): string {
+  return `${brokerPath(brokerName)}objects/${Math.floor(oid / OBJECTS_A_DIRECTORY)}/OBJ${oid}`;
+}
+
+/**
+ * The object identifier that a directory and a file name of {@link objectPath} stand for.
+ *
+ * @returns undefined unless both are exactly what {@link objectPath} writes.
+ */
+export function oidOf(directory: string, file: string): number | undefined {
+  const digits = /^OBJ([1-9][0-9]{0,9})$/.exec(file)?.[1];
+  if (digits === undefined) return undefined;
+  const oid = Number(digits);
+  return oid <= MAX_OID && directory === String(Math.floor(oid / OBJECTS_A_DIRECTORY)) ? oid : undefined;
+}
+
+/** The object identifier in a whole path of {@link objectPath} for this broker; undefined for any other path. */
+export function oidOfPath(brokerName: string, path: string): number | undefined {
+  const prefix = `${brokerPath(brokerName)}objects/`;
+  if (!path.startsWith(prefix)) return undefined;
+  const [directory, file, ...more] = path.slice(prefix.length).split('/');
+  if (directory === undefined || file === undefined || more.length > 0) return undefined;
+  return oidOf(directory, file);
+}
+
+/** `http://host[:port]`, an IPv6 address in brackets, port 80 left out. */
+export function httpOrigin(host: string, port: number): string {
+  const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  return `http://${name}${port === 80 ? '' : `:${port}`}`;
+}

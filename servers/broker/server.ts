@@ -1,0 +1,274 @@
+import { channel } from 'node:diagnostics_channel';
+import {
+  type BrokerMessage,
+  BrokerServerSession,
+  encodeResult,
+  parseMessage,
+  REPLY,
+  type ResultItem,
+  type ServerEvent,
+} from '../../protocols/broker/index.js';
+import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
+import { type HostConnection, type Logger, TcpHost } from '../host/index.js';
+import { type AdministeredBroker, passwordMatches, runAdminCommand } from './admin.js';
+import type { Broker } from './broker.js';
+import type { SearchSummary } from './search.js';
+
+/** What of a {@link Broker} its port needs. */
+export type ServedBroker = Pick<
+  Broker,
+  'search' | 'turn' | 'config' | 'close' | 'logs' | keyof AdministeredBroker
+>;
+
+/** What {@link BrokerServer.listen} needs. */
+export interface BrokerServerOptions {
+  readonly broker: ServedBroker;
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly log: Logger;
+  /** Connections at once, default 256. */
+  readonly maxConnections?: number;
+  /** Milliseconds within which a message must have come, default 60 000 (BRK-1.8). */
+  readonly messageTimeoutMs?: number;
+  /** Milliseconds of silence after which the version line is repeated, default 15 000 (BRK-1.5). */
+  readonly repeatVersionMs?: number;
+  /** Milliseconds a client may accept nothing, default 120 000. */
+  readonly drainTimeoutMs?: number;
+  /** Milliseconds that a query waits for its turn when `Max-Queries` are running, default 10 000 (BRK-4.18). */
+  readonly queueWaitMs?: number;
+  /** What `#shutdown` does; default: closes this server, then the broker. */
+  readonly shutdown?: () => void;
+}
+
+/** Message on the diagnostics channel `harvest:broker:query`. */
+export interface QueryEvent {
+  readonly address: string;
+  readonly summary?: SearchSummary;
+  readonly milliseconds: number;
+}
+
+/** Diagnostics channel of {@link QueryEvent}s, one for each user query. */
+export const queryChannel = channel('harvest:broker:query');
+
+/** Bulk transfers have a code of their own for errors, `400` (seed). */
+const NO_BULK: ResultItem = {
+  kind: 'unknown',
+  code: 400,
+  text: 'Bulk transfer is not available in this version',
+};
+
+/** Longest part of a message in the log, characters. */
+const MAX_LOGGED = 500;
+
+/** The Broker's port: user queries, administration (BRK-1.1). One message a connection (BRK-1.6). */
+export class BrokerServer implements AsyncDisposable {
+  readonly #host: TcpHost;
+
+  private constructor(host: TcpHost) {
+    this.#host = host;
+  }
+
+  /** @throws ConnectionError when the port cannot be had. */
+  static async listen(options: BrokerServerOptions): Promise<BrokerServer> {
+    const { broker, log, messageTimeoutMs = 60_000 } = options;
+    const host = await TcpHost.listen(
+      {
+        host: options.host,
+        port: options.port,
+        log,
+        name: 'broker',
+        maxConnections: options.maxConnections ?? 256,
+        // The message as a whole has a deadline of its own, which answers before the host would cut.
+        idleTimeoutMs: messageTimeoutMs * 2,
+        drainTimeoutMs: options.drainTimeoutMs ?? 120_000,
+      },
+      (connection) => answer(connection, { ...options, messageTimeoutMs, shutdown }),
+    );
+    const server = new BrokerServer(host);
+    function shutdown(): void {
+      if (options.shutdown !== undefined) options.shutdown();
+      else void server.close().then(() => broker.close());
+    }
+    return server;
+  }
+
+  /** Where it listens. */
+  get address(): { readonly host: string; readonly port: number } {
+    return this.#host.address;
+  }
+
+  /** Connections open now. */
+  get connections(): number {
+    return this.#host.connections;
+  }
+
+  /** Takes no more connections and lets replies finish for `graceMs` (default 2000). */
+  close(options: { readonly graceMs?: number } = {}): Promise<void> {
+    return this.#host.close(options);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+interface SessionOptions extends BrokerServerOptions {
+  readonly messageTimeoutMs: number;
+  readonly shutdown: () => void;
+}
+
+async function answer(connection: HostConnection, options: SessionOptions): Promise<void> {
+  const session = new BrokerServerSession();
+  // BRK-1.3: the Broker speaks first.
+  await connection.write(session.greeting());
+  const request = await readMessage(connection, session, options.messageTimeoutMs);
+  if (request === undefined) return connection.end();
+  if (request.kind === 'error') {
+    await connection.write(encodeResult(request.item));
+    return connection.end();
+  }
+  let message: BrokerMessage;
+  try {
+    message = parseMessage(request.line);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    // BRK-4.18.
+    await connection.write(encodeResult(REPLY.malformed(error)));
+    return connection.end();
+  }
+  switch (message.kind) {
+    case 'user':
+      await answerQuery(connection, session, message, request.line, options);
+      break;
+    case 'bulk':
+      await connection.write(encodeResult(NO_BULK));
+      break;
+    case 'admin':
+      for (const item of await administer(connection, message, options))
+        await connection.write(encodeResult(item));
+      break;
+  }
+  // BRK-4.12: the end of the reply is the end of the connection.
+  await connection.end();
+}
+
+/** The one message of the connection (BRK-1.7, 1.8), or why there is none; undefined when the peer left without. */
+async function readMessage(
+  connection: HostConnection,
+  session: BrokerServerSession,
+  timeoutMs: number,
+): Promise<ServerEvent | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), timeoutMs);
+  });
+  const chunks = connection.chunks()[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      // The deadline is for the message as a whole: a byte now and then does not prolong it.
+      const next = await Promise.race([chunks.next(), late]);
+      if (next === 'late') return session.timeout()[0];
+      const [event] = next.done === true ? session.end() : session.push(next.value);
+      if (event !== undefined) return event;
+      if (next.done === true) return undefined;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function answerQuery(
+  connection: HostConnection,
+  session: BrokerServerSession,
+  message: BrokerMessage & { readonly kind: 'user' },
+  line: Uint8Array,
+  options: SessionOptions,
+): Promise<void> {
+  const { broker, repeatVersionMs = 15_000 } = options;
+  const { address } = connection.peer;
+  const started = performance.now();
+  // A burst of clients is served one after the other; only who would wait too long is turned away.
+  const deadline = started + (options.queueWaitMs ?? 10_000);
+  let pages = broker.search(message.query, message.flags, connection.signal);
+  while (pages === undefined && performance.now() < deadline && !connection.signal.aborted) {
+    await broker.turn(deadline - performance.now(), connection.signal);
+    pages = broker.search(message.query, message.flags, connection.signal);
+  }
+  if (pages === undefined) {
+    logQuery(options, address, line, 'refused, too many queries');
+    await connection.write(encodeResult(REPLY.busy()));
+    return;
+  }
+  let summary: SearchSummary | undefined;
+  try {
+    let next = pages.next();
+    for (;;) {
+      const page = await within(next, repeatVersionMs);
+      if (page === undefined) {
+        // BRK-1.5: a search that finds nothing for a while learns this way that its client has gone.
+        await connection.write(session.greeting());
+        continue;
+      }
+      if (page.done === true) {
+        summary = page.value;
+        break;
+      }
+      // The next page is searched for when this one has left: a slow reader costs what one page takes.
+      await connection.write(Buffer.concat(page.value.map(encodeResult)));
+      next = pages.next();
+    }
+  } catch (error) {
+    if (error instanceof ConnectionError) logQuery(options, address, line, 'client left');
+    throw error;
+  } finally {
+    await pages.return({ objects: 0, lines: 0, complete: false, reason: 'aborted' });
+  }
+  const milliseconds = Math.round(performance.now() - started);
+  const ending = summary.complete ? '' : ` (${summary.reason ?? 'incomplete'})`;
+  logQuery(
+    options,
+    address,
+    line,
+    `${summary.objects} objects, ${summary.lines} lines, ${milliseconds} ms${ending}`,
+  );
+  if (queryChannel.hasSubscribers)
+    queryChannel.publish({ address, summary, milliseconds } satisfies QueryEvent);
+}
+
+/** BRK-5.7 `Query`: one line for each user query. */
+function logQuery(options: SessionOptions, address: string, line: Uint8Array, outcome: string): void {
+  if (!options.broker.logs('Query')) return;
+  const text = Buffer.from(line.subarray(0, MAX_LOGGED)).toString('utf8');
+  options.log.info(`Query: ${address}: ${text}${line.length > MAX_LOGGED ? '...' : ''}: ${outcome}`);
+}
+
+async function administer(
+  connection: HostConnection,
+  message: BrokerMessage & { readonly kind: 'admin' },
+  options: SessionOptions,
+): Promise<readonly ResultItem[]> {
+  const { broker, log, shutdown } = options;
+  const { address } = connection.peer;
+  const { password, command } = message;
+  if (!passwordMatches(password, broker.config.adminPassword)) {
+    // BRK-5.2. Neither password is written anywhere.
+    log.warn(`Admin: ${address}: #${command.kind} refused: invalid password`);
+    return [REPLY.invalidPassword()];
+  }
+  if (broker.logs('Admin')) log.info(`Admin: ${address}: #${command.kind}`);
+  return runAdminCommand(command, { broker, shutdown });
+}
+
+/** The result, or undefined if it has not come after `ms`. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const waited = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([work, waited]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

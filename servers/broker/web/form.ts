@@ -1,0 +1,124 @@
+import type { QueryRequest } from '../../../clients/broker/index.js';
+
+/** The fields of the query form (BRK-9.1), read. */
+export interface QueryForm {
+  readonly query: string;
+  /** BRK-9.2: `caseflag=on` means ignore case. */
+  readonly ignoreCase: boolean;
+  readonly matchWord: boolean;
+  /** Spelling errors, 0 to 8. */
+  readonly errors: number;
+  readonly matchedLines: boolean;
+  readonly descriptions: boolean;
+  /** Also show type, dates and size of each object. */
+  readonly verbose: boolean;
+  readonly sort: 'by-rank' | 'by-NML';
+  /** `maxobjflag`: objects. */
+  readonly maxObjects?: number;
+  /** `maxresultflag`: matched lines in all. */
+  readonly maxResults?: number;
+  /** `maxlineflag`: matched lines of one object. */
+  readonly maxLines?: number;
+  /** Seconds. */
+  readonly lifetime?: number;
+  /** Page of the results, from 1. */
+  readonly page: number;
+}
+
+/** BRK-8.6: how the form stands when it is opened. */
+export const DEFAULT_FORM: QueryForm = {
+  query: '',
+  ignoreCase: true,
+  matchWord: true,
+  errors: 0,
+  matchedLines: true,
+  descriptions: true,
+  verbose: true,
+  sort: 'by-rank',
+  maxObjects: 50,
+  maxLines: 8,
+  page: 1,
+};
+
+/** Largest number of a field, and the longest query in characters. */
+const MAX_NUMBER = 1_000_000;
+const MAX_QUERY = 8192;
+
+/**
+ * Reads the fields. What is missing means what its flag's absence means to a Broker (BRK-3.7), as old query URLs
+ * expect; what is wrong counts as missing. `broker`, `host` and `port` are not looked at: a page that asks
+ * whatever host it is told to would be an open relay.
+ */
+export function readForm(fields: URLSearchParams): QueryForm {
+  const on = (name: string) => fields.get(name)?.toLowerCase() === 'on';
+  const number = (name: string, max = MAX_NUMBER) => readNumber(fields.get(name), max);
+  const optional = {
+    maxObjects: number('maxobjflag'),
+    maxResults: number('maxresultflag'),
+    maxLines: number('maxlineflag'),
+    lifetime: number('lifetime'),
+  };
+  return {
+    // One line: the message ends at a line end (BRK-1.8).
+    query: (fields.get('query') ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_QUERY),
+    ignoreCase: on('caseflag'),
+    matchWord: on('wordflag'),
+    errors: number('errorflag', 8) ?? 0,
+    matchedLines: on('opaqueflag'),
+    descriptions: on('descflag'),
+    verbose: on('verbose'),
+    sort: fields.get('sort') === 'by-NML' ? 'by-NML' : 'by-rank',
+    page: Math.max(1, number('page', 10_000) ?? 1),
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined && value > 0)),
+  };
+}
+
+/** The form as the query part of a URL; {@link readForm} reads it back. */
+export function writeForm(form: QueryForm): string {
+  const fields = new URLSearchParams({ query: form.query });
+  const flags: readonly (readonly [string, boolean])[] = [
+    ['caseflag', form.ignoreCase],
+    ['wordflag', form.matchWord],
+    ['opaqueflag', form.matchedLines],
+    ['descflag', form.descriptions],
+    ['verbose', form.verbose],
+  ];
+  for (const [name, value] of flags) if (value) fields.set(name, 'on');
+  if (form.errors > 0) fields.set('errorflag', String(form.errors));
+  if (form.sort !== 'by-rank') fields.set('sort', form.sort);
+  const numbers: readonly (readonly [string, number | undefined])[] = [
+    ['maxobjflag', form.maxObjects],
+    ['maxresultflag', form.maxResults],
+    ['maxlineflag', form.maxLines],
+    ['lifetime', form.lifetime],
+    ['page', form.page > 1 ? form.page : undefined],
+  ];
+  for (const [name, value] of numbers) if (value !== undefined) fields.set(name, String(value));
+  return fields.toString();
+}
+
+/**
+ * What to ask the broker. One object more than is wanted is asked for, so that a cut is noticed (BRK-4.16).
+ *
+ * @param maxObjects objects shown at most, whatever the form says.
+ */
+export function toRequest(form: QueryForm, maxObjects: number, attributes: readonly string[]): QueryRequest {
+  return {
+    desc: form.descriptions,
+    matchedLines: form.matchedLines,
+    ignoreCase: form.ignoreCase,
+    matchWord: form.matchWord,
+    errors: form.errors,
+    maxFiles: Math.min(form.maxObjects ?? maxObjects, maxObjects) + 1,
+    attributes,
+    ...(form.maxResults === undefined ? {} : { maxResults: form.maxResults }),
+    ...(form.maxLines === undefined ? {} : { maxLines: form.maxLines }),
+    ...(form.lifetime === undefined ? {} : { lifetime: form.lifetime }),
+  };
+}
+
+function readNumber(text: string | null, max: number): number | undefined {
+  if (text === null || !/^[0-9]{1,7}$/.test(text.trim())) return undefined;
+  const value = Number(text);
+  return value <= max ? value : undefined;
+}

@@ -1,0 +1,66 @@
+import type { Query } from '../../../protocols/broker/index.js';
+import { type Content, html } from './html.js';
+
+/** Most words marked; a query with more is a program's. */
+const MAX_WORDS = 32;
+
+/** Characters that a search engine reads as a pattern (BRK-2.22): such terms are not marked. */
+const PATTERN = /[.#[\]^$|*()\\]/;
+
+/** The plain words and phrases that a query looks for, as far as their places can be shown literally. */
+export function literalTerms(query: Query): string[] {
+  const terms: string[] = [];
+  const visit = (node: Query): void => {
+    switch (node.kind) {
+      case 'term':
+        if (!PATTERN.test(node.text)) terms.push(node.text);
+        break;
+      case 'select':
+        if (node.operator === 'contains' && !PATTERN.test(node.value)) terms.push(node.value);
+        break;
+      case 'and':
+      case 'or':
+        visit(node.left);
+        visit(node.right);
+        break;
+      case 'except':
+        visit(node.left);
+        break;
+      default:
+        // `not` and `#allb` show nothing.
+        break;
+    }
+  };
+  visit(query);
+  return [...new Set(terms)].filter((term) => term.trim() !== '').slice(0, MAX_WORDS);
+}
+
+/** A function that marks the terms in a text. */
+export function highlighter(
+  terms: readonly string[],
+  options: { readonly ignoreCase: boolean; readonly matchWord: boolean },
+): (text: string) => Content {
+  if (terms.length === 0) return (text) => text;
+  const longestFirst = [...terms].sort((a, b) => b.length - a.length);
+  const any = `(?:${longestFirst.map(literal).join('|')})`;
+  const source = options.matchWord ? `(?<![\\p{L}\\p{N}_])${any}(?![\\p{L}\\p{N}_])` : any;
+  const pattern = new RegExp(source, options.ignoreCase ? 'giu' : 'gu');
+  return (text) => {
+    const parts: Content[] = [];
+    let end = 0;
+    for (const match of text.matchAll(pattern)) {
+      parts.push(text.slice(end, match.index), html`<mark>${match[0]}</mark>`);
+      end = match.index + match[0].length;
+    }
+    parts.push(text.slice(end));
+    return parts;
+  };
+}
+
+/** A pattern for the text itself: every character that has a meaning is taken literally, so it runs in linear time. */
+function literal(text: string): string {
+  return text
+    .trim()
+    .replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+    .replace(/\s+/g, '\\s+');
+}

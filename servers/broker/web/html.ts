@@ -1,0 +1,62 @@
+/** Text that is HTML already. Only {@link html} and {@link raw} make it. */
+export class Html {
+  constructor(readonly text: string) {}
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** What may stand in a template: text is escaped, HTML is not, lists are joined, the rest says nothing. */
+export type Content = Html | string | number | undefined | false | readonly Content[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/**
+ * Text as HTML, for element content and quoted attribute values. Control characters, which HTML cannot hold,
+ * and characters that turn the direction of what follows become U+FFFD, so that a document's text cannot
+ * pretend to be something else.
+ */
+export function escapeHtml(text: string): string {
+  return text
+    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+}
+
+/** A template whose values are escaped; attribute values in it must be quoted. */
+export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
+  let text = strings[0] ?? '';
+  values.forEach((value, i) => {
+    text += render(value) + (strings[i + 1] ?? '');
+  });
+  return new Html(text);
+}
+
+function render(value: Content): string {
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'string') return escapeHtml(value);
+  if (typeof value === 'number') return String(value);
+  if (value === undefined || value === false) return '';
+  return value.map(render).join('');
+}
+
+/** URL schemes a page may link to: what came from the network never becomes a `javascript:` link. */
+const LINKABLE = /^(?:https?|ftp|gopher|news):/i;
+
+/** Whether a URL from a document may become a link. */
+export function isLinkable(url: string): boolean {
+  return LINKABLE.test(url) && !/[\0-\x20\x7f]/.test(url);
+}
+
+/** The text as a link to `url` if that may be one, else just the text. */
+export function link(url: string, text: Content): Html {
+  return isLinkable(url)
+    ? html`<a href="${url}" rel="noreferrer nofollow">${text}</a>`
+    : html`<span>${text}</span>`;
+}

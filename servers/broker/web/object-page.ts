@@ -1,0 +1,63 @@
+import { decodeText, type SoifObject } from '../../../protocols/soif/index.js';
+import { type Content, type Html, html, link } from './html.js';
+import { byteSize, dateTime, duration } from './values.js';
+
+/** Attributes whose value is a time (SOIF-6.1), in lower case. */
+const TIMES = new Set(['update-time', 'last-modification-time', 'creation-time', 'expiry-time', 'expires']);
+
+/** Attributes whose value is a span of seconds (SOIF-6.2). */
+const SPANS = new Set(['refresh-rate', 'time-to-live']);
+
+/** Attributes whose lines are URLs. */
+const URLS = /^(?:(?:embed<\d+>-)?url-references|url|.*-url|links?)$/i;
+
+/** Characters of a value, links of a list and attributes of an object shown; the raw summary has all. */
+const MAX_VALUE = 32_768;
+const MAX_LINKS = 500;
+const MAX_ATTRIBUTES = 1000;
+
+/** The readable view of one object: what BRK-9.4's DisplayObject shows. */
+export function objectPart(object: SoifObject, rawPath: string, bytes: number): Html {
+  const title = object.text('Title')?.replace(/\s+/g, ' ').trim();
+  const attributes = object.attributes.slice(0, MAX_ATTRIBUTES);
+  return html`<article>
+<h1>${title === undefined || title === '' ? 'Content summary' : title}</h1>
+<p class="url">${link(object.url, object.url)}</p>
+<p class="about"><span>${object.type} object</span> <span>${object.size} attributes</span> <span>${byteSize(bytes)}</span> <a href="${rawPath}">Raw SOIF</a></p>
+<h2>Attributes</h2>
+<dl class="attributes">
+${attributes.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${shownValue(name, value)}</dd></div>\n`)}</dl>
+${object.size > MAX_ATTRIBUTES ? html`<p class="note">${object.size - MAX_ATTRIBUTES} further attributes are in the raw summary.</p>` : ''}
+</article>`;
+}
+
+function shownValue(name: string, value: Uint8Array): Content {
+  // A value cut in the middle of a character shows one replacement character at its end.
+  const whole = value.length <= MAX_VALUE;
+  const text = decodeText(whole ? value : value.subarray(0, MAX_VALUE)).replace(/\n$/, '');
+  const key = name.toLowerCase();
+  if (TIMES.has(key)) {
+    const time = dateTime(text);
+    if (time !== undefined && text.trim() !== '0') {
+      return html`<time datetime="${time}">${time.replace('T', ' ').replace('Z', ' UTC')}</time> <span class="raw">${text}</span>`;
+    }
+  }
+  if (SPANS.has(key) && /^[0-9]{1,12}$/.test(text.trim())) {
+    return html`${duration(Number(text))} <span class="raw">${text}</span>`;
+  }
+  if (URLS.test(name)) return linkList(text, whole);
+  return [text.includes('\n') ? html`<pre>${text}</pre>` : text, whole ? '' : cutNote(value.length)];
+}
+
+function linkList(text: string, whole: boolean): Content {
+  const urls = text.split('\n').map((line) => line.trim());
+  const shown = urls.filter((url) => url !== '').slice(0, MAX_LINKS);
+  const [only] = shown;
+  if (shown.length === 1 && only !== undefined) return link(only, only);
+  const more = !whole || urls.length > MAX_LINKS;
+  return html`<ul class="links">${shown.map((url) => html`<li>${link(url, url)}</li>\n`)}</ul>${more ? html`<p class="note">Further lines are in the raw summary.</p>` : ''}`;
+}
+
+function cutNote(length: number): Html {
+  return html`<p class="note">Cut here; the whole value of ${byteSize(length)} is in the raw summary.</p>`;
+}

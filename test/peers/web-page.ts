@@ -1,0 +1,162 @@
+/**
+ * Uses the broker's web page in a real browser with the keyboard only:
+ *
+ *     CHROMIUM=/usr/bin/chromium node web-page.js [DIRECTORY FOR SCREENSHOTS]
+ *
+ * Prints `ok` and exits with 0 if a person without a mouse can search and read a summary.
+ */
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { WebServer } from '../../servers/broker/index.js';
+import { document, NOW, ScriptedGatherd, scene, serve } from '../broker/scene.js';
+
+const SUBJECTS = ['gopher', 'veronica', 'archie', 'wais', 'mosaic', 'usenet', 'whois', 'finger'];
+
+const cleanups: (() => unknown)[] = [];
+const t = { teardown: (handler: () => unknown) => void cleanups.unshift(handler) };
+const [directory = 'screenshots'] = process.argv.slice(2);
+
+try {
+  await mkdir(directory, { recursive: true });
+  const url = await startSite();
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    // Continuous integration runs as root in a container, where Chromium's own sandbox cannot be set up.
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+  t.teardown(() => browser.close());
+  await useWithKeyboard(await browser.newContext({ viewport: { width: 1100, height: 900 } }), url);
+  await lookAt(
+    await browser.newContext({ viewport: { width: 390, height: 844 }, isMobile: true }),
+    url,
+    'phone',
+  );
+  await lookAt(
+    await browser.newContext({ colorScheme: 'dark', viewport: { width: 1100, height: 900 } }),
+    url,
+    'dark',
+  );
+  process.stdout.write('ok\n');
+} finally {
+  for (const cleanup of cleanups) await cleanup();
+}
+
+async function startSite(): Promise<string> {
+  const gatherd = await ScriptedGatherd.listen();
+  t.teardown(() => gatherd.close());
+  gatherd.documents = Array.from({ length: 48 }, (_, i) => {
+    const subject = SUBJECTS[i % SUBJECTS.length] ?? '';
+    const updateTime = NOW - 100 * i;
+    return {
+      updateTime,
+      text: document(
+        `http://www.example.org/internet/${subject}/${i}.html`,
+        {
+          Title: `Notes on ${subject}, part ${Math.floor(i / SUBJECTS.length) + 1}`,
+          Type: i % 3 === 0 ? 'PostScript' : 'HTML',
+          'File-Size': String(2000 + i * 731),
+          Description: `How ${subject} finds its way through the Internet, and what a service of 1995 had to know about it.`,
+          Keywords: `internet\n${subject}\nresource discovery`,
+          'Last-Modification-Time': String(updateTime - 86_400 * i),
+          'URL-References': `http://www.example.org/\nftp://ftp.example.org/pub/${subject}.tar\nmailto:someone@example.org`,
+        },
+        updateTime,
+      ),
+    };
+  });
+  const made = await scene(t, { points: [gatherd.point(2)] });
+  await made.broker.collect();
+  const server = await serve(t, made);
+  const web = await WebServer.listen({
+    broker: made.broker,
+    brokerAddress: server.address,
+    host: '127.0.0.1',
+    port: 0,
+    log: made.broker.log,
+  });
+  t.teardown(() => web.close());
+  return web.url;
+}
+
+async function useWithKeyboard(context: BrowserContext, url: string): Promise<void> {
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url)) complaints.push(`asked for ${request.url()}`);
+  });
+
+  await page.goto(url);
+  assert.equal(await focused(page), 'INPUT query', 'the cursor is in the query field');
+  await page.screenshot({ path: join(directory, 'search.png') });
+  await page.keyboard.type('internet and (gopher or wais)');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.results');
+  await page.screenshot({ path: join(directory, 'results.png') });
+  assert.equal(await page.locator('h1').textContent(), '12 objects found');
+
+  await page.keyboard.press('Tab');
+  assert.match(await focused(page), /^A skip/, 'the first stop is the skip link');
+  await page.keyboard.press('Enter');
+  await tabTo(page, /^A result .*gopher|^A result .*wais/);
+  assert.ok(await focusIsVisible(page), 'the focus can be seen');
+  await page.screenshot({ path: join(directory, 'focus.png') });
+  await tabTo(page, /^A summary/);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('dl.attributes');
+  assert.match((await page.locator('h1').textContent()) ?? '', /^Notes on (?:gopher|wais)/);
+  await page.screenshot({ path: join(directory, 'object.png') });
+
+  await page.goto(`${url}Harvest/cgi-bin/BrokerQuery.cgi?query=gopher+and+(`);
+  await page.screenshot({ path: join(directory, 'fault.png') });
+  await page.goto(`${url}stats.html`);
+  await page.screenshot({ path: join(directory, 'stats.png') });
+  await page.goto(`${url}Harvest/brokers/example/queryhelp.html`);
+  await page.screenshot({ path: join(directory, 'help.png') });
+  // The query with a fault is answered with status 400, which Chromium reports on its console.
+  assert.deepEqual(
+    complaints.filter((complaint) => !complaint.includes('400 (Bad Request)')),
+    [],
+  );
+}
+
+async function lookAt(context: BrowserContext, url: string, name: string): Promise<void> {
+  const page = await context.newPage();
+  const fields = 'query=internet&caseflag=on&opaqueflag=on&descflag=on&verbose=on&maxlineflag=5';
+  for (const [part, path] of [
+    ['search', ''],
+    ['results', `Harvest/cgi-bin/BrokerQuery.cgi?${fields}`],
+  ] as const) {
+    await page.goto(`${url}${path}`);
+    const overflow = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    assert.equal(overflow, 0, `${name} ${part} fits the screen`);
+    await page.screenshot({ path: join(directory, `${part}-${name}.png`) });
+  }
+}
+
+/** What has the focus: element, then what it is on this site. */
+async function focused(page: Page): Promise<string> {
+  const text = await page.evaluate(`(() => {
+    const it = document.activeElement;
+    const kind = it.closest('.results h2') ? 'result' : it.closest('.results .about') ? 'summary' : it.className;
+    return [it.tagName, it.name || kind, it.innerText].filter(Boolean).join(' ');
+  })()`);
+  return String(text);
+}
+
+async function focusIsVisible(page: Page): Promise<boolean> {
+  return (await page.evaluate("getComputedStyle(document.activeElement).outlineStyle !== 'none'")) === true;
+}
+
+async function tabTo(page: Page, wanted: RegExp): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab');
+    if (wanted.test(await focused(page))) return;
+  }
+  assert.fail(`no way to ${wanted} with the tabulator key`);
+}
