@@ -1,0 +1,96 @@
+import type { FetchResult } from '../../../clients/fetch/index.js';
+import type { DocumentRecord, GathererBatch, QueueEntry } from '../../../storage/index.js';
+import type { EssenceOutput } from '../essence/index.js';
+
+/**
+ * What became of a URI (CRAWL-8.1): positive numbers are the protocol's own status, the rest is ours.
+ * The numbers are those of the engine we follow, so that its users can read our logs.
+ */
+export const FETCH_STATUS = {
+  /** Never tried. */
+  untried: 0,
+  /** The host cannot be reached, or the connection broke off: tried again after a while. */
+  connectFailed: -2,
+  /** A processor failed unexpectedly. */
+  runtimeError: -5,
+  /** The access method or the URL cannot be fetched. */
+  unfetchable: -7,
+  /** A prerequisite (robots.txt) was fetched instead; the URI's turn comes again. */
+  deferred: -50,
+  /** robots.txt could not be had: the host is skipped in this run (G-63). */
+  robotsUnavailable: -61,
+  /** Out of scope when looked at again. */
+  outOfScope: -5000,
+  /** The type is on the stop list by its name alone, so it is not fetched (E-28). */
+  stoppedByName: -5001,
+  /** robots.txt forbids it. */
+  robotsForbidden: -9998,
+} as const;
+
+/** How the URI's summary came about; counted and logged (G-108, G-148). */
+export type Disposition =
+  | 'summarized' // fetched and summarized anew
+  | 'unchanged' // the server or the digest says that it did not change: refreshed
+  | 'kept' // its Refresh-Rate is not over: the server was not asked
+  | 'listed' // a directory: source of links only
+  | 'redirected'
+  | 'rejected' // stop list, robots META, robots.txt, scope
+  | 'failed'
+  | 'retry';
+
+/** A link as the extractors give it: absolute, canonical. */
+export interface OutLink {
+  readonly url: string;
+  /** CRAWL-2.2: `L` link, `E` embed, `R` redirect. */
+  readonly hop: 'L' | 'E' | 'R';
+}
+
+/**
+ * One URI on its way through the chains (CRAWL section 2): what the frontier handed out, and what the processors
+ * found. It lives from `next()` to `finished()`.
+ */
+export class CrawlUri {
+  /** CRAWL-8.1; see {@link FETCH_STATUS}. */
+  status: number = FETCH_STATUS.untried;
+  disposition: Disposition = 'failed';
+  /** One sentence for the log: why it failed or was rejected. */
+  reason = '';
+  /** What the store knows of it from earlier runs. */
+  document: DocumentRecord | undefined;
+  fetched: FetchResult | undefined;
+  /** Bytes of the fetched body; the body itself may have been handed to a worker thread. */
+  size = 0;
+  essence: EssenceOutput | undefined;
+  outLinks: readonly OutLink[] = [];
+  /** Milliseconds that the server asks us to stay away (429, 503 with Retry-After). */
+  retryAfterMs = 0;
+  /** Milliseconds since the epoch; 0 when nothing was fetched, and then no politeness wait follows (CRAWL-7.1). */
+  contactEnd = 0;
+
+  /** Links that were scheduled: they enter their queues when {@link batch} is committed. */
+  readonly scheduled: QueueEntry[] = [];
+
+  constructor(
+    readonly entry: QueueEntry,
+    /** Everything that is to be stored of this URI: written as one when it is finished. */
+    readonly batch: GathererBatch,
+    readonly signal: AbortSignal,
+  ) {}
+
+  /** The links found when the document was last walked, for one that is not walked again. */
+  useKnownLinks(document: DocumentRecord): void {
+    this.outLinks = document.links.map(({ url, hop }) => ({
+      url,
+      hop: hop === 'E' || hop === 'R' ? hop : 'L',
+    }));
+  }
+
+  get url(): string {
+    return this.entry.uri.url;
+  }
+
+  /** CRAWL-8.2, 11.7: links are followed from successes only. */
+  get succeeded(): boolean {
+    return this.status > 0;
+  }
+}

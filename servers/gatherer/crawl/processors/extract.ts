@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { EssencePool } from '../../essence/index.js';
+import type { Processor, ProcessResult } from '../chains.js';
+import type { CrawlUri } from '../crawl-uri.js';
+
+export interface ExtractOptions {
+  readonly essence: EssencePool;
+  readonly rulesDigest: string;
+  readonly now: () => number;
+}
+
+/**
+ * CRAWL-11.2 chain 3: one walk of the document gives its links and its summary (Essence). A document whose digest is
+ * the one we know is not walked again (G-108, third line).
+ */
+export class ExtractProcessor implements Processor {
+  readonly name = 'Essence';
+
+  constructor(readonly options: ExtractOptions) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    if (uri.disposition === 'kept' || uri.disposition === 'unchanged') return 'proceed';
+    const { essence, rulesDigest, now } = this.options;
+    const fetched = uri.fetched!;
+    const known = uri.document;
+    if (known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest) {
+      if (createHash('md5').update(fetched.body).digest('hex') === known.md5) {
+        uri.disposition = 'unchanged';
+        uri.useKnownLinks(known);
+        return 'proceed';
+      }
+    }
+    uri.essence = await essence.summarize(
+      {
+        url: uri.url,
+        body: fetched.body,
+        ...(fetched.contentType === undefined ? {} : { contentType: fetched.contentType }),
+        ...(fetched.charset === undefined ? {} : { charset: fetched.charset }),
+        lastModificationTime: fetched.lastModified,
+        updateTime: now(),
+      },
+      uri.signal,
+    );
+    uri.disposition = uri.essence.rejected ? 'rejected' : 'summarized';
+    if (uri.essence.rejected)
+      uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not wanted`;
+    uri.outLinks = uri.essence.links;
+    return 'proceed';
+  }
+}

@@ -1,0 +1,93 @@
+import { entryUrl, type Fetcher } from '../../../../clients/fetch/index.js';
+import { ConnectionError, UsageError } from '../../../../protocols/errors.js';
+import type { Processor, ProcessResult } from '../chains.js';
+import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
+
+export interface FetchProcessorOptions {
+  readonly fetcher: Fetcher;
+  /** Bytes of a document that are taken at most (G-86). */
+  readonly maxBytes: number;
+  /** Milliseconds without a byte after which a read is given up (G-85). */
+  readonly timeoutMs: number;
+  /** Send If-None-Match and If-Modified-Since for documents that we know (G-106). */
+  readonly conditional: boolean;
+  /** Digest of what a summary depends on besides the document (G-110). */
+  readonly rulesDigest: string;
+}
+
+/** Retry-After is obeyed up to this, in milliseconds; a server cannot park a queue for longer. */
+const MAX_RETRY_AFTER_MS = 300_000;
+
+/** CRAWL-11.2 chain 2: gets the document by its access method, conditionally when it is known (G-105, G-106). */
+export class FetchProcessor implements Processor {
+  readonly name = 'Fetch';
+
+  constructor(readonly options: FetchProcessorOptions) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    if (uri.disposition === 'kept') return 'proceed';
+    const { fetcher, maxBytes, timeoutMs, conditional, rulesDigest } = this.options;
+    const known = uri.document;
+    // G-110: when the rules changed the document is wanted in any case.
+    const ask =
+      conditional && known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest;
+    try {
+      uri.fetched = await fetcher.fetch({
+        url: uri.url,
+        maxBytes,
+        timeoutMs,
+        signal: uri.signal,
+        ...(ask ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
+      });
+    } catch (error) {
+      if (uri.signal.aborted) throw error;
+      uri.status = error instanceof UsageError ? FETCH_STATUS.unfetchable : FETCH_STATUS.connectFailed;
+      uri.disposition = error instanceof ConnectionError ? 'retry' : 'failed';
+      uri.reason = error instanceof Error ? error.message : String(error);
+      return 'post';
+    }
+    uri.contactEnd = Date.now();
+    uri.status = uri.fetched.status;
+    uri.size = uri.fetched.body.length;
+    return this.#judge(uri);
+  }
+
+  #judge(uri: CrawlUri): ProcessResult {
+    const fetched = uri.fetched!;
+    const known = uri.document;
+    if (fetched.status === 304 && known !== undefined) {
+      uri.disposition = 'unchanged';
+      uri.useKnownLinks(known);
+      return 'proceed';
+    }
+    if (fetched.location !== undefined) {
+      uri.disposition = 'redirected';
+      uri.outLinks = [{ url: fetched.location, hop: 'R' }];
+      return 'post';
+    }
+    if (fetched.status === 429 || fetched.status === 503) {
+      const seconds = Number(fetched.headers['retry-after'] ?? '');
+      uri.retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : 0;
+      uri.disposition = 'retry';
+      uri.reason = `status ${fetched.status}`;
+      return 'post';
+    }
+    if (fetched.entries !== undefined) {
+      uri.disposition = 'listed';
+      uri.outLinks = fetched.entries.map((entry) => ({ url: entryUrl(uri.url, entry), hop: 'L' as const }));
+      return 'post';
+    }
+    if (fetched.status < 200 || fetched.status > 299) {
+      uri.disposition = 'failed';
+      uri.reason = `status ${fetched.status}`;
+      return 'post';
+    }
+    if (fetched.truncated) {
+      // G-86: an object over the limit is logged and not summarized.
+      uri.disposition = 'failed';
+      uri.reason = `larger than ${this.options.maxBytes} bytes`;
+      return 'post';
+    }
+    return 'proceed';
+  }
+}

@@ -1,0 +1,32 @@
+import type { Processor, ProcessResult } from '../chains.js';
+import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
+import type { ServerCache } from '../server-cache.js';
+
+/**
+ * CRAWL-12.4, 12.5: robots.txt comes before anything else of a server. The turn of the first URI is used for it; that
+ * URI goes back to the head of its queue and comes again after the politeness delay, which the fetch of robots.txt
+ * earns like any other contact.
+ */
+export class PreconditionEnforcer implements Processor {
+  readonly name = 'PreconditionEnforcer';
+
+  constructor(readonly servers: ServerCache) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    // G-108: a document that is kept as it is contacts nobody, so nothing must be asked first.
+    if (uri.disposition === 'kept') return 'proceed';
+    if (!this.servers.robotsKnown(uri.url)) {
+      await this.servers.fetchRobots(uri.url, uri.signal);
+      uri.contactEnd = Date.now();
+      uri.status = FETCH_STATUS.deferred;
+      uri.disposition = 'retry';
+      return 'post';
+    }
+    const verdict = this.servers.verdict(uri.url);
+    if (verdict.allowed) return 'proceed';
+    uri.status = verdict.unavailable ? FETCH_STATUS.robotsUnavailable : FETCH_STATUS.robotsForbidden;
+    uri.disposition = verdict.unavailable ? 'failed' : 'rejected';
+    uri.reason = verdict.reason;
+    return 'post';
+  }
+}

@@ -1,0 +1,116 @@
+import type { RootNode, UrlFilter } from '../../../protocols/config/index.js';
+import { accessMethod } from '../../../protocols/urls/index.js';
+import type { HostAddresses } from './host-addresses.js';
+
+/** Why a link does not become a LeafNode of its RootNode; shown in the log (G-148). */
+export type Refusal = 'url-max' | 'host-max' | 'depth' | 'access' | 'url-filter' | 'host-filter';
+
+/** A RootNode's counters, kept in the store so that a restarted run goes on counting where it was. */
+export interface RootProgress {
+  readonly urls: number;
+  readonly hosts: readonly string[];
+}
+
+/** A RootNode with its filter files loaded. */
+export interface RootRules {
+  readonly root: RootNode;
+  readonly urlFilter: UrlFilter | undefined;
+  readonly hostFilter: UrlFilter | undefined;
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = {
+  'http:': '80',
+  'https:': '443',
+  'ftp:': '21',
+  'gopher:': '70',
+};
+
+/**
+ * The enumeration limits of one RootNode (G-27 to G-38): how many URLs it may generate, from how many hosts, how deep,
+ * by which access methods, and through which filters. Everything here is synchronous, so that "may it" and "it is
+ * taken" cannot come apart; names must have been resolved before.
+ */
+export class RootLimits {
+  readonly refused = new Map<Refusal, number>();
+  readonly #hosts: Set<string>;
+  #urls: number;
+  #dirty = false;
+
+  constructor(
+    readonly rules: RootRules,
+    readonly addresses: HostAddresses,
+    progress?: RootProgress,
+  ) {
+    this.#urls = progress?.urls ?? 0;
+    this.#hosts = new Set(progress?.hosts ?? []);
+  }
+
+  /** URLs generated so far. */
+  get urls(): number {
+    return this.#urls;
+  }
+
+  /** Hosts touched so far. */
+  get hosts(): number {
+    return this.#hosts.size;
+  }
+
+  /** The counters when they changed since the last call, to be stored. */
+  takeProgress(): RootProgress | undefined {
+    if (!this.#dirty) return undefined;
+    this.#dirty = false;
+    return { urls: this.#urls, hosts: [...this.#hosts] };
+  }
+
+  /**
+   * The limits that need no look-up: may this URL, `depth` steps from the RootNode, be generated? The RootNode itself
+   * (depth 0) is bound by URL-Max alone.
+   */
+  refusal(url: URL, depth: number): Refusal | undefined {
+    const { root, urlFilter } = this.rules;
+    // G-32: URL-Max limits what enumeration generates, over all depths.
+    if (this.#urls >= root.urlMax) return 'url-max';
+    if (depth === 0) return undefined;
+    // G-34: Depth=0 is unlimited.
+    if (root.depth > 0 && depth > root.depth) return 'depth';
+    if (!root.access.includes(accessMethod(url.href))) return 'access';
+    // G-44, G-48: the filter sees the path with its query, nothing else.
+    if (urlFilter !== undefined && !urlFilter.allows(url.pathname + url.search)) return 'url-filter';
+    return undefined;
+  }
+
+  /** The limits on hosts (G-33, G-45). */
+  hostRefusal(url: URL, depth: number): Refusal | undefined {
+    if (!this.#countsHosts(url)) return undefined;
+    if (
+      !this.#hosts.has(this.addresses.identity(url.hostname)) &&
+      this.#hosts.size >= this.rules.root.hostMax
+    ) {
+      return 'host-max';
+    }
+    const { hostFilter } = this.rules;
+    if (depth > 0 && hostFilter !== undefined) {
+      // G-45: `name:port` and `address:port` are tried; a line matches if either does.
+      const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? '') : url.port;
+      const names = [url.hostname, ...this.addresses.of(url.hostname)];
+      if (!names.some((name) => hostFilter.allows(`${name}:${port}`))) return 'host-filter';
+    }
+    return undefined;
+  }
+
+  /** The URL is generated: it counts, and so does its host. */
+  take(url: URL): void {
+    // G-26: a directory is expanded to LeafNodes, it is none itself.
+    if (url.protocol !== 'file:' || !url.pathname.endsWith('/')) this.#urls++;
+    this.#dirty = true;
+    if (this.#countsHosts(url)) this.#hosts.add(this.addresses.identity(url.hostname));
+  }
+
+  refuse(reason: Refusal): void {
+    this.refused.set(reason, (this.refused.get(reason) ?? 0) + 1);
+  }
+
+  #countsHosts(url: URL): boolean {
+    return url.hostname !== '' && url.protocol !== 'file:';
+  }
+}

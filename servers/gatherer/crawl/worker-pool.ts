@@ -1,0 +1,21 @@
+/**
+ * CRAWL-1.5, 20.5: the workers are asynchronous tasks. Each loops over `step` until that says that there is nothing
+ * left. The first failure stops all of them through `abort` and is thrown.
+ */
+export async function runWorkers(
+  count: number,
+  step: () => Promise<boolean>,
+  abort: (reason: unknown) => void,
+): Promise<void> {
+  let failure: { readonly error: unknown } | undefined;
+  const work = async (): Promise<void> => {
+    try {
+      while (failure === undefined && (await step()));
+    } catch (error) {
+      failure ??= { error };
+      abort(error);
+    }
+  };
+  await Promise.all(Array.from({ length: count }, work));
+  if (failure !== undefined) throw failure.error;
+}

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  type GathererConfig,
+  parseFilter,
+  type RootNode,
+  type UrlFilter,
+} from '../../protocols/config/index.js';
+import { ConfigError } from '../../protocols/errors.js';
+import type { RootRules } from './crawl/root-limits.js';
+
+/** Reads the filter files of a RootNode. */
+export async function loadRootRules(root: RootNode, config: GathererConfig): Promise<RootRules> {
+  return {
+    root,
+    urlFilter: await loadUrlFilter(root, config),
+    hostFilter: root.hostFilter === undefined ? undefined : await loadFilter(root.hostFilter, config, root),
+  };
+}
+
+/** G-31: without a URL filter the default one applies; `/dev/null` switches filtering off. */
+async function loadUrlFilter(root: RootNode, config: GathererConfig): Promise<UrlFilter | undefined> {
+  if (root.urlFilter !== undefined) return loadFilter(root.urlFilter, config, root);
+  const file = fileURLToPath(import.meta.resolve('#essence-lib/URL-filter-default'));
+  return parseFilter(await readFile(file, 'utf8'), file);
+}
+
+/** G-20: a relative name is looked up in Lib-Directory, Top-Directory, and the current directory. */
+async function loadFilter(
+  name: string,
+  config: GathererConfig,
+  root: RootNode,
+): Promise<UrlFilter | undefined> {
+  if (name === '/dev/null') return undefined;
+  const folders = [config.libDirectory, config.topDirectory, '.'].filter((folder) => folder !== undefined);
+  const candidates = isAbsolute(name) ? [name] : folders.map((folder) => resolve(folder, name));
+  for (const file of candidates) {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text !== undefined) return parseFilter(text, file);
+  }
+  throw new ConfigError(root.url, root.line, 'filter', `file ${name} cannot be read`);
+}

@@ -1,0 +1,2 @@
+export { type DocumentEvent, documentChannel } from './events.js';
+export { Gatherer, type GathererOptions, type GatherReport, type RootReport } from './gatherer.js';
