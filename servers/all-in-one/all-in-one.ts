@@ -1,0 +1,173 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import {
+  type BrokerConfig,
+  type CollectionPoint,
+  type GathererConfig,
+  parseBrokerConf,
+} from '../../protocols/config/index.js';
+import { Broker, BrokerServer, type CollectionReport, WebServer } from '../broker/index.js';
+import { GatherdServer } from '../gatherd/index.js';
+import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer/index.js';
+import type { Logger } from '../host/index.js';
+
+export interface AllInOneOptions {
+  /** Everything that is kept lives below it. */
+  readonly dataDirectory: string;
+  /** Address that all servers listen on. */
+  readonly host: string;
+  /** Ports; 0 takes a free one. */
+  readonly gatherdPort: number;
+  readonly brokerPort: number;
+  readonly webPort: number;
+  /** What to gather, and the Gatherer's name and rates. */
+  readonly config: GathererConfig;
+  readonly gatherer?: Omit<GathererOptions, 'directory' | 'config'>;
+  /** One logger a program, by its name. */
+  readonly log: (program: 'gatherd' | 'broker' | 'web') => Logger;
+}
+
+/** What one round of gathering, publishing and collecting did. */
+export interface CycleReport {
+  readonly gathered: GatherReport;
+  /** The published generation. */
+  readonly generation: number;
+  /** Objects in it. */
+  readonly exported: number;
+  readonly collected: CollectionReport;
+  /** Objects in the broker. */
+  readonly objects: number;
+}
+
+/**
+ * A Gatherer, its gatherd, a Broker that collects from that gatherd over TCP, and the Broker's web pages, in one process.
+ * They share nothing but the machine: the same parts run as separate programs.
+ */
+export class AllInOne implements AsyncDisposable {
+  private constructor(
+    readonly options: AllInOneOptions,
+    readonly gatherer: Gatherer,
+    readonly gatherd: GatherdServer,
+    readonly broker: Broker,
+    readonly brokerServer: BrokerServer,
+    readonly web: WebServer,
+  ) {}
+
+  /** Opens the stores and listens on all ports; what earlier runs left is served at once. */
+  static async start(options: AllInOneOptions): Promise<AllInOne> {
+    const opened: AsyncDisposable[] = [];
+    const keep = <T extends AsyncDisposable>(resource: T): T => {
+      opened.push(resource);
+      return resource;
+    };
+    try {
+      const { host, config, log } = options;
+      const data = resolve(options.dataDirectory);
+      const gatherer = keep(
+        await Gatherer.open({ ...options.gatherer, directory: join(data, 'gatherer'), config }),
+      );
+      const gatherd = keep(
+        await GatherdServer.listen({
+          generationsDirectory: gatherer.generationsDirectory,
+          host,
+          port: options.gatherdPort,
+          log: log('gatherd'),
+          accessFile: join(data, 'gatherer', 'gatherd.cf'),
+          identity: {
+            name: config.gathererName,
+            host: config.gathererHost,
+            port: options.gatherdPort,
+            version: config.gathererVersion,
+          },
+        }),
+      );
+      const point: CollectionPoint = { host: reachable(host), port: gatherd.address.port, type: 3, line: 0 };
+      const brokerConfig = await loadBrokerConfig(join(data, 'broker'), options, point);
+      const broker = keep(await Broker.open({ config: brokerConfig, log: log('broker'), points: [point] }));
+      const brokerServer = keep(
+        await BrokerServer.listen({ broker, host, port: options.brokerPort, log: log('broker') }),
+      );
+      const brokerAddress = { host: reachable(host), port: brokerServer.address.port };
+      const web = keep(
+        await WebServer.listen({ broker, brokerAddress, host, port: options.webPort, log: log('web') }),
+      );
+      broker.setWebAddress(reachable(host), web.address.port);
+      return new AllInOne(options, gatherer, gatherd, broker, brokerServer, web);
+    } catch (error) {
+      for (const resource of opened.reverse()) await resource[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Gathers, publishes, and has the broker collect. `onPhase` is told what begins. */
+  async cycle(
+    signal: AbortSignal,
+    onPhase: (phase: 'gather' | 'publish' | 'collect') => void,
+  ): Promise<CycleReport> {
+    onPhase('gather');
+    const gathered = await this.gatherer.run(signal);
+    onPhase('publish');
+    const generation = await this.gatherer.publish();
+    onPhase('collect');
+    const collected = await this.broker.collect(signal);
+    return {
+      gathered,
+      generation,
+      exported: this.gatherer.store.summaries.count,
+      collected,
+      objects: this.broker.store.count,
+    };
+  }
+
+  /** Clients first, then the servers that they ask, then the stores. */
+  async close(): Promise<void> {
+    await this.web.close();
+    await this.brokerServer.close();
+    await this.broker.close();
+    await this.gatherd.close();
+    await this.gatherer.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** The address by which a server that listens on `host` is reached from this machine. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+/** `admin/broker.conf` of the data directory; written at the first start, so that there is something to edit. */
+async function loadBrokerConfig(
+  directory: string,
+  options: AllInOneOptions,
+  point: CollectionPoint,
+): Promise<BrokerConfig> {
+  const file = join(directory, 'admin', 'broker.conf');
+  if (!existsSync(file)) {
+    await mkdir(join(directory, 'admin'), { recursive: true });
+    await writeFile(file, FIRST_BROKER_CONF);
+    await writeFile(
+      join(directory, 'admin', 'Collection.conf'),
+      `# host port type filter\n${point.host} ${point.port} ${point.type} --\n`,
+    );
+  }
+  const { config } = parseBrokerConf(await readFile(file, 'utf8'), file, {
+    brokerDirectory: directory,
+    brokerHost: hostname(),
+    brokerPort: options.brokerPort,
+    brokerName: 'harvest',
+  });
+  return config;
+}
+
+const FIRST_BROKER_CONF = `# Variables of the Broker: a name, blanks, a value. Command line options win over this file.
+# Administrative commands are refused until a password is set:
+#Admin-Password
+Broker-Name harvest
+Max-Results 1000
+`;

@@ -1,0 +1,139 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import {
+  type GathererConfig,
+  type LeafNode,
+  parseGathererConf,
+  type RootNode,
+} from '../../protocols/config/index.js';
+import { ConfigError, UsageError } from '../../protocols/errors.js';
+import { accessMethod, canonicalUrl } from '../../protocols/urls/index.js';
+
+/** Limits of the RootNodes that are given on the command line (G-28); undefined: the default of their kind. */
+export interface RootLimitOptions {
+  /** Seconds between contacts with a server. */
+  readonly delay?: number;
+  /** Steps from the root; 0 is unlimited. */
+  readonly depth?: number;
+  readonly urls?: number;
+  readonly hosts?: number;
+}
+
+/** URL-Max of a directory given on the command line: nobody else's server bears the load. */
+const DIRECTORY_URL_MAX = 100_000;
+
+/** A configuration made of the command line's roots, and what was odd in the files among them. */
+export interface RootsResult {
+  readonly config: GathererConfig;
+  readonly warnings: readonly ConfigError[];
+}
+
+/**
+ * What the command line asks to gather: URLs, directories and original Gatherer configuration files, in any mixture.
+ * The first configuration file also gives the variables. With no root at all: the documents of this package and of its
+ * dependencies, so that a first look needs no network. `dataDirectory` takes the filter file that this needs.
+ *
+ * @throws UsageError when a root is neither; ConfigError when a file is wrong
+ */
+export function configFromRoots(
+  roots: readonly string[],
+  limits: RootLimitOptions,
+  dataDirectory: string,
+): RootsResult {
+  const rootNodes: RootNode[] = [];
+  const leafNodes: LeafNode[] = [];
+  const warnings: ConfigError[] = [];
+  let base: GathererConfig | undefined;
+  const effective = roots.length === 0 ? [ownDocuments(dataDirectory)] : roots.map((root) => classify(root));
+  for (const root of effective) {
+    if (root.kind === 'config') {
+      const parsed = parseGathererConf(readFileSync(root.file, 'utf8'), root.file, process.env);
+      base ??= parsed.config;
+      const { rootNodes: roots, leafNodes: leaves } = parsed.config;
+      rootNodes.push(...roots.filter(isPlain));
+      leafNodes.push(...leaves.filter(isPlain));
+      warnings.push(...parsed.warnings, ...programWarnings(root.file, [...roots, ...leaves]));
+    } else {
+      rootNodes.push(rootNode(root.url, limits, root.filter));
+    }
+  }
+  base ??= parseGathererConf('Gatherer-Name: Harvest Kit Gatherer\n', 'command line', process.env).config;
+  return { config: { ...base, rootNodes, leafNodes }, warnings };
+}
+
+/** A line that names a URL, not a program that prints URLs (G-52). */
+function isPlain(node: LeafNode): boolean {
+  return node.program === undefined;
+}
+
+function programWarnings(file: string, nodes: readonly (LeafNode & Partial<RootNode>)[]): ConfigError[] {
+  return nodes.flatMap((node) => {
+    if (node.program !== undefined) {
+      return new ConfigError(
+        file,
+        node.line,
+        '',
+        'programs that give URLs are not run by this version: line left out',
+      );
+    }
+    if (node.enumeration === undefined) return [];
+    return new ConfigError(
+      file,
+      node.line,
+      'Enumeration',
+      'not run by this version: enumerated in the usual way',
+    );
+  });
+}
+
+type Root =
+  | { readonly kind: 'url'; readonly url: string; readonly filter?: string }
+  | { readonly kind: 'config'; readonly file: string };
+
+function classify(root: string): Root {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(root)) {
+    const url = canonicalUrl(root);
+    if (url === undefined) throw new UsageError(`${root}: not a URL that can be gathered`);
+    return { kind: 'url', url };
+  }
+  const path = resolve(root);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined)
+    throw new UsageError(`${root}: no such file or directory (a URL begins with http://)`);
+  if (found.isDirectory()) return { kind: 'url', url: directoryUrl(path) };
+  return { kind: 'config', file: path };
+}
+
+function rootNode(url: string, limits: RootLimitOptions, filter?: string): RootNode {
+  const local = url.startsWith('file:');
+  // Parsed as a line of a configuration would be, so that the defaults are those of G-30.
+  const access = local ? 'FILE' : accessMethod(url).toUpperCase() === 'HTTPS' ? 'HTTP' : accessMethod(url);
+  const spec = [
+    `URL=${limits.urls ?? (local ? DIRECTORY_URL_MAX : 250)}${filter === undefined ? '' : `,${filter}`}`,
+    `Host=${limits.hosts ?? 1}`,
+    `Access=${access}`,
+    `Delay=${limits.delay ?? (local ? 0 : 1)}`,
+    `Depth=${limits.depth ?? 0}`,
+  ].join(' ');
+  const text = `Gatherer-Name: command line\n<RootNodes>\n${url} ${spec}\n</RootNodes>\n`;
+  const [node] = parseGathererConf(text, 'command line', {}).config.rootNodes;
+  if (node === undefined) throw new UsageError(`${url}: cannot be used as a root`);
+  return node;
+}
+
+/** This package's documents and, below it, its dependencies'. */
+function ownDocuments(dataDirectory: string): Root {
+  const home = directoryUrl(dirname(fileURLToPath(import.meta.resolve('#package.json'))));
+  const template = readFileSync(fileURLToPath(import.meta.resolve('#own-documents.filter')), 'utf8');
+  const path = new URL(home).pathname.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const filter = join(resolve(dataDirectory), 'own-documents.filter');
+  mkdirSync(dirname(filter), { recursive: true });
+  writeFileSync(filter, template.replaceAll('@HOME@', path));
+  return { kind: 'url', url: home, filter };
+}
+
+function directoryUrl(path: string): string {
+  const { href } = pathToFileURL(`${path}/`);
+  return canonicalUrl(href) ?? href;
+}

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('../../clients/cli/harvest.js', import.meta.url));
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A `harvest` command running as its own process. */
+export class CliProcess {
+  stdout = '';
+  stderr = '';
+  readonly child: ChildProcess;
+  readonly finished: Promise<Finished>;
+  readonly #lines: { readonly test: RegExp; readonly resolve: (match: RegExpExecArray) => void }[] = [];
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+      this.#match();
+    });
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+    });
+    this.finished = new Promise((resolve) => {
+      this.child.once('close', (code, signal) => {
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
+      });
+    });
+  }
+
+  /** Waits until standard output matches; fails when the process ends before. */
+  async output(test: RegExp): Promise<RegExpExecArray> {
+    const ended = this.finished.then(({ code, stderr }) => {
+      throw new Error(`the process ended (${code}) before it printed ${test}: ${stderr}`);
+    });
+    ended.catch(() => undefined);
+    const found = new Promise<RegExpExecArray>((resolve) => {
+      this.#lines.push({ test, resolve });
+      this.#match();
+    });
+    return Promise.race([found, ended]);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  #match(): void {
+    for (const { test, resolve } of this.#lines) {
+      const match = test.exec(this.stdout);
+      if (match !== null) resolve(match);
+    }
+  }
+}
+
+/** Runs a `harvest` command to its end. */
+export function cli(...args: readonly string[]): Promise<Finished> {
+  return new CliProcess(args).finished;
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface SiteRequest {
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  /** Milliseconds. */
+  readonly at: number;
+}
+
+export type Page = string | ((request: IncomingMessage, response: ServerResponse) => void);
+
+/** A web site on loopback, on a free port, that remembers what it was asked for. */
+export class Site implements AsyncDisposable {
+  readonly requests: SiteRequest[] = [];
+  /** Most requests that were open at one time. */
+  mostAtOnce = 0;
+  readonly #server;
+  #open = 0;
+
+  private constructor(readonly pages: Map<string, Page>) {
+    this.#server = createServer((request, response) => {
+      const path = request.url ?? '/';
+      this.requests.push({ path, headers: request.headers, at: Date.now() });
+      this.#open++;
+      this.mostAtOnce = Math.max(this.mostAtOnce, this.#open);
+      response.once('close', () => {
+        this.#open--;
+      });
+      const page = this.pages.get(path);
+      if (page === undefined) response.writeHead(404).end('none');
+      else if (typeof page === 'function') page(request, response);
+      else {
+        const type = path.endsWith('.txt') ? 'text/plain' : 'text/html; charset=utf-8';
+        response.writeHead(200, { 'content-type': type }).end(page);
+      }
+    });
+  }
+
+  static async start(pages: Readonly<Record<string, Page>>): Promise<Site> {
+    const site = new Site(new Map(Object.entries(pages)));
+    site.#server.listen(0, '127.0.0.1');
+    await once(site.#server, 'listening');
+    return site;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Paths asked for, without robots.txt. */
+  get paths(): string[] {
+    return this.requests.map(({ path }) => path).filter((path) => path !== '/robots.txt');
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** A page that links to others. */
+export function page(title: string, links: readonly string[], body = ''): string {
+  const anchors = links.map((href) => `<li><a href="${href}">${href}</a></li>`).join('\n');
+  return `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1><p>${body}</p><ul>${anchors}</ul></body></html>`;
+}
