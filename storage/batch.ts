@@ -10,7 +10,7 @@ import type { Summary } from './summaries.js';
 
 /** A change of a summary: which rows it touches depends on where the URL's summary lies now. */
 export type SummaryChange =
-  | { readonly kind: 'put'; readonly summary: Summary; readonly previous: UnixSeconds | undefined }
+  | { readonly kind: 'put'; readonly summary: Summary; readonly previous: UnixSeconds | undefined | null }
   | { readonly kind: 'delete'; readonly url: string; readonly previous: UnixSeconds | undefined };
 
 export interface CommitOptions {
@@ -48,9 +48,10 @@ export class GathererBatch {
    * Stores a summary in place of the URL's former one.
    *
    * @param previousUpdateTime the former one's Update-Time, trusted because the caller keeps it in the document's record,
-   *   which changes in the same batch. Left out or 0, the store looks (one read for all that a commit has to look up).
+   *   which changes in the same batch; null says that there is none. Left out or 0, the store looks (one read for all that a
+   *   commit has to look up).
    */
-  putSummary(summary: Summary, previousUpdateTime?: UnixSeconds): this {
+  putSummary(summary: Summary, previousUpdateTime?: UnixSeconds | null): this {
     requireInteger(summary.updateTime, 'updateTime');
     requireInteger(summary.timeToLive, 'timeToLive');
     this.#summaries.push({ kind: 'put', summary, previous: previousUpdateTime });

@@ -167,7 +167,8 @@ export class GathererStore implements AsyncDisposable {
       const url = change.kind === 'put' ? change.summary.url : change.url;
       if (placement.has(url) || unknown.has(url)) continue;
       // 0 is no knowledge: it means "has none" to a document's record, but a summary may lie under 0 (GATHERD-4.3).
-      if (change.previous === undefined || change.previous === 0) unknown.add(url);
+      if (change.previous === null) placement.set(url, undefined);
+      else if (change.previous === undefined || change.previous === 0) unknown.add(url);
       else placement.set(url, change.previous);
     }
     const urls = [...unknown];

@@ -389,8 +389,8 @@ function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
 }
 
 function parseProgress(json: string): RootProgress {
-  const { urls, hosts } = JSON.parse(json) as RootProgress;
-  return { urls, hosts };
+  const { urls, hosts, names } = JSON.parse(json) as RootProgress;
+  return { urls, hosts, names };
 }
 
 function digest(parts: readonly string[]): string {

@@ -51,7 +51,7 @@ export class HostAddresses {
     const alias = addresses.map((address) => this.#byAddress.get(address)).find((name) => name !== undefined);
     const identity = alias ?? addresses[0] ?? hostname;
     for (const address of addresses) this.#byAddress.set(address, identity);
-    this.#identities.set(hostname, identity);
+    if (this.knows(hostname)) this.#identities.set(hostname, identity);
     return identity;
   }
 

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { RootNode, UrlFilter } from '../../../protocols/config/index.js';
 import { accessMethod } from '../../../protocols/urls/index.js';
 import type { HostAddresses } from './host-addresses.js';
@@ -9,6 +10,7 @@ export type Refusal = 'url-max' | 'host-max' | 'depth' | 'access' | 'url-filter'
 export interface RootProgress {
   readonly urls: number;
   readonly hosts: readonly string[];
+  readonly names: readonly string[];
 }
 
 /** A RootNode with its filter files loaded. */
@@ -33,6 +35,8 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
 export class RootLimits {
   readonly refused = new Map<Refusal, number>();
   readonly #hosts: Set<string>;
+  /** Names of the counted hosts. */
+  readonly #names: Set<string>;
   #urls: number;
   #dirty = false;
 
@@ -43,6 +47,7 @@ export class RootLimits {
   ) {
     this.#urls = progress?.urls ?? 0;
     this.#hosts = new Set(progress?.hosts ?? []);
+    this.#names = new Set(progress?.names ?? []);
   }
 
   /** URLs generated so far. */
@@ -59,7 +64,7 @@ export class RootLimits {
   takeProgress(): RootProgress | undefined {
     if (!this.#dirty) return undefined;
     this.#dirty = false;
-    return { urls: this.#urls, hosts: [...this.#hosts] };
+    return { urls: this.#urls, hosts: [...this.#hosts], names: [...this.#names] };
   }
 
   /**
@@ -77,6 +82,18 @@ export class RootLimits {
     // G-44, G-48: the filter sees the path with its query, nothing else.
     if (urlFilter !== undefined && !urlFilter.allows(url.pathname + url.search)) return 'url-filter';
     return undefined;
+  }
+
+  /**
+   * Must the name be resolved before {@link hostRefusal} can decide? While hosts are still let in, yes: it would be contacted
+   * anyway. Once Host-Max is reached only an alias of a counted host could pass (G-33), and a page may name hundreds of foreign
+   * hosts, each a look-up that may hang: so only names without a dot, or of a counted host's domain, are looked up then.
+   */
+  needsAddress(hostname: string): boolean {
+    if (this.#hosts.size < this.rules.root.hostMax || !hostname.includes('.') || isIP(hostname) !== 0) return true;
+    const domain = domainOf(hostname);
+    for (const name of this.#names) if (domainOf(name) === domain) return true;
+    return false;
   }
 
   /** The limits on hosts (G-33, G-45). */
@@ -103,7 +120,9 @@ export class RootLimits {
     // G-26: a directory is expanded to LeafNodes, it is none itself.
     if (url.protocol !== 'file:' || !url.pathname.endsWith('/')) this.#urls++;
     this.#dirty = true;
-    if (this.#countsHosts(url)) this.#hosts.add(this.addresses.identity(url.hostname));
+    if (!this.#countsHosts(url)) return;
+    this.#names.add(url.hostname);
+    this.#hosts.add(this.addresses.identity(url.hostname));
   }
 
   refuse(reason: Refusal): void {
@@ -113,4 +132,9 @@ export class RootLimits {
   #countsHosts(url: URL): boolean {
     return url.hostname !== '' && url.protocol !== 'file:';
   }
+}
+
+/** The last two labels: where a site's aliases are usually found. */
+function domainOf(hostname: string): string {
+  return hostname.split('.').slice(-2).join('.');
 }

@@ -36,6 +36,7 @@ export class RootNodeScope implements Scope {
       const hostname = hostnameOf(link.url);
       if (hostname === '' || this.addresses.knows(hostname) || unknown.has(hostname)) continue;
       // A name is worth a look-up only when everything else lets the link in.
+      if (!limits.needsAddress(hostname)) continue;
       if (limits.refusal(new URL(link.url), depthOf(uri, link)) === undefined) unknown.add(hostname);
     }
     if (unknown.size > 0) await this.addresses.resolve(unknown);

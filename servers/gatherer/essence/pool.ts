@@ -35,6 +35,9 @@ export interface EssenceStatistics {
   readonly replaced: number;
 }
 
+/** MiB of a worker's nursery. */
+const YOUNG_HEAP_MB = 64;
+
 interface Job {
   readonly input: EssenceInput;
   readonly resolve: (output: EssenceOutput) => void;
@@ -82,12 +85,12 @@ export class EssencePool implements AsyncDisposable {
     }));
   }
 
-  /** Reads the configuration once and starts the threads. @throws ConfigError naming file and line. */
+  /** Reads the configuration once, starts the threads and waits until they are ready. @throws ConfigError naming file and line. */
   static async create(options: EssencePoolOptions): Promise<EssencePool> {
     const sources = await readEssenceSources(options);
     const { workers: _w, timeLimitMs: _t, maxWorkerHeapMb: _h, ...plain } = options;
     const pool = new EssencePool(options, { options: plain, sources }, compileEssence(plain, sources));
-    for (const seat of pool.#seats) pool.#start(seat);
+    await Promise.all(pool.#seats.map((seat) => pool.#begin(seat)));
     return pool;
   }
 
@@ -149,10 +152,21 @@ export class EssencePool implements AsyncDisposable {
     return this.close();
   }
 
+  /** A thread that cannot even start shows with the first document, like one that dies later. */
+  async #begin(seat: Seat): Promise<void> {
+    const worker = this.#start(seat);
+    worker.ref();
+    await new Promise<void>((resolve) => {
+      worker.once('message', () => resolve()).once('error', () => resolve()).once('exit', () => resolve());
+    });
+    if (seat.worker === worker && seat.job === undefined) worker.unref();
+  }
+
   #start(seat: Seat): Worker {
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
       workerData: this.#setup,
-      resourceLimits: { maxOldGenerationSizeMb: this.#heapMb },
+      // Summarising makes many short-lived strings: a larger nursery lets them die there.
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     });
     // An idle pool must not keep the process alive; a busy one is held by its job.
     worker.unref();

@@ -31,10 +31,12 @@ export class WriterProcessor implements Processor {
     const { timeToLive, now } = this.options;
     const essence = uri.essence!;
     const updateTime = now();
+    // A document that is not known has no summary either: both are written in one batch.
+    const previous = uri.document === undefined ? null : uri.document.updateTime;
     uri.batch
       .putSummary(
         { url: uri.url, updateTime, timeToLive, soif: essence.soif! },
-        uri.document?.updateTime ?? 0,
+        previous,
       )
       .putDocument({ ...this.#document(uri), updateTime, md5: essence.md5, type: essence.type });
   }

@@ -1,0 +1,104 @@
+import type { Expression } from '../../protocols/broker/index.js';
+
+/** Which kinds of query an engine answers; the others fail with a `PeerError` of status 111 (BRK-2.19). */
+export interface IndexerCapabilities {
+  /** Parts of words (BRK-2.20). */
+  readonly substrings: boolean;
+  /** Whole words. */
+  readonly words: boolean;
+  readonly caseSensitive: boolean;
+  /** The most spelling errors, 0 = none (BRK-2.23). */
+  readonly errors: number;
+  readonly phrases: boolean;
+  /** Queries within one attribute (BRK-2.14). */
+  readonly attributes: boolean;
+  readonly regexp: boolean;
+  /** `less-than` and `greater-than` (BRK-2.17). */
+  readonly comparison: boolean;
+  readonly not: boolean;
+  /** Hits carry a score and come best first. */
+  readonly score: boolean;
+}
+
+/** One matched line of the object's SOIF text (BRK-4.7, 4.8). */
+export interface MatchedLine {
+  /** The attribute's name as the object spells it; `url` for the header line (BRK-2.18). */
+  readonly attribute: string;
+  /** The line of the SOIF text; an attribute's first line begins with `name{size}:` and a tab. */
+  readonly text: string;
+  /** The line is the first of its attribute. */
+  readonly first: boolean;
+}
+
+/** An object that satisfies the query. */
+export interface Hit {
+  readonly oid: number;
+  /** In the order of the object; empty when no lines were wanted or only a `not` matched. */
+  readonly lines: readonly MatchedLine[];
+  /** Higher is better; absent when the engine has no opinion about this object. */
+  readonly score?: number;
+}
+
+/** How to match and when to stop. The limits are those of BRK-8.11: 0 or absent means none. */
+export interface SearchOptions {
+  readonly ignoreCase: boolean;
+  /** Match whole words only. */
+  readonly matchWord: boolean;
+  /** Spelling errors allowed, 0 to 8. */
+  readonly errors: number;
+  /** Matched lines are wanted; without them a query may be answered from the index alone. */
+  readonly wantLines: boolean;
+  /** Matched lines in all; an object without lines counts as one. */
+  readonly maxResults?: number;
+  /** Objects. */
+  readonly maxFiles?: number;
+  /** Matched lines of one object. */
+  readonly maxLines?: number;
+  /** Milliseconds the query may run, counted from the first `next()` (BRK-8.13, 8.16). */
+  readonly lifetimeMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Why a result set may lack objects. */
+export type StopReason = 'lifetime' | 'limit' | 'aborted';
+
+/** How a query ended. */
+export interface SearchOutcome {
+  /** Every object that matches was delivered. */
+  readonly complete: boolean;
+  readonly reason?: StopReason;
+  /** Sentences for the user (BRK-4.18 code 103). */
+  readonly warnings: readonly string[];
+}
+
+/** The hits of one query; may be iterated once. `outcome` settles when the iteration ends, and never rejects. */
+export interface SearchResults extends AsyncIterable<Hit> {
+  readonly outcome: Promise<SearchOutcome>;
+}
+
+/** A query engine (BRK-8.1, 8.4). */
+export interface Indexer extends AsyncDisposable {
+  readonly name: string;
+  readonly capabilities: IndexerCapabilities;
+  /** The last change sequence that is durably in the index; 0 when empty. */
+  readonly watermark: number;
+  /**
+   * Starts an indexing run (BRK-8.2); a second call within a run does nothing. When a call of the run fails with
+   * `StorageError`, the run is over and what was not flushed is lost: begin again after {@link watermark}.
+   */
+  beginUpdate(): Promise<void>;
+  /** Indexes or re-indexes an object given its SOIF bytes, which are copied. Resolves when more may be given. */
+  add(oid: number, object: Uint8Array): Promise<void>;
+  /** Forgets an object; an unknown OID does no harm. */
+  remove(oid: number): Promise<void>;
+  /** Makes all changes so far durable and searchable, together with the new watermark. */
+  flush(watermark: number): Promise<void>;
+  /**
+   * Answers a query. What the engine cannot do fails at the first `next()` with a `PeerError` of status 111
+   * and a text of BRK-4.18; a damaged index fails with `StorageError`.
+   */
+  query(expression: Expression, options: SearchOptions): SearchResults;
+  /** Empties the index and sets the watermark to 0, e.g. before a full rebuild. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}

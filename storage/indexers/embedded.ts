@@ -1,0 +1,233 @@
+import type { Expression } from '../../protocols/broker/index.js';
+import { StorageError, UsageError } from '../../protocols/errors.js';
+import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from './contract.js';
+import type { QueryLimits } from './matcher.js';
+import type { QueryReply, QueryRequest, QueryWorkerData } from './messages.js';
+import { revivedError } from './plain-error.js';
+import { EmbeddedResults } from './results.js';
+import type { SearchLimits } from './search.js';
+import { UpdateChannel } from './update-channel.js';
+import { WorkerChannel } from './worker-channel.js';
+
+/** Options of {@link openEmbeddedIndexer}; every limit has a default. */
+export interface EmbeddedIndexerOptions extends Partial<QueryLimits>, Partial<SearchLimits> {
+  /** The index; two more files with the suffixes `-wal` and `-shm` stand beside it. */
+  readonly file: string;
+  /** The Broker's store, whose objects decide what matches. */
+  readonly storeDirectory: string;
+  /** Put an empty index in the place of a damaged one; its watermark is 0. Default false. */
+  readonly rebuildOnError?: boolean;
+  /** Page cache of each database connection, KiB. Default 16 MiB. */
+  readonly cacheKiB?: number;
+  /** Milliseconds to wait for another writer of the file, which should not exist. Default 10 000. */
+  readonly busyTimeoutMs?: number;
+  /** Bytes of objects in one transaction, about. Default 16 MiB. */
+  readonly transactionBytes?: number;
+}
+
+/** Matching a character costs at most this many steps; 1 000 leaves room for any expression a person types. */
+const QUERY_LIMITS: QueryLimits = {
+  maxRegexpProgram: 1_000,
+  maxRegexpLine: 65_536,
+  maxPattern: 256,
+  maxNodes: 512,
+  maxLineBytes: 4_096,
+};
+
+const SEARCH_LIMITS: SearchLimits = {
+  vocabularyBytes: 64 * 1024 * 1024,
+  maxTermsPerPart: 2_000,
+  maxRanked: 20_000,
+  sliceMs: 5,
+  readObjects: 64,
+  readBytes: 1024 * 1024,
+};
+
+const CAPABILITIES: IndexerCapabilities = {
+  substrings: true,
+  words: true,
+  caseSensitive: true,
+  errors: 8,
+  phrases: true,
+  attributes: true,
+  regexp: true,
+  comparison: true,
+  not: true,
+  score: true,
+};
+
+/**
+ * Opens the engine that lives inside the Broker: SQLite FTS5 names candidates, the stored objects decide. Queries and
+ * updates run in a thread each, so neither holds up the event loop or the other.
+ *
+ * @throws StorageError the index is damaged, foreign or of another version, and `rebuildOnError` is not set; or there
+ *   is no store at `storeDirectory`. Delete the file (or set the option) and feed all objects again.
+ */
+export async function openEmbeddedIndexer(options: EmbeddedIndexerOptions): Promise<Indexer> {
+  const data: QueryWorkerData = {
+    file: options.file,
+    storeDirectory: options.storeDirectory,
+    rebuildOnError: options.rebuildOnError ?? false,
+    cacheKiB: options.cacheKiB ?? 16_384,
+    busyTimeoutMs: options.busyTimeoutMs ?? 10_000,
+    queryLimits: withDefaults(QUERY_LIMITS, options),
+    searchLimits: withDefaults(SEARCH_LIMITS, options),
+  };
+  const indexer = new EmbeddedIndexer(data, options.transactionBytes ?? 16 * 1024 * 1024);
+  await indexer.ready;
+  return indexer;
+}
+
+function withDefaults<T extends { readonly [K in keyof T]: number }>(defaults: T, options: Partial<T>): T {
+  const entries = Object.keys(defaults).map((key) => [
+    key,
+    options[key as keyof T] ?? defaults[key as keyof T],
+  ]);
+  return Object.fromEntries(entries) as T;
+}
+
+class EmbeddedIndexer implements Indexer {
+  readonly name = 'embedded';
+  readonly capabilities = CAPABILITIES;
+  readonly ready: Promise<void>;
+  readonly #data: QueryWorkerData;
+  readonly #transactionBytes: number;
+  readonly #queries: WorkerChannel<QueryRequest, QueryReply>;
+  readonly #results = new Map<number, EmbeddedResults>();
+  #updates: UpdateChannel | undefined;
+  #watermark = 0;
+  #lastId = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(data: QueryWorkerData, transactionBytes: number) {
+    this.#data = data;
+    this.#transactionBytes = transactionBytes;
+    let opened: () => void = () => undefined;
+    let refused: (error: Error) => void = () => undefined;
+    this.ready = new Promise((resolve, reject) => {
+      opened = resolve;
+      refused = reject;
+    });
+    this.#queries = new WorkerChannel(
+      new URL('./query-worker.js', import.meta.url),
+      data,
+      (reply) => {
+        if (reply.kind === 'ready') {
+          this.#watermark = reply.watermark;
+          opened();
+        } else if (reply.kind === 'unusable') refused(revivedError(reply.error));
+        else this.#receive(reply);
+      },
+      (error) => {
+        refused(error);
+        for (const results of this.#results.values()) results.fail(error);
+        this.#results.clear();
+      },
+    );
+  }
+
+  get watermark(): number {
+    return this.#watermark;
+  }
+
+  async beginUpdate(): Promise<void> {
+    this.#assertOpen();
+    this.#updates ??= new UpdateChannel({
+      file: this.#data.file,
+      cacheKiB: this.#data.cacheKiB,
+      busyTimeoutMs: this.#data.busyTimeoutMs,
+      transactionBytes: this.#transactionBytes,
+    });
+  }
+
+  async add(oid: number, object: Uint8Array): Promise<void> {
+    await this.#run((updates) => updates.change(oid, object));
+  }
+
+  async remove(oid: number): Promise<void> {
+    await this.#run((updates) => updates.change(oid));
+  }
+
+  async flush(watermark: number): Promise<void> {
+    await this.#run((updates) => updates.flush(watermark));
+    this.#watermark = watermark;
+  }
+
+  query(expression: Expression, options: SearchOptions): SearchResults {
+    this.#assertOpen();
+    const { signal, ...plain } = options;
+    const id = ++this.#lastId;
+    const results = new EmbeddedResults(
+      {
+        start: () => {
+          this.#results.set(id, results);
+          this.#queries.send({ kind: 'query', id, expression, options: plain });
+        },
+        pull: () => this.#queries.send({ kind: 'pull', id }),
+        stop: () => {
+          this.#results.delete(id);
+          this.#queries.send({ kind: 'stop', id });
+        },
+      },
+      signal,
+    );
+    return results;
+  }
+
+  async clear(): Promise<void> {
+    await this.beginUpdate();
+    await this.#run((updates) => updates.clear());
+    this.#watermark = 0;
+  }
+
+  /** Order: running queries end as aborted, then both threads. Changes that were not flushed are dropped. */
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    for (const results of this.#results.values()) results.abort();
+    try {
+      this.#queries.send({ kind: 'close' });
+    } catch {
+      // It has ended already.
+    }
+    await Promise.all([this.#queries.ended(), this.#updates?.close()]);
+  }
+
+  #receive(reply: Extract<QueryReply, { kind: 'batch' | 'failed' }>): void {
+    const results = this.#results.get(reply.id);
+    if (reply.kind === 'failed') {
+      this.#results.delete(reply.id);
+      results?.fail(revivedError(reply.error));
+    } else {
+      if (reply.outcome !== undefined) this.#results.delete(reply.id);
+      results?.deliver(reply.hits, reply.outcome);
+    }
+  }
+
+  /** After a failure the run is over: what was not flushed is lost, and the watermark does not move over it. */
+  async #run(work: (updates: UpdateChannel) => Promise<void>): Promise<void> {
+    this.#assertOpen();
+    const updates = this.#updates;
+    if (updates === undefined) throw new UsageError('changes come after beginUpdate()');
+    try {
+      await work(updates);
+    } catch (error) {
+      if (!(error instanceof UsageError)) {
+        if (this.#updates === updates) this.#updates = undefined;
+        await updates.close();
+      }
+      throw error;
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw new StorageError('the index is closed');
+  }
+}

@@ -1,0 +1,175 @@
+import { rmSync } from 'node:fs';
+import Database from 'libsql';
+import { StorageError } from '../../protocols/errors.js';
+import type { SoifObject } from '../../protocols/soif/index.js';
+import { attributeTexts, VIEW } from './object-text.js';
+import { indexText, UNICODE_VERSION } from './words.js';
+
+export type IndexDatabase = Database.Database;
+
+/** Marks our files, so that a foreign database is not taken for an index. */
+const APPLICATION_ID = 0x48_76_49_78;
+/** Raised whenever the tables or the meaning of a word change; an index of another version is rebuilt. */
+const SCHEMA_VERSION = 1;
+
+/**
+ * The columns of the word index: attributes that people name in queries have their own. A word in a column of
+ * larger weight makes a better hit.
+ */
+const COLUMNS = [
+  { name: 'title', weight: 10, attributes: ['title'] },
+  { name: 'keywords', weight: 6, attributes: ['keywords'] },
+  { name: 'description', weight: 4, attributes: ['description'] },
+  { name: 'url', weight: 4, attributes: ['url'] },
+  { name: 'author', weight: 3, attributes: ['author'] },
+  { name: 'headings', weight: 3, attributes: ['headings'] },
+  { name: 'body', weight: 1, attributes: ['body', 'full-text', 'partial-text', 'abstract'] },
+  { name: 'rest', weight: 0.5, attributes: [] },
+] as const;
+const REST = COLUMNS.length - 1;
+const COLUMN_OF = new Map<string, number>(
+  COLUMNS.flatMap((c, i) => c.attributes.map((name) => [name, i] as const)),
+);
+
+/** FTS5's rank with our weights; lower is better. */
+export const RANK = `bm25(words, ${COLUMNS.map((column) => column.weight).join(', ')})`;
+
+/** The column that holds an attribute's words, and whether it holds nothing else. */
+export function columnOf(attributeKey: string): { readonly name: string; readonly alone: boolean } {
+  const column = COLUMNS[COLUMN_OF.get(attributeKey) ?? REST]!;
+  return { name: column.name, alone: column.attributes.length === 1 };
+}
+
+/** The text of each column for one object. */
+export function columnTexts(object: SoifObject): string[] {
+  const texts = COLUMNS.map(() => '');
+  for (const attribute of attributeTexts(object)) {
+    const text = indexText(attribute.text(VIEW.raw));
+    const column = COLUMN_OF.get(attribute.key) ?? REST;
+    texts[column] = texts[column] === '' ? text : `${texts[column]}\n${text}`;
+  }
+  return texts;
+}
+
+/*
+ * words    word -> objects and places. `contentless_delete` stores no text: the Broker's store has it. The ASCII
+ *          tokeniser takes everything beyond ASCII for letters, because words.ts prepared the text. Larger pieces
+ *          and rarer merges than FTS5's defaults make indexing faster by a third.
+ * terms    the vocabulary as a table, for parts of words.
+ * object   every OID in the index with the number of the transaction that put it there.
+ * meta     watermark: last change of the Broker's log that is in the index; batch: last transaction's number.
+ */
+const SCHEMA = `
+CREATE VIRTUAL TABLE words USING fts5(${COLUMNS.map((column) => column.name).join(', ')},
+  content='', contentless_delete=1, detail=full, tokenize="ascii tokenchars '_'");
+INSERT INTO words(words, rank) VALUES('hashsize', 16777216);
+INSERT INTO words(words, rank) VALUES('automerge', 8);
+CREATE VIRTUAL TABLE terms USING fts5vocab(words, 'row');
+CREATE TABLE object(oid INTEGER PRIMARY KEY, batch INTEGER NOT NULL);
+CREATE INDEX object_batch ON object(batch);
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+`;
+
+/** Options of {@link openIndexFile}. */
+export interface IndexFileOptions {
+  /** Replace a damaged or foreign file by an empty index instead of failing. */
+  readonly rebuildOnError?: boolean;
+  /** Page cache, KiB. Default 16 MiB. */
+  readonly cacheKiB?: number;
+  /** Milliseconds to wait for another writer. Default 10 000. */
+  readonly busyTimeoutMs?: number;
+}
+
+/**
+ * Opens the index, making an empty one where there is none.
+ * @throws StorageError the file is damaged, is no index of ours, or was made by another version or with other
+ *   Unicode tables: it has to be made again from the stored objects.
+ */
+export function openIndexFile(file: string, options: IndexFileOptions = {}): IndexDatabase {
+  try {
+    return openChecked(file, options);
+  } catch (cause) {
+    if (options.rebuildOnError !== true) throw storageError(`cannot use the index ${file}`, cause);
+  }
+  removeIndexFile(file);
+  return openChecked(file, options);
+}
+
+/** Deletes the index and its side files. */
+export function removeIndexFile(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+}
+
+/** What went wrong as a StorageError that names the cause. */
+export function storageError(what: string, cause: unknown): StorageError {
+  if (cause instanceof StorageError) return cause;
+  return new StorageError(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+}
+
+/** The last change that is durably in the index. */
+export function readWatermark(db: IndexDatabase): number {
+  return readNumber(db, 'watermark');
+}
+
+/** The number of the last transaction. */
+export function readBatch(db: IndexDatabase): number {
+  return readNumber(db, 'batch');
+}
+
+export function writeMeta(db: IndexDatabase, key: 'watermark' | 'batch', value: number): void {
+  db.prepare('INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)').run(key, value);
+}
+
+function openChecked(file: string, options: IndexFileOptions): IndexDatabase {
+  const db = new Database(file);
+  try {
+    db.exec(`PRAGMA busy_timeout = ${options.busyTimeoutMs ?? 10_000}`);
+    db.exec(`PRAGMA cache_size = -${options.cacheKiB ?? 16_384}`);
+    const version = pragma(db, 'user_version');
+    if (version === 0 && scalar(db, 'SELECT count(*) FROM sqlite_master') === 0) create(db);
+    else if (pragma(db, 'application_id') !== APPLICATION_ID)
+      throw new StorageError(`${file} is no index of ours`);
+    else if (version !== SCHEMA_VERSION)
+      throw new StorageError(`${file} has version ${version} of the index`);
+    const unicode = scalar(db, "SELECT value FROM meta WHERE key = 'unicode'");
+    if (unicode !== UNICODE_VERSION)
+      throw new StorageError(`${file} was made with Unicode ${String(unicode)}`);
+    // The index may be rebuilt, so it need not survive a power cut whole; a killed process loses nothing.
+    db.exec('PRAGMA synchronous = NORMAL');
+    db.prepare("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").get();
+    db.prepare('SELECT max(oid) FROM object').get();
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function create(db: IndexDatabase): void {
+  db.exec('PRAGMA journal_mode = WAL');
+  db.exec('BEGIN IMMEDIATE');
+  db.exec(SCHEMA);
+  writeMeta(db, 'watermark', 0);
+  writeMeta(db, 'batch', 0);
+  db.prepare("INSERT INTO meta(key, value) VALUES('unicode', ?)").run(UNICODE_VERSION);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  db.exec('COMMIT');
+}
+
+/** The first column of the first row, or undefined. */
+export function scalar(db: IndexDatabase, sql: string, ...parameters: unknown[]): unknown {
+  const row = db
+    .prepare(sql)
+    .raw()
+    .get(...parameters);
+  return Array.isArray(row) ? row[0] : undefined;
+}
+
+function pragma(db: IndexDatabase, name: string): number {
+  return Number(scalar(db, `PRAGMA ${name}`));
+}
+
+function readNumber(db: IndexDatabase, key: string): number {
+  return Number(scalar(db, 'SELECT value FROM meta WHERE key = ?', key));
+}

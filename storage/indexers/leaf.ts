@@ -1,0 +1,238 @@
+import { RE2JS } from 're2js';
+import type { Expression } from '../../protocols/broker/index.js';
+import { PeerError } from '../../protocols/errors.js';
+import { ApproximateMatcher } from './approximate.js';
+import type { SearchOptions } from './contract.js';
+import { type AttributeText, VIEW, type View, viewOf } from './object-text.js';
+import { requiredLiterals } from './required-literals.js';
+import { parseTerm, unescapeTerm } from './term-pattern.js';
+import { fold, isWordAt, isWordBefore, wordsOf } from './words.js';
+
+/** A folded text that must occur in an object, for the word index to look up. */
+export interface LiteralLookup {
+  readonly text: string;
+  /** No word goes on at this side of the text, so its outermost word there is a whole word of the object. */
+  readonly leftBounded: boolean;
+  readonly rightBounded: boolean;
+}
+
+/** How the word index can narrow a leaf: objects with all of the texts, with any of them, or all objects. */
+export type Lookup =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'each' | 'any'; readonly texts: readonly LiteralLookup[] };
+
+/** One term or structured term of a query, compiled. */
+export interface Leaf {
+  /** Lower-case name of the only attribute to look at (BRK-2.16). */
+  readonly attribute?: string;
+  readonly lookup: Lookup;
+  /** The lookup alone decides: no object needs to be read. */
+  readonly decidedByIndex: boolean;
+  /** Whole words that make an object a better hit; folded. */
+  readonly rankWords: readonly string[];
+  readonly test: LeafTest;
+}
+
+/** What decides whether a leaf matches. */
+export type LeafTest =
+  /** Looks at text; at whole values too unless `lineByLine`. */
+  | {
+      readonly scope: 'text';
+      readonly view: View;
+      readonly lineByLine: boolean;
+      test(text: string): boolean;
+    }
+  /** Looks at one attribute's value as a whole; all its lines match or none. */
+  | { readonly scope: 'value'; test(attribute: AttributeText): boolean };
+
+/** Limits on one pattern of a query. */
+export interface PatternLimits {
+  /** Largest compiled regular expression, in instructions: matching costs this many steps a character at worst. */
+  readonly maxRegexpProgram: number;
+  /** Regular expressions look at so many characters of a line, so that one line cannot hold up other queries. */
+  readonly maxRegexpLine: number;
+  /** Longest search word, characters. */
+  readonly maxPattern: number;
+}
+
+type LeafExpression = Extract<Expression, { kind: 'term' | 'select' }>;
+type Matching = Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>;
+const NOT_A_WORD = '[^\\p{L}\\p{M}\\p{N}_]';
+const ALL: Lookup = { kind: 'all' };
+
+/**
+ * Compiles a term.
+ * @param warnings receives sentences for the user about settings that do not apply.
+ * @throws PeerError (111) for what cannot be answered (BRK-2.19).
+ */
+export function compileLeaf(
+  expression: LeafExpression,
+  options: Matching,
+  limits: PatternLimits,
+  warnings: Set<string>,
+): Leaf {
+  const text = expression.kind === 'term' ? expression.text : expression.value;
+  if (Array.from(text).length > limits.maxPattern)
+    throw unsupported(`search words longer than ${limits.maxPattern}`);
+  if (expression.kind === 'term') {
+    if (text.trim() === '') throw unsupported('empty search words');
+    return compileTerm(text, options, limits, warnings);
+  }
+  const attribute = expression.attribute.toLowerCase();
+  switch (expression.operator) {
+    case 'contains':
+      return { ...compileTerm(text, options, limits, warnings), attribute };
+    case 'exact':
+      return { ...compileExact(unescapeTerm(text), options), attribute };
+    case 'regexp':
+      return { ...compileRegexp(text, requiredLiterals(text), VIEW.raw, options, limits), attribute };
+    case 'less-than':
+    case 'greater-than':
+      return { ...compileComparison(unescapeTerm(text), expression.operator), attribute };
+  }
+}
+
+/** A failure with a text of BRK-4.18. */
+export function unsupported(what: string): PeerError {
+  return new PeerError(`ERROR: embedded does not support ${what}`, 111);
+}
+
+function compileTerm(text: string, options: Matching, limits: PatternLimits, warnings: Set<string>): Leaf {
+  const pattern = parseTerm(text);
+  if (pattern.kind === 'literal') return compileLiteral(pattern.text, options);
+  if (options.errors > 0)
+    warnings.add('Spelling errors are not allowed for in words with pattern characters.');
+  const source = options.matchWord
+    ? `(?:^|${NOT_A_WORD})(?:${pattern.source})(?:$|${NOT_A_WORD})`
+    : pattern.source;
+  const view = pattern.source.includes(' ') ? VIEW.collapsed : VIEW.raw;
+  return compileRegexp(source, pattern.required, view, options, limits);
+}
+
+function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matching): Leaf {
+  const blanks = /\s/.test(text);
+  const view = ((ignoreCase ? VIEW.folded : 0) | (blanks ? VIEW.collapsed : 0)) as View;
+  const wanted = viewOf(text.replaceAll('\n', ' '), view);
+  const folded = fold(wanted);
+  const words = wordsOf(folded);
+  const rankWords = words.map((word) => word.text);
+  const whole = matchWord && wanted !== '';
+  const approximate = errors > 0 ? new ApproximateMatcher(wanted, errors, matchWord) : undefined;
+  if (approximate !== undefined && approximate.errors > 0) {
+    const test = (line: string) => approximate.test(line);
+    const lookup = pigeonholes(folded, approximate.errors);
+    return {
+      lookup,
+      decidedByIndex: false,
+      rankWords,
+      test: { scope: 'text', view, lineByLine: true, test },
+    };
+  }
+  return {
+    lookup: { kind: 'each', texts: [{ text: folded, leftBounded: matchWord, rightBounded: matchWord }] },
+    decidedByIndex: ignoreCase && matchWord && words.length === 1 && words[0]!.text === folded,
+    rankWords,
+    test: {
+      scope: 'text',
+      view,
+      lineByLine: false,
+      test: whole ? (s) => includesWord(s, wanted) : (s) => s.includes(wanted),
+    },
+  };
+}
+
+/** Whether the text occurs between characters that belong to no word. */
+function includesWord(text: string, wanted: string): boolean {
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
+    if (!isWordBefore(text, at) && !isWordAt(text, at + wanted.length)) return true;
+  }
+  return false;
+}
+
+/** With k errors, one of k + 1 parts of the pattern occurs unchanged. */
+function pigeonholes(folded: string, errors: number): Lookup {
+  const characters = Array.from(folded);
+  const parts = errors + 1;
+  const texts: LiteralLookup[] = [];
+  for (let i = 0; i < parts; i++) {
+    const from = Math.floor((i * characters.length) / parts);
+    const to = Math.floor(((i + 1) * characters.length) / parts);
+    const text = characters.slice(from, to).join('');
+    // A part of one letter is in nearly every object: looking it up costs more than it saves.
+    if (!wordsOf(text).some((word) => word.text.length > 1)) return ALL;
+    texts.push({ text, leftBounded: false, rightBounded: false });
+  }
+  return { kind: 'any', texts };
+}
+
+function compileRegexp(
+  source: string,
+  required: readonly string[],
+  view: View,
+  { ignoreCase }: Matching,
+  limits: PatternLimits,
+): Leaf {
+  let regexp: RE2JS;
+  try {
+    regexp = RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+  } catch (cause) {
+    throw unsupported(
+      `the regular expression ${source}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
+  }
+  if (regexp.programSize() > limits.maxRegexpProgram) throw unsupported('so large a regular expression');
+  const texts = required
+    .map((text) => ({ text: fold(text), leftBounded: false, rightBounded: false }))
+    .filter(({ text }) => wordsOf(text).length > 0);
+  const test = (line: string) =>
+    regexp.test(line.length > limits.maxRegexpLine ? line.slice(0, limits.maxRegexpLine) : line);
+  return {
+    lookup: texts.length === 0 ? ALL : { kind: 'each', texts },
+    decidedByIndex: false,
+    rankWords: [],
+    test: { scope: 'text', view, lineByLine: true, test },
+  };
+}
+
+/** BRK-2.17 `exact`: the whole value; a final newline does not count. */
+function compileExact(text: string, { ignoreCase }: Matching): Leaf {
+  const view = ignoreCase ? VIEW.folded : VIEW.raw;
+  const wanted = viewOf(text, view);
+  const folded = fold(text);
+  return {
+    lookup:
+      wordsOf(folded).length === 0
+        ? ALL
+        : { kind: 'each', texts: [{ text: folded, leftBounded: true, rightBounded: true }] },
+    decidedByIndex: false,
+    rankWords: wordsOf(folded).map((word) => word.text),
+    test: {
+      scope: 'value',
+      test(attribute) {
+        const value = attribute.text(view);
+        return value === wanted || (value.endsWith('\n') && value.slice(0, -1) === wanted);
+      },
+    },
+  };
+}
+
+const DECIMAL = /^\s*[+-]?\d+(?:\.\d+)?\s*$/;
+
+/** BRK-2.17: as numbers when both sides are decimal numbers, else as byte strings. */
+function compileComparison(text: string, operator: 'less-than' | 'greater-than'): Leaf {
+  const sign = operator === 'less-than' ? -1 : 1;
+  const bytes = Buffer.from(text);
+  const number = DECIMAL.test(text) ? Number(text) : undefined;
+  const compare = (attribute: AttributeText): number => {
+    const value = attribute.text(VIEW.raw);
+    if (number !== undefined && DECIMAL.test(value)) return Number(value) - number;
+    const end = attribute.value.at(-1) === 0x0a ? attribute.value.length - 1 : attribute.value.length;
+    return Buffer.compare(attribute.value.subarray(0, end), bytes);
+  };
+  return {
+    lookup: ALL,
+    decidedByIndex: false,
+    rankWords: [],
+    test: { scope: 'value', test: (attribute) => Math.sign(compare(attribute)) === sign },
+  };
+}

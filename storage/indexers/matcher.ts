@@ -1,0 +1,180 @@
+import type { Expression } from '../../protocols/broker/index.js';
+import { UsageError } from '../../protocols/errors.js';
+import type { SoifObject } from '../../protocols/soif/index.js';
+import type { MatchedLine, SearchOptions } from './contract.js';
+import { compileLeaf, type Leaf, type PatternLimits, unsupported } from './leaf.js';
+import { type AttributeText, attributeTexts, VIEW } from './object-text.js';
+import type { Pace } from './pace.js';
+
+/** Limits on one query. */
+export interface QueryLimits extends PatternLimits {
+  /** Terms and operators. */
+  readonly maxNodes: number;
+  /** Matched lines are cut to this many bytes of UTF-8. */
+  readonly maxLineBytes: number;
+}
+
+/** A query whose terms are compiled. */
+export type Plan =
+  | { readonly kind: 'leaf'; readonly id: number; readonly leaf: Leaf }
+  | { readonly kind: 'not'; readonly operand: Plan }
+  | { readonly kind: 'and' | 'or' | 'except'; readonly left: Plan; readonly right: Plan };
+
+/** Lines between two looks at the clock. */
+const LINES_BETWEEN_RESTS = 32;
+
+/** Decides on an object's own text whether it satisfies a query, and which lines show it (BRK-2.17 to 2.23). */
+export class Matcher {
+  readonly plan: Plan;
+  /** Sentences for the user. */
+  readonly warnings: ReadonlySet<string>;
+  /** The terms that an object has to have rather than to lack. */
+  readonly positive: readonly Leaf[];
+  readonly #limits: QueryLimits;
+
+  /** @throws PeerError (111) for what cannot be answered (BRK-2.19, 4.18). */
+  constructor(
+    expression: Expression,
+    options: Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>,
+    limits: QueryLimits,
+  ) {
+    checkSize(expression, limits.maxNodes);
+    if (!(Number.isInteger(options.errors) && options.errors >= 0)) {
+      throw new UsageError(`errors: ${options.errors} is not a count`);
+    }
+    if (options.errors > 8) throw unsupported('more than 8 spelling errors'); // BRK-2.23
+    this.#limits = limits;
+    const warnings = new Set<string>();
+    const positive: Leaf[] = [];
+    let ids = 0;
+    const compile = (node: Expression, wanted: boolean): Plan => {
+      switch (node.kind) {
+        case 'not':
+          return { kind: 'not', operand: compile(node.operand, !wanted) };
+        case 'and':
+        case 'or':
+          return { kind: node.kind, left: compile(node.left, wanted), right: compile(node.right, wanted) };
+        case 'except':
+          return { kind: 'except', left: compile(node.left, wanted), right: compile(node.right, !wanted) };
+        case 'term':
+        case 'select': {
+          const leaf = compileLeaf(node, options, limits, warnings);
+          if (wanted) positive.push(leaf);
+          return { kind: 'leaf', id: ids++, leaf };
+        }
+      }
+    };
+    this.plan = compile(expression, true);
+    this.warnings = warnings;
+    this.positive = positive;
+  }
+
+  /**
+   * The object's matched lines, at most `maxLines` of them, or undefined when it does not satisfy the query.
+   * BRK-2.21: AND and NOT are about the whole object, not the line.
+   */
+  async match(object: SoifObject, maxLines: number, pace: Pace): Promise<MatchedLine[] | undefined> {
+    const attributes = attributeTexts(object);
+    if (!(await this.#holds(this.plan, attributes, [], pace))) return undefined;
+    return maxLines > 0 ? this.#lines(attributes, maxLines, pace) : [];
+  }
+
+  async #holds(
+    plan: Plan,
+    attributes: readonly AttributeText[],
+    known: boolean[],
+    pace: Pace,
+  ): Promise<boolean> {
+    switch (plan.kind) {
+      case 'leaf': {
+        const result = known[plan.id] ?? (await testLeaf(plan.leaf, attributes, pace));
+        known[plan.id] = result;
+        return result;
+      }
+      case 'not':
+        return !(await this.#holds(plan.operand, attributes, known, pace));
+      case 'and':
+        return (
+          (await this.#holds(plan.left, attributes, known, pace)) &&
+          (await this.#holds(plan.right, attributes, known, pace))
+        );
+      case 'or':
+        return (
+          (await this.#holds(plan.left, attributes, known, pace)) ||
+          (await this.#holds(plan.right, attributes, known, pace))
+        );
+      case 'except': // BRK-2.13
+        return (
+          (await this.#holds(plan.left, attributes, known, pace)) &&
+          !(await this.#holds(plan.right, attributes, known, pace))
+        );
+    }
+  }
+
+  async #lines(attributes: readonly AttributeText[], limit: number, pace: Pace): Promise<MatchedLine[]> {
+    const found: MatchedLine[] = [];
+    for (const attribute of attributes) {
+      const leaves = this.positive.filter((leaf) => isAbout(leaf, attribute));
+      if (leaves.length === 0) continue;
+      const whole = leaves.some(({ test }) => test.scope === 'value' && test.test(attribute));
+      const texts = attribute.lines(VIEW.raw);
+      for (let i = 0; i < texts.length; i++) {
+        if (i % LINES_BETWEEN_RESTS === 0) await pace.rest();
+        if (!whole && !leaves.some((leaf) => matchesLine(leaf, attribute, i))) continue;
+        const text = `${i === 0 ? attribute.lead : ''}${texts[i]!}`;
+        found.push({ attribute: attribute.name, text: cut(text, this.#limits.maxLineBytes), first: i === 0 });
+        if (found.length >= limit) return found;
+      }
+    }
+    return found;
+  }
+}
+
+/** Counts with a stack of its own: a query may be nested deeper than ours. */
+function checkSize(expression: Expression, maxNodes: number): void {
+  const open: Expression[] = [expression];
+  for (let count = 1; open.length > 0; count++) {
+    if (count > maxNodes) throw unsupported(`queries of more than ${maxNodes} terms`);
+    const node = open.pop()!;
+    if (node.kind === 'not') open.push(node.operand);
+    else if (node.kind !== 'term' && node.kind !== 'select') open.push(node.left, node.right);
+  }
+}
+
+function isAbout(leaf: Leaf, attribute: AttributeText): boolean {
+  return leaf.attribute === undefined || leaf.attribute === attribute.key;
+}
+
+async function testLeaf(leaf: Leaf, attributes: readonly AttributeText[], pace: Pace): Promise<boolean> {
+  const { test } = leaf;
+  for (const attribute of attributes) {
+    if (!isAbout(leaf, attribute)) continue;
+    const rest = pace.rest();
+    if (rest !== undefined) await rest;
+    if (test.scope === 'value') {
+      if (test.test(attribute)) return true;
+    } else if (!test.lineByLine) {
+      if (test.test(attribute.text(test.view))) return true;
+    } else {
+      const lines = attribute.lines(test.view);
+      for (let i = 0; i < lines.length; i++) {
+        if (i % LINES_BETWEEN_RESTS === LINES_BETWEEN_RESTS - 1) await pace.rest();
+        if (test.test(lines[i]!)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+function matchesLine({ test }: Leaf, attribute: AttributeText, i: number): boolean {
+  return test.scope === 'text' && test.test(attribute.lines(test.view)[i]!);
+}
+
+/** The text cut to `limit` bytes of UTF-8, never within a character. */
+function cut(text: string, limit: number): string {
+  if (text.length * 3 <= limit || Buffer.byteLength(text) <= limit) return text;
+  const bytes = Buffer.from(text.slice(0, limit));
+  let end = limit;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
+}

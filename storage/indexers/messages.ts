@@ -1,0 +1,71 @@
+import type { Expression } from '../../protocols/broker/index.js';
+import type { Hit, SearchOptions, SearchOutcome } from './contract.js';
+import type { QueryLimits } from './matcher.js';
+import type { SearchLimits } from './search.js';
+
+/** An error on its way between threads, where classes do not survive. */
+export interface PlainError {
+  readonly kind: 'peer' | 'storage' | 'usage';
+  readonly message: string;
+}
+
+/** What the query thread is started with. */
+export interface QueryWorkerData {
+  readonly file: string;
+  readonly storeDirectory: string;
+  readonly rebuildOnError: boolean;
+  readonly cacheKiB: number;
+  readonly busyTimeoutMs: number;
+  readonly queryLimits: QueryLimits;
+  readonly searchLimits: SearchLimits;
+}
+
+/** Owner to query thread. A query works only while a batch is asked for: that is the backpressure. */
+export type QueryRequest =
+  | {
+      readonly kind: 'query';
+      readonly id: number;
+      readonly expression: Expression;
+      readonly options: Omit<SearchOptions, 'signal'>;
+    }
+  | { readonly kind: 'pull' | 'stop'; readonly id: number }
+  | { readonly kind: 'close' };
+
+/** Query thread to owner. */
+export type QueryReply =
+  | { readonly kind: 'ready'; readonly watermark: number }
+  | { readonly kind: 'unusable'; readonly error: PlainError }
+  /** With an outcome: the last batch. */
+  | {
+      readonly kind: 'batch';
+      readonly id: number;
+      readonly hits: readonly Hit[];
+      readonly outcome?: SearchOutcome;
+    }
+  | { readonly kind: 'failed'; readonly id: number; readonly error: PlainError };
+
+/** What the update thread is started with. */
+export interface UpdateWorkerData {
+  readonly file: string;
+  readonly cacheKiB: number;
+  readonly busyTimeoutMs: number;
+  /** Bytes of objects in one transaction, about. */
+  readonly transactionBytes: number;
+}
+
+/** One change: the object's bytes are `bytes[start..end]` of the message; none means removal. */
+export interface PackedChange {
+  readonly oid: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Owner to update thread; each is answered in order. */
+export type UpdateRequest =
+  | { readonly kind: 'apply'; readonly bytes: Uint8Array; readonly changes: readonly PackedChange[] }
+  | { readonly kind: 'flush'; readonly watermark: number }
+  | { readonly kind: 'clear' }
+  | { readonly kind: 'close' };
+
+/** Update thread to owner. */
+export type UpdateReply = { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: PlainError };

@@ -1,0 +1,93 @@
+/** OIDs that share their upper 16 bits share one bitmap of 65 536 bits (8 KiB). */
+const CHUNK_BITS = 16;
+const CHUNK_WORDS = 1 << (CHUNK_BITS - 5);
+
+/**
+ * A set of OIDs (u32) as bitmaps, so that Boolean operations cost one machine operation for 32 objects. Broker
+ * OIDs are given out in rising order, so the set costs about one bit an object.
+ */
+export class OidSet {
+  readonly #chunks = new Map<number, Uint32Array>();
+
+  static of(oids: Iterable<number>): OidSet {
+    const set = new OidSet();
+    for (const oid of oids) set.add(oid);
+    return set;
+  }
+
+  add(oid: number): void {
+    const key = oid >>> CHUNK_BITS;
+    let chunk = this.#chunks.get(key);
+    if (chunk === undefined) {
+      chunk = new Uint32Array(CHUNK_WORDS);
+      this.#chunks.set(key, chunk);
+    }
+    const word = (oid >>> 5) & (CHUNK_WORDS - 1);
+    chunk[word] = chunk[word]! | (1 << (oid & 31));
+  }
+
+  has(oid: number): boolean {
+    const word = this.#chunks.get(oid >>> CHUNK_BITS)?.[(oid >>> 5) & (CHUNK_WORDS - 1)];
+    return word !== undefined && (word & (1 << (oid & 31))) !== 0;
+  }
+
+  get size(): number {
+    let count = 0;
+    for (const chunk of this.#chunks.values()) for (const word of chunk) count += bitCount(word);
+    return count;
+  }
+
+  /** Keeps what is also in `other`. */
+  intersect(other: OidSet): this {
+    for (const [key, chunk] of this.#chunks) {
+      const theirs = other.#chunks.get(key);
+      if (theirs === undefined) this.#chunks.delete(key);
+      else for (let i = 0; i < CHUNK_WORDS; i++) chunk[i] = chunk[i]! & theirs[i]!;
+    }
+    return this;
+  }
+
+  /** Adds what is in `other`. */
+  unite(other: OidSet): this {
+    for (const [key, theirs] of other.#chunks) {
+      const chunk = this.#chunks.get(key);
+      if (chunk === undefined) this.#chunks.set(key, theirs.slice());
+      else for (let i = 0; i < CHUNK_WORDS; i++) chunk[i] = chunk[i]! | theirs[i]!;
+    }
+    return this;
+  }
+
+  /** Removes what is in `other`. */
+  subtract(other: OidSet): this {
+    for (const [key, chunk] of this.#chunks) {
+      const theirs = other.#chunks.get(key);
+      if (theirs !== undefined) for (let i = 0; i < CHUNK_WORDS; i++) chunk[i] = chunk[i]! & ~theirs[i]!;
+    }
+    return this;
+  }
+
+  clone(): OidSet {
+    return new OidSet().unite(this);
+  }
+
+  /** The OIDs in rising order. */
+  toArray(): Uint32Array {
+    const oids = new Uint32Array(this.size);
+    let n = 0;
+    for (const key of [...this.#chunks.keys()].sort((a, b) => a - b)) {
+      const chunk = this.#chunks.get(key)!;
+      for (let i = 0; i < CHUNK_WORDS; i++) {
+        for (let word = chunk[i]!; word !== 0; word &= word - 1) {
+          oids[n++] = key * 65_536 + i * 32 + (31 - Math.clz32(word & -word));
+        }
+      }
+    }
+    return oids;
+  }
+}
+
+function bitCount(word: number): number {
+  let v = word - ((word >>> 1) & 0x55555555);
+  v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
+  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}

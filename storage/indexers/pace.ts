@@ -1,0 +1,51 @@
+import type { StopReason } from './contract.js';
+
+/** Thrown inside a query to unwind it: time is up or nobody listens any more. Never leaves this folder. */
+export class QueryStopped extends Error {
+  constructor(readonly reason: StopReason) {
+    super(reason);
+  }
+}
+
+/**
+ * Lets several queries share one thread: long work asks {@link Pace.rest} often and awaits what it returns, which
+ * lets the other queries and the messages of the owner have a turn every `sliceMs`.
+ */
+export class Pace {
+  #sliceEnd: number;
+  readonly #deadline: number;
+  #cancelled = false;
+
+  constructor(
+    /** Milliseconds of work without a pause. */
+    readonly sliceMs: number,
+    /** Milliseconds from now after which the work stops with reason `lifetime` (BRK-8.16). */
+    lifetimeMs: number,
+  ) {
+    const now = performance.now();
+    this.#sliceEnd = now + sliceMs;
+    this.#deadline = now + lifetimeMs;
+  }
+
+  /** Makes the work stop at its next {@link rest}. */
+  cancel(): void {
+    this.#cancelled = true;
+  }
+
+  /** Undefined while the slice lasts; else a promise to await, which rejects with {@link QueryStopped} at the end. */
+  rest(): Promise<void> | undefined {
+    const now = performance.now();
+    if (now < this.#sliceEnd && now < this.#deadline && !this.#cancelled) return undefined;
+    return this.#pause();
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    if (this.#cancelled) throw new QueryStopped('aborted');
+    const now = performance.now();
+    if (now >= this.#deadline) throw new QueryStopped('lifetime');
+    this.#sliceEnd = now + this.sliceMs;
+  }
+}

@@ -1,0 +1,99 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { openObjectReader } from '../object-reader.js';
+import type { Hit, SearchOutcome } from './contract.js';
+import { openIndexFile, readWatermark } from './index-file.js';
+import type { QueryReply, QueryRequest, QueryWorkerData } from './messages.js';
+import { plainError } from './plain-error.js';
+import { type Search, SearchEngine } from './search.js';
+
+/** A batch is sent when it has so many hits or characters of matched lines, or its first hit waited so long. */
+const BATCH_HITS = 64;
+const BATCH_CHARACTERS = 128 * 1024;
+const BATCH_MS = 5;
+
+interface Running {
+  readonly search: Search;
+  readonly hits: AsyncGenerator<Hit, SearchOutcome>;
+  /** The batch in work. */
+  working: Promise<void>;
+}
+
+/** Runs the searches of one index in this thread, each only while its reader asks for more. */
+async function serve(port: NonNullable<typeof parentPort>, data: QueryWorkerData): Promise<void> {
+  const send = (reply: QueryReply) => port.postMessage(reply);
+  const db = openIndexFile(data.file, data);
+  let reader: Awaited<ReturnType<typeof openObjectReader>>;
+  try {
+    reader = await openObjectReader(data.storeDirectory);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  const engine = new SearchEngine(db, reader, data.queryLimits, data.searchLimits);
+  const running = new Map<number, Running>();
+
+  const fill = async (id: number, query: Running): Promise<void> => {
+    const batch: Hit[] = [];
+    let characters = 0;
+    let firstAt = 0;
+    if (!running.has(id)) return;
+    try {
+      for (;;) {
+        const step = await query.hits.next();
+        if (step.done) {
+          running.delete(id);
+          send({ kind: 'batch', id, hits: batch, outcome: step.value });
+          return;
+        }
+        if (batch.length === 0) firstAt = performance.now();
+        batch.push(step.value);
+        for (const line of step.value.lines) characters += line.text.length;
+        const full = batch.length >= BATCH_HITS || characters >= BATCH_CHARACTERS;
+        if (full || performance.now() - firstAt >= BATCH_MS) break;
+      }
+      send({ kind: 'batch', id, hits: batch });
+    } catch (error) {
+      running.delete(id);
+      send({ kind: 'failed', id, error: plainError(error) });
+    }
+  };
+
+  const close = async () => {
+    for (const { search } of running.values()) search.cancel();
+    await Promise.all(Array.from(running.values(), ({ working }) => working));
+    await reader.close();
+    db.close();
+    port.close();
+  };
+
+  port.on('message', (request: QueryRequest) => {
+    if (request.kind === 'close') {
+      void close();
+      return;
+    }
+    const { id } = request;
+    if (request.kind === 'query') {
+      try {
+        const search = engine.search(request.expression, request.options);
+        running.set(id, { search, hits: search.hits(), working: Promise.resolve() });
+      } catch (error) {
+        send({ kind: 'failed', id, error: plainError(error) });
+        return;
+      }
+    }
+    const query = running.get(id);
+    if (query === undefined) return;
+    if (request.kind === 'stop') query.search.cancel();
+    // Also after a stop: the search then unwinds and says so.
+    query.working = query.working.then(() => fill(id, query));
+  });
+  send({ kind: 'ready', watermark: readWatermark(db) });
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  serve(port, workerData as QueryWorkerData).catch((error: unknown) => {
+    port.postMessage({ kind: 'unusable', error: plainError(error) } satisfies QueryReply);
+    port.close();
+  });
+}

@@ -1,0 +1,53 @@
+import { columnOf } from './index-file.js';
+import type { Leaf } from './leaf.js';
+import { OidSet } from './oid-set.js';
+import type { Pace } from './pace.js';
+import type { Postings, Scored } from './postings.js';
+
+/** Words of a query that take part in ranking. */
+const MAX_WORDS = 16;
+
+/** Candidates in the order in which they are tried. */
+export interface Ranked {
+  readonly oids: Uint32Array;
+  /** Higher is better. */
+  readonly scores: ReadonlyMap<number, number>;
+}
+
+/**
+ * Orders candidates: best first by FTS5's bm25 over the query's whole words, then the others by OID. Words that more
+ * than `limit` objects have say little about an object and cost much, so they take no part; more than `limit`
+ * candidates come by OID.
+ */
+export async function rank(
+  candidates: OidSet,
+  positive: readonly Leaf[],
+  postings: Postings,
+  limit: number,
+  pace: Pace,
+): Promise<Ranked> {
+  const oids = candidates.toArray();
+  if (oids.length < 2 || oids.length > limit) return { oids, scores: new Map() };
+  const matches: string[] = [];
+  for (const match of wordsToRank(positive)) {
+    if ((await postings.ofWord(match, new OidSet(), pace, limit)) <= limit) matches.push(match);
+  }
+  if (matches.length === 0) return { oids, scores: new Map() };
+  const found: Scored[] = [];
+  for await (const scored of postings.ranked(matches.join(' OR '), pace)) {
+    if (candidates.has(scored.oid)) found.push(scored);
+  }
+  found.sort((a, b) => b.score - a.score || a.oid - b.oid);
+  const scores = new Map(found.map(({ oid, score }) => [oid, score]));
+  const rest = oids.filter((oid) => !scores.has(oid));
+  return { oids: Uint32Array.from([...scores.keys(), ...rest]), scores };
+}
+
+function wordsToRank(positive: readonly Leaf[]): string[] {
+  const matches = new Set<string>();
+  for (const { attribute, rankWords } of positive) {
+    const filter = attribute === undefined ? '' : `${columnOf(attribute).name} : `;
+    for (const word of rankWords) if (word.length <= 64) matches.add(`(${filter}"${word}")`);
+  }
+  return [...matches].slice(0, MAX_WORDS);
+}

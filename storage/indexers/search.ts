@@ -1,0 +1,192 @@
+import type { Expression } from '../../protocols/broker/index.js';
+import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
+import type { ObjectReader } from '../object-reader.js';
+import { CandidateFinder, type CandidateLimits, type Candidates } from './candidates.js';
+import type { Hit, SearchOptions, SearchOutcome, StopReason } from './contract.js';
+import type { IndexDatabase } from './index-file.js';
+import { Matcher, type QueryLimits } from './matcher.js';
+import { Pace, QueryStopped } from './pace.js';
+import { Postings } from './postings.js';
+import { type Ranked, rank } from './ranking.js';
+import { Vocabulary } from './vocabulary.js';
+
+/** Limits on the work of searches. */
+export interface SearchLimits extends CandidateLimits {
+  /** Memory for the vocabulary, bytes; a larger one is read from the file with each search for parts of words. */
+  readonly vocabularyBytes: number;
+  /** Hits come best first when there are at most so many candidates. */
+  readonly maxRanked: number;
+  /** Milliseconds one query works before the others have a turn. */
+  readonly sliceMs: number;
+  /** Objects and bytes read in one trip to the store, about. */
+  readonly readObjects: number;
+  readonly readBytes: number;
+}
+
+/** Objects of the first trip: few, so that the first hit comes soon. */
+const FIRST_READ = 8;
+
+/** The query side of an index: runs any number of searches side by side in one thread. */
+export class SearchEngine {
+  readonly #reader: Pick<ObjectReader, 'objects'>;
+  readonly #queryLimits: QueryLimits;
+  readonly #limits: SearchLimits;
+  readonly #postings: Postings;
+  readonly #finder: CandidateFinder;
+
+  constructor(
+    db: IndexDatabase,
+    reader: Pick<ObjectReader, 'objects'>,
+    queryLimits: QueryLimits,
+    limits: SearchLimits,
+  ) {
+    this.#reader = reader;
+    this.#queryLimits = queryLimits;
+    this.#limits = limits;
+    this.#postings = new Postings(db);
+    this.#finder = new CandidateFinder(
+      this.#postings,
+      new Vocabulary(db, this.#postings, limits.vocabularyBytes),
+      limits,
+    );
+  }
+
+  /**
+   * Prepares a search.
+   * @throws PeerError (111) for what cannot be answered (BRK-2.19).
+   */
+  search(expression: Expression, options: Omit<SearchOptions, 'signal'>): Search {
+    const matcher = new Matcher(expression, options, this.#queryLimits);
+    return new Search(matcher, options, this.#reader, this.#limits, this.#postings, this.#finder);
+  }
+}
+
+/** One running query. */
+export class Search {
+  readonly #matcher: Matcher;
+  readonly #options: Omit<SearchOptions, 'signal'>;
+  readonly #reader: Pick<ObjectReader, 'objects'>;
+  readonly #limits: SearchLimits;
+  readonly #postings: Postings;
+  readonly #finder: CandidateFinder;
+  readonly #pace: Pace;
+  readonly #warnings: Set<string>;
+
+  constructor(
+    matcher: Matcher,
+    options: Omit<SearchOptions, 'signal'>,
+    reader: Pick<ObjectReader, 'objects'>,
+    limits: SearchLimits,
+    postings: Postings,
+    finder: CandidateFinder,
+  ) {
+    this.#matcher = matcher;
+    this.#options = options;
+    this.#reader = reader;
+    this.#limits = limits;
+    this.#postings = postings;
+    this.#finder = finder;
+    this.#pace = new Pace(limits.sliceMs, options.lifetimeMs);
+    this.#warnings = new Set(matcher.warnings);
+  }
+
+  /** Makes {@link hits} end soon, with reason `aborted`. */
+  cancel(): void {
+    this.#pace.cancel();
+  }
+
+  /** The hits, found as they are asked for. The return value tells how it ended (BRK-8.13 (4), 8.16). */
+  async *hits(): AsyncGenerator<Hit, SearchOutcome> {
+    let reason: StopReason | undefined;
+    try {
+      reason = (yield* this.#run()) ? 'limit' : undefined;
+    } catch (error) {
+      if (!(error instanceof QueryStopped)) throw error;
+      reason = error.reason;
+    }
+    const outcome = { complete: reason === undefined, warnings: [...this.#warnings] };
+    return reason === undefined ? outcome : { ...outcome, reason };
+  }
+
+  /** Returns true when a limit ended the search before the last candidate. */
+  async *#run(): AsyncGenerator<Hit, boolean> {
+    const candidates = await this.#finder.find(this.#matcher.plan, this.#pace);
+    const set = candidates.set ?? (await this.#postings.all(this.#pace));
+    const order = await rank(set, this.#matcher.positive, this.#postings, this.#limits.maxRanked, this.#pace);
+    const maxFiles = this.#options.maxFiles || Number.POSITIVE_INFINITY;
+    let results = this.#options.maxResults || Number.POSITIVE_INFINITY;
+    let files = 0;
+    for await (const { hit, last } of this.#matches(candidates, order, () => results)) {
+      yield hit;
+      files++;
+      results -= Math.max(1, hit.lines.length);
+      if (results <= 0 || files >= maxFiles) return !last;
+    }
+    return false;
+  }
+
+  async *#matches(
+    candidates: Candidates,
+    order: Ranked,
+    results: () => number,
+  ): AsyncGenerator<{ hit: Hit; last: boolean }> {
+    const { oids, scores } = order;
+    const hit = (i: number, lines: Hit['lines']): { hit: Hit; last: boolean } => {
+      const score = scores.get(oids[i]!);
+      const last = i === oids.length - 1;
+      return { hit: score === undefined ? { oid: oids[i]!, lines } : { oid: oids[i]!, lines, score }, last };
+    };
+    if (candidates.exact && !this.#options.wantLines) {
+      for (let i = 0; i < oids.length; i++) {
+        await this.#pace.rest();
+        yield hit(i, []);
+      }
+      return;
+    }
+    const maxLines = this.#options.maxLines || Number.POSITIVE_INFINITY;
+    for await (const { at, object } of this.#objects(oids)) {
+      const wanted = this.#options.wantLines ? Math.min(maxLines, results()) : 0;
+      const lines = await this.#matcher.match(object, wanted, this.#pace);
+      if (lines !== undefined) yield hit(at, lines);
+    }
+  }
+
+  /** The candidates' objects, the next ones being read while the present ones are decided on. */
+  async *#objects(oids: Uint32Array): AsyncGenerator<{ at: number; object: SoifObject }> {
+    let size = Math.min(FIRST_READ, this.#limits.readObjects);
+    const read = (from: number) => {
+      const promise = this.#reader.objects([...oids.subarray(from, from + size)]);
+      promise.catch(() => undefined); // reported when it is awaited; nobody may come to await it
+      return { from, promise };
+    };
+    let next = read(0);
+    while (next.from < oids.length) {
+      const { from, promise } = next;
+      const objects = await promise;
+      await this.#pace.rest();
+      const bytes = objects.reduce((sum, object) => sum + (object?.length ?? 0), 0);
+      size = fittingSize(objects.length, bytes, this.#limits);
+      next = read(from + objects.length);
+      for (const [i, object] of objects.entries()) {
+        const decoded = object === undefined ? undefined : this.#decode(object);
+        if (decoded !== undefined) yield { at: from + i, object: decoded };
+        await this.#pace.rest();
+      }
+    }
+  }
+
+  #decode(bytes: Uint8Array): SoifObject | undefined {
+    try {
+      return decodeSoif(bytes);
+    } catch {
+      this.#warnings.add('A stored object could not be read and was left out.');
+      return undefined;
+    }
+  }
+}
+
+/** Objects of the next trip, by the mean size of the last one's. */
+function fittingSize(objects: number, bytes: number, limits: SearchLimits): number {
+  if (bytes === 0) return limits.readObjects;
+  return Math.max(1, Math.min(limits.readObjects, Math.floor((limits.readBytes * objects) / bytes)));
+}

@@ -1,0 +1,98 @@
+import { UsageError } from '../../protocols/errors.js';
+import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from './messages.js';
+import { revivedError } from './plain-error.js';
+import { WorkerChannel } from './worker-channel.js';
+
+/** Changes that travel together. */
+const MESSAGE_BYTES = 512 * 1024;
+const MESSAGE_CHANGES = 256;
+/** Messages on their way before {@link UpdateChannel.add} waits: the bound on memory. */
+const MESSAGES_AHEAD = 3;
+
+interface Waiting {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** The owner's side of the update thread: packs changes into messages and waits when the thread falls behind. */
+export class UpdateChannel {
+  readonly #channel: WorkerChannel<UpdateRequest, UpdateReply>;
+  readonly #waiting: Waiting[] = [];
+  readonly #sent: Promise<void>[] = [];
+  #changes: PackedChange[] = [];
+  #bytes = new Uint8Array(MESSAGE_BYTES);
+  #used = 0;
+
+  constructor(data: UpdateWorkerData) {
+    this.#channel = new WorkerChannel(
+      new URL('./update-worker.js', import.meta.url),
+      data,
+      (reply) => {
+        const waiting = this.#waiting.shift();
+        if (reply.kind === 'done') waiting?.resolve();
+        else waiting?.reject(revivedError(reply.error));
+      },
+      (error) => {
+        for (const waiting of this.#waiting.splice(0)) waiting.reject(error);
+      },
+    );
+  }
+
+  /** Queues a change; without an object, a removal. */
+  async change(oid: number, object?: Uint8Array): Promise<void> {
+    if (!Number.isInteger(oid) || oid < 0 || oid > 0xffff_ffff) throw new UsageError(`not an OID: ${oid}`);
+    const size = object?.length ?? 0;
+    if (this.#used + size > this.#bytes.length) this.#post();
+    if (size > this.#bytes.length) this.#bytes = new Uint8Array(size);
+    if (object !== undefined) this.#bytes.set(object, this.#used);
+    this.#changes.push({ oid, start: this.#used, end: this.#used + size });
+    this.#used += size;
+    if (this.#changes.length >= MESSAGE_CHANGES) this.#post();
+    while (this.#sent.length > MESSAGES_AHEAD) await this.#sent.shift();
+  }
+
+  async flush(watermark: number): Promise<void> {
+    await this.#settle();
+    await this.#request({ kind: 'flush', watermark });
+  }
+
+  async clear(): Promise<void> {
+    this.#changes = [];
+    this.#used = 0;
+    await this.#settle();
+    await this.#request({ kind: 'clear' });
+  }
+
+  /** Drops changes that were not flushed. */
+  async close(): Promise<void> {
+    try {
+      this.#channel.send({ kind: 'close' });
+    } catch {
+      // It has ended already.
+    }
+    await this.#channel.ended();
+  }
+
+  async #settle(): Promise<void> {
+    this.#post();
+    await Promise.all(this.#sent.splice(0));
+  }
+
+  #post(): void {
+    if (this.#changes.length === 0) return;
+    const bytes = this.#bytes.subarray(0, this.#used);
+    const sent = this.#request({ kind: 'apply', bytes, changes: this.#changes }, [this.#bytes.buffer]);
+    sent.catch(() => undefined); // reported when it is awaited
+    this.#sent.push(sent);
+    this.#bytes = new Uint8Array(MESSAGE_BYTES);
+    this.#changes = [];
+    this.#used = 0;
+  }
+
+  #request(request: UpdateRequest, transfer: readonly ArrayBuffer[] = []): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#channel.send(request, transfer);
+      this.#waiting.push({ resolve, reject });
+    });
+  }
+}

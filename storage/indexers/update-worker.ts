@@ -1,0 +1,133 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
+import { columnTexts, type IndexDatabase, openIndexFile, readBatch, writeMeta } from './index-file.js';
+import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from './messages.js';
+import { plainError } from './plain-error.js';
+
+/** What a change costs in memory beside the object's own bytes, about. */
+const CHANGE_BYTES = 64;
+
+/** The only writer of an index: puts changes into transactions of bounded size. */
+class IndexWriter {
+  readonly #db: IndexDatabase;
+  readonly #transactionBytes: number;
+  readonly #put;
+  readonly #remove;
+  #batch: number;
+  /** The objects of the open transaction that are, or are not, in the index now. */
+  readonly #changed = new Map<number, boolean>();
+  #pending = 0;
+  #open = false;
+
+  constructor(options: UpdateWorkerData) {
+    this.#db = openIndexFile(options.file, options);
+    this.#transactionBytes = options.transactionBytes;
+    this.#put =
+      this.#db.prepare(`INSERT OR REPLACE INTO words(rowid, title, keywords, description, url, author,
+      headings, body, rest) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#remove = this.#db.prepare('DELETE FROM words WHERE rowid = ?');
+    this.#batch = readBatch(this.#db);
+  }
+
+  apply(bytes: Uint8Array, changes: readonly PackedChange[]): void {
+    for (const { oid, start, end } of changes) {
+      this.#begin();
+      const object = end > start ? decoded(bytes.subarray(start, end)) : undefined;
+      if (object === undefined) {
+        this.#remove.run(oid);
+      } else {
+        this.#put.run(oid, ...columnTexts(object));
+      }
+      this.#changed.set(oid, object !== undefined);
+      this.#pending += end - start + CHANGE_BYTES;
+      // Without the watermark: after a crash these changes are applied once more, which changes nothing.
+      if (this.#pending >= this.#transactionBytes) this.#commit();
+    }
+  }
+
+  /** BRK-8.2, 8.3: the changes and the mark that they are there become durable together. */
+  flush(watermark: number): void {
+    this.#begin();
+    writeMeta(this.#db, 'watermark', watermark);
+    this.#commit();
+  }
+
+  clear(): void {
+    this.#begin();
+    this.#db.exec("INSERT INTO words(words) VALUES('delete-all')");
+    this.#changed.clear();
+    this.#db.exec('DELETE FROM object');
+    writeMeta(this.#db, 'watermark', 0);
+    this.#commit();
+  }
+
+  /** Changes that were not flushed are lost, as the watermark tells. */
+  close(): void {
+    try {
+      if (this.#open) this.#db.exec('ROLLBACK');
+    } finally {
+      this.#db.close();
+    }
+  }
+
+  #begin(): void {
+    if (this.#open) return;
+    this.#db.exec('BEGIN IMMEDIATE');
+    this.#open = true;
+    this.#batch++;
+  }
+
+  /**
+   * Writes what changed beside the words at the end only: FTS5 writes its memory out whenever a statement on another
+   * table begins, which would make a piece of index of every single object.
+   */
+  #commit(): void {
+    const oids = (there: boolean) =>
+      JSON.stringify(Array.from(this.#changed).flatMap(([oid, is]) => (is === there ? [oid] : [])));
+    this.#db.prepare('DELETE FROM object WHERE oid IN (SELECT value FROM json_each(?))').run(oids(false));
+    this.#db
+      .prepare('INSERT OR REPLACE INTO object(oid, batch) SELECT value, ? FROM json_each(?)')
+      .run(this.#batch, oids(true));
+    this.#changed.clear();
+    writeMeta(this.#db, 'batch', this.#batch);
+    this.#db.exec('COMMIT');
+    this.#open = false;
+    this.#pending = 0;
+  }
+}
+
+/** An object that is no SOIF has no words: it is taken out of the index rather than stopping the run. */
+function decoded(bytes: Uint8Array): SoifObject | undefined {
+  try {
+    return decodeSoif(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Answers requests in order; after a failure only with that failure, because changes are missing from then on. */
+function serve(port: NonNullable<typeof parentPort>, data: UpdateWorkerData): void {
+  let writer: IndexWriter | undefined;
+  let failure: UpdateReply | undefined;
+  const perform = (request: Exclude<UpdateRequest, { kind: 'close' }>) => {
+    writer ??= new IndexWriter(data);
+    if (request.kind === 'apply') writer.apply(request.bytes, request.changes);
+    else if (request.kind === 'flush') writer.flush(request.watermark);
+    else writer.clear();
+  };
+  port.on('message', (request: UpdateRequest) => {
+    try {
+      if (request.kind === 'close') {
+        port.close();
+        writer?.close();
+        return;
+      }
+      if (failure === undefined) perform(request);
+    } catch (error) {
+      failure = { kind: 'failed', error: plainError(error) };
+    }
+    if (request.kind !== 'close') port.postMessage(failure ?? ({ kind: 'done' } satisfies UpdateReply));
+  });
+}
+
+if (parentPort !== null) serve(parentPort, workerData as UpdateWorkerData);

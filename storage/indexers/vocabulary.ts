@@ -1,0 +1,120 @@
+import { type IndexDatabase, readBatch } from './index-file.js';
+import { OidSet } from './oid-set.js';
+import { Pace } from './pace.js';
+import type { Postings } from './postings.js';
+
+/** Where in a word the wanted text must stand. */
+export type Place = 'start' | 'end' | 'anywhere';
+
+/** Terms of one statement. */
+const BLOCK_TERMS = 4_096;
+/** Changed objects that are cheaper to read again with each query than the vocabulary: at least, at most, a share. */
+const FEW_FRESH = 1_000;
+const MANY_FRESH = 10_000;
+const FRESH_SHARE = 0.05;
+
+/** A text of terms, each between two line ends: searching it is one `indexOf`. */
+type Block = string;
+
+interface Snapshot {
+  readonly blocks: readonly Block[];
+  /** The transaction whose words are all in the blocks. */
+  readonly batch: number;
+}
+
+/**
+ * The words of the index, searched for parts of words. They are held in memory up to a limit and read from the file
+ * above it. The copy in memory may be older than the index: then the objects that changed since are candidates of
+ * every such search, until there are so many that a new copy is cheaper.
+ */
+export class Vocabulary {
+  readonly #db: IndexDatabase;
+  readonly #postings: Postings;
+  readonly #limitBytes: number;
+  readonly #block;
+  #snapshot: Snapshot | 'too-large' | undefined;
+  #loading: Promise<void> | undefined;
+
+  constructor(db: IndexDatabase, postings: Postings, limitBytes: number) {
+    this.#db = db;
+    this.#postings = postings;
+    this.#limitBytes = limitBytes;
+    this.#block = db
+      .prepare(`SELECT group_concat(term, char(10)), max(term), count(*)
+        FROM (SELECT term FROM terms WHERE term >= ? ORDER BY term LIMIT ${BLOCK_TERMS})`)
+      .raw();
+  }
+
+  /**
+   * The terms that contain `text`, or undefined when there are more than `limit`; and the objects whose words may be
+   * missing from the search.
+   */
+  async find(
+    text: string,
+    place: Place,
+    limit: number,
+    pace: Pace,
+  ): Promise<{ readonly terms: ReadonlySet<string>; readonly fresh: OidSet } | undefined> {
+    const wanted = `${place === 'start' ? '\n' : ''}${text}${place === 'end' ? '\n' : ''}`;
+    const terms = new Set<string>();
+    await this.#refresh();
+    const snapshot = this.#snapshot;
+    const held = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
+    for await (const block of held?.blocks ?? this.#read(pace)) {
+      collectTerms(block, wanted, terms, limit);
+      if (terms.size > limit) return undefined;
+      await pace.rest();
+    }
+    return { terms, fresh: held === undefined ? new OidSet() : this.#postings.since(held.batch) };
+  }
+
+  /** Makes the copy in memory new enough; queries that come meanwhile wait for the same copy. */
+  async #refresh(): Promise<void> {
+    const snapshot = this.#snapshot;
+    if (snapshot !== undefined && snapshot !== 'too-large') {
+      const few = Math.min(MANY_FRESH, Math.max(FEW_FRESH, this.#postings.count * FRESH_SHARE));
+      if (this.#postings.countSince(snapshot.batch, few + 1) <= few) return;
+    }
+    if (snapshot === 'too-large') return;
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    await this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    const batch = readBatch(this.#db);
+    const blocks: Block[] = [];
+    let bytes = 0;
+    for await (const block of this.#read(new Pace(5, Number.POSITIVE_INFINITY))) {
+      blocks.push(block);
+      // A JavaScript text takes one byte a character only if all of them are of Latin-1.
+      bytes += /[^\0-\xff]/.test(block) ? block.length * 2 : block.length;
+      if (bytes > this.#limitBytes) {
+        this.#snapshot = 'too-large';
+        return;
+      }
+    }
+    this.#snapshot = { blocks, batch };
+  }
+
+  async *#read(pace: Pace): AsyncGenerator<Block> {
+    for (let from = ''; ; ) {
+      const [terms, last, count] = this.#block.get(from) as readonly [string | null, string | null, number];
+      if (terms !== null) yield `\n${terms}\n`;
+      if (last === null || count < BLOCK_TERMS) return;
+      // The block's last term comes again as the next one's first: searches collect terms in a set.
+      from = last;
+      await pace.rest();
+    }
+  }
+}
+
+function collectTerms(block: Block, wanted: string, terms: Set<string>, limit: number): void {
+  for (let at = block.indexOf(wanted); at >= 0 && terms.size <= limit; ) {
+    const start = block.charCodeAt(at) === 0x0a ? at + 1 : block.lastIndexOf('\n', at) + 1;
+    const end = block.indexOf('\n', start);
+    terms.add(block.slice(start, end));
+    at = block.indexOf(wanted, end);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * What a word is and when two spellings are the same. The index and the matcher share these, because a match
+ * that the index cannot predict would be lost.
+ *
+ * A word is a maximal run of letters, marks, numbers and `_` of Unicode. Case folding maps each character by
+ * itself, never looking at its neighbours, so that `fold(a + b) === fold(a) + fold(b)`.
+ */
+
+/** The Unicode version that decides what a letter is; an index made by another one is rebuilt. */
+export const UNICODE_VERSION: string = process.versions.unicode ?? 'unknown';
+
+/** Longest term of the index, UTF-16 units; longer words are indexed as overlapping pieces of this length. */
+const MAX_TERM = 4096;
+/** Pieces overlap by this much, so that a shorter part of a long word lies within one of them. */
+export const MAX_LOOKUP = 1024;
+
+const NOT_ASCII = /[^\0-\x7f]/;
+/** Characters whose lower case is not that of their upper case: they are equal to another letter all the same. */
+const VARIANTS =
+  /[\u0345\u00b5\u017f\u03c2\u03d0\u03d1\u03d5\u03d6\u03f0\u03f1\u03f5\u1c80-\u1c88\u1e9b\u1fbe\u1fd3\u1fe3\ufb05]/g;
+/** Letters without a capital that are spellings of another one. */
+const TWINS = new Map([
+  ['\u1fd3', '\u0390'],
+  ['\u1fe3', '\u03b0'],
+  ['\ufb05', '\ufb06'],
+]);
+const SEPARATORS = /[^\p{L}\p{M}\p{N}_]+/gu;
+const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
+const WORDS = /[\p{L}\p{M}\p{N}_]+/gu;
+
+/** The text without differences of case (Unicode simple folding). */
+export function fold(text: string): string {
+  const lower = text.toLowerCase();
+  return NOT_ASCII.test(lower) ? lower.replace(VARIANTS, canonical) : lower;
+}
+
+function canonical(letter: string): string {
+  return TWINS.get(letter) ?? letter.toUpperCase().toLowerCase();
+}
+
+/** A word within a folded text. */
+export interface Word {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The words of a folded text in order. */
+export function wordsOf(folded: string): Word[] {
+  return Array.from(folded.matchAll(WORDS), (m) => ({
+    text: m[0],
+    start: m.index,
+    end: m.index + m[0].length,
+  }));
+}
+
+/** Whether the code point that begins at `at` belongs to a word; false beyond the ends. */
+export function isWordAt(text: string, at: number): boolean {
+  const code = text.codePointAt(at);
+  if (code === undefined || at < 0) return false;
+  if (code < 0x80) {
+    const letter = code | 0x20;
+    return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+  }
+  return WORD_CHARACTER.test(String.fromCodePoint(code));
+}
+
+/** Whether the code point that ends before `at` belongs to a word; false at the start. */
+export function isWordBefore(text: string, at: number): boolean {
+  if (at <= 0) return false;
+  const last = text.charCodeAt(at - 1);
+  const low = last >= 0xdc00 && last <= 0xdfff && at > 1;
+  return isWordAt(text, low ? at - 2 : at - 1);
+}
+
+/**
+ * The text as the index's ASCII tokeniser must see it: that one takes every character beyond ASCII for a letter
+ * and folds ASCII only, so other separators become blanks and other letters are folded here.
+ */
+export function indexText(text: string): string {
+  const folded = NOT_ASCII.test(text) ? fold(text).replace(SEPARATORS, ' ') : text;
+  return hasLongRun(folded) ? folded.replace(WORDS, cutLongWord) : folded;
+}
+
+/** Looks only at every {@link MAX_TERM}th place: a longer run without blanks must cover one. */
+function hasLongRun(text: string): boolean {
+  for (let at = MAX_TERM; at < text.length; at += MAX_TERM) {
+    let start = at;
+    let end = at;
+    while (start > 0 && at - start <= MAX_TERM && text.charCodeAt(start - 1) > 0x20) start--;
+    while (end < text.length && end - at <= MAX_TERM && text.charCodeAt(end) > 0x20) end++;
+    if (end - start > MAX_TERM) return true;
+  }
+  return false;
+}
+
+function cutLongWord(word: string): string {
+  if (word.length <= MAX_TERM) return word;
+  const pieces: string[] = [];
+  for (let start = 0; ; start += MAX_TERM - MAX_LOOKUP) {
+    const from = splitsPair(word, start) ? start - 1 : start;
+    const to = splitsPair(word, from + MAX_TERM) ? from + MAX_TERM - 1 : from + MAX_TERM;
+    pieces.push(word.slice(from, to));
+    if (to >= word.length) return pieces.join(' ');
+  }
+}
+
+function splitsPair(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return at > 0 && code >= 0xdc00 && code <= 0xdfff;
+}
