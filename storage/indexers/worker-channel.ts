@@ -14,7 +14,7 @@ export class WorkerChannel<Request, Reply> {
     /** The thread ended, expectedly or not; nothing will be answered any more. */
     onEnd: (error: StorageError) => void,
   ) {
-    this.#worker = new Worker(script, { workerData });
+    this.#worker = new Worker(script, { workerData, execArgv: [], env: {} });
     this.#worker.on('message', onReply);
     this.#worker.on('error', (cause) => {
       this.#failure = new StorageError(`the index thread failed: ${cause.message}`, { cause });

@@ -35,8 +35,10 @@ export async function run(args: string[]): Promise<void> {
   });
   // Measured on a disk, the same crawl varies by a factor: the outputs go to memory where the system offers it.
   const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
-  const directory = values.site ?? (existsSync(DEBIAN_DOCUMENTS) ? DEBIAN_DOCUMENTS : resolve('node_modules'));
-  const site = values.url === undefined ? await serve(directory, scratch) : { url: values.url, close: () => undefined };
+  const directory =
+    values.site ?? (existsSync(DEBIAN_DOCUMENTS) ? DEBIAN_DOCUMENTS : resolve('node_modules'));
+  const site =
+    values.url === undefined ? await serve(directory, scratch) : { url: values.url, close: () => undefined };
   try {
     await measure(site.url, scratch, Number(values.runs), values.connections);
   } finally {
@@ -50,14 +52,20 @@ async function measure(url: string, scratch: string, runs: number, connections: 
   const full: Outcome[] = [];
   for (let round = 0; round < runs; round++) {
     const runPlain = () => plain.push(child('plain-crawl.js', [url, connections]));
-    const runFull = () => full.push(child('full-crawl.js', [url, join(scratch, `data-${round}`), connections]));
+    const runFull = () =>
+      full.push(child('full-crawl.js', [url, join(scratch, `data-${round}`), connections]));
     for (const each of round % 2 === 0 ? [runPlain, runFull] : [runFull, runPlain]) each();
   }
-  const rate = (outcomes: readonly Outcome[]): number => median(outcomes.map(({ pages, seconds }) => pages / seconds));
+  const rate = (outcomes: readonly Outcome[]): number =>
+    median(outcomes.map(({ pages, seconds }) => pages / seconds));
   const ours = rate(full);
   const rival = rate(plain);
-  const ratio = median(full.map(({ pages, seconds }, i) => pages / seconds / (plain[i]!.pages / plain[i]!.seconds)));
-  print(`crawl: ${full[0]?.pages} pages of ${url}, ${connections} connections, median of ${runs} runs, in turns`);
+  const ratio = median(
+    full.map(({ pages, seconds }, i) => pages / seconds / (plain[i]!.pages / plain[i]!.seconds)),
+  );
+  print(
+    `crawl: ${full[0]?.pages} pages of ${url}, ${connections} connections, median of ${runs} runs, in turns`,
+  );
   print(`  Gatherer, summarized and stored   ${ours.toFixed(0)} pages/s   (${full[0]?.pages} pages)`);
   print(`  plain loop, nothing stored        ${rival.toFixed(0)} pages/s   (${plain[0]?.pages} pages)`);
   print(`  ratio ${ratio.toFixed(2)}`);
@@ -103,7 +111,9 @@ function startNginx(directory: string, scratch: string, port: number): ChildProc
   const home = join(scratch, 'nginx');
   mkdirSync(join(home, 'tmp'), { recursive: true });
   chmodSync(scratch, 0o755);
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${home}/tmp/${name};`);
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${home}/tmp/${name};`,
+  );
   writeFileSync(
     join(home, 'nginx.conf'),
     `daemon off; master_process off; pid ${home}/pid; error_log ${home}/error.log warn; events { worker_connections 512; }

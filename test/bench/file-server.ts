@@ -5,7 +5,11 @@ import { createServer } from 'node:http';
 import { extname, join, normalize, resolve } from 'node:path';
 
 const root = resolve(process.argv[2] ?? '.');
-const types: Readonly<Record<string, string>> = { '.html': 'text/html', '.md': 'text/plain', '.txt': 'text/plain' };
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.md': 'text/plain',
+  '.txt': 'text/plain',
+};
 
 createServer((request, response) => {
   const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname);
@@ -14,7 +18,9 @@ createServer((request, response) => {
   if (found === undefined || !file.startsWith(root)) {
     response.writeHead(404).end();
   } else if (found.isDirectory()) {
-    const names = readdirSync(file, { withFileTypes: true }).map((entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`);
+    const names = readdirSync(file, { withFileTypes: true }).map(
+      (entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`,
+    );
     const links = names.map((name) => `<a href="${encodeURI(name)}">${encodeURI(name)}</a>`);
     response.writeHead(200, { 'content-type': 'text/html' }).end(links.join('\n'));
   } else {

@@ -4,7 +4,8 @@
 import { configFromRoots } from '../../servers/all-in-one/index.js';
 import { Gatherer } from '../../servers/gatherer/index.js';
 
-const [, , url = 'http://127.0.0.1:8081/', directory = 'bench-data', connections = '16', workers] = process.argv;
+const [, , url = 'http://127.0.0.1:8081/', directory = 'bench-data', connections = '16', workers] =
+  process.argv;
 const { config } = configFromRoots([url], { delay: 0, urls: 1_000_000 }, directory);
 const gatherer = await Gatherer.open({
   directory,

@@ -7,6 +7,7 @@ import { originalOptions } from '../../clients/cli/original-options.js';
 import { peerAddress } from '../../clients/cli/peer-address.js';
 import { StandardOutput } from '../../clients/cli/standard-output.js';
 import { parseMessage } from '../../protocols/broker/index.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
 
 interface Finished {
   readonly code: number | null;
@@ -22,7 +23,7 @@ async function run(command: 'query' | 'gather', args: readonly string[]): Promis
     `import { originalOptions } from '${folder}original-options.js';` +
     `const argv = originalOptions(['node', 'harvest', '${command}', ...process.argv.slice(1)]);` +
     `await ${command}Command().parseAsync(argv.slice(3), { from: 'user' });`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, '--', ...args], {
+  const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', program, '--', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { DEFAULT_FLAGS, parseQuery, type Query } from '../../protocols/broker/index.js';
 import type { Broker } from '../../servers/broker/index.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { document, ScriptedGatherd, scene } from './scene.js';
 
 const CHILD = fileURLToPath(new URL('crash-child.js', import.meta.url));
@@ -43,7 +44,7 @@ t.test(
     const conf = 'Max-Results 1000000\n';
     for (let round = 0; round < ROUNDS; round++) {
       gatherd.documents = documents(round);
-      const child = spawn(process.execPath, [CHILD, directory, String(gatherd.port)], {
+      const child = spawn('env', [...PLAIN_NODE, CHILD, directory, String(gatherd.port)], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       // Anywhere from before the first batch to about the last.

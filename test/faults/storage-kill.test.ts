@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { decodeSoif, SoifDecoder } from '../../protocols/soif/index.js';
 import { BrokerStore, GathererStore, Generations } from '../../storage/index.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { collect, readExport, temporaryDirectory } from '../storage/helpers.js';
 import { modelAfter, objectBytes, POINT, STEP_URL, stepOf } from './storage-writer.js';
 
@@ -19,7 +20,7 @@ type Told = Map<string, number>;
 /** Lets the writer say `lines` lines, kills it, and adds to `told` all that it said. */
 async function runAndKill(directory: string, lines: number, told: Told): Promise<void> {
   const script = fileURLToPath(new URL('storage-writer.js', import.meta.url));
-  const child = spawn(process.execPath, [script, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('env', [...PLAIN_NODE, script, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
   let heard = 0;
   for await (const line of createInterface({ input: child.stdout })) {

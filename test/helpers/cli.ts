@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { PLAIN_NODE } from './plain-node.js';
 
 const PROGRAM = fileURLToPath(new URL('../../clients/cli/harvest.js', import.meta.url));
 
@@ -19,7 +20,7 @@ export class CliProcess {
   readonly #lines: { readonly test: RegExp; readonly resolve: (match: RegExpExecArray) => void }[] = [];
 
   constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawn('env', [...PLAIN_NODE, PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
       this.#match();

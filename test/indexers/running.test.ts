@@ -10,6 +10,7 @@ import { StorageError, UsageError } from '../../protocols/errors.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
 import type { Hit, SearchResults } from '../../storage/indexers/index.js';
 import { openIndexFile } from '../../storage/indexers/index-file.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { Base, openIndexer, PLAIN, soifOf, type TestObject } from './support.js';
 
 function expressionOf(query: string) {
@@ -164,7 +165,7 @@ t.test('BRK-8.3 after a crash the watermark tells the truth', { timeout: 60_000 
   const script = fileURLToPath(new URL('./crash-child.js', import.meta.url));
   let told = 0;
   for (let round = 1; round <= 2; round++) {
-    const child = spawn(process.execPath, [script, base.file, `${base.directory}/child`], {
+    const child = spawn('env', [...PLAIN_NODE, script, base.file, `${base.directory}/child`], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     for await (const line of createInterface({ input: child.stdout })) {

@@ -157,7 +157,10 @@ export class EssencePool implements AsyncDisposable {
     const worker = this.#start(seat);
     worker.ref();
     await new Promise<void>((resolve) => {
-      worker.once('message', () => resolve()).once('error', () => resolve()).once('exit', () => resolve());
+      worker
+        .once('message', () => resolve())
+        .once('error', () => resolve())
+        .once('exit', () => resolve());
     });
     if (seat.worker === worker && seat.job === undefined) worker.unref();
   }
@@ -165,8 +168,14 @@ export class EssencePool implements AsyncDisposable {
   #start(seat: Seat): Worker {
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
       workerData: this.#setup,
+      // What the process was started with (loaders, inspectors) is none of the thread's business.
+      execArgv: [],
+      env: {},
       // Summarising makes many short-lived strings: a larger nursery lets them die there.
-      resourceLimits: { maxOldGenerationSizeMb: this.#heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
+      resourceLimits: {
+        maxOldGenerationSizeMb: this.#heapMb,
+        maxYoungGenerationSizeMb: Math.min(YOUNG_HEAP_MB, this.#heapMb / 4),
+      },
     });
     // An idle pool must not keep the process alive; a busy one is held by its job.
     worker.unref();
