@@ -90,7 +90,8 @@ export class RootLimits {
    * hosts, each a look-up that may hang: so only names without a dot, or of a counted host's domain, are looked up then.
    */
   needsAddress(hostname: string): boolean {
-    if (this.#hosts.size < this.rules.root.hostMax || !hostname.includes('.') || isIP(hostname) !== 0) return true;
+    if (this.#hosts.size < this.rules.root.hostMax || !hostname.includes('.') || isIP(hostname) !== 0)
+      return true;
     const domain = domainOf(hostname);
     for (const name of this.#names) if (domainOf(name) === domain) return true;
     return false;

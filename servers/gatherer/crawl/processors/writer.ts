@@ -34,10 +34,7 @@ export class WriterProcessor implements Processor {
     // A document that is not known has no summary either: both are written in one batch.
     const previous = uri.document === undefined ? null : uri.document.updateTime;
     uri.batch
-      .putSummary(
-        { url: uri.url, updateTime, timeToLive, soif: essence.soif! },
-        previous,
-      )
+      .putSummary({ url: uri.url, updateTime, timeToLive, soif: essence.soif! }, previous)
       .putDocument({ ...this.#document(uri), updateTime, md5: essence.md5, type: essence.type });
   }
 
