@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { AllInOne, type CycleReport, configFromRoots } from '../../servers/all-in-one/index.js';
+import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../../servers/all-in-one/index.js';
 import { createLogger, type Logger } from '../../servers/host/index.js';
 import { EXIT } from './exit.js';
 import { integerOption, portOption, secondsOption } from './option-values.js';
@@ -104,9 +104,9 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     webPort: options.webPort,
     config: { ...config, gathererHost: config.gathererHost === '' ? hostname() : config.gathererHost },
     gatherer: { queuesPerHost: options.connections, force: options.force },
-    log: (program) => logger(program, options),
+    log: (name) => logger(name, options),
   });
-  const progress = GatherProgress.start(options.jsonLog ? logger('gather', options) : undefined);
+  const progress = GatherProgress.start(options.jsonLog ? logger('gatherer', options) : undefined);
   let report: CycleReport;
   try {
     report = await kit.cycle(stop.signal, (phase) => progress.phase(phase));
@@ -128,12 +128,19 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
   return EXIT.ok;
 }
 
+const LOGS = {
+  gatherer: { program: 'essence', file: 'gatherer/log.gatherer' },
+  errors: { program: 'essence', file: 'gatherer/log.errors' },
+  gatherd: { program: 'gatherd', file: 'gatherer/gatherd.log' },
+  broker: { program: 'broker', file: 'broker/broker.out' },
+  web: { program: 'web', file: 'broker/web.log' },
+} as const;
+
 /** Logs go to files in the data directory, or as JSON lines to standard error. */
-function logger(program: string, options: RunOptions): Logger {
+function logger(log: LogName, options: RunOptions): Logger {
+  const { program, file } = LOGS[log];
   if (options.jsonLog) return createLogger({ program, json: true });
-  const folder = program === 'gatherd' ? 'gatherer' : 'broker';
-  const file = program === 'broker' ? 'broker.out' : `${program}.log`;
-  return createLogger({ program, file: join(options.data, folder, file) });
+  return createLogger({ program, file: join(options.data, file) });
 }
 
 /** The counts as `--once` prints them. */

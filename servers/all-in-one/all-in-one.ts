@@ -10,8 +10,11 @@ import {
 } from '../../protocols/config/index.js';
 import { Broker, BrokerServer, type CollectionReport, WebServer } from '../broker/index.js';
 import { GatherdServer } from '../gatherd/index.js';
-import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer/index.js';
+import { Gatherer, type GathererOptions, type GatherReport, logDocuments } from '../gatherer/index.js';
 import type { Logger } from '../host/index.js';
+
+/** The logs of the parts: `gatherer` and `errors` are the two of G-145. */
+export type LogName = 'gatherer' | 'errors' | 'gatherd' | 'broker' | 'web';
 
 export interface AllInOneOptions {
   /** Everything that is kept lives below it. */
@@ -25,8 +28,8 @@ export interface AllInOneOptions {
   /** What to gather, and the Gatherer's name and rates. */
   readonly config: GathererConfig;
   readonly gatherer?: Omit<GathererOptions, 'directory' | 'config'>;
-  /** One logger a program, by its name. */
-  readonly log: (program: 'gatherd' | 'broker' | 'web') => Logger;
+  /** The loggers. */
+  readonly log: (log: LogName) => Logger;
 }
 
 /** What one round of gathering, publishing and collecting did. */
@@ -107,7 +110,7 @@ export class AllInOne implements AsyncDisposable {
     onPhase: (phase: 'gather' | 'publish' | 'collect') => void,
   ): Promise<CycleReport> {
     onPhase('gather');
-    const gathered = await this.gatherer.run(signal);
+    const gathered = await this.#gather(signal);
     onPhase('publish');
     const generation = await this.gatherer.publish();
     onPhase('collect');
@@ -119,6 +122,12 @@ export class AllInOne implements AsyncDisposable {
       collected,
       objects: this.broker.store.count,
     };
+  }
+
+  async #gather(signal: AbortSignal): Promise<GatherReport> {
+    const { log } = this.options;
+    using _ = logDocuments(log('gatherer'), log('errors'));
+    return await this.gatherer.run(signal);
   }
 
   /** Clients first, then the servers that they ask, then the stores. */

@@ -1,2 +1,2 @@
-export { AllInOne, type AllInOneOptions, type CycleReport } from './all-in-one.js';
+export { AllInOne, type AllInOneOptions, type CycleReport, type LogName } from './all-in-one.js';
 export { configFromRoots, type RootLimitOptions, type RootsResult } from './roots.js';

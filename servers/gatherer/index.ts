@@ -1,2 +1,3 @@
 export { type DocumentEvent, documentChannel } from './events.js';
 export { Gatherer, type GathererOptions, type GatherReport, type RootReport } from './gatherer.js';
+export { logDocuments } from './log.js';
