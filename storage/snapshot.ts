@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { UsageError } from '../protocols/errors.js';
-import { SoifDecoder, type SoifItem } from '../protocols/soif/index.js';
+import { identityOf, SoifDecoder, type SoifIdentity, type SoifObject } from '../protocols/soif/index.js';
 import type { UnixSeconds } from '../protocols/time.js';
 import { Level } from './level.js';
 import { type ExportChunk, type ExportOptions, readSummaryCount, SummaryStore } from './summaries.js';
@@ -13,6 +13,8 @@ export interface SnapshotInfo {
   readonly newest: UnixSeconds | undefined;
   /** Names of the attributes that occur, the most frequent first, equal ones by name; spelled as first met. */
   readonly attributes: readonly string[];
+  /** Who gathered the newest object, if it says so completely (SOIF-6.5). */
+  readonly gatherer?: Pick<SoifIdentity, 'gathererName' | 'gathererHost' | 'gathererVersion'>;
 }
 
 /** One generation's summaries. It does not change, whatever is published meanwhile. */
@@ -109,6 +111,7 @@ class LevelSnapshot implements SummarySnapshot {
     const decoder = new SoifDecoder();
     let oldest: UnixSeconds | undefined;
     let newest: UnixSeconds | undefined;
+    let last: SoifObject | undefined;
     this.retain();
     try {
       for await (const page of this.#summaries.iterate()) {
@@ -117,7 +120,11 @@ class LevelSnapshot implements SummarySnapshot {
             oldest ??= updateTime;
             newest = updateTime;
           }
-          countNames(decoder.push(soif), names);
+          for (const item of decoder.push(soif)) {
+            if (item.kind !== 'object') continue;
+            countNames(item.object, names);
+            last = item.object;
+          }
         }
       }
     } finally {
@@ -126,20 +133,21 @@ class LevelSnapshot implements SummarySnapshot {
     const attributes = [...names.values()]
       .sort((a, b) => b.uses - a.uses || (a.name < b.name ? -1 : 1))
       .map(({ name }) => name);
-    return { count: this.count, oldest, newest, attributes };
+    const identity = last === undefined ? undefined : identityOf(last);
+    const info = { count: this.count, oldest, newest, attributes };
+    if (identity === undefined) return info;
+    const { gathererName, gathererHost, gathererVersion } = identity;
+    return { ...info, gatherer: { gathererName, gathererHost, gathererVersion } };
   }
 }
 
 /** Names count without regard to case (SOIF-2.11). */
-function countNames(items: readonly SoifItem[], names: Map<string, { name: string; uses: number }>): void {
-  for (const item of items) {
-    if (item.kind !== 'object') continue;
-    for (let i = 0; i < item.object.size; i++) {
-      const name = item.object.nameAt(i);
-      const key = name.toLowerCase();
-      const known = names.get(key);
-      if (known === undefined) names.set(key, { name, uses: 1 });
-      else known.uses++;
-    }
+function countNames(object: SoifObject, names: Map<string, { name: string; uses: number }>): void {
+  for (let i = 0; i < object.size; i++) {
+    const name = object.nameAt(i);
+    const key = name.toLowerCase();
+    const known = names.get(key);
+    if (known === undefined) names.set(key, { name, uses: 1 });
+    else known.uses++;
   }
 }

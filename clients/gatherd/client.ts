@@ -153,6 +153,8 @@ export class GatherdClient implements AsyncDisposable {
 
   /** Ends the session politely and closes. */
   async quit(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    // GATHERD-6.5: a server may close behind a gzip member; then there is nobody to say it to.
+    if (this.#session.state === 'closed') return this.close();
     await this.#exclusively(() => this.#ask(this.#session.quit(), 'bye', options.signal));
     await this.close();
   }

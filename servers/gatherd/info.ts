@@ -4,6 +4,7 @@ import type { SnapshotInfo } from '../../storage/index.js';
 
 /** Who the Gatherer says it is, in INFO. */
 export interface GathererIdentity {
+  /** '' when nobody said: then name, host and version are those that the newest object carries. */
   readonly name: string;
   readonly host: string;
   readonly port: number;
@@ -26,15 +27,16 @@ export function encodeInfo(
 ): Uint8Array {
   const { refreshRate = DEFAULT_REFRESH_RATE, timeToLive = DEFAULT_TIME_TO_LIVE } = identity;
   const oldest = info?.oldest === undefined ? '' : String(info.oldest);
+  const { name, host, version } = whoGathered(identity, info);
   const newest = info?.newest === undefined ? '' : String(info.newest);
   const object = SoifObject.of('GATHERER', identity.url ?? '-', [
     ['Time-to-Live', String(timeToLive)],
-    ['Last-Modification-Time', newest],
+    ['Last-Modification-Time', newest === '' ? '0' : newest],
     ['Refresh-Rate', String(refreshRate)],
-    ['Gatherer-Name', identity.name],
-    ['Gatherer-Host', identity.host],
+    ['Gatherer-Name', name],
+    ['Gatherer-Host', host],
     ['Gatherer-Port', String(identity.port)],
-    ['Gatherer-Version', identity.version],
+    ['Gatherer-Version', version],
     ['Update-Time', String(now)],
     ['Number-Of-Objects', String(info?.count ?? 0)],
     ['Oldest-Update-Time', oldest],
@@ -42,4 +44,14 @@ export function encodeInfo(
     ['Attributes', (info?.attributes ?? []).join('\n')],
   ]);
   return encodeSoif(object);
+}
+
+/** GATHERD-8.4: INFO has name, host and version; a daemon that was only given a directory finds them there. */
+function whoGathered(
+  identity: GathererIdentity,
+  info: SnapshotInfo | undefined,
+): Pick<GathererIdentity, 'name' | 'host' | 'version'> {
+  const found = info?.gatherer;
+  if (identity.name !== '' || found === undefined) return identity;
+  return { name: found.gathererName, host: found.gathererHost, version: found.gathererVersion };
 }

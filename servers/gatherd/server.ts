@@ -19,7 +19,7 @@ export interface GatherdServerOptions
   readonly hostname?: string;
   /** Version text of the greeting. Default `1.8`. */
   readonly version?: string;
-  /** Who INFO says we are. Default: host name, port and version from above, and no name. */
+  /** Who INFO says we are. Default: whoever made the newest object, and our port. */
   readonly identity?: GathererIdentity;
   /** A gatherd.cf (GATHERD-9). Default: everybody may connect. */
   readonly accessFile?: string;

@@ -21,15 +21,35 @@ export interface NameLookup {
 /** A peer with more names than this has only the first ones tried. */
 const MAX_NAMES = 4;
 
-/** System lookup: reverse without occupying the thread pool, forward as the system does it (hosts file, DNS). */
+/**
+ * System lookup: hosts file and DNS. A reverse entry is first asked for without occupying the thread pool, so that a
+ * stranger's silent name server holds nothing up; only once that has been answered, the system is asked as well,
+ * because the resolver leaves out the first name of a line of the hosts file (`127.0.0.1 localhost`).
+ */
 export function systemLookup(timeoutMs = 5000): NameLookup {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 1 });
   return {
-    reverse: (address) => resolver.reverse(address),
+    async reverse(address) {
+      const names = await resolver.reverse(address).catch((error: unknown) => {
+        if (isNotFound(error)) return [];
+        throw error;
+      });
+      const [first] = await dns.lookupService(address, 0).then(
+        ({ hostname }) => [hostname],
+        () => [],
+      );
+      return [...new Set(first === undefined ? names : [first, ...names])];
+    },
     async forward(name) {
       return (await dns.lookup(name, { all: true })).map((found) => found.address);
     },
   };
+}
+
+function isNotFound(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
+  );
 }
 
 /** Makes a {@link Peer}. */

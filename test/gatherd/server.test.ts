@@ -81,6 +81,23 @@ t.test('GATHERD-3.4, 3.6, 3.8, 5 objects and INFO', async (t) => {
   t.match(description, /\nUpdate-Time\{10\}:\t\d{10}\n/);
 });
 
+t.test('GATHERD-8.4 a daemon that was not told who it is says what the newest object says', async (t) => {
+  const gathered = (url: string, time: number, name: string) => ({
+    url,
+    updateTime: time,
+    soif: `@FILE { ${url}\nGatherer-Name{3}:\t${name}\nGatherer-Host{5}:\tg.org\nGatherer-Version{3}:\t0.7\nUpdate-Time{3}:\t${time}\n}\n`,
+  });
+  const old = gathered('http://a.example/', 100, 'Old');
+  const { port } = await scene(t, [old, gathered('http://b.example/', 200, 'New')]);
+  const info = await call(t, port, 'INFO\nQUIT\n');
+  t.match(info, 'Gatherer-Name{3}:\tNew\nGatherer-Host{5}:\tg.org\n');
+  t.match(info, 'Gatherer-Version{3}:\t0.7\n');
+
+  const empty = await call(t, (await scene(t, [])).port, 'INFO\nQUIT\n');
+  t.match(empty, 'Last-Modification-Time{1}:\t0\n', 'SOIF-6.2');
+  t.match(empty, 'Number-Of-Objects{1}:\t0\n');
+});
+
 t.test('GATHERD-6.2, 6.3 one gzip member, then the end line without a byte between', async (t) => {
   const { port } = await scene(t, [A, B, C]);
   const answer = await call(t, port, 'SET compression\nSEND-UPDATE 0\nQUIT\n');

@@ -225,11 +225,21 @@ t.test('GATHERD-2.4 the longest line, one byte more, and an endless one', async 
     t.equal(longer.output, `${GREETING}900 - Bad argument: line too long\n100 - HELLO b\n`);
   }
   const long = `HELLO ${'n'.repeat(40_000)}\nHELLO b\n`;
-  for (const size of [1, 777, long.length]) {
-    const rig = new ServerRig().start().feed(bytes(long), size);
-    t.equal(rig.output, `${GREETING}900 - Bad argument: line too long\n100 - HELLO b\n`, 'reported once');
+  const longest = `HELLO ${'n'.repeat(1 << 20)}\nHELLO b\n`;
+  for (const [text, size] of [
+    [long, 1],
+    [long, 777],
+    [long, long.length],
+    [longest, 1 << 16],
+  ] as const) {
+    const rig = new ServerRig().start().feed(bytes(text), size);
+    t.equal(
+      rig.output,
+      `${GREETING}900 - Bad argument: line too long\n100 - HELLO b\n`,
+      'GATHERD-3.9 reported once, and the session goes on',
+    );
   }
-  const endless = new ServerRig().start().feed(Buffer.alloc(200_000, 'x'), 1000);
+  const endless = new ServerRig().start().feed(Buffer.alloc(3 << 20, 'x'), 1 << 16);
   t.equal(endless.closed, true, 'cut off');
   t.equal(endless.output, `${GREETING}900 - Bad argument: line too long\n`);
 });

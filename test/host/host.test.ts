@@ -1,3 +1,4 @@
+import { lookupService } from 'node:dns/promises';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -13,6 +14,7 @@ import {
   type HostOptions,
   harvestLines,
   plainAddress,
+  systemLookup,
   TcpHost,
 } from '../../servers/host/index.js';
 
@@ -261,6 +263,15 @@ t.test('GATHERD-9.5 a name counts when it resolves back to the address', async (
   t.equal(await createPeer('192.0.2.9', 5, lookup).name(), undefined, 'no reverse entry');
   t.equal(plainAddress('fe80::1%eth0'), 'fe80::1');
 });
+
+t.test(
+  'GATHERD-9.5 the system looks loopback up in the hosts file, whose first name counts too',
+  async (t) => {
+    const { hostname } = await lookupService('127.0.0.1', 0);
+    const [first] = await systemLookup().reverse('127.0.0.1');
+    t.equal(first, hostname);
+  },
+);
 
 t.test('GATHERD-12.1 line format', async (t) => {
   const time = new Date(2003, 1, 5, 7, 8, 9).getTime();
