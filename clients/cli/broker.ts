@@ -43,7 +43,7 @@ export function brokerCommand(): Command {
     .action(async (file: string, options: BrokerOptions) => {
       if (options.new && options.nocol) throw new UsageError('-new and -nocol exclude each other');
       const path = resolve(file);
-      const { config, warnings } = parseBrokerConf(await readFile(path, 'utf8'), file, {
+      const { config, warnings } = parseBrokerConf(await readConfiguration(path, file), file, {
         brokerDirectory: dirname(dirname(path)),
       });
       const log = createLogger({ program: 'broker', json: options.jsonLog });
@@ -70,4 +70,14 @@ export function brokerCommand(): Command {
       await web?.close();
       process.exitCode = EXIT.ok;
     });
+}
+
+/** @throws UsageError when the file named on the command line cannot be read */
+async function readConfiguration(path: string, file: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
+  }
 }

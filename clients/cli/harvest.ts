@@ -46,12 +46,16 @@ const program = new Command('harvest')
 function explain(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const hint =
-    code === 'EADDRINUSE' ? ' (give another with the --...-port options; 0 takes any free port)' : '';
+  const hint = isPortTaken(error) ? ' (another port can be given)' : '';
   process.stderr.write(`harvest: ${message}${hint}\n`);
   if (process.env.HARVEST_DEBUG !== undefined && !(error instanceof KitError)) console.error(error);
   return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.failure;
+}
+
+/** The servers' ConnectionError carries the system's error as its cause. */
+function isPortTaken(error: unknown): boolean {
+  const system = error instanceof Error ? error.cause : undefined;
+  return system instanceof Error && 'code' in system && system.code === 'EADDRINUSE';
 }
 
 for (const command of [program, ...program.commands]) command.exitOverride();

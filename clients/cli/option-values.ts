@@ -1,9 +1,20 @@
 import { InvalidArgumentError } from 'commander';
 
+/** The largest number that a RootNode's limits may be (G-28). */
+const MAX_INTEGER = 0x7fff_ffff;
+
 /** A whole number from 0. */
 export function integerOption(value: string): number {
   if (!/^\d{1,12}$/.test(value)) throw new InvalidArgumentError('a whole number is wanted');
+  if (Number(value) > MAX_INTEGER) throw new InvalidArgumentError(`at most ${MAX_INTEGER}`);
   return Number(value);
+}
+
+/** A whole number from 1: G-32 knows no way to write "unlimited" for URL-Max and Host-Max. */
+export function countOption(value: string): number {
+  const count = integerOption(value);
+  if (count === 0) throw new InvalidArgumentError('a whole number from 1 is wanted');
+  return count;
 }
 
 /** A TCP port; 0 is any free one. */

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../../servers/all-in-one/index.js';
 import { createLogger, type Logger } from '../../servers/host/index.js';
 import { EXIT } from './exit.js';
-import { integerOption, portOption, secondsOption } from './option-values.js';
+import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
 import { GatherProgress } from './progress.js';
 
 interface RunOptions {
@@ -61,8 +61,8 @@ export function runCommand(): Command {
     .option('--once', 'gather, publish, collect, print the counts as one JSON line, exit', false)
     .option('--delay <seconds>', 'between contacts with a server (default: 1; local files 0)', secondsOption)
     .option('--depth <steps>', 'steps from each root; 0 = no limit (default: 0)', integerOption)
-    .option('--urls <number>', 'URLs of each root (default: 250; directories 100000)', integerOption)
-    .option('--hosts <number>', 'hosts of each root (default: 1)', integerOption)
+    .option('--urls <number>', 'URLs of each root (default: 250; directories 100000)', countOption)
+    .option('--hosts <number>', 'hosts of each root (default: 1)', countOption)
     .option(
       '--connections <number>',
       'connections a host; more than 1 is for your own hosts',
@@ -85,7 +85,15 @@ function connectionsOption(value: string): number {
 
 async function run(roots: readonly string[], options: RunOptions): Promise<number> {
   const { config, warnings } = configFromRoots(roots, options, options.data);
-  for (const warning of warnings) process.stderr.write(`warning: ${warning.message}\n`);
+  const jsonLog = options.jsonLog ? logger('gatherer', options) : undefined;
+  const say = (text: string): void => {
+    if (jsonLog === undefined) process.stderr.write(text);
+    else for (const line of text.trimEnd().split('\n')) jsonLog.info(line);
+  };
+  for (const { message } of warnings) {
+    if (jsonLog === undefined) process.stderr.write(`warning: ${message}\n`);
+    else jsonLog.warn(message);
+  }
 
   const stop = new AbortController();
   const stopped = new Promise<void>((resolve) => {
@@ -106,13 +114,13 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     gatherer: { queuesPerHost: options.connections, force: options.force },
     log: (name) => logger(name, options),
   });
-  const progress = GatherProgress.start(options.jsonLog ? logger('gatherer', options) : undefined);
+  const progress = GatherProgress.start(jsonLog);
   let report: CycleReport;
   try {
     report = await kit.cycle(stop.signal, (phase) => progress.phase(phase));
   } catch (error) {
     if (!stop.signal.aborted) throw error;
-    process.stderr.write('Stopped. What was gathered is kept; the next run goes on from here.\n');
+    say('Stopped. What was gathered is kept; the next run goes on from here.\n');
     return EXIT.interrupted;
   } finally {
     progress.stop();
@@ -121,10 +129,10 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     process.stdout.write(`${JSON.stringify(summary(report))}\n`);
     return EXIT.ok;
   }
-  process.stderr.write(sentence(report));
+  say(sentence(report));
   process.stdout.write(readyLines(kit));
   await stopped;
-  process.stderr.write('Stopping.\n');
+  say('Stopping.\n');
   return EXIT.ok;
 }
 

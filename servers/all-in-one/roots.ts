@@ -48,7 +48,7 @@ export function configFromRoots(
   const effective = roots.length === 0 ? [ownDocuments(dataDirectory)] : roots.map((root) => classify(root));
   for (const root of effective) {
     if (root.kind === 'config') {
-      const parsed = parseGathererConf(readFileSync(root.file, 'utf8'), root.file, process.env);
+      const parsed = parseGathererConf(readConfiguration(root.file), root.file, process.env);
       base ??= parsed.config;
       const { rootNodes: roots, leafNodes: leaves } = parsed.config;
       rootNodes.push(...roots.filter(isPlain));
@@ -60,6 +60,15 @@ export function configFromRoots(
   }
   base ??= parseGathererConf('Gatherer-Name: Harvest Kit Gatherer\n', 'command line', process.env).config;
   return { config: { ...base, rootNodes, leafNodes }, warnings };
+}
+
+function readConfiguration(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
+  }
 }
 
 /** A line that names a URL, not a program that prints URLs (G-52). */

@@ -3,7 +3,7 @@ import t from 'tap';
 import { DEFAULT_FLAGS } from '../../protocols/broker/index.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import { Broker, createWebApp, WebServer } from '../../servers/broker/index.js';
-import { DEFAULT_FORM, readForm, writeForm } from '../../servers/broker/web/form.js';
+import { DEFAULT_FORM, decodeFields, readForm, writeForm } from '../../servers/broker/web/form.js';
 import { escapeHtml, html, isLinkable } from '../../servers/broker/web/html.js';
 import { corpus, document, NOW, ScriptedGatherd, scene, serve, type Teardown } from './scene.js';
 
@@ -107,6 +107,12 @@ t.test('BRK-9.4 results by GET and POST from all three programs', async (t) => {
     /^\/Harvest\/cgi-bin\/DisplayObject\.cgi\?object=%2FHarvest%2Fbrokers%2Fexample%2Fobjects%2F0%2FOBJ3$/,
   );
   t.equal((await get(summary)).$('h1').text(), 'Mosaic');
+});
+
+t.test('BRK-1.10 fields come as UTF-8 or as the Latin-1 of old pages', async (t) => {
+  t.equal(decodeFields('query=caf%E9+au%2Blait&x').get('query'), 'caf\u00e9 au+lait');
+  t.equal(decodeFields('query=caf%C3%A9=%zz&query=b').get('query'), 'caf\u00e9=%zz');
+  t.same([...decodeFields('&&a&=b&c=')], [...new URLSearchParams('&&a&=b&c=')]);
 });
 
 t.test('BRK-9.1 the form reads and writes its fields', async (t) => {

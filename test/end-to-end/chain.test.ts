@@ -39,6 +39,9 @@ function options(data: string): string[] {
   ];
 }
 
+// Some twenty processes are started one after the other, each of which takes seconds on a busy machine.
+t.setTimeout(120_000);
+
 interface Summary {
   readonly gathered: Record<string, number>;
   readonly exported: number;
@@ -133,12 +136,18 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
     '0',
     '--references-port',
     '0',
+    '--json-log',
   ]);
   t.teardown(() => run.kill('SIGKILL'));
   const [, gatherd, broker, web] = await run.output(
     /^ready gatherd=127\.0\.0\.1:(\d+) broker=127\.0\.0\.1:(\d+) web=(http:\S+)$/m,
   );
   t.match(run.stdout, /harvest query/, 'it says what to try next');
+
+  const taken = await cli('run', data, ...options(join(data, 'taken')), '--gatherd-port', String(gatherd));
+  t.equal(taken.code, 1, 'a port in use');
+  t.equal(taken.stdout, '');
+  t.match(taken.stderr, new RegExp(`cannot listen on 127.0.0.1:${gatherd}.*another port can be given`));
 
   const gather = await cli('gather', '-nocompress', '127.0.0.1', String(gatherd));
   t.equal(gather.code, 0, gather.stderr);
@@ -195,8 +204,9 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
   t.match(results('main').text(), /Beta/, 'the search page answers');
 
   run.kill('SIGINT');
-  const { code } = await run.finished;
+  const { code, stderr } = await run.finished;
   t.equal(code, 0, 'Ctrl-C ends it cleanly');
+  for (const line of stderr.trimEnd().split('\n')) t.type(JSON.parse(line), 'object', '--json-log');
 });
 
 t.test('the command line explains itself', async (t) => {
@@ -210,4 +220,11 @@ t.test('the command line explains itself', async (t) => {
   t.equal((await cli('run', '/no/such/root', '--once')).code, 2, 'a root that is nothing');
   t.equal((await cli('run', '--urls', 'many')).code, 2);
   t.equal((await cli('nonsense')).code, 2);
+  const unlimited = await cli('run', '--urls', '0', 'http://127.0.0.1:1/');
+  t.equal(unlimited.code, 2);
+  t.match(unlimited.stderr, /--urls/, 'G-32: there is no "unlimited", and the option is named');
+  const directory = t.testdir();
+  const missing = await cli('broker', join(directory, 'broker.conf'));
+  t.equal(missing.code, 2, 'BRK-6.1: a configuration that is not there');
+  t.ok(missing.stderr.includes(join(directory, 'broker.conf')));
 });

@@ -1,4 +1,5 @@
 import type { QueryRequest } from '../../../clients/broker/index.js';
+import { decodeText } from '../../../protocols/soif/index.js';
 
 /** The fields of the query form (BRK-9.1), read. */
 export interface QueryForm {
@@ -71,6 +72,29 @@ export function readForm(fields: URLSearchParams): QueryForm {
     page: Math.max(1, number('page', 10_000) ?? 1),
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined && value > 0)),
   };
+}
+
+/**
+ * The fields of a form as it was sent, `name=value&...`. BRK-1.10: pages of the time send Latin-1, of which UTF-8 would
+ * keep nothing, so each part is read as SOIF's text is (SOIF-7.4).
+ */
+export function decodeFields(text: string): URLSearchParams {
+  const fields = new URLSearchParams();
+  for (const pair of text.split('&')) {
+    const [name = '', ...value] = pair.split('=');
+    if (pair !== '') fields.append(decodeField(name), decodeField(value.join('=')));
+  }
+  return fields;
+}
+
+function decodeField(text: string): string {
+  const bytes = Buffer.from(text.replaceAll('+', ' '));
+  if (!bytes.includes('%')) return decodeText(bytes);
+  const latin1 = bytes.toString('latin1');
+  const decoded = latin1.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return decodeText(Buffer.from(decoded, 'latin1'));
 }
 
 /** The form as the query part of a URL; {@link readForm} reads it back. */

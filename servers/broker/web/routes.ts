@@ -4,7 +4,7 @@ import { decodeSoif } from '../../../protocols/soif/index.js';
 import type { Logger } from '../../host/index.js';
 import type { Broker } from '../broker.js';
 import { brokerPath, objectPath, oidOf, oidOfPath } from '../object-path.js';
-import { DEFAULT_FORM, type QueryForm, readForm } from './form.js';
+import { DEFAULT_FORM, decodeFields, type QueryForm, readForm } from './form.js';
 import { helpPart } from './help-page.js';
 import { highlighter, literalTerms } from './highlight.js';
 import { type Html, html } from './html.js';
@@ -235,7 +235,7 @@ ${' '.repeat(fault.at)}^</pre>`;
 function fieldsOf(request: FastifyRequest): URLSearchParams {
   if (request.body instanceof URLSearchParams) return request.body;
   const question = request.url.indexOf('?');
-  return new URLSearchParams(question < 0 ? '' : request.url.slice(question + 1));
+  return decodeFields(question < 0 ? '' : request.url.slice(question + 1));
 }
 
 /** Aborted when the reader of the page has gone, so that nothing is searched for nobody. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { ConnectionError } from '../../../protocols/errors.js';
+import { decodeFields } from './form.js';
 import { addRoutes, type RouteContext } from './routes.js';
 
 /** What {@link createWebApp} needs. */
@@ -50,7 +51,7 @@ export async function createWebApp(options: WebAppOptions): Promise<FastifyInsta
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
     (_request, body, done) => {
-      done(null, new URLSearchParams(body.toString()));
+      done(null, decodeFields(body.toString()));
     },
   );
   for (const { path, file, type } of ASSETS) {
