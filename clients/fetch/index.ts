@@ -1,7 +1,7 @@
 export { createFetcher, type FetcherOptions } from './create-fetcher.js';
 export { entryUrl, FileFetcher, type FileFetcherOptions } from './file-fetcher.js';
 export { HttpFetcher, type HttpFetcherOptions } from './http-fetcher.js';
-export type { LocalMapping } from './local-mapping.js';
+export { LocalMapper, type LocalMapping } from './local-mapping.js';
 export {
   DEFAULT_MAX_BYTES,
   DEFAULT_TIMEOUT_MS,

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  filePaths,
   type GathererConfig,
   parseFilter,
   type RootNode,
@@ -33,11 +34,16 @@ async function loadFilter(
   root: RootNode,
 ): Promise<UrlFilter | undefined> {
   if (name === '/dev/null') return undefined;
-  const folders = [config.libDirectory, config.topDirectory, '.'].filter((folder) => folder !== undefined);
-  const candidates = isAbsolute(name) ? [name] : folders.map((folder) => resolve(folder, name));
+  const inLib = config.libDirectory === undefined ? [] : filePaths(config, `${config.libDirectory}/${name}`);
+  const candidates = isAbsolute(name) ? [name] : [...inLib, ...filePaths(config, name)];
   for (const file of candidates) {
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text !== undefined) return parseFilter(text, file);
   }
-  throw new ConfigError(root.url, root.line, 'filter', `file ${name} cannot be read`);
+  throw new ConfigError(
+    name,
+    0,
+    '',
+    `the filter file of RootNode ${root.url} (line ${root.line}) cannot be read`,
+  );
 }

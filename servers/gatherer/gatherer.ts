@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createFetcher, type Fetcher } from '../../clients/fetch/index.js';
-import type { GathererConfig } from '../../protocols/config/index.js';
+import { createFetcher, type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
+import { filePaths, type GathererConfig } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { classKey, uriKey } from '../../protocols/urls/index.js';
 import { GathererStore, type QueueEntry } from '../../storage/index.js';
@@ -16,6 +17,7 @@ import { ExtractProcessor } from './crawl/processors/extract.js';
 import { FetchProcessor } from './crawl/processors/fetch.js';
 import { History } from './crawl/processors/history.js';
 import { LinksScoper } from './crawl/processors/links-scoper.js';
+import { LocalMappingProcessor } from './crawl/processors/local-mapping.js';
 import { PreconditionEnforcer } from './crawl/processors/precondition-enforcer.js';
 import { Preselector } from './crawl/processors/preselector.js';
 import { WriterProcessor } from './crawl/processors/writer.js';
@@ -112,7 +114,7 @@ export class Gatherer implements AsyncDisposable {
         gathererVersion: config.gathererVersion,
         refreshRate: config.refreshRate,
         timeToLive: config.timeToLive,
-        ...(config.libDirectory === undefined ? {} : { libDirectory: config.libDirectory }),
+        ...libDirectory(config),
       };
       const essence = await EssencePool.create({
         ...essenceOptions,
@@ -123,7 +125,6 @@ export class Gatherer implements AsyncDisposable {
         from: config.httpFrom,
         httpBasicAuth: config.httpBasicAuth,
         httpProxy: config.httpProxy,
-        localMappings: config.localMappings,
         fileRoots: fileRoots(config),
         maxConnectionsPerHost: options.queuesPerHost ?? 1,
       });
@@ -301,21 +302,20 @@ export class Gatherer implements AsyncDisposable {
     const now = (): UnixSeconds => this.#now();
     const documents = this.store.documents;
     const known = this.store.summaries.count > 0;
+    const limits = {
+      maxBytes: config.maxRetrievalSize,
+      timeoutMs: options.readTimeoutMs ?? 120_000,
+      conditional: config.httpIfModifiedSince,
+      rulesDigest,
+    };
     return {
       'pre-fetch': [
         new Preselector((url) => this.#stoppedByUrl(url)),
         new History({ documents, known, force: options.force ?? false, rulesDigest, now }),
+        new LocalMappingProcessor(new LocalMapper(config.localMappings), limits),
         new PreconditionEnforcer(servers),
       ],
-      fetch: [
-        new FetchProcessor({
-          fetcher,
-          maxBytes: config.maxRetrievalSize,
-          timeoutMs: options.readTimeoutMs ?? 120_000,
-          conditional: config.httpIfModifiedSince,
-          rulesDigest,
-        }),
-      ],
+      fetch: [new FetchProcessor(fetcher, limits)],
       extract: [new ExtractProcessor({ essence, rulesDigest, now })],
       write: [
         new WriterProcessor({
@@ -382,10 +382,18 @@ class Tally {
   }
 }
 
+/** G-20: Lib-Directory is looked for in Top-Directory, then in the current directory. */
+function libDirectory(config: GathererConfig): { libDirectory?: string } {
+  if (config.libDirectory === undefined) return {};
+  const candidates = filePaths(config, config.libDirectory);
+  return { libDirectory: candidates.find((path) => existsSync(path)) ?? config.libDirectory };
+}
+
 /** Folders that `file:` URLs may reach: those that the configuration itself names (G-174). */
 function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
   const urls = [...rootNodes, ...leafNodes].map(({ url }) => url).filter((url) => url.startsWith('file:'));
-  return urls.map((url) => fileURLToPath(new URL('.', url)));
+  // The host is the fetcher's business (G-87): it refuses another machine's files one by one.
+  return urls.map((url) => fileURLToPath(new URL('.', url.replace(/^file:\/\/[^/]*/, 'file://'))));
 }
 
 function parseProgress(json: string): RootProgress {

@@ -1,5 +1,7 @@
 // The crawl engine's parts, and the Gatherer over a site on loopback with the clock in the test's hands.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -25,6 +27,13 @@ import { GathererStore, Generations, type QueuedUri, type QueueEntry } from '../
 import { page, Site } from '../helpers/site.js';
 
 const never = new AbortController().signal;
+
+/** A data directory of its own, gone at the end. */
+function scratch(t: { teardown: (fn: () => void) => void }): string {
+  const directory = mkdtempSync(join(tmpdir(), 'harvest-test-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
 
 function rootNode(line: string): RootNode {
   const text = `Gatherer-Name: x\n<RootNodes>\n${line}\n</RootNodes>\n`;
@@ -423,7 +432,7 @@ t.test('G-26, G-35, G-87 directories, LeafNodes and files', async (t) => {
   const root = `file://${folder}/`;
   const urls = async (line: string, leaves = ''): Promise<string[]> => {
     const found: string[] = [];
-    const directory = t.testdir.length >= 0 ? `${folder}-data-${Math.random().toString(36).slice(2)}` : '';
+    const directory = scratch(t);
     await gather({ directory, config: config(line, leaves) }, async ({ gatherer }) => {
       await gatherer.run(never);
       for await (const summaries of gatherer.store.summaries.iterate())
@@ -450,6 +459,47 @@ t.test('G-26, G-35, G-87 directories, LeafNodes and files', async (t) => {
   );
   t.same(await urls('', `${root}one.html`), ['/one.html'], 'G-26: a LeafNode is processed as it is');
 });
+
+t.test('G-71 to G-77 Local-Mapping: nobody is contacted, the URL stays', async (t) => {
+  const folder = t.testdir({ 'a.html': page('Mapped', ['/b.html']), 'b.html': page('Also', []) });
+  const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nLocal-Mapping: http://nowhere.invalid/ ${folder}/\n<RootNodes>\nhttp://nowhere.invalid/a.html Delay=60\nfile://elsewhere.invalid/x/ Access=FILE\n</RootNodes>\n`;
+  const mapped = parseGathererConf(text, 'test.cf', {}).config;
+  await gather({ directory: scratch(t), config: mapped }, async ({ gatherer, events }) => {
+    const report = await gatherer.run(never);
+    t.equal(report.counts.summarized, 2, 'no wait, no robots.txt, no name to resolve');
+    t.ok(await gatherer.store.summaries.get('http://nowhere.invalid/b.html'), 'SOIF keeps the URL');
+    t.ok(
+      events.every(({ url, local }) => local || !url.startsWith('http:')),
+      'G-77',
+    );
+    t.equal(report.counts.failed, 1, "G-87: another machine's files are refused, the run goes on");
+  });
+});
+
+t.test(
+  'G-20, G-24 filter files: found in Lib-Directory below Top-Directory, or named in the error',
+  async (t) => {
+    await using site = await Site.start({
+      '/': page('Start', ['/yes', '/no']),
+      '/yes': page('Yes', []),
+      '/no': page('No', []),
+    });
+    const folder = t.testdir({ lib: { MyFilter: 'Deny ^/no\nAllow .\n' } });
+    const text = (filter: string): string =>
+      `Gatherer-Name: Test\nTop-Directory: ${folder}\nLib-Directory: lib\n<RootNodes>\n${site.url}/ URL=10,${filter} Delay=0\n</RootNodes>\n`;
+    const run = (filter: string): Promise<void> =>
+      gather(
+        { directory: scratch(t), config: parseGathererConf(text(filter), 'my.cf', {}).config },
+        async ({ gatherer }) => {
+          await gatherer.run(never);
+        },
+      );
+    await run('MyFilter');
+    t.ok(site.paths.includes('/yes'));
+    t.notOk(site.paths.includes('/no'));
+    await t.rejects(run('NoSuchFilter'), { code: 'ERR_CONFIG', message: /NoSuchFilter.*line 5/ });
+  },
+);
 
 t.test('a stopped run goes on where it was', async (t) => {
   const links = Array.from({ length: 30 }, (_, i) => `/p${i}`);

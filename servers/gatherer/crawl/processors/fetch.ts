@@ -1,10 +1,10 @@
-import { entryUrl, type Fetcher } from '../../../../clients/fetch/index.js';
+import { entryUrl, type Fetcher, type FetchRequest } from '../../../../clients/fetch/index.js';
 import { ConnectionError, UsageError } from '../../../../protocols/errors.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 
-export interface FetchProcessorOptions {
-  readonly fetcher: Fetcher;
+/** How documents are asked for, by whatever access method. */
+export interface FetchLimits {
   /** Bytes of a document that are taken at most (G-86). */
   readonly maxBytes: number;
   /** Milliseconds without a byte after which a read is given up (G-85). */
@@ -15,6 +15,20 @@ export interface FetchProcessorOptions {
   readonly rulesDigest: string;
 }
 
+/** What is asked for a URI, conditionally when it is known (G-106) and the rules are still the same (G-110). */
+export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
+  const { maxBytes, timeoutMs, conditional, rulesDigest } = limits;
+  const known = uri.document;
+  const ask = conditional && known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest;
+  return {
+    url: uri.url,
+    maxBytes,
+    timeoutMs,
+    signal: uri.signal,
+    ...(ask ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
+  };
+}
+
 /** Retry-After is obeyed up to this, in milliseconds; a server cannot park a queue for longer. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
@@ -22,23 +36,15 @@ const MAX_RETRY_AFTER_MS = 300_000;
 export class FetchProcessor implements Processor {
   readonly name = 'Fetch';
 
-  constructor(readonly options: FetchProcessorOptions) {}
+  constructor(
+    readonly fetcher: Fetcher,
+    readonly limits: FetchLimits,
+  ) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     if (uri.disposition === 'kept') return 'proceed';
-    const { fetcher, maxBytes, timeoutMs, conditional, rulesDigest } = this.options;
-    const known = uri.document;
-    // G-110: when the rules changed the document is wanted in any case.
-    const ask =
-      conditional && known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest;
     try {
-      uri.fetched = await fetcher.fetch({
-        url: uri.url,
-        maxBytes,
-        timeoutMs,
-        signal: uri.signal,
-        ...(ask ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
-      });
+      uri.fetched ??= await this.fetcher.fetch(fetchRequest(uri, this.limits));
     } catch (error) {
       if (uri.signal.aborted) throw error;
       uri.status = error instanceof UsageError ? FETCH_STATUS.unfetchable : FETCH_STATUS.connectFailed;
@@ -85,7 +91,7 @@ export class FetchProcessor implements Processor {
     if (fetched.truncated) {
       // G-86: an object over the limit is logged and not summarized.
       uri.disposition = 'failed';
-      uri.reason = `larger than ${this.options.maxBytes} bytes`;
+      uri.reason = `larger than ${this.limits.maxBytes} bytes`;
       return 'post';
     }
     return 'proceed';

@@ -13,8 +13,8 @@ export class PreconditionEnforcer implements Processor {
   constructor(readonly servers: ServerCache) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    // G-108: a document that is kept as it is contacts nobody, so nothing must be asked first.
-    if (uri.disposition === 'kept') return 'proceed';
+    // A document that is kept as it is (G-108), or was read locally (G-71), contacts nobody: nothing must be asked first.
+    if (uri.disposition === 'kept' || uri.fetched !== undefined) return 'proceed';
     if (!this.servers.robotsKnown(uri.url)) {
       await this.servers.fetchRobots(uri.url, uri.signal);
       uri.contactEnd = Date.now();
