@@ -46,17 +46,23 @@ interface Job {
   readonly onAbort: () => void;
 }
 
+/** Documents that a worker has at one time: the one in work, and the next, so that it never waits for the event loop. */
+const JOBS_PER_WORKER = 2;
+/** Bytes; a larger body waits until the worker is free. Only smaller ones are lent by copy, to survive a worker's end. */
+const MAX_LENT_BODY = 256 * 1024;
+
 interface Seat {
   worker: Worker | undefined;
   /** The worker has compiled its context: from now on time is the document's. */
   ready: boolean;
-  job: Job | undefined;
+  /** Posted to the worker, in order; it is at the first. */
+  jobs: Job[];
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Summarises documents in worker threads (E-140). A worker holds one document; further calls wait their turn with the
- * body still in the caller's hands, so the pool itself never holds more than one body a worker.
+ * Summarises documents in worker threads (E-140). A worker holds the document in work and at most one small one behind
+ * it; further calls wait their turn with the body still in the caller's hands, so the pool itself holds little.
  */
 export class EssencePool implements AsyncDisposable {
   /** For {@link typeByUrl} and {@link isRejected} before fetching. */
@@ -80,7 +86,7 @@ export class EssencePool implements AsyncDisposable {
     this.#seats = Array.from({ length: workers }, () => ({
       worker: undefined,
       ready: false,
-      job: undefined,
+      jobs: [],
       timer: undefined,
     }));
   }
@@ -116,8 +122,9 @@ export class EssencePool implements AsyncDisposable {
     return new Promise<EssenceOutput>((resolve, reject) => {
       const job: Job = { input, resolve, reject, signal, onAbort: () => this.#abort(job) };
       signal?.addEventListener('abort', job.onAbort, { once: true });
-      const seat = this.#seats.find((each) => each.job === undefined);
-      if (seat === undefined) this.#waiting.push(job);
+      const seat =
+        this.#seats.find((each) => each.jobs.length === 0) ?? this.#seats.find((each) => hasRoom(each, job));
+      if (seat === undefined || this.#waiting.length > 0) this.#waiting.push(job);
       else this.#assign(seat, job);
     });
   }
@@ -139,10 +146,9 @@ export class EssencePool implements AsyncDisposable {
     for (const job of this.#waiting.splice(0)) settle(job, () => job.reject(reason));
     await Promise.all(
       this.#seats.map((seat) => {
-        const { worker, job } = seat;
-        this.#leave(seat);
+        const { worker } = seat;
         seat.worker = undefined;
-        if (job !== undefined) settle(job, () => job.reject(reason));
+        for (const job of this.#leave(seat)) settle(job, () => job.reject(reason));
         return worker?.terminate();
       }),
     );
@@ -162,7 +168,7 @@ export class EssencePool implements AsyncDisposable {
         .once('error', () => resolve())
         .once('exit', () => resolve());
     });
-    if (seat.worker === worker && seat.job === undefined) worker.unref();
+    if (seat.worker === worker && seat.jobs.length === 0) worker.unref();
   }
 
   #start(seat: Seat): Worker {
@@ -189,12 +195,14 @@ export class EssencePool implements AsyncDisposable {
 
   #assign(seat: Seat, job: Job): void {
     const worker = seat.worker ?? this.#start(seat);
-    seat.job = job;
-    if (seat.ready) this.#watch(seat, worker);
+    seat.jobs.push(job);
+    if (seat.jobs.length === 1 && seat.ready) this.#watch(seat, worker);
     worker.ref();
     const body = detached(job.input.body);
+    // The document behind the one in work is lent: if the worker ends before its turn, another one gets it.
+    const given = seat.jobs.length === 1 ? transferable(body) : [];
     try {
-      worker.postMessage({ input: { ...job.input, body } }, transferable(body));
+      worker.postMessage({ input: { ...job.input, body } }, given);
     } catch (error) {
       // An untransferable buffer (a WebAssembly memory, or one marked so): the bytes are copied instead.
       if (!(error instanceof Error && error.name === 'DataCloneError')) throw error;
@@ -210,15 +218,16 @@ export class EssencePool implements AsyncDisposable {
 
   #receive(seat: Seat, worker: Worker, reply: WorkerReply): void {
     if (seat.worker !== worker) return;
-    const { job } = seat;
     if ('ready' in reply) {
       seat.ready = true;
-      if (job !== undefined) this.#watch(seat, worker);
+      if (seat.jobs.length > 0) this.#watch(seat, worker);
       return;
     }
+    const job = seat.jobs.shift();
     if (job === undefined) return;
-    this.#leave(seat);
-    worker.unref();
+    clearTimeout(seat.timer);
+    if (seat.jobs.length > 0) this.#watch(seat, worker);
+    else worker.unref();
     if ('output' in reply) {
       settle(job, () => job.resolve(this.#count(reply.output)));
     } else {
@@ -228,12 +237,12 @@ export class EssencePool implements AsyncDisposable {
     this.#next(seat);
   }
 
-  /** A worker is gone, or is to go: its document fails, and a new one takes the seat when there is work. */
+  /** A worker is gone, or is to go: the document it was at fails, the one behind it gets a new one. */
   #lose(seat: Seat, worker: Worker, why: string, cause?: unknown): void {
     if (seat.worker !== worker) return;
-    const { job } = seat;
-    this.#leave(seat);
     seat.worker = undefined;
+    const [job, ...spared] = this.#leave(seat);
+    this.#waiting.unshift(...spared);
     this.#counts.replaced++;
     void worker.terminate();
     if (job !== undefined) {
@@ -248,15 +257,18 @@ export class EssencePool implements AsyncDisposable {
     this.#next(seat);
   }
 
-  #leave(seat: Seat): void {
+  /** Takes the seat's documents away. */
+  #leave(seat: Seat): Job[] {
     clearTimeout(seat.timer);
     seat.timer = undefined;
-    seat.job = undefined;
+    return seat.jobs.splice(0);
   }
 
   #next(seat: Seat): void {
-    const job = this.#waiting.shift();
-    if (job !== undefined) this.#assign(seat, job);
+    for (let job = this.#waiting[0]; job !== undefined && hasRoom(seat, job); job = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#assign(seat, job);
+    }
   }
 
   /** A waiting document is taken off the list; one in work is finished by its worker, but nobody hears of it. */
@@ -272,6 +284,11 @@ export class EssencePool implements AsyncDisposable {
     if (output.rejected && NESTED_TYPES.has(output.type)) this.#counts.nested++;
     return output;
   }
+}
+
+function hasRoom(seat: Seat, job: Job): boolean {
+  if (seat.jobs.length === 0) return true;
+  return seat.jobs.length < JOBS_PER_WORKER && job.input.body.length <= MAX_LENT_BODY;
 }
 
 function settle(job: Job, finish: () => void): void {
