@@ -1,6 +1,6 @@
 import { ConfigError, ProtocolError } from '../errors.js';
+import { compilePattern, type Pattern } from '../patterns/index.js';
 import { readLines } from './lines.js';
-import { compilePosixPattern, type Pattern } from './posix-pattern.js';
 
 /**
  * A filter file (G-42 to G-48). A URL filter is asked with the canonical path and its query (G-44, G-48); a host
@@ -58,7 +58,7 @@ function readRule(text: string, file: string, line: number): CompiledRule {
       allow: match[1]!.toLowerCase() === 'allow',
       expression,
       line,
-      pattern: compilePosixPattern(expression),
+      pattern: compilePattern(expression),
     };
   } catch (error) {
     if (error instanceof ProtocolError)

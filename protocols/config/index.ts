@@ -37,4 +37,3 @@ export {
   savesSpace,
 } from './gatherer-variables.js';
 export { type ConfigLine, readLines, wordsOf } from './lines.js';
-export { compilePosixPattern, type Pattern, translatePosixPattern } from './posix-pattern.js';

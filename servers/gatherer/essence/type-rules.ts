@@ -1,6 +1,11 @@
-import { ConfigError, UsageError } from '../../../protocols/errors.js';
-import { parseEre } from './ere.js';
-import { compileNode, type Pattern, spell } from './pattern.js';
+import { ConfigError, ProtocolError } from '../../../protocols/errors.js';
+import {
+  compileNode,
+  compilePattern,
+  type Pattern,
+  parseEre,
+  spell,
+} from '../../../protocols/patterns/index.js';
 
 /** E-13: one type, several spellings in the sources; the first is the one we write. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
@@ -132,9 +137,10 @@ export function parseQuickRules(text: string, file: string): ReadonlyMap<string,
 
 function checkExpression(expression: string, file: string, line: number, variable: string): Pattern {
   try {
-    return compileNode(parseEre(expression));
+    return compilePattern(expression);
   } catch (error) {
-    if (error instanceof UsageError) throw new ConfigError(file, line, variable, error.message);
-    throw new ConfigError(file, line, variable, `not a regular expression: ${String(error)}`);
+    if (error instanceof ProtocolError)
+      throw new ConfigError(file, line, variable, `the expression ${error.message}`);
+    throw error;
   }
 }

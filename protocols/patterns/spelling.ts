@@ -1,0 +1,77 @@
+import type { EreNode } from './ere.js';
+
+/** Most strings one pattern is spelled out into. */
+const MAX_SPELLINGS = 512;
+
+/** What a pattern demands when it is no more than a list: subjects that are equal to, or end with, one of `strings`. */
+export interface Spelling {
+  readonly how: 'whole' | 'ending';
+  readonly strings: readonly string[];
+}
+
+/** `^.*\.(c|cc)$` is the endings `.c` and `.cc`, `^Makefile$` a whole name; undefined for anything less simple. */
+export function spell(node: EreNode): Spelling | undefined {
+  if (node.kind !== 'sequence') return undefined;
+  const parts = [...node.parts];
+  if (parts.pop()?.kind !== 'end') return undefined;
+  let how: Spelling['how'] = 'ending';
+  if (parts[0]?.kind === 'start') {
+    parts.shift();
+    if (isAnything(parts[0])) parts.shift();
+    else how = 'whole';
+  }
+  const strings = finiteLanguage({ kind: 'sequence', parts }, MAX_SPELLINGS);
+  return strings === undefined ? undefined : { how, strings };
+}
+
+/** All strings the expression matches, when they are at most `limit`; undefined when they are more or context matters. */
+export function finiteLanguage(node: EreNode, limit: number): readonly string[] | undefined {
+  switch (node.kind) {
+    case 'chars': {
+      if (node.negated) return undefined;
+      const strings: string[] = [];
+      for (const [low, high] of node.ranges) {
+        if (strings.length + high - low >= limit) return undefined;
+        for (let code = low; code <= high; code++) strings.push(String.fromCodePoint(code));
+      }
+      return strings;
+    }
+    case 'group':
+      return finiteLanguage(node.of, limit);
+    case 'repeat': {
+      if (node.max === 0) return [''];
+      const inner = node.max === 1 ? finiteLanguage(node.of, limit) : undefined;
+      return inner === undefined ? undefined : node.min === 0 ? ['', ...inner] : inner;
+    }
+    case 'alternatives': {
+      const strings: string[] = [];
+      for (const part of node.parts) {
+        const more = finiteLanguage(part, limit - strings.length);
+        if (more === undefined) return undefined;
+        strings.push(...more);
+      }
+      return strings.length <= limit ? strings : undefined;
+    }
+    case 'sequence': {
+      let strings: readonly string[] = [''];
+      for (const part of node.parts) {
+        const more = finiteLanguage(part, limit);
+        if (more === undefined || more.length * strings.length > limit) return undefined;
+        strings = strings.flatMap((head) => more.map((tail) => head + tail));
+      }
+      return strings;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** `.*` */
+export function isAnything(node: EreNode | undefined): boolean {
+  return (
+    node?.kind === 'repeat' &&
+    node.of.kind === 'any' &&
+    node.min === 0 &&
+    node.max === Number.POSITIVE_INFINITY
+  );
+}
