@@ -195,5 +195,5 @@ t.test('G-21 a customised file replaces the shipped one, the others stay', async
   t.equal(typeByUrl('ftp://a.test/x.html', context.rules), undefined);
   t.equal(typeByUrl('ftp://a.test/x/', context.rules), 'Directory');
   t.notOk(isRejected('Image', context.rules));
-  await t.rejects(createEssenceContext({ ...IDENTITY, stoplist: 'none.cf' }), { code: 'ENOENT' });
+  await t.rejects(createEssenceContext({ ...IDENTITY, stoplist: 'none.cf' }), { code: 'ERR_CONFIG' });
 });

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ConfigError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { type HtmlTable, parseHtmlTable } from './html/table.js';
 import {
@@ -145,8 +146,18 @@ async function readLibFile(
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
     }
   }
-  if (name.includes('/')) return { file: name, text: await readFile(name, 'utf8') };
-  return { file: name, text: await readFile(new URL(import.meta.resolve(`#essence-lib/${name}`)), 'utf8') };
+  // Resolved by way of a file that is there: a name that is not would be the module loader's error, not the file system's.
+  const shipped = import.meta.resolve('#essence-lib/byname.cf');
+  try {
+    return { file: name, text: await readFile(name.includes('/') ? name : new URL(name, shipped), 'utf8') };
+  } catch (cause) {
+    throw new ConfigError(
+      name,
+      0,
+      '',
+      `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
+  }
 }
 
 /** Type rules and lists: what the frontier needs before it fetches (E-28). */
