@@ -163,8 +163,7 @@ for (const [name, settings] of SETTINGS) {
     const objects = objectsOf(7, 110, 1);
     const known = new Map(objects.map((object, i) => [i + 1, object]));
     await base.putSoif(objects);
-    await agrees(base, known, 1, 50);
-    t.pass('after the first run');
+    await t.resolves(agrees(base, known, 1, 50), 'after the first run');
 
     // Replaced and removed objects, with the vocabulary of before still in memory.
     const changed = objectsOf(8, 40, 2).map((object, i) => renamed(object, known.get(i + 1)));
@@ -176,8 +175,7 @@ for (const [name, settings] of SETTINGS) {
       known.delete(oid);
     }
     await base.indexer.flush(base.indexer.watermark);
-    await agrees(base, known, 2, 25);
-    t.pass('after changes');
+    await t.resolves(agrees(base, known, 2, 25), 'after changes');
   });
 }
 

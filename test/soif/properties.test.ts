@@ -129,17 +129,20 @@ t.test('SOIF-3.7 attribute lists: the same', async () => {
 t.test(
   'chunking changes no item, offset or warning: objects, any garbage, both modes, all dialects',
   async (t) => {
-    fc.assert(
-      fc.property(GARBAGE, PLACES, OPTIONS, (wire, places, options) => {
-        const whole = JSON.stringify(reading([wire], options));
-        return (
-          JSON.stringify(reading(singly(wire), options)) === whole &&
-          JSON.stringify(reading(cut(wire, places), options)) === whole
-        );
-      }),
-      { numRuns: 1500 },
+    t.doesNotThrow(
+      () =>
+        fc.assert(
+          fc.property(GARBAGE, PLACES, OPTIONS, (wire, places, options) => {
+            const whole = JSON.stringify(reading([wire], options));
+            return (
+              JSON.stringify(reading(singly(wire), options)) === whole &&
+              JSON.stringify(reading(cut(wire, places), options)) === whole
+            );
+          }),
+          { numRuns: 1500 },
+        ),
+      'only ProtocolError came out, in strict mode only',
     );
-    t.pass('only ProtocolError came out, in strict mode only');
   },
 );
 

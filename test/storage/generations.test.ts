@@ -89,7 +89,7 @@ t.test('DESIGN-4 without hard links, on another file system, files are copied', 
   const elsewhere = '/dev/shm';
   const other = await stat(elsewhere).catch(() => undefined);
   if (other === undefined || other.dev === (await stat(root)).dev) {
-    t.pass('there is no other file system here');
+    t.comment('not shown: this machine has no second file system to copy to');
     return;
   }
   const directory = await mkdtemp(join(elsewhere, 'harvest-storage-'));

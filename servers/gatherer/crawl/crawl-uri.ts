@@ -19,8 +19,6 @@ export const FETCH_STATUS = {
   deferred: -50,
   /** robots.txt could not be had: the host is skipped in this run (G-63). */
   robotsUnavailable: -61,
-  /** Out of scope when looked at again. */
-  outOfScope: -5000,
   /** The type is on the stop list by its name alone, so it is not fetched (E-28). */
   stoppedByName: -5001,
   /** robots.txt forbids it. */

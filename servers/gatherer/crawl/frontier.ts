@@ -260,8 +260,7 @@ export class Frontier {
   #snooze(queue: WorkQueue, delayMs: number): void {
     // An exhausted queue sleeps too: a URI that arrives meanwhile must not find its host ready.
     queue.state = 'snoozed';
-    queue.wakeTime = Date.now() + delayMs;
-    this.#snoozed.push(queue.wakeTime, queue);
+    this.#snoozed.push(Date.now() + delayMs, queue);
     this.#setTimer();
   }
 

@@ -21,8 +21,6 @@ const WINDOW_ENTRIES = 256;
  */
 export class WorkQueue {
   state: QueueState = 'exhausted';
-  /** Milliseconds since the epoch; meaningful while snoozed. */
-  wakeTime = 0;
   /** The URI that a worker has: it stays the head on disk until it is finished (CRAWL-5.2.2). */
   peeked: QueueEntry | undefined;
   /** Entries on disk, the peeked one included. */
