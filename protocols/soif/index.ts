@@ -1,4 +1,12 @@
+export {
+  AnnotationDecoder,
+  type AnnotationItem,
+  type AnnotationOptions,
+  type AnnotationWarning,
+  decodeAnnotations,
+} from './annotation.js';
 export type { SoifWarning } from './attempt.js';
+export { truncateKeywords, withoutBinary } from './binary.js';
 export { decodeAttributes, SoifBodyDecoder } from './body.js';
 export {
   identityOf,
@@ -25,3 +33,5 @@ export type { SoifDecoderOptions, SoifDialect } from './options.js';
 export { SECTION_CLOSE, SECTION_OPEN, SectionDecoder, type SectionItem } from './sections.js';
 export type { SectionName } from './stream-reader.js';
 export { decodeText } from './text.js';
+export { isValid, problemOf, type SoifProblem } from './validity.js';
+export { encodeVerbatim, type SoifParts } from './verbatim.js';

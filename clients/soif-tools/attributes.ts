@@ -1,0 +1,54 @@
+import { ProtocolError, UsageError } from '../../protocols/errors.js';
+import { encodeAttributes, isAttributeName, type SoifObject } from '../../protocols/soif/index.js';
+import { canonicalUrl, UrlResolver } from '../../protocols/urls/index.js';
+
+/** Default limit of a value that `wrapit` makes: that of the decoders. */
+const MAX_VALUE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * `wrapit` (E-62): raw data as one SOIF attribute with its byte count. The count stands before the data, so all of
+ * it is held. No data, no attribute (SOIF-3.2).
+ * @param maxBytes most bytes of data; default 64 MiB
+ * @throws UsageError a name that an emitter must not write (SOIF-2.8); ProtocolError more data than that.
+ */
+export async function wrapAttribute(
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number = MAX_VALUE_BYTES,
+): Promise<Uint8Array> {
+  // Before anything is read: whoever types into a terminal is told at once.
+  if (!isAttributeName(name)) {
+    throw new UsageError(`not a SOIF attribute name: ${JSON.stringify(name)} (SOIF-2.8)`);
+  }
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > maxBytes) {
+      throw new ProtocolError(`a value of more than ${maxBytes} bytes`, {
+        protocol: 'soif',
+        rule: 'SOIF-4.4',
+        offset: maxBytes,
+      });
+    }
+    pieces.push(chunk);
+  }
+  return encodeAttributes([[name, Buffer.concat(pieces)]]);
+}
+
+/**
+ * `print-urlrefs` (G-132): the URLs of `URL-References` in canonical form (G-61: resolved by the URL standard
+ * against the object's URL), then the object's own. Lines that are no URLs of a scheme we know are left out.
+ */
+export function* urlReferences(object: SoifObject): Generator<string, void, undefined> {
+  const own = canonicalUrl(object.url);
+  const resolver = own === undefined ? undefined : new UrlResolver(own);
+  const references = object.text('URL-References') ?? '';
+  for (const line of references.split('\n')) {
+    const reference = line.trim();
+    if (reference === '') continue;
+    const url = resolver === undefined ? canonicalUrl(reference) : resolver.resolve(reference);
+    if (url !== undefined) yield url;
+  }
+  yield own ?? object.url;
+}

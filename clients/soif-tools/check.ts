@@ -1,0 +1,182 @@
+import { ProtocolError } from '../../protocols/errors.js';
+import {
+  SectionDecoder,
+  type SectionItem,
+  SoifDecoder,
+  type SoifDecoderOptions,
+  type SoifItem,
+  type SoifWarning,
+} from '../../protocols/soif/index.js';
+
+/** What a validator says about one attempt at an object (SOIF-4.9). */
+export interface SoifAttempt {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly valid: boolean;
+  /** Bytes from the start of the stream: where the object begins, or the byte that is wrong. */
+  readonly offset: number;
+  /** Of a valid object. */
+  readonly type?: string;
+  readonly url?: string;
+  /** Why the attempt failed. */
+  readonly problem?: Omit<SoifWarning, 'kind'>;
+  /** What lenient reading tolerated in this object or before it. */
+  readonly warnings: readonly SoifWarning[];
+}
+
+/** The counts of `cksoif`'s last line (SOIF-4.9). */
+export interface SoifCounts {
+  readonly valid: number;
+  readonly attempts: number;
+  /** What lenient reading tolerated in all. */
+  readonly warnings: number;
+}
+
+type Decoder = SoifDecoder | SectionDecoder;
+type Item = SoifItem | SectionItem;
+
+/** Warnings that one attempt remembers. */
+const MAX_WARNINGS = 100;
+
+/** White space and a header are looked for in this much of a stream. */
+const MAX_SNIFFED = 4096;
+const WRAPPED = /^[\t-\r ]*@(?:DELETE|REFRESH|UPDATE)[\t-\r ]*\{[\t-\r ]*[@}]/i;
+/** What may still become {@link WRAPPED} when more bytes come. */
+const MAYBE_WRAPPED =
+  /^[\t-\r ]*(?:@(?:(?:DELETE|REFRESH|UPDATE)[\t-\r ]*(?:\{[\t-\r ]*)?|[DRU][A-Z]{0,6})?)?$/i;
+
+/**
+ * Judges a stream attempt by attempt, as `cksoif` does (SOIF-4.9). An attempt begins where the one before it ended:
+ * it comes to an object, or fails at its first defect. The next one then begins at the next plausible start of an
+ * object (SOIF-4.5); several defects of one object are therefore one attempt, unless what is behind the first one
+ * looks like an object. In strict mode (default) text between objects is a failed attempt too, in lenient mode
+ * it is passed over (SOIF-4.1).
+ *
+ * A stream that begins with a section is read as an update stream: wrappers are no attempts (SOIF-8.6, 8.9).
+ */
+export async function* checkSoif(
+  chunks: AsyncIterable<Uint8Array>,
+  options: SoifDecoderOptions = {},
+): AsyncGenerator<SoifAttempt, SoifCounts, undefined> {
+  const settings = { ...options, mode: options.mode ?? 'strict' };
+  const judge = new Judge(settings.mode === 'strict');
+  let decoder: Decoder | undefined;
+  let begin: Uint8Array = new Uint8Array(0);
+  for await (const chunk of chunks) {
+    let next = chunk;
+    if (decoder === undefined) {
+      begin = begin.length === 0 ? chunk : Buffer.concat([begin, chunk]);
+      const wrapped = isWrapped(begin, false);
+      if (wrapped === undefined) continue;
+      decoder = wrapped ? new SectionDecoder(settings) : new SoifDecoder(settings);
+      next = begin;
+    }
+    const reader = decoder;
+    yield* judge.attempts(reader, () => reader.push(next));
+  }
+  if (decoder === undefined) {
+    const reader = isWrapped(begin, true) ? new SectionDecoder(settings) : new SoifDecoder(settings);
+    yield* judge.attempts(reader, () => reader.push(begin));
+    decoder = reader;
+  }
+  const reader = decoder;
+  yield* judge.attempts(reader, () => reader.end());
+  return judge.counts;
+}
+
+/** Whether the stream is an update stream (SOIF-8.9); `undefined`: more bytes are needed. */
+function isWrapped(begin: Uint8Array, final: boolean): boolean | undefined {
+  const text = Buffer.from(begin.subarray(0, MAX_SNIFFED)).toString('latin1');
+  if (WRAPPED.test(text)) return true;
+  return final || begin.length >= MAX_SNIFFED || !MAYBE_WRAPPED.test(text) ? false : undefined;
+}
+
+/** Numbers the attempts and remembers what belongs to the one at hand. */
+class Judge {
+  #valid = 0;
+  #attempts = 0;
+  #warned = 0;
+  #warnings: SoifWarning[] = [];
+  /** Whether the last attempt has failed. */
+  #lost = false;
+
+  constructor(private readonly strict: boolean) {}
+
+  get counts(): SoifCounts {
+    return { valid: this.#valid, attempts: this.#attempts, warnings: this.#warned };
+  }
+
+  /** What comes out of one step, and of going on after each error in it. */
+  *attempts(decoder: Decoder, first: () => readonly Item[]): Generator<SoifAttempt, void, undefined> {
+    for (let step = first; ; step = () => decoder.resume()) {
+      let items: readonly Item[];
+      try {
+        items = step();
+      } catch (error) {
+        if (!this.strict || !(error instanceof ProtocolError)) throw error;
+        const { rule, offset } = error;
+        if (!this.#isConsequence(rule)) yield this.#failed({ rule, offset, message: bareMessage(error) });
+        continue;
+      }
+      for (const item of items) {
+        const attempt = this.#judge(item);
+        if (attempt !== undefined) yield attempt;
+      }
+      if (!decoder.failed) return;
+    }
+  }
+
+  #judge(item: Item): SoifAttempt | undefined {
+    if (item.kind === 'object') {
+      const { type, url } = item.object;
+      this.#valid++;
+      this.#lost = false;
+      return { ...this.#numbered(item.offset), valid: true, type, url };
+    }
+    if (item.kind !== 'warning' || this.#isConsequence(item.rule)) return undefined;
+    if (item.rule !== 'SOIF-4.5') {
+      // The last one is always kept: it may be the reason of a failure.
+      if (this.#warnings.length >= MAX_WARNINGS) this.#warnings.pop();
+      this.#warnings.push(item);
+      this.#warned++;
+      return undefined;
+    }
+    // The warning that tells what was skipped comes behind the one that says why: that attempt has failed.
+    const why = this.#warnings.pop();
+    if (why !== undefined) this.#warned--;
+    const { rule, offset, message } = why ?? item;
+    return this.#failed({ rule, offset, message });
+  }
+
+  /** The closing brace of a section is skipped with a malformed last object: that is one mistake, not two. */
+  #isConsequence(rule: string): boolean {
+    return this.#lost && rule === 'SOIF-8.9';
+  }
+
+  #failed(problem: Omit<SoifWarning, 'kind'>): SoifAttempt {
+    this.#lost = true;
+    return { ...this.#numbered(problem.offset), valid: false, problem };
+  }
+
+  #numbered(offset: number): Pick<SoifAttempt, 'number' | 'offset' | 'warnings'> {
+    const warnings = this.#warnings;
+    this.#warnings = [];
+    return { number: ++this.#attempts, offset, warnings };
+  }
+}
+
+/** The sentence alone: rule and offset are told beside it. */
+function bareMessage(error: ProtocolError): string {
+  const tail = ` (${error.rule}, offset ${error.offset})`;
+  return error.message.endsWith(tail) ? error.message.slice(0, -tail.length) : error.message;
+}
+
+/** `cksoif`'s line about one attempt (SOIF-4.9). */
+export function attemptLine({ number, valid }: Pick<SoifAttempt, 'number' | 'valid'>): string {
+  return `Attempt ${number}: ${valid ? 'Valid' : 'Invalid'} SOIF\n`;
+}
+
+/** `cksoif`'s last line (SOIF-4.9). */
+export function countsLine({ valid, attempts }: SoifCounts): string {
+  return `Successfully parsed ${valid} SOIF objects, in ${attempts} attempts\n`;
+}

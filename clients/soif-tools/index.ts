@@ -1,0 +1,11 @@
+export { makeTemplates, type TemplateOptions } from './annotations.js';
+export { urlReferences, wrapAttribute } from './attributes.js';
+export { attemptLine, checkSoif, countsLine, type SoifAttempt, type SoifCounts } from './check.js';
+export { type InputOptions, nameOf, readInput, STANDARD_INPUT } from './input.js';
+export {
+  type JsonLineObject,
+  type JsonLinesOptions,
+  jsonLine,
+  readJsonLines,
+} from './json-lines.js';
+export { exactBytes, type ReadOptions, readObjects, type StreamObject } from './objects.js';

@@ -1,0 +1,135 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { KitError, StorageError } from '../../protocols/errors.js';
+
+/** The name that stands for standard input on a command line. */
+export const STANDARD_INPUT = '-';
+
+export interface InputOptions {
+  /** Ends the reading with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** What `-` stands for; default: the process's standard input. */
+  readonly stdin?: Readable;
+  /** Whether gzip data is unpacked; default true. */
+  readonly unpack?: boolean;
+  /** Told how many more bytes of the file have been read, before anything is unpacked. */
+  readonly onRead?: (bytes: number) => void;
+}
+
+/** The first bytes of a gzip member (RFC 1952, 2.3.1). */
+const GZIP = [0x1f, 0x8b] as const;
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * The bytes of a file or, for `-`, of standard input; what begins like gzip (`All-Templates.gz`) is unpacked, all
+ * of its members. One chunk at a time, at the reader's pace. The file is closed when the reader stops.
+ * @throws StorageError the file cannot be read, or its compressed data is damaged or cut off.
+ */
+export async function* readInput(
+  path: string,
+  options: InputOptions = {},
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { signal, unpack = true } = options;
+  const source =
+    path === STANDARD_INPUT
+      ? (options.stdin ?? process.stdin)
+      : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  const chunks = counted(source, path, options);
+  try {
+    const begin = await beginning(chunks);
+    const whole = joined(begin, chunks);
+    const packed = unpack && GZIP.every((byte, i) => begin[i] === byte);
+    for await (const chunk of packed ? unpacked(whole, path) : whole) {
+      signal?.throwIfAborted();
+      yield chunk;
+    }
+  } finally {
+    // First the source: where a read is waiting for a silent peer, nothing else ends it.
+    source.destroy();
+    await chunks.return();
+  }
+}
+
+async function* counted(
+  source: Readable,
+  path: string,
+  { signal, onRead }: InputOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const abort = (): void => {
+    source.destroy(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
+  };
+  signal?.throwIfAborted();
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    for await (const chunk of source as AsyncIterable<Uint8Array>) {
+      onRead?.(chunk.length);
+      yield chunk;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw unreadable(path, error);
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    source.destroy();
+  }
+}
+
+/** As many chunks as it takes to see two bytes. */
+async function beginning(chunks: AsyncGenerator<Uint8Array, void, undefined>): Promise<Uint8Array> {
+  let begin: Uint8Array = new Uint8Array(0);
+  while (begin.length < GZIP.length) {
+    const { done, value } = await chunks.next();
+    if (done || value === undefined) break;
+    begin = begin.length === 0 ? value : Buffer.concat([begin, value]);
+  }
+  return begin;
+}
+
+async function* joined(
+  begin: Uint8Array,
+  chunks: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (begin.length > 0) yield begin;
+  for await (const chunk of chunks) yield chunk;
+}
+
+async function* unpacked(
+  chunks: AsyncIterable<Uint8Array>,
+  path: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  const feeding = pipeline(chunks, gunzip);
+  feeding.catch(() => undefined);
+  try {
+    for await (const chunk of gunzip as AsyncIterable<Uint8Array>) yield chunk;
+    await feeding;
+  } catch (error) {
+    throw error instanceof KitError || !isZlibError(error) ? error : damaged(path, error);
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+function isZlibError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
+}
+
+function damaged(path: string, error: Error): StorageError {
+  return new StorageError(`${nameOf(path)}: the compressed data is damaged: ${error.message}`, {
+    cause: error,
+  });
+}
+
+function unreadable(path: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  const reason =
+    error.code === 'ENOENT' ? 'no such file' : error.code === 'EISDIR' ? 'is a directory' : error.message;
+  return new StorageError(`${nameOf(path)}: ${reason}`, { cause: error });
+}
+
+/** A file's name as messages give it. */
+export function nameOf(path: string): string {
+  return path === STANDARD_INPUT ? 'standard input' : path;
+}

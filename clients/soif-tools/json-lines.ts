@@ -1,0 +1,160 @@
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { ProtocolError, UsageError } from '../../protocols/errors.js';
+import { encodeVerbatim, type SectionName, type SoifObject } from '../../protocols/soif/index.js';
+
+/** A lone surrogate would become another character as UTF-8. */
+const TEXT = z.string().refine((text) => !/\p{Surrogate}/u.test(text), 'a lone surrogate is no text');
+
+/** One attribute as JSON: text when the value is UTF-8, base64 of its bytes when not. */
+const ATTRIBUTE = z.union([
+  z.strictObject({ name: TEXT, value: TEXT }),
+  z.strictObject({ name: TEXT, base64: z.base64() }),
+]);
+
+const SECTION = z.enum(['delete', 'refresh', 'update']);
+const OBJECT = z.union([
+  z.strictObject({
+    type: TEXT,
+    url: TEXT,
+    section: SECTION.optional(),
+    attributes: z.array(ATTRIBUTE),
+  }),
+  z.strictObject({
+    type: TEXT,
+    urlBase64: z.base64(),
+    section: SECTION.optional(),
+    attributes: z.array(ATTRIBUTE),
+  }),
+]);
+
+const LF = 0x0a;
+/** Longest line: an object of the decoder's default limit, in base64. */
+const MAX_LINE_BYTES = 96 * 1024 * 1024;
+
+/**
+ * The object as one line of JSON, without the line's end. Nothing is lost: attributes in order, duplicates and
+ * empty values included, and bytes that are not UTF-8 in base64 (SOIF-1.2). `section` is written when it is not
+ * the usual one, so that objects to be deleted are not taken for others (SOIF-8.4).
+ */
+export function jsonLine(object: SoifObject, section: SectionName = 'update'): string {
+  const url = object.urlBytes;
+  return JSON.stringify({
+    type: object.type,
+    ...(isUtf8(url) ? { url: textOf(url) } : { urlBase64: base64Of(url) }),
+    ...(section === 'update' ? {} : { section }),
+    attributes: object.attributes.map(({ name, value }) =>
+      isUtf8(value) ? { name, value: textOf(value) } : { name, base64: base64Of(value) },
+    ),
+  });
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
+
+export interface JsonLinesOptions {
+  /** Bytes of one line; default 96 MiB. */
+  readonly maxLineBytes?: number;
+}
+
+/** An object that a line of JSON holds, in the layout of SOIF-2.2. */
+export interface JsonLineObject {
+  readonly bytes: Uint8Array;
+  readonly section: SectionName;
+}
+
+/**
+ * Reads what {@link jsonLine} writes, one object a line; empty lines are passed over. The bytes of an object that
+ * was exact come out as they were.
+ * @throws ProtocolError the line that is wrong, by its number; `offset` is that of the line's first byte.
+ */
+export async function* readJsonLines(
+  chunks: AsyncIterable<Uint8Array>,
+  options: JsonLinesOptions = {},
+): AsyncGenerator<JsonLineObject, void, undefined> {
+  let number = 0;
+  let offset = 0;
+  for await (const line of linesOf(chunks, options.maxLineBytes ?? MAX_LINE_BYTES)) {
+    number++;
+    const object = line === undefined ? undefined : parsedLine(line, number, offset);
+    if (line === undefined) throw wrong(number, offset, 'SOIF-4.4', 'the line is too long');
+    offset += line.length + 1;
+    if (object !== undefined) yield object;
+  }
+}
+
+function parsedLine(line: Uint8Array, number: number, offset: number): JsonLineObject | undefined {
+  if (!isUtf8(line)) throw wrong(number, offset, 'SOIF-7.4', 'not UTF-8');
+  const text = textOf(line).trim();
+  if (text === '') return undefined;
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw wrong(number, offset, 'SOIF-1.1', `not JSON: ${(error as Error).message}`);
+  }
+  const result = OBJECT.safeParse(json);
+  if (!result.success) {
+    throw wrong(number, offset, 'SOIF-1.1', `not an object of this form: ${issueOf(result.error)}`);
+  }
+  const { type, section = 'update', attributes } = result.data;
+  const url = 'url' in result.data ? result.data.url : Buffer.from(result.data.urlBase64, 'base64');
+  const pairs = attributes.map((attribute): [string, string | Uint8Array] => [
+    attribute.name,
+    'value' in attribute ? attribute.value : Buffer.from(attribute.base64, 'base64'),
+  ]);
+  try {
+    return { bytes: encodeVerbatim({ type, url, attributes: pairs }), section };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw wrong(number, offset, 'SOIF-2.2', error.message);
+  }
+}
+
+/** Where the JSON is not as it should be, in words. */
+function issueOf(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (issue === undefined) return 'unknown';
+  // Of the two forms (url, urlBase64) the one that came further says more.
+  const nested = issue.code === 'invalid_union' ? issue.errors.map((issues) => issues[0]) : [];
+  const deepest = nested.reduce((a, b) => ((b?.path.length ?? 0) > (a?.path.length ?? 0) ? b : a), nested[0]);
+  const { path, message } = deepest ?? issue;
+  return `${[...issue.path, ...(deepest === undefined ? [] : path)].join('.') || 'the line'}: ${message}`;
+}
+
+function wrong(number: number, offset: number, rule: string, message: string): ProtocolError {
+  return new ProtocolError(`line ${number}: ${message}`, { protocol: 'soif', rule, offset });
+}
+
+/** The lines without their ends; `undefined` for one that is longer than `limit`, which is the last one given. */
+async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  limit: number,
+): AsyncGenerator<Uint8Array | undefined, void, undefined> {
+  let pieces: Uint8Array[] = [];
+  let held = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(LF, from);
+      const piece = chunk.subarray(from, end < 0 ? undefined : end);
+      held += piece.length;
+      if (held > limit) {
+        yield undefined;
+        return;
+      }
+      pieces.push(piece);
+      if (end < 0) break;
+      yield pieces.length === 1 ? piece : Buffer.concat(pieces);
+      pieces = [];
+      held = 0;
+      from = end + 1;
+    }
+  }
+  if (held > 0) yield Buffer.concat(pieces);
+}

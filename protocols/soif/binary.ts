@@ -1,0 +1,132 @@
+import { CR, HT, isSpace, LF, SP } from './bytes.js';
+import { assemble, type SoifObject } from './object.js';
+
+/** G-133: a value of which more than this part is binary is dropped whole. */
+const BINARY_SHARE = 0.3;
+/**
+ * Text of an 8-bit character set has no control bytes. Where more than this part of a value are such, its bytes
+ * beyond ASCII are no letters of an unknown set, but binary too. Of random bytes one in eight is a control.
+ */
+const CONTROL_SHARE = 1 / 16;
+
+const DELETE = 0x7f;
+const ESCAPE = 0x1b;
+
+/**
+ * G-133: the object without binary data. Binary is, in values that are UTF-8 or nearly so, what is not valid
+ * UTF-8 and control characters except white space; in others (an 8-bit character set, SOIF-7.2) control bytes,
+ * and with many of these everything beyond ASCII. Such bytes are taken out; a value of which they are more than
+ * 30 % is dropped whole, as is one that has become empty (SOIF-3.2).
+ * @returns the same object when there is nothing to take out.
+ */
+export function withoutBinary(object: SoifObject): SoifObject {
+  const kept: [name: string, value: Uint8Array][] = [];
+  let changed = false;
+  for (const { name, value } of object) {
+    const text = textOf(value);
+    if (text !== value) changed = true;
+    if (text === value || text.length > 0) kept.push([name, text]);
+  }
+  return changed ? assemble(object.type, object.urlBytes, kept) : object;
+}
+
+/** The text in a value: `value` itself when it is nothing else, no bytes when it is mostly binary. */
+function textOf(value: Uint8Array): Uint8Array {
+  const marked = value.some((byte) => byte >= DELETE || byte < SP) ? binaryBytes(value) : undefined;
+  const count = marked?.reduce((sum, mark) => sum + mark, 0) ?? 0;
+  if (marked === undefined || count === 0) return value;
+  if (count > value.length * BINARY_SHARE) return new Uint8Array(0);
+  return value.filter((_, i) => marked[i] === 0);
+}
+
+/** For each byte 1 when it is binary, else 0. */
+function binaryBytes(value: Uint8Array): Uint8Array {
+  const marks = new Uint8Array(value.length);
+  let controls = 0;
+  let multi = 0;
+  const odd: number[] = [];
+  for (let i = 0; i < value.length; ) {
+    const length = characterLength(value, i);
+    if (length === 0) {
+      odd.push(i);
+      i++;
+      continue;
+    }
+    if (isControl(value, i)) {
+      controls += length;
+      marks.fill(1, i, i + length);
+    } else if (length > 1) {
+      multi += length;
+    }
+    i += length;
+  }
+  if (odd.length > 0 && odd.length < multi) {
+    for (const i of odd) marks[i] = 1;
+  } else if (odd.length > 0 && controls > value.length * CONTROL_SHARE) {
+    value.forEach((byte, i) => {
+      if (byte >= DELETE) marks[i] = 1;
+    });
+  } else if (odd.length > 0) {
+    // An 8-bit set: what looked like a C1 control in UTF-8 are two letters of it.
+    value.forEach((byte, i) => {
+      if (byte > DELETE) marks[i] = 0;
+    });
+  }
+  return marks;
+}
+
+/** Whether the character at `i` is a control other than white space and the escapes of ISO 2022 text. */
+function isControl(bytes: Uint8Array, i: number): boolean {
+  const byte = bytes[i]!;
+  if (byte < SP) return !isSpace(byte) && !(byte === ESCAPE && isShift(bytes[i + 1]));
+  return byte === DELETE || (byte === 0xc2 && bytes[i + 1]! < 0xa0);
+}
+
+/** `(` or `$`: behind ESC they choose a character set, as in ISO-2022-JP. */
+function isShift(byte: number | undefined): boolean {
+  return byte === 0x28 || byte === 0x24;
+}
+
+/** Bytes of the UTF-8 character that begins at `i`; 0 when there is none. */
+function characterLength(bytes: Uint8Array, i: number): number {
+  const lead = bytes[i]!;
+  if (lead < 0x80) return 1;
+  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4) return 0;
+  const second = bytes[i + 1] ?? 0;
+  // Neither longer than needed, nor a surrogate, nor beyond U+10FFFF.
+  if (lead === 0xe0 ? second < 0xa0 : lead === 0xf0 && second < 0x90) return 0;
+  if (lead === 0xed ? second > 0x9f : lead === 0xf4 && second > 0x8f) return 0;
+  for (let k = 1; k < length; k++) if (((bytes[i + k] ?? 0) & 0xc0) !== 0x80) return 0;
+  return length;
+}
+
+/** G-134: the 8 kilobytes of `cleandb -truncate`. */
+const KEYWORDS_BYTES = 8192;
+
+/**
+ * G-134: the object with its `Keywords` cut to at most `bytes`: behind the last line that fits, or where that
+ * would lose more than half behind the last word, or, within a word longer than that, between two characters.
+ * @returns the same object when they are short enough.
+ */
+export function truncateKeywords(object: SoifObject, bytes: number = KEYWORDS_BYTES): SoifObject {
+  const keywords = object.get('Keywords');
+  if (keywords === undefined || keywords.length <= bytes) return object;
+  return object.with([['Keywords', keywords.subarray(0, cutAt(keywords, bytes))]]);
+}
+
+function cutAt(value: Uint8Array, limit: number): number {
+  const line = value.subarray(0, limit).lastIndexOf(LF) + 1;
+  if (line > limit / 2) return line;
+  let word = limit;
+  while (word > 0 && !isBlank(value[word]!)) word--;
+  while (word > 0 && isBlank(value[word - 1]!)) word--;
+  if (word > 0) return word;
+  let character = limit;
+  while (character > Math.max(0, limit - 3) && (value[character]! & 0xc0) === 0x80) character--;
+  return character;
+}
+
+function isBlank(byte: number): boolean {
+  return byte === SP || byte === HT || byte === LF || byte === CR;
+}

@@ -1,0 +1,45 @@
+import { isSpace, OPEN_BRACE } from './bytes.js';
+import { isAttributeName, isTemplateType } from './names.js';
+import type { SoifObject } from './object.js';
+
+/** Why an object is not valid, with the rule that it breaks. */
+export interface SoifProblem {
+  readonly rule: string;
+  readonly message: string;
+}
+
+const TIMES: readonly string[] = ['Update-Time', 'Last-Modification-Time', 'Refresh-Rate', 'Time-to-Live'];
+
+/**
+ * The simple validation of `cleandb` (G-134): a type and names that an emitter may write (SOIF-2.8), a URL
+ * (SOIF-2.9), times that are numbers where there are any (SOIF-6.1). What a Broker requires beyond this
+ * (SOIF-6.5) manual records need not have.
+ * @returns the first problem; `undefined` when the object is valid.
+ */
+export function problemOf(object: SoifObject): SoifProblem | undefined {
+  if (!isTemplateType(object.type)) {
+    return { rule: 'SOIF-2.8', message: `not a template type: ${JSON.stringify(object.type)}` };
+  }
+  const url = object.urlBytes;
+  if (url.length === 0) return { rule: 'SOIF-2.9', message: 'no URL' };
+  if (url[0] === OPEN_BRACE || url.some(isSpace)) {
+    return { rule: 'SOIF-2.9', message: `not a URL: ${JSON.stringify(object.url)}` };
+  }
+  for (let i = 0; i < object.size; i++) {
+    const name = object.nameAt(i);
+    if (!isAttributeName(name)) {
+      return { rule: 'SOIF-2.8', message: `not an attribute name: ${JSON.stringify(name)}` };
+    }
+  }
+  for (const name of TIMES) {
+    if (object.has(name) && object.number(name) === undefined) {
+      return { rule: 'SOIF-6.1', message: `${name} is not a number: ${JSON.stringify(object.text(name))}` };
+    }
+  }
+  return undefined;
+}
+
+/** Whether `cleandb` keeps the object: {@link problemOf} finds nothing. */
+export function isValid(object: SoifObject): boolean {
+  return problemOf(object) === undefined;
+}
