@@ -11,7 +11,14 @@ import type { Summary } from './summaries.js';
 /** A change of a summary: which rows it touches depends on where the URL's summary lies now. */
 export type SummaryChange =
   | { readonly kind: 'put'; readonly summary: Summary; readonly previous: UnixSeconds | undefined | null }
-  | { readonly kind: 'delete'; readonly url: string; readonly previous: UnixSeconds | undefined };
+  | {
+      readonly kind: 'delete';
+      readonly url: string;
+      readonly previous: UnixSeconds | undefined;
+      readonly deletedAt: UnixSeconds | undefined;
+    }
+  /** Drop a tombstone. */
+  | { readonly kind: 'forget'; readonly url: string; readonly deletionTime: UnixSeconds };
 
 export interface CommitOptions {
   /** Wait until the disk has it (default false): a killed process loses nothing either way, a power cut may. */
@@ -54,6 +61,7 @@ export class GathererBatch {
   putSummary(summary: Summary, previousUpdateTime?: UnixSeconds | null): this {
     requireInteger(summary.updateTime, 'updateTime');
     requireInteger(summary.timeToLive, 'timeToLive');
+    requireInteger(summary.contentTime ?? 0, 'contentTime');
     this.#summaries.push({ kind: 'put', summary, previous: previousUpdateTime });
     return this;
   }
@@ -63,9 +71,23 @@ export class GathererBatch {
    *
    * @param updateTime under which it is stored, trusted as above. Left out or 0, the store looks, and a URL without a
    *   summary is left alone.
+   * @param options `deletedAt` leaves a tombstone, so that Brokers can be told (GATHERD-4.9); without it nobody is, which is
+   *   right for an object that has expired.
    */
-  deleteSummary(url: string, updateTime?: UnixSeconds): this {
-    this.#summaries.push({ kind: 'delete', url, previous: updateTime });
+  deleteSummary(
+    url: string,
+    updateTime?: UnixSeconds,
+    options: { readonly deletedAt?: UnixSeconds } = {},
+  ): this {
+    const { deletedAt } = options;
+    requireInteger(deletedAt ?? 0, 'deletedAt');
+    this.#summaries.push({ kind: 'delete', url, previous: updateTime, deletedAt });
+    return this;
+  }
+
+  /** Drops the tombstone of a deletion, if that is the URL's. */
+  forgetDeletion(url: string, deletionTime: UnixSeconds): this {
+    this.#summaries.push({ kind: 'forget', url, deletionTime });
     return this;
   }
 

@@ -47,8 +47,9 @@ export class Generations {
       const clone = join(readers, await newCloneName());
       try {
         await mkdir(clone);
-        await cloneDatabase(join(this.#directory, String(number)), clone);
-        return await openSnapshot(number, clone);
+        const published = join(this.#directory, String(number));
+        await cloneDatabase(published, clone);
+        return await openSnapshot(number, published, clone);
       } catch (error) {
         await rm(clone, { recursive: true, force: true });
         const replaced = errorCode(error) === 'ENOENT' && (await this.current()) !== number;

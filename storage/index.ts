@@ -6,6 +6,15 @@ export {
   type StoreChange,
 } from './broker-store.js';
 export type { DocumentStore } from './documents.js';
+export {
+  deflateEnd,
+  deflatePiece,
+  EXPORT_HEAD,
+  EXPORT_TAIL,
+} from './export/format.js';
+export { objectsFrom } from './export/partial-block.js';
+export type { BlockRange, BlockSelection, BlockSum, ReadyExport } from './export/ready-export.js';
+export type { GathererNames } from './export/survey.js';
 export { Generations, type GenerationsOptions } from './generations.js';
 export type { MetaStore, MetaValue } from './meta.js';
 export { type ObjectReader, openObjectReader } from './object-reader.js';
@@ -29,3 +38,4 @@ export { SEEN_KEY_BYTES, type SeenStore } from './seen.js';
 export type { SnapshotInfo, SummarySnapshot } from './snapshot.js';
 export { GathererStore, type GathererStoreOptions } from './store.js';
 export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './summaries.js';
+export type { Tombstone, TombstoneStore } from './tombstones.js';

@@ -7,6 +7,8 @@ import { UsageError } from '../protocols/errors.js';
  *     00 name                              schema and counters            both
  *     S  update-time u64 BE, url           Summary                        gatherer
  *     I  url                               SummaryIdentity
+ *     Z  deletion time u64 BE, url         Tombstone
+ *     z  url                               TombstoneIdentity
  *     D  url                               Document
  *     Q  class key, 00, directive, cost, ordinal u48 BE                   (CRAWL-5.1.1)
  *     U  8-byte URI key                    nothing: the key is the fact
@@ -24,6 +26,8 @@ export const TABLE = {
   system: 0x00,
   summaries: 0x53,
   identities: 0x49,
+  tombstones: 0x5a,
+  graves: 0x7a,
   documents: 0x44,
   queues: 0x51,
   seen: 0x55,

@@ -50,7 +50,7 @@ type Database = ClassicLevel<Uint8Array, Uint8Array>;
  * No iterator outlives a call: a long walk is a row of pages, each starting behind the last key of the one before.
  * So {@link Level.suspend} can take the files away between two pages. A walk is thus not a snapshot.
  */
-export class Level {
+export class Level implements AsyncDisposable {
   readonly #db: Database;
   readonly #gate: Gate;
 
@@ -181,6 +181,10 @@ export class Level {
   /** Waits for the calls under way, then closes the files. */
   close(): Promise<void> {
     return this.#gate.close(() => guard(this.directory, () => this.#db.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #use<T>(work: () => Promise<T>): Promise<T> {

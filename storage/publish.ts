@@ -11,12 +11,17 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '../protocols/errors.js';
+import { ReadyExport } from './export/ready-export.js';
+import type { GathererNames } from './export/survey.js';
+import { type WriteExportOptions, writeExport } from './export/write-export.js';
+import { Level } from './level.js';
+import { readCounters, SummaryStore } from './summaries.js';
 
 /*
  * A generations directory:
  *
  *     CURRENT                 the number of the newest whole generation
- *     7/  8/                  generations: a LevelDB each, never opened in place
+ *     7/  8/                  generations: a LevelDB each, never opened in place, and its export (export/format.ts)
  *     9.tmp/                  one in the making, or what a killed publisher left
  *     6.old/                  one being removed
  *     readers/PID-.../        private clones of readers (generations.ts)
@@ -25,6 +30,8 @@ import { StorageError } from '../protocols/errors.js';
 export interface PublishOptions {
   /** Generations kept, the new one included. Default 2: readers that just read CURRENT still find theirs. */
   readonly keepGenerations?: number;
+  /** GATHERD-13.9: who gathered the objects that do not say. */
+  readonly gatherer?: GathererNames;
 }
 
 export const POINTER_FILE = 'CURRENT';
@@ -56,7 +63,15 @@ export async function publishGeneration(
     await removeLeftovers(generationsDirectory);
     const numbers = await generationNumbers(generationsDirectory);
     const number = Math.max(0, ...numbers, (await currentGeneration(generationsDirectory)) ?? 0) + 1;
-    await makeGeneration(workingDirectory, generationsDirectory, number, suspend);
+    const previous = await openExport(generationsDirectory, numbers.at(-1));
+    try {
+      await makeGeneration(workingDirectory, generationsDirectory, number, suspend, {
+        previous,
+        gatherer: options.gatherer,
+      });
+    } finally {
+      await previous?.close();
+    }
     await movePointer(generationsDirectory, number);
     // Published already: what cannot be removed now is left to the next publication.
     await removeOldGenerations(generationsDirectory, number, options.keepGenerations ?? DEFAULT_KEEP).catch(
@@ -75,15 +90,22 @@ async function makeGeneration(
   generationsDirectory: string,
   number: number,
   suspend: (work: () => Promise<void>) => Promise<void>,
+  options: WriteExportOptions,
 ): Promise<void> {
   const temporary = join(generationsDirectory, `${number}.tmp`);
   try {
     await mkdir(temporary);
-    let copied: string[] = [];
     await suspend(async () => {
-      copied = await cloneDatabase(workingDirectory, temporary);
+      await cloneDatabase(workingDirectory, temporary);
     });
-    for (const name of copied) await syncPath(join(temporary, name));
+    // The store works again: what follows takes as long as the database is large.
+    await using level = await Level.open(temporary, { kind: 'gatherer', create: false });
+    const { summaries } = await readCounters(level);
+    await writeExport(new SummaryStore(level, () => summaries), temporary, options);
+    await level.close();
+    for (const name of await readdir(temporary)) {
+      if (!IMMUTABLE.test(name)) await syncPath(join(temporary, name));
+    }
     await syncPath(temporary);
     await rename(temporary, join(generationsDirectory, String(number)));
     await syncPath(generationsDirectory);
@@ -91,6 +113,15 @@ async function makeGeneration(
     await rm(temporary, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** An earlier generation's export, if it has one that can be read: it only saves work. */
+async function openExport(
+  directory: string,
+  generation: number | undefined,
+): Promise<ReadyExport | undefined> {
+  if (generation === undefined) return undefined;
+  return ReadyExport.open(join(directory, String(generation))).catch(() => undefined);
 }
 
 /** The number that CURRENT holds; undefined when nothing was published yet. */
@@ -115,11 +146,8 @@ export async function currentGeneration(generationsDirectory: string): Promise<n
 /**
  * Makes `target` a database of its own with the content of `source`, whose files must not change meanwhile: tables are
  * hard links (LevelDB never writes a table twice), the small files copies.
- *
- * @returns the names of the files that were copied.
  */
-export async function cloneDatabase(source: string, target: string): Promise<string[]> {
-  const copied: string[] = [];
+export async function cloneDatabase(source: string, target: string): Promise<void> {
   const names = await readdir(source);
   for (const name of names) {
     const from = join(source, name);
@@ -127,11 +155,9 @@ export async function cloneDatabase(source: string, target: string): Promise<str
     if (SMALL.test(name)) await copyFile(from, to);
     else if (!IMMUTABLE.test(name) || (await linkFile(from, to))) continue;
     else await copyFile(from, to, fsConstants.COPYFILE_FICLONE);
-    copied.push(name);
   }
   // Had `source` been renamed away while its names were read, some would be missing without any error.
   await access(source);
-  return copied;
 }
 
 /** The `code` of a file system's error. */

@@ -48,12 +48,22 @@ export interface SchemaRecord {
 
 export interface GathererCounters {
   readonly summaries: number;
+  readonly tombstones: number;
 }
 
 export interface SummaryRecord {
   readonly timeToLive: number;
   /** The object as it goes over the wire. */
   readonly soif: Uint8Array;
+  /** 0 = the Update-Time of the row's key. */
+  readonly contentTime?: UnixSeconds;
+}
+
+/** What is left of a deleted summary. */
+export interface TombstoneRecord {
+  /** An object without content: type, URL, Gatherer. */
+  readonly soif: Uint8Array;
+  readonly expires: UnixSeconds;
 }
 
 /** One link of a document, kept so that a document that did not change can be enumerated again without fetching. */
@@ -135,12 +145,65 @@ export const schemaCodec = codec<SchemaRecord>('Schema', (w) => ({ kind: w.kind,
 
 export const gathererCountersCodec = codec<GathererCounters>('GathererCounters', (w) => ({
   summaries: int(w.summaries),
+  tombstones: int(w.tombstones),
 }));
 
-export const summaryCodec = codec<SummaryRecord>('Summary', (w) => ({
+export const summaryCodec = codec<Required<SummaryRecord>>('Summary', (w) => ({
   timeToLive: int(w.timeToLive),
   soif: w.soif,
+  contentTime: int(w.contentTime),
 }));
+
+/** What a generation's ready-made export is made of: a list has one entry a block. See records.proto. */
+export interface ExportIndex {
+  readonly version: number;
+  readonly start: number;
+  readonly lengths: readonly number[];
+  readonly rawLengths: readonly number[];
+  readonly crcs: readonly number[];
+  readonly objects: readonly number[];
+  readonly refreshed: readonly number[];
+  readonly firstTimes: readonly UnixSeconds[];
+  readonly lastTimes: readonly UnixSeconds[];
+  readonly digests: Uint8Array;
+  readonly attributes: readonly string[];
+  readonly gathererName: string;
+  readonly gathererHost: string;
+  readonly gathererVersion: string;
+  readonly defaultName: string;
+  readonly defaultHost: string;
+  readonly defaultVersion: string;
+}
+
+export const exportIndexCodec = codec<ExportIndex>('ExportIndex', (w) => ({
+  version: int(w.version),
+  start: int(w.start),
+  lengths: w.lengths,
+  rawLengths: w.rawLengths,
+  crcs: w.crcs,
+  objects: w.objects,
+  refreshed: w.refreshed,
+  firstTimes: w.firstTimes.map(int),
+  lastTimes: w.lastTimes.map(int),
+  digests: w.digests,
+  attributes: w.attributes,
+  gathererName: w.gathererName,
+  gathererHost: w.gathererHost,
+  gathererVersion: w.gathererVersion,
+  defaultName: w.defaultName,
+  defaultHost: w.defaultHost,
+  defaultVersion: w.defaultVersion,
+}));
+
+export const tombstoneCodec = codec<TombstoneRecord>('Tombstone', (w) => ({
+  soif: w.soif,
+  expires: int(w.expires),
+}));
+
+export const tombstoneIdentityCodec = codec<{ readonly deletionTime: UnixSeconds }>(
+  'TombstoneIdentity',
+  (w) => ({ deletionTime: int(w.deletionTime) }),
+);
 
 export const summaryIdentityCodec = codec<{ readonly updateTime: UnixSeconds }>('SummaryIdentity', (w) => ({
   updateTime: int(w.updateTime),

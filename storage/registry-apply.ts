@@ -19,7 +19,7 @@ export interface CollectedChange {
   readonly bytes: Uint8Array;
 }
 
-/** What became of the changes: each is counted once. */
+/** What became of the changes: each is counted once, but for those in {@link ApplyResult.unknown}. */
 export interface ApplyCounts {
   readonly added: number;
   readonly updated: number;
@@ -33,9 +33,11 @@ export interface ApplyCounts {
 export type ApplyResult = ApplyCounts & {
   /** One sentence for each rejected change. */
   readonly reasons: readonly string[];
+  /** URLs that were to be refreshed, but of which nothing is known: the whole objects are wanted. */
+  readonly unknown: readonly string[];
 };
 
-type Outcome = keyof ApplyCounts | { readonly rejected: string };
+type Outcome = keyof ApplyCounts | 'unknown' | { readonly rejected: string };
 
 interface ReadChange extends CollectedChange {
   readonly book: Bookkeeping;
@@ -66,16 +68,19 @@ export async function applyChanges(
 
   const counts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
   const reasons: string[] = [];
+  const unknown: string[] = [];
   for (const change of read) {
     const outcome = applyOne(rows, change);
-    if (typeof outcome === 'string') {
+    if (outcome === 'unknown') {
+      unknown.push(change.object.url);
+    } else if (typeof outcome === 'string') {
       counts[outcome]++;
     } else {
       counts.rejected++;
       reasons.push(`${change.kind} of ${change.object.url}: ${outcome.rejected}`);
     }
   }
-  return { ...counts, reasons };
+  return { ...counts, reasons, unknown };
 }
 
 function readChange({ kind, object, bytes }: CollectedChange): ReadChange {
@@ -154,7 +159,7 @@ function refresh(rows: RegistryRows, { object, book }: ReadChange): Outcome {
   const { updateTime } = book;
   if (updateTime === undefined) return { rejected: 'no readable Update-Time' };
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
-  if (known.length === 0) return { rejected: 'the object to refresh is not known' };
+  if (known.length === 0) return 'unknown';
 
   const older = known.filter((entry) => entry.updateTime < updateTime);
   for (const entry of older) {

@@ -1,9 +1,21 @@
 import { rm } from 'node:fs/promises';
 import { UsageError } from '../protocols/errors.js';
-import { identityOf, SoifDecoder, type SoifIdentity, type SoifObject } from '../protocols/soif/index.js';
 import type { UnixSeconds } from '../protocols/time.js';
+import { completed } from './export/gatherer-defaults.js';
+import { ReadyExport } from './export/ready-export.js';
+import type { GathererNames } from './export/survey.js';
+import { writeExport } from './export/write-export.js';
 import { Level } from './level.js';
-import { type ExportChunk, type ExportOptions, readSummaryCount, SummaryStore } from './summaries.js';
+import { errorCode } from './publish.js';
+import type { GathererCounters } from './records.js';
+import {
+  type ExportChunk,
+  type ExportOptions,
+  readCounters,
+  type Summary,
+  SummaryStore,
+} from './summaries.js';
+import { type Tombstone, TombstoneStore } from './tombstones.js';
 
 /** What INFO tells about a database (GATHERD-8.1, 8.4). */
 export interface SnapshotInfo {
@@ -14,7 +26,7 @@ export interface SnapshotInfo {
   /** Names of the attributes that occur, the most frequent first, equal ones by name; spelled as first met. */
   readonly attributes: readonly string[];
   /** Who gathered the newest object, if it says so completely (SOIF-6.5). */
-  readonly gatherer?: Pick<SoifIdentity, 'gathererName' | 'gathererHost' | 'gathererVersion'>;
+  readonly gatherer?: GathererNames;
 }
 
 /** One generation's summaries. It does not change, whatever is published meanwhile. */
@@ -26,9 +38,14 @@ export interface SummarySnapshot extends AsyncDisposable {
    * keeps the snapshot open by itself.
    */
   exportSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<ExportChunk>;
+  /** The same objects in compressed blocks; a snapshot that is made up may lack it. */
+  readonly ready?: ReadyExport;
+  /** Like {@link exportSince}, one by one, with what tells a refreshed object (GATHERD-4.4). In pages. */
+  summariesSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<readonly Required<Summary>[]>;
+  /** Whether anything was deleted at or after `since`, and what (GATHERD-4.9). In pages. */
+  deletionsSince(since: UnixSeconds): AsyncIterable<readonly Tombstone[]>;
   /** The object's bytes. */
   get(url: string): Promise<Uint8Array | undefined>;
-  /** Reads all objects once, at the first call, and remembers. */
   info(): Promise<SnapshotInfo>;
   /** One more user, who must release. */
   retain(): void;
@@ -38,50 +55,88 @@ export interface SummarySnapshot extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Opens a private clone of a generation; it is removed with the last release. */
-export async function openSnapshot(generation: number, clone: string): Promise<SummarySnapshot> {
+/**
+ * Opens a private clone of a generation; it is removed with the last release.
+ *
+ * @param published the generation's own directory, which may be gone later.
+ */
+export async function openSnapshot(
+  generation: number,
+  published: string,
+  clone: string,
+): Promise<SummarySnapshot> {
   const level = await Level.open(clone, { kind: 'gatherer', create: false });
-  return new LevelSnapshot(generation, level, await readSummaryCount(level));
+  try {
+    const counters = await readCounters(level);
+    const ready = await openReady(published, clone, new SummaryStore(level, () => counters.summaries));
+    return new LevelSnapshot(generation, level, counters, ready);
+  } catch (error) {
+    await level.close();
+    throw error;
+  }
+}
+
+/** A generation of a publisher that made no export gets one of its own. */
+async function openReady(published: string, clone: string, summaries: SummaryStore): Promise<ReadyExport> {
+  try {
+    return await ReadyExport.open(published);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await writeExport(summaries, clone);
+    return ReadyExport.open(clone);
+  }
 }
 
 class LevelSnapshot implements SummarySnapshot {
   readonly #level: Level;
   readonly #summaries: SummaryStore;
+  readonly #tombstones: TombstoneStore;
+  readonly count: number;
   #users = 1;
   #opened = true;
-  #info: Promise<SnapshotInfo> | undefined;
 
   constructor(
     readonly generation: number,
     level: Level,
-    readonly count: number,
+    { summaries, tombstones }: GathererCounters,
+    readonly ready: ReadyExport,
   ) {
     this.#level = level;
-    this.#summaries = new SummaryStore(level, () => count);
+    this.count = summaries;
+    this.#summaries = new SummaryStore(level, () => summaries);
+    this.#tombstones = new TombstoneStore(level, () => tombstones);
   }
 
   async *exportSince(
     since: UnixSeconds,
     options: ExportOptions = {},
   ): AsyncGenerator<ExportChunk, void, undefined> {
-    this.retain();
-    try {
-      yield* this.#summaries.exportSince(since, options);
-    } finally {
-      await this.release();
+    yield* this.#whileOpen(this.ready.objectsSince(since, options));
+  }
+
+  async *summariesSince(
+    since: UnixSeconds,
+    options: ExportOptions = {},
+  ): AsyncGenerator<readonly Required<Summary>[], void, undefined> {
+    const { defaults } = this.ready;
+    for await (const page of this.#whileOpen(this.#summaries.iterate({ ...options, since }))) {
+      yield page.map((summary) => ({ ...summary, soif: completed(summary.soif, defaults) }));
     }
   }
 
-  async get(url: string): Promise<Uint8Array | undefined> {
-    return (await this.#summaries.get(url))?.soif;
+  async *deletionsSince(since: UnixSeconds): AsyncGenerator<readonly Tombstone[], void, undefined> {
+    yield* this.#whileOpen(this.#tombstones.since(since));
   }
 
-  info(): Promise<SnapshotInfo> {
-    this.#info ??= this.#survey().catch((error: unknown) => {
-      this.#info = undefined;
-      throw error;
-    });
-    return this.#info;
+  async get(url: string): Promise<Uint8Array | undefined> {
+    const summary = await this.#summaries.get(url);
+    return summary && completed(summary.soif, this.ready.defaults);
+  }
+
+  async info(): Promise<SnapshotInfo> {
+    const { oldest, newest, attributes, gatherer } = this.ready;
+    const info = { count: this.count, oldest, newest, attributes };
+    return gatherer === undefined ? info : { ...info, gatherer };
   }
 
   retain(): void {
@@ -92,6 +147,7 @@ class LevelSnapshot implements SummarySnapshot {
   async release(): Promise<void> {
     if (this.#users === 0) throw new UsageError(`the snapshot of generation ${this.generation} is closed`);
     if (--this.#users > 0) return;
+    await this.ready.close();
     await this.#level.close();
     await rm(this.#level.directory, { recursive: true, force: true });
   }
@@ -106,48 +162,13 @@ class LevelSnapshot implements SummarySnapshot {
     return this.close();
   }
 
-  async #survey(): Promise<SnapshotInfo> {
-    const names = new Map<string, { name: string; uses: number }>();
-    const decoder = new SoifDecoder();
-    let oldest: UnixSeconds | undefined;
-    let newest: UnixSeconds | undefined;
-    let last: SoifObject | undefined;
+  /** A walk under way keeps the snapshot open by itself. */
+  async *#whileOpen<T>(walk: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
     this.retain();
     try {
-      for await (const page of this.#summaries.iterate()) {
-        for (const { updateTime, soif } of page) {
-          if (updateTime > 0) {
-            oldest ??= updateTime;
-            newest = updateTime;
-          }
-          for (const item of decoder.push(soif)) {
-            if (item.kind !== 'object') continue;
-            countNames(item.object, names);
-            last = item.object;
-          }
-        }
-      }
+      yield* walk;
     } finally {
       await this.release();
     }
-    const attributes = [...names.values()]
-      .sort((a, b) => b.uses - a.uses || (a.name < b.name ? -1 : 1))
-      .map(({ name }) => name);
-    const identity = last === undefined ? undefined : identityOf(last);
-    const info = { count: this.count, oldest, newest, attributes };
-    if (identity === undefined) return info;
-    const { gathererName, gathererHost, gathererVersion } = identity;
-    return { ...info, gatherer: { gathererName, gathererHost, gathererVersion } };
-  }
-}
-
-/** Names count without regard to case (SOIF-2.11). */
-function countNames(object: SoifObject, names: Map<string, { name: string; uses: number }>): void {
-  for (let i = 0; i < object.size; i++) {
-    const name = object.nameAt(i);
-    const key = name.toLowerCase();
-    const known = names.get(key);
-    if (known === undefined) names.set(key, { name, uses: 1 });
-    else known.uses++;
   }
 }

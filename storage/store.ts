@@ -7,9 +7,11 @@ import { Level, type LevelOptions, type RowChange } from './level.js';
 import { MetaStore } from './meta.js';
 import { type PublishOptions, publishGeneration } from './publish.js';
 import { WorkQueueStore } from './queues.js';
-import { gathererCountersCodec, summaryCodec, summaryIdentityCodec } from './records.js';
+import { type GathererCounters, gathererCountersCodec } from './records.js';
 import { SeenStore } from './seen.js';
-import { COUNTERS_KEY, identityKey, readSummaryCount, SummaryStore, summaryKey } from './summaries.js';
+import { COUNTERS_KEY, readCounters, SummaryStore } from './summaries.js';
+import { summaryRows } from './summary-changes.js';
+import { TombstoneStore } from './tombstones.js';
 
 export interface GathererStoreOptions extends PublishOptions, Omit<LevelOptions, 'kind' | 'multithreading'> {}
 
@@ -30,6 +32,7 @@ const GROUP_ROWS = 4096;
  */
 export class GathererStore implements AsyncDisposable {
   readonly summaries: SummaryStore;
+  readonly tombstones: TombstoneStore;
   readonly documents: DocumentStore;
   readonly queues: WorkQueueStore;
   readonly seen: SeenStore;
@@ -39,14 +42,15 @@ export class GathererStore implements AsyncDisposable {
   readonly #pending: PendingBatch[] = [];
   #writing: Promise<void> | undefined;
   #publishing: Promise<unknown> = Promise.resolve();
-  #count: number;
+  #counters: GathererCounters;
   #closed = false;
 
-  private constructor(level: Level, count: number, options: GathererStoreOptions) {
+  private constructor(level: Level, counters: GathererCounters, options: GathererStoreOptions) {
     this.#level = level;
-    this.#count = count;
+    this.#counters = counters;
     this.#options = options;
-    this.summaries = new SummaryStore(level, () => this.#count);
+    this.summaries = new SummaryStore(level, () => this.#counters.summaries);
+    this.tombstones = new TombstoneStore(level, () => this.#counters.tombstones);
     this.documents = new DocumentStore(level);
     this.queues = new WorkQueueStore(level);
     this.seen = new SeenStore(level);
@@ -56,7 +60,18 @@ export class GathererStore implements AsyncDisposable {
   /** @throws StorageError when the directory is in use, damaged, another kind of store, or of a newer schema. */
   static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
     const level = await Level.open(directory, { ...options, kind: 'gatherer' });
-    return new GathererStore(level, await readSummaryCount(level), options);
+    return new GathererStore(level, await readCounters(level), options);
+  }
+
+  /** Drops the tombstones of objects that nobody can have any more. */
+  async purgeTombstones(now: UnixSeconds): Promise<void> {
+    for await (const page of this.tombstones.since(0)) {
+      const batch = this.batch();
+      for (const { url, deletionTime, expires } of page) {
+        if (expires < now) batch.forgetDeletion(url, deletionTime);
+      }
+      if (batch.size > 0) await batch.commit();
+    }
   }
 
   batch(): GathererBatch {
@@ -79,15 +94,13 @@ export class GathererStore implements AsyncDisposable {
    *
    * @returns the generation's number, higher than any before.
    */
-  publish(generationsDirectory: string): Promise<number> {
+  publish(generationsDirectory: string, options: PublishOptions = {}): Promise<number> {
     if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
     const publication = this.#publishing.then(() =>
-      publishGeneration(
-        this.#level.directory,
-        generationsDirectory,
-        (work) => this.#level.suspend(work),
-        this.#options,
-      ),
+      publishGeneration(this.#level.directory, generationsDirectory, (work) => this.#level.suspend(work), {
+        ...this.#options,
+        ...options,
+      }),
     );
     this.#publishing = publication.catch(() => undefined);
     return publication;
@@ -142,64 +155,19 @@ export class GathererStore implements AsyncDisposable {
   }
 
   async #writeGroup(group: readonly PendingBatch[]): Promise<void> {
-    const placement = await this.#placement(group.flatMap((batch) => batch.summaries));
-    const rows: RowChange[] = [];
-    let count = this.#count;
-    for (const batch of group) {
-      for (const change of batch.summaries) count += placeSummary(change, placement, rows);
-      for (const row of batch.rows) rows.push(row);
-    }
-    if (count !== this.#count) {
-      rows.push({ key: COUNTERS_KEY, value: gathererCountersCodec.encode({ summaries: count }) });
+    const changes = group.flatMap((batch) => batch.summaries);
+    const { rows, counters } = await summaryRows(this.#level, changes, this.#counters);
+    for (const batch of group) for (const row of batch.rows) rows.push(row);
+    if (
+      counters.summaries !== this.#counters.summaries ||
+      counters.tombstones !== this.#counters.tombstones
+    ) {
+      rows.push({ key: COUNTERS_KEY, value: gathererCountersCodec.encode(counters) });
     }
     await this.#level.write(
       rows,
       group.some((batch) => batch.sync),
     );
-    this.#count = count;
+    this.#counters = counters;
   }
-
-  /** Where the summaries of these URLs lie now: as their callers say, else as one read of the identity rows says. */
-  async #placement(changes: readonly SummaryChange[]): Promise<Map<string, UnixSeconds | undefined>> {
-    const placement = new Map<string, UnixSeconds | undefined>();
-    const unknown = new Set<string>();
-    for (const change of changes) {
-      const url = change.kind === 'put' ? change.summary.url : change.url;
-      if (placement.has(url) || unknown.has(url)) continue;
-      // 0 is no knowledge: it means "has none" to a document's record, but a summary may lie under 0 (GATHERD-4.3).
-      if (change.previous === null) placement.set(url, undefined);
-      else if (change.previous === undefined || change.previous === 0) unknown.add(url);
-      else placement.set(url, change.previous);
-    }
-    const urls = [...unknown];
-    const times = await this.summaries.updateTimesOf(urls);
-    urls.forEach((url, i) => {
-      placement.set(url, times[i]);
-    });
-    return placement;
-  }
-}
-
-/** Adds the rows of one change and returns by how much the number of summaries grows. */
-function placeSummary(
-  change: SummaryChange,
-  placement: Map<string, UnixSeconds | undefined>,
-  rows: RowChange[],
-): number {
-  const url = change.kind === 'put' ? change.summary.url : change.url;
-  const previous = placement.get(url);
-  if (change.kind === 'delete') {
-    if (previous === undefined) return 0;
-    rows.push({ key: summaryKey(previous, url) }, { key: identityKey(url) });
-    placement.set(url, undefined);
-    return -1;
-  }
-  const { updateTime } = change.summary;
-  if (previous !== undefined && previous !== updateTime) rows.push({ key: summaryKey(previous, url) });
-  rows.push({ key: summaryKey(updateTime, url), value: summaryCodec.encode(change.summary) });
-  if (previous !== updateTime) {
-    rows.push({ key: identityKey(url), value: summaryIdentityCodec.encode({ updateTime }) });
-  }
-  placement.set(url, updateTime);
-  return previous === undefined ? 1 : 0;
 }

@@ -1,7 +1,12 @@
 import type { UnixSeconds } from '../protocols/time.js';
 import { type KeyRange, keyOrder, keyText, orderedKey, requireInteger, TABLE, textKey } from './keys.js';
 import type { Level, Row } from './level.js';
-import { gathererCountersCodec, summaryCodec, summaryIdentityCodec } from './records.js';
+import {
+  type GathererCounters,
+  gathererCountersCodec,
+  summaryCodec,
+  summaryIdentityCodec,
+} from './records.js';
 
 /** A document's summary as the Gatherer keeps and exports it. */
 export interface Summary {
@@ -12,11 +17,14 @@ export interface Summary {
   readonly timeToLive: number;
   /** The object's bytes, complete, as they go over the wire. */
   readonly soif: Uint8Array;
+  /**
+   * Update-Time since which the content is what it is: a later `updateTime` says that the object was only refreshed
+   * (GATHERD-4.4). Left out: `updateTime`.
+   */
+  readonly contentTime?: UnixSeconds;
 }
 
 export interface ExportOptions {
-  /** A chunk is yielded when it has reached this many bytes. Default 256 KiB. */
-  readonly chunkBytes?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,8 +37,8 @@ export interface ExportChunk {
   readonly updateTime: UnixSeconds;
 }
 
-const DEFAULT_CHUNK_BYTES = 256 * 1024;
-/** Rows a page at most: a chunk of very small objects is still one page. */
+const PAGE_BYTES = 256 * 1024;
+/** Rows a page at most, when they are very small. */
 const PAGE_ROWS = 4096;
 
 /**
@@ -52,13 +60,13 @@ export class SummaryStore {
     return this.#count();
   }
 
-  async get(url: string): Promise<Summary | undefined> {
+  async get(url: string): Promise<Required<Summary> | undefined> {
     // Between the two reads a batch may move the row to another Update-Time; then the identity row says where to.
     for (;;) {
       const updateTime = await this.updateTimeOf(url);
       if (updateTime === undefined) return undefined;
       const bytes = await this.#level.get(summaryKey(updateTime, url));
-      if (bytes !== undefined) return { url, updateTime, ...summaryCodec.decode(bytes) };
+      if (bytes !== undefined) return summaryOf(url, updateTime, bytes);
     }
   }
 
@@ -74,50 +82,27 @@ export class SummaryStore {
   }
 
   /** All summaries with `Update-Time >= since`, ascending by (Update-Time, URL), in pages. */
-  async *iterate(options: ExportOptions & { since?: UnixSeconds } = {}): AsyncGenerator<Summary[]> {
+  async *iterate(options: ExportOptions & { since?: UnixSeconds } = {}): AsyncGenerator<Required<Summary>[]> {
     for await (const page of this.#pages(options.since ?? 0, options)) {
-      yield page.map(([key, value]) => ({
-        url: keyText(key, 9),
-        updateTime: keyOrder(key),
-        ...summaryCodec.decode(value),
-      }));
+      yield page.map(([key, value]) => summaryOf(keyText(key, 9), keyOrder(key), value));
     }
   }
 
-  /**
-   * The objects with `Update-Time >= since` (GATHERD-4.3), ascending by (Update-Time, URL) (GATHERD-4.6), as bytes
-   * ready for the wire. Objects without an Update-Time come first, whatever `since` is (GATHERD-4.3).
-   */
+  /** The objects with `Update-Time >= since`, in the same order, as bytes ready for the wire. */
   async *exportSince(
     since: UnixSeconds,
     options: ExportOptions = {},
   ): AsyncGenerator<ExportChunk, void, undefined> {
-    const chunkBytes = options.chunkBytes ?? DEFAULT_CHUNK_BYTES;
-    let objects: Uint8Array[] = [];
-    let size = 0;
-    let updateTime: UnixSeconds = 0;
     for await (const page of this.#pages(since, options)) {
-      for (const [key, value] of page) {
-        const { soif } = summaryCodec.decode(value);
-        objects.push(soif);
-        size += soif.length;
-        updateTime = keyOrder(key);
-        if (size < chunkBytes) continue;
-        yield { bytes: Buffer.concat(objects, size), objects: objects.length, updateTime };
-        objects = [];
-        size = 0;
-      }
-    }
-    if (objects.length > 0) {
-      yield { bytes: Buffer.concat(objects, size), objects: objects.length, updateTime };
+      const objects = page.map(([, value]) => summaryCodec.decode(value).soif);
+      yield { bytes: Buffer.concat(objects), objects: objects.length, updateTime: keyOrder(page.at(-1)![0]) };
     }
   }
 
   async *#pages(since: UnixSeconds, options: ExportOptions): AsyncGenerator<Row[], void, undefined> {
     requireInteger(since, 'since');
-    const bytes = options.chunkBytes ?? DEFAULT_CHUNK_BYTES;
     for (const range of exportRanges(since)) {
-      for await (const page of this.#level.pages(range, { bytes, limit: PAGE_ROWS })) {
+      for await (const page of this.#level.pages(range, { bytes: PAGE_BYTES, limit: PAGE_ROWS })) {
         options.signal?.throwIfAborted();
         yield page;
       }
@@ -134,6 +119,11 @@ function exportRanges(since: UnixSeconds): KeyRange[] {
   ];
 }
 
+function summaryOf(url: string, updateTime: UnixSeconds, bytes: Uint8Array): Required<Summary> {
+  const { timeToLive, soif, contentTime } = summaryCodec.decode(bytes);
+  return { url, updateTime, timeToLive, soif, contentTime: contentTime || updateTime };
+}
+
 export function summaryKey(updateTime: UnixSeconds, url: string): Uint8Array {
   return orderedKey(TABLE.summaries, updateTime, url);
 }
@@ -145,8 +135,8 @@ export function identityKey(url: string): Uint8Array {
 /** Row of the store's {@link GathererCounters}. */
 export const COUNTERS_KEY = textKey(TABLE.system, 'counters');
 
-/** How many summaries a store or generation holds, by its own counter. */
-export async function readSummaryCount(level: Level): Promise<number> {
+/** How much a store or generation holds, by its own counters. */
+export async function readCounters(level: Level): Promise<GathererCounters> {
   const bytes = await level.get(COUNTERS_KEY);
-  return bytes === undefined ? 0 : gathererCountersCodec.decode(bytes).summaries;
+  return bytes === undefined ? { summaries: 0, tombstones: 0 } : gathererCountersCodec.decode(bytes);
 }

@@ -1,5 +1,6 @@
 export type { GatherdClientEvent, GatherdClientOptions } from './client-events.js';
 export { GatherdClientSession } from './client-session.js';
+export { combineCrc32 } from './crc.js';
 export {
   crc32,
   encodeGzipTrailer,

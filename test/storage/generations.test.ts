@@ -66,13 +66,18 @@ t.test('DESIGN-4 tables are hard links, and nobody writes in a published directo
   const tables = names.filter((name) => name.endsWith('.ldb'));
   t.ok(tables.length > 0);
   t.same(
-    names.filter((name) => !name.endsWith('.ldb') && !/^(CURRENT|MANIFEST-\d+|\d+\.log)$/.test(name)),
-    [],
+    names.filter(
+      (name) => !name.endsWith('.ldb') && !/^(CURRENT|MANIFEST-\d+|\d+\.log|LOCK|LOG(\.old)?)$/.test(name),
+    ),
+    ['All-Templates.gz', 'EXPORT'],
   );
-  for (const name of tables) {
-    const inode = async (directory: string) => (await stat(join(directory, name))).ino;
-    t.equal(await inode(join(directory, '2')), await inode(join(root, 'working')));
-  }
+  const inodes = async (of: string) => {
+    const found = (await readdir(of)).filter((name) => name.endsWith('.ldb'));
+    return Promise.all(found.map(async (name) => (await stat(join(of, name))).ino));
+  };
+  const working = await inodes(join(root, 'working'));
+  const published = await inodes(join(directory, '2'));
+  t.ok(working.length > 0 && working.every((inode) => published.includes(inode)));
   const before = await Promise.all(names.map((name) => readFile(join(directory, '2', name))));
   const snapshot = await generations.open();
   t.equal(
@@ -260,16 +265,17 @@ t.test('follow tells the present number and every newer one, with and without th
 
 t.test('retain and release: the last user closes, a walk is a user too', async (t) => {
   const { directory, store, generations } = await publisher(t);
+  const large = 'x'.repeat(200_000);
   await store
     .batch()
-    .putSummary(summary('http://a.test/', 1))
-    .putSummary(summary('http://b.test/', 2))
+    .putSummary(summary('http://a.test/', 1, large))
+    .putSummary(summary('http://b.test/', 2, large))
     .commit();
   await store.publish(directory);
   const snapshot = await generations.open();
   snapshot.retain();
   await snapshot.release();
-  const walk = snapshot.exportSince(0, { chunkBytes: 1 })[Symbol.asyncIterator]();
+  const walk = snapshot.exportSince(0)[Symbol.asyncIterator]();
   t.equal((await walk.next()).value?.objects, 1);
   await snapshot.close();
   await snapshot.close();
@@ -297,7 +303,10 @@ t.test('GATHERD-8.4 info: count, range of Update-Times, attribute names by falli
   await put('http://2.test/', 5, { Title: 'x', Abstract: 'y', Type: 'Text' });
   await store.publish(directory);
   await using snapshot = await generations.open();
-  const info = await snapshot.info();
-  t.same(info, { count: 3, oldest: 5, newest: 15, attributes: ['Type', 'Title', 'Abstract', 'Keywords'] });
-  t.equal(await snapshot.info(), info, 'read once');
+  t.same(await snapshot.info(), {
+    count: 3,
+    oldest: 5,
+    newest: 15,
+    attributes: ['Type', 'Title', 'Abstract', 'Keywords'],
+  });
 });

@@ -59,6 +59,8 @@ export class CrawlUri {
   /** Bytes of the fetched body; the body itself may have been handed to a worker thread. */
   size = 0;
   essence: EssenceOutput | undefined;
+  /** Of the object that `essence` holds. */
+  updateTime = 0;
   outLinks: readonly OutLink[] = [];
   /** Milliseconds that the server asks us to stay away (429, 503 with Retry-After). */
   retryAfterMs = 0;

@@ -30,6 +30,7 @@ export class ExtractProcessor implements Processor {
         return 'proceed';
       }
     }
+    uri.updateTime = now();
     uri.essence = await essence.summarize(
       {
         url: uri.url,
@@ -37,7 +38,7 @@ export class ExtractProcessor implements Processor {
         ...(fetched.contentType === undefined ? {} : { contentType: fetched.contentType }),
         ...(fetched.charset === undefined ? {} : { charset: fetched.charset }),
         lastModificationTime: fetched.lastModified,
-        updateTime: now(),
+        updateTime: uri.updateTime,
       },
       uri.signal,
     );

@@ -28,9 +28,10 @@ export class WriterProcessor implements Processor {
   }
 
   #store(uri: CrawlUri): void {
-    const { timeToLive, now } = this.options;
+    const { timeToLive } = this.options;
     const essence = uri.essence!;
-    const updateTime = now();
+    // The time that the object itself says: exports rely on the two being one.
+    const updateTime = uri.updateTime;
     // A document that is not known has no summary either: both are written in one batch.
     const previous = uri.document === undefined ? null : uri.document.updateTime;
     uri.batch
@@ -51,14 +52,17 @@ export class WriterProcessor implements Processor {
       ['Last-Modification-Time', String(lastModified)],
     ]);
     uri.batch
-      .putSummary({ url: uri.url, updateTime, timeToLive, soif: encodeSoif(object) }, known.updateTime)
+      .putSummary(
+        { url: uri.url, updateTime, timeToLive, soif: encodeSoif(object), contentTime: summary.contentTime },
+        known.updateTime,
+      )
       .putDocument({ ...known, updateTime, fetchTime: updateTime, lastModificationTime: lastModified });
   }
 
   /** E-25: a rejected document leaves no object, and an older object of it goes. */
   #reject(uri: CrawlUri): void {
     if (uri.document !== undefined && uri.document.updateTime > 0) {
-      uri.batch.deleteSummary(uri.url, uri.document.updateTime);
+      uri.batch.deleteSummary(uri.url, uri.document.updateTime, { deletedAt: this.options.now() });
     }
     uri.batch.putDocument({
       ...this.#document(uri),
