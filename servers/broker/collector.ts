@@ -3,7 +3,7 @@ import { GatherdClient } from '../../clients/gatherd/index.js';
 import type { CollectionPoint } from '../../protocols/config/index.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { ApplyCounts, BrokerStore, CollectedChange } from '../../storage/index.js';
+import type { ApplyCounts, ApplyResult, BrokerStore, CollectedChange } from '../../storage/index.js';
 
 /** What one collection point gave. */
 export interface PointReport extends ApplyCounts {
@@ -59,6 +59,9 @@ export interface CollectContext {
 
 /** Reasons kept in a report. */
 const MAX_REASONS = 10;
+
+/** Objects that are asked for one by one; a Gatherer that refreshes more than these unknown ones is not quite sane. */
+const MAX_UNKNOWN = 10_000;
 
 /** A day: an `Update-Time` further ahead of our clock than this does not move `<last>`. */
 const MAX_AHEAD: UnixSeconds = 86_400;
@@ -146,8 +149,24 @@ async function receive(
     if (tally.received % 256 === 0)
       publish({ event: 'progress', host: point.host, port: point.port, received: tally.received });
   }
+  await applier.finish(undefined);
+  await fetchUnknown(client, tally, applier, signal);
   // The transfer is whole; a Gatherer that closes instead of saying good-bye takes nothing from it.
   await client.quit().catch(() => undefined);
+}
+
+/** GATHERD-4.4: an object that was only refreshed, but is not here, is asked for whole (GATHERD-5). */
+async function fetchUnknown(
+  client: GatherdClient,
+  tally: Tally,
+  applier: Applier,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const url of tally.unknown) {
+    const object = await client.object(url, signal === undefined ? {} : { signal });
+    if (object === undefined) tally.gone(url);
+    else await applier.add({ kind: 'update', object, bytes: encodeSoif(object) });
+  }
 }
 
 /** Batches changes and applies one batch while the next is being received. */
@@ -210,11 +229,23 @@ class Tally {
   malformed = 0;
   newest: UnixSeconds = 0;
   readonly reasons: string[] = [];
+  /** Refreshed, but not known here. */
+  readonly unknown: string[] = [];
   counts: ApplyCounts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
 
-  applied(outcome: ApplyCounts & { readonly reasons: readonly string[] }): void {
+  applied(outcome: ApplyResult): void {
     this.counts = addCounts(this.counts, outcome);
+    for (const url of outcome.unknown) {
+      if (this.unknown.length < MAX_UNKNOWN) this.unknown.push(url);
+      else this.gone(url);
+    }
     for (const reason of outcome.reasons) this.#reason(reason);
+  }
+
+  /** A refresh that came to nothing. */
+  gone(url: string): void {
+    this.counts = { ...this.counts, rejected: this.counts.rejected + 1 };
+    this.#reason(`refresh of ${url}: the object is not known`);
   }
 
   malformedObject(reason: string): void {

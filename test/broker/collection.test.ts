@@ -143,6 +143,19 @@ t.test('GATHERD-13.8 updates, refreshes and deletions are applied and indexed', 
   t.equal(refreshed?.updateTime, NOW - 500);
 });
 
+t.test('GATHERD-4.4, 5 an object that is only refreshed, but not here, is asked for whole', async (t) => {
+  const server = await gatherd(t);
+  const { broker } = await scene(t, { points: [server.point(1)] });
+  const known = server.documents[0]!.text.split(/[ \n]/)[2]!;
+  const refresh = (url: string): string => soif(url, { 'Update-Time': String(NOW - 400) });
+  server.sections = `@REFRESH {\n${refresh(known)}${refresh('http://nobody.example/')}}\n`;
+  const report = await broker.collect();
+  t.match(report.totals, { added: 1, refreshed: 0, rejected: 1 });
+  t.same(server.commands.slice(-3), [`SEND-OBJECT ${known}`, 'SEND-OBJECT http://nobody.example/', 'QUIT']);
+  t.equal((await broker.store.byUrl(known)).length, 1);
+  t.match(report.points[0]?.reasons, ['refresh of http://nobody.example/: the object is not known']);
+});
+
 t.test(
   'BRK-7.9 objects without bookkeeping are rejected, malformed ones skipped, both counted',
   async (t) => {

@@ -105,10 +105,16 @@ export class ScriptedGatherd {
         else if (command === 'SET compression') compressed = true;
         else if (command.startsWith('SEND-UPDATE'))
           await this.#update(socket, Number(command.slice(12)), compressed);
+        else if (command.startsWith('SEND-OBJECT ')) socket.write(this.#object(command.slice(12)));
         else if (command === 'QUIT') socket.end('999 - Bye\n');
         if (command.startsWith('SET')) socket.write('500 - Ok\n');
       }
     });
+  }
+
+  #object(url: string): string {
+    const found = this.documents.find(({ text }) => text.startsWith(`@FILE { ${url}\n`));
+    return found === undefined ? '399 - No such object\n' : `300 - Object\n${found.text}399 - Sent object\n`;
   }
 
   async #update(socket: Socket, since: number, compressed: boolean): Promise<void> {
