@@ -3,25 +3,23 @@
 process.env.UV_THREADPOOL_SIZE ??= '8';
 
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { ConfigError, KitError, UsageError } from '../../protocols/errors.js';
-import { brokerCommand } from './broker.js';
+import { COMMANDS, type CommandEntry, findCommand, GROUPS } from './commands.js';
 import { EXIT } from './exit.js';
-import { gatherCommand } from './gather.js';
-import { gatherdCommand } from './gatherd.js';
 import { originalOptions } from './original-options.js';
-import { queryCommand } from './query.js';
-import { runCommand } from './run.js';
 
 const HELP = `
 The parts, and the commands that run or ask them:
 
   documents --> Gatherer --> gatherd :8500 --> Broker :8501 --> search page :8080
-                 run          gatherd            broker          run
+                 gatherer     gatherd            broker          run (all of them)
                               gather (asks it)   query (asks it)
 
-Start with \`harvest run\`, then try the lines that it prints. \`harvest COMMAND --help\` explains each command.
+Start with \`harvest run\`, then try the lines that it prints. \`harvest COMMAND --help\` explains each command. A link to
+this program that has the name of a command, or of the original program, runs that command.
 `;
 
 function version(): string {
@@ -30,24 +28,58 @@ function version(): string {
   return version;
 }
 
-const program = new Command('harvest')
-  .description(
-    'Gather documents politely, export and replicate their summaries, search them: the Harvest protocols.',
-  )
-  .version(version())
-  .addCommand(runCommand())
-  .addCommand(queryCommand())
-  .addCommand(gatherCommand())
-  .addCommand(gatherdCommand())
-  .addCommand(brokerCommand())
-  .addHelpText('after', HELP);
+/** What a link's name says (`cksoif -> harvest.js`): npm and people make such links, and Node keeps their names. */
+function linkedCommand(): { readonly entry: CommandEntry; readonly name: string } | undefined {
+  const name = basename(process.argv[1] ?? '').replace(/\.m?js$/, '');
+  const entry = findCommand(name);
+  return entry && { entry, name };
+}
+
+/** `harvest COMMAND ...` with that one command loaded; the others are there for the help and for what was misspelt. */
+async function harvest(words: readonly string[]): Promise<Command> {
+  const program = new Command('harvest')
+    .description(
+      'Gather documents politely, export and replicate their summaries, search them: the Harvest protocols.',
+    )
+    .version(version())
+    // A command gets its words as they were typed, with the "--" among them.
+    .enablePositionalOptions()
+    .commandsGroup('Help:')
+    .addHelpText('after', HELP);
+  const [first, second] = words.filter((word) => !word.startsWith('-'));
+  const wanted = findCommand((first === 'help' ? second : first) ?? '');
+  for (const heading of Object.keys(GROUPS) as (keyof typeof GROUPS)[]) {
+    for (const entry of COMMANDS.filter(({ group }) => group === heading)) {
+      const command = entry === wanted ? await entry.load() : new Command(entry.name);
+      program.addCommand(command.summary(entry.summary).helpGroup(GROUPS[heading]));
+    }
+  }
+  return program;
+}
+
+/** Errors come back as exceptions, and those about the command line begin with the program's name too. */
+function prepare(command: Command, name: string): void {
+  command.exitOverride().configureOutput({
+    writeOut: printHelp,
+    outputError: (text, write) => write(text.replace(/^error: /, `${name}: `)),
+  });
+  for (const child of command.commands) prepare(child, name);
+}
+
+/** Whoever reads the help may go away before its end (`| head`). */
+function printHelp(text: string): void {
+  process.stdout.once('error', (error) => {
+    if (!('code' in error) || error.code !== 'EPIPE') throw error;
+  });
+  process.stdout.write(text);
+}
 
 /** One sentence for people; the stack only when asked for. */
-function explain(error: unknown): number {
+function explain(error: unknown, name: string): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const message = error instanceof Error ? error.message : String(error);
   const hint = isPortTaken(error) ? ' (another port can be given)' : '';
-  process.stderr.write(`harvest: ${message}${hint}\n`);
+  process.stderr.write(`${name}: ${message}${hint}\n`);
   if (process.env.HARVEST_DEBUG !== undefined && !(error instanceof KitError)) console.error(error);
   return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.failure;
 }
@@ -58,9 +90,15 @@ function isPortTaken(error: unknown): boolean {
   return system instanceof Error && 'code' in system && system.code === 'EADDRINUSE';
 }
 
-for (const command of [program, ...program.commands]) command.exitOverride();
+const words = process.argv.slice(2);
+const linked = linkedCommand();
+const name = linked?.name ?? 'harvest';
 try {
-  await program.parseAsync(originalOptions(process.argv));
+  const program = linked === undefined ? await harvest(words) : (await linked.entry.load()).name(name);
+  prepare(program, name);
+  // The original options are told apart by the command, which a link has in its name.
+  const line = originalOptions(['', '', ...(linked === undefined ? [] : [linked.entry.name]), ...words]);
+  await program.parseAsync(line.slice(linked === undefined ? 2 : 3), { from: 'user' });
 } catch (error) {
-  process.exitCode = explain(error);
+  process.exitCode = explain(error, name);
 }

@@ -1,7 +1,21 @@
+/** GATHERD-11.1, 11.2: gatherd and in.gatherd have these in common. */
+const GATHERD = {
+  '-dir': '--dir',
+  '-db': '--db',
+  '-index': '--index',
+  '-log': '--log',
+  '-zip': '--zip',
+  '-cf': '--cf',
+};
+
 /** The single-dash long options of the original programs (GATHERD-11.1, GATHERD-11.4, BRK-6.1), by our command. */
 const ORIGINAL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   gather: { '-info': '--info', '-nocompress': '--no-compress' },
-  gatherd: { '-dir': '--dir' },
+  gatherd: GATHERD,
+  'in.gatherd': GATHERD,
+  'kill-gatherd': { '-dir': '--dir' },
+  gatherer: { '-force': '--force' },
+  cleandb: { '-truncate': '--truncate' },
   broker: { '-new': '--new', '-nocol': '--nocol' },
 };
 

@@ -18,14 +18,19 @@ export function parseAddress(text: string): Uint8Array | undefined {
   return isMapped ? bytes.subarray(12) : bytes;
 }
 
-/** Reads an address or `address/bits` (G-124). */
+/** Bits in front of an IPv4 address that is written as an IPv6 one. */
+const MAPPED_BITS = 96;
+
+/** Reads an address or `address/bits` (G-124); the bits of `::ffff:1.2.3.0/120` are counted as it is written. */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const [address = '', bits, ...rest] = text.split('/');
   const bytes = parseAddress(address);
   if (bytes === undefined || rest.length > 0) return undefined;
   if (bits === undefined) return { bytes, prefixBits: bytes.length * 8 };
-  if (!/^\d{1,3}$/.test(bits) || Number(bits) > bytes.length * 8) return undefined;
-  return { bytes, prefixBits: Number(bits) };
+  const written = bytes.length === 4 && address.includes(':') ? MAPPED_BITS : 0;
+  const prefixBits = Number(bits) - written;
+  if (!/^\d{1,3}$/.test(bits) || prefixBits < 0 || prefixBits > bytes.length * 8) return undefined;
+  return { bytes, prefixBits };
 }
 
 export function isInRange(address: Uint8Array, range: AddressRange): boolean {

@@ -31,12 +31,20 @@ export function parseGatherdConf(text: string, file: string): GatherdAccess {
   const warnings: ConfigError[] = [];
   let gzip: string | undefined;
   for (const { text: content, line } of readLines(text)) {
-    const [directive = '', ...names] = wordsOf(content);
+    const words = wordsOf(content);
+    // GATHERD-9.6: no name begins with a `#`, and what people say about a rule must not become part of it.
+    const comment = words.findIndex((word) => word.startsWith('#'));
+    const [directive = '', ...names] = comment < 0 ? words : words.slice(0, comment);
     const keyword = directive.toLowerCase().replace(/:$/, '');
     if (names.length === 0) {
       warnings.push(new ConfigError(file, line, directive, 'ignored: a name must follow'));
     } else if (keyword === 'allow' || keyword === 'deny') {
       rules.push({ allow: keyword === 'allow', names, line });
+      for (const name of names.filter(isMistaken)) {
+        warnings.push(
+          new ConfigError(file, line, directive, `${name} is no name, address or range: nobody matches it`),
+        );
+      }
     } else if (keyword === 'gzip') {
       gzip = names.join(' ');
     } else {
@@ -45,6 +53,11 @@ export function parseGatherdConf(text: string, file: string): GatherdAccess {
   }
   const decide = (hostName: string | undefined, address: string) => decideAccess(rules, hostName, address);
   return { rules, warnings, decide, ...(gzip === undefined ? {} : { gzip }) };
+}
+
+/** Looks like an address or a range, and is none: a `Deny` of it would silently let everybody in. */
+function isMistaken(name: string): boolean {
+  return /^[\d.]+$|[/:]/.test(name) && parseAddressRange(plainName(name)) === undefined;
 }
 
 /**

@@ -2,10 +2,31 @@ import { once } from 'node:events';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { encodeGzipTrailer, GZIP_HEADER } from '../../protocols/gatherd/index.js';
 import { SECTION_CLOSE, SECTION_OPEN } from '../../protocols/soif/index.js';
-import type { ExportChunk } from '../../storage/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { SummarySnapshot } from '../../storage/index.js';
+import { bookkeepingOnly, isRefreshed } from './refreshed.js';
 
-/** SOIF-8.8, GATHERD-4.4: what stands before the objects, the two other sections being empty. */
-const HEAD = Buffer.concat([
+/** What has been put into a stream so far. */
+export interface ExportCount {
+  objects: number;
+}
+
+/** The wrapped stream of an update (SOIF-8.8) with the two other sections empty (GATHERD-4.4). */
+export async function* wrappedUpdate(
+  snapshot: SummarySnapshot | undefined,
+  since: UnixSeconds,
+  count: ExportCount,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield OPENING;
+  for await (const chunk of snapshot?.exportSince(since, { signal }) ?? []) {
+    count.objects += chunk.objects;
+    yield chunk.bytes;
+  }
+  yield SECTION_CLOSE;
+}
+
+const OPENING = Buffer.concat([
   SECTION_OPEN.delete,
   SECTION_CLOSE,
   SECTION_OPEN.refresh,
@@ -13,20 +34,43 @@ const HEAD = Buffer.concat([
   SECTION_OPEN.update,
 ]);
 
-/** What has been put into a stream so far. */
-export interface ExportCount {
-  objects: number;
+/** Whether an update in sections differs from one with everything in `@UPDATE` (GATHERD-4.4, 4.9). */
+export async function hasOtherSections(snapshot: SummarySnapshot, since: UnixSeconds): Promise<boolean> {
+  if (since === 0) return false;
+  for await (const page of snapshot.deletionsSince(since)) if (page.length > 0) return true;
+  const { ready } = snapshot;
+  if (ready === undefined) return false;
+  const { partial, rest } = ready.select(since);
+  return ready.refreshedIn({ first: partial ?? rest.first, end: rest.end }) > 0;
 }
 
-/** The wrapped stream of an update. */
-export async function* wrappedStream(
-  objects: AsyncIterable<ExportChunk>,
+/**
+ * The wrapped stream for a client that said `SET changes` (GATHERD-4.4, 4.9, 6.11): walks what changed twice, so that the
+ * sections come one after the other without any of them being held in memory.
+ */
+export async function* wrappedChanges(
+  snapshot: SummarySnapshot,
+  since: UnixSeconds,
   count: ExportCount,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  yield HEAD;
-  for await (const chunk of objects) {
-    count.objects += chunk.objects;
-    yield chunk.bytes;
+  yield SECTION_OPEN.delete;
+  for await (const page of snapshot.deletionsSince(since)) {
+    signal.throwIfAborted();
+    count.objects += page.length;
+    yield Buffer.concat(page.map(({ soif }) => soif));
+  }
+  yield Buffer.concat([SECTION_CLOSE, SECTION_OPEN.refresh]);
+  for await (const page of snapshot.summariesSince(since, { signal })) {
+    const refreshed = page.filter((summary) => isRefreshed(summary, since));
+    count.objects += refreshed.length;
+    if (refreshed.length > 0) yield Buffer.concat(refreshed.map(({ soif }) => bookkeepingOnly(soif)));
+  }
+  yield Buffer.concat([SECTION_CLOSE, SECTION_OPEN.update]);
+  for await (const page of snapshot.summariesSince(since, { signal })) {
+    const changed = page.filter((summary) => !isRefreshed(summary, since));
+    count.objects += changed.length;
+    if (changed.length > 0) yield Buffer.concat(changed.map(({ soif }) => soif));
   }
   yield SECTION_CLOSE;
 }
@@ -35,26 +79,23 @@ export async function* wrappedStream(
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * GATHERD-6.3: exactly one gzip member around a stream of bytes. Made of parts (header, deflate data, trailer),
- * so that deflate data which was made earlier can take the place of the middle one. Compresses in the thread
+ * GATHERD-6.3: exactly one gzip member around a stream of bytes that is not there compressed. Compresses in the thread
  * pool, and only as fast as the result is taken.
  */
 export async function* gzipMember(
   content: AsyncIterable<Uint8Array>,
-  level: number = constants.Z_DEFAULT_COMPRESSION,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const sum = { crc: 0, size: 0 };
   yield GZIP_HEADER;
-  yield* deflated(content, level, sum);
+  yield* deflated(content, sum);
   yield encodeGzipTrailer(sum.crc, sum.size);
 }
 
 async function* deflated(
   content: AsyncIterable<Uint8Array>,
-  level: number,
   sum: { crc: number; size: number },
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const deflate = createDeflateRaw({ level, chunkSize: PIECE_BYTES });
+  const deflate = createDeflateRaw({ level: constants.Z_DEFAULT_COMPRESSION, chunkSize: PIECE_BYTES });
   deflate.on('error', () => {}); // seen by whoever reads the stream
   const stop = new AbortController();
   const feed = async () => {

@@ -1,6 +1,14 @@
 export { type AccessDecision, admitPeer } from './access.js';
 export { CurrentSnapshot, type SnapshotSource } from './current-snapshot.js';
-export { type ExportCount, gzipMember, wrappedStream } from './export-stream.js';
+export {
+  type GatherdDaemonOptions,
+  type GatherdProgramOptions,
+  runDaemon,
+  runInetd,
+} from './daemon.js';
+export { type GatherdFileNames, type GatherdFiles, gatherdFiles } from './files.js';
+export { type GatherdInetdOptions, serveInetd } from './inetd.js';
 export { encodeInfo, type GathererIdentity } from './info.js';
 export { GatherdServer, type GatherdServerOptions } from './server.js';
+export { GatherdService, type GatherdServiceOptions } from './service.js';
 export { type GatherdTransfer, type SessionContext, serveGatherd } from './session.js';

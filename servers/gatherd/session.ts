@@ -6,11 +6,19 @@ import {
   type GatherdServerOptions,
   GatherdServerSession,
 } from '../../protocols/gatherd/index.js';
-import type { ExportChunk } from '../../storage/index.js';
+import type { SummarySnapshot } from '../../storage/index.js';
 import type { HostConnection, Logger } from '../host/index.js';
+import type { ChunkCache } from './chunk-cache.js';
 import type { CurrentSnapshot } from './current-snapshot.js';
-import { type ExportCount, gzipMember, wrappedStream } from './export-stream.js';
+import {
+  type ExportCount,
+  gzipMember,
+  hasOtherSections,
+  wrappedChanges,
+  wrappedUpdate,
+} from './export-stream.js';
 import { encodeInfo, type GathererIdentity } from './info.js';
+import { readyMember } from './ready-member.js';
 
 /** Told of every update that was sent whole: {@link GatherdTransfer}. */
 const transferChannel = channel('harvest:gatherd:transfer');
@@ -33,6 +41,8 @@ export interface SessionContext {
   readonly session: GatherdServerOptions;
   readonly identity: GathererIdentity;
   readonly database: CurrentSnapshot;
+  /** The compressed chunks that are being sent. */
+  readonly chunks: ChunkCache;
   /** Whether the peer may be served (GATHERD-9), with the name it was known by, for the log. */
   readonly admit: (connection: HostConnection) => Promise<{ allowed: boolean; name: string | undefined }>;
   /** Milliseconds without a complete command (GATHERD-12.3). */
@@ -45,12 +55,13 @@ export interface SessionContext {
  * size in answers, and they all wait here while the peer reads.
  */
 const INPUT_BYTES = 512;
-const EXPORT_BYTES = 64 * 1024;
 
 /** Serves one connection from the greeting to the end (GATHERD-1, 7). Logs as GATHERD-12.2 says. */
 export async function serveGatherd(connection: HostConnection, context: SessionContext): Promise<void> {
   await new Session(connection, context).run();
 }
+
+type UpdateRequest = Extract<GatherdServerEffect, { kind: 'update' }>;
 
 class Session {
   readonly #connection: HostConnection;
@@ -146,7 +157,7 @@ class Session {
         this.#expectCommand();
         return [];
       case 'update':
-        return this.#dataCommand(() => this.#update(effect.since, effect.compressed));
+        return this.#dataCommand(() => this.#update(effect));
       case 'object':
         return this.#dataCommand(() => this.#object(effect.oid));
       case 'info':
@@ -172,16 +183,18 @@ class Session {
     }
   }
 
-  async #update(since: number, compressed: boolean): Promise<GatherdServerEffect[]> {
+  async #update(request: UpdateRequest): Promise<GatherdServerEffect[]> {
+    const { since, compressed } = request;
     const count: ExportCount = { objects: 0 };
     const before = this.#bytes;
     const started = performance.now();
     await using lease = await this.#lease();
-    const { signal } = this.#connection;
-    const objects = lease.snapshot?.exportSince(since, { chunkBytes: EXPORT_BYTES, signal }) ?? nothing();
-    const stream = wrappedStream(objects, count);
+    const stream = await this.#stream(request, lease.snapshot, count);
     try {
-      for await (const bytes of compressed ? gzipMember(stream) : stream) await this.#send(bytes);
+      for await (const bytes of stream) {
+        await this.#connection.deliver(bytes);
+        this.#bytes += bytes.length;
+      }
     } finally {
       this.#objects += count.objects;
     }
@@ -198,6 +211,23 @@ class Session {
     transferChannel.publish(transfer);
     this.#context.log.info(`${this.#who}: sent ${count.objects} objects, ${bytes} bytes`);
     return this.#engine.updateDone(count.objects);
+  }
+
+  /** The stream of an update: out of the ready-made blocks wherever it can be. */
+  async #stream(
+    { since, compressed, sections }: UpdateRequest,
+    snapshot: SummarySnapshot | undefined,
+    count: ExportCount,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const { signal } = this.#connection;
+    if (sections && snapshot !== undefined && (await hasOtherSections(snapshot, since))) {
+      const stream = wrappedChanges(snapshot, since, count, signal);
+      return compressed ? gzipMember(stream) : stream;
+    }
+    const ready = snapshot?.ready;
+    if (compressed && ready !== undefined) return readyMember(ready, since, this.#context.chunks, count);
+    const stream = wrappedUpdate(snapshot, since, count, signal);
+    return compressed ? gzipMember(stream) : stream;
   }
 
   async #object(oid: string): Promise<GatherdServerEffect[]> {
@@ -224,8 +254,6 @@ class Session {
     };
   }
 }
-
-async function* nothing(): AsyncGenerator<ExportChunk, void, undefined> {}
 
 function verdict(allowed: boolean): string {
   return allowed ? 'allowed' : 'denied';

@@ -192,7 +192,10 @@ export class Gatherer implements AsyncDisposable {
   /** Drops expired objects (G-103) and makes what is left a generation for gatherd. Returns its number. */
   async publish(): Promise<number> {
     await this.#expire();
-    return this.store.publish(this.generationsDirectory);
+    const { gathererName, gathererHost, gathererVersion } = this.options.config;
+    return this.store.publish(this.generationsDirectory, {
+      gatherer: { gathererName, gathererHost, gathererVersion },
+    });
   }
 
   async close(): Promise<void> {
@@ -348,6 +351,7 @@ export class Gatherer implements AsyncDisposable {
 
   async #expire(): Promise<void> {
     const now = this.#now();
+    await this.store.purgeTombstones(now);
     const shortest = Number((await this.store.meta.get(SHORTEST_LIFE)) ?? 0);
     for await (const page of this.store.summaries.iterate()) {
       // Rows come by Update-Time: what was updated within the shortest life that any object has cannot have expired.

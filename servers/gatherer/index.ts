@@ -1,3 +1,4 @@
 export { type DocumentEvent, documentChannel } from './events.js';
 export { Gatherer, type GathererOptions, type GatherReport, type RootReport } from './gatherer.js';
 export { logDocuments } from './log.js';
+export { type ScriptPlaces, writeGathererScripts } from './scripts.js';

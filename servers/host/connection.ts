@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { ConnectionError, UsageError } from '../../protocols/errors.js';
 import type { Peer } from './peer.js';
 
@@ -19,6 +19,8 @@ export interface HostConnection {
    * {@link ConnectionError} when the peer is gone or took nothing for `drainTimeoutMs`.
    */
   write(bytes: Uint8Array): Promise<void>;
+  /** Like {@link write}, but resolves when the system has taken the bytes: then their memory may be used again. */
+  deliver(bytes: Uint8Array): Promise<void>;
   /** Sends what is buffered and finishes our direction. */
   end(): Promise<void>;
   /** Drops the connection at once. */
@@ -36,6 +38,13 @@ export interface ConnectionLimits {
 /** Most bytes thrown away while lingering; a peer that goes on after that is cut off. */
 const LINGER_BYTES = 1 << 20;
 
+/** What a connection needs of a socket; `net.Socket` is one. */
+export interface ByteStream extends Duplex {
+  readonly bytesRead: number;
+  /** Emits `timeout` after so many milliseconds in which no byte moved; 0 never does. */
+  setTimeout(milliseconds: number): unknown;
+}
+
 interface Waiter {
   resolve(): void;
   reject(error: Error): void;
@@ -44,7 +53,7 @@ interface Waiter {
 /** {@link HostConnection} over a socket created with `allowHalfOpen`. */
 export class SocketConnection implements HostConnection {
   readonly peer: Peer;
-  readonly #socket: Socket;
+  readonly #socket: ByteStream;
   readonly #limits: ConnectionLimits;
   readonly #gone = new AbortController();
   /** Resolves once the socket is closed for good. */
@@ -55,7 +64,7 @@ export class SocketConnection implements HostConnection {
   #wakeReader: (() => void) | undefined;
   #writers: Waiter[] = [];
 
-  constructor(socket: Socket, peer: Peer, limits: ConnectionLimits) {
+  constructor(socket: ByteStream, peer: Peer, limits: ConnectionLimits) {
     this.peer = peer;
     this.#socket = socket;
     this.#limits = limits;
@@ -93,6 +102,16 @@ export class SocketConnection implements HostConnection {
     if (this.#socket.writableEnded) return Promise.reject(new UsageError('write after end'));
     if (this.#socket.write(bytes)) return Promise.resolve();
     return this.#progress();
+  }
+
+  async deliver(bytes: Uint8Array): Promise<void> {
+    if (this.#socket.destroyed) throw this.#error();
+    if (this.#socket.writableEnded) throw new UsageError('write after end');
+    const taken = this.#progress();
+    this.#socket.write(bytes, (error) => {
+      if (error == null) this.#drained();
+    });
+    await taken;
   }
 
   async end(): Promise<void> {

@@ -1,4 +1,6 @@
 export type { ConnectionLimits, HostConnection } from './connection.js';
+export { createDebug, type Debug, DebugFlags } from './debug-flags.js';
+export { type DetachOptions, startDetached } from './detach.js';
 export {
   createLogger,
   createLoggerOn,
@@ -6,6 +8,19 @@ export {
   harvestLines,
   type Logger,
   type LoggerOptions,
+  type OpenLog,
+  openLog,
 } from './logger.js';
-export { createPeer, type NameLookup, type Peer, plainAddress, systemLookup } from './peer.js';
+export { createPeer, type NameLookup, NO_ADDRESS, type Peer, plainAddress, systemLookup } from './peer.js';
+export { PidFile, type PidRecord, runningProcess, stopProcess } from './pid-file.js';
+export { processIdentity } from './process-identity.js';
+export { runSession } from './run-session.js';
+export { DaemonSignals } from './signals.js';
+export {
+  openStandardConnection,
+  type StandardConnection,
+  type StandardConnectionOptions,
+  shieldStandardError,
+} from './standard-connection.js';
 export { type HostOptions, TcpHost } from './tcp-host.js';
+export { traceConnection } from './traced-connection.js';

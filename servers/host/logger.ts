@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
+import { StorageError } from '../../protocols/errors.js';
 
 export type { Logger } from 'pino';
 
@@ -16,12 +17,53 @@ export interface LoggerOptions {
 /** Fields that are never written, whatever object they come in. */
 const SECRETS = ['password', 'adminPassword', 'authorization', 'proxyAuthorization', 'cookie'];
 
+/** Bytes that wait while the file cannot be written (a full disk); what comes on top is lost. */
+const MAX_WAITING = 1 << 20;
+
+/** A log whose file can be begun anew. */
+export interface OpenLog {
+  readonly log: Logger;
+  /** Opens the file by its name again, after somebody moved it away (log rotation). Without a file nothing happens. */
+  reopen(): void;
+}
+
 /** A pino logger that writes Harvest's line format (GATHERD-12.1) or JSON lines, each line at once. */
 export function createLogger(options: LoggerOptions): Logger {
+  return openLog(options).log;
+}
+
+/**
+ * Like {@link createLogger}, for daemons.
+ *
+ * @throws StorageError when the file cannot be opened
+ */
+export function openLog(options: LoggerOptions): OpenLog {
   const { program, file, json = false, level = 'info' } = options;
+  const sink = openSink(file);
+  // A server does not go down because there is no room for its log.
+  sink.on('error', () => {});
+  const log = createLoggerOn(json ? sink : harvestLines(sink), { program, level });
+  return {
+    log,
+    reopen() {
+      if (file === undefined) return;
+      try {
+        sink.reopen();
+      } catch (error) {
+        log.error({ err: error }, `${file} cannot be opened again, the old file is written on`);
+      }
+    },
+  };
+}
+
+function openSink(file: string | undefined): ReturnType<typeof destination> {
   // Written line by line: a daemon logs little, and what a crash would lose is what one looks for.
-  const sink = destination({ dest: file ?? 2, append: true, mkdir: true, sync: true });
-  return createLoggerOn(json ? sink : harvestLines(sink), { program, level });
+  try {
+    return destination({ dest: file ?? 2, append: true, mkdir: true, sync: true, maxLength: MAX_WAITING });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StorageError(`the log ${file} cannot be opened: ${why}`, { cause });
+  }
 }
 
 /** Like {@link createLogger}, onto any stream that takes pino's JSON lines, e.g. {@link harvestLines}. */

@@ -2,7 +2,7 @@ import { promises as dns } from 'node:dns';
 
 /** Who is at the other end. */
 export interface Peer {
-  /** IPv4 or IPv6 address; an IPv4 address mapped into IPv6 is given as IPv4. */
+  /** IPv4 or IPv6 address; an IPv4 address mapped into IPv6 is given as IPv4. `-` when there is none, as with a pipe. */
   readonly address: string;
   readonly port: number;
   /**
@@ -17,6 +17,9 @@ export interface NameLookup {
   reverse(address: string): Promise<readonly string[]>;
   forward(name: string): Promise<readonly string[]>;
 }
+
+/** What stands for the address of a peer that has none. */
+export const NO_ADDRESS = '-';
 
 /** A peer with more names than this has only the first ones tried. */
 const MAX_NAMES = 4;
@@ -73,6 +76,7 @@ export function plainAddress(address: string): string {
 }
 
 async function confirmedName(address: string, lookup: NameLookup): Promise<string | undefined> {
+  if (address === NO_ADDRESS) return undefined;
   const names = await lookup.reverse(address).catch(() => []);
   for (const name of names.slice(0, MAX_NAMES)) {
     // GATHERD-9.5: whoever owns the address writes its reverse entry; the owner of the name must agree.

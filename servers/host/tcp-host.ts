@@ -1,8 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { ConnectionError, KitError } from '../../protocols/errors.js';
+import { ConnectionError } from '../../protocols/errors.js';
 import { type HostConnection, SocketConnection } from './connection.js';
 import { createPeer, type NameLookup, systemLookup } from './peer.js';
+import { runSession } from './run-session.js';
 
 export interface HostOptions {
   /** Address or name to listen on. */
@@ -66,7 +67,7 @@ export class TcpHost implements AsyncDisposable {
     const accept = (socket: Socket) => {
       const peer = createPeer(socket.remoteAddress ?? '', socket.remotePort ?? 0, lookup);
       const connection = new SocketConnection(socket, peer, { idleTimeoutMs, drainTimeoutMs, lingerMs });
-      const done = run(connection, handler, log).finally(() => open.delete(connection));
+      const done = runSession(connection, handler, log).finally(() => open.delete(connection));
       open.set(connection, done);
     };
     const server = createServer(
@@ -122,22 +123,5 @@ export class TcpHost implements AsyncDisposable {
     await Promise.all([...this.#open.values()]);
     clearTimeout(timer);
     await stopped;
-  }
-}
-
-async function run(
-  connection: SocketConnection,
-  handler: (connection: HostConnection) => Promise<void>,
-  log: Logger,
-): Promise<void> {
-  try {
-    await handler(connection);
-    await connection.finish();
-  } catch (error) {
-    // A peer that goes away or breaks its protocol is daily business; anything else is our fault.
-    if (error instanceof KitError) log.info(`${connection.peer.address}: ${error.message}`);
-    else log.error({ err: error }, `${connection.peer.address}: session failed`);
-    connection.destroy();
-    await connection.closed;
   }
 }

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { GatherdClient } from '../../clients/gatherd/index.js';
 import { StorageError } from '../../protocols/errors.js';
-import { Caller, call, entry, madeUpSource, scene, soif, wrapped } from './support.js';
+import { Caller, call, drained, entry, logged, madeUpSource, scene, soif, wrapped } from './support.js';
 
 const A = entry('http://a.example/', 100, 'first');
 const B = entry('http://b.example/', 200, 'second\n499 - Sent 7 objects\n');
@@ -333,13 +333,3 @@ t.test('stopping: idle sessions end at once, a transfer may finish', async (t) =
   await busy.closed;
   t.match(busy.heard, `${wrapped(A.soif + C.soif)}499 - Sent 2 objects\n`);
 });
-
-/** Waits for a log line. */
-async function logged(log: readonly string[], pattern: RegExp): Promise<void> {
-  while (!log.some((line) => pattern.test(line))) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
-/** Waits until all sessions are over. */
-async function drained(server: { readonly connections: number }): Promise<void> {
-  while (server.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -177,6 +177,8 @@ export function madeUpSource(
     generation: 1,
     count: 1,
     exportSince: exportAll,
+    summariesSince: async function* () {},
+    deletionsSince: async function* () {},
     get: async () => undefined,
     info: async () => ({ count: 1, oldest: 1, newest: 1, attributes: [] }),
     retain: () => {
@@ -195,4 +197,14 @@ export function madeUpSource(
     },
     follow: () => ({ [Symbol.dispose]() {} }),
   };
+}
+
+/** Waits for a log line. */
+export async function logged(log: readonly string[], pattern: RegExp): Promise<void> {
+  while (!log.some((line) => pattern.test(line))) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Waits until all sessions are over. */
+export async function drained(server: { readonly connections: number }): Promise<void> {
+  while (server.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -1,0 +1,196 @@
+import type { Command } from 'commander';
+
+/** The groups of `harvest --help`, in its order, with their headings. */
+export const GROUPS = {
+  running: 'Running the parts:',
+  asking: 'Asking them:',
+  soif: 'SOIF streams:',
+  databases: "A Gatherer's databases:",
+  testing: 'Testing:',
+} as const;
+
+/** One command of `harvest`, as the help shows it before anything of it is loaded. */
+export interface CommandEntry {
+  /** What is typed behind `harvest`; also the name under which a link to the program runs the command. */
+  readonly name: string;
+  /** Further names of links that run it: the original program's, where it is another one. */
+  readonly originals?: readonly string[];
+  readonly group: keyof typeof GROUPS;
+  /** One line for `harvest --help`. */
+  readonly summary: string;
+  /** Imports the command's module: no command pays for what another one needs. */
+  readonly load: () => Promise<Command>;
+}
+
+/** Every command, in the order of the help within its group. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'run',
+    group: 'running',
+    summary: 'gather documents, serve the summaries, search them: everything in one process',
+    load: async () => (await import('./run.js')).runCommand(),
+  },
+  {
+    name: 'gatherer',
+    originals: ['Gatherer'],
+    group: 'running',
+    summary: 'gather by a configuration file, publish, start gatherd',
+    load: async () => (await import('./gatherer.js')).gathererCommand(),
+  },
+  {
+    name: 'gatherd',
+    group: 'running',
+    summary: "serve a Gatherer's published summaries to collectors",
+    load: async () => (await import('./gatherd.js')).gatherdCommand(),
+  },
+  {
+    name: 'in.gatherd',
+    group: 'running',
+    summary: 'serve one collector on standard input and output, for inetd',
+    load: async () => (await import('./gatherd.js')).inGatherdCommand(),
+  },
+  {
+    name: 'kill-gatherd',
+    group: 'running',
+    summary: 'stop the gatherd that serves a directory',
+    load: async () => (await import('./kill-gatherd.js')).killGatherdCommand(),
+  },
+  {
+    name: 'broker',
+    group: 'running',
+    summary: 'collect summaries and answer queries about them',
+    load: async () => (await import('./broker.js')).brokerCommand(),
+  },
+  {
+    name: 'query',
+    group: 'asking',
+    summary: 'ask a broker',
+    load: async () => (await import('./query.js')).queryCommand(),
+  },
+  {
+    name: 'gather',
+    group: 'asking',
+    summary: "fetch a Gatherer's summaries as one SOIF stream",
+    load: async () => (await import('./gather.js')).gatherCommand(),
+  },
+  {
+    name: 'soif',
+    group: 'soif',
+    summary: 'check, print and convert SOIF streams',
+    load: async () => (await import('./soif.js')).soifCommand(),
+  },
+  {
+    name: 'cksoif',
+    group: 'soif',
+    summary: 'the original validator: one line for each attempt at an object',
+    load: async () => (await import('./soif/check.js')).cksoifCommand(),
+  },
+  {
+    name: 'mktemplate',
+    group: 'soif',
+    summary: 'turn hand-written annotation files into SOIF',
+    load: async () => (await import('./soif/mktemplate.js')).mktemplateCommand(),
+  },
+  {
+    name: 'wrapit',
+    group: 'soif',
+    summary: 'turn standard input into one SOIF attribute',
+    load: async () => (await import('./soif/wrapit.js')).wrapitCommand(),
+  },
+  {
+    name: 'print-attr',
+    group: 'soif',
+    summary: "print one attribute's value of each object",
+    load: async () => (await import('./soif/print.js')).printAttrCommand(),
+  },
+  {
+    name: 'print-template',
+    group: 'soif',
+    summary: 'print each object again, with the time of printing',
+    load: async () => (await import('./soif/print.js')).printTemplateCommand(),
+  },
+  {
+    name: 'print-urlrefs',
+    group: 'soif',
+    summary: "print each object's references and its URL, normalized",
+    load: async () => (await import('./soif/print.js')).printUrlrefsCommand(),
+  },
+  {
+    name: 'template2db',
+    group: 'databases',
+    summary: 'store SOIF objects in a database file',
+    load: async () => (await import('./db/load.js')).template2dbCommand(),
+  },
+  {
+    name: 'mergedb',
+    group: 'databases',
+    summary: 'merge hand-written data into automatic data',
+    load: async () => (await import('./db/merge.js')).mergedbCommand(),
+  },
+  {
+    name: 'consoldb',
+    group: 'databases',
+    summary: 'merge several databases into one',
+    load: async () => (await import('./db/merge.js')).consoldbCommand(),
+  },
+  {
+    name: 'expiredb',
+    group: 'databases',
+    summary: 'delete expired objects from a database',
+    load: async () => (await import('./db/maintain.js')).expiredbCommand(),
+  },
+  {
+    name: 'cleandb',
+    group: 'databases',
+    summary: 'delete invalid objects from a database',
+    load: async () => (await import('./db/maintain.js')).cleandbCommand(),
+  },
+  {
+    name: 'rmbinary',
+    group: 'databases',
+    summary: 'take binary data out of a database',
+    load: async () => (await import('./db/maintain.js')).rmbinaryCommand(),
+  },
+  {
+    name: 'gdbmutil',
+    group: 'databases',
+    summary: 'read and edit databases, import original GDBM files',
+    load: async () => (await import('./db/gdbmutil.js')).gdbmutilCommand(),
+  },
+  {
+    name: 'folddb',
+    group: 'databases',
+    summary: 'prepare a data directory for export: all the steps',
+    load: async () => (await import('./db/folddb.js')).folddbCommand(),
+  },
+  {
+    name: 'mkindex',
+    group: 'databases',
+    summary: 'publish the database of a data directory',
+    load: async () => (await import('./db/publish.js')).mkindexCommand(),
+  },
+  {
+    name: 'mkcompressed',
+    group: 'databases',
+    summary: 'write all published objects into All-Templates.gz',
+    load: async () => (await import('./db/publish.js')).mkcompressedCommand(),
+  },
+  {
+    name: 'mkgathererstats',
+    originals: ['mkgathererstats.pl'],
+    group: 'databases',
+    summary: 'describe the published database',
+    load: async () => (await import('./db/publish.js')).mkgathererstatsCommand(),
+  },
+  {
+    name: 'conformance',
+    group: 'testing',
+    summary: "test anybody's gatherd, client or SOIF against the specification",
+    load: async () => (await import('./conformance.js')).conformanceCommand(),
+  },
+];
+
+/** The command of that name; `undefined` when there is none. */
+export function findCommand(name: string): CommandEntry | undefined {
+  return COMMANDS.find((entry) => entry.name === name || entry.originals?.includes(name));
+}

@@ -1,0 +1,124 @@
+import { StorageError } from '../../protocols/errors.js';
+import { createDebug, DaemonSignals, DebugFlags, type OpenLog, openLog, PidFile } from '../host/index.js';
+import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase } from './files.js';
+import { serveInetd } from './inetd.js';
+import { GatherdServer } from './server.js';
+
+/** How the program gatherd runs, over a Gatherer's data directory. */
+export interface GatherdProgramOptions {
+  readonly directory: string;
+  /** Other names of its files. The daemon logs to standard error unless a log is named. */
+  readonly names?: GatherdFileNames;
+  /** Our full host name for the greeting (GATHERD-3.5). Default: the system's. */
+  readonly hostname?: string | undefined;
+  /** JSON lines instead of Harvest's (GATHERD-12.1). */
+  readonly jsonLog?: boolean;
+  readonly debug?: DebugFlags;
+  /**
+   * Milliseconds after which a session without a complete command, or whose peer takes no data, is ended. Default 120 000
+   * (GATHERD-12.3).
+   */
+  readonly timeoutMs?: number;
+  /** Milliseconds that a transfer may go on when the program is asked to stop. Default 10 000. */
+  readonly graceMs?: number;
+  /** Names of files that are accepted and not needed, for the log. */
+  readonly unused?: readonly string[];
+}
+
+export interface GatherdDaemonOptions extends GatherdProgramOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly maxConnections?: number;
+  /** Told once connections are accepted. */
+  readonly onReady: (address: { readonly host: string; readonly port: number }) => void;
+}
+
+const GRACE_MS = 10_000;
+
+/**
+ * GATHERD-11.1: the daemon, from its pid file to its end by a signal. One a directory: a second one says that the first
+ * is running. SIGHUP opens the log anew and looks for a new generation.
+ *
+ * @throws StorageError when the directory is missing or already served; ConnectionError when the port is taken
+ */
+export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
+  const { host, port, maxConnections, graceMs = GRACE_MS } = options;
+  const files = await gatherdFiles(options.directory, options.names);
+  const opened = openGatherdLog(options, options.names?.log === undefined ? undefined : files.log);
+  const { log } = opened;
+  await using pidFile = await PidFile.create(files.pid, 'gatherd');
+  await reportFiles(files, options, opened);
+  const server = await GatherdServer.listen({
+    ...serviceOptions(options, files, opened),
+    host,
+    port,
+    ...(maxConnections === undefined ? {} : { maxConnections }),
+  });
+  using signals = new DaemonSignals({
+    onHangup: () => {
+      opened.reopen();
+      log.info('SIGHUP: the log is open anew');
+      void server.refresh();
+    },
+  });
+  try {
+    await pidFile.setAddress(`${server.address.host}:${server.address.port}`);
+    options.onReady(server.address);
+    log.info(`${await signals.stopped}: stopping, ${server.connections} sessions`);
+  } finally {
+    await server.close({ graceMs });
+    log.info('stopped');
+  }
+}
+
+/** GATHERD-11.2: in.gatherd, for inetd: one session on standard input and output, the log always in the file. */
+export async function runInetd(options: GatherdProgramOptions): Promise<void> {
+  const files = await gatherdFiles(options.directory, options.names);
+  const opened = openGatherdLog(options, files.log);
+  const { graceMs = GRACE_MS } = options;
+  await reportFiles(files, options, opened);
+  const stop = new AbortController();
+  using signals = new DaemonSignals({ onHangup: () => opened.reopen() });
+  void signals.stopped.then(() => stop.abort());
+  await serveInetd({ ...serviceOptions(options, files, opened), signal: stop.signal, graceMs });
+}
+
+function openGatherdLog(
+  { jsonLog = false, debug }: GatherdProgramOptions,
+  file: string | undefined,
+): OpenLog {
+  return openLog({
+    program: 'gatherd',
+    json: jsonLog,
+    level: debug?.any === true ? 'debug' : 'info',
+    ...(file === undefined ? {} : { file }),
+  });
+}
+
+async function reportFiles(
+  files: GatherdFiles,
+  { unused = [] }: GatherdProgramOptions,
+  { log }: OpenLog,
+): Promise<void> {
+  if (unused.length > 0) log.info(`not needed, because a generation holds it: ${unused.join(', ')}`);
+  try {
+    await reportDatabase(files, log);
+  } catch (error) {
+    // What cannot be opened now is asked for again with each command.
+    if (!(error instanceof StorageError)) throw error;
+    log.error(error.message);
+  }
+}
+
+function serviceOptions(options: GatherdProgramOptions, files: GatherdFiles, { log }: OpenLog) {
+  const { hostname, debug = DebugFlags.parse([]), timeoutMs = 120_000 } = options;
+  return {
+    generationsDirectory: files.database,
+    accessFile: files.access,
+    log,
+    debug: createDebug(debug, log),
+    idleTimeoutMs: timeoutMs,
+    drainTimeoutMs: timeoutMs,
+    ...(hostname === undefined ? {} : { hostname }),
+  };
+}

@@ -1,0 +1,77 @@
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { StorageError } from '../../protocols/errors.js';
+import { Generations } from '../../storage/index.js';
+import type { Logger } from '../host/index.js';
+
+/** The daemon's files (GATHERD-10.1) where other names than the usual ones are wanted; relative to the directory. */
+export interface GatherdFileNames {
+  /** Directory of the generations. Default `generations`. */
+  readonly database?: string | undefined;
+  /** Default `gatherd.cf`. */
+  readonly access?: string | undefined;
+  /** Default `gatherd.pid`. */
+  readonly pid?: string | undefined;
+  /** Default `gatherd.log`, for whoever logs to a file. */
+  readonly log?: string | undefined;
+}
+
+/** Absolute paths of the daemon's files. */
+export interface GatherdFiles {
+  readonly directory: string;
+  readonly database: string;
+  readonly access: string;
+  readonly pid: string;
+  readonly log: string;
+}
+
+/**
+ * Where the files of a Gatherer's data directory are.
+ *
+ * @throws StorageError when the directory is not there, or the database is a file
+ */
+export async function gatherdFiles(directory: string, names: GatherdFileNames = {}): Promise<GatherdFiles> {
+  const root = resolve(directory);
+  const kind = await kindOf(root);
+  if (kind === undefined) throw new StorageError(`${directory}: no such directory`);
+  if (kind === 'file') throw new StorageError(`${directory} is not a directory`);
+  const database = resolve(root, names.database ?? 'generations');
+  if ((await kindOf(database)) === 'file') {
+    throw new StorageError(
+      `${database} is a file, and generations stand in a directory (\`harvest folddb ${root}\` makes them of PRODUCTION.gdbm)`,
+    );
+  }
+  return {
+    directory: root,
+    database,
+    access: resolve(root, names.access ?? 'gatherd.cf'),
+    pid: resolve(root, names.pid ?? 'gatherd.pid'),
+    log: resolve(root, names.log ?? 'gatherd.log'),
+  };
+}
+
+/** Files that an original Gatherer leaves in its data directory (GATHERD-10.1). */
+const ORIGINAL_FILES = ['PRODUCTION.gdbm', 'All-Templates.gz'];
+
+/** Tells the log what will surprise whoever expects a full database. */
+export async function reportDatabase({ directory, database }: GatherdFiles, log: Logger): Promise<void> {
+  if ((await new Generations(database).current()) !== undefined) return;
+  log.warn(`nothing was published in ${database} yet: the database is empty`);
+  for (const name of ORIGINAL_FILES) {
+    if ((await kindOf(join(directory, name))) === undefined) continue;
+    log.warn(`${name} is not read: \`harvest folddb ${directory}\` makes a generation of it`);
+    return;
+  }
+}
+
+async function kindOf(path: string): Promise<'directory' | 'file' | undefined> {
+  try {
+    return (await stat(path)).isDirectory() ? 'directory' : 'file';
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR')) {
+      return undefined;
+    }
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StorageError(`${path}: ${why}`, { cause });
+  }
+}

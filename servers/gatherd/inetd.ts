@@ -1,0 +1,31 @@
+import { openStandardConnection, runSession, type StandardConnectionOptions } from '../host/index.js';
+import { GatherdService, type GatherdServiceOptions } from './service.js';
+
+export interface GatherdInetdOptions
+  extends GatherdServiceOptions,
+    Pick<StandardConnectionOptions, 'drainTimeoutMs' | 'lingerMs' | 'lookup'> {
+  /** Stops: a session that waits for its peer ends at once, one that sends may finish within `graceMs`. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds. Default 2000. */
+  readonly graceMs?: number;
+}
+
+/** GATHERD-11.2: serves the one session on standard input and output. Resolves when it is over, however it ended. */
+export async function serveInetd(options: GatherdInetdOptions): Promise<void> {
+  const { log, signal, graceMs = 2000 } = options;
+  await using service = new GatherdService(options);
+  const { connection, localPort } = openStandardConnection(options);
+  let grace: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    connection.stop();
+    grace = setTimeout(() => connection.cut(), graceMs);
+  };
+  if (signal?.aborted) stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    await runSession(connection, (session) => service.serve(session, localPort ?? 0), log);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    clearTimeout(grace);
+  }
+}

@@ -1,0 +1,23 @@
+import { BOOKKEEPING_NAMES, decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { Summary } from '../../storage/index.js';
+
+/** GATHERD-4.4: kept, unchanged, its Update-Time advanced; who collected up to `since` has its content. */
+export function isRefreshed({ contentTime }: Required<Summary>, since: UnixSeconds): boolean {
+  return contentTime > 0 && contentTime < since;
+}
+
+const BOOKKEEPING = new Set(BOOKKEEPING_NAMES.map((name) => name.toLowerCase()));
+
+/** SOIF-8.4: what a `@REFRESH` section needs of an object. */
+export function bookkeepingOnly(soif: Uint8Array): Uint8Array {
+  const object = decodeSoif(soif, { maxObjectBytes: Math.max(1, soif.length) });
+  const kept = object.attributes.filter(({ name }) => BOOKKEEPING.has(name.toLowerCase()));
+  return encodeSoif(
+    SoifObject.of(
+      object.type,
+      object.url,
+      kept.map(({ name, value }) => [name, value]),
+    ),
+  );
+}

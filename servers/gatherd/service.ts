@@ -1,0 +1,121 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { hostname as systemHostname } from 'node:os';
+import { GATHERD_VERSION } from '../../protocols/gatherd/index.js';
+import { Generations } from '../../storage/index.js';
+import { type Debug, type HostConnection, type Logger, traceConnection } from '../host/index.js';
+import { admitPeer } from './access.js';
+import { ChunkCache } from './chunk-cache.js';
+import { CurrentSnapshot, type SnapshotSource } from './current-snapshot.js';
+import type { GathererIdentity } from './info.js';
+import { type GatherdTransfer, type SessionContext, serveGatherd } from './session.js';
+
+/** What gatherd serves, and how, whatever its connections come from. */
+export interface GatherdServiceOptions {
+  /** Where the gatherer publishes (DESIGN 4). Until it has, the database is empty. */
+  readonly generationsDirectory: string;
+  readonly log: Logger;
+  /** Our full host name for the greeting (GATHERD-3.5). Default: the system's. */
+  readonly hostname?: string;
+  /** Version text of the greeting. Default `1.8`. */
+  readonly version?: string;
+  /** Who INFO says we are. Default: whoever made the newest object, and our port. */
+  readonly identity?: GathererIdentity;
+  /** A gatherd.cf (GATHERD-9). Default: everybody may connect. */
+  readonly accessFile?: string;
+  /** Whether compression is offered. Default true. */
+  readonly compression?: boolean;
+  /** Milliseconds without a complete command. Default 120 000 (GATHERD-12.3). */
+  readonly idleTimeoutMs?: number;
+  /** Bytes of the longest command line. Default 8192 (GATHERD-2.4). */
+  readonly maxLineBytes?: number;
+  /** Replaces the generations directory. */
+  readonly source?: SnapshotSource;
+  /**
+   * Debugging messages of section 69 (GATHERD-12.5): level 1 each transfer, level 5 each session as well, level 9 also
+   * the beginning of each piece that is received and sent.
+   */
+  readonly debug?: Debug;
+}
+
+/** Section 69 is SOIF processing; no section is assigned to gatherd (GATHERD-12.5). */
+const SECTION = 69;
+const TRANSFERS = 'harvest:gatherd:transfer';
+
+/** A Gatherer's database, ready to be served to any number of connections. */
+export class GatherdService implements AsyncDisposable {
+  readonly #options: GatherdServiceOptions;
+  readonly #context: Omit<SessionContext, 'identity'>;
+  readonly #database: CurrentSnapshot;
+  readonly #hostname: string;
+  readonly #version: string;
+
+  constructor(options: GatherdServiceOptions) {
+    const { log, idleTimeoutMs = 120_000, version = GATHERD_VERSION } = options;
+    this.#options = options;
+    this.#hostname = options.hostname ?? systemHostname();
+    this.#version = version;
+    this.#database = new CurrentSnapshot(
+      options.source ?? new Generations(options.generationsDirectory),
+      log,
+    );
+    this.#context = {
+      session: {
+        hostname: this.#hostname,
+        version,
+        ...(options.compression === undefined ? {} : { compression: options.compression }),
+        ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
+      },
+      database: this.#database,
+      chunks: new ChunkCache(),
+      admit: (connection) => admitPeer(connection.peer, options.accessFile, log),
+      commandTimeoutMs: idleTimeoutMs,
+      log,
+    };
+    subscribe(TRANSFERS, this.#onTransfer);
+  }
+
+  /** Serves one connection to its end. `port` is what INFO says we listen on. */
+  async serve(connection: HostConnection, port: number): Promise<void> {
+    const { identity, debug } = this.#options;
+    const who = identity ?? { name: '', host: this.#hostname, port, version: this.#version };
+    const from = `${connection.peer.address} port ${connection.peer.port}`;
+    debug?.(SECTION, 5, `session begins: ${from}`);
+    const begin = performance.now();
+    const traced = debug?.shows(SECTION, 9)
+      ? traceConnection(connection, (text) => debug(SECTION, 9, text))
+      : connection;
+    try {
+      await serveGatherd(traced, { ...this.#context, identity: who });
+    } finally {
+      debug?.(SECTION, 5, () => `session ends: ${from}, ${Math.round(performance.now() - begin)} ms`);
+    }
+  }
+
+  /** Looks for a new generation now. When it cannot be opened, that is logged and the old one is served on. */
+  async refresh(): Promise<void> {
+    try {
+      const snapshot = await this.#database.acquire();
+      await snapshot?.release();
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'the database cannot be opened');
+    }
+  }
+
+  /** Lets go of the database; all sessions must be over. */
+  async close(): Promise<void> {
+    unsubscribe(TRANSFERS, this.#onTransfer);
+    await this.#database.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  readonly #onTransfer = (message: unknown): void => {
+    const { address, since, compressed, objects, bytes, milliseconds } = message as GatherdTransfer;
+    this.#options.debug?.(SECTION, 1, () => {
+      const how = compressed ? 'compressed' : 'clear';
+      return `transfer: ${address}, since ${since}, ${how}, ${objects} objects, ${bytes} bytes, ${Math.round(milliseconds)} ms`;
+    });
+  };
+}

@@ -1,0 +1,82 @@
+import { UsageError } from '../../protocols/errors.js';
+import type { Logger } from './logger.js';
+
+/** Numbers that sections and levels may have (GATHERD-12.5). */
+const MAX_SECTION = 255;
+const MAX_LEVEL = 9;
+
+/** Which debugging messages are wanted: for each section the highest level that is shown. */
+export class DebugFlags {
+  readonly #levels: ReadonlyMap<number, number>;
+
+  private constructor(levels: ReadonlyMap<number, number>) {
+    this.#levels = levels;
+  }
+
+  /**
+   * Reads flags as the command line and `Debug-Options` hold them (GATHERD-12.5, G-149): `-D69,5`, without a level all
+   * levels; several in one text are separated by blanks, and the `-D` may be missing. The last one about a section
+   * counts.
+   *
+   * @param environment `$HARVEST_DEBUG`, which counts before the others. It is there for all programs, so what is no flag in
+   *   it is passed over
+   * @throws UsageError for a section that is not 1 to 255, or a level that is not 1 to 9
+   */
+  static parse(texts: readonly string[], environment = ''): DebugFlags {
+    const levels = new Map<number, number>();
+    for (const word of wordsOf(environment)) {
+      const flag = word.startsWith('-D') ? readFlag(word) : undefined;
+      if (flag !== undefined) levels.set(...flag);
+    }
+    for (const word of texts.flatMap(wordsOf)) {
+      const flag = readFlag(word);
+      if (flag === undefined) {
+        throw new UsageError(
+          `${word}: a debug flag is -Dsection,level, section 1 to ${MAX_SECTION}, level 1 to ${MAX_LEVEL}`,
+        );
+      }
+      levels.set(...flag);
+    }
+    return new DebugFlags(levels);
+  }
+
+  /** Whether any section is switched on. */
+  get any(): boolean {
+    return this.#levels.size > 0;
+  }
+
+  /** G-151: a message of a level is shown when the section's level is at least that. */
+  shows(section: number, level: number): boolean {
+    return level <= (this.#levels.get(section) ?? 0);
+  }
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+function readFlag(word: string): [section: number, level: number] | undefined {
+  const [, section, level] = /^(?:-D)?(\d{1,3})(?:,(\d{1,3}))?$/.exec(word) ?? [];
+  const number = Number(section);
+  const highest = level === undefined ? MAX_LEVEL : Number(level);
+  const isFlag = number >= 1 && number <= MAX_SECTION && highest >= 1 && highest <= MAX_LEVEL;
+  return isFlag ? [number, highest] : undefined;
+}
+
+/** Writes debugging messages. */
+export interface Debug {
+  /** Writes the text when its section and level are switched on; a text that costs is given as a function. */
+  (section: number, level: number, text: string | (() => string)): void;
+  shows(section: number, level: number): boolean;
+}
+
+/** Makes a {@link Debug} that writes lines of level `debug`; nothing of a text that is not shown is ever computed. */
+export function createDebug(flags: DebugFlags, log: Logger): Debug {
+  const write = (section: number, level: number, text: string | (() => string)): void => {
+    if (!flags.shows(section, level)) return;
+    log.debug(`[${section},${level}] ${typeof text === 'string' ? text : text()}`);
+  };
+  return Object.assign(write, {
+    shows: (section: number, level: number) => flags.shows(section, level),
+  });
+}

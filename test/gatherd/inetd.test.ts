@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { cli } from '../helpers/cli.js';
+import { ANSWER, BIG, dataDirectory, Heard, SESSION, shell, start } from './program-support.js';
+
+/** Runs in.gatherd on our end of a connection, as inetd does: descriptors 0, 1 and 2 are the socket. */
+async function throughInetd(
+  t: Test,
+  words: readonly string[],
+  send: string,
+  where: { readonly path: string } | { readonly port: number },
+): Promise<{ heard: string; code: number | null }> {
+  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true });
+  server.listen(where);
+  await once(server, 'listening');
+  const port = 'path' in where ? where : { port: (server.address() as AddressInfo).port, host: '127.0.0.1' };
+  const accepted = once(server, 'connection');
+  const client = connect(port);
+  client.end(send);
+  const [socket] = (await accepted) as [Socket];
+  const child = start(t, words, [socket, socket, socket]);
+  const ended = once(child, 'exit');
+  socket.destroy();
+  server.close();
+  const heard = new Heard(client);
+  // A program that ends without reading resets the connection.
+  client.on('error', () => {});
+  await new Promise((resolve) => client.once('close', resolve));
+  const [code] = await ended;
+  return { heard: heard.text, code };
+}
+
+t.test('GATHERD-11.2 in.gatherd on a TCP socket, with access rules', async (t) => {
+  const path = await dataDirectory(t);
+  const words = ['in.gatherd', '--hostname', 'g.example', '-dir', path];
+  await writeFile(join(path, 'gatherd.cf'), 'Allow 127.0.0.1\nDeny all\n');
+  t.same(await throughInetd(t, words, SESSION, { port: 0 }), { heard: ANSWER, code: 0 }, 'GATHERD-9.5');
+  await writeFile(join(path, 'gatherd.cf'), 'Deny 127.0.0.1\n');
+  t.same(await throughInetd(t, words, SESSION, { port: 0 }), { heard: '999 - Access denied\n', code: 0 });
+  const log = await readFile(join(path, 'gatherd.log'), 'utf8');
+  t.match(log, '127.0.0.1: connection: allowed', 'GATHERD-12.2 the log is in the file');
+  t.match(log, '127.0.0.1: connection: denied');
+  const wrong = await throughInetd(t, [...words, '--nonsense'], SESSION, { port: 0 });
+  t.same(wrong, { heard: '', code: 2 }, 'no complaint goes to the peer');
+});
+
+t.test('GATHERD-11.2 in.gatherd on a Unix socket: no address, so only "all" matches', async (t) => {
+  const path = await dataDirectory(t);
+  const words = ['in.gatherd', '--hostname', 'g.example', '-dir', path, '-log', 'inetd.log'];
+  const socket = { path: join(path, 'socket') };
+  await writeFile(join(path, 'gatherd.cf'), 'Allow 127.0.0.1 localhost 0.0.0.0/0 ::/0\nDeny all\n');
+  t.same(await throughInetd(t, words, SESSION, socket), { heard: '999 - Access denied\n', code: 0 });
+  await writeFile(join(path, 'gatherd.cf'), 'Deny 127.0.0.1 localhost\nAllow all\nDeny all\n');
+  t.same(await throughInetd(t, words, SESSION, socket), { heard: ANSWER, code: 0 });
+  t.match(await readFile(join(path, 'inetd.log'), 'utf8'), ': -: connection: denied');
+});
+
+t.test('GATHERD-11.2 in.gatherd on pipes and on files', async (t) => {
+  const path = await dataDirectory(t);
+  const words = ['in.gatherd', '--hostname', 'g.example', '-dir', path];
+  await writeFile(join(path, 'session'), SESSION);
+  const pipes = await shell(`printf '${SESSION.replaceAll('\n', '\\n')}' | "$@" | cat`, words);
+  t.same([pipes.stdout, pipes.stderr], [ANSWER, '']);
+  const files = await shell(`"$@" < '${path}/session' > '${path}/answer'`, words);
+  t.same([files.code, files.stdout, files.stderr], [0, '', '']);
+  t.equal(await readFile(join(path, 'answer'), 'latin1'), ANSWER);
+  const noReader = await shell('"$@" < /dev/null | true; exit 0', words);
+  t.same([noReader.code, noReader.stderr], [0, ''], 'nobody listens');
+  const help = await shell('"$@" --help | head -1', ['in.gatherd']);
+  t.same([help.stdout, help.stderr], ['Usage: harvest in.gatherd [options]\n', '']);
+});
+
+t.test('GATHERD-12.3 the limits hold on pipes: no command, and a reader that stops', async (t) => {
+  const path = await dataDirectory(t, BIG.slice(0, 40));
+  const [input, output] = [join(path, 'in'), join(path, 'out')];
+  await promisify(execFile)('mkfifo', [input, output]);
+  for (const [send, reason] of [
+    ['HELLO me\n', /end of session: no command in time/],
+    ['SEND-UPDATE 0\n', /end of session: peer accepted no data for 400 ms/],
+  ] as const) {
+    // Opened for both directions nobody waits for the other side.
+    const [to, from] = [await open(input, 'r+'), await open(output, 'r+')];
+    await to.write(send);
+    const words = ['in.gatherd', '-dir', path, '--timeout', '0.4'];
+    const { code } = await shell(`exec "$@" < '${input}' > '${output}'`, words);
+    t.equal(code, 0, send);
+    t.match(await readFile(join(path, 'gatherd.log'), 'utf8'), reason);
+    await to.close();
+    await from.close();
+  }
+});
+
+t.test('GATHERD-11.2 in.gatherd ends at SIGTERM while it waits for its peer', async (t) => {
+  const path = await dataDirectory(t);
+  const child = start(t, ['in.gatherd', '-dir', path], ['pipe', 'pipe', 'inherit']);
+  const ended = once(child, 'exit');
+  const [greeting] = await once(child.stdout ?? child, 'data');
+  t.match(String(greeting), /^000 - HELLO /);
+  child.kill('SIGTERM');
+  t.same(await ended, [0, null]);
+});
+
+t.test('GATHERD-12.5 debug flags of gatherd: -D, $HARVEST_DEBUG, what each level shows', async (t) => {
+  const path = await dataDirectory(t);
+  await writeFile(join(path, 'session'), 'SET compression\nSEND-UPDATE 100\nQUIT\n');
+  const shown = async (environment: string, ...flags: readonly string[]): Promise<string> => {
+    const line = `HARVEST_DEBUG='${environment}' "$@" < '${path}/session' > /dev/null`;
+    const result = await shell(line, ['in.gatherd', '-log', 'debug.log', '-dir', path, ...flags]);
+    t.equal(result.code, 0, result.stderr);
+    const log = join(path, 'debug.log');
+    const text = await readFile(log, 'utf8');
+    await rm(log);
+    return text;
+  };
+  t.notMatch(await shown('-D70,9 nonsense'), /\[69,/);
+  const one = await shown('', '-D69,1');
+  t.match(one, /: \[69,1\] transfer: -, since 100, compressed, 2 objects, \d+ bytes, \d+ ms\n/);
+  t.notMatch(one, /\[69,[59]\]/);
+  const five = await shown('-D69,5');
+  t.match(five, /\[69,5\] session begins: -.*\[69,1\].*\[69,5\] session ends: -/s);
+  t.notMatch(five, /\[69,9\]/);
+  t.match(
+    await shown('-D69,1', '-D69'),
+    '[69,9] -: received 37 bytes: "SET compression\\nSEND-UPDATE 100\\nQUIT\\n"',
+  );
+  const wrong = await cli('gatherd', '-D69,10', '-d', path, '0');
+  t.same([wrong.code, wrong.stdout], [2, '']);
+});

@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { cli } from '../helpers/cli.js';
+import { ANSWER, BIG, type Daemon, dataDirectory, gatherd, ONE, SESSION } from './program-support.js';
+import { call, Database } from './support.js';
+
+/** Waits until a file holds something; the test's time limit ends the wait. */
+async function fileMatches(path: string, pattern: RegExp): Promise<string> {
+  for (;;) {
+    const text = existsSync(path) ? await readFile(path, 'utf8') : '';
+    if (pattern.test(text)) return text;
+    await delay(20);
+  }
+}
+
+t.test('GATHERD-11.1 -db, -log, -cf, -index and -zip, relative to the directory', async (t) => {
+  const path = await dataDirectory(t);
+  await rename(join(path, 'generations'), join(path, 'db'));
+  await writeFile(join(path, 'who.cf'), 'Deny 127.0.0.1\n');
+  const words = [
+    '--hostname',
+    'g.example',
+    '-db',
+    'db',
+    '-index',
+    'INDEX.gdbm',
+    '-log',
+    'my.log',
+    '-zip',
+    'All.gz',
+    '-cf',
+    'who.cf',
+  ];
+  const { port, process: child } = await gatherd(t, ...words, '-dir', path, '0');
+  t.equal(await call(t, port, ''), '999 - Access denied\n');
+  await rm(join(path, 'who.cf'));
+  t.equal(await call(t, port, SESSION), ANSWER);
+  child.kill('SIGTERM');
+  const { code, stderr, stdout } = await child.finished;
+  t.same([code, stderr], [0, ''], 'nothing but the log has the lines');
+  t.match(stdout, /^ready [^\n]*\n$/);
+  const log = await readFile(join(path, 'my.log'), 'utf8');
+  t.match(log, /^gatherd: \d{6} \d\d:\d\d:\d\d: \S/, 'GATHERD-12.1');
+  t.match(log, 'not needed, because a generation holds it: INDEX.gdbm, All.gz');
+  t.match(log, '127.0.0.1: connection: denied', 'GATHERD-12.2');
+  t.match(log, '127.0.0.1: SEND-UPDATE 0', 'GATHERD-12.2');
+  t.match(log, /SIGTERM: stopping, 0 sessions\n.*stopped\n$/);
+});
+
+t.test('GATHERD-11.1 directories that are missing, empty, or an original Gatherer’s', async (t) => {
+  const path = await dataDirectory(t, []);
+  const missing = await cli('gatherd', '-d', join(path, 'none'), '0');
+  t.same([missing.code, missing.stderr], [1, `harvest: ${join(path, 'none')}: no such directory\n`]);
+  await writeFile(join(path, 'PRODUCTION.gdbm'), 'not ours');
+  const file = await cli('gatherd', '-db', 'PRODUCTION.gdbm', '-d', path, '0');
+  t.equal(file.code, 1);
+  t.match(file.stderr, 'PRODUCTION.gdbm is a file, and generations stand in a directory');
+  const root = await cli('gatherd', '-d', '/', '0');
+  t.same([root.code, root.stderr], [2, 'harvest: -d: a data directory is wanted\n']);
+
+  const { port, process: child } = await gatherd(t, '-d', path, '0');
+  t.match(await call(t, port, SESSION), /\n499 - Sent 0 objects\n/);
+  await new Database(path).publish([ONE]);
+  child.kill('SIGHUP');
+  while (!(await call(t, port, SESSION)).includes('499 - Sent 1 objects')) await delay(20);
+  child.kill('SIGINT');
+  const { code, stderr } = await child.finished;
+  t.equal(code, 0);
+  t.match(stderr, `nothing was published in ${join(path, 'generations')} yet: the database is empty`);
+  t.match(stderr, `PRODUCTION.gdbm is not read: \`harvest folddb ${path}\` makes a generation of it`);
+  t.match(stderr, 'SIGHUP: the log is open anew');
+});
+
+t.test('GATHERD-11.3 kill-gatherd stops the daemon of a directory, and nothing else', async (t) => {
+  const path = await dataDirectory(t);
+  const none = await cli('kill-gatherd', '-d', path);
+  t.same([none.code, none.stderr], [1, `kill-gatherd: no gatherd is running in ${path}\n`]);
+
+  const { process: child, port } = await gatherd(t, '-d', path, '0');
+  const pid = Number((await readFile(join(path, 'gatherd.pid'), 'utf8')).split('\n')[0]);
+  t.equal(pid, child.child.pid);
+  const killed = await cli('kill-gatherd', '-dir', path);
+  t.same([killed.code, killed.stdout], [0, `stopped gatherd=127.0.0.1:${port} pid=${pid}\n`]);
+  t.equal((await child.finished).code, 0);
+  t.notOk(existsSync(join(path, 'gatherd.pid')));
+
+  // Somebody else who got the number of a daemon that is long gone.
+  await writeFile(join(path, 'gatherd.pid'), `${process.pid}\n1@long-ago\n127.0.0.1:${port}\n`);
+  t.equal((await cli('kill-gatherd', '-d', path)).code, 1);
+  t.ok(existsSync(join(path, 'gatherd.pid')), 'a look changes nothing');
+  t.equal((await cli('kill-gatherd', '-d', join(path, 'none'))).code, 1);
+});
+
+t.test('a second daemon on a directory says who is running; after kill -9 the next one starts', async (t) => {
+  const path = await dataDirectory(t);
+  const first = await gatherd(t, '-d', path, '0');
+  const pid = first.process.child.pid;
+  const second = await cli('gatherd', '-d', path, String(first.port));
+  const sentence = `gatherd is already running here (process ${pid}, at 127.0.0.1:${first.port})`;
+  t.equal(second.code, 1);
+  t.match(second.stderr, `harvest: ${sentence}\n`);
+  const detached = await cli('gatherd', '--detach', '-d', path, String(first.port));
+  t.same([detached.code, detached.stderr], [1, `harvest: gatherd did not start: ${sentence}\n`]);
+  const elsewhere = await cli('gatherd', '-d', await dataDirectory(t), String(first.port));
+  t.equal(elsewhere.code, 1);
+  t.match(
+    elsewhere.stderr,
+    /harvest: gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/,
+  );
+  const beside = await gatherd(t, '--pid-file', 'beside.pid', '-d', path, '0');
+  t.match(await call(t, beside.port, SESSION), '499 - Sent 2 objects', 'with a pid file of its own');
+
+  first.process.kill('SIGKILL');
+  await first.process.finished;
+  t.ok(existsSync(join(path, 'gatherd.pid')));
+  const third = await gatherd(t, '-d', path, '0');
+  t.match(await call(t, third.port, SESSION), '499 - Sent 2 objects');
+});
+
+t.test('SIGHUP: the log goes on in a new file after it was moved away', async (t) => {
+  const path = await dataDirectory(t);
+  const log = join(path, 'gatherd.log');
+  const { process: child, port } = await gatherd(t, '-d', path, '-log', 'gatherd.log', '0');
+  await call(t, port, 'HELLO before\nQUIT\n');
+  await rename(log, `${log}.1`);
+  await call(t, port, 'HELLO between\nQUIT\n');
+  child.kill('SIGHUP');
+  await fileMatches(log, /SIGHUP: the log is open anew\n/);
+  await call(t, port, 'HELLO after\nQUIT\n');
+  const [older, newer] = [await readFile(`${log}.1`, 'utf8'), await readFile(log, 'utf8')];
+  t.match(older, /HELLO before.*HELLO between/s);
+  t.match(newer, 'HELLO after');
+  t.notMatch(older, 'HELLO after');
+  t.notMatch(newer, 'HELLO between');
+});
+
+t.test('SIGTERM: a transfer may finish, new connections are refused', async (t) => {
+  const path = await dataDirectory(t, BIG);
+  const { process: child, port } = await gatherd(t, '-d', path, '--grace', '60', '0');
+  const socket = connect(port, '127.0.0.1');
+  let [bytes, last] = [0, ''];
+  const started = once(socket, 'data');
+  socket.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    last = (last + chunk.toString('latin1')).slice(-100);
+  });
+  socket.write('SEND-UPDATE 0\nQUIT\n');
+  await started;
+  socket.pause();
+  child.kill('SIGTERM');
+  let stderr = '';
+  while (!stderr.includes('stopping, 1 sessions')) {
+    await delay(20);
+    stderr = child.stderr;
+  }
+  const refused = connect(port, '127.0.0.1');
+  const [error] = await once(refused, 'error').catch((cause: Error) => [cause]);
+  t.match(error, { code: 'ECONNREFUSED' });
+  t.equal(child.child.exitCode, null, 'it waits for the transfer');
+  const closed = once(socket, 'close');
+  socket.resume();
+  await closed;
+  t.match(last, /\n499 - Sent 400 objects\n/);
+  t.ok(bytes > 400 * 65_536);
+  t.equal((await child.finished).code, 0);
+});
+
+t.test(
+  'SIGTERM: a transfer that does not get on is cut after the grace; a second signal ends at once',
+  async (t) => {
+    const path = await dataDirectory(t, BIG);
+    const open = async (grace: string): Promise<Daemon & { readonly closed: Promise<unknown> }> => {
+      const daemon = await gatherd(t, '-d', path, '--grace', grace, '0');
+      const socket = connect(daemon.port, '127.0.0.1');
+      t.teardown(() => void socket.destroy());
+      socket.write('SEND-UPDATE 0\n');
+      await once(socket, 'data');
+      socket.pause();
+      return {
+        ...daemon,
+        closed: new Promise((resolve) => socket.on('error', resolve).on('close', resolve)),
+      };
+    };
+    const cut = await open('0.2');
+    cut.process.kill('SIGTERM');
+    const { code, stderr } = await cut.process.finished;
+    t.equal(code, 0);
+    t.match(stderr, /end of session: the server is stopping/);
+    t.notOk(existsSync(join(path, 'gatherd.pid')));
+
+    for (const second of ['SIGTERM', 'SIGINT'] as const) {
+      const stuck = await open('600');
+      stuck.process.kill('SIGTERM');
+      while (!stuck.process.stderr.includes('stopping, 1 sessions')) await delay(20);
+      stuck.process.kill(second);
+      t.equal((await stuck.process.finished).signal, second);
+    }
+  },
+);

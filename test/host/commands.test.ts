@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { dataDirectory, finished, PROGRAM, start } from '../gatherd/program-support.js';
+import { call } from '../gatherd/support.js';
+import { cli, type Finished } from '../helpers/cli.js';
+
+t.test('a link with a program’s name runs that program, and help and errors have its name', async (t) => {
+  const path = await dataDirectory(t);
+  const link = async (name: string): Promise<string> => {
+    await symlink(PROGRAM, join(path, name));
+    return join(path, name);
+  };
+  const run = async (program: string, ...words: readonly string[]): Promise<Finished> => {
+    return finished(start(t, words, ['ignore', 'pipe', 'pipe'], program));
+  };
+  const names = ['gatherd', 'in.gatherd', 'Gatherer', 'gather.js'];
+  for (const name of names) {
+    const { code, stdout } = await run(await link(name), '--help');
+    t.equal(code, 0);
+    t.equal(stdout.split(' ', 2).join(' '), `Usage: ${name.replace('.js', '')}`);
+  }
+  const daemon = join(path, 'gatherd');
+  const unknown = await run(daemon, '-x');
+  t.same([unknown.code, unknown.stderr], [2, "gatherd: unknown option '-x'\n"]);
+  const missing = await run(daemon, '-dir', join(path, 'none'));
+  t.same([missing.code, missing.stderr], [1, `gatherd: ${join(path, 'none')}: no such directory\n`]);
+  const nobody = await run(join(path, 'gather.js'), '-info', '127.0.0.1', '1');
+  t.equal(nobody.code, 1);
+  t.match(nobody.stderr, /^gather: /);
+  const other = await run(await link('whatever'), '--version');
+  t.match(other.stdout, /^\d+\.\d+\.\d+\n$/, 'any other name is harvest');
+});
+
+t.test('harvest --help lists all commands by group; each is found, the unknown are explained', async (t) => {
+  const { stdout } = await cli('--help');
+  t.match(stdout, /Running the parts:\n {2}run .* gatherd .*Asking them:\n {2}query .* gather .*/s);
+  const help = await cli('help', 'gatherd');
+  t.match(help.stdout, /^Usage: harvest gatherd \[options\] \[port\]\n/);
+  const typo = await cli('gathered');
+  t.equal(typo.code, 2);
+  t.match(typo.stderr, "harvest: unknown command 'gathered'\n(Did you mean one of gatherd, gatherer?)");
+});
+
+t.test(
+  'Gatherer FILE gathers, publishes, writes its scripts, starts one gatherd (G-117, G-152 to G-154)',
+  async (t) => {
+    const path = join(await dataDirectory(t, []), "it's here");
+    const documents = join(path, 'documents');
+    await mkdir(documents, { recursive: true });
+    await writeFile(join(documents, 'a.txt'), 'wheat\n');
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const file = join(path, 'test.cf');
+    const configuration = (more: string): string =>
+      `Gatherer-Name: Test\nGatherer-Host: g.example\nGatherer-Port: ${port}\n${more}<LeafNodes>\nfile://localhost${encodeURI(documents)}/a.txt\n</LeafNodes>\n`;
+    await writeFile(file, configuration('Gatherd-Inetd: yes\n'));
+    const data = join(path, 'data');
+    t.teardown(() => cli('kill-gatherd', '-d', data));
+
+    const inetd = await cli('gatherer', '--json', file);
+    t.equal(inetd.code, 0, inetd.stderr);
+    const first = JSON.parse(inetd.stdout);
+    t.same([first.generation, first.objects, first.gatherd], [1, 1, undefined], 'G-117 Gatherd-Inetd');
+    t.same(first.scripts, ['RunGatherer', 'RunGatherd']);
+    for (const name of ['RunGatherer', 'RunGatherd'])
+      t.equal((await stat(join(path, name))).mode & 0o777, 0o755);
+    t.match(await readFile(join(path, 'log.gatherer'), 'utf8'), 'a.txt Text 200', 'G-145');
+    t.notOk(existsSync(join(data, 'gatherd.pid')));
+
+    await writeFile(file, configuration('Debug-Options: -D62,1\n'));
+    await writeFile(join(path, 'RunGatherd'), '#!/bin/sh\necho my own\n');
+    const noDaemon = await cli('gatherer', '--no-daemon', '-force', file);
+    t.match(
+      noDaemon.stdout,
+      /^Gathered: 0 summarized, 1 unchanged, .*\nPublished generation 2: 1 objects\n$/,
+    );
+    t.match(
+      await readFile(join(path, 'log.gatherer'), 'utf8'),
+      /\[62,1\] .*a\.txt: unchanged, type Text/,
+      'G-149',
+    );
+    t.equal(await readFile(join(path, 'RunGatherd'), 'utf8'), '#!/bin/sh\necho my own\n', 'a user’s file');
+    await rm(join(path, 'RunGatherd'));
+
+    const third = JSON.parse((await cli('gatherer', '--json', file)).stdout);
+    t.same(third.scripts, ['RunGatherd']);
+    t.match(third.gatherd, { address: `127.0.0.1:${port}`, started: true });
+    t.match(
+      await call(t, port, 'SEND-UPDATE 0\nQUIT\n'),
+      /\nPartial-Text\{\d+\}:\twheat\n.*499 - Sent 1 objects\n/s,
+    );
+    t.match(await readFile(join(data, 'gatherd.log'), 'utf8'), `listening on 127.0.0.1:${port}`);
+
+    const script = await promisify(execFile)('sh', [join(path, 'RunGatherer'), '--json'], { cwd: tmpdir() });
+    const fourth = JSON.parse(script.stdout);
+    t.same(fourth.gatherd, { ...third.gatherd, started: false }, 'G-117 one is running, G-153');
+    t.equal(fourth.generation, 4);
+
+    t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
+    const boot = await promisify(execFile)(join(path, 'RunGatherd'), ['--hostname', 'g.example'], {
+      cwd: tmpdir(),
+    });
+    t.match(boot.stdout, new RegExp(`^ready gatherd=127\\.0\\.0\\.1:${port} pid=\\d+\\n$`), 'G-154');
+    t.match(await call(t, port, 'QUIT\n'), '000 - HELLO 1.8 g.example\n');
+    t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
+
+    const directory = await cli('gatherer', path);
+    t.equal(directory.code, 2);
+    const none = await cli('gatherer', join(path, 'none.cf'));
+    t.equal(none.code, 2);
+  },
+);
