@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../../servers/all-in-one/index.js';
@@ -110,7 +109,7 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     gatherdPort: options.gatherdPort ?? config.gathererPort,
     brokerPort: options.brokerPort,
     webPort: options.webPort,
-    config: { ...config, gathererHost: config.gathererHost === '' ? hostname() : config.gathererHost },
+    config,
     gatherer: { queuesPerHost: options.connections, force: options.force },
     log: (name) => logger(name, options),
   });

@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
@@ -48,7 +49,7 @@ export function configFromRoots(
   const effective = roots.length === 0 ? [ownDocuments(dataDirectory)] : roots.map((root) => classify(root));
   for (const root of effective) {
     if (root.kind === 'config') {
-      const parsed = parseGathererConf(readConfiguration(root.file), root.file, process.env);
+      const parsed = parse(readConfiguration(root.file), root.file);
       base ??= parsed.config;
       const { rootNodes: roots, leafNodes: leaves } = parsed.config;
       rootNodes.push(...roots.filter(isPlain));
@@ -58,8 +59,13 @@ export function configFromRoots(
       rootNodes.push(rootNode(root.url, limits, root.filter));
     }
   }
-  base ??= parseGathererConf('Gatherer-Name: Harvest Kit Gatherer\n', 'command line', process.env).config;
+  base ??= parse('Gatherer-Name: Harvest Kit Gatherer\n', 'command line').config;
   return { config: { ...base, rootNodes, leafNodes }, warnings };
+}
+
+/** Gatherer-Host is this host unless the file says another name. */
+function parse(text: string, file: string): ReturnType<typeof parseGathererConf> {
+  return parseGathererConf(text, file, process.env, { gathererHost: hostname() });
 }
 
 function readConfiguration(file: string): string {

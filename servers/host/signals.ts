@@ -1,13 +1,13 @@
 /**
  * A daemon's signals. SIGTERM and SIGINT ask it to stop; a second one, of either kind, ends the process at once, as
- * people expect of Ctrl-C. SIGHUP asks it to look at its files again.
+ * people expect of Ctrl-C. SIGHUP asks it to look at its files again; left out, it ends the process as usual.
  */
 export class DaemonSignals implements Disposable {
   /** Resolves at the first request to stop, with the signal's name. */
   readonly stopped: Promise<NodeJS.Signals>;
   readonly #listeners = new Map<NodeJS.Signals, () => void>();
 
-  constructor(options: { readonly onHangup: () => void }) {
+  constructor(options: { readonly onHangup?: () => void } = {}) {
     this.stopped = new Promise((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) {
         this.#listen(signal, () => {
@@ -18,7 +18,7 @@ export class DaemonSignals implements Disposable {
         });
       }
     });
-    this.#listen('SIGHUP', options.onHangup);
+    if (options.onHangup !== undefined) this.#listen('SIGHUP', options.onHangup);
   }
 
   [Symbol.dispose](): void {

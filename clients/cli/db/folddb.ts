@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { StorageError } from '../../../protocols/errors.js';
+import {
+  cleanDatabase,
+  consolidate,
+  DatabaseFile,
+  type LocatedSource,
+  locateExported,
+  locateSource,
+  publishDirectory,
+  removeBinary,
+  TEMPLATES_FILE,
+  temporaryCopy,
+  WORKING_FILE,
+} from '../../../storage/databases/index.js';
+import { integerOption } from '../option-values.js';
+import { openGeneration, statistics, writeStatistics, writeTemplates } from './export-files.js';
+import { type GathererOptions, gathererOf, publicationCounts, withGathererOptions } from './publish.js';
+import { type Counts, EXIT_HELP, nowOf, runTool, sentenceOf, type Tool } from './run-tool.js';
+
+const HELP = `
+Does all that is needed before a data directory is served (DIR; default: the current one), in this order:
+
+  consoldb          WORKING.gdbm into PRODUCTION.gdbm, when there is one: the newer object of a URL stays
+  expiredb          deletes what has expired (not with --keep-expired)
+  cleandb           deletes what is no valid SOIF
+  rmbinary          takes binary data out
+  mkindex           publishes: gatherd serves it at once
+  mkcompressed      All-Templates.gz
+  mkgathererstats   INFO.soif
+
+An original GDBM file and an All-Templates.gz that stands alone are only read: the steps work on a copy. Where the Gatherer's working
+store is all there is, the Gatherer has seen to the first four, and the store is published as it is.
+
+Examples:
+  harvest folddb data
+  harvest folddb --keep-expired old-harvest/gatherers/reports/data      the data of an original Gatherer, long expired
+${EXIT_HELP}`;
+
+interface FoldOptions extends GathererOptions {
+  readonly now?: number;
+  readonly keepExpired: boolean;
+  readonly truncate: boolean;
+  readonly json: boolean;
+}
+
+/** Tells one step's counts. */
+type Step = (name: string, counts: Counts) => Promise<void>;
+
+/** `folddb [DIR]` (G-115, GATHERD-10.3). */
+export function folddbCommand(): Command {
+  return withGathererOptions(new Command('folddb'))
+    .description('Prepares a data directory for export: all steps in their order.')
+    .argument('[dir]', "the Gatherer's data directory", '.')
+    .option('--keep-expired', 'leave out expiredb', false)
+    .option('--truncate', 'cut Keywords to 8 kilobytes (cleandb -truncate)', false)
+    .option('--now <seconds>', 'the time to compare with, seconds since 1970-01-01 UTC', integerOption)
+    .option('--json', 'print the counts of all steps as one JSON object', false)
+    .addHelpText('after', HELP)
+    .action(async (directory: string, options: FoldOptions) => {
+      await runTool('folddb', async (tool) => {
+        const steps: Record<string, Counts> = {};
+        await fold(directory, options, tool, async (name, counts) => {
+          steps[name] = counts;
+          if (!options.json) await tool.output.write(`${name}: ${sentenceOf(counts)}\n`);
+        });
+        if (options.json) await tool.output.write(`${JSON.stringify(steps)}\n`);
+      });
+    });
+}
+
+async function fold(directory: string, options: FoldOptions, tool: Tool, step: Step): Promise<void> {
+  const exported = await locateExported(directory);
+  const publication = { ...tool, ...gathererOf(options), now: nowOf(options) };
+  if (exported.kind === 'working') {
+    await step('mkindex', publicationCounts(await publishDirectory(directory, publication)));
+  } else {
+    await using copy = exported.kind === 'database' ? undefined : await temporaryCopy(exported, tool);
+    using own = copy === undefined ? DatabaseFile.open(exported.path) : undefined;
+    const database = copy?.database ?? own;
+    if (database === undefined) throw new StorageError(`${exported.path} vanished`);
+    await maintain(directory, database, options, tool, step);
+    await step('mkindex', publicationCounts(await publishDirectory(directory, publication, database)));
+  }
+  await describe(directory, exported, options, tool, step);
+}
+
+async function maintain(
+  directory: string,
+  database: DatabaseFile,
+  options: FoldOptions,
+  tool: Tool,
+  step: Step,
+): Promise<void> {
+  const working = await workingSource(directory);
+  if (working !== undefined) await step('consoldb', { ...(await consolidate(database, [working], tool)) });
+  if (!options.keepExpired) await step('expiredb', { deleted: database.deleteExpired(nowOf(options)) });
+  const cleaned = await cleanDatabase(database, {
+    ...tool,
+    truncate: options.truncate,
+    onDeleted: (url, reason) => tool.onWarning?.(`${url}: deleted: ${reason}`),
+  });
+  await step('cleandb', { ...cleaned });
+  await step('rmbinary', { ...(await removeBinary(database, tool)) });
+}
+
+async function workingSource(directory: string): Promise<string | undefined> {
+  const path = join(directory, WORKING_FILE);
+  try {
+    await locateSource(path);
+    return path;
+  } catch (error) {
+    if (error instanceof StorageError) return undefined;
+    throw error;
+  }
+}
+
+async function describe(
+  directory: string,
+  exported: LocatedSource,
+  options: FoldOptions,
+  tool: Tool,
+  step: Step,
+): Promise<void> {
+  await using snapshot = await openGeneration(directory);
+  // What was published came out of this file: it stays as it is.
+  if (exported.path !== join(directory, TEMPLATES_FILE)) {
+    await step('mkcompressed', await writeTemplates(directory, snapshot, tool.signal));
+  }
+  await writeStatistics(directory, await statistics(snapshot, nowOf(options)));
+  await step('mkgathererstats', { objects: snapshot.count });
+}

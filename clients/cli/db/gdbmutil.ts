@@ -1,0 +1,203 @@
+import { Command } from 'commander';
+import { StorageError } from '../../../protocols/errors.js';
+import { timesOf } from '../../../protocols/soif/index.js';
+import {
+  DatabaseFile,
+  loadObjects,
+  locateSource,
+  openLocated,
+  openSource,
+  readStream,
+  recordOf,
+  type SourceObject,
+} from '../../../storage/databases/index.js';
+import { EXIT_HELP, report, runTool, type Tool } from './run-tool.js';
+
+const HELP = `
+For work on databases by hand. DB is a database file; list, get, dump, count and import read every kind of source: an original GDBM file
+(with Debian's gdbmtool installed) or its dump, a SOIF stream, a Gatherer's data directory.
+
+Examples:
+  harvest gdbmutil list PRODUCTION.gdbm
+  harvest gdbmutil get PRODUCTION.gdbm http://www.example.org/
+  harvest gdbmutil put annotations.gdbm < object.soif
+  harvest gdbmutil dump PRODUCTION.gdbm | gzip > backup.soif.gz
+  harvest gdbmutil load restored.gdbm backup.soif.gz
+  harvest gdbmutil import old-harvest/data/PRODUCTION.gdbm PRODUCTION.new
+${EXIT_HELP}`;
+
+/** `gdbmutil list | get | put | delete | dump | load | count | reorganize | import` (G-135). */
+export function gdbmutilCommand(): Command {
+  return new Command('gdbmutil')
+    .description('Reads and edits databases.')
+    .addCommand(listCommand())
+    .addCommand(getCommand())
+    .addCommand(putCommand())
+    .addCommand(deleteCommand())
+    .addCommand(dumpCommand())
+    .addCommand(loadCommand())
+    .addCommand(countCommand())
+    .addCommand(reorganizeCommand())
+    .addCommand(importCommand())
+    .addHelpText('after', HELP);
+}
+
+interface Json {
+  readonly json: boolean;
+}
+
+function tool(name: string, description: string): Command {
+  return new Command(name).description(description).argument('<db>', 'the database');
+}
+
+function listCommand(): Command {
+  return tool('list', 'print the URLs')
+    .option('--json', 'one JSON object a line, with times and size', false)
+    .action((path: string, { json }: Json) =>
+      runTool('gdbmutil', async (run) => {
+        for await (const { object, bytes } of openSource(path, run)) {
+          const { url } = object;
+          const { updateTime, timeToLive } = timesOf(object);
+          const line = json ? JSON.stringify({ url, updateTime, timeToLive, bytes: bytes.length }) : url;
+          if (!(await run.output.write(`${line}\n`))) return;
+        }
+      }),
+    );
+}
+
+function getCommand(): Command {
+  return tool('get', "print a URL's object")
+    .argument('<url>', 'its URL')
+    .action((path: string, url: string) =>
+      runTool('gdbmutil', async (run) => {
+        const bytes = await find(path, url, run);
+        if (bytes === undefined) throw new StorageError(`${path} has no ${url}`);
+        await run.output.write(bytes);
+      }),
+    );
+}
+
+/** A database file is asked; anything else has to be read. */
+async function find(path: string, url: string, run: Tool): Promise<Uint8Array | undefined> {
+  const located = await locateSource(path);
+  if (located.kind === 'database') {
+    using database = DatabaseFile.open(located.path, { readOnly: true });
+    return database.get(url)?.soif;
+  }
+  for await (const { object, bytes } of openLocated(located, run)) {
+    if (object.url === url) return bytes;
+  }
+  return undefined;
+}
+
+function putCommand(): Command {
+  return tool('put', 'store the one object on standard input')
+    .argument('[url]', 'the URL that it must have')
+    .option('--json', 'print the counts as JSON', false)
+    .action((path: string, url: string | undefined, { json }: Json) =>
+      runTool('gdbmutil', async (run) => {
+        const objects: SourceObject[] = [];
+        for await (const item of readStream(process.stdin, 'standard input', run)) {
+          if (objects.push(item) > 1)
+            throw new StorageError('standard input holds more than one object; see load');
+        }
+        const [item] = objects;
+        if (item === undefined) throw new StorageError('standard input holds no object');
+        const record = recordOf(item.object, item.bytes);
+        if (url !== undefined && record.url !== url) {
+          throw new StorageError(`the object on standard input is about ${record.url}`);
+        }
+        using database = DatabaseFile.open(path, { create: true });
+        const added = database.has(record.url) ? 0 : 1;
+        database.put(record);
+        await report(run, json, 'gdbmutil', { added, replaced: 1 - added, objects: database.count });
+      }),
+    );
+}
+
+function deleteCommand(): Command {
+  return tool('delete', 'delete the objects of these URLs')
+    .argument('<urls...>', 'their URLs')
+    .option('--json', 'print the counts as JSON', false)
+    .action((path: string, urls: string[], { json }: Json) =>
+      runTool('gdbmutil', async (run) => {
+        using database = DatabaseFile.open(path);
+        const deleted = await database.transaction(() => urls.filter((url) => database.delete(url)).length);
+        if (deleted < urls.length) run.onWarning?.(`${urls.length - deleted} of the URLs were not there`);
+        await report(run, json, 'gdbmutil', { deleted, objects: database.count });
+      }),
+    );
+}
+
+function dumpCommand(): Command {
+  return tool('dump', 'print all objects as SOIF').action((path: string) =>
+    runTool('gdbmutil', async (run) => {
+      for await (const { bytes } of openSource(path, run)) {
+        if (!(await run.output.write(bytes))) return;
+      }
+    }),
+  );
+}
+
+function loadCommand(): Command {
+  return tool('load', 'store the objects of a SOIF stream')
+    .argument('[file]', 'what to read (default: standard input)')
+    .option('--replace', 'delete what the database holds first', false)
+    .option('--json', 'print the counts as JSON', false)
+    .action((path: string, file: string | undefined, { json, replace }: Json & { replace: boolean }) =>
+      runTool('gdbmutil', async (run) => {
+        const objects =
+          file === undefined ? readStream(process.stdin, 'standard input', run) : openSource(file, run);
+        using database = DatabaseFile.open(path, { create: true });
+        const counts = await loadObjects(database, objects, { ...run, replace });
+        await report(run, json, 'gdbmutil', { ...counts, objects: database.count });
+      }),
+    );
+}
+
+function countCommand(): Command {
+  return tool('count', 'print how many objects there are').action((path: string) =>
+    runTool('gdbmutil', async (run) => {
+      await run.output.write(`${await countOf(path, run)}\n`);
+    }),
+  );
+}
+
+async function countOf(path: string, run: Tool): Promise<number> {
+  const located = await locateSource(path);
+  if (located.kind === 'database') {
+    using database = DatabaseFile.open(located.path, { readOnly: true });
+    return database.count;
+  }
+  let count = 0;
+  for await (const _ of openLocated(located, run)) count++;
+  return count;
+}
+
+function reorganizeCommand(): Command {
+  return tool('reorganize', 'write the file anew, without the room that deleted objects left')
+    .option('--json', 'print the counts as JSON', false)
+    .action((path: string, { json }: Json) =>
+      runTool('gdbmutil', async (run) => {
+        using database = DatabaseFile.open(path);
+        database.reorganize();
+        await report(run, json, 'gdbmutil', { objects: database.count });
+      }),
+    );
+}
+
+function importCommand(): Command {
+  return new Command('import')
+    .description('store the objects of an original GDBM file, or of another source, in a database')
+    .argument('<source>', 'the GDBM file')
+    .argument('<db>', 'the database file, made when there is none')
+    .option('--json', 'print the counts as JSON', false)
+    .action((source: string, path: string, { json }: Json) =>
+      runTool('gdbmutil', async (run) => {
+        await locateSource(source);
+        using database = DatabaseFile.open(path, { create: true });
+        const counts = await loadObjects(database, openSource(source, run), run);
+        await report(run, json, 'gdbmutil', { ...counts, objects: database.count });
+      }),
+    );
+}

@@ -1,0 +1,85 @@
+import { KitError, UsageError } from '../../../protocols/errors.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import type { ToolOptions } from '../../../storage/databases/index.js';
+import { EXIT } from '../exit.js';
+import { StandardOutput } from '../standard-output.js';
+import { ObjectProgress } from './progress.js';
+
+/** What every database tool is given. */
+export type Tool = ToolOptions & { readonly output: StandardOutput; readonly signal: AbortSignal };
+
+/** The end of every tool's help. */
+export const EXIT_HELP = `
+Exit status: 0 done, 1 failure, 2 usage, 130 interrupted. A tool that fails or is killed leaves the database as it was.
+`;
+
+/** Warnings printed; what more there is is counted. */
+const MAX_WARNINGS = 20;
+
+/**
+ * Runs a database tool: progress and warnings on standard error, Ctrl-C undoes what is not finished, an error of ours is one sentence.
+ *
+ * @param name in front of messages.
+ */
+export async function runTool(name: string, work: (tool: Tool) => Promise<void>): Promise<void> {
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort();
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, interrupt);
+  let warnings = 0;
+  using progress = new ObjectProgress(name);
+  try {
+    await work({
+      output: new StandardOutput(),
+      signal: interruption.signal,
+      onObject: progress.add,
+      onWarning: (sentence) => {
+        if (++warnings <= MAX_WARNINGS) complain(name, sentence);
+      },
+    });
+    if (warnings > MAX_WARNINGS) complain(name, `${warnings - MAX_WARNINGS} further warnings`);
+    process.exitCode = EXIT.ok;
+  } catch (error) {
+    if (interruption.signal.aborted) {
+      complain(name, 'interrupted');
+      process.exitCode = EXIT.interrupted;
+      return;
+    }
+    if (!(error instanceof KitError) || error instanceof UsageError) throw error;
+    complain(name, error.message);
+    process.exitCode = EXIT.failure;
+  } finally {
+    for (const signal of signals) process.off(signal, interrupt);
+  }
+}
+
+function complain(name: string, sentence: string): void {
+  process.stderr.write(`${name}: ${sentence}\n`);
+}
+
+/** Counts by their names, in the order in which they are told. */
+export type Counts = Readonly<Record<string, number | string>>;
+
+/** Tells what was done: a line for people, or one JSON object. */
+export async function report(tool: Tool, json: boolean, name: string, counts: Counts): Promise<void> {
+  await tool.output.write(json ? `${JSON.stringify(counts)}\n` : `${name}: ${sentenceOf(counts)}\n`);
+}
+
+/** Numbers that count nothing. */
+const NAMES_FIRST = new Set(['generation']);
+
+/** `added: 2, manualOnly: 1, generation: 3` as `2 added, 1 manual only, generation 3`. */
+export function sentenceOf(counts: Counts): string {
+  return Object.entries(counts)
+    .map(([key, value]) => {
+      const words = key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+      const counts = typeof value === 'number' && !NAMES_FIRST.has(key);
+      return counts ? `${value} ${words}` : `${words} ${value}`;
+    })
+    .join(', ');
+}
+
+/** `--now`, or the clock. */
+export function nowOf(options: { readonly now?: number | undefined }): UnixSeconds {
+  return options.now ?? Math.floor(Date.now() / 1000);
+}

@@ -1,0 +1,156 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { StorageError } from '../../protocols/errors.js';
+import { currentGeneration, errorCode } from '../publish.js';
+
+/**
+ * What a path given to a database tool is, by its first bytes, never by its name (a `.gdbm` of this kit is no GDBM):
+ *
+ * - `database`: a database file of ours, or another SQLite file, which `DatabaseFile` then refuses
+ * - `gdbm`: a database of the original programs (GATHERD-10.1); `foreign-gdbm`: one of a machine with another byte order
+ * - `gdbm-dump`: what `gdbm_dump` prints
+ * - `gzip`, `text`: a SOIF stream, or what may be one
+ * - `generations`: a directory with generations; `working`: a Gatherer's working store; `empty`: a file without a byte
+ */
+export type FileKind =
+  | 'database'
+  | 'gdbm'
+  | 'foreign-gdbm'
+  | 'gdbm-dump'
+  | 'gzip'
+  | 'text'
+  | 'generations'
+  | 'working'
+  | 'empty';
+
+/** A path with what it is; `path` may be another one than was asked for, e.g. the file inside a data directory. */
+export interface LocatedSource {
+  readonly path: string;
+  readonly kind: FileKind;
+}
+
+/** The exported database of a Gatherer's data directory, and its compressed copy (GATHERD-10.1). */
+export const PRODUCTION_FILE = 'PRODUCTION.gdbm';
+/** The original name of the database that a run of the Gatherer writes (G-112). */
+export const WORKING_FILE = 'WORKING.gdbm';
+export const TEMPLATES_FILE = 'All-Templates.gz';
+/** Where a data directory keeps what readers open. */
+export const GENERATIONS_DIRECTORY = 'generations';
+/** Where a data directory keeps the Gatherer's working store. */
+export const WORKING_DIRECTORY = 'working';
+
+const DESCRIPTIONS: Readonly<Record<FileKind, string>> = {
+  database: 'a database file',
+  gdbm: 'an original GDBM database, which is only read here (`harvest gdbmutil import` converts it)',
+  'foreign-gdbm':
+    'a GDBM database of a machine with another byte order; dump it there with gdbm_dump, the dump can be read here',
+  'gdbm-dump': 'the output of gdbm_dump, which is only read (`harvest gdbmutil import` converts it)',
+  gzip: 'a gzip file, which is only read (`harvest template2db` makes a database of it)',
+  text: 'a text, perhaps a SOIF stream, which is only read (`harvest template2db` makes a database of it)',
+  generations: 'a directory of published generations, which is only read',
+  working: "a Gatherer's working store, which only the Gatherer writes",
+  empty: 'an empty file',
+};
+
+/** What a kind is, for an error's sentence. */
+export function describeKind(kind: FileKind): string {
+  return DESCRIPTIONS[kind];
+}
+
+const HEAD_BYTES = 64;
+const SQLITE_HEADER = 'SQLite format 3\0';
+const ASCII_DUMP = '# GDBM dump file created by ';
+const BINARY_DUMP = '!\r\n! GDBM FLAT FILE DUMP';
+/** The first four bytes of a GDBM file as a number: old and standard formats, 32 and 64 bits, with and without numsync. */
+const GDBM_MAGIC = new Set([0x13579acd, 0x13579ace, 0x13579acf, 0x13579ad0, 0x13579ad1, 0x13579ad2]);
+const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/** What a file's first bytes say. */
+export function kindOfHead(head: Buffer): FileKind {
+  if (head.length === 0) return 'empty';
+  const text = head.toString('latin1');
+  if (text.startsWith(SQLITE_HEADER)) return 'database';
+  if (text.startsWith(ASCII_DUMP) || text.startsWith(BINARY_DUMP)) return 'gdbm-dump';
+  if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
+  if (head.length >= 4) {
+    const [native, foreign] = littleEndian
+      ? [head.readUInt32LE(0), head.readUInt32BE(0)]
+      : [head.readUInt32BE(0), head.readUInt32LE(0)];
+    if (GDBM_MAGIC.has(native)) return 'gdbm';
+    if (GDBM_MAGIC.has(foreign)) return 'foreign-gdbm';
+  }
+  return 'text';
+}
+
+/**
+ * Finds what a path means: a file of any kind; a data directory, whose generations are its exported database, else its
+ * PRODUCTION.gdbm, else its All-Templates.gz; a generations directory. The names `PRODUCTION.gdbm` and `WORKING.gdbm`, where there
+ * are no such files, mean the generations and the working store beside, for commands written for the original programs (G-140).
+ *
+ * @throws StorageError there is nothing of that name, or nothing in that directory.
+ */
+export async function locateSource(path: string): Promise<LocatedSource> {
+  const located = (await locateFile(path)) ?? (await locateDirectory(path));
+  if (located !== undefined) return located;
+  if (basename(path) === PRODUCTION_FILE) {
+    const generations = await locateGenerations(join(dirname(path), GENERATIONS_DIRECTORY));
+    if (generations !== undefined) return generations;
+  }
+  const working = join(dirname(path), WORKING_DIRECTORY);
+  if (basename(path) === WORKING_FILE && (await statOrNothing(working))?.isDirectory() === true) {
+    return { path: working, kind: 'working' };
+  }
+  throw new StorageError(`there is no ${path}`);
+}
+
+async function locateFile(path: string): Promise<LocatedSource | undefined> {
+  const stats = await statOrNothing(path);
+  if (stats === undefined || stats.isDirectory()) return undefined;
+  // What is no regular file cannot be looked at twice: a pipe's bytes would be lost.
+  if (!stats.isFile()) return { path, kind: 'text' };
+  return { path, kind: kindOfHead(await readHead(path)) };
+}
+
+async function locateDirectory(path: string): Promise<LocatedSource | undefined> {
+  const stats = await statOrNothing(path);
+  if (stats === undefined) return undefined;
+  return (
+    (await locateGenerations(join(path, GENERATIONS_DIRECTORY))) ??
+    (await locateGenerations(path)) ??
+    (await locateFile(join(path, PRODUCTION_FILE))) ??
+    (await locateFile(join(path, TEMPLATES_FILE))) ??
+    nothingIn(path)
+  );
+}
+
+async function locateGenerations(path: string): Promise<LocatedSource | undefined> {
+  return (await currentGeneration(path)) === undefined ? undefined : { path, kind: 'generations' };
+}
+
+function nothingIn(path: string): never {
+  throw new StorageError(
+    `${path} is a directory without generations, ${PRODUCTION_FILE} or ${TEMPLATES_FILE}`,
+  );
+}
+
+async function statOrNothing(path: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {
+  try {
+    return await stat(path);
+  } catch (cause) {
+    if (errorCode(cause) === 'ENOENT' || errorCode(cause) === 'ENOTDIR') return undefined;
+    throw new StorageError(`${path} cannot be read: ${errorCode(cause) ?? String(cause)}`, { cause });
+  }
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } catch (cause) {
+    throw new StorageError(`${path} cannot be read: ${errorCode(cause) ?? String(cause)}`, { cause });
+  } finally {
+    await file?.close();
+  }
+}

@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { StorageError } from '../../protocols/errors.js';
+import { errorCode } from '../publish.js';
+
+/** How to read GDBM files. */
+export interface GdbmOptions {
+  /** The program that dumps a GDBM file. Default `gdbm_dump`, looked up in PATH. */
+  readonly gdbmDump?: string;
+  /** A record's key or value beyond this is left out with a warning, bytes. Default 64 MiB. */
+  readonly maxRecordBytes?: number;
+  readonly onWarning?: ((sentence: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A record as GDBM has it. */
+export interface GdbmRecord {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+const DEFAULT_MAX_RECORD_BYTES = 64 * 1024 * 1024;
+const STDERR_CHARACTERS = 2000;
+
+/**
+ * The records of an original GDBM database, in its own order, which is none. The file is read by GNU's own program: the
+ * format on the disk is nobody else's business.
+ *
+ * @throws StorageError the program is not installed, or cannot read the file.
+ */
+export async function* readGdbm(path: string, options: GdbmOptions = {}): AsyncGenerator<GdbmRecord> {
+  options.signal?.throwIfAborted();
+  const program = options.gdbmDump ?? 'gdbm_dump';
+  const child = spawn(program, ['--format=ascii', resolve(path)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let complaint = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(0, STDERR_CHARACTERS);
+  });
+  const ended = new Promise<number | null>((resolveEnd, reject) => {
+    child.once('close', resolveEnd);
+    child.once('error', (cause) => {
+      reject(
+        errorCode(cause) === 'ENOENT'
+          ? new StorageError(
+              `${path} is a GDBM database, and ${program}, which reads it, is not installed (Debian: gdbmtool)`,
+              { cause },
+            )
+          : new StorageError(`${program} cannot be started: ${cause.message}`, { cause }),
+      );
+    });
+  });
+  // Looked at below; until then a failure must not count as unhandled.
+  ended.catch(() => undefined);
+  try {
+    let failure: unknown;
+    try {
+      yield* readDump(child.stdout, path, options);
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      failure = error;
+    }
+    const code = await ended;
+    if (code !== 0) {
+      const reason = complaint.trim().split('\n')[0] || `exit status ${code}`;
+      throw new StorageError(`${path} cannot be read by ${program}: ${reason}`);
+    }
+    if (failure !== undefined) throw failure;
+  } finally {
+    child.kill();
+  }
+}
+
+/** The records in a file that `gdbm_dump` made, in its text format. */
+export async function* readGdbmDump(path: string, options: GdbmOptions = {}): AsyncGenerator<GdbmRecord> {
+  yield* readDump(createReadStream(path), path, options);
+}
+
+/*
+ * The text format: a header up to `# End of header`; then for each datum, key and value in turn, a line `#:len=BYTES` and its
+ * base64 in lines; then `#:count=RECORDS` and `# End of data`.
+ */
+async function* readDump(input: Readable, path: string, options: GdbmOptions): AsyncGenerator<GdbmRecord> {
+  const limit = options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES;
+  const damaged = (what: string): StorageError => new StorageError(`the dump of ${path} is damaged: ${what}`);
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  let inHeader = true;
+  let complete = false;
+  let records = 0;
+  let datum: Datum | undefined;
+  let key: Buffer | undefined | 'too-long';
+  let hasKey = false;
+
+  const finish = (): GdbmRecord | undefined => {
+    if (datum === undefined) return undefined;
+    const bytes = datum.bytes();
+    if (bytes === undefined)
+      throw damaged(`a datum does not have the ${datum.length} bytes that it declares`);
+    datum = undefined;
+    if (!hasKey) {
+      key = bytes;
+      hasKey = true;
+      return undefined;
+    }
+    hasKey = false;
+    records++;
+    if (key === 'too-long' || key === undefined || bytes === 'too-long') {
+      const name = key instanceof Buffer ? ` of ${key.toString()}` : '';
+      options.onWarning?.(`${path}: a record${name} has more than ${limit} bytes and is left out`);
+      return undefined;
+    }
+    return { key, value: bytes };
+  };
+
+  try {
+    for await (const line of lines) {
+      options.signal?.throwIfAborted();
+      if (inHeader) {
+        if (line === '# End of header') inHeader = false;
+        else if (!line.startsWith('#'))
+          throw damaged('its header does not end; only the text format is read');
+        continue;
+      }
+      if (complete) continue;
+      if (!line.startsWith('#')) {
+        if (datum === undefined) throw damaged('data without a length');
+        datum.add(line);
+        continue;
+      }
+      const record = finish();
+      if (record !== undefined) yield record;
+      const [, name, number] = /^#:(len|count)=(\d{1,15})$/.exec(line) ?? [];
+      if (name === 'len') datum = new Datum(Number(number), limit);
+      else if (name === 'count' && Number(number) !== records)
+        throw damaged(`it announces ${number} records and has ${records}`);
+      else if (line === '# End of data') complete = true;
+    }
+    if (!complete || hasKey) throw damaged('it ends too early');
+  } finally {
+    lines.close();
+    input.destroy();
+  }
+}
+
+/** A key or value on its way. What it declares is only compared, never allocated. */
+class Datum {
+  readonly #limit: number;
+  #parts: string[] = [];
+  #characters = 0;
+
+  constructor(
+    readonly length: number,
+    limit: number,
+  ) {
+    this.#limit = limit;
+  }
+
+  add(line: string): void {
+    this.#characters += line.length;
+    if (this.#tooLong) this.#parts = [];
+    else this.#parts.push(line);
+  }
+
+  /** `undefined`: not as long as declared. */
+  bytes(): Buffer | 'too-long' | undefined {
+    if (this.#tooLong) return 'too-long';
+    const bytes = Buffer.from(this.#parts.join(''), 'base64');
+    return bytes.length === this.length ? bytes : undefined;
+  }
+
+  get #tooLong(): boolean {
+    return (this.#characters / 4) * 3 > this.#limit + 3;
+  }
+}

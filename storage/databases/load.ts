@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { decodeSoif, mergeSoif } from '../../protocols/soif/index.js';
+import { DatabaseFile } from './database-file.js';
+import { type LocatedSource, locateSource } from './file-kind.js';
+import { recordOf } from './record.js';
+import { openLocated, type SourceObject, type SourceOptions } from './sources.js';
+
+/** Reading, with progress. */
+export interface ToolOptions extends SourceOptions {
+  /** Called for every object that was dealt with. */
+  readonly onObject?: (() => void) | undefined;
+}
+
+/** What {@link loadObjects} did. */
+export interface LoadCounts {
+  readonly read: number;
+  readonly added: number;
+  readonly replaced: number;
+  /** Deleted because the stream said so (SOIF-8.4), or to be replaced. */
+  readonly deleted: number;
+}
+
+/** Objects between two turns of the event loop. */
+const TURN_OBJECTS = 256;
+
+/** Lets signals and timers have their turn now and then in work that never waits. */
+export function turns(signal?: AbortSignal): () => Promise<void> {
+  let count = 0;
+  return async () => {
+    if (++count % TURN_OBJECTS !== 0) return;
+    await nextTurn();
+    signal?.throwIfAborted();
+  };
+}
+
+/**
+ * Puts objects into a database, in one transaction (G-138): the last one with a URL wins. In a wrapped stream a refresh renews the
+ * bookkeeping of a stored object and a deletion deletes it (SOIF-8.4), so that what `gather` prints can be loaded on top of an
+ * earlier copy.
+ *
+ * @param options with `replace` what the database held goes first.
+ */
+export function loadObjects(
+  database: DatabaseFile,
+  objects: AsyncIterable<SourceObject>,
+  options: ToolOptions & { readonly replace?: boolean } = {},
+): Promise<LoadCounts> {
+  const turn = turns(options.signal);
+  return database.transaction(async () => {
+    const counts = { read: 0, added: 0, replaced: 0, deleted: 0 };
+    if (options.replace === true) counts.deleted = database.clear();
+    for await (const item of objects) {
+      counts.read++;
+      const outcome = applyObject(database, item);
+      if (outcome !== undefined) counts[outcome]++;
+      options.onObject?.();
+      await turn();
+    }
+    return counts;
+  });
+}
+
+/** Applies one object of a source. @returns what it did; `undefined` when there was nothing to refresh or delete. */
+export function applyObject(
+  database: DatabaseFile,
+  { section, object, bytes }: SourceObject,
+): 'added' | 'replaced' | 'deleted' | undefined {
+  if (section === 'delete') return database.delete(recordOf(object, bytes).url) ? 'deleted' : undefined;
+  const record = recordOf(object, bytes);
+  if (section === 'refresh') {
+    const known = database.get(record.url);
+    if (known === undefined) return undefined;
+    database.put(recordOf(mergeSoif(decodeSoif(known.soif), object)));
+    return 'replaced';
+  }
+  const replaced = database.has(record.url);
+  database.put(record);
+  return replaced ? 'replaced' : 'added';
+}
+
+/** A source as a database that can be looked into by URL, and in the order of URLs. */
+export interface LookupDatabase extends AsyncDisposable {
+  readonly database: DatabaseFile;
+}
+
+/** Opens a database file for reading; of any other source it makes a temporary one, which goes with the disposal. */
+export async function openLookup(path: string, options: ToolOptions = {}): Promise<LookupDatabase> {
+  return lookupOf(await locateSource(path), options);
+}
+
+/** {@link openLookup} for what `locateSource` found. */
+export async function lookupOf(located: LocatedSource, options: ToolOptions = {}): Promise<LookupDatabase> {
+  if (located.kind === 'database') {
+    const database = DatabaseFile.open(located.path, { readOnly: true });
+    return { database, [Symbol.asyncDispose]: async () => database.close() };
+  }
+  return temporaryCopy(located, options);
+}
+
+/** A writable copy of any source, which goes with the disposal. */
+export async function temporaryCopy(
+  located: LocatedSource,
+  options: ToolOptions = {},
+): Promise<LookupDatabase> {
+  const directory = await mkdtemp(join(tmpdir(), 'harvest-database-'));
+  let database: DatabaseFile | undefined;
+  const dispose = async (): Promise<void> => {
+    database?.close();
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    database = DatabaseFile.open(join(directory, 'copy'), { create: true });
+    await loadObjects(database, openLocated(located, options), options);
+    return { database, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}

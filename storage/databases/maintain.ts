@@ -1,0 +1,99 @@
+import { KitError } from '../../protocols/errors.js';
+import {
+  decodeSoif,
+  problemOf,
+  REQUIRED_NAMES,
+  type SoifObject,
+  truncateKeywords,
+  withoutBinary,
+} from '../../protocols/soif/index.js';
+import type { DatabaseFile } from './database-file.js';
+import { type ToolOptions, turns } from './load.js';
+import { type DatabaseRecord, recordOf } from './record.js';
+
+/** What {@link cleanDatabase} did. */
+export interface CleanCounts {
+  readonly read: number;
+  readonly deleted: number;
+  /** Objects whose Keywords were cut. */
+  readonly truncated: number;
+}
+
+/** How to clean. */
+export interface CleanOptions extends ToolOptions {
+  /** Cut Keywords to 8192 bytes (G-134). Default false. */
+  readonly truncate?: boolean;
+  /** Also delete what Brokers reject because it does not say who gathered it and when (SOIF-6.5). Default false. */
+  readonly complete?: boolean;
+  /** Told of each record that goes, and why. */
+  readonly onDeleted?: (url: string, reason: string) => void;
+}
+
+/**
+ * `cleandb` (G-134): deletes the records that are no valid SOIF object, in one transaction. Manual records need not have what
+ * the Gatherer writes, so that is only asked for with `complete`.
+ */
+export function cleanDatabase(database: DatabaseFile, options: CleanOptions = {}): Promise<CleanCounts> {
+  const turn = turns(options.signal);
+  return database.transaction(async () => {
+    const counts = { read: 0, deleted: 0, truncated: 0 };
+    for (const record of database.entries()) {
+      counts.read++;
+      const object = check(record, options.complete === true);
+      if (typeof object === 'string') {
+        database.delete(record.url);
+        counts.deleted++;
+        options.onDeleted?.(record.url, object);
+      } else if (options.truncate === true) {
+        if (rewrite(database, object, truncateKeywords(object))) counts.truncated++;
+      }
+      options.onObject?.();
+      await turn();
+    }
+    return counts;
+  });
+}
+
+/** What {@link removeBinary} did. */
+export interface BinaryCounts {
+  readonly read: number;
+  readonly changed: number;
+}
+
+/** `rmbinary` (G-133): takes binary data out of every object, in one transaction. Records that are no SOIF are left to `cleandb`. */
+export function removeBinary(database: DatabaseFile, options: ToolOptions = {}): Promise<BinaryCounts> {
+  const turn = turns(options.signal);
+  return database.transaction(async () => {
+    const counts = { read: 0, changed: 0 };
+    for (const record of database.entries()) {
+      counts.read++;
+      const object = check(record, false);
+      if (typeof object !== 'string' && rewrite(database, object, withoutBinary(object))) counts.changed++;
+      options.onObject?.();
+      await turn();
+    }
+    return counts;
+  });
+}
+
+function rewrite(database: DatabaseFile, before: SoifObject, after: SoifObject): boolean {
+  if (after === before) return false;
+  database.put(recordOf(after));
+  return true;
+}
+
+/** The record's object, or why it has none that is valid. */
+function check(record: DatabaseRecord, complete: boolean): SoifObject | string {
+  let object: SoifObject;
+  try {
+    object = decodeSoif(record.soif, { mode: 'strict' });
+  } catch (error) {
+    if (!(error instanceof KitError)) throw error;
+    return error.message;
+  }
+  if (object.url !== record.url) return `the object is about ${object.url}`;
+  const problem = problemOf(object);
+  if (problem !== undefined) return `${problem.message} (${problem.rule})`;
+  const missing = complete ? REQUIRED_NAMES.filter((name) => !object.get(name)?.length) : [];
+  return missing.length === 0 ? object : `no ${missing.join(', ')} (SOIF-6.5)`;
+}

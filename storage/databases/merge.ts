@@ -1,0 +1,165 @@
+import { StorageError } from '../../protocols/errors.js';
+import { decodeSoif, mergeSoif, type SoifObject } from '../../protocols/soif/index.js';
+import { DatabaseFile } from './database-file.js';
+import { applyObject, type LookupDatabase, openLookup, type ToolOptions, turns } from './load.js';
+import { recordOf } from './record.js';
+import { type ReplaceOptions, replaceFile } from './replace-file.js';
+import { openSource, type SourceObject } from './sources.js';
+
+/** What {@link mergeDatabases} did. */
+export interface MergeCounts {
+  /** Objects of the new database. */
+  readonly objects: number;
+  /** URLs with both manual and automatic data. */
+  readonly merged: number;
+  /** URLs with manual data only. */
+  readonly manualOnly: number;
+}
+
+/**
+ * `mergedb` (G-139 to G-142, SOIF-5.5): a new database with everything of the automatic source, and of the manual ones what was
+ * written by hand. For an attribute that both have the manual value wins, among the manual sources the one named first (G-142).
+ * Manual attributes come first, as in the printed example (G-140). The new file is there whole or not at all.
+ *
+ * The automatic source is streamed once, the manual ones are looked up by URL.
+ *
+ * @throws StorageError `production` exists and `force` is not set; a source cannot be read.
+ */
+export async function mergeDatabases(
+  production: string,
+  automatic: string,
+  manual: readonly string[],
+  options: ToolOptions & ReplaceOptions = {},
+): Promise<MergeCounts> {
+  const lookups: LookupDatabase[] = [];
+  try {
+    for (const path of manual) lookups.push(await openLookup(path, options));
+    const annotations = lookups.map(({ database }) => database);
+    const build = async (temporary: string): Promise<MergeCounts> => {
+      using database = DatabaseFile.open(temporary, { create: true });
+      return await database.transaction(async () => {
+        const merged = await addAutomatic(database, openSource(automatic, options), annotations, options);
+        const manualOnly = await addManual(database, annotations, options);
+        return { objects: database.count, merged, manualOnly };
+      });
+    };
+    settle(production);
+    return await replaceFile(production, build, options);
+  } finally {
+    for (const lookup of lookups) await lookup[Symbol.asyncDispose]();
+  }
+}
+
+/**
+ * Undoes what a killed tool left half done in the file that is to be replaced: its journal would otherwise be taken for one of
+ * the new file, which has the same name.
+ */
+function settle(path: string): void {
+  try {
+    DatabaseFile.open(path).close();
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+  }
+}
+
+async function addAutomatic(
+  database: DatabaseFile,
+  objects: AsyncIterable<SourceObject>,
+  annotations: readonly DatabaseFile[],
+  options: ToolOptions,
+): Promise<number> {
+  const turn = turns(options.signal);
+  let merged = 0;
+  for await (const item of objects) {
+    const manual = manualOf(item.object.url, annotations);
+    if (manual === undefined || item.section === 'delete') applyObject(database, item);
+    else {
+      const { url } = recordOf(manual);
+      if (!database.has(url)) merged++;
+      database.put(recordOf(overlay(manual, item.object)));
+    }
+    options.onObject?.();
+    await turn();
+  }
+  return merged;
+}
+
+async function addManual(
+  database: DatabaseFile,
+  annotations: readonly DatabaseFile[],
+  options: ToolOptions,
+): Promise<number> {
+  const turn = turns(options.signal);
+  let added = 0;
+  for (const annotation of annotations) {
+    for (const { url } of annotation.entries()) {
+      await turn();
+      if (database.has(url)) continue;
+      const manual = manualOf(url, annotations);
+      if (manual === undefined) continue;
+      database.put(recordOf(manual));
+      options.onObject?.();
+      added++;
+    }
+  }
+  return added;
+}
+
+/** What was written by hand about a URL: the first source's attributes, and of the others what those before lack (G-142). */
+function manualOf(url: string, annotations: readonly DatabaseFile[]): SoifObject | undefined {
+  let manual: SoifObject | undefined;
+  for (const annotation of annotations) {
+    const record = annotation.get(url);
+    if (record === undefined) continue;
+    const object = decodeSoif(record.soif);
+    manual = manual === undefined ? object : overlay(manual, object);
+  }
+  return manual;
+}
+
+/** The attributes of `above`, then those that only `below` has. */
+function overlay(above: SoifObject, below: SoifObject): SoifObject {
+  // The first merge gives the places and the additions, the second one puts the values back.
+  return mergeSoif(mergeSoif(above, below), above);
+}
+
+/** What {@link consolidate} did. */
+export interface ConsolidateCounts {
+  readonly read: number;
+  readonly added: number;
+  readonly replaced: number;
+  /** Objects of the target that are not older. */
+  readonly kept: number;
+}
+
+/**
+ * `consoldb` (G-136): merges sources into `database`, in one transaction. Of objects with the same URL the one with the newer
+ * Update-Time stays; of two that are equally new, or do not say, the one that was there first, so that what `mergedb` added to
+ * an object stays until the Gatherer has a newer one.
+ */
+export function consolidate(
+  database: DatabaseFile,
+  sources: readonly string[],
+  options: ToolOptions = {},
+): Promise<ConsolidateCounts> {
+  const turn = turns(options.signal);
+  return database.transaction(async () => {
+    const counts = { read: 0, added: 0, replaced: 0, kept: 0 };
+    for (const source of sources) {
+      for await (const { section, object, bytes } of openSource(source, options)) {
+        if (section !== 'update') continue;
+        counts.read++;
+        const record = recordOf(object, bytes);
+        const known = database.get(record.url);
+        if (known !== undefined && (known.updateTime ?? -1) >= (record.updateTime ?? -1)) counts.kept++;
+        else {
+          database.put(record);
+          counts[known === undefined ? 'added' : 'replaced']++;
+        }
+        options.onObject?.();
+        await turn();
+      }
+    }
+    return counts;
+  });
+}

@@ -1,0 +1,91 @@
+import { access, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { StorageError } from '../../protocols/errors.js';
+import { errorCode } from '../publish.js';
+
+/** SQLite's files of one database. */
+const SUFFIXES = ['', '-journal', '-wal', '-shm'] as const;
+
+/** How to put a new file into place. */
+export interface ReplaceOptions {
+  /** Replace a file of that name. Default false: it is an error. */
+  readonly force?: boolean;
+}
+
+/**
+ * Builds a file beside its final place and moves it there when it is whole and on the disk (G-116): whoever looks, sees the
+ * old file or the new one. What a killed predecessor left half done is removed.
+ *
+ * @param build writes the file of the name it is given, and has it closed when it resolves.
+ * @throws StorageError there is such a file and `force` is not set, or the directory cannot be written.
+ */
+export async function replaceFile<T>(
+  path: string,
+  build: (temporary: string) => Promise<T>,
+  options: ReplaceOptions = {},
+): Promise<T> {
+  const directory = dirname(path);
+  const prefix = `.${basename(path)}.new-`;
+  if (options.force !== true && (await exists(path))) {
+    throw new StorageError(`${path} exists already; --force replaces it`);
+  }
+  await removeLeftovers(directory, prefix);
+  const temporary = join(directory, `${prefix}${process.pid}`);
+  try {
+    const result = await build(temporary);
+    await syncFile(temporary);
+    await rename(temporary, path);
+    await syncFile(directory);
+    return result;
+  } catch (cause) {
+    if (errorCode(cause)?.startsWith('E') !== true || cause instanceof StorageError) throw cause;
+    throw new StorageError(`${path} cannot be written: ${errorCode(cause)}`, { cause });
+  } finally {
+    await removeDatabaseFile(temporary);
+  }
+}
+
+/** Removes a database file and what a killed process may have left beside it. */
+export async function removeDatabaseFile(path: string): Promise<void> {
+  for (const suffix of SUFFIXES) await rm(`${path}${suffix}`, { force: true });
+}
+
+async function removeLeftovers(directory: string, prefix: string): Promise<void> {
+  let names: string[];
+  try {
+    names = await readdir(directory);
+  } catch (cause) {
+    throw new StorageError(`${directory} cannot be read: ${errorCode(cause) ?? String(cause)}`, { cause });
+  }
+  for (const name of names) {
+    const pid = name.startsWith(prefix) ? /^(\d+)/.exec(name.slice(prefix.length))?.[1] : undefined;
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(directory, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

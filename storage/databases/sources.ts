@@ -1,0 +1,228 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createGunzip } from 'node:zlib';
+import { KitError, StorageError } from '../../protocols/errors.js';
+import {
+  decodeSoif,
+  encodeSoif,
+  SectionDecoder,
+  type SectionName,
+  type SoifObject,
+} from '../../protocols/soif/index.js';
+import { Generations } from '../generations.js';
+import { errorCode } from '../publish.js';
+import { GathererStore } from '../store.js';
+import type { ExportChunk } from '../summaries.js';
+import { DatabaseFile } from './database-file.js';
+import { describeKind, type LocatedSource, locateSource } from './file-kind.js';
+import { type GdbmOptions, type GdbmRecord, readGdbm, readGdbmDump } from './gdbm-dump.js';
+
+/** How to read a source. */
+export interface SourceOptions extends Omit<GdbmOptions, 'maxRecordBytes'> {
+  /** Bytes of one object; a larger one is left out with a warning. Default 64 MiB. */
+  readonly maxObjectBytes?: number;
+}
+
+/** An object of a source. Its memory may be reused with the next one: keep copies. */
+export interface SourceObject {
+  /** Always `update`, except in a wrapped stream (SOIF-8.4). */
+  readonly section: SectionName;
+  readonly object: SoifObject;
+  /** The object in the layout of SOIF-2.2. */
+  readonly bytes: Uint8Array;
+}
+
+const DEFAULT_MAX_OBJECT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The objects of whatever a database tool may be given: a database file, an original GDBM database or its dump, a SOIF stream
+ * (plain or gzip, wrapped or not), a data directory or its generations (`locateSource`). Streams; memory is bounded by
+ * the largest object.
+ *
+ * @throws StorageError there is nothing of that name, or it is none of these, or damaged.
+ */
+export async function* openSource(path: string, options: SourceOptions = {}): AsyncGenerator<SourceObject> {
+  yield* openLocated(await locateSource(path), options);
+}
+
+/** {@link openSource} for what `locateSource` found. */
+export async function* openLocated(
+  { path, kind }: LocatedSource,
+  options: SourceOptions = {},
+): AsyncGenerator<SourceObject> {
+  const limit = options.maxObjectBytes ?? DEFAULT_MAX_OBJECT_BYTES;
+  const gdbm: GdbmOptions = { ...options, maxRecordBytes: limit };
+  switch (kind) {
+    case 'empty':
+      return;
+    case 'database':
+      return yield* databaseObjects(path, options);
+    case 'gdbm':
+      return yield* recordObjects(path, readGdbm(path, gdbm), options);
+    case 'gdbm-dump':
+      return yield* recordObjects(path, readGdbmDump(path, gdbm), options);
+    case 'generations':
+      return yield* generationObjects(path, options);
+    case 'working':
+      return yield* workingObjects(path, options);
+    case 'gzip':
+    case 'text':
+      return yield* readStream(createReadStream(path), path, options);
+    case 'foreign-gdbm':
+      throw new StorageError(`${path} is ${describeKind(kind)}`);
+  }
+}
+
+/**
+ * The objects of a SOIF stream: plain or one or more gzip members, with or without the wrappers of an update stream.
+ *
+ * @param name for messages.
+ * @throws StorageError the stream cannot be read, its compression is broken, or there are bytes but no SOIF in it.
+ */
+export async function* readStream(
+  input: Readable,
+  name: string,
+  options: SourceOptions = {},
+): AsyncGenerator<SourceObject> {
+  let size = 0;
+  let found = false;
+  const decoder = new SectionDecoder({ maxObjectBytes: options.maxObjectBytes ?? DEFAULT_MAX_OBJECT_BYTES });
+  const read = function* (items: ReturnType<SectionDecoder['push']>): Generator<SourceObject> {
+    for (const item of items) {
+      if (item.kind === 'warning') {
+        options.onWarning?.(`${name}: ${item.message} (${item.rule}, offset ${item.offset})`);
+        continue;
+      }
+      found = true;
+      if (item.kind !== 'object') continue;
+      const { section, object } = item;
+      const bytes = item.exact ? item.bytes : encoded(object, name, options);
+      if (bytes !== undefined) yield { section, object, bytes };
+    }
+  };
+  try {
+    for await (const chunk of inflated(input)) {
+      options.signal?.throwIfAborted();
+      size += chunk.length;
+      yield* read(decoder.push(chunk));
+    }
+    yield* read(decoder.end());
+  } catch (cause) {
+    const code = errorCode(cause) ?? '';
+    if (/^Z_|^E[A-Z]+$/.test(code)) {
+      const what = code.startsWith('Z_') ? 'is broken gzip' : 'cannot be read';
+      throw new StorageError(`${name} ${what}: ${cause instanceof Error ? cause.message : code}`, { cause });
+    }
+    throw cause;
+  }
+  if (size > 0 && !found) {
+    throw new StorageError(`${name} holds no SOIF object, nor is it a database of a known kind`);
+  }
+}
+
+async function* databaseObjects(path: string, options: SourceOptions): AsyncGenerator<SourceObject> {
+  using database = DatabaseFile.open(path, { readOnly: true });
+  for (const page of database.pages()) {
+    for (const { url, soif } of page) {
+      try {
+        yield { section: 'update', object: decodeSoif(soif), bytes: soif };
+      } catch (error) {
+        skipped(`${path}: ${url}`, error, options);
+      }
+    }
+    // SQLite answers at once: without this nothing else would ever get its turn, a signal neither.
+    await nextTurn();
+    options.signal?.throwIfAborted();
+  }
+}
+
+async function* recordObjects(
+  path: string,
+  records: AsyncIterable<GdbmRecord>,
+  options: SourceOptions,
+): AsyncGenerator<SourceObject> {
+  let all = 0;
+  let readable = 0;
+  for await (const { key, value } of records) {
+    all++;
+    try {
+      const object = decodeSoif(value);
+      const bytes = encodeSoif(object);
+      readable++;
+      yield { section: 'update', object: decodeSoif(bytes), bytes };
+    } catch (error) {
+      skipped(`${path}: ${key.toString('latin1').replace(/\0+$/, '')}`, error, options);
+    }
+  }
+  if (all > 0 && readable === 0) {
+    throw new StorageError(
+      `${path}: none of its ${all} records is a SOIF object; is it an INDEX.gdbm or MD5.gdbm?`,
+    );
+  }
+}
+
+async function* generationObjects(path: string, options: SourceOptions): AsyncGenerator<SourceObject> {
+  await using snapshot = await new Generations(path).open();
+  yield* chunkObjects(snapshot.exportSince(0, { signal: options.signal }));
+}
+
+async function* workingObjects(path: string, options: SourceOptions): AsyncGenerator<SourceObject> {
+  await using store = await GathererStore.open(path, { create: false });
+  for await (const page of store.summaries.iterate({ signal: options.signal })) {
+    for (const { soif } of page) yield { section: 'update', object: decodeSoif(soif), bytes: soif };
+  }
+}
+
+async function* chunkObjects(chunks: AsyncIterable<ExportChunk>): AsyncGenerator<SourceObject> {
+  const decoder = new SectionDecoder();
+  for await (const { bytes } of chunks) {
+    for (const item of decoder.push(bytes)) {
+      if (item.kind === 'object') yield { section: 'update', object: item.object, bytes: item.bytes };
+    }
+  }
+}
+
+/** An object without URL has no place in a database; it is said and left out. */
+function encoded(object: SoifObject, name: string, options: SourceOptions): Uint8Array | undefined {
+  try {
+    return encodeSoif(object);
+  } catch (error) {
+    skipped(name, error, options);
+    return undefined;
+  }
+}
+
+function skipped(what: string, error: unknown, options: SourceOptions): void {
+  if (!(error instanceof KitError)) throw error;
+  options.onWarning?.(`${what}: left out: ${error.message}`);
+}
+
+/** The bytes of `input`, decompressed when they begin as gzip does. */
+async function* inflated(input: Readable): AsyncGenerator<Uint8Array> {
+  const source = chunksOf(input);
+  const head: Uint8Array[] = [];
+  let length = 0;
+  while (length < 2) {
+    const next = await source.next();
+    if (next.done === true) break;
+    head.push(next.value);
+    length += next.value.length;
+  }
+  const first = Buffer.concat(head);
+  const whole = async function* (): AsyncGenerator<Uint8Array> {
+    if (first.length > 0) yield first;
+    yield* source;
+  };
+  if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* whole();
+  const gunzip = createGunzip();
+  const flowing = pipeline(whole, gunzip);
+  // The same error comes out of the iteration; leaving it early ends the pipeline with an error that is none.
+  flowing.catch(() => undefined);
+  for await (const chunk of gunzip) yield chunk as Uint8Array;
+}
+
+async function* chunksOf(input: Readable): AsyncGenerator<Uint8Array> {
+  for await (const chunk of input) yield chunk as Uint8Array;
+}

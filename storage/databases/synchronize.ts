@@ -1,0 +1,143 @@
+import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { GathererBatch } from '../batch.js';
+import type { GathererStore } from '../store.js';
+import type { Summary } from '../summaries.js';
+import type { DatabaseFile } from './database-file.js';
+import type { ToolOptions } from './load.js';
+import type { DatabaseRecord } from './record.js';
+
+/** What {@link synchronize} found. */
+export interface SynchronizeCounts {
+  readonly objects: number;
+  readonly added: number;
+  /** Objects with other content. */
+  readonly changed: number;
+  /** Objects of which only the bookkeeping changed (SOIF-8.4). */
+  readonly refreshed: number;
+  readonly deleted: number;
+}
+
+/** Changes of one batch, and bytes of objects in it. */
+const BATCH_CHANGES = 512;
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Makes the store hold exactly the objects of the database, which is the first half of `mkindex` (GATHERD-10.1): a time index over
+ * them, and, since the store had the former state, what was only refreshed (GATHERD-4.4) and what was deleted (GATHERD-4.9).
+ *
+ * Both are walked: the store to find what vanished or changed, the database's URLs to find what is new. Killed in the middle,
+ * it is done again; until a publication no reader sees anything of it.
+ */
+export async function synchronize(
+  database: DatabaseFile,
+  store: GathererStore,
+  options: ToolOptions & { readonly now: UnixSeconds },
+): Promise<SynchronizeCounts> {
+  const writer = new BatchWriter(store);
+  const counts = { added: 0, changed: 0, refreshed: 0, deleted: 0 };
+  for await (const page of store.summaries.iterate({ signal: options.signal })) {
+    for (const stored of page) {
+      const record = database.get(stored.url);
+      if (record === undefined) {
+        await writer.delete(stored, options.now);
+        counts.deleted++;
+      } else if (Buffer.compare(record.soif, stored.soif) !== 0) {
+        const refreshed = isRefresh(stored, record);
+        await writer.put(summaryOf(record, refreshed ? stored.contentTime : undefined), stored.updateTime);
+        counts[refreshed ? 'refreshed' : 'changed']++;
+      }
+      options.onObject?.();
+    }
+  }
+  await writer.flush();
+  for (const urls of database.urls()) {
+    options.signal?.throwIfAborted();
+    const known = await store.summaries.updateTimesOf(urls);
+    for (const [i, url] of urls.entries()) {
+      if (known[i] !== undefined) continue;
+      const record = database.get(url);
+      if (record === undefined) continue;
+      await writer.put(summaryOf(record, undefined), null);
+      counts.added++;
+      options.onObject?.();
+    }
+  }
+  await writer.flush();
+  return { objects: store.summaries.count, ...counts };
+}
+
+/** Collects changes into batches of bounded size. */
+class BatchWriter {
+  readonly #store: GathererStore;
+  #batch: GathererBatch;
+  #bytes = 0;
+
+  constructor(store: GathererStore) {
+    this.#store = store;
+    this.#batch = store.batch();
+  }
+
+  async put(summary: Summary, previous: UnixSeconds | null): Promise<void> {
+    this.#batch.putSummary(summary, previous);
+    this.#bytes += summary.soif.length;
+    await this.#written();
+  }
+
+  /** Collectors are told of it (GATHERD-4.9), unless the object has expired: then the batch leaves no tombstone. */
+  async delete(stored: Summary, now: UnixSeconds): Promise<void> {
+    this.#batch.deleteSummary(stored.url, stored.updateTime, { deletedAt: now });
+    await this.#written();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#batch.size > 0) await this.#batch.commit();
+    this.#batch = this.#store.batch();
+    this.#bytes = 0;
+  }
+
+  async #written(): Promise<void> {
+    if (this.#batch.size >= BATCH_CHANGES || this.#bytes >= BATCH_BYTES) await this.flush();
+  }
+}
+
+function summaryOf(record: DatabaseRecord, contentTime: UnixSeconds | undefined): Summary {
+  const { url, updateTime = 0, timeToLive, soif } = record;
+  return { url, updateTime, timeToLive, soif, ...(contentTime === undefined ? {} : { contentTime }) };
+}
+
+/** What a Broker renews when it is told of a refresh (GATHERD-13.8): the times, and the version. */
+const RENEWED = new Set([
+  'update-time',
+  'last-modification-time',
+  'refresh-rate',
+  'time-to-live',
+  'gatherer-version',
+]);
+
+/** Whether an object is a newer one with the same content (SOIF-8.4). */
+function isRefresh(stored: Summary, record: DatabaseRecord): boolean {
+  if (stored.updateTime === 0 || (record.updateTime ?? 0) <= stored.updateTime) return false;
+  return sameContent(decodeSoif(stored.soif), decodeSoif(record.soif));
+}
+
+function sameContent(a: SoifObject, b: SoifObject): boolean {
+  const of = contentOf(a);
+  const other = contentOf(b);
+  if (a.type !== b.type || of.size !== other.size) return false;
+  for (const [name, value] of of) {
+    const same = other.get(name);
+    if (same === undefined || Buffer.compare(value, same) !== 0) return false;
+  }
+  return true;
+}
+
+/** Values by name without regard to case (SOIF-2.11), the last one of a name (SOIF-5.2). */
+function contentOf(object: SoifObject): Map<string, Uint8Array> {
+  const values = new Map<string, Uint8Array>();
+  for (const { name, value } of object) {
+    const folded = name.toLowerCase();
+    if (!RENEWED.has(folded)) values.set(folded, value);
+  }
+  return values;
+}

@@ -1,0 +1,133 @@
+// Original GDBM databases, made by GNU's own programs, are imported, listed and published; what a Gatherer of ours exports is loaded
+// back by nothing but SOIF. Prints TAP. Needs Debian's gdbmtool; `.ci/run` installs it.
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import t from 'tap';
+import { CliProcess, cli } from '../helpers/cli.js';
+
+const installed = spawnSync('gdbm_load', ['--version']).status === 0;
+
+function run(
+  command: string,
+  ...args: readonly string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(command, args, { maxBuffer: 1 << 26, encoding: 'latin1' }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+    });
+  });
+}
+
+/** A dump in GDBM's text format, for `gdbm_load`. */
+function dumpOf(records: ReadonlyMap<string, Buffer>): string {
+  const datum = (bytes: Buffer): string => {
+    const lines = bytes.toString('base64').match(/.{1,76}/g) ?? [''];
+    return `#:len=${bytes.length}\n${lines.join('\n')}\n`;
+  };
+  const data = [...records].map(([key, value]) => datum(Buffer.from(key, 'latin1')) + datum(value));
+  return `# GDBM dump file created by a test\n#:version=1.1\n#:file=x.gdbm\n#:format=standard\n# End of header\n${data.join('')}#:count=${records.size}\n# End of data\n`;
+}
+
+async function gdbmOf(path: string, records: ReadonlyMap<string, Buffer>): Promise<void> {
+  writeFileSync(`${path}.dump`, dumpOf(records), 'latin1');
+  const { code, stderr } = await run('gdbm_load', '--no-meta', `${path}.dump`, path);
+  if (code !== 0) throw new Error(stderr);
+  rmSync(`${path}.dump`);
+}
+
+function object(url: string, title: Buffer | string): Buffer {
+  const value = Buffer.from(title);
+  return Buffer.concat([
+    Buffer.from(`@FILE { ${url}\nUpdate-Time{9}:\t800000000\nTitle{${value.length}}:\t`),
+    value,
+    Buffer.from('\n}\n'),
+  ]);
+}
+
+t.test('original GDBM databases', { skip: installed ? false : 'gdbmtool is not installed' }, async (t) => {
+  const scratch = mkdtempSync(join(tmpdir(), 'harvest-gdbm-'));
+  t.teardown(() => rmSync(scratch, { recursive: true, force: true }));
+  const records = new Map<string, Buffer>();
+  for (let i = 0; i < 500; i++) records.set(`http://h/${i}`, object(`http://h/${i}`, `title ${i}`));
+  records.set('http://h/large', object('http://h/large', Buffer.alloc(3_000_000, 'large ')));
+  records.set('http://h/binary', object('http://h/binary', Buffer.from([0, 1, 2, 0xff, 10, 125, 10])));
+  records.set('http://h/c-string', Buffer.concat([object('http://h/c-string', 'NUL behind'), Buffer.of(0)]));
+  const wanted = [...records.keys()].sort();
+  const original = join(scratch, 'PRODUCTION.gdbm');
+  await gdbmOf(original, records);
+
+  await t.test('G-135: gdbmutil import, byte for byte', async (t) => {
+    const target = join(scratch, 'imported');
+    const imported = await cli('gdbmutil', 'import', '--json', original, target);
+    t.match(JSON.parse(imported.stdout), { read: wanted.length, added: wanted.length });
+    t.equal((await cli('gdbmutil', 'list', target)).stdout, `${wanted.join('\n')}\n`);
+    const { stdout } = await run(process.execPath, ...programArgs('gdbmutil', 'dump', target));
+    const expected = wanted.map((url) =>
+      (records.get(url) ?? Buffer.alloc(0)).toString('latin1').replace(/\0$/, ''),
+    );
+    t.ok(stdout === expected.join(''), 'every object as it was, also the large and the binary one');
+  });
+
+  await t.test('gdbmtool and the kit find the same', async (t) => {
+    const made = join(scratch, 'tool.gdbm');
+    const script = join(scratch, 'script');
+    writeFileSync(script, 'store "http://t/" "@FILE { http://t/\\nTitle{4}:\\tfour\\n}\\n"\n');
+    t.equal((await run('gdbmtool', '--newdb', `--file=${script}`, made)).code, 0);
+    t.equal(
+      (await cli('gdbmutil', 'get', made, 'http://t/')).stdout,
+      '@FILE { http://t/\nTitle{4}:\tfour\n}\n',
+    );
+    t.match((await run('gdbmtool', '--read-only', original, 'count')).stdout, String(records.size));
+    t.equal((await cli('gdbmutil', 'count', original)).stdout, `${records.size}\n`);
+  });
+
+  await t.test('a dump that was made elsewhere, and one in the other format', async (t) => {
+    const text = join(scratch, 'text.dump');
+    await run('gdbm_dump', '--format=ascii', original, text);
+    t.equal((await cli('gdbmutil', 'count', text)).stdout, `${records.size}\n`);
+    const binary = join(scratch, 'binary.dump');
+    await run('gdbm_dump', '--format=binary', original, binary);
+    t.match(await cli('gdbmutil', 'count', binary), { code: 1, stderr: /only the text format is read/ });
+  });
+
+  await t.test('an INDEX.gdbm and a damaged file are refused', async (t) => {
+    const index = join(scratch, 'INDEX.gdbm');
+    await gdbmOf(index, new Map([['http://h/1', Buffer.from('800000000')]]));
+    t.match(await cli('gdbmutil', 'count', index), {
+      code: 1,
+      stderr: /none of its 1 records is a SOIF object/,
+    });
+    const damaged = join(scratch, 'damaged.gdbm');
+    writeFileSync(damaged, readFileSync(original).subarray(0, 5000));
+    t.match(await cli('gdbmutil', 'count', damaged), { code: 1, stderr: /cannot be read by gdbm_dump/ });
+    t.match(await cli('expiredb', original), { code: 1, stderr: /it is an original GDBM database/ });
+  });
+
+  await t.test('G-115: folddb publishes an original data directory, gatherd serves it', async (t) => {
+    const data = join(scratch, 'data');
+    mkdirSync(data);
+    const before = readFileSync(original);
+    writeFileSync(join(data, 'PRODUCTION.gdbm'), before);
+    const folded = await cli('folddb', '--keep-expired', '--json', data);
+    t.equal(folded.code, 0, folded.stderr);
+    t.match(JSON.parse(folded.stdout), { mkindex: { objects: records.size }, rmbinary: { changed: 1 } });
+    t.ok(readFileSync(join(data, 'PRODUCTION.gdbm')).equals(before), 'the original is only read');
+    const templates = gunzipSync(readFileSync(join(data, 'All-Templates.gz'))).toString('latin1');
+    t.equal(templates.match(/^@FILE \{ /gm)?.length, records.size);
+    const gatherd = new CliProcess(['gatherd', '-d', data, '0']);
+    t.teardown(() => gatherd.kill('SIGKILL'));
+    const [, port = ''] = await gatherd.output(/^ready gatherd=127\.0\.0\.1:(\d+)$/m);
+    const { stdout } = await run(process.execPath, ...programArgs('gather', '127.0.0.1', port));
+    t.ok(stdout === templates, 'GATHERD-10.2: what gatherd sends is what All-Templates.gz holds');
+    gatherd.kill('SIGTERM');
+    t.equal((await gatherd.finished).code, 0);
+  });
+});
+
+/** `harvest ARGS`, for output that is not text. */
+function programArgs(...args: readonly string[]): string[] {
+  return [join(import.meta.dirname, '..', '..', 'clients', 'cli', 'harvest.js'), ...args];
+}
