@@ -2,6 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '../protocols/errors.js';
+import { COMPRESSED_FILE } from './export/format.js';
 import { cloneDatabase, currentGeneration, errorCode, POINTER_FILE } from './publish.js';
 import { newCloneName, sweepClones } from './reader-clones.js';
 import { openSnapshot, type SummarySnapshot } from './snapshot.js';
@@ -28,6 +29,11 @@ export class Generations {
   /** The newest generation's number; undefined when nothing was published yet. */
   current(): Promise<number | undefined> {
     return currentGeneration(this.#directory);
+  }
+
+  /** A generation's objects as one gzip member (GATHERD-10.2). Not to be written to: link or copy it. */
+  compressedFile(generation: number): string {
+    return join(this.#directory, String(generation), COMPRESSED_FILE);
   }
 
   /**

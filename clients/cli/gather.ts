@@ -12,9 +12,15 @@ Fetches the summaries that a Gatherer exports and writes them to standard output
 @REFRESH and @UPDATE groups around the objects. Messages go to standard error. TIMESTAMP is seconds since 1970-01-01 UTC:
 only objects changed since then; without it everything. The original -info and -nocompress are understood too.
 
+With --changes a Gatherer that can says what was deleted and what was only looked at again: in the @DELETE group are
+objects without content, in the @REFRESH group objects with their times only. Without it these two groups are empty, as
+every program that reads such a stream expects.
+
 Examples:
   harvest gather localhost                       everything, from port 8500
   harvest gather localhost 8500 1735689600       what changed since the beginning of 2025
+  harvest gather --changes localhost 8500 1735689600
+                                                 the same, with deletions
   harvest gather -info localhost                 only what the Gatherer says about itself
   harvest gather localhost | grep -a -c '^@FILE' how many objects
 
@@ -24,6 +30,7 @@ Exit status: 0 complete, 1 connection or protocol failure, 2 usage.
 interface GatherOptions {
   readonly info: boolean;
   readonly compress: boolean;
+  readonly changes: boolean;
 }
 
 /** `harvest gather [-info] [-nocompress] host [port] [timestamp]` (GATHERD-11.4, GATHERD-11.5). */
@@ -35,6 +42,7 @@ export function gatherCommand(): Command {
     .argument('[timestamp]', 'only objects changed since this time', integerOption, 0)
     .option('--info', 'fetch only the short description of the database (-info)', false)
     .option('--no-compress', 'do not use compression (-nocompress)')
+    .option('--changes', 'let the Gatherer use the @DELETE and @REFRESH groups, if it can', false)
     .addHelpText('after', HELP)
     .action(async (peer: PeerAddress, port: number | undefined, since: number, options: GatherOptions) => {
       if (peer.port !== undefined && port !== undefined) throw new UsageError('gather: two ports are given');
@@ -59,7 +67,9 @@ async function gather(peer: PeerAddress, since: number, options: GatherOptions):
       }
       await output.write(encodeSoif(info));
     } else {
-      for await (const piece of client.stream({ since, compression: options.compress })) {
+      // GATHERD-4.4: old readers of the stream take whatever it holds for a new object, so deletions only when asked for.
+      const request = { since, compression: options.compress, sections: options.changes };
+      for await (const piece of client.stream(request)) {
         // Nobody reads any more: there is nobody left to be told.
         if (!(await output.write(piece))) return EXIT.ok;
       }

@@ -20,6 +20,7 @@ import {
   DebugFlags,
   runningProcess,
 } from '../../servers/host/index.js';
+import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './progress.js';
 import { HARVEST_PROGRAM, startGatherd } from './start-gatherd.js';
@@ -105,6 +106,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     gathered = await gatherer.run(stop);
     progress.phase('publish');
     const generation = await gatherer.publish();
+    await writeExportFiles(config.dataDirectory, Math.floor(Date.now() / 1000));
     published = { generation, objects: gatherer.store.summaries.count };
   } catch (error) {
     if (!stop.aborted) throw error;

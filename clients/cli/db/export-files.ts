@@ -1,12 +1,10 @@
-import { open, writeFile } from 'node:fs/promises';
+import { copyFile, link, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { StorageError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { ChunkCache } from '../../../servers/gatherd/chunk-cache.js';
 // Not by the index, which would load the whole server.
 import { encodeInfo } from '../../../servers/gatherd/info.js';
-import { readyMember } from '../../../servers/gatherd/ready-member.js';
 import { GENERATIONS_DIRECTORY, replaceFile, TEMPLATES_FILE } from '../../../storage/databases/index.js';
 import { Generations, type SummarySnapshot } from '../../../storage/index.js';
 
@@ -26,31 +24,24 @@ export async function openGeneration(directory: string): Promise<SummarySnapshot
 }
 
 /**
- * `mkcompressed` (GATHERD-10.1, 10.2): writes All-Templates.gz, one gzip member with the whole wrapped stream, as gatherd sends it.
+ * `mkcompressed` (GATHERD-10.1, 10.2): All-Templates.gz, one gzip member with the whole wrapped stream, as gatherd sends it.
+ * The generation holds it already: it gets a second name.
  * @returns objects in it, and its length in bytes.
  */
 export async function writeTemplates(
   directory: string,
   snapshot: SummarySnapshot,
-  signal: AbortSignal,
 ): Promise<{ readonly objects: number; readonly bytes: number }> {
-  const { ready } = snapshot;
-  if (ready === undefined) throw new StorageError(`generation ${snapshot.generation} has no compressed copy`);
-  const count = { objects: 0, bytes: 0 };
-  const build = async (temporary: string): Promise<void> => {
-    const file = await open(temporary, 'w');
-    try {
-      for await (const piece of readyMember(ready, 0, new ChunkCache({ maxBytes: 1 << 20 }), count)) {
-        signal.throwIfAborted();
-        await file.writeFile(piece);
-        count.bytes += piece.length;
-      }
-    } finally {
-      await file.close();
-    }
-  };
-  await replaceFile(join(directory, TEMPLATES_FILE), build, { force: true });
-  return count;
+  const generations = new Generations(join(directory, GENERATIONS_DIRECTORY));
+  const source = generations.compressedFile(snapshot.generation);
+  const target = join(directory, TEMPLATES_FILE);
+  await replaceFile(target, (temporary) => linkOrCopy(source, temporary), { force: true });
+  return { objects: snapshot.count, bytes: (await stat(target)).size };
+}
+
+/** File systems without hard links get a copy. */
+async function linkOrCopy(source: string, target: string): Promise<void> {
+  await link(source, target).catch(() => copyFile(source, target));
 }
 
 /** `mkgathererstats` (GATHERD-8.2, 10.1, G-121): the description of what is exported, as SOIF. */
@@ -63,4 +54,11 @@ export async function statistics(snapshot: SummarySnapshot, now: UnixSeconds): P
 /** Writes the statistics beside the database. */
 export async function writeStatistics(directory: string, info: Uint8Array): Promise<void> {
   await replaceFile(join(directory, INFO_FILE), (temporary) => writeFile(temporary, info), { force: true });
+}
+
+/** What a data directory shows besides its generations (GATHERD-10.1): All-Templates.gz and INFO.soif. */
+export async function writeExportFiles(directory: string, now: UnixSeconds): Promise<void> {
+  await using snapshot = await openGeneration(directory);
+  await writeTemplates(directory, snapshot);
+  await writeStatistics(directory, await statistics(snapshot, now));
 }

@@ -83,7 +83,7 @@ async function fold(directory: string, options: FoldOptions, tool: Tool, step: S
     await maintain(directory, database, options, tool, step);
     await step('mkindex', publicationCounts(await publishDirectory(directory, publication, database)));
   }
-  await describe(directory, exported, options, tool, step);
+  await describe(directory, exported, options, step);
 }
 
 async function maintain(
@@ -120,13 +120,12 @@ async function describe(
   directory: string,
   exported: LocatedSource,
   options: FoldOptions,
-  tool: Tool,
   step: Step,
 ): Promise<void> {
   await using snapshot = await openGeneration(directory);
   // What was published came out of this file: it stays as it is.
   if (exported.path !== join(directory, TEMPLATES_FILE)) {
-    await step('mkcompressed', await writeTemplates(directory, snapshot, tool.signal));
+    await step('mkcompressed', await writeTemplates(directory, snapshot));
   }
   await writeStatistics(directory, await statistics(snapshot, nowOf(options)));
   await step('mkgathererstats', { objects: snapshot.count });

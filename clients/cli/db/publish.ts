@@ -92,7 +92,7 @@ export function mkcompressedCommand(): Command {
     .action(async (directory: string, options: { json: boolean }) => {
       await runTool('mkcompressed', async (tool) => {
         await using snapshot = await openGeneration(directory);
-        const counts = await writeTemplates(directory, snapshot, tool.signal);
+        const counts = await writeTemplates(directory, snapshot);
         await report(tool, options.json, 'mkcompressed', { ...counts });
       });
     });

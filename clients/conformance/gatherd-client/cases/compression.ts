@@ -1,0 +1,244 @@
+import { check, NotApplicable } from '../../case.js';
+import { compressed, inClear } from '../dialogue.js';
+import type { ClientContext } from '../experiment.js';
+import { dynamic, fixed, flushed, gzipMember, stored } from '../gzip-member.js';
+import { askedForCompression, isComplete, linesOf, WITHOUT_COMPRESSION } from '../judgements.js';
+import { PLAIN, updates, wireObject } from '../objects.js';
+import { ALL_BYTES, around, FORGED_END, largeValue } from './data.js';
+import { brokenMember, type ClientCase, wholeMember } from './families.js';
+
+const MEBIBYTE = 1 << 20;
+const START = '400 - Sending all objects\n';
+const END = '499 - Sent all objects\n';
+
+/** Runs the client against a server that does not agree to compression, if it asks for that. */
+async function refused(answer: string, context: ClientContext): Promise<void> {
+  const part = { ...WITHOUT_COMPRESSION, compression: [answer] };
+  const observation = await context.bench.observe(part, context);
+  if (!askedForCompression(observation)) throw new NotApplicable('the client does not ask for compression');
+  check(linesOf(observation, 'SEND-UPDATE').length > 0, 'the client gives up when compression is refused', {
+    expected: 'SEND-UPDATE in clear',
+    received: 'none',
+  });
+  await isComplete(observation, PLAIN, context);
+}
+
+/** GATHERD-6.1, 6.2, 6.9: agreeing on compression. */
+const AGREEMENT_CASES: readonly ClientCase[] = [
+  {
+    id: 'compression/refused',
+    title: 'goes on in clear after 900',
+    rules: ['GATHERD-6.9'],
+    source: 'project choice',
+    level: 'MUST',
+    run: (context) => refused('900 - Compression not available', context),
+  },
+  {
+    id: 'compression/other-answer',
+    title: 'goes on in clear after any number but 500',
+    rules: ['GATHERD-6.9'],
+    source: 'project choice',
+    level: 'MUST',
+    run: (context) => refused('599 - gzip is not installed here', context),
+  },
+];
+
+function member(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  source: string,
+  update: Parameters<typeof wholeMember>[1],
+  content = PLAIN,
+): ClientCase {
+  return wholeMember({ id: `gzip/${id}`, title, rules, source, level: 'MUST' }, update, content);
+}
+
+const RFC = 'beckett; inferred (RFC 1952)';
+const FORGED = around(['Body', FORGED_END]);
+const BINARY = around(['Data', ALL_BYTES], ['Abstract', ''], ['Body', '}\n@UPDATE {\n499 - x']);
+/** More than two stored blocks. */
+const LONG = around(['Full-Text', largeValue(150_000)]);
+const NAME = 'All-Templates';
+const EXTRA = Buffer.from('HK\x06\x00\n499 -', 'latin1');
+const HUGE = updates(
+  wireObject('http://gatherer.example.org/huge', [['Full-Text', largeValue(10 * MEBIBYTE)]]),
+);
+/** Where members are divided: within an attribute of the first object. */
+const MIDDLE = PLAIN.stream.indexOf('Description') + 5;
+/** A wrong CRC-32: not that of these bytes. */
+const WRONG_CRC = 0x12345678;
+
+/** GATHERD-6.3, 6.5, 6.6: the compressed data. */
+const MEMBER_CASES: readonly ClientCase[] = [
+  member(
+    'dynamic',
+    'reads blocks with codes of their own, and 499 directly behind the trailer',
+    ['GATHERD-6.3', 'GATHERD-6.6'],
+    RFC,
+    compressed(gzipMember(PLAIN.stream, dynamic)),
+  ),
+  member(
+    'fixed',
+    'reads blocks with fixed codes',
+    ['GATHERD-6.3'],
+    RFC,
+    compressed(gzipMember(PLAIN.stream, fixed)),
+  ),
+  member(
+    'stored',
+    'reads stored blocks, more than one of them',
+    ['GATHERD-6.3'],
+    RFC,
+    compressed(gzipMember(LONG.stream, stored)),
+    LONG,
+  ),
+  member(
+    'empty-blocks',
+    'reads empty blocks before, between and behind the others',
+    ['GATHERD-6.3'],
+    RFC,
+    compressed(gzipMember(PLAIN.stream, flushed)),
+  ),
+  member(
+    'end-line-in-member',
+    'finds the end of the member by decoding, not by a line "499 - " in its bytes',
+    ['GATHERD-6.6', 'GATHERD-3.7'],
+    'inferred',
+    compressed(gzipMember(FORGED.stream, stored)),
+    FORGED,
+  ),
+  member(
+    'values',
+    'keeps every byte of compressed values',
+    ['SOIF-1.2', 'GATHERD-6.3'],
+    RFC,
+    compressed(gzipMember(BINARY.stream, fixed)),
+    BINARY,
+  ),
+  member(
+    'header-name',
+    'reads a header with a file name, as gzip writes it',
+    ['GATHERD-6.3'],
+    RFC,
+    compressed(gzipMember(PLAIN.stream, dynamic, { name: NAME })),
+  ),
+  member(
+    'header-extra',
+    'reads a header with an extra field that looks like an end line',
+    ['GATHERD-6.3', 'GATHERD-6.6'],
+    RFC,
+    compressed(gzipMember(PLAIN.stream, dynamic, { extra: EXTRA })),
+  ),
+  member(
+    'header-comment',
+    'reads a header with a comment',
+    ['GATHERD-6.3'],
+    RFC,
+    compressed(gzipMember(PLAIN.stream, dynamic, { comment: 'made by mkcompressed' })),
+  ),
+  member(
+    'header-crc',
+    'reads a header with a checksum of its own',
+    ['GATHERD-6.3'],
+    RFC,
+    compressed(gzipMember(PLAIN.stream, dynamic, { headerCrc: true })),
+  ),
+  member(
+    'header-all',
+    'reads a header with everything that a header can have',
+    ['GATHERD-6.3'],
+    RFC,
+    compressed(
+      gzipMember(PLAIN.stream, dynamic, { extra: EXTRA, name: NAME, comment: '499 - x\n', headerCrc: true }),
+    ),
+  ),
+  member(
+    'members',
+    'reads concatenated members, divided within an object',
+    ['GATHERD-6.6'],
+    'project choice; RFC 1952',
+    compressed(
+      gzipMember(PLAIN.stream.subarray(0, MIDDLE), dynamic),
+      gzipMember(Buffer.alloc(0), fixed),
+      gzipMember(PLAIN.stream.subarray(MIDDLE), stored, { name: NAME }),
+    ),
+  ),
+  member(
+    'empty-update',
+    'reads a compressed update without objects',
+    ['GATHERD-4.5', 'GATHERD-6.3'],
+    'inferred; beckett',
+    compressed(gzipMember(updates().stream, dynamic)),
+    updates(),
+  ),
+  {
+    ...member(
+      'huge',
+      'reads a compressed value of 10 MiB',
+      ['GATHERD-6.3'],
+      RFC,
+      compressed(gzipMember(HUGE.stream, dynamic)),
+      HUGE,
+    ),
+    timeoutMs: 60_000,
+  },
+  member(
+    'close-for-end-line',
+    'takes a valid trailer for the end when the server closes instead of sending 499',
+    ['GATHERD-6.5'],
+    'project choice',
+    [START, gzipMember(PLAIN.stream, dynamic), 'close'],
+  ),
+];
+
+function damaged(id: string, title: string, update: Parameters<typeof brokenMember>[1]): ClientCase {
+  const rules = ['GATHERD-6.5', 'GATHERD-11.4'];
+  return brokenMember({ id: `gzip/${id}`, title, rules, source: 'project choice', level: 'SHOULD' }, update);
+}
+
+const WHOLE = gzipMember(PLAIN.stream, dynamic);
+
+/** GATHERD-6.5: a member vouches for itself, or the transfer is incomplete. */
+const DAMAGED_CASES: readonly ClientCase[] = [
+  damaged('bad-crc', 'fails when the CRC of the trailer is wrong and the server closes', [
+    START,
+    gzipMember(PLAIN.stream, dynamic, { crc: WRONG_CRC }),
+    'close',
+  ]),
+  damaged('bad-crc-end-line', 'fails when the CRC of the trailer is wrong, although 499 follows', [
+    START,
+    gzipMember(PLAIN.stream, dynamic, { crc: WRONG_CRC }),
+    END,
+  ]),
+  damaged('bad-length', 'fails when the length of the trailer is wrong and the server closes', [
+    START,
+    gzipMember(PLAIN.stream, dynamic, { length: PLAIN.stream.length + 1 }),
+    'close',
+  ]),
+  damaged('cut-trailer', 'fails when the server closes within the trailer', [
+    START,
+    WHOLE.subarray(0, -3),
+    'close',
+  ]),
+  damaged('cut-data', 'fails when the server closes within the compressed data', [
+    START,
+    WHOLE.subarray(0, WHOLE.length >> 1),
+    'close',
+  ]),
+  damaged('cut-header', 'fails when the server closes within the header', [
+    START,
+    WHOLE.subarray(0, 5),
+    'close',
+  ]),
+  damaged('not-gzip', 'fails when data in clear come although compression was agreed', [
+    ...inClear(PLAIN),
+    'close',
+  ]),
+];
+
+export const COMPRESSION_CASES: readonly ClientCase[] = [
+  ...AGREEMENT_CASES,
+  ...MEMBER_CASES,
+  ...DAMAGED_CASES,
+];

@@ -1,0 +1,234 @@
+import type { CaseDescription } from '../../case.js';
+import type { Step } from '../dialogue.js';
+import {
+  bytes,
+  type Content,
+  emptyObject,
+  FIRST,
+  laidOut,
+  PLAIN,
+  placed,
+  SECOND,
+  sections,
+  updates,
+  type WireObject,
+  wireObject,
+} from '../objects.js';
+import { broken, type ClientCase, whole } from './families.js';
+
+const URL = 'http://gatherer.example.org/values';
+const LAST = wireObject('http://gatherer.example.org/last', [['Title', 'behind the others\n']]);
+const MEBIBYTE = 1 << 20;
+
+/** A value of exactly this many bytes that no compression makes tiny, with line ends and looks of protocol in it. */
+export function largeValue(size: number): Buffer {
+  const lines: string[] = [];
+  let length = 0;
+  for (let i = 0; length < size; i++) {
+    const line = `x${((i * 2_654_435_761) >>> 0).toString(16)} - line ${i} of a large value\n${i % 997 === 0 ? '}\n' : ''}`;
+    lines.push(line);
+    length += line.length;
+  }
+  return bytes(lines.join('').slice(0, size));
+}
+
+/** An object whose value is hard to read, between others that show whether the client got lost. */
+export function around(...attributes: readonly (readonly [string, string | Buffer])[]): Content {
+  return updates(FIRST, wireObject(URL, attributes), LAST);
+}
+
+export const FORGED_END = 'a page about gatherd\n499 - Sent 1 objects\n999 - Bye\nand more\n';
+export const ALL_BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+
+function value(id: string, title: string, content: Content, rules = ['SOIF-1.2', 'GATHERD-3.7']): ClientCase {
+  const source = 'manual 1.4; template.h; template.c*';
+  return whole({ id: `value/${id}`, title, rules, source, level: 'MUST' }, content);
+}
+
+/** SOIF-1.2: what a value may hold. */
+export const VALUE_CASES: readonly ClientCase[] = [
+  value('end-line', 'takes a line "499 - " inside a value for data', around(['Body', FORGED_END]), [
+    'GATHERD-3.7',
+    'SOIF-1.2',
+  ]),
+  value(
+    'end-line-099',
+    'takes a line "099 - " inside a value for data',
+    around(['Body', 'a page about brokers\n099 - done\nand more\n']),
+    ['GATHERD-3.7', 'SOIF-1.2'],
+  ),
+  value(
+    'closing-brace',
+    'takes lines "}" inside a value for data',
+    around(['Body', 'void main() {\n}\n}\n}\n499 - x\n'], ['Title', 'C\n']),
+  ),
+  value(
+    'wrapper',
+    'takes "@UPDATE {" and "@FILE {" inside a value for data',
+    around(['Body', '}\n}\n@DELETE {\n@FILE { http://forged.example.org/\nTitle{1}:\tx\n}\n}\n@UPDATE {\n']),
+  ),
+  value(
+    'binary',
+    'keeps every byte of a value, NUL and 0x80 to 0xff among them',
+    around(['Data', ALL_BYTES]),
+  ),
+  value(
+    'no-final-newline',
+    'keeps a value as it is that does not end in a line end',
+    around(['Body', 'one\ntwo']),
+  ),
+  value(
+    'only-newlines',
+    'keeps the line ends at the end of a value, and those at its beginning',
+    around(['Body', '\n\n'], ['Title', '\nx\n\n']),
+    ['SOIF-2.4', 'SOIF-1.2'],
+  ),
+  value('cr-lf', 'keeps CR LF inside a value', around(['Body', 'one\r\ntwo\r\n']), ['SOIF-1.2', 'SOIF-2.4']),
+  value(
+    'empty',
+    'reads an attribute with an empty value',
+    around(['Abstract', ''], ['Title', 'has an empty neighbour\n']),
+    ['SOIF-3.2', 'SOIF-4.4'],
+  ),
+  {
+    ...value(
+      'huge',
+      'reads a value of 10 MiB',
+      updates(FIRST, wireObject(URL, [['Full-Text', largeValue(10 * MEBIBYTE)]]), LAST),
+    ),
+    timeoutMs: 60_000,
+  },
+];
+
+function layout(id: string, title: string, rules: readonly string[], content: Content): ClientCase {
+  const source = 'broker NOTES; manual 1.2; project choice';
+  return whole({ id: `sections/${id}`, title, rules, source, level: 'MUST' }, content);
+}
+
+/** A kept object: only its bookkeeping is sent (SOIF-8.4). */
+const KEPT: WireObject = wireObject('http://gatherer.example.org/kept', []);
+const GONE: WireObject = emptyObject('http://gatherer.example.org/gone');
+const BOTH = placed('update', [FIRST, SECOND]);
+
+/** SOIF-8: the wrappers around the objects. */
+export const SECTION_CASES: readonly ClientCase[] = [
+  layout(
+    'one-line',
+    'reads wrappers that open and close on one line',
+    ['SOIF-8.9', 'SOIF-8.7'],
+    laidOut(['@DELETE { }\n@REFRESH { }\n@UPDATE {\n', ...BOTH, '}\n']),
+  ),
+  layout(
+    'run-together',
+    'reads wrappers that all stand on one line, with the first object',
+    ['SOIF-8.9', 'SOIF-8.7'],
+    laidOut(['@DELETE { } @REFRESH { } @UPDATE { ', ...BOTH, '}\n']),
+  ),
+  layout(
+    'small-letters',
+    'reads the words of the wrappers in small letters',
+    ['SOIF-8.9', 'SOIF-2.11'],
+    laidOut(['@delete {\n}\n@refresh {\n}\n@update {\n', ...BOTH, '}\n']),
+  ),
+  layout(
+    'other-order',
+    'reads the sections in another order',
+    ['SOIF-8.9', 'SOIF-8.2'],
+    laidOut(['@UPDATE {\n', ...BOTH, '}\n@DELETE {\n}\n@REFRESH {\n}\n']),
+  ),
+  layout(
+    'repeated',
+    'reads sections that occur several times',
+    ['SOIF-8.9', 'SOIF-8.2'],
+    laidOut([
+      '@DELETE {\n}\n@UPDATE {\n',
+      ...placed('update', [FIRST]),
+      '}\n@REFRESH {\n}\n@DELETE {\n}\n@UPDATE {\n',
+      ...placed('update', [SECOND]),
+      '}\n@UPDATE {\n}\n',
+    ]),
+  ),
+  layout('absent', 'takes objects without any wrapper for updates', ['SOIF-8.9'], laidOut(BOTH)),
+  layout(
+    'non-empty',
+    'reads @DELETE and @REFRESH sections that hold objects',
+    ['SOIF-8.9', 'SOIF-8.4', 'GATHERD-4.4'],
+    sections({ delete: [GONE], refresh: [KEPT], update: [FIRST, SECOND] }),
+  ),
+  layout(
+    'type-update',
+    'reads objects whose type is the word of a wrapper',
+    ['SOIF-8.10'],
+    updates(
+      wireObject(URL, [['Title', 'no wrapper\n']], 'UPDATE'),
+      wireObject('-', [['Title', 'nor this\n']], 'DELETE'),
+      LAST,
+    ),
+  ),
+  layout('empty', 'reads an update without objects', ['GATHERD-4.5'], updates()),
+];
+
+function cut(
+  id: string,
+  title: string,
+  update: readonly Step[],
+  rules = ['GATHERD-3.11', 'GATHERD-11.4'],
+): ClientCase {
+  const description: CaseDescription = {
+    id: `incomplete/${id}`,
+    title,
+    rules,
+    source: 'project choice',
+    level: 'SHOULD',
+  };
+  return broken(description, { update: () => update });
+}
+
+const FORGED = around(['Body', FORGED_END]).stream;
+
+/** The first bytes of a stream, up to the end of a text in it. */
+function until(stream: Buffer, text: string): Buffer {
+  return stream.subarray(0, stream.indexOf(bytes(text)) + text.length);
+}
+
+/** GATHERD-3.11: what is not all, a client must not take for all. */
+export const INCOMPLETE_CASES: readonly ClientCase[] = [
+  cut('no-end-line', 'fails when all objects came but the end line did not', [
+    '400 - x\n',
+    PLAIN.stream,
+    'close',
+  ]),
+  cut('no-start', 'fails when the server closes instead of answering SEND-UPDATE', ['close']),
+  cut('nothing', 'fails when the server closes after 400', ['400 - x\n', 'close']),
+  cut('between-objects', 'fails when the server closes between two objects', [
+    '400 - x\n',
+    until(PLAIN.stream, FIRST.bytes.toString('latin1')),
+    'close',
+  ]),
+  cut('in-object', 'fails when the server closes within an object, between two attributes', [
+    '400 - x\n',
+    until(PLAIN.stream, 'Type{4}:\tText\n'),
+    'close',
+  ]),
+  cut('in-value', 'fails when the server closes within a value', [
+    '400 - x\n',
+    until(PLAIN.stream, 'harvest\ngath'),
+    'close',
+  ]),
+  cut('behind-forged-end', 'fails when the server closes behind a line "499 - " of a value', [
+    '400 - x\n',
+    until(FORGED, '499 - Sent 1 objects\n'),
+    'close',
+  ]),
+  cut('in-end-line', 'fails when the server closes within the number of the end line', [
+    '400 - x\n',
+    PLAIN.stream,
+    '49',
+    'close',
+  ]),
+  cut('reset', 'fails when the connection is reset', [
+    '400 - x\n',
+    until(PLAIN.stream, 'harvest\ngath'),
+    'reset',
+  ]),
+];

@@ -1,0 +1,56 @@
+import { check } from '../../case.js';
+import type { Part, Step } from '../dialogue.js';
+import type { ClientContext } from '../experiment.js';
+import { linesOf } from '../judgements.js';
+import { laidOut, placed, wireObject } from '../objects.js';
+import type { ClientCase } from './families.js';
+
+const DESCRIPTION = wireObject(
+  '-',
+  [
+    ['Number-Of-Objects', '2'],
+    ['Attributes', 'title\ndescription\n600 - no end\n'],
+  ],
+  'GATHERER',
+);
+const CONTENT = laidOut(placed('update', [DESCRIPTION]));
+
+async function described(part: Part, context: ClientContext): Promise<void> {
+  const observation = await context.bench.observeInfo(part, context);
+  check(linesOf(observation, 'INFO').length > 0, 'the command sends no INFO', {
+    expected: 'INFO',
+    received: 'none',
+  });
+  context.bench.compareOutput(observation, CONTENT);
+  check(observation.status === 0, 'the client says that it got no description', {
+    expected: 'exit status 0',
+    received: `exit status ${observation.status ?? 'none'}: ${observation.diagnostics.trim()}`,
+  });
+}
+
+function info(id: string, title: string, answer: readonly Step[]): ClientCase {
+  return {
+    id: `info/${id}`,
+    title,
+    rules: ['GATHERD-3.6', 'GATHERD-7.4'],
+    source: 'beckett; inferred; project choice',
+    level: 'MUST',
+    run: (context) => described({ info: answer }, context),
+  };
+}
+
+/** GATHERD-3.6: the ways in which a server may answer INFO. */
+export const INFO_CASES: readonly ClientCase[] = [
+  info('600-after', 'reads the description when 600 follows it', [DESCRIPTION.bytes, '600 - End of INFO\n']),
+  info('600-before', 'reads the description when 600 stands before it', [
+    '600 - INFO follows\n',
+    DESCRIPTION.bytes,
+  ]),
+  info('699', 'reads the description between 600 and 699', [
+    '600 - INFO follows\n',
+    DESCRIPTION.bytes,
+    '699 - End of INFO\n',
+  ]),
+  info('no-number', 'reads the description without any number', [DESCRIPTION.bytes]),
+  info('close', 'reads the description when the server closes behind it', [DESCRIPTION.bytes, 'close']),
+];

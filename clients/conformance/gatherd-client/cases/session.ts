@@ -1,0 +1,337 @@
+import { check, NotApplicable } from '../../case.js';
+import { printable } from '../../printable.js';
+import { compressed, inClear } from '../dialogue.js';
+import type { ClientContext, Observation } from '../experiment.js';
+import { gzipMember, stored } from '../gzip-member.js';
+import { isComplete, linesOf, ORDINARY, saysFailed } from '../judgements.js';
+import { PLAIN } from '../objects.js';
+import { broken, type ClientCase, whole, wholeMember } from './families.js';
+
+/** GATHERD-2.1, 2.2, 6.11: the lines a client may send, to the letter; arguments are judged by cases of their own. */
+const SPELLING =
+  /^(?:HELLO(?: .*)?|HELP|INFO|QUIT|SEND-OBJECT .+|SEND-UPDATE .+|SET compression|SET changes)$/;
+
+/** A case about the lines of the ordinary session, which is run once for all of them. */
+function ordinary(
+  description: Omit<ClientCase, 'run'>,
+  judge: (observation: Observation, context: ClientContext) => void | Promise<void>,
+): ClientCase {
+  return {
+    ...description,
+    async run(context) {
+      await judge(await context.bench.observeOnce(ORDINARY, context), context);
+    },
+  };
+}
+
+/** One whole session, and what the client sends in it. */
+export const SESSION_CASES: readonly ClientCase[] = [
+  ordinary(
+    {
+      id: 'session/plain',
+      title: 'gets all objects of an ordinary session, the answer to SEND-UPDATE sent in one piece',
+      rules: ['GATHERD-7.1', 'GATHERD-4.4'],
+      source: 'gatherd NOTES; roads',
+      level: 'MUST',
+    },
+    (observation, context) => isComplete(observation, PLAIN, context),
+  ),
+  ordinary(
+    {
+      id: 'session/exit-status',
+      title: 'ends with exit status 0 when the transfer was complete',
+      rules: ['GATHERD-11.4'],
+      source: 'project choice',
+      level: 'SHOULD',
+    },
+    ({ status, diagnostics }) =>
+      check(status === 0, 'the exit status says that something failed', {
+        expected: 'exit status 0',
+        received: `exit status ${status ?? 'none'}: ${printable(diagnostics.trim())}`,
+      }),
+  ),
+  {
+    id: 'session/closes',
+    title: 'closes the connection itself after 999',
+    rules: ['GATHERD-3.1'],
+    source: 'beckett',
+    level: 'MUST',
+    async run(context) {
+      await isComplete(
+        await context.bench.observe({ ...ORDINARY, staysOpen: true }, context),
+        PLAIN,
+        context,
+      );
+    },
+  },
+  whole(
+    {
+      id: 'session/no-answer-to-quit',
+      title: 'takes a server for complete that closes instead of answering QUIT',
+      rules: ['GATHERD-7.3', 'GATHERD-11.4'],
+      source: 'roads; project choice',
+      level: 'SHOULD',
+    },
+    PLAIN,
+    { quit: [] },
+  ),
+  ordinary(
+    {
+      id: 'commands/spelling',
+      title: 'sends verbs in upper case and keywords in lower case, exactly as published',
+      rules: ['GATHERD-2.3', 'GATHERD-2.1', 'GATHERD-2.2'],
+      source: 'gatherd NOTES; beckett; roads; project choice',
+      level: 'MUST',
+    },
+    ({ sessions }) => {
+      for (const { text } of sessions.flatMap(({ lines }) => lines)) {
+        check(SPELLING.test(text), 'a line is not a command as published', {
+          expected: 'HELLO x, HELP, INFO, SEND-OBJECT x, SEND-UPDATE n, SET compression, SET changes or QUIT',
+          received: printable(text),
+        });
+      }
+    },
+  ),
+  ordinary(
+    {
+      id: 'commands/line-ends',
+      title: 'ends every line in LF or CR LF',
+      rules: ['GATHERD-1.4'],
+      source: 'beckett; roads',
+      level: 'MUST',
+    },
+    ({ sessions }) => {
+      for (const { text, end } of sessions.flatMap(({ lines }) => lines)) {
+        check(end !== '' && !text.includes('\r'), 'a line has another end', {
+          expected: 'LF or CR LF',
+          received: printable(text + end),
+        });
+      }
+    },
+  ),
+  ordinary(
+    {
+      id: 'commands/hello-argument',
+      title: "says HELLO with the client's own host name",
+      rules: ['GATHERD-2.6'],
+      source: 'gatherd NOTES; beckett',
+      level: 'SHOULD',
+    },
+    (observation) => {
+      const lines = linesOf(observation, 'HELLO');
+      if (lines.length === 0) throw new NotApplicable('the client does not say HELLO (GATHERD-2.5)');
+      for (const line of lines) {
+        check(/^\s*\S+\s+[A-Za-z0-9_.:-]+\s*$/.test(line), 'HELLO has no host name', {
+          expected: 'HELLO <hostname>',
+          received: printable(line),
+        });
+      }
+    },
+  ),
+  ordinary(
+    {
+      id: 'commands/timestamp',
+      title: 'sends SEND-UPDATE with a decimal number of seconds',
+      rules: ['GATHERD-4.1'],
+      source: 'gatherd NOTES; seed manual',
+      level: 'MUST',
+    },
+    (observation) => {
+      const lines = linesOf(observation, 'SEND-UPDATE');
+      check(lines.length > 0, 'the client asks for no update', {
+        expected: 'SEND-UPDATE 0',
+        received: 'none',
+      });
+      for (const line of lines) {
+        check(/^\s*\S+\s+\d+\s*$/.test(line), 'the timestamp is not a decimal number', {
+          expected: 'SEND-UPDATE 0',
+          received: printable(line),
+        });
+      }
+    },
+  ),
+  ordinary(
+    {
+      id: 'commands/quit',
+      title: 'says QUIT, as its last line, before it closes',
+      rules: ['GATHERD-7.1', 'GATHERD-3.1'],
+      source: 'gatherd NOTES; beckett; roads',
+      level: 'SHOULD',
+    },
+    ({ sessions }) => {
+      for (const { lines } of sessions) {
+        const last = lines.at(-1)?.text.trim() ?? '';
+        check(last.toUpperCase() === 'QUIT', 'the last line is not QUIT', {
+          expected: 'QUIT',
+          received: printable(last),
+        });
+      }
+    },
+  ),
+];
+
+/** Status lines as other servers may send them. */
+export const LINE_CASES: readonly ClientCase[] = [
+  whole(
+    {
+      id: 'lines/cr-lf',
+      title: 'accepts status lines that end in CR LF',
+      rules: ['GATHERD-1.5'],
+      source: 'project choice',
+      level: 'MUST',
+    },
+    PLAIN,
+    {
+      lineEnd: '\r\n',
+    },
+  ),
+  whole(
+    {
+      id: 'lines/greeting-text',
+      title: 'accepts another version and more text behind the host name of the greeting',
+      rules: ['GATHERD-3.1'],
+      source: 'beckett',
+      level: 'MUST',
+    },
+    PLAIN,
+    { greeting: ['000 - HELLO 1.4.pl2 gatherer.example.org are you ready - 499 times?'] },
+  ),
+  whole(
+    {
+      id: 'lines/other-texts',
+      title: 'decides by the number of a status line, never by its text',
+      rules: ['GATHERD-1.6', 'GATHERD-3.4'],
+      source: 'project choice',
+      level: 'MUST',
+    },
+    PLAIN,
+    {
+      hello: ['100 - 900 - no, really: error, denied'],
+      update: () => inClear(PLAIN, '499 - '),
+      quit: ['999 - HELLO'],
+    },
+  ),
+  whole(
+    {
+      id: 'lines/unknown-lines',
+      title: 'passes over lines without a number outside of data',
+      rules: ['GATHERD-1.7'],
+      source: 'beckett',
+      level: 'MUST',
+    },
+    PLAIN,
+    {
+      hello: ['Welcome to this Gatherer.', '', '    4990 - not a status line', '100 - hello'],
+      update: () => ['One moment please.\n', ...inClear(PLAIN)],
+      quit: ['Thank you.', '999 - Bye'],
+    },
+  ),
+  whole(
+    {
+      id: 'lines/unknown-codes',
+      title: 'passes over numbers it does not know outside of data',
+      rules: ['GATHERD-1.7'],
+      source: 'beckett',
+      level: 'MUST',
+    },
+    PLAIN,
+    {
+      hello: ['150 - this daemon was built in 1996', '100 - hello'],
+      update: () => ['450 - looking\n', ...inClear(PLAIN)],
+      quit: ['950 - 2 objects sent', '999 - Bye'],
+    },
+  ),
+  whole(
+    {
+      id: 'lines/end-099',
+      title: 'takes 099 for the end of data like 499',
+      rules: ['GATHERD-3.3'],
+      source: 'roads',
+      level: 'SHOULD',
+    },
+    PLAIN,
+    { update: () => inClear(PLAIN, '099 - end of data') },
+  ),
+];
+
+/** A server that does not let the client in, or does not understand it. */
+export const REFUSAL_CASES: readonly ClientCase[] = [
+  {
+    id: 'refused/access-denied',
+    title: 'fails when 999 is the first line',
+    rules: ['GATHERD-3.10', 'GATHERD-11.4'],
+    source: 'project choice',
+    level: 'SHOULD',
+    async run(context) {
+      saysFailed(await context.bench.observeRefusal('999 - Access denied\n', context));
+    },
+  },
+  {
+    id: 'refused/no-greeting',
+    title: 'fails when the server closes without a word',
+    rules: ['GATHERD-1.1', 'GATHERD-11.4'],
+    source: 'project choice',
+    level: 'SHOULD',
+    async run(context) {
+      saysFailed(await context.bench.observeRefusal('', context));
+    },
+  },
+  {
+    id: 'refused/no-connection',
+    title: 'fails when nobody listens',
+    rules: ['GATHERD-11.4'],
+    source: 'project choice',
+    level: 'SHOULD',
+    async run(context) {
+      saysFailed(await context.bench.observeNobody(context));
+    },
+  },
+  broken(
+    {
+      id: 'refused/bad-timestamp',
+      title: 'ends, and fails, when 499 answers SEND-UPDATE without 400',
+      rules: ['GATHERD-3.9', 'GATHERD-11.4'],
+      source: 'project choice',
+      level: 'SHOULD',
+    },
+    { update: () => ['499 - Bad timestamp\n'] },
+  ),
+];
+
+/** How the bytes arrive. */
+export const DELIVERY_CASES: readonly ClientCase[] = [
+  whole(
+    {
+      id: 'delivery/single-bytes',
+      title: 'reads a session of which every byte comes in a segment of its own',
+      rules: ['GATHERD-1.1', 'GATHERD-1.3'],
+      source: 'beckett; roads',
+      level: 'MUST',
+    },
+    PLAIN,
+    { delivery: 'bytes' },
+  ),
+  whole(
+    {
+      id: 'delivery/slow',
+      title: 'waits for a server that sends a few bytes now and then',
+      rules: ['GATHERD-12.3'],
+      source: 'config.h; project choice',
+      level: 'MUST',
+    },
+    PLAIN,
+    { delivery: 'slow' },
+  ),
+  wholeMember(
+    {
+      id: 'delivery/compressed-single-bytes',
+      title: 'reads a compressed session of which every byte comes in a segment of its own',
+      rules: ['GATHERD-6.3', 'GATHERD-6.6'],
+      source: 'beckett; project choice',
+      level: 'MUST',
+    },
+    compressed(gzipMember(PLAIN.stream, stored)),
+    PLAIN,
+    { delivery: 'bytes' },
+  ),
+];

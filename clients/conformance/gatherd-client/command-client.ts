@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { access, constants, stat } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { UsageError } from '../../../protocols/errors.js';
+import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
+
+/** Characters of standard error that are kept, from its end. */
+const MAX_DIAGNOSTICS = 2_000;
+
+/**
+ * A client that is a program. `{host}` and `{port}` in its words are replaced; where neither occurs, host and port
+ * are appended. No shell is involved.
+ */
+export class CommandClient implements ClientUnderTest {
+  readonly name: string;
+  readonly #program: string;
+  readonly #args: readonly string[];
+
+  private constructor(words: readonly string[]) {
+    const [program = '', ...args] = words;
+    this.name = words.join(' ');
+    this.#program = program;
+    const placed = words.some((word) => word.includes('{host}') || word.includes('{port}'));
+    this.#args = placed ? args : [...args, '{host}', '{port}'];
+  }
+
+  /** Rejects with UsageError when the command's first word is no program. */
+  static async of(words: readonly string[]): Promise<CommandClient> {
+    const [program = ''] = words;
+    if (!(await isProgram(program))) throw new UsageError(`the client's program cannot be run: ${program}`);
+    return new CommandClient(words);
+  }
+
+  async run(
+    { host, port }: Address,
+    output: (piece: Uint8Array) => void | Promise<void>,
+    signal: AbortSignal,
+  ): Promise<ClientEnd> {
+    signal.throwIfAborted();
+    const args = this.#args.map((word) => word.replaceAll('{host}', host).replaceAll('{port}', String(port)));
+    // A process group of its own, so that what a wrapper script starts is ended with it.
+    const child = spawn(this.#program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const kill = () => endGroup(child);
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      const ended = ending(child);
+      ended.catch(() => {});
+      let diagnostics = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        diagnostics = (diagnostics + text).slice(-MAX_DIAGNOSTICS);
+      });
+      for await (const piece of child.stdout) await output(piece);
+      const status = await ended;
+      signal.throwIfAborted();
+      return { status, diagnostics };
+    } finally {
+      signal.removeEventListener('abort', kill);
+      kill();
+    }
+  }
+}
+
+/** Whether the word names a program, by its path or in one of the directories of PATH. */
+async function isProgram(word: string): Promise<boolean> {
+  const directories = word.includes('/') ? [''] : (process.env.PATH ?? '').split(delimiter);
+  for (const directory of directories) {
+    const file = join(directory, word);
+    const found = await stat(file).catch(() => undefined);
+    const runs =
+      found?.isFile() &&
+      (await access(file, constants.X_OK)
+        .then(() => true)
+        .catch(() => false));
+    if (runs === true) return true;
+  }
+  return false;
+}
+
+function ending(child: ChildProcess): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => {
+      reject(new UsageError(`the client cannot be started: ${error.message}`, { cause: error }));
+    });
+    child.once('close', (code) => resolve(code ?? undefined));
+  });
+}
+
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    // No process of the group is left.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}

@@ -1,0 +1,134 @@
+import { Mismatch, NotApplicable } from '../case.js';
+import type { Transcript } from '../transcript.js';
+import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
+import { dialogue, type Part } from './dialogue.js';
+import { bytes, type Content } from './objects.js';
+import { OutputReader } from './output.js';
+import { Recorder } from './recorder.js';
+import { type ClientSession, type Script, ScriptedServer } from './scripted-server.js';
+
+/** What there is to judge after a run of the client. */
+export interface Observation extends ClientEnd {
+  readonly sessions: readonly ClientSession[];
+  readonly output: OutputReader;
+  readonly recorder: Recorder;
+}
+
+/** What the cases work with. */
+export interface ClientContext {
+  readonly bench: Bench;
+  readonly transcript: Transcript;
+  readonly signal: AbortSignal;
+}
+
+/** The clients that are judged, and the runs that several cases look at. */
+export class Bench {
+  readonly #client: ClientUnderTest | undefined;
+  readonly #infoClient: ClientUnderTest | undefined;
+  readonly #judgesOutput: boolean;
+  readonly #shared = new Map<Part, Promise<Observation>>();
+  readonly #observed = new Map<Part, Observation>();
+
+  constructor(clients: {
+    /** Fetches everything; without it only the cases of the other are run. */
+    readonly client?: ClientUnderTest;
+    /** Fetches the description (INFO). */
+    readonly infoClient?: ClientUnderTest;
+    /** Whether what they put out is what they received. Default true. */
+    readonly judgesOutput?: boolean;
+  }) {
+    this.#client = clients.client;
+    this.#infoClient = clients.infoClient;
+    this.#judgesOutput = clients.judgesOutput ?? true;
+  }
+
+  /** Runs the client against a server that plays this part. */
+  async observe(part: Part, context: ClientContext): Promise<Observation> {
+    return this.#run(this.#updateClient(), dialogue(part), context);
+  }
+
+  /** As {@link observe}, once for all cases that ask for the same part. */
+  async observeOnce(part: Part, context: ClientContext): Promise<Observation> {
+    const known = this.#shared.get(part);
+    if (known === undefined) {
+      const run = this.observe(part, context);
+      this.#shared.set(part, run);
+      const observation = await run;
+      this.#observed.set(part, observation);
+      return observation;
+    }
+    const observation = await known.catch(() => undefined);
+    if (observation === undefined) {
+      throw new Mismatch('the client did not end', { expected: 'a session that ends', received: 'none' });
+    }
+    observation.recorder.replay(context.transcript);
+    return observation;
+  }
+
+  /** What {@link observeOnce} has seen already, without running anything. */
+  observed(part: Part): Observation | undefined {
+    return this.#observed.get(part);
+  }
+
+  /** Runs the client for INFO. @throws NotApplicable there is none */
+  async observeInfo(part: Part, context: ClientContext): Promise<Observation> {
+    if (this.#infoClient === undefined) throw new NotApplicable('no command for INFO is given (--info)');
+    return this.#run(this.#infoClient, dialogue(part), context);
+  }
+
+  /** Runs the client against a server that says only this, and closes. */
+  async observeRefusal(words: string, context: ClientContext): Promise<Observation> {
+    const script: Script = async (peer) => {
+      await peer.send(bytes(words));
+      peer.end();
+    };
+    return this.#run(this.#updateClient(), script, context);
+  }
+
+  /** Runs the client where nobody listens. */
+  async observeNobody(context: ClientContext): Promise<ClientEnd> {
+    const address = await ScriptedServer.unusedPort();
+    context.transcript.note('nobody listens on the port that the client is given');
+    return this.#start(this.#updateClient(), address, new OutputReader(), context);
+  }
+
+  /** @throws Mismatch the output is not what the server sent. Passes when the output says nothing. */
+  compareOutput(observation: Observation, content: Content): void {
+    if (this.#judgesOutput) observation.output.compare(content);
+  }
+
+  #updateClient(): ClientUnderTest {
+    if (this.#client === undefined) throw new NotApplicable('no command that fetches objects is given');
+    return this.#client;
+  }
+
+  async #run(client: ClientUnderTest, script: Script, context: ClientContext): Promise<Observation> {
+    const recorder = new Recorder(context.transcript);
+    const output = new OutputReader();
+    await using server = await ScriptedServer.start(script, recorder, context.signal);
+    const end = await this.#start(client, server.address, output, context);
+    // The client is gone, so its connections end; what they still hold is read.
+    await server.settled();
+    const { sessions } = server;
+    const status = end.status === undefined ? 'ended by a signal' : `exit status ${end.status}`;
+    recorder.note(`${status}${end.diagnostics === '' ? '' : `; it says: ${end.diagnostics.trim()}`}`);
+    return { ...end, sessions, output, recorder };
+  }
+
+  async #start(
+    client: ClientUnderTest,
+    address: Address,
+    output: OutputReader,
+    { signal }: ClientContext,
+  ): Promise<ClientEnd> {
+    const end = await client.run(
+      address,
+      (piece) => {
+        if (this.#judgesOutput) output.push(piece);
+      },
+      signal,
+    );
+    output.end();
+    return end;
+  }
+}

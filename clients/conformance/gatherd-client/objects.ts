@@ -1,0 +1,109 @@
+/** Bytes of a text whose characters are bytes (0x00 to 0xff). */
+export function bytes(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
+}
+
+/** One object of a script: the bytes that go over the wire, and what a client must have understood. */
+export interface WireObject {
+  readonly type: string;
+  readonly url: string;
+  readonly attributes: readonly (readonly [name: string, value: Buffer])[];
+  /** The object in the layout of SOIF-2.2. */
+  readonly bytes: Buffer;
+}
+
+const UPDATE_TIME = '1735689600';
+
+/** The attributes that a Broker insists on (SOIF-6.5), so that no client refuses an object for lack of them. */
+const BOOKKEEPING: readonly (readonly [string, string])[] = [
+  ['Gatherer-Name', 'Conformance'],
+  ['Gatherer-Host', 'gatherer.example.org'],
+  ['Gatherer-Version', '1.8'],
+  ['Update-Time', UPDATE_TIME],
+];
+
+/**
+ * Builds an object. Not by `protocols/soif`: what is expected must not come from code that the client under test
+ * may share.
+ */
+export function wireObject(
+  url: string,
+  attributes: readonly (readonly [name: string, value: string | Buffer])[],
+  type = 'FILE',
+): WireObject {
+  const all = [...BOOKKEEPING, ...attributes].map(
+    ([name, value]) => [name, typeof value === 'string' ? bytes(value) : value] as const,
+  );
+  const lines = all.flatMap(([name, value]) => [bytes(`${name}{${value.length}}:\t`), value, bytes('\n')]);
+  return {
+    type,
+    url,
+    attributes: all,
+    bytes: Buffer.concat([bytes(`@${type} { ${url}\n`), ...lines, bytes('}\n')]),
+  };
+}
+
+/** An object without attributes, as it may stand in `@DELETE` (SOIF-8.4). */
+export function emptyObject(url: string): WireObject {
+  return { type: 'FILE', url, attributes: [], bytes: bytes(`@FILE { ${url}\n}\n`) };
+}
+
+/** The section an object is in: `update` when it stands outside of all (SOIF-8.9). */
+export type Section = 'delete' | 'refresh' | 'update';
+
+export interface PlacedObject {
+  readonly section: Section;
+  readonly object: WireObject;
+}
+
+/** What SEND-UPDATE delivers: the stream, and the objects in it. */
+export interface Content {
+  readonly stream: Buffer;
+  readonly objects: readonly PlacedObject[];
+}
+
+/** The wrapped stream of SOIF-8.8 around complete objects. */
+export function updates(...objects: readonly WireObject[]): Content {
+  return sections({ update: objects });
+}
+
+/** The wrapped stream of SOIF-8.8. */
+export function sections(groups: {
+  readonly delete?: readonly WireObject[];
+  readonly refresh?: readonly WireObject[];
+  readonly update?: readonly WireObject[];
+}): Content {
+  return laidOut([
+    '@DELETE {\n',
+    ...placed('delete', groups.delete ?? []),
+    '}\n@REFRESH {\n',
+    ...placed('refresh', groups.refresh ?? []),
+    '}\n@UPDATE {\n',
+    ...placed('update', groups.update ?? []),
+    '}\n',
+  ]);
+}
+
+/** Puts objects into a section, for {@link laidOut}. */
+export function placed(section: Section, objects: readonly WireObject[]): PlacedObject[] {
+  return objects.map((object) => ({ section, object }));
+}
+
+/** A stream in any other layout: wrappers as text, objects as objects. */
+export function laidOut(parts: readonly (string | PlacedObject)[]): Content {
+  return {
+    stream: Buffer.concat(parts.map((part) => (typeof part === 'string' ? bytes(part) : part.object.bytes))),
+    objects: parts.filter((part) => typeof part !== 'string'),
+  };
+}
+
+/** Two ordinary objects. */
+export const FIRST = wireObject('http://gatherer.example.org/first.html', [
+  ['Title', 'The first document\n'],
+  ['Description', 'one line'],
+]);
+export const SECOND = wireObject('ftp://gatherer.example.org/pub/%7eann/second.txt', [
+  ['Type', 'Text'],
+  ['Keywords', 'harvest\ngatherer\nbroker\n'],
+]);
+export const PLAIN = updates(FIRST, SECOND);

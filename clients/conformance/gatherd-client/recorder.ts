@@ -1,0 +1,54 @@
+import type { Transcript } from '../transcript.js';
+import type { Delivery } from './scripted-server.js';
+
+/** Bytes of one piece that are kept for showing it again. */
+const MAX_PIECE = 2_048;
+const MAX_ENTRIES = 500;
+
+const DELIVERED: Readonly<Record<Delivery, string>> = {
+  whole: '',
+  bytes: 'each byte of the next piece in a segment of its own',
+  slow: 'the next piece in parts, with pauses',
+};
+
+type Entry = (transcript: Transcript) => void;
+
+/** Writes a transcript, and remembers it: several cases judge one run, and each shows it. */
+export class Recorder {
+  readonly #entries: Entry[] = [];
+  readonly #transcript: Transcript;
+
+  constructor(transcript: Transcript) {
+    this.#transcript = transcript;
+  }
+
+  sent(data: Uint8Array, delivery: Delivery): void {
+    if (delivery !== 'whole') this.note(DELIVERED[delivery]);
+    this.#add(data, (transcript, piece) => transcript.sent(piece));
+  }
+
+  received(data: Uint8Array): void {
+    this.#add(data, (transcript, piece) => transcript.received(piece));
+  }
+
+  note(text: string): void {
+    this.#enter((transcript) => transcript.note(text));
+  }
+
+  /** Shows the run in another case's transcript. */
+  replay(transcript: Transcript): void {
+    for (const entry of this.#entries) entry(transcript);
+  }
+
+  #add(data: Uint8Array, write: (transcript: Transcript, piece: Uint8Array) => void): void {
+    const piece = Uint8Array.from(data.subarray(0, MAX_PIECE));
+    this.#enter((transcript) => write(transcript, piece));
+    if (data.length > piece.length) this.note(`... ${data.length - piece.length} bytes more`);
+  }
+
+  #enter(entry: Entry): void {
+    if (this.#entries.length === MAX_ENTRIES) return;
+    this.#entries.push(entry);
+    entry(this.#transcript);
+  }
+}

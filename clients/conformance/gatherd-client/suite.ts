@@ -1,0 +1,67 @@
+import type { PreparedSuite, Suite } from '../runner.js';
+import { COMPRESSION_CASES } from './cases/compression.js';
+import { INCOMPLETE_CASES, SECTION_CASES, VALUE_CASES } from './cases/data.js';
+import type { ClientCase } from './cases/families.js';
+import { INFO_CASES } from './cases/info.js';
+import { DELIVERY_CASES, LINE_CASES, REFUSAL_CASES, SESSION_CASES } from './cases/session.js';
+import type { ClientUnderTest } from './client-under-test.js';
+import { CommandClient } from './command-client.js';
+import { Bench } from './experiment.js';
+import { parseWords } from './words.js';
+
+export const CLIENT_CASES: readonly ClientCase[] = [
+  ...SESSION_CASES,
+  ...LINE_CASES,
+  ...VALUE_CASES,
+  ...SECTION_CASES,
+  ...DELIVERY_CASES,
+  ...INCOMPLETE_CASES,
+  ...REFUSAL_CASES,
+  ...COMPRESSION_CASES,
+  ...INFO_CASES,
+];
+
+/** The clients to be judged, as programs or as functions. */
+export interface ClientsUnderTest {
+  /** Fetches everything; the cases about SEND-UPDATE are skipped without it. */
+  readonly client?: ClientUnderTest;
+  /** Fetches the description; the cases about INFO are skipped without it. */
+  readonly infoClient?: ClientUnderTest;
+  /** Whether what they put out is what they received. Default true. */
+  readonly judgesOutput?: boolean;
+}
+
+/** Binds the cases to clients. The command line does it by {@link suite}. */
+export function prepareClients(clients: ClientsUnderTest): PreparedSuite {
+  const bench = new Bench(clients);
+  const target = [clients.client?.name, clients.infoClient?.name]
+    .filter((name) => name !== undefined)
+    .join(' | ');
+  return {
+    suite: suite.name,
+    target,
+    cases: CLIENT_CASES.map(({ run, ...description }) => ({
+      ...description,
+      run: (transcript, signal) => run({ bench, transcript, signal }),
+    })),
+    // Every run ends its own server and process.
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** Judges a gatherd client: its commands against scripted servers. */
+export const suite: Suite = {
+  name: 'gatherd-client',
+  title: 'a client that collects from gatherd: what it sends, understands and puts out',
+  usage:
+    '[--no-output] [--info COMMANDLINE] -- COMMAND [ARG...]  ({host} and {port} are replaced, or appended)',
+  cases: CLIENT_CASES,
+  async prepare(words) {
+    const { command, info, judgesOutput } = parseWords(words);
+    return prepareClients({
+      ...(command.length === 0 ? {} : { client: await CommandClient.of(command) }),
+      ...(info.length === 0 ? {} : { infoClient: await CommandClient.of(info) }),
+      judgesOutput,
+    });
+  },
+};

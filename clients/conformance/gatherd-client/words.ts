@@ -1,0 +1,66 @@
+import { UsageError } from '../../../protocols/errors.js';
+
+/** What the words of the suite say. */
+export interface SuiteWords {
+  /** The program that fetches everything, with its arguments; empty when only `--info` is given. */
+  readonly command: readonly string[];
+  /** The program that fetches the description. */
+  readonly info: readonly string[];
+  /** Whether what they put out is to be judged. */
+  readonly judgesOutput: boolean;
+}
+
+/**
+ * Reads `[--no-output] [--info COMMANDLINE] [--] COMMAND [ARG...]`.
+ * @throws UsageError an unknown option, or no command at all
+ */
+export function parseWords(words: readonly string[]): SuiteWords {
+  let judgesOutput = true;
+  let info: readonly string[] = [];
+  let at = 0;
+  for (; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (word === '--no-output') judgesOutput = false;
+    else if (word.startsWith('--info=')) info = splitCommandLine(word.slice('--info='.length));
+    else if (word === '--info') {
+      at++;
+      info = splitCommandLine(words[at] ?? '');
+    } else if (word.startsWith('-') && word !== '--') throw new UsageError(`unknown option ${word}`);
+    else break;
+    if (info.length === 0 && word.startsWith('--info')) throw new UsageError('--info needs a command line');
+  }
+  if (words[at] === '--') at++;
+  const command = words.slice(at);
+  if (command.length === 0 && info.length === 0) {
+    throw new UsageError('the command of the client is missing: gatherd-client -- COMMAND [ARG...]');
+  }
+  return { command, info, judgesOutput };
+}
+
+/**
+ * Divides a command line into words at white space; single and double quotes keep words together, a backslash takes
+ * the next character as it is (but not between single quotes). Nothing else means anything: no shell reads it.
+ * @throws UsageError a quote that is not closed
+ */
+export function splitCommandLine(line: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = '';
+  for (let at = 0; at < line.length; at++) {
+    const char = line.charAt(at);
+    if (char === quote) quote = '';
+    else if (char === '\\' && quote !== "'" && at + 1 < line.length) {
+      at++;
+      word = (word ?? '') + line.charAt(at);
+    } else if (quote === '' && (char === '"' || char === "'")) {
+      quote = char;
+      word ??= '';
+    } else if (quote === '' && /\s/.test(char)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = (word ?? '') + char;
+  }
+  if (quote !== '') throw new UsageError(`a quote is not closed in: ${line}`);
+  if (word !== undefined) words.push(word);
+  return words;
+}

@@ -1,0 +1,144 @@
+import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
+import { GzipHeaderReader } from '../../../protocols/gatherd/index.js';
+import { Mismatch } from '../case.js';
+import { printable } from '../printable.js';
+import type { Status, Wire } from './wire.js';
+
+/** What a member says of itself, and what it is. */
+export interface MemberFacts {
+  readonly crc: number;
+  readonly trailerCrc: number;
+  /** Bytes it inflates to. */
+  readonly size: number;
+  readonly trailerSize: number;
+}
+
+/** Compressed data up to its end line. */
+export interface CompressedFacts {
+  readonly members: readonly MemberFacts[];
+  /** Bytes between the last member and the end line; none, says GATHERD-6.3. */
+  readonly gap: string;
+  readonly end: Status;
+}
+
+const GZIP_MAGIC = 0x1f;
+/** Lines of something else behind the data after which the end line is given up. */
+const MAX_GAP_LINES = 16;
+
+/**
+ * Reads compressed data as it follows the 400 line, however many members, and the end line (GATHERD-6.3, 6.6).
+ * @param content told what the members inflate to
+ * @throws Mismatch there is no member, or it cannot be read, or no end line follows
+ */
+export async function readCompressed(
+  wire: Wire,
+  content: (bytes: Uint8Array) => void,
+): Promise<CompressedFacts> {
+  const members: MemberFacts[] = [];
+  while ((await wire.peek()) === GZIP_MAGIC) members.push(await readMember(wire, content));
+  if (members.length === 0) {
+    const bytes = await wire.read();
+    throw new Mismatch('the data is not compressed', {
+      expected: 'a gzip member: \\x1f\\x8b...',
+      received: bytes === undefined ? 'end of the connection' : printable(bytes),
+    });
+  }
+  return { members, ...(await endLine(wire)) };
+}
+
+/** The end line, and what stands before it although nothing should. */
+async function endLine(wire: Wire): Promise<Pick<CompressedFacts, 'gap' | 'end'>> {
+  let gap = '';
+  for (let lines = 0; lines < MAX_GAP_LINES; lines++) {
+    const line = await wire.line();
+    const at = line.search(/\d{3} - /);
+    if (at >= 0) {
+      const end = { code: Number(line.slice(at, at + 3)), line: line.slice(at) };
+      return { gap: gap + line.slice(0, at), end };
+    }
+    gap += `${line}\n`;
+  }
+  throw new Mismatch('no end line behind the member', { expected: '499 - ...', received: printable(gap) });
+}
+
+async function readMember(wire: Wire, content: (bytes: Uint8Array) => void): Promise<MemberFacts> {
+  const header = new GzipHeaderReader();
+  while (!header.done) wire.unread(header.push(await more(wire, 'header')));
+  let crc = 0;
+  let size = 0;
+  await inflate(wire, (bytes) => {
+    crc = crc32(bytes, crc);
+    size += bytes.length;
+    content(bytes);
+  });
+  const trailer = await take(wire, 8, 'trailer');
+  return {
+    crc,
+    size: size % 2 ** 32,
+    trailerCrc: trailer.readUInt32LE(0),
+    trailerSize: trailer.readUInt32LE(4),
+  };
+}
+
+async function more(wire: Wire, part: string): Promise<Uint8Array> {
+  const bytes = await wire.read();
+  if (bytes !== undefined) return bytes;
+  throw new Mismatch(`the connection was closed inside the member's ${part}`, {
+    expected: 'a whole gzip member',
+    received: 'end of the connection',
+  });
+}
+
+async function take(wire: Wire, length: number, part: string): Promise<Buffer> {
+  let taken = Buffer.alloc(0);
+  while (taken.length < length) {
+    const bytes = await more(wire, part);
+    const missing = length - taken.length;
+    taken = Buffer.concat([taken, bytes.subarray(0, missing)]);
+    wire.unread(bytes.subarray(missing));
+  }
+  return taken;
+}
+
+/** Inflates up to the end of the deflate data and puts back what follows (GATHERD-6.7). */
+async function inflate(wire: Wire, content: (bytes: Uint8Array) => void): Promise<void> {
+  const stream = createInflateRaw();
+  let failure: Error | undefined;
+  let ended = false;
+  let written = 0;
+  stream.on('data', content);
+  stream.on('error', (error: Error) => {
+    failure = error;
+  });
+  stream.on('end', () => {
+    ended = true;
+  });
+  try {
+    while (!ended) {
+      const chunk = await more(wire, 'deflate data');
+      written += chunk.length;
+      await digested(stream, chunk);
+      if (failure !== undefined) {
+        const details = { expected: 'deflate data', received: failure.message };
+        throw new Mismatch('the deflate data is damaged', details);
+      }
+      // Only what the data's end left over is not counted by the stream.
+      wire.unread(chunk.subarray(chunk.length - (written - stream.bytesWritten)));
+      ended ||= written > stream.bytesWritten;
+    }
+  } finally {
+    stream.destroy();
+  }
+}
+
+/** Waits until the stream has done what it can with a chunk: past its end it never says so by the callback. */
+function digested(stream: InflateRaw, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('end', done).off('error', done);
+      resolve();
+    };
+    stream.on('end', done).on('error', done);
+    stream.write(chunk, done);
+  });
+}

@@ -1,0 +1,95 @@
+import { check } from '../case.js';
+import { FAR_FUTURE, type GatherdCase, type GatherdContext } from './context.js';
+import { receiveInfo } from './object-cases.js';
+import { readUpdate, receiveCompressed, receiveUpdate } from './transfer.js';
+import { TRANSFER_MS } from './update-cases.js';
+
+/** The sessions that are on record, word for word: section 7. */
+export const sessionCases: readonly GatherdCase[] = [
+  {
+    id: 'session/notes-1995',
+    title: 'the full copy of the developer notes: HELLO, SEND-UPDATE 0, QUIT, sent at once',
+    rules: ['GATHERD-7.1', 'GATHERD-1.8'],
+    source: 'gatherd NOTES',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const survey = await context.survey();
+      const wire = await context.connect();
+      await wire.send('HELLO client.host.name\nSEND-UPDATE 0\nQUIT\n');
+      await wire.expect(0, 'the connection');
+      await wire.expect(100, 'HELLO');
+      sameAs(survey.transfer, await readUpdate(wire, 'SEND-UPDATE 0'));
+      await wire.expect(999, 'QUIT');
+    },
+  },
+  {
+    id: 'session/beckett',
+    title: 'the compressed full copy of the sample client, step by step',
+    rules: ['GATHERD-7.2', 'GATHERD-6.2'],
+    source: 'beckett',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const survey = await context.survey();
+      const wire = await context.session();
+      await wire.send('HELLO client.example.org\n');
+      await wire.expect(100, 'HELLO');
+      await context.set(wire, 'compression');
+      sameAs(survey.transfer, await receiveCompressed(wire, 0));
+      await wire.send('QUIT\n');
+      await wire.expect(999, 'QUIT');
+    },
+  },
+  {
+    id: 'session/roads',
+    title: 'the ROADS client, which says no HELLO and leaves without reading the answer to QUIT',
+    rules: ['GATHERD-7.3', 'GATHERD-2.5', 'GATHERD-1.4'],
+    source: 'roads',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const survey = await context.survey();
+      const wire = await context.session();
+      await wire.send('SEND-UPDATE 0\r\n');
+      sameAs(survey.transfer, await readUpdate(wire, 'SEND-UPDATE 0'));
+      await wire.send('QUIT\r\n');
+      await wire.close();
+      await stillServes(context);
+    },
+  },
+  {
+    id: 'session/info',
+    title: 'the description of the sample client: HELLO, INFO, one object, QUIT without waiting for 600',
+    rules: ['GATHERD-7.4', 'GATHERD-3.6'],
+    source: 'beckett',
+    level: 'MUST',
+    async run(context) {
+      const wire = await context.session();
+      await wire.send('HELLO client.example.org\n');
+      await wire.expect(100, 'HELLO');
+      await receiveInfo(wire);
+      await wire.send('QUIT\n');
+      let { code } = await wire.status();
+      while (code === 600 || code === 699) ({ code } = await wire.status());
+      check(code === 999, 'wrong answer to QUIT', { expected: '999 - ...', received: `${code} - ...` });
+    },
+  },
+];
+
+/** @throws Mismatch the two streams are not equal byte for byte */
+export function sameAs(
+  wanted: { readonly digest: string; readonly objects: number },
+  came: { readonly digest: string; readonly objects: number },
+): void {
+  check(wanted.digest === came.digest, 'not the stream of the first full transfer', {
+    expected: `${wanted.objects} objects, SHA-256 ${wanted.digest}`,
+    received: `${came.objects} objects, SHA-256 ${came.digest}`,
+  });
+}
+
+/** A new session gets its answers. */
+export async function stillServes(context: GatherdContext): Promise<void> {
+  const wire = await context.session();
+  await receiveUpdate(wire, FAR_FUTURE);
+}

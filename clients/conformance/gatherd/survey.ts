@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { REQUIRED_NAMES } from '../../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import type { StreamObject } from './stream-check.js';
+import type { Transfer } from './transfer.js';
+
+/** An object that the server is known to have. */
+export interface Sample {
+  /** The URL's bytes, as Latin-1. */
+  readonly url: string;
+  readonly updateTime: UnixSeconds | undefined;
+  readonly digest: string;
+}
+
+/** What the first full transfer told about the database. It should not change while it is looked at. */
+export interface Survey {
+  readonly transfer: Transfer;
+  /** Objects without a readable Update-Time; they come with every update (GATHERD-4.3). */
+  readonly untimed: number;
+  readonly oldest: UnixSeconds | undefined;
+  readonly newest: UnixSeconds | undefined;
+  /** Objects whose Update-Time is `newest`. */
+  readonly atNewest: number;
+  /** How many objects have which Update-Time; undefined when there are too many different ones to keep. */
+  readonly times: ReadonlyMap<UnixSeconds, number> | undefined;
+  readonly samples: readonly Sample[];
+  /** One whose URL has a percent sign. */
+  readonly percent: Sample | undefined;
+  /** The first object that lacks what a Broker insists on (SOIF-6.5), and what it lacks. */
+  readonly incomplete: string | undefined;
+}
+
+const MAX_TIMES = 10_000;
+const MAX_SAMPLES = 3;
+/** Fits into a command line (GATHERD-2.4). */
+const MAX_SAMPLE_URL = 8000;
+
+/** Collects a {@link Survey} while a full transfer passes. */
+export class Surveyor {
+  #untimed = 0;
+  #oldest: UnixSeconds | undefined;
+  #newest: UnixSeconds | undefined;
+  #atNewest = 0;
+  #times: Map<UnixSeconds, number> | undefined = new Map();
+  readonly #samples: Sample[] = [];
+  #percent: Sample | undefined;
+  #incomplete: string | undefined;
+
+  add(item: StreamObject): void {
+    const { object } = item;
+    const time = object.number('Update-Time');
+    this.#count(time);
+    const lacking = REQUIRED_NAMES.filter((name) => (object.text(name) ?? '') === '');
+    if (lacking.length > 0) this.#incomplete ??= `${object.url} has no ${lacking.join(', ')}`;
+    const url = Buffer.from(object.urlBytes).toString('latin1');
+    if (!item.exact || url.length > MAX_SAMPLE_URL) return;
+    if (this.#samples.length < MAX_SAMPLES) this.#samples.push(sampleOf(item, url, time));
+    if (/%[0-9a-f]{2}/i.test(url)) this.#percent ??= sampleOf(item, url, time);
+  }
+
+  survey(transfer: Transfer): Survey {
+    return {
+      transfer,
+      untimed: this.#untimed,
+      oldest: this.#oldest,
+      newest: this.#newest,
+      atNewest: this.#atNewest,
+      times: this.#times,
+      samples: this.#samples,
+      percent: this.#percent,
+      incomplete: this.#incomplete,
+    };
+  }
+
+  #count(time: UnixSeconds | undefined): void {
+    if (time === undefined) {
+      this.#untimed++;
+      return;
+    }
+    if (this.#oldest === undefined || time < this.#oldest) this.#oldest = time;
+    if (this.#newest === undefined || time > this.#newest) {
+      this.#newest = time;
+      this.#atNewest = 0;
+    }
+    if (time === this.#newest) this.#atNewest++;
+    this.#times?.set(time, (this.#times.get(time) ?? 0) + 1);
+    if (this.#times !== undefined && this.#times.size > MAX_TIMES) this.#times = undefined;
+  }
+}
+
+function sampleOf({ bytes }: StreamObject, url: string, updateTime: UnixSeconds | undefined): Sample {
+  return { url, updateTime, digest: digestOf(bytes) };
+}
+
+/** SHA-256, hexadecimal. */
+export function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

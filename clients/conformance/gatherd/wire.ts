@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { ConnectionError } from '../../../protocols/errors.js';
+import { Mismatch } from '../case.js';
+import { printable } from '../printable.js';
+import { type Target, targetText } from '../target.js';
+import type { Transcript } from '../transcript.js';
+
+/** A status line as far as a collector needs it (GATHERD-1.6): the number decides. */
+export interface Status {
+  readonly code: number;
+  /** The line without its LF; a CR is still there. */
+  readonly line: string;
+}
+
+export interface WireOptions {
+  readonly transcript: Transcript;
+  /** Whoever fires it closes the connection too; then what waits here rejects with its reason. */
+  readonly signal: AbortSignal;
+  /** Milliseconds to wait for the connection and for the next byte. */
+  readonly idleMs: number;
+}
+
+/** Longest line that is waited for, bytes: HELP and INFO lines are far shorter. */
+const MAX_LINE = 64 * 1024;
+const NOTHING = new Uint8Array(0);
+const LF = 0x0a;
+
+/**
+ * A connection to the server under test: lines and bytes, nothing of the protocol but the form of a status line, so that
+ * nothing is forgiven that a case wants to see. Reads from the socket only what is asked for.
+ */
+export class Wire implements AsyncDisposable {
+  readonly #socket: Socket;
+  readonly #input: AsyncIterator<Buffer, undefined>;
+  readonly #options: WireOptions;
+  #held: Uint8Array = NOTHING;
+  #ended = false;
+
+  private constructor(socket: Socket, options: WireOptions) {
+    this.#socket = socket;
+    this.#input = socket.iterator({ destroyOnReturn: false });
+    this.#options = options;
+  }
+
+  /** Connects. Rejects with ConnectionError. */
+  static async open(target: Target, options: WireOptions): Promise<Wire> {
+    options.signal.throwIfAborted();
+    const socket = connect({ ...target, noDelay: true });
+    socket.on('error', () => {}); // whoever reads or writes hears of it
+    const late = AbortSignal.any([options.signal, AbortSignal.timeout(options.idleMs)]);
+    try {
+      await once(socket, 'connect', { signal: late });
+    } catch (cause) {
+      socket.destroy();
+      options.signal.throwIfAborted();
+      const why = cause instanceof Error && !late.aborted ? cause.message : 'no connection in time';
+      throw new ConnectionError(`${targetText(target)}: ${why}`, { cause });
+    }
+    options.transcript.note('connected');
+    return new Wire(socket, options);
+  }
+
+  /** Sends; text is ASCII with its line ends in it. Resolves when the system has taken the bytes. */
+  async send(data: string | Uint8Array): Promise<void> {
+    const bytes = typeof data === 'string' ? Buffer.from(data, 'latin1') : data;
+    this.#options.transcript.sent(bytes);
+    const written = new Promise<void>((resolve, reject) => {
+      this.#socket.write(bytes, (error) => (error ? reject(error) : resolve()));
+    });
+    await this.#inTime(written, 'the server accepts no data');
+  }
+
+  /** The next bytes; undefined when the server has closed its side. */
+  async read(): Promise<Uint8Array | undefined> {
+    if (this.#held.length > 0) {
+      const held = this.#held;
+      this.#held = NOTHING;
+      return held;
+    }
+    if (this.#ended) return undefined;
+    const { done, value } = await this.#inTime(this.#input.next(), 'the server sends nothing');
+    if (done === true) {
+      this.#ended = true;
+      this.#options.transcript.note('closed by the server');
+      return undefined;
+    }
+    this.#options.transcript.received(value);
+    return value;
+  }
+
+  /** Puts back what was read too far. */
+  unread(bytes: Uint8Array): void {
+    this.#held = this.#held.length === 0 ? bytes : Buffer.concat([bytes, this.#held]);
+  }
+
+  /** The first byte of what comes next, which stays there; undefined at the end. */
+  async peek(): Promise<number | undefined> {
+    const bytes = await this.read();
+    if (bytes !== undefined) this.unread(bytes);
+    return bytes?.[0];
+  }
+
+  /** The next line without its LF, as Latin-1. Rejects with ConnectionError when there is none. */
+  async line(): Promise<string> {
+    let line: Uint8Array = NOTHING;
+    for (;;) {
+      const bytes = await this.read();
+      if (bytes === undefined) {
+        throw new ConnectionError(
+          `closed by the server behind "${printable(line)}", where a line was expected`,
+        );
+      }
+      const end = bytes.indexOf(LF);
+      line = Buffer.concat([line, end < 0 ? bytes : bytes.subarray(0, end)]);
+      if (end >= 0) {
+        this.unread(bytes.subarray(end + 1));
+        return Buffer.from(line).toString('latin1');
+      }
+      if (line.length > MAX_LINE) throw new ConnectionError(`a line of more than ${MAX_LINE} bytes`);
+    }
+  }
+
+  /** The next line, which has to begin with a status number. @throws Mismatch */
+  async status(): Promise<Status> {
+    const bytes = await this.read();
+    // Looked at before the line is complete: binary data need not have an end of line.
+    if (bytes !== undefined) this.unread(bytes);
+    if (bytes !== undefined && !isDigit(bytes[0])) {
+      throw new Mismatch('not a status line', { expected: 'NNN - text', received: printable(bytes) });
+    }
+    const line = await this.line();
+    const digits = /^\d{3}(?!\d)/.exec(line)?.[0];
+    if (digits === undefined) {
+      throw new Mismatch('not a status line', { expected: 'NNN - text', received: printable(line) });
+    }
+    return { code: Number(digits), line };
+  }
+
+  /** The next line, which has to have this number. @throws Mismatch */
+  async expect(code: number, after: string): Promise<Status> {
+    const status = await this.status();
+    if (status.code === code) return status;
+    throw new Mismatch(`wrong answer to ${after}`, {
+      expected: `${String(code).padStart(3, '0')} - ...`,
+      received: printable(status.line),
+    });
+  }
+
+  /** Passes when the server closes and has nothing more to say. @throws Mismatch */
+  async expectEnd(after: string): Promise<void> {
+    const bytes = await this.read();
+    if (bytes === undefined) return;
+    throw new Mismatch(`more data after ${after}`, {
+      expected: 'end of the connection',
+      received: printable(bytes),
+    });
+  }
+
+  /** Closes our direction only. */
+  endInput(): void {
+    this.#options.transcript.note('our direction closed');
+    this.#socket.end();
+  }
+
+  /** Drops the connection with a TCP reset. */
+  reset(): void {
+    this.#options.transcript.note('connection reset by us');
+    this.#socket.resetAndDestroy();
+  }
+
+  /** Drops the connection; resolves when it is gone. */
+  async close(): Promise<void> {
+    if (this.#socket.closed) return;
+    const closed = new Promise((resolve) => this.#socket.once('close', resolve));
+    this.#socket.destroy();
+    await closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** System errors and silence become ConnectionErrors. */
+  async #inTime<T>(work: Promise<T>, problem: string): Promise<T> {
+    const { idleMs, signal } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new ConnectionError(`${problem} for ${idleMs} ms`)), idleMs);
+    });
+    try {
+      return await Promise.race([work, silence]);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ConnectionError) throw error;
+      throw new ConnectionError(`the connection broke: ${messageOf(error)}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,30 @@
+/** Bytes shown of a text unless told otherwise. */
+const SHOWN_BYTES = 200;
+
+/**
+ * Bytes as one line of ASCII: `\n`, `\r`, `\t`, `\\`, `\xHH` for what cannot be shown, and how many were left out.
+ * @param limit bytes shown at most
+ */
+export function printable(bytes: Uint8Array | string, limit = SHOWN_BYTES): string {
+  const all = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+  let text = '';
+  for (const byte of all.subarray(0, limit)) text += NAMES[byte] ?? '';
+  return all.length > limit ? `${text} [${all.length - limit} more bytes]` : text;
+}
+
+const NAMES: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
+  switch (byte) {
+    case 0x09:
+      return '\\t';
+    case 0x0a:
+      return '\\n';
+    case 0x0d:
+      return '\\r';
+    case 0x5c:
+      return '\\\\';
+    default:
+      return byte < 0x20 || byte > 0x7e
+        ? `\\x${byte.toString(16).padStart(2, '0')}`
+        : String.fromCharCode(byte);
+  }
+});

@@ -1,0 +1,140 @@
+import type { CaseResult } from './runner.js';
+import { Tally } from './tally.js';
+import type { TranscriptEntry } from './transcript.js';
+
+/** What a report says beside the results. */
+export interface ReportOptions {
+  readonly suite: string;
+  readonly target: string;
+  /** A SHOULD counts like a MUST. Default false: it is shown, but does not count as a failure. */
+  readonly strict?: boolean;
+}
+
+type Results = AsyncIterable<CaseResult> | Iterable<CaseResult>;
+type Report = AsyncGenerator<string, void, undefined>;
+
+/** A turn as the reports show it: `>` from the kit to the peer, `<` back, `#` a remark. */
+function turn({ direction, text }: TranscriptEntry): string {
+  return `${{ sent: '>', received: '<', note: '#' }[direction]} ${text}`;
+}
+
+function label({ id, title, level, rules }: CaseResult): string {
+  return `${id}: ${title} (${level} ${rules.join(', ')})`;
+}
+
+/**
+ * TAP version 14, case by case as they end. A SHOULD that failed is `not ok` with the TODO directive, which consumers
+ * show and do not count, unless `strict`.
+ */
+export async function* tap(results: Results, options: ReportOptions): Report {
+  const tally = new Tally();
+  yield `TAP version 14\n# harvest conformance ${escapeTap(options.suite)} ${escapeTap(options.target)}\n`;
+  for await (const result of results) {
+    tally.add(result);
+    const ok = result.verdict === 'fail' ? 'not ok' : 'ok';
+    yield `${ok} ${tally.total} - ${escapeTap(label(result))}${directive(result, options)}\n${diagnostics(result)}`;
+  }
+  yield `1..${tally.total}\n# ${tally}\n`;
+}
+
+function directive({ verdict, level, message = '' }: CaseResult, { strict = false }: ReportOptions): string {
+  if (verdict === 'skip') return ` # SKIP ${escapeTap(message)}`;
+  return verdict === 'fail' && level === 'SHOULD' && !strict ? ' # TODO a SHOULD' : '';
+}
+
+/** TAP 14: a description has no line ends, and `#` and `\` are escaped. */
+function escapeTap(text: string): string {
+  return text.replace(/[\r\n]+/g, ' ').replace(/[\\#]/g, '\\$&');
+}
+
+/** The YAML block: JSON's strings are YAML's, so nothing in them can end it. A pass needs no transcript. */
+function diagnostics(result: CaseResult): string {
+  const { message, expected, received, source, milliseconds, verdict, transcript } = result;
+  const lines: string[] = [];
+  const add = (name: string, value: string | undefined) => {
+    if (value !== undefined) lines.push(`  ${name}: ${JSON.stringify(value)}\n`);
+  };
+  if (verdict === 'fail') {
+    add('message', message);
+    add('expected', expected);
+    add('received', received);
+  }
+  add('source', source);
+  lines.push(`  milliseconds: ${milliseconds}\n`);
+  if (verdict === 'fail' && transcript.length > 0) {
+    lines.push('  transcript:\n');
+    for (const entry of transcript) lines.push(`    - ${JSON.stringify(turn(entry))}\n`);
+  }
+  return `  ---\n${lines.join('')}  ...\n`;
+}
+
+/** One JSON document: `{ suite, target, results: CaseResult[], totals }`, one result a line. */
+export async function* json(results: Results, { suite, target, strict = false }: ReportOptions): Report {
+  const tally = new Tally();
+  yield `{"suite":${JSON.stringify(suite)},"target":${JSON.stringify(target)},"results":[`;
+  for await (const result of results) {
+    yield `${tally.total === 0 ? '' : ','}\n${JSON.stringify(result)}`;
+    tally.add(result);
+  }
+  const { total, pass, failedMust, failedShould, skip } = tally;
+  const totals = { total, pass, failedMust, failedShould, skip, conforms: tally.failures(strict) === 0 };
+  yield `\n],"totals":${JSON.stringify(totals)}}\n`;
+}
+
+/** JUnit XML. Its counts stand before the cases, so the report comes when the last case has ended. */
+export async function* junit(results: Results, options: ReportOptions): Report {
+  const { suite, target, strict = false } = options;
+  const tally = new Tally();
+  const cases: string[] = [];
+  let milliseconds = 0;
+  for await (const result of results) {
+    tally.add(result);
+    milliseconds += result.milliseconds;
+    cases.push(testcase(result, strict));
+  }
+  const failures = tally.failures(strict);
+  const counts = [
+    `tests="${tally.total}" failures="${failures}" errors="0"`,
+    `skipped="${tally.total - tally.pass - failures}" time="${seconds(milliseconds)}"`,
+  ].join(' ');
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="harvest conformance" ${counts}>\n`;
+  yield `<testsuite name="${escapeXml(`${suite} ${target}`)}" ${counts}>\n`;
+  yield* cases;
+  yield '</testsuite>\n</testsuites>\n';
+}
+
+function testcase(result: CaseResult, strict: boolean): string {
+  const { suite, milliseconds, transcript, source } = result;
+  const attributes = `classname="${escapeXml(suite)}" name="${escapeXml(label(result))}" time="${seconds(milliseconds)}"`;
+  const output = [`source: ${source}`, ...transcript.map(turn)].join('\n');
+  return `<testcase ${attributes}>\n${verdictXml(result, strict)}<system-out>${escapeXml(output)}</system-out>\n</testcase>\n`;
+}
+
+function verdictXml(result: CaseResult, strict: boolean): string {
+  const { verdict, level, message = '', expected, received } = result;
+  if (verdict === 'pass') return '';
+  if (verdict === 'skip') return `<skipped message="${escapeXml(message)}"/>\n`;
+  // JUnit knows no failure that does not count.
+  if (level === 'SHOULD' && !strict)
+    return `<skipped message="${escapeXml(`SHOULD, failed: ${message}`)}"/>\n`;
+  const details = [`expected: ${expected ?? '-'}`, `received: ${received ?? '-'}`].join('\n');
+  return `<failure type="${level}" message="${escapeXml(message)}">${escapeXml(details)}</failure>\n`;
+}
+
+function seconds(milliseconds: number): string {
+  return (milliseconds / 1000).toFixed(3);
+}
+
+/** For text and for attributes in double quotes; what XML 1.0 has no character for becomes `?`. */
+function escapeXml(text: string): string {
+  return text
+    .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/gu, '?')
+    .replace(/[&<>"]/g, (character) => XML_NAMES[character] ?? character);
+}
+
+const XML_NAMES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};

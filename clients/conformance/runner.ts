@@ -1,0 +1,167 @@
+import { ConnectionError, KitError } from '../../protocols/errors.js';
+import { type CaseDescription, Mismatch, NotApplicable } from './case.js';
+import { Transcript, type TranscriptEntry } from './transcript.js';
+
+/** Milliseconds a case may take unless told otherwise. */
+export const CASE_TIMEOUT_MS = 10_000;
+
+/** What came of one case. */
+export interface CaseResult extends Omit<CaseDescription, 'timeoutMs'> {
+  readonly suite: string;
+  readonly verdict: 'pass' | 'fail' | 'skip';
+  /** Why it failed or was skipped. */
+  readonly message?: string;
+  readonly expected?: string;
+  readonly received?: string;
+  readonly transcript: readonly TranscriptEntry[];
+  readonly milliseconds: number;
+}
+
+/** A case that knows its target. */
+export interface BoundCase extends CaseDescription {
+  /** As {@link ConformanceCase.run}; stops soon after the signal, which fires when its time is over. */
+  run(transcript: Transcript, signal: AbortSignal): Promise<void>;
+}
+
+/** What every suite gets beside its own words. */
+export interface SuiteOptions {
+  /** Milliseconds for one case. Default {@link CASE_TIMEOUT_MS}. */
+  readonly timeoutMs?: number;
+  /** Gives up preparing, and everything that was prepared. */
+  readonly signal?: AbortSignal;
+}
+
+/** A suite bound to the target that its words name. */
+export interface PreparedSuite extends AsyncDisposable {
+  readonly suite: string;
+  /** What is judged, for the report: `localhost:8500`. */
+  readonly target: string;
+  readonly cases: readonly BoundCase[];
+}
+
+/** The cases for one kind of peer. Each subfolder of `clients/conformance` exports one as `suite` from `suite.ts`. */
+export interface Suite {
+  /** The name of its folder, and what the command line calls it. */
+  readonly name: string;
+  /** One line. */
+  readonly title: string;
+  /** Its own words on the command line, e.g. `HOST[:PORT]`. */
+  readonly usage: string;
+  /** All it can look at, for a list without a peer. */
+  readonly cases: readonly CaseDescription[];
+  /**
+   * Reads its words and binds the cases. Rejects with UsageError (the words are wrong) or ConnectionError (nobody
+   * is there).
+   */
+  prepare(words: readonly string[], options: SuiteOptions): Promise<PreparedSuite>;
+}
+
+export interface RunOptions {
+  /** Only cases whose id or one of whose rules matches one of these ({@link matchesPattern}). */
+  readonly only?: readonly string[];
+  /** Milliseconds for one case. Default {@link CASE_TIMEOUT_MS}. */
+  readonly timeoutMs?: number;
+  /** Stops between two cases and inside one; the iteration throws its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** Runs the cases one after the other. A case that takes too long fails; a defect of the kit itself is thrown. */
+export async function* runSuite(
+  prepared: PreparedSuite,
+  options: RunOptions = {},
+): AsyncGenerator<CaseResult, void, undefined> {
+  const { only = [], timeoutMs = CASE_TIMEOUT_MS, signal } = options;
+  for (const bound of selectCases(prepared.cases, only)) {
+    signal?.throwIfAborted();
+    const result = await runCase(prepared.suite, bound, timeoutMs, signal);
+    signal?.throwIfAborted();
+    yield result;
+  }
+}
+
+/** The cases that one of the patterns names; all when there is none. */
+export function selectCases<Case extends CaseDescription>(
+  cases: readonly Case[],
+  only: readonly string[],
+): readonly Case[] {
+  if (only.length === 0) return cases;
+  const named = ({ id, rules }: CaseDescription) =>
+    only.some((pattern) => [id, ...rules].some((name) => matchesPattern(name, pattern)));
+  return cases.filter(named);
+}
+
+/** Whether a pattern describes the whole name; `*` stands for any characters. Case does not matter. */
+export function matchesPattern(name: string, pattern: string): boolean {
+  const parts = pattern.toLowerCase().split('*');
+  const text = name.toLowerCase();
+  const first = parts[0] ?? '';
+  const last = parts.at(-1) ?? '';
+  if (parts.length === 1) return text === first;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - at >= last.length && text.endsWith(last);
+}
+
+async function runCase(
+  suite: string,
+  bound: BoundCase,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<CaseResult> {
+  const { id, title, rules, source, level } = bound;
+  const transcript = new Transcript();
+  const started = performance.now();
+  const outcome = await judge(bound, transcript, Math.max(timeoutMs, bound.timeoutMs ?? 0), signal);
+  const milliseconds = Math.round(performance.now() - started);
+  return { suite, id, title, rules, source, level, ...outcome, transcript: transcript.entries, milliseconds };
+}
+
+type Outcome = Pick<CaseResult, 'verdict' | 'message' | 'expected' | 'received'>;
+
+/** Runs one case against the clock. A case that does not heed its signal is left behind. */
+async function judge(
+  bound: BoundCase,
+  transcript: Transcript,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  const stop = new AbortController();
+  const late = new ConnectionError(`no verdict within ${timeoutMs} ms`);
+  const abort = () => stop.abort(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(() => stop.abort(late), timeoutMs);
+  try {
+    await Promise.race([bound.run(transcript, stop.signal), aborted(stop.signal)]);
+    return { verdict: 'pass' };
+  } catch (error) {
+    if (stop.signal.aborted) return { verdict: 'fail', message: late.message };
+    return outcomeOf(error);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+    // Whatever the case left open goes with its signal.
+    stop.abort(late);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+/** What an error of a case means. One that is neither about the peer nor about the rules is a defect of the kit. */
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof NotApplicable) return { verdict: 'skip', message: error.message };
+  if (error instanceof Mismatch) {
+    const { message, expected, received } = error;
+    return { verdict: 'fail', message, expected, received };
+  }
+  if (error instanceof KitError) return { verdict: 'fail', message: error.message };
+  throw error;
+}

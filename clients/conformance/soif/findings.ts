@@ -1,0 +1,73 @@
+/** The rules that a stream is judged by, one verdict each. */
+export type RuleId =
+  | 'layout'
+  | 'sizes'
+  | 'line-ends'
+  | 'names'
+  | 'url'
+  | 'url-encoding'
+  | 'empty-values'
+  | 'duplicates'
+  | 'times'
+  | 'md5'
+  | 'required-attributes'
+  | 'utf-8'
+  | 'wrappers'
+  | 'final-newlines'
+  | 'tolerant-reader';
+
+/** One place where a rule is broken. */
+export interface Offence {
+  /** Bytes from the start of the (decompressed) stream. */
+  readonly offset: number;
+  /** URL of the object it is in; empty outside of objects. */
+  readonly url: string;
+  readonly message: string;
+}
+
+/** What was found about one rule. */
+export interface Finding {
+  /** How often there was something to look at. */
+  looked: number;
+  /** How often the rule was broken. */
+  broken: number;
+  /** The first of these. */
+  readonly offences: Offence[];
+}
+
+/** Offences of one rule that are kept to be shown. */
+const SHOWN_OFFENCES = 10;
+/** Characters of a URL that are shown. */
+const SHOWN_URL = 200;
+
+/** Collects what a stream's checks find, rule by rule. Memory does not grow with the stream. */
+export class Findings {
+  objects = 0;
+  attributes = 0;
+  /** Bytes of the stream, decompressed. */
+  bytes = 0;
+  readonly #byRule = new Map<RuleId, Finding>();
+
+  of(rule: RuleId): Finding {
+    let finding = this.#byRule.get(rule);
+    if (finding === undefined) {
+      finding = { looked: 0, broken: 0, offences: [] };
+      this.#byRule.set(rule, finding);
+    }
+    return finding;
+  }
+
+  /** There was something to look at. */
+  look(rule: RuleId): void {
+    this.of(rule).looked++;
+  }
+
+  /** The rule is broken. */
+  offend(rule: RuleId, offset: number, url: string, message: string): void {
+    const finding = this.of(rule);
+    finding.broken++;
+    if (finding.offences.length < SHOWN_OFFENCES) {
+      finding.offences.push({ offset, url: url.slice(0, SHOWN_URL), message });
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { SectionDecoder, type SectionItem } from '../../../protocols/soif/index.js';
+import { Findings } from './findings.js';
+import { LayoutChecker } from './layout-checker.js';
+import type { StreamKind } from './wrapper-checker.js';
+
+/** What a stream was found to be. */
+export interface Judgement {
+  readonly findings: Findings;
+  readonly kind: StreamKind;
+  /** Whether it came as gzip. */
+  readonly compressed: boolean;
+}
+
+/**
+ * Reads a stream to its end and judges it by every rule. Memory is bounded by the largest object (the decoder that is
+ * asked for a second opinion holds one, 64 MiB at most), whatever the size of the stream.
+ * @param source the bytes as they are stored; gzip is recognised by its first two bytes (GATHERD-10.2)
+ * @param kind undefined: what the first line is decides
+ * Rejects with the source's error, or zlib's when the gzip data is damaged.
+ */
+export async function judgeStream(source: AsyncIterable<Uint8Array>, kind?: StreamKind): Promise<Judgement> {
+  const findings = new Findings();
+  const layout = new LayoutChecker(findings, kind);
+  const second = new SecondOpinion(findings);
+  const { compressed, stream } = await decompressed(source);
+  for await (const piece of stream) {
+    const chunk = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    findings.bytes += chunk.length;
+    layout.push(chunk);
+    second.push(chunk);
+  }
+  layout.end();
+  second.end();
+  return { findings, kind: layout.kind, compressed };
+}
+
+/** The project's own tolerant decoder: what it loses, others will lose (SOIF-4.5). */
+class SecondOpinion {
+  readonly #findings: Findings;
+  readonly #decoder = new SectionDecoder();
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#take(this.#decoder.push(chunk));
+  }
+
+  end(): void {
+    this.#take(this.#decoder.end());
+  }
+
+  #take(items: readonly SectionItem[]): void {
+    for (const item of items) {
+      if (item.kind === 'object') this.#findings.look('tolerant-reader');
+      else if (item.kind === 'warning' && item.rule === 'SOIF-4.5') {
+        this.#findings.look('tolerant-reader');
+        this.#findings.offend('tolerant-reader', item.offset, '', item.message);
+      }
+    }
+  }
+}
+
+async function decompressed(
+  source: AsyncIterable<Uint8Array>,
+): Promise<{ compressed: boolean; stream: AsyncIterable<Uint8Array> }> {
+  const pieces = source[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let length = 0;
+  while (length < 2) {
+    const { done, value } = await pieces.next();
+    if (done === true) break;
+    first.push(value);
+    length += value.length;
+  }
+  const [magic0, magic1] = Buffer.concat(first);
+  const all = rejoined(first, pieces);
+  if (magic0 !== 0x1f || magic1 !== 0x8b) return { compressed: false, stream: all };
+  return { compressed: true, stream: gunzipped(all) };
+}
+
+async function* rejoined(
+  first: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+async function* gunzipped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // The pipeline hands the error of either to the other; iterating over gunzip throws it.
+  const gunzip = createGunzip();
+  const piped = pipeline(source, gunzip);
+  piped.catch(() => {});
+  yield* gunzip;
+  await piped;
+}

@@ -1,0 +1,84 @@
+import type { Findings } from './findings.js';
+import { ValueChecker } from './value-checker.js';
+
+/** SOIF-6.5. */
+const REQUIRED = ['gatherer-name', 'gatherer-host', 'gatherer-version', 'update-time'];
+/** Names of one object that are remembered; an object with more is checked for duplicates among these. */
+const MAX_NAMES = 65_536;
+/** SOIF-2.8. */
+const NAME = /^[A-Za-z0-9_.<>-]+$/;
+const TYPE = /^[A-Za-z0-9-]+$/;
+/** SOIF-2.9: bytes that an emitter percent-encodes. */
+const TO_ENCODE = /[\x00-\x20{}\x7f-\xff]/;
+
+/** Checks what is inside an object, once its layout is known. Texts have a character a byte. */
+export class ObjectChecker {
+  readonly value: ValueChecker;
+  readonly #findings: Findings;
+  readonly #names = new Set<string>();
+  #start = 0;
+  #url = '';
+  #whole = true;
+  #wantsBookkeeping = true;
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
+    this.value = new ValueChecker(findings);
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** The line `@type { url` has been read. */
+  begin(type: string, url: string, offset: number, wantsBookkeeping: boolean): void {
+    const findings = this.#findings;
+    this.#start = offset;
+    this.#url = url;
+    this.#whole = true;
+    this.#wantsBookkeeping = wantsBookkeeping;
+    this.#names.clear();
+    findings.objects++;
+    for (const rule of ['layout', 'line-ends', 'names', 'url', 'url-encoding'] as const) findings.look(rule);
+    if (!TYPE.test(type)) findings.offend('names', offset, url, `template type ${JSON.stringify(type)}`);
+    if (url === '') findings.offend('url', offset, url, 'the URL is missing');
+    else if (url.startsWith('{')) findings.offend('url', offset, url, 'the URL begins with a brace');
+    else if (/[\t-\r ]/.test(url)) findings.offend('url', offset, url, 'white space in the URL');
+    else if (TO_ENCODE.test(url)) {
+      findings.offend(
+        'url-encoding',
+        offset,
+        url,
+        `not percent-encoded: ${JSON.stringify(TO_ENCODE.exec(url)?.[0])}`,
+      );
+    }
+  }
+
+  /** The head `name{size}:` of an attribute has been read; its value comes next. */
+  attribute(name: string, offset: number, valueOffset: number): void {
+    const findings = this.#findings;
+    findings.attributes++;
+    for (const rule of ['names', 'sizes', 'duplicates'] as const) findings.look(rule);
+    if (!NAME.test(name))
+      findings.offend('names', offset, this.#url, `attribute name ${JSON.stringify(name)}`);
+    const folded = name.toLowerCase();
+    if (this.#names.has(folded)) findings.offend('duplicates', offset, this.#url, `${name} occurs again`);
+    else if (this.#names.size < MAX_NAMES) this.#names.add(folded);
+    this.value.begin(name, this.#url, valueOffset);
+  }
+
+  /** Part of the object could not be read: what is missing may be there. */
+  damaged(): void {
+    this.#whole = false;
+  }
+
+  /** The closing brace has been read. */
+  end(): void {
+    if (!this.#whole || !this.#wantsBookkeeping) return;
+    this.#findings.look('required-attributes');
+    const missing = REQUIRED.filter((name) => !this.#names.has(name));
+    if (missing.length > 0) {
+      this.#findings.offend('required-attributes', this.#start, this.#url, `${missing.join(', ')} missing`);
+    }
+  }
+}

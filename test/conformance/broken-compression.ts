@@ -1,0 +1,175 @@
+import { gzipSync } from 'node:zlib';
+import type { BrokenServer } from './broken-servers.js';
+import { ENTRIES } from './reference.js';
+import { EMPTY_SECTIONS, line, SOUND, stream } from './simple-gatherd.js';
+
+export const inCompression = (fails: readonly string[]) => fails.map((name) => `compression/${name}`);
+/** Cases that read compressed data of any time stamp. */
+export const READS_COMPRESSED = [
+  ...inCompression([
+    'status-in-clear',
+    'one-member',
+    'trailer',
+    'end-line-directly',
+    'same-content',
+    'incremental',
+    'empty-update',
+    'stays-on',
+  ]),
+  'session/beckett',
+];
+
+/** Defects of SET compression and what follows it. */
+export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
+  {
+    defect: 'none, without compression (GATHERD-6.9)',
+    habits: { set: () => line('900 - no') },
+    fails: [],
+  },
+  {
+    defect: 'SET compression is answered 100',
+    habits: { set: () => line('100 - yes') },
+    fails: ['errors/unknown-setting', 'compression/accepted'],
+  },
+  {
+    defect: 'two gzip members',
+    habits: {
+      gzip: (bytes) => Buffer.concat([gzipSync(bytes.subarray(0, 20)), gzipSync(bytes.subarray(20))]),
+    },
+    fails: ['compression/one-member'],
+  },
+  {
+    defect: 'a wrong checksum in the trailer',
+    habits: {
+      gzip: (bytes) => {
+        const member = gzipSync(bytes);
+        member.writeUInt32LE((member.readUInt32LE(member.length - 8) ^ 1) >>> 0, member.length - 8);
+        return member;
+      },
+    },
+    fails: ['compression/trailer'],
+  },
+  {
+    defect: 'a wrong length in the trailer',
+    habits: {
+      gzip: (bytes) => {
+        const member = gzipSync(bytes);
+        member.writeUInt32LE(bytes.length + 1, member.length - 4);
+        return member;
+      },
+    },
+    fails: ['compression/trailer'],
+  },
+  {
+    defect: 'a line end between member and 499',
+    habits: {
+      endUpdate: (count, { compressed }) => line(compressed ? `\n499 - ${count}` : `499 - ${count}`),
+    },
+    fails: ['compression/end-line-directly'],
+  },
+  {
+    defect: 'the end line is compressed with the data',
+    habits: {
+      gzip: (bytes) => gzipSync(Buffer.concat([bytes, Buffer.from('499 - end\n')])),
+      endUpdate: (count, { compressed }) =>
+        compressed ? { bytes: '', close: true } : line(`499 - ${count}`),
+    },
+    fails: READS_COMPRESSED,
+  },
+  {
+    defect: 'the start line is compressed',
+    habits: {
+      startUpdate: ({ compressed }) => (compressed ? '' : '400 - update\n'),
+      gzip: (bytes) => gzipSync(Buffer.concat([Buffer.from('400 - update\n'), bytes])),
+    },
+    fails: READS_COMPRESSED,
+  },
+  {
+    defect: 'the data is not compressed',
+    habits: { gzip: (bytes) => bytes },
+    fails: READS_COMPRESSED,
+  },
+  {
+    defect: 'damaged deflate data',
+    habits: {
+      gzip: (bytes) => {
+        const member = gzipSync(bytes);
+        // A block type that there is not.
+        member[10] = 0x07;
+        return member;
+      },
+    },
+    fails: READS_COMPRESSED,
+  },
+  {
+    defect: 'closes inside the member',
+    habits: {
+      gzip: (bytes) => gzipSync(bytes).subarray(0, -4),
+      endUpdate: (count, { compressed }) =>
+        compressed ? { bytes: '', close: true } : line(`499 - ${count}`),
+    },
+    fails: READS_COMPRESSED,
+  },
+  {
+    defect: 'closes behind the member',
+    habits: {
+      endUpdate: (count, { compressed }) => line(`499 - ${count}`, compressed),
+    },
+    fails: ['compression/status-in-clear', 'compression/stays-on', 'session/beckett'],
+  },
+  {
+    defect: 'an old compressed copy',
+    habits: {
+      gzip: (bytes, since) =>
+        gzipSync(since === 0 ? stream(`${EMPTY_SECTIONS}@UPDATE {\n`, ENTRIES.slice(1)) : bytes),
+    },
+    fails: ['compression/same-content', 'session/beckett'],
+  },
+  {
+    defect: 'only full transfers are compressed',
+    habits: { gzip: (bytes, since) => (since === 0 ? gzipSync(bytes) : bytes) },
+    fails: inCompression(['status-in-clear', 'end-line-directly', 'incremental', 'empty-update', 'stays-on']),
+  },
+  {
+    defect: 'the compressed copy has no wrappers',
+    habits: {
+      gzip: (bytes, since) => gzipSync(since === 0 ? stream('', ENTRIES, '') : bytes),
+    },
+    fails: ['compression/same-content', 'session/beckett'],
+  },
+  {
+    defect: 'compression ends with the first transfer',
+    habits: {
+      endUpdate: (count, session) => {
+        session.compressed = false;
+        return line(`499 - ${count}`);
+      },
+    },
+    fails: ['compression/stays-on'],
+  },
+  {
+    defect: 'INFO is compressed too',
+    habits: {
+      info: (object, session) =>
+        session.compressed ? { bytes: gzipSync(object), close: true } : SOUND.info(object, session),
+    },
+    fails: ['compression/info-in-clear'],
+  },
+  {
+    defect: 'SEND-OBJECT is compressed too',
+    habits: {
+      object: (found, session) =>
+        session.compressed
+          ? {
+              bytes: Buffer.concat([
+                Buffer.from('300 - object\n'),
+                gzipSync(found.soif),
+                Buffer.from('399 - ok\n'),
+              ]),
+              close: true,
+            }
+          : SOUND.object(found, session),
+    },
+    fails: ['compression/object-in-clear'],
+  },
+];
