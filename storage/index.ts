@@ -11,6 +11,7 @@ export {
   deflatePiece,
   EXPORT_HEAD,
   EXPORT_TAIL,
+  storedPiece,
 } from './export/format.js';
 export { objectsFrom } from './export/partial-block.js';
 export type { BlockRange, BlockSelection, BlockSum, ReadyExport } from './export/ready-export.js';

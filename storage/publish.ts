@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import {
   access,
   copyFile,
@@ -129,12 +130,9 @@ export async function currentGeneration(generationsDirectory: string): Promise<n
   const pointer = join(generationsDirectory, POINTER_FILE);
   let text: string;
   try {
-    const file = await open(pointer);
-    try {
-      text = await file.readFile('utf8');
-    } finally {
-      await file.close();
-    }
+    // On the spot: it is a few bytes that are always in memory, and every transfer asks (GATHERD-10.5). Three trips to the
+    // thread pool would take longer than a small update.
+    text = readFileSync(pointer, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw new StorageError(`${pointer} cannot be read`, { cause: error });

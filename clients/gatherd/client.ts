@@ -118,6 +118,14 @@ export class GatherdClient implements AsyncDisposable {
   }
 
   /**
+   * Whether the server has accepted `SET changes`: then it follows GATHERD-4.4 and sends in the order of GATHERD-4.6.
+   * Known from the first byte of an update's data on.
+   */
+  get changesAccepted(): boolean {
+    return this.#changesAccepted;
+  }
+
+  /**
    * The changed objects. The iteration throws ConnectionError when the transfer was incomplete (GATHERD-3.11,
    * 6.5): what it gave until then is sound, but not all.
    */
@@ -223,7 +231,7 @@ export class GatherdClient implements AsyncDisposable {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<readonly GatherdClientEvent[], void, undefined> {
     for (;;) {
-      const chunk = await this.#transport.read(signal);
+      const chunk = await this.#read(signal);
       let done = false;
       for await (const events of this.#events(chunk, signal)) {
         done ||= events.some((event) => event.kind === last);
@@ -231,6 +239,16 @@ export class GatherdClient implements AsyncDisposable {
       }
       if (done) return;
       if (chunk === undefined) throw new ConnectionError('the server closed the connection');
+    }
+  }
+
+  /** The next bytes. GATHERD-6.5: a reset behind a whole member is a server that closes. */
+  async #read(signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#transport.read(signal);
+    } catch (error) {
+      if (this.#transport.broken && this.#session.transferWhole) return undefined;
+      throw error;
     }
   }
 

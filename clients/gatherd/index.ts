@@ -5,3 +5,10 @@ export {
   type GatherdWarning,
   type UpdateRequest,
 } from './client.js';
+export {
+  type CollectedTotals,
+  Collection,
+  type CollectOptions,
+  type CollectRetry,
+  collectChanges,
+} from './collect.js';

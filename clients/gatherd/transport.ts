@@ -51,6 +51,11 @@ export class Transport {
     return transport;
   }
 
+  /** Whether the connection broke, as opposed to the server closing it, or being silent for too long. */
+  get broken(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** The next bytes, or undefined when the server has closed. */
   async read(signal?: AbortSignal): Promise<Uint8Array | undefined> {
     const socket = this.#socket;
@@ -89,6 +94,7 @@ export class Transport {
   /** Waits until something happened to the socket; the caller looks what it was. */
   #wait(problem: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
       const settle = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);

@@ -42,7 +42,8 @@ export class GatherdClientSession {
   /** Bytes given to #object. */
   #objectBytes = 0;
   #found = false;
-  #infoStarted = false;
+  /** Whether an INFO of this session was answered by an object. */
+  #described = false;
   #header = new GzipHeaderReader();
   #trailer = new GzipTrailerReader();
   #checked = { crc: 0, size: 0 };
@@ -60,6 +61,15 @@ export class GatherdClientSession {
   /** Whether the server has accepted `SET compression`. */
   get compressed(): boolean {
     return this.#compressed;
+  }
+
+  /**
+   * Whether a gzip member vouches for all of the update under way, so that only its end line is missing: then the
+   * server may close as well (GATHERD-6.5), and a connection that breaks takes nothing away.
+   */
+  get transferWhole(): boolean {
+    // An update in 'lines' has all its members.
+    return this.#state === 'gzip-next' || (this.#state === 'lines' && this.#update !== undefined);
   }
 
   /** `HELLO` with the client's own full host name (GATHERD-2.6). */
@@ -94,7 +104,6 @@ export class GatherdClientSession {
 
   /** `INFO`. */
   info(): Uint8Array {
-    this.#infoStarted = false;
     return this.#send('info', COMMAND_LINE.info());
   }
 
@@ -136,9 +145,7 @@ export class GatherdClientSession {
   end(): GatherdClientEvent[] {
     if (this.#state === 'closed') return [];
     return this.#guarded((events) => {
-      // An update in 'lines' has all its members and only lacks its end line.
-      const whole = this.#state === 'gzip-next' || (this.#state === 'lines' && this.#update !== undefined);
-      if (whole) this.#endUpdate('', events);
+      if (this.transferWhole) this.#endUpdate('', events);
       if (this.#state === 'sections') {
         events.push(...this.#reader().end());
         if (this.#reader().ended) this.#endLineFound(events);
@@ -301,10 +308,9 @@ export class GatherdClientSession {
       case 'info':
         // GATHERD-3.6: 600 may stand on either side of the object, so it decides nothing.
         if (code >= CODE.error) return this.#endObject('info', events);
-        // A 699 before any 600 is the late end of the INFO before this one.
-        if (code === CODE.infoEnd && this.#infoStarted) return this.#endObject('info', events);
-        this.#infoStarted ||= code === CODE.info;
-        return code === CODE.info;
+        // 699 without an object says that there is none, unless it is the late end of the INFO before this one.
+        if (code === CODE.infoEnd && !this.#described) return this.#endObject('info', events);
+        return code === CODE.info || code === CODE.infoEnd;
       case 'quit':
         if (code !== CODE.bye) return false;
         this.#pending.shift();
@@ -386,6 +392,7 @@ export class GatherdClientSession {
   #endObject(to: 'object' | 'info', events: GatherdClientEvent[]): true {
     this.#pending.shift();
     if (this.#state === 'object') this.#step('end');
+    this.#described ||= to === 'info' && this.#found;
     this.#object = undefined;
     events.push({ kind: 'object-end', to, found: this.#found });
     this.#found = false;

@@ -5,6 +5,7 @@ import { nextState, SERVER_STATES, type ServerState, type ServerStep } from './s
 import {
   GATHERD_CODES as CODE,
   encodeStatusLine,
+  encodeStatusLines,
   GATHERD_COMMANDS,
   GATHERD_VERSION,
   type GatherdCommand,
@@ -48,6 +49,12 @@ export type GatherdServerEffect =
   | { readonly kind: 'close' };
 
 const NOTHING = new Uint8Array(0);
+
+/** The answer to `HELP`, made once: five bytes in make some four hundred out, and a client may send many of them. */
+const HELP: Uint8Array = encodeStatusLines(
+  CODE.help,
+  GATHERD_COMMANDS.map(([usage, meaning]) => `${usage}  ${meaning}`),
+);
 
 /**
  * The server's end of one session: client bytes in, effects out. While a data command runs
@@ -177,9 +184,7 @@ export class GatherdServerSession {
         effects.push(status(CODE.hello, `HELLO ${command.name}`));
         break;
       case 'help':
-        for (const [usage, meaning] of GATHERD_COMMANDS) {
-          effects.push(status(CODE.help, `${usage}  ${meaning}`));
-        }
+        effects.push({ kind: 'send', bytes: HELP });
         break;
       case 'info':
         this.#step('send');

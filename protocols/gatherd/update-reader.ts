@@ -1,5 +1,4 @@
 import { SectionDecoder, type SectionItem, type SoifDecoderOptions } from '../soif/index.js';
-import { ByteBuffer } from './bytes.js';
 import { MAX_LINE_BYTES } from './vocabulary.js';
 
 /** How an update is delivered: its objects, or the wrapped stream as it is. */
@@ -22,8 +21,8 @@ export class UpdateReader {
   #endLine = { code: 0, text: '' };
   /** Bytes of the stream before #held. */
   #delivered = 0;
-  /** What may turn out to be the end line and so is not delivered yet. */
-  readonly #held = new ByteBuffer();
+  /** What may turn out to be the end line and so is not delivered yet: less than a line. */
+  #held: Uint8Array = NOTHING;
   #heldAtLineStart = true;
 
   constructor(delivery: UpdateDelivery, compressed: boolean, soif: SoifDecoderOptions = {}) {
@@ -64,10 +63,10 @@ export class UpdateReader {
   #plain(chunk: Uint8Array, items: readonly SectionItem[]): UpdateEvent[] {
     const events = this.#items(items);
     if (this.#delivery === 'items') return events;
-    this.#held.append(chunk);
-    let upTo = this.ended ? this.#held.length : this.#certain();
+    const bytes = this.#held.length === 0 ? chunk : joined(this.#held, chunk);
+    let upTo = this.ended ? bytes.length : this.#certain(bytes);
     for (const item of items) if (item.kind === 'end-line') upTo = item.offset - this.#delivered;
-    return this.#deliver(upTo);
+    return this.#deliver(bytes, upTo);
   }
 
   #items(items: readonly SectionItem[]): UpdateEvent[] {
@@ -79,24 +78,27 @@ export class UpdateReader {
     return events;
   }
 
-  /** How many of the held bytes cannot belong to an end line that is still incomplete. */
-  #certain(): number {
-    const held = this.#held.view();
-    const lf = held.lastIndexOf(LF);
-    const tail = held.subarray(lf + 1);
+  /** How many of these bytes cannot belong to an end line that is still incomplete. */
+  #certain(bytes: Uint8Array): number {
+    const lf = bytes.lastIndexOf(LF);
     const atLineStart = lf >= 0 || this.#heldAtLineStart;
-    return atLineStart && mayBecomeEndLine(tail) ? lf + 1 : held.length;
+    return atLineStart && mayBecomeEndLine(bytes.subarray(lf + 1)) ? lf + 1 : bytes.length;
   }
 
-  #deliver(length: number): UpdateEvent[] {
+  #deliver(bytes: Uint8Array, length: number): UpdateEvent[] {
+    this.#held = bytes.slice(Math.max(length, 0));
     if (length <= 0) return [];
-    const held = this.#held.take();
-    const bytes = held.subarray(0, length);
-    this.#held.append(held.subarray(length));
     this.#delivered += length;
     this.#heldAtLineStart = bytes[length - 1] === LF;
-    return [{ kind: 'data', bytes }];
+    return [{ kind: 'data', bytes: bytes.subarray(0, length) }];
   }
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
+  return whole;
 }
 
 /** Whether a line may begin like this and become `NNN - text`. */

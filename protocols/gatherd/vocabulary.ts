@@ -1,3 +1,5 @@
+const encoder = new TextEncoder();
+
 /** Numbers of status lines (GATHERD-3.1, 3.2, 3.3, 3.9). Sources and marks: the specification's table. */
 export const GATHERD_CODES = {
   /** `000 - HELLO <version> <hostname>`: greeting. */
@@ -115,7 +117,13 @@ export function parseStatusLine(line: string): StatusLine | undefined {
 
 /** Writes `NNN - text` LF (GATHERD-1.5, 1.6). Line ends inside the text become blanks. */
 export function encodeStatusLine(code: number, text: string): Uint8Array {
-  return encodeLine(`${String(code).padStart(3, '0')} - ${text}`);
+  return encodeStatusLines(code, [text]);
+}
+
+/** Several status lines with the same number. */
+export function encodeStatusLines(code: number, texts: readonly string[]): Uint8Array {
+  const number = String(code).padStart(3, '0');
+  return encoder.encode(texts.map((text) => `${number} - ${text.replace(/[\r\n]+/g, ' ')}\n`).join(''));
 }
 
 /** Writes one line, LF at its end. */
@@ -133,5 +141,3 @@ export const COMMAND_LINE = {
   changes: () => encodeLine('SET changes'),
   quit: () => encodeLine('QUIT'),
 } as const;
-
-const encoder = new TextEncoder();

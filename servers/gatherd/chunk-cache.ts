@@ -44,6 +44,11 @@ export class ChunkCache {
     this.#maxSlots = Math.max(1, Math.floor((options.maxBytes ?? 48 << 20) / this.chunkBytes));
   }
 
+  /** The number of the chunk that holds the byte at a position. */
+  chunkAt(position: number): number {
+    return Math.floor(position / this.chunkBytes);
+  }
+
   /** The chunk of that number: bytes from `chunk * chunkBytes` on. */
   async acquire(source: ChunkSource, chunk: number): Promise<ChunkLease> {
     const chunks = this.#chunksOf(source);

@@ -1,20 +1,22 @@
-import { crc32, constants as zlib } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import { combineCrc32, encodeGzipTrailer, GZIP_HEADER } from '../../protocols/gatherd/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import {
-  type BlockRange,
+  type BlockSum,
   deflateEnd,
   deflatePiece,
   EXPORT_HEAD,
   EXPORT_TAIL,
   objectsFrom,
   type ReadyExport,
+  storedPiece,
 } from '../../storage/index.js';
-import type { ChunkCache } from './chunk-cache.js';
+import type { ChunkCache, ChunkLease } from './chunk-cache.js';
 import type { ExportCount } from './export-stream.js';
 
 const START = Buffer.concat([GZIP_HEADER, deflatePiece(EXPORT_HEAD)]);
 const END = deflateEnd(EXPORT_TAIL);
+const NOTHING = new Uint8Array(0);
 
 /**
  * GATHERD-6.3, DESIGN 5: one gzip member with the objects since a time, put together from blocks that are compressed
@@ -28,49 +30,82 @@ export async function* readyMember(
   count: ExportCount,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { timeless, partial, rest } = ready.select(since);
-  const sum = { crc: crc32(EXPORT_HEAD), size: EXPORT_HEAD.length };
-  const add = (crc: number, length: number): void => {
-    sum.crc = combineCrc32(sum.crc, crc, length);
-    sum.size += length;
-  };
-  const blocks = (range: BlockRange) => {
-    const { objects, rawLength, crc, start, end } = ready.sum(range);
-    count.objects += objects;
-    add(crc, rawLength);
-    return filePieces(ready, start, end, cache);
-  };
-
-  yield START;
-  yield* blocks(timeless);
-  if (partial !== undefined) {
-    const { bytes, objects } = objectsFrom(await ready.rawBlock(partial), since);
-    count.objects += objects;
-    add(crc32(bytes), bytes.length);
-    yield deflatePiece(bytes, zlib.Z_BEST_SPEED);
+  const [before, behind] = [ready.sum(timeless), ready.sum(rest)];
+  // The first chunk of the large part comes while the block that has to be taken apart is read.
+  const warming = behind.end > behind.start ? cache.acquire(ready, cache.chunkAt(behind.start)) : undefined;
+  warming?.catch(() => undefined);
+  try {
+    const some =
+      partial === undefined
+        ? { bytes: NOTHING, objects: 0 }
+        : objectsFrom(await ready.rawBlock(partial), since);
+    const middle = storedPiece(some.bytes);
+    const whole = sumOf([
+      { crc: crc32(EXPORT_HEAD), length: EXPORT_HEAD.length },
+      { crc: before.crc, length: before.rawLength },
+      { crc: crc32(some.bytes), length: some.bytes.length },
+      { crc: behind.crc, length: behind.rawLength },
+      { crc: crc32(EXPORT_TAIL), length: EXPORT_TAIL.length },
+    ]);
+    if (before.objects > 0) {
+      yield START;
+      yield* filePieces(ready, before, cache);
+      yield middle;
+    } else {
+      yield Buffer.concat([START, middle]);
+    }
+    yield* filePieces(ready, behind, cache);
+    yield Buffer.concat([END, encodeGzipTrailer(whole.crc, whole.length)]);
+    count.objects += before.objects + some.objects + behind.objects;
+  } finally {
+    await warming?.then(
+      ({ release }) => release(),
+      () => undefined,
+    );
   }
-  yield* blocks(rest);
-  add(crc32(EXPORT_TAIL), EXPORT_TAIL.length);
-  yield Buffer.concat([END, encodeGzipTrailer(sum.crc, sum.size)]);
 }
 
-/** A range of the file, by the chunks of the cache. */
+interface PieceSum {
+  readonly crc: number;
+  readonly length: number;
+}
+
+/** CRC and length of pieces, one behind the other. */
+function sumOf(pieces: readonly PieceSum[]): PieceSum {
+  return pieces.reduce((sum, { crc, length }) => ({
+    crc: combineCrc32(sum.crc, crc, length),
+    length: sum.length + length,
+  }));
+}
+
+/** A range of the file, by the chunks of the cache: while one is being sent, the next is being read. */
 async function* filePieces(
   ready: ReadyExport,
-  start: number,
-  end: number,
+  { start, end }: BlockSum,
   cache: ChunkCache,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  if (start >= end) return;
   const { chunkBytes } = cache;
-  for (let position = start; position < end; ) {
-    const chunk = Math.floor(position / chunkBytes);
-    const origin = chunk * chunkBytes;
-    const lease = await cache.acquire(ready, chunk);
-    try {
-      const piece = lease.bytes.subarray(position - origin, Math.min(end - origin, chunkBytes));
-      yield piece;
-    } finally {
-      lease.release();
+  const last = cache.chunkAt(end - 1);
+  let chunk = cache.chunkAt(start);
+  let ahead: Promise<ChunkLease> | undefined = cache.acquire(ready, chunk);
+  try {
+    for (; chunk <= last; chunk++) {
+      const lease: ChunkLease = await ahead!;
+      ahead = chunk < last ? cache.acquire(ready, chunk + 1) : undefined;
+      // Its failure is told when its turn comes.
+      ahead?.catch(() => undefined);
+      try {
+        const origin = chunk * chunkBytes;
+        yield lease.bytes.subarray(Math.max(0, start - origin), Math.min(end - origin, chunkBytes));
+      } finally {
+        lease.release();
+      }
     }
-    position = origin + chunkBytes;
+  } finally {
+    await ahead?.then(
+      ({ release }) => release(),
+      () => undefined,
+    );
   }
 }

@@ -1,0 +1,294 @@
+// Bench `gatherd`: what one and many clients get of a large database, compressed, beside nginx sending the same bytes as a
+// file; what an update costs beside the whole; what a thousand idle sessions cost. Every server is a process of its own, the
+// client is one program that discards what it reads. Needs nginx.
+//   npm run bench -- gatherd [--objects N] [--runs N] [--clients N] [--idle N]
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
+import { GathererStore } from '../../storage/index.js';
+import type { Measured, Transfer } from './discard-client.js';
+import { median, print, writeResult } from './harness.js';
+
+const HARVEST = fileURLToPath(new URL('../../clients/cli/harvest.js', import.meta.url));
+const CLIENT = fileURLToPath(new URL('./discard-client.js', import.meta.url));
+const HOST = '127.0.0.1';
+/** Update-Time of the first object; each second has ten. */
+const BEGIN = 1_700_000_000;
+const A_SECOND = 10;
+
+/** Runs the comparison; see the head of the file. */
+export async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      objects: { type: 'string', default: '100000' },
+      runs: { type: 'string', default: '7' },
+      clients: { type: 'string', default: '32' },
+      idle: { type: 'string', default: '1000' },
+    },
+  });
+  const objects = Number(values.objects);
+  const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
+  chmodSync(scratch, 0o755);
+  const servers: ChildProcess[] = [];
+  try {
+    const database = await makeDatabase(scratch, objects);
+    const gatherd = await startGatherd(join(scratch, 'data'), servers);
+    const nginx = await startNginx(scratch, database.directory, servers);
+    const plans = transfers(gatherd.port, nginx, Number(values.clients), objects);
+    await measure(plans, database, gatherd, Number(values.runs), Number(values.idle));
+  } finally {
+    for (const server of servers) server.kill('SIGKILL');
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+interface Database {
+  readonly directory: string;
+  readonly rawBytes: number;
+  readonly publishSeconds: number;
+}
+
+interface Daemon {
+  readonly pid: number;
+  readonly port: number;
+}
+
+/** Objects of about 2 kB with real text, stored and published. */
+async function makeDatabase(scratch: string, objects: number): Promise<Database> {
+  const text = realText();
+  const generations = join(scratch, 'data', 'generations');
+  await using store = await GathererStore.open(join(scratch, 'working'));
+  let rawBytes = 0;
+  for (let i = 0; i < objects; ) {
+    const batch = store.batch();
+    for (const end = Math.min(objects, i + 1000); i < end; i++) {
+      const soif = object(i, text);
+      rawBytes += soif.length;
+      batch.putSummary({ url: urlOf(i), updateTime: timeOf(i), timeToLive: 2_419_200, soif }, null);
+    }
+    await batch.commit();
+  }
+  const start = performance.now();
+  const generation = await store.publish(generations);
+  const publishSeconds = (performance.now() - start) / 1000;
+  return { directory: join(generations, String(generation)), rawBytes, publishSeconds };
+}
+
+const timeOf = (i: number): number => BEGIN + Math.floor(i / A_SECOND);
+const urlOf = (i: number): string =>
+  `http://www${i % 97}.example.org/${Math.imul(i + 1, 2_654_435_761) >>> 0}.html`;
+
+function object(i: number, text: string): Uint8Array {
+  const start = Math.imul(i, 40_503) % (text.length - 2000);
+  const body = text.slice(start, start + 1000 + ((i * 7919) % 1100));
+  return encodeSoif(
+    SoifObject.of('FILE', urlOf(i), [
+      ['Time-to-Live', '2419200'],
+      ['Last-Modification-Time', String(BEGIN - i)],
+      ['Refresh-Rate', '604800'],
+      ['Gatherer-Name', 'Bench'],
+      ['Gatherer-Host', 'gatherer.example.org'],
+      ['Gatherer-Version', '1.8'],
+      ['Update-Time', String(timeOf(i))],
+      ['Type', 'HTML'],
+      ['File-Size', String(body.length)],
+      ['MD5', (Math.imul(i + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0').repeat(4)],
+      ['title', `${body.slice(10, 50).replaceAll(/\s+/g, ' ')}\n`],
+      ['body', `${body}\n`],
+    ]),
+  );
+}
+
+/** The documents of our dependencies: text as people write it. */
+function realText(): string {
+  const root = resolve('node_modules');
+  const pieces: string[] = [];
+  let size = 0;
+  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (!/readme\.md$/i.test(name)) continue;
+    const piece = readFileSync(join(root, name), 'utf8');
+    pieces.push(piece);
+    size += piece.length;
+    if (size > 4e6) break;
+  }
+  const text = pieces.join('\n');
+  if (text.length < 100_000) throw new Error(`too little text below ${root}`);
+  return text;
+}
+
+async function startGatherd(directory: string, servers: ChildProcess[]): Promise<Daemon> {
+  const child = spawn(process.execPath, [HARVEST, 'gatherd', '-d', directory, '0'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  servers.push(child);
+  let output = '';
+  for await (const text of child.stdout) {
+    output += String(text);
+    const ready = /^ready gatherd=\S+:(\d+)$/m.exec(output);
+    if (ready !== null) return { pid: child.pid ?? 0, port: Number(ready[1]) };
+  }
+  throw new Error(`gatherd did not start: ${output}`);
+}
+
+/** nginx with sendfile, one worker, as for large downloads. */
+async function startNginx(scratch: string, root: string, servers: ChildProcess[]): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const home = join(scratch, 'nginx');
+  mkdirSync(home);
+  const config = join(home, 'nginx.conf');
+  writeFileSync(
+    config,
+    `daemon off; master_process off; worker_processes 1; pid ${home}/pid; error_log ${home}/error.log warn;
+events { worker_connections 1024; }
+http { access_log off; sendfile on; tcp_nopush on; types {} default_type application/octet-stream;
+  client_body_temp_path ${home}/b; proxy_temp_path ${home}/p; fastcgi_temp_path ${home}/f;
+  uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
+  server { listen ${HOST}:${port}; root ${root}; } }
+`,
+  );
+  const child = spawn('nginx', ['-c', config, '-p', home], { stdio: 'ignore' });
+  let failure: Error | undefined;
+  child.on('error', (error) => {
+    failure = new Error(`nginx is needed as the measure: ${error.message}`);
+  });
+  servers.push(child);
+  for (let tries = 0; tries < 100; tries++) {
+    if (failure !== undefined) throw failure;
+    const up = await fetch(`http://${HOST}:${port}/EXPORT`).then(
+      async (response) => (await response.arrayBuffer()).byteLength > 0 && response.ok,
+      () => false,
+    );
+    if (up) return port;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('nginx did not start');
+}
+
+type Plan = Record<'nginxOne' | 'one' | 'nginxMany' | 'many' | 'whole' | 'update', Transfer>;
+
+function transfers(gatherd: number, nginx: number, clients: number, objects: number): Plan {
+  const http = { kind: 'http', host: HOST, port: nginx, what: '/All-Templates.gz' } as const;
+  const ours = { kind: 'gatherd', host: HOST, port: gatherd, what: '0' } as const;
+  const since = timeOf(Math.floor(objects * 0.99));
+  return {
+    nginxOne: { ...http, clients: 1 },
+    one: { ...ours, clients: 1 },
+    nginxMany: { ...http, clients },
+    many: { ...ours, clients },
+    whole: { ...ours, clients: 1 },
+    update: { ...ours, clients: 1, what: String(since) },
+  };
+}
+
+async function measure(
+  plan: Plan,
+  database: Database,
+  daemon: Daemon,
+  runs: number,
+  idle: number,
+): Promise<void> {
+  const names = Object.keys(plan) as (keyof Plan)[];
+  const rounds: Record<keyof Plan, Measured>[] = [];
+  for (let round = 0; round <= runs; round++) {
+    const order = round % 2 === 0 ? names : [...names].reverse();
+    const results = client(order.map((name) => plan[name]));
+    // The first round warms everybody up.
+    if (round > 0)
+      rounds.push(
+        Object.fromEntries(order.map((name, i) => [name, results[i]])) as Record<keyof Plan, Measured>,
+      );
+  }
+  const sessions = await idleSessions(daemon.port, idle);
+  const besides: number[] = [];
+  for (let round = 0; round < runs; round++) {
+    const [quiet] = client([plan.one, plan.one]).slice(1);
+    besides.push(quiet!.seconds);
+  }
+  for (const socket of sessions) socket.destroy();
+
+  const rate = (name: keyof Plan): number =>
+    median(rounds.map((each) => each[name].bytes / each[name].seconds));
+  const ratio = (a: keyof Plan, b: keyof Plan): number =>
+    median(rounds.map((each) => each[a].bytes / each[a].seconds / (each[b].bytes / each[b].seconds)));
+  const share = median(rounds.map((each) => each.update.seconds / each.whole.seconds));
+  const alone = median(rounds.map((each) => each.one.seconds));
+  const withIdle = median(besides);
+  const memory = memoryOf(daemon.pid);
+  const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
+  const { one, many, update, whole } = rounds[0]!;
+  print(
+    `gatherd: ${megabytes(database.rawBytes)} of SOIF, ${megabytes(one.bytes)} compressed; median of ${runs} rounds, in turns`,
+  );
+  print(`  published in ${database.publishSeconds.toFixed(1)} s`);
+  print(
+    `  1 client    gatherd ${megabytes(rate('one'))}/s   nginx ${megabytes(rate('nginxOne'))}/s   ratio ${ratio('one', 'nginxOne').toFixed(2)}`,
+  );
+  print(
+    `  ${plan.many.clients} clients  gatherd ${megabytes(rate('many'))}/s   nginx ${megabytes(rate('nginxMany'))}/s   ratio ${ratio('many', 'nginxMany').toFixed(2)}   (${megabytes(many.bytes)} in all)`,
+  );
+  print(
+    `  update of 1 per cent: ${(update.seconds * 1000).toFixed(2)} ms, ${update.bytes} bytes; the whole ${(whole.seconds * 1000).toFixed(1)} ms; median share ${(share * 100).toFixed(2)} %`,
+  );
+  print(
+    `  with ${idle} idle sessions: ${(withIdle * 1000).toFixed(1)} ms for the whole, without ${(alone * 1000).toFixed(1)} ms; ratio ${(withIdle / alone).toFixed(2)}`,
+  );
+  print(`  the daemon's resident memory: ${megabytes(memory.now)} now, ${megabytes(memory.peak)} at most`);
+  await writeResult('gatherd', {
+    runs,
+    rawBytes: database.rawBytes,
+    publishSeconds: database.publishSeconds,
+    ratioOne: ratio('one', 'nginxOne'),
+    ratioMany: ratio('many', 'nginxMany'),
+    updateShare: share,
+    idle: { sessions: idle, withIdle, alone },
+    memory,
+    rounds,
+  });
+}
+
+function client(plan: readonly Transfer[]): Measured[] {
+  return JSON.parse(
+    execFileSync(process.execPath, [CLIENT, JSON.stringify(plan)], { encoding: 'utf8' }),
+  ) as Measured[];
+}
+
+/** Sessions that have been greeted and say nothing more. */
+async function idleSessions(port: number, count: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let i = 0; i < count; i++) {
+    const socket = connect(port, HOST);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('data', () => resolve());
+      socket.once('error', reject);
+    });
+    sockets.push(socket);
+  }
+  return sockets;
+}
+
+/** Bytes; Linux. */
+function memoryOf(pid: number): { readonly now: number; readonly peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const field = (name: string): number =>
+    1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0);
+  return { now: field('VmRSS'), peak: field('VmHWM') };
+}

@@ -1,0 +1,394 @@
+// What networks and strangers do to a daemon: pieces, cuts, resets, floods, stalls. Everything over the wire, against GatherdServer.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import t from 'tap';
+import { Caller, call, drained, entry, logged, scene, wrapped } from './support.js';
+
+const A = entry('http://a.example/', 100, 'first');
+const B = entry('http://b.example/', 200, 'second\n499 - Sent 7 objects\n');
+const ALL = wrapped(A.soif + B.soif);
+const GREETING = '000 - HELLO 1.8 gatherer.example.org\n';
+const IDENTITY = { name: 'Ants', host: 'ants.example.org', port: 8500, version: '0.1' };
+
+const FULL = `400 - Sending all objects since 0\n${ALL}499 - Sent 2 objects\n`;
+const BYE = '999 - Bye\n';
+
+/** GATHERD-7: client lines, each with its answer. INFO's is asked for, since it holds the time. */
+const SESSIONS: Readonly<Record<string, readonly (readonly [line: string, answer: string])[]>> = {
+  '7.1': [
+    ['HELLO client.host.name\n', '100 - HELLO client.host.name\n'],
+    ['SEND-UPDATE 0\n', FULL],
+    ['QUIT\n', BYE],
+  ],
+  '7.2': [
+    ['HELLO client.example.org\n', '100 - HELLO client.example.org\n'],
+    ['SET compression\n', '500 - Compression enabled\n'],
+    ['SEND-UPDATE 0\n', FULL],
+    ['QUIT\n', BYE],
+  ],
+  '7.3': [
+    ['SEND-UPDATE 0\r\n', FULL],
+    ['QUIT\r\n', BYE],
+  ],
+  '7.4': [
+    ['HELLO c\n', '100 - HELLO c\n'],
+    ['INFO\n', '@GATHERER\n600 - End of INFO\n'],
+    ['QUIT\n', BYE],
+  ],
+};
+
+/** The answer with gzip members unpacked, and of descriptions only their first word. */
+function readable(heard: string): string {
+  return heard
+    .replace(/\x1f\x8b[\s\S]*?(?=499 - )/g, (member) =>
+      gunzipSync(Buffer.from(member, 'latin1')).toString('latin1'),
+    )
+    .replace(/@GATHERER \{ -\n(?:[^\n]*\n)*?\}\n/g, '@GATHERER\n');
+}
+
+/** What the whole lines among these bytes are answered with. */
+function answerTo(lines: readonly (readonly [string, string])[], length: number): string {
+  let left = length;
+  let answer = GREETING;
+  for (const [line, reply] of lines) {
+    left -= line.length;
+    if (left < 0) break;
+    answer += reply;
+  }
+  return answer;
+}
+
+/** Runs the work for every item, some at once, in their order. */
+async function batched<T>(
+  items: readonly T[],
+  size: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < items.length; at += size) await Promise.all(items.slice(at, at + size).map(work));
+}
+
+const upTo = (length: number) => Array.from({ length: length + 1 }, (_, i) => i);
+
+t.test('GATHERD-1.3, 7.1 to 7.4 sessions fed one byte at a time', async (t) => {
+  const { port } = await scene(t, [A, B], { identity: IDENTITY });
+  for (const [rule, lines] of Object.entries(SESSIONS)) {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    const heard: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => heard.push(chunk));
+    for (const byte of Buffer.from(lines.map(([line]) => line).join(''), 'latin1')) {
+      await new Promise<void>((resolve) => socket.write(Uint8Array.of(byte), () => resolve()));
+      await turn();
+    }
+    await once(socket, 'close');
+    const length = lines.reduce((sum, [line]) => sum + line.length, 0);
+    t.equal(readable(Buffer.concat(heard).toString('latin1')), answerTo(lines, length), rule);
+  }
+});
+
+t.test(
+  'GATHERD-7 the client stops sending at every offset: whole lines are answered, half a line is no command',
+  async (t) => {
+    const { port, server } = await scene(t, [A, B], { identity: IDENTITY });
+    for (const [rule, lines] of Object.entries(SESSIONS)) {
+      const text = lines.map(([line]) => line).join('');
+      const wrong: string[] = [];
+      await batched(upTo(text.length), 16, async (length) => {
+        const caller = new Caller(t, port);
+        caller.socket.end(text.slice(0, length), 'latin1');
+        await caller.closed;
+        if (readable(caller.heard) !== answerTo(lines, length)) wrong.push(`${length}: ${caller.heard}`);
+      });
+      t.same(wrong, [], rule);
+    }
+    await drained(server);
+  },
+);
+
+t.test('GATHERD-7.3 the connection is cut at every offset of what the client sends', async (t) => {
+  const { port, server, log } = await scene(t, [A, B], { identity: IDENTITY });
+  for (const lines of Object.values(SESSIONS)) {
+    const text = lines.map(([line]) => line).join('');
+    await batched(upTo(text.length), 16, async (length) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      await new Promise<void>((resolve) => socket.write(text.slice(0, length), 'latin1', () => resolve()));
+      socket.resetAndDestroy();
+    });
+  }
+  await drained(server);
+  t.same(
+    log.filter((line) => /ERROR|FATAL/.test(line)),
+    [],
+    'nothing to worry about',
+  );
+  t.equal(await call(t, port, 'QUIT\n'), GREETING + BYE, 'and it serves on');
+});
+
+t.test('GATHERD-3.11 the client resets after many a byte of what the server sends', async (t) => {
+  const entries = Array.from({ length: 40 }, (_, i) =>
+    entry(`http://${i}.example/`, 100 + i, `${i} `.repeat(20_000)),
+  );
+  const { port, server, log } = await scene(t, entries);
+  for (const commands of ['SEND-UPDATE 0\nQUIT\n', 'SET compression\nSEND-UPDATE 0\nSEND-UPDATE 0\nQUIT\n']) {
+    const offsets = [...upTo(110), ...Array.from({ length: 20 }, (_, i) => 200 + i * 100_009)];
+    await batched(offsets, 8, async (offset) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      let heard = 0;
+      socket.on('data', (chunk: Buffer) => {
+        heard += chunk.length;
+        if (heard >= offset) socket.resetAndDestroy();
+      });
+      socket.write(commands);
+      await new Promise<void>((resolve) => socket.on('close', () => resolve()));
+    });
+  }
+  await drained(server);
+  t.same(
+    log.filter((line) => /ERROR|FATAL/.test(line)),
+    [],
+  );
+  t.match(await call(t, port, 'SEND-UPDATE 139\nQUIT\n'), /499 - Sent 1 objects\n999 - Bye\n$/);
+});
+
+t.test('GATHERD-1.8, 4.8 any commands, sent ahead in any pieces, are answered in order', async (t) => {
+  const { port } = await scene(t, [A, B], { identity: IDENTITY });
+  const since = (time: number, objects: string, count: number) =>
+    [
+      `SEND-UPDATE ${time}\n`,
+      `400 - Sending all objects since ${time}\n${wrapped(objects)}499 - Sent ${count} objects\n`,
+    ] as const;
+  const command = fc.constantFrom(
+    since(0, A.soif + B.soif, 2),
+    since(101, B.soif, 1),
+    since(201, '', 0),
+    ['HELLO me\n', '100 - HELLO me\n'] as const,
+    ['SET compression\n', '500 - Compression enabled\n'] as const,
+    ['SET changes\r\n', '500 - Changes enabled\n'] as const,
+    [
+      'SEND-OBJECT http://a.example/\n',
+      `300 - Sending object http://a.example/\n${A.soif}399 - Sent object\n`,
+    ] as const,
+    ['SEND-OBJECT nothing\n', '399 - No such object nothing\n'] as const,
+    ['SEND-UPDATE x\n', '499 - Bad timestamp\n'] as const,
+    ['INFO\n', '@GATHERER\n600 - End of INFO\n'] as const,
+    ['\r\n', ''] as const,
+    ['nonsense 1\n', '900 - Unknown command: nonsense\n'] as const,
+  );
+  const cuts = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 10 });
+  await t.resolves(
+    fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 25 }), cuts, async (commands, sizes) => {
+        const text = `${commands.map(([line]) => line).join('')}QUIT\n`;
+        const caller = new Caller(t, port);
+        for (let at = 0, i = 0; at < text.length; i++) {
+          const size = sizes[i % sizes.length] ?? 1;
+          caller.send(text.slice(at, at + size));
+          at += size;
+          if (i % 3 === 0) await turn();
+        }
+        await caller.closed;
+        return readable(caller.heard) === `${GREETING}${commands.map(([, answer]) => answer).join('')}${BYE}`;
+      }),
+      { numRuns: 60 },
+    ),
+  );
+});
+
+t.test('GATHERD-4.8, 7.1 a hundred updates in one packet, and QUIT behind them', async (t) => {
+  const entries = Array.from({ length: 20 }, (_, i) =>
+    entry(`http://${i}.example/`, 100 + i, `body ${i} `.repeat(500)),
+  );
+  const { port } = await scene(t, entries);
+  const answers = Array.from({ length: 100 }, (_, i) => {
+    const selected = entries.slice(i % 21);
+    return `400 - Sending all objects since ${100 + (i % 21)}\n${wrapped(selected.map(({ soif }) => soif).join(''))}499 - Sent ${selected.length} objects\n`;
+  });
+  const commands = answers.map((_, i) => `SEND-UPDATE ${100 + (i % 21)}\n`);
+  const heard = await call(
+    t,
+    port,
+    `${commands.slice(0, 50).join('')}SET compression\n${commands.slice(50).join('')}QUIT\nHELLO late\n`,
+  );
+  const expected = `${GREETING}${answers.slice(0, 50).join('')}500 - Compression enabled\n${answers.slice(50).join('')}${BYE}`;
+  t.equal(digest(readable(heard)), digest(expected));
+});
+
+/** The most memory, in bytes over what it was at the start, until the work is done. */
+async function peakWhile(work: Promise<unknown>): Promise<number> {
+  const used = () => {
+    const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+    return heapUsed + external + arrayBuffers;
+  };
+  const start = used();
+  let peak = start;
+  let done = false;
+  const ending = work.finally(() => {
+    done = true;
+  });
+  ending.catch(() => {});
+  while (!done) {
+    peak = Math.max(peak, used());
+    await pause(5);
+  }
+  await ending;
+  return peak - start;
+}
+
+const FLOOD = 100_000;
+
+t.test('a hundred thousand HELP, sent ahead by somebody who does not read, wait at the client', async (t) => {
+  const { port, log, server } = await scene(t, [A], { drainTimeoutMs: 400 });
+  const flood = Buffer.from('HELP\n'.repeat(FLOOD));
+  const caller = new Caller(t, port);
+  caller.socket.pause();
+  caller.socket.write(flood);
+  const peak = await peakWhile(logged(log, /accepted no data for 400 ms/));
+  t.ok(peak < 30 << 20, `${peak} bytes, where the answers are ${FLOOD * 400}`);
+  await drained(server);
+});
+
+t.test('twenty thousand HELP, sent ahead by somebody who reads, are all answered', async (t) => {
+  const { port } = await scene(t, [A]);
+  const socket = connect(port, '127.0.0.1');
+  socket.write('HELP\n'.repeat(20_000));
+  socket.write('QUIT\n');
+  let lines = 0;
+  let last = '';
+  socket.on('data', (chunk: Buffer) => {
+    for (const byte of chunk) if (byte === 0x0a) lines += 1;
+    last = (last + chunk.toString('latin1')).slice(-20);
+  });
+  await once(socket, 'close');
+  t.equal((lines - 2) % 20_000, 0, `${lines} lines`);
+  t.ok(lines > 6 * 20_000);
+  t.ok(last.endsWith(BYE));
+});
+
+t.test('GATHERD-2.4, 3.9 a line of a gigabyte is refused once, and then the connection', async (t) => {
+  const { port, server } = await scene(t, [A]);
+  const caller = new Caller(t, port);
+  const piece = Buffer.alloc(1 << 20, 'x');
+  let sent = 0;
+  const sending = async () => {
+    while (sent < 2 ** 30 && !caller.socket.destroyed) {
+      sent += piece.length;
+      if (!caller.socket.write(piece))
+        await Promise.race([once(caller.socket, 'drain').catch(() => {}), caller.closed]);
+    }
+    await caller.closed;
+  };
+  const peak = await peakWhile(sending());
+  t.ok(sent < 64 << 20, `closed after ${sent} bytes`);
+  t.ok(peak < 64 << 20, `${peak} bytes`);
+  t.equal(caller.heard, `${GREETING}900 - Bad argument: line too long\n`);
+  await drained(server);
+
+  const long = await call(t, port, `HELLO ${'x'.repeat(1 << 20)}\nHELLO me\nQUIT\n`);
+  t.equal(
+    long,
+    `${GREETING}900 - Bad argument: line too long\n100 - HELLO me\n${BYE}`,
+    'a megabyte is forgiven',
+  );
+});
+
+t.test('GATHERD-12.4 a thousand idle sessions beside a transfer', async (t) => {
+  const entries = Array.from({ length: 200 }, (_, i) =>
+    entry(`http://${i}.example/`, 100 + i, `${i} `.repeat(5000)),
+  );
+  const { port, server } = await scene(t, entries, { maxConnections: 1100 });
+  const idle: Caller[] = [];
+  for (let i = 0; i < 20; i++) {
+    const more = Array.from({ length: 50 }, () => new Caller(t, port));
+    idle.push(...more);
+    await Promise.all(more.map((caller) => caller.until(/^000 - HELLO .*\n/)));
+  }
+  t.equal(server.connections, 1000);
+  const expected = `${GREETING}400 - Sending all objects since 0\n${wrapped(entries.map(({ soif }) => soif).join(''))}499 - Sent 200 objects\n${BYE}`;
+  const copies = await Promise.all(Array.from({ length: 5 }, () => call(t, port, 'SEND-UPDATE 0\nQUIT\n')));
+  t.same(
+    copies.map(digest),
+    Array.from({ length: 5 }, () => digest(expected)),
+  );
+  for (const caller of idle) caller.send('QUIT\n');
+  await Promise.all(idle.map((caller) => caller.closed));
+  t.equal(idle.filter(({ heard }) => heard === GREETING + BYE).length, 1000);
+  await drained(server);
+});
+
+t.test(
+  'GATHERD-12.3 a very slow reader gets everything, byte for byte, in clear and compressed',
+  async (t) => {
+    // Digests do not compress well, so the compressed stream is long as well.
+    const noise = (i: number) =>
+      Array.from({ length: 500 }, (_, k) => createHash('sha256').update(`${i} ${k}`).digest('base64')).join(
+        '\n',
+      );
+    const entries = Array.from({ length: 150 }, (_, i) => entry(`http://${i}.example/`, 100 + i, noise(i)));
+    const { port } = await scene(t, entries);
+    const data = `400 - Sending all objects since 0\n${wrapped(entries.map(({ soif }) => soif).join(''))}499 - Sent 150 objects\n`;
+    for (const compression of ['', 'SET compression\n']) {
+      const heard = await readSlowly(port, `${compression}SEND-UPDATE 0\nQUIT\n`);
+      const set = compression === '' ? '' : '500 - Compression enabled\n';
+      t.equal(digest(readable(heard)), digest(`${GREETING}${set}${data}${BYE}`), `${heard.length} bytes`);
+    }
+  },
+);
+
+/** Takes at most 8 KiB a millisecond. */
+async function readSlowly(port: number, lines: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.pause();
+  let ended = false;
+  socket.on('end', () => {
+    ended = true;
+  });
+  socket.write(lines);
+  const heard: Buffer[] = [];
+  while (!ended) {
+    const chunk: Buffer | null = socket.read(8192) ?? socket.read();
+    if (chunk !== null) heard.push(chunk);
+    await pause(1);
+  }
+  return Buffer.concat(heard).toString('latin1');
+}
+
+t.test('DESIGN-4 publications during a compressed transfer: it keeps its own moment', async (t) => {
+  const noise = (i: number) =>
+    Array.from({ length: 800 }, (_, k) => createHash('sha256').update(`old ${i} ${k}`).digest('base64')).join(
+      '\n',
+    );
+  const entries = Array.from({ length: 300 }, (_, i) => entry(`http://${i}.example/`, 100 + i, noise(i)));
+  const { port, database } = await scene(t, entries);
+  const caller = new Caller(t, port);
+  await caller.until(/^000/);
+  caller.send('SET compression\nSEND-UPDATE 0\nSEND-UPDATE 1000\nQUIT\n');
+  await caller.until(/^400 - .*\n[\s\S]/m);
+  caller.socket.pause();
+  for (let i = 0; i < 4; i++) {
+    await database.publish([entry(`http://${i}.example/`, 1000 + i, `new ${i}`)]);
+    t.match(await call(t, port, `SEND-UPDATE ${1000 + i}\nQUIT\n`), `new ${i}`);
+  }
+  caller.socket.resume();
+  await caller.closed;
+  const old = wrapped(entries.map(({ soif }) => soif).join(''));
+  const fresh = wrapped(
+    [0, 1, 2, 3].map((i) => entry(`http://${i}.example/`, 1000 + i, `new ${i}`).soif).join(''),
+  );
+  t.equal(
+    digest(readable(caller.heard)),
+    digest(
+      `${GREETING}500 - Compression enabled\n400 - Sending all objects since 0\n${old}499 - Sent 300 objects\n` +
+        `400 - Sending all objects since 1000\n${fresh}499 - Sent 4 objects\n${BYE}`,
+    ),
+  );
+});
+
+function digest(text: string): string {
+  return createHash('sha256').update(text, 'latin1').digest('hex');
+}
