@@ -13,7 +13,6 @@ export {
   EXPORT_TAIL,
   storedPiece,
 } from './export/format.js';
-export { objectsFrom } from './export/partial-block.js';
 export type { BlockRange, BlockSelection, BlockSum, ReadyExport } from './export/ready-export.js';
 export type { GathererNames } from './export/survey.js';
 export { Generations, type GenerationsOptions } from './generations.js';

@@ -7,7 +7,6 @@ import {
   deflatePiece,
   EXPORT_HEAD,
   EXPORT_TAIL,
-  objectsFrom,
   type ReadyExport,
   storedPiece,
 } from '../../storage/index.js';
@@ -36,9 +35,7 @@ export async function* readyMember(
   warming?.catch(() => undefined);
   try {
     const some =
-      partial === undefined
-        ? { bytes: NOTHING, objects: 0 }
-        : objectsFrom(await ready.rawBlock(partial), since);
+      partial === undefined ? { bytes: NOTHING, objects: 0 } : await ready.lastObjects(partial, since);
     const middle = storedPiece(some.bytes);
     const whole = sumOf([
       { crc: crc32(EXPORT_HEAD), length: EXPORT_HEAD.length },

@@ -18,6 +18,7 @@ import {
   wrappedUpdate,
 } from './export-stream.js';
 import { encodeInfo, type GathererIdentity } from './info.js';
+import { Output } from './output.js';
 import { readyMember } from './ready-member.js';
 
 /** Told of every update that was sent whole: {@link GatherdTransfer}. */
@@ -68,7 +69,7 @@ class Session {
   readonly #context: SessionContext;
   readonly #engine: GatherdServerSession;
   readonly #who: string;
-  #bytes = 0;
+  readonly #output: Output;
   #objects = 0;
   #deadline: NodeJS.Timeout | undefined;
   #late = false;
@@ -77,6 +78,7 @@ class Session {
     this.#connection = connection;
     this.#context = context;
     this.#engine = new GatherdServerSession(context.session);
+    this.#output = new Output(connection);
     this.#who = connection.peer.address;
   }
 
@@ -95,8 +97,8 @@ class Session {
       this.#connection.destroy();
     } finally {
       clearTimeout(this.#deadline);
-      sessionChannel.publish({ address: this.#who, objects: this.#objects, bytes: this.#bytes });
-      log.info(`${this.#who}: ${ending}, ${this.#objects} objects, ${this.#bytes} bytes sent`);
+      sessionChannel.publish({ address: this.#who, objects: this.#objects, bytes: this.#output.bytes });
+      log.info(`${this.#who}: ${ending}, ${this.#objects} objects, ${this.#output.bytes} bytes sent`);
     }
   }
 
@@ -125,29 +127,13 @@ class Session {
     let todo = effects;
     while (todo.length > 0) {
       const following: GatherdServerEffect[] = [];
-      const lines: Uint8Array[] = [];
       for (const effect of todo) {
-        if (effect.kind === 'send') lines.push(effect.bytes);
-        else {
-          await this.#flush(lines);
-          following.push(...(await this.#perform(effect)));
-        }
+        if (effect.kind === 'send') await this.#output.put(effect.bytes);
+        else following.push(...(await this.#perform(effect)));
       }
-      await this.#flush(lines);
       todo = following;
     }
-  }
-
-  async #flush(lines: Uint8Array[]): Promise<void> {
-    if (lines.length === 0) return;
-    const bytes = lines.length === 1 ? lines[0] : Buffer.concat(lines);
-    lines.length = 0;
-    if (bytes !== undefined) await this.#send(bytes);
-  }
-
-  async #send(bytes: Uint8Array): Promise<void> {
-    await this.#connection.write(bytes);
-    this.#bytes += bytes.length;
+    await this.#output.flush();
   }
 
   async #perform(effect: Exclude<GatherdServerEffect, { kind: 'send' }>): Promise<GatherdServerEffect[]> {
@@ -163,6 +149,7 @@ class Session {
       case 'info':
         return this.#dataCommand(() => this.#info());
       case 'close':
+        await this.#output.flush();
         await this.#connection.end();
         return [];
     }
@@ -186,19 +173,16 @@ class Session {
   async #update(request: UpdateRequest): Promise<GatherdServerEffect[]> {
     const { since, compressed } = request;
     const count: ExportCount = { objects: 0 };
-    const before = this.#bytes;
+    const before = this.#output.bytes;
     const started = performance.now();
     await using lease = await this.#lease();
     const stream = await this.#stream(request, lease.snapshot, count);
     try {
-      for await (const bytes of stream) {
-        await this.#connection.deliver(bytes);
-        this.#bytes += bytes.length;
-      }
+      for await (const piece of stream) await this.#output.put(piece);
     } finally {
       this.#objects += count.objects;
     }
-    const bytes = this.#bytes - before;
+    const bytes = this.#output.bytes - before;
     const milliseconds = performance.now() - started;
     const transfer: GatherdTransfer = {
       address: this.#who,

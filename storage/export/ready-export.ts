@@ -62,6 +62,7 @@ export class ReadyExport implements AsyncDisposable {
   /** CRC of all raw bytes from that block to the end. */
   readonly #crcToEnd: Uint32Array;
   readonly #firstTimed: number;
+  #lastObjects: { readonly key: string; readonly chunk: Promise<ExportChunk> } | undefined;
 
   private constructor(file: FileHandle, index: ExportIndex) {
     this.#file = file;
@@ -189,11 +190,6 @@ export class ReadyExport implements AsyncDisposable {
     return (await this.#group(block, block + 1)).bytes;
   }
 
-  /** The objects of a block, one behind the other. */
-  async rawBlock(block: number): Promise<Uint8Array> {
-    return this.#inflate(await this.#group(block, block + 1), block);
-  }
-
   /**
    * The objects with `Update-Time >= since` (GATHERD-4.3), ascending by (Update-Time, URL) (GATHERD-4.6), as bytes ready
    * for the wire. The next few blocks are read ahead.
@@ -204,11 +200,24 @@ export class ReadyExport implements AsyncDisposable {
   ): AsyncGenerator<ExportChunk, void, undefined> {
     const { timeless, partial, rest } = this.select(since);
     yield* this.#objectsOf(timeless, options);
-    if (partial !== undefined) {
-      const { bytes, objects } = objectsFrom(await this.rawBlock(partial), since);
-      yield { bytes, objects, updateTime: this.#index.lastTimes[partial]! };
-    }
+    if (partial !== undefined) yield this.lastObjects(partial, since);
     yield* this.#objectsOf(rest, options);
+  }
+
+  /**
+   * The last objects of a block, from `since` on. The answer is kept until another one is asked for: Brokers that have
+   * the last generation all ask for the same time.
+   */
+  lastObjects(block: number, since: UnixSeconds): Promise<ExportChunk> {
+    const key = `${block} ${since}`;
+    if (this.#lastObjects?.key !== key) {
+      const chunk = this.#readLastObjects(block, since);
+      this.#lastObjects = { key, chunk };
+      chunk.catch(() => {
+        if (this.#lastObjects?.key === key) this.#lastObjects = undefined;
+      });
+    }
+    return this.#lastObjects.chunk;
   }
 
   /** Block numbers by digest, for another export that has the same blocks. */
@@ -227,6 +236,11 @@ export class ReadyExport implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #readLastObjects(block: number, since: UnixSeconds): Promise<ExportChunk> {
+    const { bytes, objects } = objectsFrom(await this.#rawBlock(block), since);
+    return { bytes, objects, updateTime: this.#index.lastTimes[block]! };
   }
 
   async *#objectsOf(
@@ -250,6 +264,10 @@ export class ReadyExport implements AsyncDisposable {
       // What nobody waits for any more may still fail, and must be done before the file is closed.
       await ahead.catch(() => undefined);
     }
+  }
+
+  async #rawBlock(block: number): Promise<Uint8Array> {
+    return this.#inflate(await this.#group(block, block + 1), block);
   }
 
   /** As many blocks as are worth one trip to the file. */

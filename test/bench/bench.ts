@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises';
 /** What every bench module exports: `args` are the words behind its name. */
 type BenchModule = { readonly run: (args: string[]) => Promise<void> };
 
-const HELPERS = new Set(['bench', 'harness']);
+/** What the benches start or share. */
+const HELPERS = new Set(['bench', 'harness', 'discard-client', 'file-server', 'full-crawl', 'plain-crawl']);
 
 /** The benches there are: the modules beside this one. */
 async function benchNames(): Promise<string[]> {
