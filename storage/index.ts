@@ -11,7 +11,6 @@ export {
   deflatePiece,
   EXPORT_HEAD,
   EXPORT_TAIL,
-  storedPiece,
 } from './export/format.js';
 export type { BlockRange, BlockSelection, BlockSum, ReadyExport } from './export/ready-export.js';
 export type { GathererNames } from './export/survey.js';

@@ -3,12 +3,16 @@ import type { HostConnection } from '../host/index.js';
 /** Pieces below this wait for company: each write of its own is a packet, and wakes the peer. */
 const SMALL_BYTES = 16 * 1024;
 
+/** Milliseconds that a small piece waits for company at most. */
+const WAIT_MS = 5;
+
 /** What a session sends, in order: small pieces go together, large ones as they are. */
 export class Output {
   readonly #connection: HostConnection;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(connection: HostConnection) {
     this.#connection = connection;
@@ -30,10 +34,14 @@ export class Output {
     this.#waiting.push(Uint8Array.from(piece));
     this.#waitingBytes += piece.length;
     if (this.#waitingBytes >= SMALL_BYTES) await this.flush();
+    // Whether the connection is gone, the next piece will tell.
+    else this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), WAIT_MS);
   }
 
   /** Sends what waits. */
   async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (this.#waiting.length === 0) return;
     const bytes = Buffer.concat(this.#waiting, this.#waitingBytes);
     this.#waiting = [];

@@ -8,14 +8,13 @@ import {
   EXPORT_HEAD,
   EXPORT_TAIL,
   type ReadyExport,
-  storedPiece,
 } from '../../storage/index.js';
 import type { ChunkCache, ChunkLease } from './chunk-cache.js';
 import type { ExportCount } from './export-stream.js';
 
 const START = Buffer.concat([GZIP_HEADER, deflatePiece(EXPORT_HEAD)]);
 const END = deflateEnd(EXPORT_TAIL);
-const NOTHING = new Uint8Array(0);
+const NOTHING = { objects: 0, length: 0, crc: 0, deflated: new Uint8Array(0) };
 
 /**
  * GATHERD-6.3, DESIGN 5: one gzip member with the objects since a time, put together from blocks that are compressed
@@ -34,22 +33,20 @@ export async function* readyMember(
   const warming = behind.end > behind.start ? cache.acquire(ready, cache.chunkAt(behind.start)) : undefined;
   warming?.catch(() => undefined);
   try {
-    const some =
-      partial === undefined ? { bytes: NOTHING, objects: 0 } : await ready.lastObjects(partial, since);
-    const middle = storedPiece(some.bytes);
+    const some = partial === undefined ? NOTHING : await ready.lastPiece(partial, since);
     const whole = sumOf([
       { crc: crc32(EXPORT_HEAD), length: EXPORT_HEAD.length },
       { crc: before.crc, length: before.rawLength },
-      { crc: crc32(some.bytes), length: some.bytes.length },
+      some,
       { crc: behind.crc, length: behind.rawLength },
       { crc: crc32(EXPORT_TAIL), length: EXPORT_TAIL.length },
     ]);
     if (before.objects > 0) {
       yield START;
       yield* filePieces(ready, before, cache);
-      yield middle;
+      yield some.deflated;
     } else {
-      yield Buffer.concat([START, middle]);
+      yield Buffer.concat([START, some.deflated]);
     }
     yield* filePieces(ready, behind, cache);
     yield Buffer.concat([END, encodeGzipTrailer(whole.crc, whole.length)]);

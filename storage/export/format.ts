@@ -35,25 +35,6 @@ export function deflatePiece(raw: Uint8Array): Uint8Array {
   return deflateRawSync(raw, { finishFlush: zlib.Z_FULL_FLUSH });
 }
 
-/** Bytes of the longest stored block (RFC 1951, 3.2.4), and of what stands before each. */
-const MAX_STORED = 0xffff;
-const STORED_HEADER = 5;
-
-/** The same without compressing: as good for a part of a block, and at no cost. */
-export function storedPiece(raw: Uint8Array): Uint8Array {
-  const blocks = Math.ceil(raw.length / MAX_STORED);
-  const piece = Buffer.allocUnsafe(raw.length + blocks * STORED_HEADER);
-  for (let from = 0, to = 0; from < raw.length; from += MAX_STORED) {
-    const block = raw.subarray(from, from + MAX_STORED);
-    to = piece.writeUInt8(0, to);
-    to = piece.writeUInt16LE(block.length, to);
-    to = piece.writeUInt16LE(block.length ^ 0xffff, to);
-    piece.set(block, to);
-    to += block.length;
-  }
-  return piece;
-}
-
 /** Deflate data that ends its member. */
 export function deflateEnd(raw: Uint8Array): Uint8Array {
   return deflateRawSync(raw);

@@ -1,13 +1,13 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inflateRaw, inflateRawSync, type ZlibOptions, constants as zlib } from 'node:zlib';
+import { crc32, inflateRaw, inflateRawSync, type ZlibOptions, constants as zlib } from 'node:zlib';
 import { StorageError } from '../../protocols/errors.js';
 import { combineCrc32 } from '../../protocols/gatherd/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { type ExportIndex, exportIndexCodec } from '../records.js';
 import type { ExportChunk, ExportOptions } from '../summaries.js';
-import { COMPRESSED_FILE, DIGEST_BYTES, EXPORT_VERSION, INDEX_FILE } from './format.js';
+import { COMPRESSED_FILE, DIGEST_BYTES, deflatePiece, EXPORT_VERSION, INDEX_FILE } from './format.js';
 import { objectsFrom } from './partial-block.js';
 import type { GathererNames } from './survey.js';
 
@@ -37,6 +37,15 @@ export interface BlockSum {
   readonly end: number;
 }
 
+/** Objects ready to be put into a gzip member. */
+export interface DeflatedPiece {
+  readonly objects: number;
+  /** Of the raw bytes. */
+  readonly length: number;
+  readonly crc: number;
+  readonly deflated: Uint8Array;
+}
+
 /** Bytes of deflated blocks that are read at once. */
 const GROUP_BYTES = 128 * 1024;
 const INFLATE_HERE_BYTES = 256 * 1024;
@@ -62,7 +71,7 @@ export class ReadyExport implements AsyncDisposable {
   /** CRC of all raw bytes from that block to the end. */
   readonly #crcToEnd: Uint32Array;
   readonly #firstTimed: number;
-  #lastObjects: { readonly key: string; readonly chunk: Promise<ExportChunk> } | undefined;
+  #lastPiece: { readonly key: string; readonly piece: Promise<DeflatedPiece> } | undefined;
 
   private constructor(file: FileHandle, index: ExportIndex) {
     this.#file = file;
@@ -200,24 +209,27 @@ export class ReadyExport implements AsyncDisposable {
   ): AsyncGenerator<ExportChunk, void, undefined> {
     const { timeless, partial, rest } = this.select(since);
     yield* this.#objectsOf(timeless, options);
-    if (partial !== undefined) yield this.lastObjects(partial, since);
+    if (partial !== undefined) {
+      const { bytes, objects } = objectsFrom(await this.#rawBlock(partial), since);
+      yield { bytes, objects, updateTime: this.#index.lastTimes[partial]! };
+    }
     yield* this.#objectsOf(rest, options);
   }
 
   /**
-   * The last objects of a block, from `since` on. The answer is kept until another one is asked for: Brokers that have
-   * the last generation all ask for the same time.
+   * The last objects of a block, from `since` on, deflated. The answer is kept until another one is asked for: Brokers that
+   * have the last generation all ask for the same time.
    */
-  lastObjects(block: number, since: UnixSeconds): Promise<ExportChunk> {
+  lastPiece(block: number, since: UnixSeconds): Promise<DeflatedPiece> {
     const key = `${block} ${since}`;
-    if (this.#lastObjects?.key !== key) {
-      const chunk = this.#readLastObjects(block, since);
-      this.#lastObjects = { key, chunk };
-      chunk.catch(() => {
-        if (this.#lastObjects?.key === key) this.#lastObjects = undefined;
+    if (this.#lastPiece?.key !== key) {
+      const piece = this.#deflateLast(block, since);
+      this.#lastPiece = { key, piece };
+      piece.catch(() => {
+        if (this.#lastPiece?.key === key) this.#lastPiece = undefined;
       });
     }
-    return this.#lastObjects.chunk;
+    return this.#lastPiece.piece;
   }
 
   /** Block numbers by digest, for another export that has the same blocks. */
@@ -238,9 +250,9 @@ export class ReadyExport implements AsyncDisposable {
     return this.close();
   }
 
-  async #readLastObjects(block: number, since: UnixSeconds): Promise<ExportChunk> {
+  async #deflateLast(block: number, since: UnixSeconds): Promise<DeflatedPiece> {
     const { bytes, objects } = objectsFrom(await this.#rawBlock(block), since);
-    return { bytes, objects, updateTime: this.#index.lastTimes[block]! };
+    return { objects, length: bytes.length, crc: crc32(bytes), deflated: deflatePiece(bytes) };
   }
 
   async *#objectsOf(
