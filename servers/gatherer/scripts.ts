@@ -48,12 +48,14 @@ export async function writeGathererScripts(places: ScriptPlaces): Promise<readon
   return written;
 }
 
-/** G-153: the news server of whoever runs it is kept; programs of the Gatherer's own `bin` are found. */
-function runGatherer({ configurationFile, harvest }: ScriptPlaces): string {
+/** G-153: the news server of whoever runs it is kept; programs of the Gatherer's own `bin` are found first (G-152). */
+function runGatherer({ directory, configurationFile, harvest }: ScriptPlaces): string {
   const file = resolve(configurationFile);
   return `#!/bin/sh
 ${MARK}
 # Gathers once, publishes, starts gatherd if none is running. For cron.
+${ENVIRONMENT}
+PATH=${quoted(join(resolve(directory), 'bin'))}:"$PATH"
 NNTPSERVER="\${NNTPSERVER:-localhost}"
 export NNTPSERVER
 cd ${quoted(dirname(file))} || exit 1
@@ -66,9 +68,15 @@ function runGatherd({ dataDirectory, host, port, harvest }: ScriptPlaces): strin
   return `#!/bin/sh
 ${MARK}
 # Starts gatherd in the background. For the boot file.
+${ENVIRONMENT}
 exec ${harvest.map(quoted).join(' ')} gatherd --detach --host ${quoted(host)} -d ${quoted(resolve(dataDirectory))} "$@" ${port}
 `;
 }
+
+/** G-153, G-154, G-162: where the original programs look for each other. */
+const ENVIRONMENT = `HARVEST_HOME="\${HARVEST_HOME:-/usr/local/harvest}"
+PATH="$HARVEST_HOME/bin:$HARVEST_HOME/lib/gatherer:$HARVEST_HOME/lib:$PATH"
+export HARVEST_HOME PATH`;
 
 /** Whatever a path holds, for the shell it is one word. */
 function quoted(text: string): string {

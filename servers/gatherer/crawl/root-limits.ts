@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { RootNode, UrlFilter } from '../../../protocols/config/index.js';
-import { accessMethod } from '../../../protocols/urls/index.js';
+import { type AccessMethod, accessMethod } from '../../../protocols/urls/index.js';
 import type { HostAddresses } from './host-addresses.js';
 
 /** Why a link does not become a LeafNode of its RootNode; shown in the log (G-148). */
@@ -78,7 +78,7 @@ export class RootLimits {
     if (depth === 0) return undefined;
     // G-34: Depth=0 is unlimited.
     if (root.depth > 0 && depth > root.depth) return 'depth';
-    if (!root.access.includes(accessMethod(url.href))) return 'access';
+    if (!isFollowed(root, accessMethod(url.href))) return 'access';
     // G-44, G-48: the filter sees the path with its query, nothing else.
     if (urlFilter !== undefined && !urlFilter.allows(url.pathname + url.search)) return 'url-filter';
     return undefined;
@@ -133,6 +133,13 @@ export class RootLimits {
   #countsHosts(url: URL): boolean {
     return url.hostname !== '' && url.protocol !== 'file:';
   }
+}
+
+/** G-36: Access limits what is followed from an HTTP RootNode; another one is expanded by its own method whatever it says. */
+function isFollowed({ url, access }: RootNode, method: AccessMethod): boolean {
+  if (access.includes(method)) return true;
+  const own = accessMethod(url);
+  return own !== 'http' && own !== 'https' && own === method;
 }
 
 /** The last two labels: where a site's aliases are usually found. */
