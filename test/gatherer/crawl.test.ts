@@ -246,7 +246,11 @@ t.test('G-27 to G-45 the limits of a RootNode', async (t) => {
     'G-36',
   );
   const local = limits('file:///var/www/');
-  t.equal(local.refusal(new URL('file:///var/www/a.html'), 1), undefined, 'G-36: Access is for HTTP RootNodes');
+  t.equal(
+    local.refusal(new URL('file:///var/www/a.html'), 1),
+    undefined,
+    'G-36: Access is for HTTP RootNodes',
+  );
   t.equal(local.refusal(new URL('ftp://127.0.0.1/x'), 1), 'access', 'G-36');
 
   const filtered = limits('http://127.0.0.1:8080/', { url: 'Deny /gatherers/\nAllow .\n' });
