@@ -118,7 +118,8 @@ async function judge(suite: Suite, words: readonly string[], options: Conformanc
     process.stderr.write(`conformance: ${error.message}\n`);
     return EXIT.connection;
   }
-  return tally.failures(strict) === 0 ? EXIT.ok : EXIT.failure;
+  if (!tally.decided) process.stderr.write('conformance: no case could be decided\n');
+  return tally.decided && tally.failures(strict) === 0 ? EXIT.ok : EXIT.failure;
 }
 
 function reporter(options: ConformanceOptions): typeof tap {

@@ -1,9 +1,9 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { KitError, UsageError } from '../../protocols/errors.js';
+import { parseTimestamp } from '../../protocols/gatherd/index.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
 import { GatherdClient } from '../gatherd/index.js';
 import { EXIT } from './exit.js';
-import { integerOption, portOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -38,16 +38,36 @@ export function gatherCommand(): Command {
   return new Command('gather')
     .summary("fetch a Gatherer's summaries as one SOIF stream")
     .argument('<host>', 'where gatherd runs: HOST or HOST:PORT', peerAddress)
-    .argument('[port]', 'its TCP port (default: 8500)', portOption)
-    .argument('[timestamp]', 'only objects changed since this time', integerOption, 0)
+    .argument('[port]', 'its TCP port (default: 8500); not after HOST:PORT', numberArgument)
+    .argument('[timestamp]', 'only objects changed since this time', numberArgument)
     .option('--info', 'fetch only the short description of the database (-info)', false)
     .option('--no-compress', 'do not use compression (-nocompress)')
     .option('--changes', 'let the Gatherer use the @DELETE and @REFRESH groups, if it can', false)
     .addHelpText('after', HELP)
-    .action(async (peer: PeerAddress, port: number | undefined, since: number, options: GatherOptions) => {
-      if (peer.port !== undefined && port !== undefined) throw new UsageError('gather: two ports are given');
-      process.exitCode = await gather({ host: peer.host, port: peer.port ?? port }, since, options);
-    });
+    .action(
+      async (
+        peer: PeerAddress,
+        first: number | undefined,
+        second: number | undefined,
+        options: GatherOptions,
+      ) => {
+        if (peer.port !== undefined && second !== undefined)
+          throw new UsageError('gather: two ports are given');
+        const [port, since = 0] = peer.port === undefined ? [first, second] : [peer.port, first];
+        if (port !== undefined && port > MAX_PORT)
+          throw new UsageError(`gather: a port is at most ${MAX_PORT}`);
+        process.exitCode = await gather({ host: peer.host, port }, since, options);
+      },
+    );
+}
+
+const MAX_PORT = 65_535;
+
+/** A port or a time: GATHERD-4.1, beyond the year 2038 too. */
+function numberArgument(value: string): number {
+  const number = parseTimestamp(value);
+  if (number === undefined) throw new InvalidArgumentError('a whole number is wanted');
+  return number;
 }
 
 async function gather(peer: PeerAddress, since: number, options: GatherOptions): Promise<number> {

@@ -4,7 +4,7 @@ import { UsageError } from '../../protocols/errors.js';
 import { type GatherdProgramOptions, runDaemon, runInetd } from '../../servers/gatherd/index.js';
 import { DebugFlags, shieldStandardError } from '../../servers/host/index.js';
 import { EXIT } from './exit.js';
-import { countOption, portOption, secondsOption } from './option-values.js';
+import { countOption, portOption, secondsOption, timeoutOption } from './option-values.js';
 import { startGatherd } from './start-gatherd.js';
 
 const FILES_HELP = `
@@ -114,7 +114,7 @@ function withFileOptions(command: Command): Command {
     .option('--zip <file>', 'accepted, not needed (-zip)')
     .option('--cf <file>', 'who may connect (-cf; default: gatherd.cf)')
     .option('--hostname <name>', "name in the greeting (default: the system's)", hostNameOption)
-    .option('--timeout <seconds>', 'end a session without command or progress', secondsOption, 120)
+    .option('--timeout <seconds>', 'end a session without command or progress', timeoutOption, 120)
     .option('--grace <seconds>', 'how long transfers may go on when stopped', secondsOption, 10)
     .option('--json-log', 'log as JSON lines', false)
     .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', collect, []);

@@ -45,6 +45,8 @@ Examples:
 Exit status: 0 done; 1 failure; 2 usage or configuration; 130 stopped while gathering.
 `;
 
+const LOOPBACK = '127.0.0.1';
+
 interface GathererCliOptions {
   readonly force: boolean;
   readonly data?: string;
@@ -70,7 +72,7 @@ export function gathererCommand(): Command {
     .option('--force', 'look at documents again whose Refresh-Rate is not over (-force)', false)
     .option('--data <directory>', 'where the database is kept (default: Data-Directory)')
     .option('--no-daemon', 'do not start gatherd')
-    .option('--host <address>', 'address that gatherd listens on', '127.0.0.1')
+    .option('--host <address>', 'address that gatherd listens on', LOOPBACK)
     .option('--json', 'print the counts as one JSON line', false)
     .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', collect, [])
     .addHelpText('after', HELP)
@@ -119,6 +121,11 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     directory: config.topDirectory,
     configurationFile: file,
     dataDirectory: config.dataDirectory,
+    // Both scripts are about the same database: what the line said of it holds for cron, too.
+    gathererOptions: [
+      ...(options.data === undefined ? [] : ['--data', config.dataDirectory]),
+      ...(options.host === LOOPBACK ? [] : ['--host', options.host]),
+    ],
     host: options.host,
     port: config.gathererPort,
     harvest: [process.execPath, HARVEST_PROGRAM],

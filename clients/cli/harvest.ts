@@ -79,7 +79,9 @@ function explain(error: unknown, name: string): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const message = error instanceof Error ? error.message : String(error);
   const hint = isPortTaken(error) ? ' (another port can be given)' : '';
-  process.stderr.write(`${name}: ${message}${hint}\n`);
+  // A server's message begins with its name, which is also the program's where a link started it.
+  const begin = message.startsWith(`${name}: `) ? '' : `${name}: `;
+  process.stderr.write(`${begin}${message}${hint}\n`);
   if (process.env.HARVEST_DEBUG !== undefined && !(error instanceof KitError)) console.error(error);
   return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.failure;
 }

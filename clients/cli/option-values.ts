@@ -24,8 +24,19 @@ export function portOption(value: string): number {
   return port;
 }
 
+/** Node's timers count milliseconds in 31 bits; a longer one would be over at once. */
+const MAX_SECONDS = 2_147_483;
+
 /** Seconds, fractions allowed. */
 export function secondsOption(value: string): number {
   if (!/^\d{1,9}(\.\d+)?$/.test(value)) throw new InvalidArgumentError('a number of seconds is wanted');
+  if (Number(value) > MAX_SECONDS) throw new InvalidArgumentError(`at most ${MAX_SECONDS} seconds`);
   return Number(value);
+}
+
+/** Seconds to wait for a peer: at least a millisecond. */
+export function timeoutOption(value: string): number {
+  const seconds = secondsOption(value);
+  if (seconds < 0.001) throw new InvalidArgumentError('more than 0 seconds are wanted');
+  return seconds;
 }

@@ -77,7 +77,14 @@ export async function* json(results: Results, { suite, target, strict = false }:
     tally.add(result);
   }
   const { total, pass, failedMust, failedShould, skip } = tally;
-  const totals = { total, pass, failedMust, failedShould, skip, conforms: tally.failures(strict) === 0 };
+  const totals = {
+    total,
+    pass,
+    failedMust,
+    failedShould,
+    skip,
+    conforms: tally.decided && tally.failures(strict) === 0,
+  };
   yield `\n],"totals":${JSON.stringify(totals)}}\n`;
 }
 

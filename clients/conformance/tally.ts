@@ -20,6 +20,11 @@ export class Tally {
     return this.pass + this.skip + this.failedMust + this.failedShould;
   }
 
+  /** Whether any case came to a verdict: an empty stream, or a peer that gives no occasion for anything, proves nothing. */
+  get decided(): boolean {
+    return this.total > this.skip;
+  }
+
   /** Failures that decide the verdict. @param strict a SHOULD counts like a MUST */
   failures(strict: boolean): number {
     return this.failedMust + (strict ? this.failedShould : 0);

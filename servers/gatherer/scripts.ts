@@ -10,6 +10,8 @@ export interface ScriptPlaces {
   /** The Gatherer's configuration file. */
   readonly configurationFile: string;
   readonly dataDirectory: string;
+  /** Options of the command line that RunGatherer has to repeat, because the configuration file does not have them. */
+  readonly gathererOptions?: readonly string[];
   /** Address and port of gatherd. */
   readonly host: string;
   readonly port: number;
@@ -49,8 +51,10 @@ export async function writeGathererScripts(places: ScriptPlaces): Promise<readon
 }
 
 /** G-153: the news server of whoever runs it is kept; programs of the Gatherer's own `bin` are found first (G-152). */
-function runGatherer({ directory, configurationFile, harvest }: ScriptPlaces): string {
+function runGatherer(places: ScriptPlaces): string {
+  const { directory, configurationFile, gathererOptions = [], harvest } = places;
   const file = resolve(configurationFile);
+  const words = [...harvest, 'gatherer', ...gathererOptions];
   return `#!/bin/sh
 ${MARK}
 # Gathers once, publishes, starts gatherd if none is running. For cron.
@@ -59,7 +63,7 @@ PATH=${quoted(join(resolve(directory), 'bin'))}:"$PATH"
 NNTPSERVER="\${NNTPSERVER:-localhost}"
 export NNTPSERVER
 cd ${quoted(dirname(file))} || exit 1
-exec ${harvest.map(quoted).join(' ')} gatherer "$@" ${quoted(basename(file))}
+exec ${words.map(quoted).join(' ')} "$@" ${quoted(basename(file))}
 `;
 }
 

@@ -11,6 +11,9 @@ import { dataDirectory, finished, PROGRAM, start } from '../gatherd/program-supp
 import { call } from '../gatherd/support.js';
 import { cli, type Finished } from '../helpers/cli.js';
 
+// Some twenty programs are started one after the other, on a machine that may be busy.
+t.setTimeout(120_000);
+
 t.test('a link with a program’s name runs that program, and help and errors have its name', async (t) => {
   const path = await dataDirectory(t);
   const link = async (name: string): Promise<string> => {
@@ -31,6 +34,19 @@ t.test('a link with a program’s name runs that program, and help and errors ha
   t.same([unknown.code, unknown.stderr], [2, "gatherd: unknown option '-x'\n"]);
   const missing = await run(daemon, '-dir', join(path, 'none'));
   t.same([missing.code, missing.stderr], [1, `gatherd: ${join(path, 'none')}: no such directory\n`]);
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const busy = await run(daemon, '-dir', path, String((taken.address() as AddressInfo).port));
+  taken.close();
+  t.equal(busy.code, 1);
+  t.match(
+    busy.stderr,
+    /^gatherd: cannot listen on \S+: .*\(another port can be given\)\n$/m,
+    'its name once',
+  );
+  // A timer of Node that is too long ends every session at once.
+  const timeout = await run(daemon, '-dir', path, '--timeout', '2147484', '0');
+  t.same([timeout.code, timeout.stdout], [2, ''], 'GATHERD-12.3');
   const nobody = await run(join(path, 'gather.js'), '-info', '127.0.0.1', '1');
   t.equal(nobody.code, 1);
   t.match(nobody.stderr, /^gather: /);
@@ -112,6 +128,13 @@ t.test(
     t.match(boot.stdout, new RegExp(`^ready gatherd=127\\.0\\.0\\.1:${port} pid=\\d+\\n$`), 'G-154');
     t.match(await call(t, port, 'QUIT\n'), '000 - HELLO 1.8 g.example\n');
     t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
+
+    // What the line said of the database, the script says again: cron gathers into the one that is served.
+    const other = join(path, 'data 2');
+    const elsewhere = await cli('gatherer', '--no-daemon', '--data', other, '--host', '127.0.0.2', file);
+    t.equal(elsewhere.code, 0, elsewhere.stderr);
+    const again = ` 'gatherer' '--data' '${other.replace("'", "'\\''")}' '--host' '127.0.0.2' "$@" 'test.cf'\n`;
+    t.match(await readFile(join(path, 'RunGatherer'), 'utf8'), again, 'G-153');
 
     const directory = await cli('gatherer', path);
     t.equal(directory.code, 2);

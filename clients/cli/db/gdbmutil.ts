@@ -10,6 +10,7 @@ import {
   readStream,
   recordOf,
   type SourceObject,
+  storedUrl,
 } from '../../../storage/databases/index.js';
 import { EXIT_HELP, report, runTool, type Tool } from './run-tool.js';
 
@@ -82,10 +83,10 @@ async function find(path: string, url: string, run: Tool): Promise<Uint8Array | 
   const located = await locateSource(path);
   if (located.kind === 'database') {
     using database = DatabaseFile.open(located.path, { readOnly: true });
-    return database.get(url)?.soif;
+    return (database.get(url) ?? database.get(storedUrl(url)))?.soif;
   }
   for await (const { object, bytes } of openLocated(located, run)) {
-    if (object.url === url) return bytes;
+    if (object.url === url || object.url === storedUrl(url)) return bytes;
   }
   return undefined;
 }
@@ -122,7 +123,9 @@ function deleteCommand(): Command {
     .action((path: string, urls: string[], { json }: Json) =>
       runTool('gdbmutil', async (run) => {
         using database = DatabaseFile.open(path);
-        const deleted = await database.transaction(() => urls.filter((url) => database.delete(url)).length);
+        const deleted = await database.transaction(
+          () => urls.filter((url) => database.delete(url) || database.delete(storedUrl(url))).length,
+        );
         if (deleted < urls.length) run.onWarning?.(`${urls.length - deleted} of the URLs were not there`);
         await report(run, json, 'gdbmutil', { deleted, objects: database.count });
       }),
@@ -141,13 +144,15 @@ function dumpCommand(): Command {
 
 function loadCommand(): Command {
   return tool('load', 'store the objects of a SOIF stream')
-    .argument('[file]', 'what to read (default: standard input)')
+    .argument('[file]', 'what to read (default: standard input; - is standard input)')
     .option('--replace', 'delete what the database holds first', false)
     .option('--json', 'print the counts as JSON', false)
     .action((path: string, file: string | undefined, { json, replace }: Json & { replace: boolean }) =>
       runTool('gdbmutil', async (run) => {
         const objects =
-          file === undefined ? readStream(process.stdin, 'standard input', run) : openSource(file, run);
+          file === undefined || file === '-'
+            ? readStream(process.stdin, 'standard input', run)
+            : openSource(file, run);
         using database = DatabaseFile.open(path, { create: true });
         const counts = await loadObjects(database, objects, { ...run, replace });
         await report(run, json, 'gdbmutil', { ...counts, objects: database.count });

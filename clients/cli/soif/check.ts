@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { attemptLine, checkSoif, countsLine, type SoifAttempt } from '../../soif-tools/check.js';
 import { STANDARD_INPUT } from '../../soif-tools/input.js';
+import { checkAsOriginal } from '../../soif-tools/original-check.js';
 import { EXIT } from '../exit.js';
 import { countOption } from '../option-values.js';
 import { openFile } from './files.js';
@@ -24,15 +25,24 @@ Exit status: 0 everything is valid, 1 something is not or the file cannot be rea
 `;
 
 const ORIGINAL_HELP = `
-The original validator: reads SOIF on standard input and prints one line for each attempt at an object. It judges as
-kindly as the original's reader (CR LF, blank lines, text between objects); \`harvest soif check\` is strict and says what is
-wrong, and where.
+The original validator: reads SOIF on standard input and prints one line for each attempt at an object. It judges exactly as
+the original's reader, which is kind in places (CR LF, blank lines, a size like {1x}) and not in others (a blank in place
+of the tab, a URL of more than 8190 bytes, an "@" in text before an object); an object that is cut off at the end of the input
+it does not mention. \`harvest soif check\` is strict, and says what is wrong and where.
+
+The @DELETE, @REFRESH and @UPDATE groups of an update stream are invalid SOIF to it, and cost the objects behind them;
+\`harvest soif cat\` takes the groups off.
 
 Example:
   cksoif < objects.soif
+  harvest gather localhost | harvest soif cat | cksoif
 
 Exit status: 0 whatever it finds, as the original; 1 the input cannot be read.
 `;
+
+/** SOIF-8.6: who pipes `gather` into it shall not think that the objects are bad. */
+const WRAPPED_NOTE =
+  'cksoif: this is an update stream, whose groups are no SOIF; `harvest soif cat` takes them off\n';
 
 interface CheckOptions {
   readonly lenient: boolean;
@@ -62,10 +72,16 @@ export function cksoifCommand(): Command {
     .addHelpText('after', ORIGINAL_HELP)
     .action(async (file: string) => {
       await using output = new GatheredOutput();
-      const attempts = checkSoif(openFile(file), { mode: 'lenient' });
+      const attempts = checkAsOriginal(openFile(file));
       for (;;) {
         const { done, value } = await attempts.next();
-        if (!(await output.write(done ? countsLine(value) : attemptLine(value))) || done) break;
+        if (!(await output.write(done ? countsLine(value) : attemptLine(value)))) {
+          await attempts.return({ valid: 0, attempts: 0, wrapped: false });
+          return;
+        }
+        if (!done) continue;
+        if (value.wrapped) process.stderr.write(WRAPPED_NOTE);
+        return;
       }
     });
 }
