@@ -177,6 +177,6 @@ export function attemptLine({ number, valid }: Pick<SoifAttempt, 'number' | 'val
 }
 
 /** `cksoif`'s last line (SOIF-4.9). */
-export function countsLine({ valid, attempts }: SoifCounts): string {
+export function countsLine({ valid, attempts }: Pick<SoifCounts, 'valid' | 'attempts'>): string {
   return `Successfully parsed ${valid} SOIF objects, in ${attempts} attempts\n`;
 }

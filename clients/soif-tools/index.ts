@@ -9,3 +9,4 @@ export {
   readJsonLines,
 } from './json-lines.js';
 export { exactBytes, type ReadOptions, readObjects, type StreamObject } from './objects.js';
+export { checkAsOriginal, type OriginalAttempt, type OriginalCounts } from './original-check.js';

@@ -118,13 +118,25 @@ function parsedLine(line: Uint8Array, number: number, offset: number): JsonLineO
 
 /** Where the JSON is not as it should be, in words. */
 function issueOf(error: z.ZodError): string {
-  const issue = error.issues[0];
-  if (issue === undefined) return 'unknown';
-  // Of the two forms (url, urlBase64) the one that came further says more.
-  const nested = issue.code === 'invalid_union' ? issue.errors.map((issues) => issues[0]) : [];
-  const deepest = nested.reduce((a, b) => ((b?.path.length ?? 0) > (a?.path.length ?? 0) ? b : a), nested[0]);
-  const { path, message } = deepest ?? issue;
-  return `${[...issue.path, ...(deepest === undefined ? [] : path)].join('.') || 'the line'}: ${message}`;
+  const { path, message } = error.issues.map((issue) => deepest(issue, [])).reduce(further);
+  return `${path.join('.') || 'the line'}: ${message}`;
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** Of several forms (url or urlBase64, value or base64) the one that came further says more. */
+function deepest(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Issue {
+  const path = [...above, ...issue.path];
+  const forms = issue.code === 'invalid_union' ? issue.errors.flat() : [];
+  if (forms.length === 0) return { path, message: issue.message };
+  return forms.map((nested) => deepest(nested, path)).reduce(further);
+}
+
+function further(a: Issue, b: Issue): Issue {
+  return b.path.length > a.path.length ? b : a;
 }
 
 function wrong(number: number, offset: number, rule: string, message: string): ProtocolError {

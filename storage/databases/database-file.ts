@@ -182,6 +182,7 @@ export class DatabaseFile implements Disposable {
     } catch (error) {
       // A full disk may have undone it already.
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
+      this.#recover();
       throw error;
     } finally {
       this.#inTransaction = false;
@@ -201,6 +202,15 @@ export class DatabaseFile implements Disposable {
 
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  /** After a full disk SQLite undoes a transaction only when the file is read again; until then it would fill the disk. */
+  #recover(): void {
+    try {
+      this.#db.prepare('SELECT count(*) FROM sqlite_master').raw().get();
+    } catch {
+      // The next one to open the file does it.
+    }
   }
 
   *#walk(columns: string, after: string | undefined): Generator<unknown[][], void, undefined> {

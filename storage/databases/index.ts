@@ -37,7 +37,7 @@ export {
   type PublishedDirectory,
   publishDirectory,
 } from './publish-directory.js';
-export { type DatabaseRecord, recordOf } from './record.js';
+export { type DatabaseRecord, recordOf, storedUrl } from './record.js';
 export { type ReplaceOptions, replaceFile } from './replace-file.js';
 export { openLocated, openSource, readStream, type SourceObject, type SourceOptions } from './sources.js';
 export { type SynchronizeCounts, synchronize } from './synchronize.js';

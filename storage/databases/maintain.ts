@@ -78,7 +78,10 @@ export function removeBinary(database: DatabaseFile, options: ToolOptions = {}):
 
 function rewrite(database: DatabaseFile, before: SoifObject, after: SoifObject): boolean {
   if (after === before) return false;
-  database.put(recordOf(after));
+  const record = recordOf(after);
+  // The URL may now be spelled in another way (SOIF-2.9): one object, one record.
+  if (record.url !== before.url) database.delete(before.url);
+  database.put(record);
   return true;
 }
 

@@ -94,10 +94,12 @@ async function addManual(
   for (const annotation of annotations) {
     for (const { url } of annotation.entries()) {
       await turn();
-      if (database.has(url)) continue;
       const manual = manualOf(url, annotations);
       if (manual === undefined) continue;
-      database.put(recordOf(manual));
+      // The new database may spell the URL in another way (SOIF-2.9).
+      const record = recordOf(manual);
+      if (database.has(record.url)) continue;
+      database.put(record);
       options.onObject?.();
       added++;
     }

@@ -99,7 +99,7 @@ async function exists(path: string): Promise<boolean> {
     await stat(path);
     return true;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false;
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return false;
     throw new StorageError(`${path} cannot be read: ${errorCode(error) ?? String(error)}`, { cause: error });
   }
 }

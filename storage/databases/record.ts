@@ -1,4 +1,4 @@
-import { decodeSoif, encodeSoif, type SoifObject, timesOf } from '../../protocols/soif/index.js';
+import { decodeSoif, encodeSoif, SoifObject, timesOf } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
 /** A row of a database file: key = URL, value = the object's SOIF text (G-113, GATHERD-10.1). */
@@ -26,4 +26,17 @@ export function recordOf(object: SoifObject, bytes?: Uint8Array): DatabaseRecord
   }
   const { updateTime, timeToLive } = timesOf(object);
   return { url: object.url, updateTime, timeToLive, soif: bytes };
+}
+
+/** What writers leave as it is: ASCII without white space, control characters and braces. */
+const PLAIN_URL = /^[!-z|~]+$/;
+
+/** Whether writers write the URL as it is (SOIF-2.9). */
+export function isStoredUrl(url: string): boolean {
+  return PLAIN_URL.test(url);
+}
+
+/** The key under which databases keep a URL that somebody typed: percent-encoded as writers do it (SOIF-2.9). @throws UsageError it is empty. */
+export function storedUrl(url: string): string {
+  return isStoredUrl(url) ? url : decodeSoif(encodeSoif(SoifObject.of('FILE', url, []))).url;
 }

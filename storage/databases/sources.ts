@@ -18,6 +18,7 @@ import type { ExportChunk } from '../summaries.js';
 import { DatabaseFile } from './database-file.js';
 import { describeKind, type LocatedSource, locateSource } from './file-kind.js';
 import { type GdbmOptions, type GdbmRecord, readGdbm, readGdbmDump } from './gdbm-dump.js';
+import { isStoredUrl } from './record.js';
 
 /** How to read a source. */
 export interface SourceOptions extends Omit<GdbmOptions, 'maxRecordBytes'> {
@@ -30,7 +31,7 @@ export interface SourceObject {
   /** Always `update`, except in a wrapped stream (SOIF-8.4). */
   readonly section: SectionName;
   readonly object: SoifObject;
-  /** The object in the layout of SOIF-2.2. */
+  /** The object in the layout of SOIF-2.2, its URL as writers write it (SOIF-2.9): the tools compare objects by URL. */
   readonly bytes: Uint8Array;
 }
 
@@ -98,8 +99,11 @@ export async function* readStream(
       found = true;
       if (item.kind !== 'object') continue;
       const { section, object } = item;
-      const bytes = item.exact ? item.bytes : encoded(object, name, options);
-      if (bytes !== undefined) yield { section, object, bytes };
+      if (item.exact && isStoredUrl(object.url)) yield { section, object, bytes: item.bytes };
+      else {
+        const bytes = encoded(object, name, options);
+        if (bytes !== undefined) yield { section, object: decodeSoif(bytes), bytes };
+      }
     }
   };
   try {

@@ -13,6 +13,7 @@ import {
   readStream,
   removeBinary,
   replaceFile,
+  storedUrl,
   synchronize,
 } from '../../storage/databases/index.js';
 import { GathererStore, Generations } from '../../storage/index.js';
@@ -270,7 +271,7 @@ t.test('mkindex makes any earlier store equal to the database', async (t) => {
   const directory = await temporaryDirectory(t);
   await using store = await GathererStore.open(join(directory, 'store'));
   const objects = fc.dictionary(
-    fc.constantFrom('u:a', 'u:b', 'u:c', 'u:d', 'u:é', 'u:f'),
+    fc.constantFrom('u:a', 'u:b', 'u:c', 'u:d', 'u:%C3%A9', 'u:f'),
     fc.record({ time: fc.integer({ min: 1, max: 5 }), title: fc.constantFrom('x', 'y') }),
   );
   let now = 100;
@@ -328,4 +329,24 @@ t.test('GATHERD-13.9: who gathered is added where an object does not say', async
   await using snapshot = await new Generations(join(directory, 'generations')).open();
   t.match((await readExport(snapshot.exportSince(0))).text, /Gatherer-Name\{1\}:\tN\n/);
   t.equal(contentOf(join(directory, 'PRODUCTION.gdbm')), BARE, 'the database itself is not changed');
+});
+
+t.test('SOIF-2.9, G-139: objects are the same however their URL is spelled', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const path = (name: string): string => join(directory, name);
+  writeFileSync(path('automatic'), '@FILE { http://h/caf\xe9{1}\nK{1}:\tk\n}\n', 'latin1');
+  // With CR LF the object is not in the layout of writers, and is written anew.
+  writeFileSync(path('manual'), '@FILE { http://h/caf\xe9{1}\r\nT{1}:\tm\r\n}\r\n', 'latin1');
+  t.same(await mergeDatabases(path('p'), path('automatic'), [path('manual')]), {
+    objects: 1,
+    merged: 1,
+    manualOnly: 0,
+  });
+  using database = DatabaseFile.open(path('p'));
+  t.equal(
+    Buffer.from(database.get('http://h/caf%E9%7B1%7D')?.soif ?? []).toString('latin1'),
+    '@FILE { http://h/caf%E9%7B1%7D\nT{1}:\tm\nK{1}:\tk\n}\n',
+  );
+  t.equal(storedUrl('http://h/caf\u00e9{1}'), 'http://h/caf%C3%A9%7B1%7D', 'what is typed is UTF-8');
+  t.match(await cleanDatabase(database), { read: 1, deleted: 0 }, 'the key is the URL of the object');
 });

@@ -1,0 +1,165 @@
+import type { SoifCounts } from './check.js';
+
+/** What the original validator says about one attempt (SOIF-4.9). */
+export interface OriginalAttempt {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly valid: boolean;
+}
+
+/** What {@link checkAsOriginal} found. */
+export interface OriginalCounts extends Pick<SoifCounts, 'valid' | 'attempts'> {
+  /** Whether groups of an update stream were met, which the original takes for objects (SOIF-8.6). */
+  readonly wrapped: boolean;
+}
+
+/** Longest template type, URL, name or size: its stdio buffer less two (SOIF-4.4). */
+const MAX_TOKEN_BYTES = 8190;
+/** Of a size these are looked at: its number is over long before. */
+const MAX_SIZE_BYTES = 64;
+/** Of a type or URL these are kept, to tell the wrappers of an update stream. */
+const MAX_KEPT_BYTES = 8;
+const LARGEST_INT = 2 ** 31 - 1;
+
+const HT = 0x09;
+const CR = 0x0d;
+const SP = 0x20;
+const COLON = 0x3a;
+const AT = 0x40;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+
+/** Where in an object the reader is (SOIF-4.1 to 4.3). */
+type State = 'search' | 'type' | 'braces' | 'url' | 'gap' | 'name' | 'size' | 'colon' | 'tab' | 'value';
+
+/**
+ * Judges a stream as the C library does, the column "C library" of SOIF-4.4, and counts as `cksoif` (SOIF-4.9): after a
+ * failure the next attempt looks for `@` from the very byte where the reader stopped (SOIF-4.5). An object that the
+ * input's end cuts off is no attempt, unless only its closing brace is missing: then it is valid. What crashed the original, a
+ * negative or an impossible size, is an invalid attempt here. Memory does not depend on the input.
+ */
+export async function* checkAsOriginal(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<OriginalAttempt, OriginalCounts, undefined> {
+  const reader = new OriginalReader();
+  let attempts = 0;
+  let valid = 0;
+  const counted = (verdict: boolean): OriginalAttempt => {
+    if (verdict) valid++;
+    return { number: ++attempts, valid: verdict };
+  };
+  for await (const chunk of chunks) {
+    for (const verdict of reader.push(chunk)) yield counted(verdict);
+  }
+  if (reader.endsObject) yield counted(true);
+  return { valid, attempts, wrapped: reader.wrapped };
+}
+
+/** The C library's reader without what it reads: only whether it comes to an object. */
+class OriginalReader {
+  wrapped = false;
+  #state: State = 'search';
+  /** Bytes of the token at hand, and the first ones of them. */
+  #length = 0;
+  #kept = '';
+  #type = '';
+  /** Bytes of the value that are still to come. */
+  #left = 0;
+
+  /** Whether the input may end here with an object: between its attributes (SOIF-4.4, no closing brace). */
+  get endsObject(): boolean {
+    return this.#state === 'gap' || (this.#state === 'value' && this.#left === 0);
+  }
+
+  /** One verdict for each attempt that ends in these bytes. */
+  *push(chunk: Uint8Array): Generator<boolean, void, undefined> {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#state === 'search') {
+        at = chunk.indexOf(AT, at);
+        if (at < 0) return;
+        at++;
+        this.#enter('type');
+      } else if (this.#state === 'value') {
+        const taken = Math.min(this.#left, chunk.length - at);
+        at += taken;
+        this.#left -= taken;
+        if (this.#left === 0) this.#state = 'gap';
+      } else {
+        const verdict = this.#take(chunk[at] ?? 0);
+        at++;
+        if (verdict === undefined) continue;
+        this.#state = 'search';
+        yield verdict;
+      }
+    }
+  }
+
+  /** One byte outside of values; a verdict when the attempt ends with it. */
+  #take(byte: number): boolean | undefined {
+    switch (this.#state) {
+      case 'type':
+      case 'url':
+        if (!isSpace(byte)) return this.#append(byte, MAX_KEPT_BYTES);
+        this.#endToken();
+        return undefined;
+      case 'braces':
+        if (byte === OPEN || isSpace(byte)) return undefined;
+        this.#enter('url');
+        return this.#append(byte, MAX_KEPT_BYTES);
+      case 'gap':
+        if (byte === CLOSE) return true;
+        if (isSpace(byte)) return undefined;
+        this.#enter('name');
+        return this.#take(byte);
+      case 'name':
+        if (byte !== OPEN && byte !== CLOSE) return this.#append(byte, 0);
+        this.#enter('size');
+        return undefined;
+      case 'size':
+        if (byte !== OPEN && byte !== CLOSE) return this.#append(byte, MAX_SIZE_BYTES);
+        this.#left = sizeOf(this.#kept);
+        this.#state = 'colon';
+        return undefined;
+      case 'colon':
+        this.#state = 'tab';
+        return byte === COLON ? undefined : false;
+      default:
+        this.#state = this.#left === 0 ? 'gap' : 'value';
+        return byte === HT && this.#left >= 0 && this.#left <= LARGEST_INT ? undefined : false;
+    }
+  }
+
+  #enter(state: State): void {
+    this.#state = state;
+    this.#length = 0;
+    this.#kept = '';
+  }
+
+  /** The attempt fails with the byte that is one too many. */
+  #append(byte: number, kept: number): false | undefined {
+    if (this.#length < kept) this.#kept += String.fromCharCode(byte);
+    this.#length++;
+    return this.#length > MAX_TOKEN_BYTES ? false : undefined;
+  }
+
+  #endToken(): void {
+    if (this.#state === 'type') {
+      this.#type = this.#kept;
+      this.#enter('braces');
+      return;
+    }
+    // SOIF-8.10: no URL begins like this.
+    if (/^[@}]/.test(this.#kept) && /^(?:DELETE|REFRESH|UPDATE)\{?$/i.test(this.#type)) this.wrapped = true;
+    this.#state = 'gap';
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === SP || (byte >= HT && byte <= CR);
+}
+
+/** As C's `atoi`: what does not begin as a number is 0, what follows the number is ignored (SOIF-4.4). */
+function sizeOf(text: string): number {
+  return Number(/^[\t-\r ]*([+-]?\d+)/.exec(text)?.[1] ?? 0);
+}
