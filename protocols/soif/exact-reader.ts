@@ -29,7 +29,7 @@ export class ExactReader {
    * Index in `data` behind the object that begins at `start` and ends before `fill`; -1: not for this reader.
    */
   read(data: Uint8Array, words: DataView, start: number, fill: number, names: NameTable): number {
-    const { maxUrlBytes, maxNameBytes, maxValueBytes } = this.limits;
+    const { maxUrlBytes, maxNameBytes, maxValueBytes, maxAttributes } = this.limits;
     if (data[start] !== AT) return -1;
     const typeEnd = start + 1 + plainLength(data, start + 1, fill);
     let p = typeEnd;
@@ -106,6 +106,7 @@ export class ExactReader {
       if (valueEnd >= fill || data[valueEnd] !== LF) return -1;
       if (data[p] !== CLOSE_BRACE || data[p + 1] !== COLON || data[p + 2] !== HT || size > maxValueBytes)
         return -1;
+      if (slot - this.used > 3 * maxAttributes) return -1;
       if (slot + 3 > slots.length) {
         slot -= this.used;
         slots = this.freshSlots(slot);

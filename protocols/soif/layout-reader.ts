@@ -205,6 +205,10 @@ export class LayoutReader extends HeaderReader {
     if (end - this.start > this.limits.maxObjectBytes) {
       return this.fail('SOIF-4.4', this.sizeAt, `an object of more than ${this.limits.maxObjectBytes} bytes`);
     }
+    const { maxAttributes } = this.limits;
+    if (this.parts.length >= 3 * maxAttributes) {
+      return this.fail('SOIF-4.4', this.sizeAt, `an object of more than ${maxAttributes} attributes`);
+    }
     this.at++;
     this.mark = this.at;
     this.state = 'value';

@@ -17,6 +17,8 @@ export interface SoifDecoderOptions {
   readonly maxValueBytes?: number;
   /** Bytes of an attribute's name; default 4096, since stray text of a value with a short count counts as name (SOIF-4.4). */
   readonly maxNameBytes?: number;
+  /** Attributes of one object; default 65 536: a small one costs many times its bytes in memory. */
+  readonly maxAttributes?: number;
   /** Bytes of a URL and of a template type; default 65 535 (SOIF-4.4). */
   readonly maxUrlBytes?: number;
   readonly dialect?: SoifDialect;
@@ -28,6 +30,7 @@ export interface DecoderLimits {
   readonly maxObjectBytes: number;
   readonly maxValueBytes: number;
   readonly maxNameBytes: number;
+  readonly maxAttributes: number;
   readonly maxUrlBytes: number;
   readonly dialect: SoifDialect;
 }
@@ -44,6 +47,7 @@ export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
     maxObjectBytes,
     maxValueBytes: Math.min(maxObjectBytes, limit('maxValueBytes', options.maxValueBytes ?? maxObjectBytes)),
     maxNameBytes: limit('maxNameBytes', options.maxNameBytes ?? 4096),
+    maxAttributes: limit('maxAttributes', options.maxAttributes ?? 65_536),
     maxUrlBytes: limit('maxUrlBytes', options.maxUrlBytes ?? 65_535),
     dialect: options.dialect ?? 'harvest',
   };

@@ -327,6 +327,9 @@ t.test(
     const names = bytes(`@FILE { a\n${'n'.repeat(11)}{1}:\tx\n}\n`);
     t.strictSame(reading([names], { maxNameBytes: 10 }), ['! SOIF-4.4 @10', '! SOIF-4.5 @0']);
     t.equal(reading([names], { maxNameBytes: 11 }).length, 1);
+    const five = bytes(`@FILE { a\n${[1, 2, 3, 4, 5].map((i) => `n${i}{1}:\tx\n`).join('')}}\n`);
+    t.equal(reading([five], { maxAttributes: 5 }).length, 1);
+    t.strictSame(reading([five], { maxAttributes: 4 }), ['! SOIF-4.4 @49', '! SOIF-4.5 @0']);
     t.throws(() => new SoifDecoder({ maxObjectBytes: 0 }), UsageError);
     t.throws(() => new SoifDecoder({ maxNameBytes: 1.5 }), UsageError);
   },

@@ -81,6 +81,7 @@ const OPTIONS = fc.record({
   dialect: fc.constantFrom('harvest' as const, 'starts' as const, 'rdm' as const),
   maxObjectBytes: fc.constantFrom(40, 1000),
   maxNameBytes: fc.constantFrom(3, 100),
+  maxAttributes: fc.constantFrom(1, 2, 1000),
   maxUrlBytes: fc.constantFrom(5, 100),
 });
 
