@@ -6,13 +6,12 @@ import {
   type ClientEvent,
   formatMessage,
   frameMessage,
-  type Query,
   RESULT_CODE,
   ResultDecoder,
   type ResultItem,
 } from '../../protocols/broker/index.js';
 import { ConnectionError, PeerError, UsageError } from '../../protocols/errors.js';
-import { type OpaqueMode, type QueryRequest, queryMessage } from './request.js';
+import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } from './request.js';
 import { exchange } from './transport.js';
 
 export interface BrokerClientOptions {
@@ -71,7 +70,7 @@ export class BrokerClient {
    * cannot be reached, breaks off or stalls, ProtocolError when it does not speak this protocol.
    * @throws UsageError when the query is empty or does not close its quotes, or a number is out of range
    */
-  query(query: string | Query, options: QueryRequest & AbortOptions = {}): BrokerResults {
+  query(query: QueryInput, options: QueryRequest & AbortOptions = {}): BrokerResults {
     const session = new BrokerClientSession(this.#options.limits);
     const request = session.request(queryMessage(query, options, this.#options.opaqueMode ?? 'suppress'));
     const chunks = this.#exchange(request, options.signal, options.lifetime);
@@ -97,8 +96,7 @@ export class BrokerClient {
   }
 
   /**
-   * Sends any message line and yields the reply item by item, version lines and unknown codes included, as
-   * the original's `brkclient` does (BRK-6.7).
+   * Sends any message line and yields the reply item by item, version lines and unknown codes included.
    * @throws UsageError when `line` is not one message line
    */
   message(line: string | Uint8Array, options: AbortOptions = {}): AsyncIterable<ResultItem> {
@@ -106,6 +104,14 @@ export class BrokerClient {
       this.#exchange(frameMessage(line), options.signal),
       new ResultDecoder(this.#options.limits),
     );
+  }
+
+  /**
+   * Sends any message line and yields the reply's bytes as they come, as the original's `brkclient` shows them (BRK-6.7).
+   * @throws UsageError when `line` is not one message line
+   */
+  raw(line: string | Uint8Array, options: AbortOptions = {}): AsyncIterable<Uint8Array> {
+    return this.#exchange(frameMessage(line), options.signal);
   }
 
   #exchange(request: Uint8Array, signal: AbortSignal | undefined, lifetime = 0): AsyncGenerator<Uint8Array> {

@@ -6,4 +6,11 @@ export {
   type BrokerResults,
   DEFAULT_BROKER_PORT,
 } from './client.js';
-export { type OpaqueMode, type QueryRequest, queryMessage, requestFlags } from './request.js';
+export { AttributeCondition, EveryObject, QueryExpression, q } from './query-builder.js';
+export {
+  type OpaqueMode,
+  type QueryInput,
+  type QueryRequest,
+  queryMessage,
+  requestFlags,
+} from './request.js';

@@ -29,10 +29,12 @@ export interface QueryRequest {
   readonly maxLines?: number;
   /** Seconds the server may spend; it keeps them between 10 and its own maximum (BRK-8.14). */
   readonly lifetime?: number;
-  /** Attributes to return of each object. */
+  /** Attributes to return of each object, at most 256 names; a Broker sends each once (BRK-2.16). */
   readonly attributes?: readonly string[];
   /** Only objects changed after this time. */
   readonly since?: UnixSeconds;
+  /** Further `#index` flags for this Broker's search engine, each `NAME` or `NAME VALUE`; who does not know one ignores it (BRK-3.5). */
+  readonly indexFlags?: readonly string[];
 }
 
 /** BRK-3.2: whether the server takes `#opaque` as "no matched lines" (the default) or as "matched lines". */
@@ -49,6 +51,7 @@ export function requestFlags(request: QueryRequest, mode: OpaqueMode): QueryFlag
     matchWord: request.matchWord ?? false,
     errors: checkCount('errors', request.errors ?? 0, MAX_SPELLING_ERRORS),
     attributes: request.attributes ?? [],
+    unknown: request.indexFlags ?? [],
     ...counts(request, ['maxResults', 'maxFiles', 'maxLines', 'lifetime', 'since']),
   };
 }
@@ -69,11 +72,18 @@ function checkCount(name: string, value: number, max: number): number {
   throw new UsageError(`${name} is a whole number from 0 to ${max}, not ${value}`);
 }
 
+/** A query as a client takes it: text, a tree, or what holds one: a built query, or `parseQuerySource`'s result. */
+export type QueryInput = string | Query | { readonly query: Query };
+
 /**
  * The message line of a query. A query given as text goes out as typed (BRK-2.7), its line ends as blanks.
  * @throws UsageError for a number out of range
  */
-export function queryMessage(query: string | Query, request: QueryRequest, mode: OpaqueMode): string {
-  const text = typeof query === 'string' ? query.replace(/[\r\n]+/g, ' ') : formatQuery(query);
+export function queryMessage(query: QueryInput, request: QueryRequest, mode: OpaqueMode): string {
+  const text = typeof query === 'string' ? query.replace(/[\r\n]+/g, ' ') : formatQuery(treeOf(query));
   return formatQueryMessage('user', requestFlags(request, mode), text);
+}
+
+function treeOf(query: Exclude<QueryInput, string>): Query {
+  return 'query' in query ? query.query : query;
 }

@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander';
-import { parseQuery } from '../../protocols/broker/index.js';
+import { parseQuery, queryFault } from '../../protocols/broker/index.js';
 import { KitError, ProtocolError, UsageError } from '../../protocols/errors.js';
 import { BrokerClient, DEFAULT_BROKER_PORT, type OpaqueMode, type QueryRequest } from '../broker/index.js';
 import { EXIT } from './exit.js';
 import { hitAsJson, hitAsText, printable } from './hit-text.js';
-import { integerOption, secondsOption } from './option-values.js';
+import { countOption, integerOption, secondsOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -25,9 +25,15 @@ Examples:
   harvest query localhost 'linux and kernel'
   harvest query localhost:8501 --max 5 --no-lines '"digital library" not title : draft'
   harvest query localhost --json --attribute size --attribute md5 '#allb' | jq .url
+  harvest query localhost --max-lines 5 --lines-page 2 linux
+                                 of each match the 6th to the 10th matched line
+  harvest query localhost --since 1735689600 '#allb'
+                                 what changed since the beginning of 2025
 
 Each match is shown with its number, URL, description and matched lines. With --json it is one line with url, objectUrl,
 homePage, description, matchedLines and attributes. What the broker has to say beside its results goes to standard error.
+A broker that does not know maxfiles, maxlines or lifetime says so and goes on without; matches and lines are
+counted here too, so that never more is shown than was asked for.
 
 Exit status: 0 something matched, 1 nothing matched, 2 usage or syntax error in the query, 3 the broker cannot be reached
 or failed.
@@ -43,6 +49,11 @@ interface QueryOptions {
   readonly desc: boolean;
   readonly lines: boolean;
   readonly attribute: readonly string[];
+  readonly maxResults?: number;
+  readonly maxLines?: number;
+  readonly linesPage: number;
+  readonly since?: number;
+  readonly index: readonly string[];
   readonly lifetime?: number;
   readonly timeout?: number;
   readonly opaqueMode: OpaqueMode;
@@ -69,6 +80,19 @@ export function queryCommand(): Command {
     .option('--lines', 'show matched lines (default)', true)
     .option('--no-lines', 'do not show matched lines')
     .option('--attribute <name>', 'show this attribute too; may be repeated', collect, [])
+    .option(
+      '--max-results <number>',
+      'most matched lines in all (#index maxresult); 0 = no limit',
+      integerOption,
+    )
+    .option('--max-lines <number>', 'most matched lines of one match', countOption)
+    .option('--lines-page <number>', 'show this page of --max-lines matched lines', countOption, 1)
+    .option(
+      '--since <timestamp>',
+      'only what changed after this time, seconds since 1970-01-01 UTC',
+      integerOption,
+    )
+    .option('--index <flag>', "another #index flag, NAME or 'NAME VALUE'; may be repeated", collect, [])
     .option('--lifetime <seconds>', 'how long the broker may search', integerOption)
     .option('--timeout <seconds>', 'give up when the answer is not complete by then', secondsOption)
     .addOption(
@@ -78,6 +102,8 @@ export function queryCommand(): Command {
     )
     .addHelpText('after', HELP)
     .action(async (broker: PeerAddress, words: string[], options: QueryOptions) => {
+      if (options.linesPage > 1 && options.maxLines === undefined)
+        throw new UsageError('query: --lines-page needs --max-lines, the length of a page');
       const query = words.join(' ');
       process.exitCode = isQuery(query) ? await ask(broker, query, options) : EXIT.usage;
     });
@@ -94,8 +120,9 @@ function isQuery(query: string): boolean {
     return true;
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    const before = Buffer.from(query).subarray(0, error.offset).toString();
-    complain(`${error.message}\n  ${printable(query)}\n  ${' '.repeat(printable(before).length)}^`);
+    const { start, end } = queryFault(query, error);
+    const marks = ' '.repeat(start) + '^'.repeat(Math.max(1, end - start));
+    complain(`${error.message}\n  ${printable(query)}\n  ${marks}`);
     return false;
   }
 }
@@ -117,7 +144,11 @@ async function ask(broker: PeerAddress, query: string, options: QueryOptions): P
         break;
       }
       shown++;
-      if (!(await output.write(options.json ? hitAsJson(hit) : hitAsText(hit, shown)))) return EXIT.ok;
+      const page = pageOfLines(hit.matchedLines, options);
+      const text = options.json
+        ? hitAsJson({ ...hit, matchedLines: page.lines })
+        : hitAsText({ ...hit, matchedLines: page.lines }, shown) + page.note;
+      if (!(await output.write(text))) return EXIT.ok;
     }
     for (const text of [...results.messages, ...results.errors]) complain(printable(text));
   } catch (error) {
@@ -130,6 +161,19 @@ async function ask(broker: PeerAddress, query: string, options: QueryOptions): P
   return shown > 0 ? EXIT.ok : EXIT.failure;
 }
 
+/** The matched lines of one match that are shown, and what stands below them for people. */
+interface PageOfLines {
+  readonly lines: readonly string[];
+  readonly note: string;
+}
+
+function pageOfLines(all: readonly string[], { maxLines, linesPage }: QueryOptions): PageOfLines {
+  if (maxLines === undefined) return { lines: all, note: '' };
+  const end = maxLines * linesPage;
+  const more = all.length > end ? `     ... more matched lines: --lines-page ${linesPage + 1}\n` : '';
+  return { lines: all.slice(end - maxLines, end), note: more };
+}
+
 function request(options: QueryOptions): QueryRequest {
   return {
     desc: options.desc,
@@ -140,7 +184,12 @@ function request(options: QueryOptions): QueryRequest {
     attributes: options.attribute,
     // BRK-4.16: one more than is shown, to notice that there are more.
     ...(options.max > 0 ? { maxFiles: options.max + 1 } : {}),
+    ...(options.maxResults === undefined ? {} : { maxResults: options.maxResults }),
+    // Here likewise: one line more than the last one shown, to notice that there are more.
+    ...(options.maxLines === undefined ? {} : { maxLines: options.maxLines * options.linesPage + 1 }),
+    ...(options.since === undefined ? {} : { since: options.since }),
     ...(options.lifetime === undefined ? {} : { lifetime: options.lifetime }),
+    indexFlags: options.index,
   };
 }
 

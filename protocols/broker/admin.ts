@@ -1,4 +1,5 @@
-import { describe, MAX_NUMBER, malformed, parseDecimal, type TokenReader } from './lexer.js';
+import { UsageError } from '../errors.js';
+import { describe, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
 import { type AdminCommand, PLAIN_ADMIN_KEYWORDS, type PlainAdminKeyword } from './messages.js';
 import { parseQueryTokens, type QueryLimits } from './query-parser.js';
 import { quoteId, quoteString } from './quoting.js';
@@ -112,4 +113,126 @@ export function formatAdminCommand(
     default:
       return `#${command.kind}`;
   }
+}
+
+/** A command as people choose it: in a form's list, in a help text. */
+export interface AdminCommandTitle {
+  readonly kind: AdminCommand['kind'];
+  /** BRK-5.1: as the WWW form calls it. */
+  readonly title: string;
+  /** What its parameters are; undefined when it takes none. */
+  readonly parameter?: string;
+  readonly effect: string;
+}
+
+/** BRK-5.1: every command, with the title and the order of the WWW form. */
+export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
+  {
+    kind: 'add-object',
+    title: 'Add objects by file',
+    parameter: 'names of files',
+    effect: 'adds the SOIF objects in these files',
+  },
+  { kind: 'close-log', title: 'Close log', effect: 'logging stops until a log is opened' },
+  {
+    kind: 'compress-registry',
+    title: 'Compress Registry',
+    effect: 'rewrites the store without deleted records',
+  },
+  {
+    kind: 'clean-broker',
+    title: 'Delete expired objects',
+    effect: 'deletes objects whose time to live has run out',
+  },
+  {
+    kind: 'rem-dups',
+    title: 'Delete older objects of duplicate URLs',
+    effect: 'of several objects with one URL only the newest stays',
+  },
+  {
+    kind: 'rem-object-oid',
+    title: 'Delete objects by oid',
+    parameter: 'OIDs',
+    effect: 'deletes these objects; dumpregistry prints the OIDs',
+  },
+  {
+    kind: 'rem-object-query',
+    title: 'Delete objects by query',
+    parameter: 'a query, without flags',
+    effect: 'deletes what matches',
+  },
+  {
+    kind: 'rem-log',
+    title: 'Disable log type',
+    parameter: 'a type of event',
+    effect: 'stops logging that type',
+  },
+  {
+    kind: 'add-log',
+    title: 'Enable log type',
+    parameter: 'a type of event',
+    effect: 'starts logging that type',
+  },
+  { kind: 'flush-log', title: 'Flush log', effect: 'writes out buffered lines' },
+  { kind: 'do-stats', title: 'Generate statistics', effect: 'counts, log and timetable' },
+  {
+    kind: 'incremental-index',
+    title: 'Index changes',
+    effect: 'indexes what changed since the last indexing',
+  },
+  { kind: 'full-index', title: 'Index corpus', effect: 'indexes everything anew' },
+  {
+    kind: 'open-log',
+    title: 'Open log',
+    parameter: 'name of a file, or nothing',
+    effect: "opens a log, its name relative to the Broker's directory",
+  },
+  {
+    kind: 'rem-object-path',
+    title: 'Remove object by name',
+    parameter: 'URL or name of an object',
+    effect: 'deletes one object',
+  },
+  { kind: 'restart', title: 'Restart server', effect: 'reads configuration and Registry again and indexes' },
+  {
+    kind: 'rotate-log',
+    title: 'Rotate log file',
+    effect: 'renames the log to LOG.YYYYMMDD and begins a new one',
+  },
+  {
+    kind: 'set',
+    title: 'Set variable',
+    parameter: 'name and value',
+    effect: 'sets a variable of broker.conf for this run',
+  },
+  { kind: 'shutdown', title: 'Shutdown server', effect: 'ends the broker' },
+  {
+    kind: 'collection',
+    title: 'Start collection',
+    effect: 'collects from every point of Collection.conf now',
+  },
+];
+
+/**
+ * The command that a keyword and its parameters, as people type them, mean. The parameters of a list may be several or one
+ * text with blanks; those of a query are its text, as those behind `#rem-object-query`.
+ *
+ * @param keyword with or without `#`, in any case
+ * @throws UsageError for an unknown keyword, or parameters that do not fit; ProtocolError for a malformed query
+ */
+export function adminCommand(keyword: string, parameters: readonly string[]): AdminCommand {
+  const name = keyword.replace(/^#/, '').toLowerCase();
+  const known = ADMIN_COMMANDS.find(({ kind }) => kind === name);
+  if (known === undefined) throw new UsageError(`unknown administrative command #${name}`);
+  const wanted = parameters.filter((parameter) => parameter.trim() !== '' || name === 'set');
+  if (known.parameter === undefined && wanted.length > 0) throw new UsageError(`#${name} takes no parameter`);
+  const query = name === 'rem-object-query';
+  // A list is one ID with blanks inside (BRK-5.5); of a value, the blanks belong to it.
+  const joined = (from: number): string => wanted.slice(from).join(' ');
+  let ids = wanted;
+  if (name === 'set') ids = wanted.length < 2 ? wanted : [wanted[0] ?? '', joined(1)];
+  else if (name === 'add-object' || name === 'rem-object-oid') ids = wanted.length === 0 ? [] : [joined(0)];
+  const text = query ? joined(0) : ids.map(quoteString).join(' ');
+  const tokens = new TokenReader(new TextEncoder().encode(`#${name} ${text}`));
+  return parseCommand(tokens, {});
 }

@@ -1,5 +1,5 @@
 import { describe, MAX_NUMBER, malformed, parseDecimal, type TokenReader } from './lexer.js';
-import { DEFAULT_FLAGS, MAX_SPELLING_ERRORS, type QueryFlags } from './messages.js';
+import { DEFAULT_FLAGS, MAX_ATTRIBUTES, MAX_SPELLING_ERRORS, type QueryFlags } from './messages.js';
 import { quoteId } from './quoting.js';
 
 type MutableFlags = { -readonly [K in keyof QueryFlags]: QueryFlags[K] };
@@ -29,6 +29,9 @@ export function parseFlags(tokens: TokenReader): QueryFlags {
         flags.opaque = true;
         break;
       case 'attribute':
+        if (attributes.length === MAX_ATTRIBUTES) {
+          throw malformed('BRK-3.6', token.at, `more than ${MAX_ATTRIBUTES} #attribute flags`);
+        }
         attributes.push(tokens.id('an attribute name', 'BRK-3.6').text);
         break;
       case 'since':

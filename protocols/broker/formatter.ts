@@ -1,8 +1,8 @@
 import { UsageError } from '../errors.js';
 import { formatAdminCommand } from './admin.js';
-import { TokenReader } from './lexer.js';
 import type { BrokerMessage, Expression, Query, QueryFlags } from './messages.js';
 import { splitStructured } from './query-parser.js';
+import { scanQuery } from './query-source.js';
 import { quoteId, quoteString } from './quoting.js';
 
 /** Parentheses a formatted query may need; a tree that needs more was not made by `parseQuery`. */
@@ -78,14 +78,17 @@ export function formatFlags(flags: QueryFlags, kind: 'user' | 'bulk'): string {
 }
 
 function checkUnknownFlag(flag: string): string {
-  const tokens = new TokenReader(new TextEncoder().encode(flag));
-  for (let ids = 0; ; ids++) {
-    const token = tokens.next();
-    if (token.kind === 'end' && ids > 0) return flag;
-    if (ids === 2 || (token.kind !== 'word' && token.kind !== 'string')) {
-      throw new UsageError(`an #index flag is a name with at most one value, not: ${flag}`);
-    }
-  }
+  const kinds = tokenKinds(flag);
+  if (
+    (kinds.length === 1 || kinds.length === 2) &&
+    kinds.every((kind) => kind === 'word' || kind === 'string')
+  )
+    return flag;
+  throw new UsageError(`an #index flag is a name with at most one value, not: ${flag}`);
+}
+
+function tokenKinds(text: string): string[] {
+  return scanQuery(text).map(({ kind }) => (kind === 'operator' ? 'word' : kind));
 }
 
 /** A message as one line of text, without the line end. @throws UsageError as `formatFlags` and `formatQuery` */

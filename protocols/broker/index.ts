@@ -1,3 +1,4 @@
+export { ADMIN_COMMANDS, type AdminCommandTitle, adminCommand } from './admin.js';
 export {
   BrokerClientSession,
   type BrokerClientSessionOptions,
@@ -14,6 +15,7 @@ export {
   clampLifetime,
   DEFAULT_FLAGS,
   type Expression,
+  MAX_ATTRIBUTES,
   MAX_SPELLING_ERRORS,
   MIN_LIFETIME,
   PLAIN_ADMIN_KEYWORDS,
@@ -22,7 +24,22 @@ export {
   type QueryFlags,
   type SelectOperator,
 } from './messages.js';
-export { DEFAULT_MAX_DEPTH, DEFAULT_MAX_TERMS, type QueryLimits } from './query-parser.js';
+export {
+  DEFAULT_MAX_DEPTH,
+  DEFAULT_MAX_TERMS,
+  type QueryLimits,
+  type SourceRange,
+} from './query-parser.js';
+export {
+  parseQuerySource,
+  type QueryFault,
+  type QuerySource,
+  type QueryToken,
+  type QueryTokenKind,
+  queryFault,
+  scanQuery,
+} from './query-source.js';
+export { quoteId } from './quoting.js';
 export {
   DEFAULT_MAX_LINE_BYTES,
   DEFAULT_MAX_VALUE_BYTES,

@@ -1,11 +1,19 @@
 import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 
-/** A lexical unit of a message; `at` is its byte offset. Keyword names are lower case without the `#`. */
-export type Token =
-  | { readonly kind: 'word' | 'string'; readonly text: string; readonly at: number }
-  | { readonly kind: 'keyword'; readonly name: string; readonly at: number }
-  | { readonly kind: '(' | ')' | ':' | 'end'; readonly at: number };
+/** Where a token stands: bytes from the start of the message, `end` behind its last byte. */
+interface Place {
+  readonly at: number;
+  readonly end: number;
+}
+
+/** A lexical unit of a message. Keyword names are lower case without the `#`. */
+export type Token = Place &
+  (
+    | { readonly kind: 'word' | 'string'; readonly text: string }
+    | { readonly kind: 'keyword'; readonly name: string }
+    | { readonly kind: '(' | ')' | ':' | 'end' }
+  );
 
 /** An ID of the grammar: a bare word or a quoted string (BRK-2.5). */
 export type IdToken = Extract<Token, { readonly text: string }>;
@@ -38,6 +46,7 @@ export function malformed(rule: string, offset: number, what: string): ProtocolE
 export class TokenReader {
   #position = 0;
   #ahead: Token | undefined;
+  #takenEnd = 0;
   readonly #bytes: Uint8Array;
 
   constructor(bytes: Uint8Array) {
@@ -54,7 +63,13 @@ export class TokenReader {
   next(): Token {
     const token = this.peek();
     this.#ahead = undefined;
+    this.#takenEnd = token.end;
     return token;
+  }
+
+  /** Behind the last byte of the token taken last. */
+  get takenEnd(): number {
+    return this.#takenEnd;
   }
 
   /** Takes the next token, which must be an ID. @throws ProtocolError naming `what` was expected. */
@@ -75,10 +90,10 @@ export class TokenReader {
     while (isBlank(bytes[this.#position])) this.#position++;
     const at = this.#position;
     const first = bytes[at];
-    if (first === undefined) return { kind: 'end', at };
+    if (first === undefined) return { kind: 'end', at, end: at };
     if (first === OPEN || first === CLOSE || first === COLON) {
       this.#position = at + 1;
-      return { kind: first === OPEN ? '(' : first === CLOSE ? ')' : ':', at };
+      return { kind: first === OPEN ? '(' : first === CLOSE ? ')' : ':', at, end: at + 1 };
     }
     if (first === QUOTE) return this.#scanString(at);
     let end = at + 1;
@@ -86,9 +101,9 @@ export class TokenReader {
     this.#position = end;
     // BRK-2.1, BRK-2.2: `#` starts a keyword, whose case does not matter.
     if (first === HASH) {
-      return { kind: 'keyword', name: decodeText(bytes.subarray(at + 1, end)).toLowerCase(), at };
+      return { kind: 'keyword', name: decodeText(bytes.subarray(at + 1, end)).toLowerCase(), at, end };
     }
-    return { kind: 'word', text: decodeText(bytes.subarray(at, end)), at };
+    return { kind: 'word', text: decodeText(bytes.subarray(at, end)), at, end };
   }
 
   #scanString(at: number): Token {
@@ -98,7 +113,7 @@ export class TokenReader {
       const byte = bytes[i]!;
       if (byte === QUOTE) {
         this.#position = i + 1;
-        return { kind: 'string', text: decodeText(Uint8Array.from(value)), at };
+        return { kind: 'string', text: decodeText(Uint8Array.from(value)), at, end: i + 1 };
       }
       const after = bytes[i + 1];
       if (byte === BACKSLASH && after !== undefined) {

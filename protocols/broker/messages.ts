@@ -60,6 +60,9 @@ export const DEFAULT_FLAGS: QueryFlags = {
 /** BRK-2.23: the most spelling errors a query may ask for. */
 export const MAX_SPELLING_ERRORS = 8;
 
+/** The most `#attribute` flags of one message; each costs a look at every object of the reply. */
+export const MAX_ATTRIBUTES = 256;
+
 /** BRK-8.14: the shortest lifetime of a query, in seconds. */
 export const MIN_LIFETIME = 10;
 

@@ -12,43 +12,62 @@ export interface QueryLimits {
 export const DEFAULT_MAX_DEPTH = 64;
 export const DEFAULT_MAX_TERMS = 1000;
 
+/** A part of a message or query text, `end` behind its last unit. */
+export interface SourceRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Receives where each node of the tree stands, in bytes of the message. Parentheses around a node are not part of it. */
+export type RangeSink = (node: Expression, range: SourceRange) => void;
+
 type LogicalOperator = 'and' | 'or' | 'except';
+
+/** An operand and where it stands, with the parentheses around it. */
+interface Operand extends SourceRange {
+  readonly node: Expression;
+}
 
 /** A parenthesis that is still open: the operands and operators read so far, to be grouped when it closes. */
 interface Level {
-  readonly operands: Expression[];
+  readonly operands: Operand[];
   readonly operators: LogicalOperator[];
-  /** `not` stood before this parenthesis: the group it makes is negated. */
-  readonly negated: boolean;
+  /** Offset of the `not` before this parenthesis: the group it makes is negated. */
+  readonly notAt: number | undefined;
   readonly at: number;
 }
+
+const NO_SINK: RangeSink = () => {};
 
 /**
  * Parses what follows `#END` (or `#rem-object-query`), up to the end of the message.
  * Parentheses live on an explicit stack, so that no input can exhaust the call stack.
  * @throws ProtocolError with the rule and the byte offset.
  */
-export function parseQueryTokens(tokens: TokenReader, limits: QueryLimits = {}): Query {
+export function parseQueryTokens(
+  tokens: TokenReader,
+  limits: QueryLimits = {},
+  ranges: RangeSink = NO_SINK,
+): Query {
   const first = tokens.peek();
   if (first.kind === 'keyword' && first.name === 'allb') {
     tokens.next();
     tokens.finish('BRK-2.11');
     return { kind: 'all' };
   }
-  return parseExpression(tokens, limits);
+  return parseExpression(tokens, limits, ranges);
 }
 
-function parseExpression(tokens: TokenReader, limits: QueryLimits): Expression {
+function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: RangeSink): Expression {
   const maxDepth = limits.maxDepth ?? DEFAULT_MAX_DEPTH;
   const maxTerms = limits.maxTerms ?? DEFAULT_MAX_TERMS;
   const outer: Level[] = [];
-  let level: Level = { operands: [], operators: [], negated: false, at: 0 };
+  let level: Level = { operands: [], operators: [], notAt: undefined, at: 0 };
   let terms = 0;
 
   for (;;) {
     // An operand: [not] clause, or [not] and a parenthesis that opens a new level.
-    const negated = isWord(tokens.peek(), 'not');
-    if (negated) tokens.next();
+    const notAt = isWord(tokens.peek(), 'not') ? tokens.next().at : undefined;
     const token = tokens.peek();
     if (token.kind === '(') {
       tokens.next();
@@ -56,12 +75,13 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits): Expression {
         throw malformed('BRK-2.12', token.at, `more than ${maxDepth} parentheses inside each other`);
       }
       outer.push(level);
-      level = { operands: [], operators: [], negated, at: token.at };
+      level = { operands: [], operators: [], notAt, at: token.at };
       continue;
     }
     if (++terms > maxTerms) throw malformed('BRK-2.12', token.at, `more than ${maxTerms} terms in one query`);
     const clause = parseClause(tokens);
-    level.operands.push(negated ? { kind: 'not', operand: clause } : clause);
+    ranges(clause, { start: token.at, end: tokens.takenEnd });
+    level.operands.push(operand(clause, token.at, tokens.takenEnd, notAt, ranges));
 
     // What follows an operand: closing parentheses, the end, or an operator (which may be left out).
     let after = tokens.peek();
@@ -69,25 +89,42 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits): Expression {
       const parent = outer.pop();
       if (parent === undefined) throw malformed('BRK-2.4', after.at, 'a ")" without its "("');
       tokens.next();
-      const group = groupToTheRight(level);
-      parent.operands.push(level.negated ? { kind: 'not', operand: group } : group);
+      const { node } = groupToTheRight(level, ranges);
+      parent.operands.push(operand(node, level.at, after.end, level.notAt, ranges));
       level = parent;
       after = tokens.peek();
     }
     if (after.kind === 'end') {
       if (outer.length > 0) throw malformed('BRK-2.4', level.at, 'a "(" is never closed');
-      return groupToTheRight(level);
+      return groupToTheRight(level, ranges).node;
     }
     level.operators.push(takeLogicalOperator(tokens, after));
   }
 }
 
+/** The operand from `start` to `end`, negated when a `not` stands before it. */
+function operand(
+  node: Expression,
+  start: number,
+  end: number,
+  notAt: number | undefined,
+  ranges: RangeSink,
+): Operand {
+  if (notAt === undefined) return { node, start, end };
+  const negation: Operand = { node: { kind: 'not', operand: node }, start: notAt, end };
+  ranges(negation.node, negation);
+  return negation;
+}
+
 /** BRK-2.12: no precedence, `a and b or c` is `a and (b or c)`. */
-function groupToTheRight(level: Level): Expression {
+function groupToTheRight(level: Level, ranges: RangeSink): Operand {
   let right = level.operands.at(-1);
   if (right === undefined) throw malformed('BRK-2.4', level.at, 'an empty pair of parentheses');
   for (let i = level.operators.length - 1; i >= 0; i--) {
-    right = { kind: level.operators[i]!, left: level.operands[i]!, right };
+    const left: Operand = level.operands[i]!;
+    const node: Expression = { kind: level.operators[i]!, left: left.node, right: right.node };
+    right = { node, start: left.start, end: right.end };
+    ranges(node, right);
   }
   return right;
 }

@@ -7,7 +7,12 @@ export type ResultItem =
       readonly kind: 'match' /* 120 */ | 'object-url' /* 125 */ | 'home-page' /* 126 */;
       readonly url: string;
     }
-  | { readonly kind: 'opaque' /* 122 */; readonly text: string }
+  | {
+      readonly kind: 'opaque' /* 122 */;
+      readonly text: string;
+      /** What an encoder writes instead of the text's UTF-8: bytes above 127 pass unchanged (BRK-1.10). */
+      readonly bytes?: Uint8Array;
+    }
   | { readonly kind: 'description' /* 124 */; readonly value: Uint8Array }
   | { readonly kind: 'attribute' /* 127 */; readonly name: string; readonly value: Uint8Array }
   | { readonly kind: 'object-end' /* 130 */ }
@@ -49,6 +54,10 @@ export function encodeResult(item: ResultItem): Uint8Array {
       return encodeCounted(`${item.value.length}`, item.value, RESULT_CODE.description);
     case 'attribute':
       return encodeCounted(`${item.name} ${item.value.length}`, item.value, RESULT_CODE.attribute);
+    case 'opaque':
+      return item.bytes === undefined
+        ? encodeLine(RESULT_CODE.opaque, item.text)
+        : encodeLineBytes(RESULT_CODE.opaque, item.bytes);
     case 'object-end':
       return encodeLine(RESULT_CODE['object-end'], OBJECT_END_TEXT);
     case 'unknown':
@@ -64,6 +73,18 @@ export function encodeResult(item: ResultItem): Uint8Array {
 function encodeLine(code: number, text: string): Uint8Array {
   const line = text.replace(/[\r\n]+/g, ' ');
   return new TextEncoder().encode(`${String(code).padStart(3, '0')} - ${line}\n`);
+}
+
+function encodeLineBytes(code: number, text: Uint8Array): Uint8Array {
+  const head = encodeLine(code, '');
+  const line = new Uint8Array(head.length + text.length);
+  line.set(head);
+  line.set(
+    text.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte)),
+    head.length - 1,
+  );
+  line[line.length - 1] = 0x0a;
+  return line;
 }
 
 /** BRK-4.4: the LF after the bytes is not counted, and a real client loses the next item without it. */

@@ -16,7 +16,7 @@ interface Finished {
 }
 
 /** Runs one command as a process of its own, without the rest of the program. */
-async function run(command: 'query' | 'gather', args: readonly string[]): Promise<Finished> {
+async function run(command: 'query' | 'gather' | 'brkclient', args: readonly string[]): Promise<Finished> {
   const folder = new URL('../../clients/cli/', import.meta.url).href;
   const program =
     `import { ${command}Command } from '${folder}${command}.js';` +
@@ -173,6 +173,102 @@ async function scriptedQuery(t: Test, reply: string, args: readonly string[]) {
   return { ...finished, heard: heard[0] };
 }
 
+t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched lines', async (t) => {
+  const lines = (numbers: readonly number[]) =>
+    numbers.map((n) => `122 - Matched line: body# line ${n}\n`).join('');
+  const reply = `120 - u1\n${lines([1, 2, 3, 4, 5])}130 - object end\n120 - u2\n${lines([1, 2, 3])}130 - object end\n`;
+  const [second, json, plain, alone] = await Promise.all([
+    scriptedQuery(t, reply, [
+      '--max-lines',
+      '2',
+      '--lines-page',
+      '2',
+      '--max-results',
+      '9',
+      '--since',
+      '7',
+      'x',
+    ]),
+    scriptedQuery(t, reply, [
+      '--json',
+      '--max-lines',
+      '1',
+      '--index',
+      'rank "by date"',
+      '--index',
+      'fuzzy',
+      'x',
+    ]),
+    scriptedQuery(t, reply, ['--max-lines', '9', 'x']),
+    run('query', ['127.0.0.1:1', '--lines-page', '2', 'x']),
+  ]);
+  t.equal(
+    second.stdout,
+    '1. u1\n     body: line 3\n     body: line 4\n     ... more matched lines: --lines-page 3\n2. u2\n     body: line 3\n',
+  );
+  t.equal(
+    second.heard,
+    '#USER #since 7 #desc #index case insensitive #index maxresult 9 #index maxfiles 51 #index maxlines 5 #END x',
+  );
+  t.same(
+    json.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).matchedLines),
+    [['Matched line: body# line 1'], ['Matched line: body# line 1']],
+  );
+  t.match(json.heard, /#index maxlines 2 #index rank "by date" #index fuzzy #END x$/);
+  t.notMatch(plain.stdout, /more matched lines/);
+  t.equal(plain.stdout.match(/body: /g)?.length, 8);
+  t.not(alone.code, 0);
+  t.match(alone.stderr, /--lines-page needs --max-lines/);
+});
+
+t.test('BRK-6.7: brkclient sends a message as it is and shows the reply as it comes', async (t) => {
+  const calm = await scripted(t, GREETING, () => '120 - caf\xe9\r\n124 - 17\n\n111 - ERROR: no\n\nnoise\n');
+  const heard: string[] = [];
+  const replies: Readonly<Record<string, string>> = {
+    '#what EVER "it is"': '120 - caf\xe9\r\n124 - 17\n\n111 - ERROR: no\n\nnoise\n130 - object end',
+    '#ADMIN #password x #shutdown': '111 - ERROR: Invalid password\n',
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write(GREETING);
+    socket.once('data', (line: Buffer) => {
+      heard.push(line.toString('latin1'));
+      socket.end(replies[line.toString('latin1').trimEnd()] ?? '', 'latin1');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const port = String(address.port);
+  const [reply, refused, stalled, absent, usage] = await Promise.all([
+    run('brkclient', ['127.0.0.1', port, '#what EVER "it is"']),
+    run('brkclient', ['127.0.0.1', port, '#ADMIN #password x #shutdown']),
+    run('brkclient', ['127.0.0.1', String(calm.port), '--timeout', '0.5', 'x']),
+    run('brkclient', ['127.0.0.1', '1', 'x']),
+    run('brkclient', ['127.0.0.1', port, 'an "open quote']),
+  ]);
+  t.equal(reply.code, 0, 'counted bytes that look like an error are none');
+  // Standard output is read as UTF-8 here; its one Latin-1 byte becomes the replacement character.
+  t.equal(
+    reply.stdout,
+    `${GREETING}120 - caf\ufffd\r\n124 - 17\n\n111 - ERROR: no\n\nnoise\n130 - object end`,
+  );
+  t.same([refused.code, refused.stdout], [1, `${GREETING}111 - ERROR: Invalid password\n`]);
+  t.same(heard.sort(), ['#ADMIN #password x #shutdown\r\n', '#what EVER "it is"\r\n']);
+  t.equal(stalled.code, 3);
+  t.match(stalled.stderr, /no complete answer within 0\.5 s/);
+  t.match(stalled.stdout, /^200 - HARVEST Broker 1\.0\n120 - /, 'what came is shown');
+  t.equal(absent.code, 3);
+  t.match(absent.stderr, /connection refused/);
+  t.not(usage.code, 0);
+  t.match(usage.stderr, /closes its double quotes/);
+});
+
 t.test('query: exit 1, 2 and 3', async (t) => {
   const [nothing, syntax, failed, absent, stalled] = await Promise.all([
     scriptedQuery(t, '101 - No objects matched your query.\n', ['x']),
@@ -184,6 +280,12 @@ t.test('query: exit 1, 2 and 3', async (t) => {
   t.same([nothing.code, nothing.stdout, nothing.stderr], [1, '', 'query: No objects matched your query.\n']);
   t.equal(syntax.code, 2);
   t.equal(syntax.stderr, 'query: a "(" is never closed (BRK-2.4, offset 3)\n  é (a\n    ^\n');
+  const wide = await run('query', ['127.0.0.1:1', 'é and except b']);
+  t.equal(
+    wide.stderr,
+    'query: a term expected, found the operator "except" (in double quotes it is a term) (BRK-2.3, offset 7)\n' +
+      '  é and except b\n        ^^^^^^\n',
+  );
   t.same([failed.code, failed.stdout], [3, '1. u\n']);
   t.match(failed.stderr, /too busy/);
   t.equal(absent.code, 3);

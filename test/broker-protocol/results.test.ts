@@ -76,6 +76,11 @@ t.test('BRK-4.1, BRK-4.2, BRK-4.6, BRK-4.7: each item and its bytes', async (t) 
 
 t.test('encoding keeps the one-line shape', async (t) => {
   t.equal(Buffer.from(encodeResult({ kind: 'message', text: 'a\r\nb\nc' })).toString(), '101 - a b c\n');
+  t.same(
+    Buffer.from(encodeResult({ kind: 'opaque', text: 'not used', bytes: value('caf\xe9\nb') })),
+    value('122 - caf\xe9 b\n'),
+    'BRK-1.10',
+  );
   t.throws(() => encodeResult({ kind: 'unknown', code: 1000, text: '' }), UsageError);
   t.same(REPLY.busy(), { kind: 'fatal', text: 'ERROR: Broker is too busy, try again later' }, 'BRK-4.14');
 });

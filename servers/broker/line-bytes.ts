@@ -1,0 +1,35 @@
+import { decodeText } from '../../protocols/soif/index.js';
+
+/** Whether a line looks the same in every character set that this kit reads. */
+export function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text);
+}
+
+/**
+ * The bytes of a line as they stand in its object: BRK-1.10, bytes above 127 go to the client as the Gatherer sent them,
+ * whatever character set that was. A line that is not found there in either reading is UTF-8.
+ */
+export function lineBytes(text: string, object: Uint8Array): Uint8Array {
+  const utf8 = Buffer.from(text, 'utf8');
+  const bytes = Buffer.from(object.buffer, object.byteOffset, object.byteLength);
+  if (isAscii(text) || bytes.includes(utf8)) return utf8;
+  const single = singleBytes(text);
+  return single !== undefined && bytes.includes(single) ? single : utf8;
+}
+
+/** The other reading of `decodeText`: one byte a character; undefined when a character has none. */
+function singleBytes(text: string): Buffer | undefined {
+  const bytes = Buffer.alloc(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const byte = BYTE_OF.get(text.charAt(i)) ?? (code <= 0xff ? code : undefined);
+    if (byte === undefined) return undefined;
+    bytes[i] = byte;
+  }
+  return bytes;
+}
+
+/** What the bytes 0x80 to 0x9f are read as. */
+const BYTE_OF: ReadonlyMap<string, number> = new Map(
+  Array.from({ length: 0x20 }, (_, i) => [decodeText(Uint8Array.of(0x80 + i)), 0x80 + i] as const),
+);

@@ -1,0 +1,137 @@
+// Clients of other protocols' gateways, written the way they were in 1998, and nc, against our Broker. Prints TAP. Needs perl and nc;
+// `.ci/run` installs them.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { document, type GathererDocument, NOW, ScriptedGatherd, scene, serve } from '../broker/scene.js';
+import { cli } from '../helpers/cli.js';
+import { run } from './clients/run.js';
+
+const clients = join(
+  dirname(fileURLToPath(import.meta.resolve('#package.json'))),
+  'test',
+  'peers',
+  'clients',
+);
+
+/** Descriptions that look like a reply, and objects without one. */
+function documents(): GathererDocument[] {
+  return Array.from({ length: 300 }, (_, i) => {
+    const updateTime = NOW - 5000 + i;
+    const text = document(
+      `http://host.example/${i}`,
+      {
+        Title: `Report ${i} on ${i % 3 === 0 ? 'neural networks' : 'plain networks'}`,
+        Author: i === 42 ? 'Ada\nand others' : 'Nobody',
+        ...(i % 2 === 0
+          ? { Description: `About ${i}\n130 - object end\n120 - http://wrong.example/\n` }
+          : {}),
+      },
+      updateTime,
+    );
+    return { updateTime, text };
+  });
+}
+
+t.test('clients of 1998 ask the Broker', async (t) => {
+  const gatherd = await ScriptedGatherd.listen();
+  t.teardown(() => gatherd.close());
+  gatherd.documents = documents();
+  const made = await scene(t, { points: [gatherd.point(0)] });
+  await made.broker.collect();
+  const { port } = (await serve(t, made)).address;
+  const gateway = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run('perl', [
+      join(clients, 'gateway.pl'),
+      '127.0.0.1',
+      `${port}`,
+      ...args,
+    ]);
+    t.equal(code, 0, stderr);
+    return stdout.toString('latin1').trimEnd().split('\n');
+  };
+
+  await t.test(
+    'BRK-1.7, BRK-4.4, BRK-4.16 a gateway: its words, one object more than it wants',
+    async (t) => {
+      const found = await gateway('200', 'neural', 'and', '(', 'networks', 'or', 'reports', ')');
+      t.equal(found.at(-1), 'records 100');
+      const urls = found.filter((line) => line.startsWith('url '));
+      const expected = Array.from({ length: 100 }, (_, i) => `url http://host.example/${i * 3}`);
+      t.same(urls.sort(), expected.sort(), 'nothing in a description was taken for an item');
+      t.same((await gateway('10', 'neural')).slice(-2), ['records 11', 'truncated']);
+      t.same((await gateway('100', 'neural')).at(-1), 'records 100', 'as many as it wants are not cut');
+    },
+  );
+
+  await t.test('BRK-2.13a, BRK-2.15 what its users type goes on as it is', async (t) => {
+    t.equal((await gateway('300', 'NETWORKS', 'not', 'neural')).at(-1), 'records 200');
+    t.same(await gateway('9', 'title=Report 42 on'), ['url http://host.example/42', 'record', 'records 1']);
+    t.same(await gateway('9', 'Report\\ 42\\ on'), ['url http://host.example/42', 'record', 'records 1']);
+  });
+
+  await t.test('BRK-4.6 values by their count, under the names it asked for', async (t) => {
+    t.same(
+      await gateway(
+        '9',
+        '-attribute',
+        'title',
+        '-attribute',
+        'missing',
+        '-attribute',
+        'AUTHOR',
+        'report 42 on',
+      ),
+      [
+        'url http://host.example/42',
+        'title=Report 42 on neural networks',
+        'AUTHOR=Ada and others',
+        'record',
+        'records 1',
+      ],
+    );
+  });
+
+  await t.test('BRK-4.12, BRK-4.14 nothing, and errors that it notices', async (t) => {
+    t.same(await gateway('9', 'veronica'), ['records 0']);
+    const [error, count] = await gateway('9', '(', 'neural');
+    t.match(error, /^error 111 - ERROR: Malformed message: /);
+    t.equal(count, 'records 0');
+  });
+
+  await t.test('BRK-1.3, BRK-1.4, BRK-2.11 a collector that reads first and dumps the Broker', async (t) => {
+    const dump = (...args: string[]) => run('perl', [join(clients, 'dumper.pl'), ...args]);
+    const { code, stdout, stderr } = await dump('127.0.0.1', `${port}`, 'title', 'author');
+    t.equal(code, 0, stderr);
+    const lines = stdout.toString().trimEnd().split('\n');
+    t.equal(lines.at(-1), 'objects 300');
+    t.equal(lines[42], 'http://host.example/42: title(28) author(14)');
+    const stranger = await dump('127.0.0.1', `${gatherd.port}`, 'title');
+    t.equal(stranger.stderr, 'a Gatherer\n');
+  });
+
+  await t.test('BRK-10.4 the other collector of that year, with descriptions', async (t) => {
+    const { stdout } = await run('perl', [join(clients, 'centroid.pl'), '127.0.0.1', `${port}`, 'neural']);
+    t.same(stdout.toString().trimEnd().split('\n').slice(-2), ['records 100', 'bad 0']);
+  });
+
+  await t.test('BRK-1.8 nc: a line end, or the end of input', async (t) => {
+    for (const end of ['\\r\\n', '\\n', '']) {
+      const script = `printf '#USER #opaque #END "report 42 on"${end}' | nc -N -w 10 127.0.0.1 ${port}`;
+      const { stdout } = await run('bash', ['-c', script.replace('report', 'Report')]);
+      t.match(
+        stdout.toString(),
+        /^200 - .*\n120 - http:\/\/host\.example\/42\n[\s\S]*\n130 - object end\n$/,
+        end,
+      );
+    }
+  });
+
+  await t.test('BRK-6.7 brkclient, and query beside it', async (t) => {
+    const raw = await cli('brkclient', '127.0.0.1', `${port}`, '#USER #opaque #END "Report 42 on"');
+    t.equal(raw.code, 0, raw.stderr);
+    t.match(raw.stdout, /^200 - .*Broker.*\n120 - http:\/\/host\.example\/42\n/);
+    const query = await cli('query', `127.0.0.1:${port}`, '--json', '"Report 42 on"');
+    t.equal(JSON.parse(query.stdout).url, 'http://host.example/42');
+  });
+});
