@@ -12,7 +12,12 @@ import {
   registryEntryCodec,
   urlObjectsCodec,
 } from './records.js';
-import { type ApplyResult, applyChanges, type CollectedChange } from './registry-apply.js';
+import {
+  type ApplyObserver,
+  type ApplyResult,
+  applyChanges,
+  type CollectedChange,
+} from './registry-apply.js';
 import { BROKER_COUNTERS_KEY, RegistryRows } from './registry-rows.js';
 
 export interface BrokerStoreOptions extends Omit<LevelOptions, 'kind' | 'multithreading'> {
@@ -98,9 +103,13 @@ export class BrokerStore implements AsyncDisposable {
    * Applies collected changes and, when given, the point's state: all or nothing. Calls wait for each other; the changes'
    * bytes must stay as they are until this one has resolved.
    */
-  apply(changes: readonly CollectedChange[], point?: CollectionPointState): Promise<ApplyResult> {
+  apply(
+    changes: readonly CollectedChange[],
+    point?: CollectionPointState,
+    observe?: ApplyObserver,
+  ): Promise<ApplyResult> {
     return this.#change(async (rows) => {
-      const result = await applyChanges(rows, changes);
+      const result = await applyChanges(rows, changes, observe);
       if (point !== undefined) {
         const last = requireInteger(point.last, 'last');
         rows.putRow(textKey(TABLE.points, point.key), collectionPointCodec.encode({ last }));
@@ -124,6 +133,22 @@ export class BrokerStore implements AsyncDisposable {
       if (count === 0) return removed;
       removed += count;
     }
+  }
+
+  /** Removes these objects, a thousand in each batch; returns how many of them there were. */
+  async remove(oids: readonly number[]): Promise<number> {
+    const unique = [...new Set(oids)];
+    let removed = 0;
+    for (let i = 0; i < unique.length; i += REMOVE_AT_ONCE) {
+      removed += await this.#change((rows) => removeAll(rows, unique.slice(i, i + REMOVE_AT_ONCE)));
+    }
+    return removed;
+  }
+
+  /** Rewrites the files without what was deleted or replaced (REG-26). Readers and writers go on meanwhile. */
+  compress(): Promise<void> {
+    if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
+    return this.#level.compact();
   }
 
   /** Removes every object and every collection point's state. OIDs and sequences go on rising. */

@@ -32,7 +32,7 @@ export {
   type RegistryEntry,
   SCHEMA_VERSION,
 } from './records.js';
-export type { ApplyCounts, ApplyResult, CollectedChange } from './registry-apply.js';
+export type { ApplyCounts, ApplyObserver, ApplyResult, CollectedChange } from './registry-apply.js';
 export { SEEN_KEY_BYTES, type SeenStore } from './seen.js';
 export type { SnapshotInfo, SummarySnapshot } from './snapshot.js';
 export { GathererStore, type GathererStoreOptions } from './store.js';

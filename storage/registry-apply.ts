@@ -39,6 +39,9 @@ export type ApplyResult = ApplyCounts & {
 
 type Outcome = keyof ApplyCounts | 'unknown' | { readonly rejected: string };
 
+/** Told what becomes of each change, in their order, before the batch is written. */
+export type ApplyObserver = (change: CollectedChange, outcome: keyof ApplyCounts | 'unknown') => void;
+
 interface ReadChange extends CollectedChange {
   readonly book: Bookkeeping;
   /** What the Registry would say, but for the OID, which is 0. */
@@ -62,6 +65,7 @@ const REFRESHED = [
 export async function applyChanges(
   rows: RegistryRows,
   changes: readonly CollectedChange[],
+  observe?: ApplyObserver,
 ): Promise<ApplyResult> {
   const read = changes.map(readChange);
   await loadFor(rows, read);
@@ -71,6 +75,7 @@ export async function applyChanges(
   const unknown: string[] = [];
   for (const change of read) {
     const outcome = applyOne(rows, change);
+    observe?.(change, typeof outcome === 'string' ? outcome : 'rejected');
     if (outcome === 'unknown') {
       unknown.push(change.object.url);
     } else if (typeof outcome === 'string') {

@@ -4,14 +4,16 @@ import type { Plan } from './matcher.js';
 import { OidSet } from './oid-set.js';
 import type { Pace } from './pace.js';
 import type { Postings } from './postings.js';
+import type { TermLookup } from './term-lookup.js';
 import type { Place, Vocabulary } from './vocabulary.js';
 import { MAX_LOOKUP, type Word, wordsOf } from './words.js';
 
-/** Objects that may satisfy a query; `exact`: they all do. Every object that does is among them. */
+/** What the index knows of a query's answer: it lies between two sets, which are one where the index decides. */
 export interface Candidates {
-  /** Undefined: all objects. */
-  readonly set: OidSet | undefined;
-  readonly exact: boolean;
+  /** Objects that satisfy the query. */
+  readonly certain: OidSet;
+  /** Every object that satisfies the query is among them; undefined: among all objects. */
+  readonly possible: OidSet | undefined;
 }
 
 /** Limits on the use of the index. */
@@ -22,7 +24,6 @@ export interface CandidateLimits {
 
 /** So few candidates are read and decided faster than narrowed further. */
 const FEW = 64;
-const EVERYTHING: Candidates = { set: undefined, exact: false };
 
 /** Narrows queries by the word index: a superset of the answer, as Glimpse's own index gives. */
 export class CandidateFinder {
@@ -45,44 +46,86 @@ export class CandidateFinder {
         return this.#complement(await this.find(plan.operand, pace), pace);
       case 'and': {
         const left = await this.find(plan.left, pace);
-        if (left.set !== undefined && left.set.size <= FEW)
-          return { set: left.set, exact: left.set.size === 0 };
+        if (left.possible !== undefined && left.possible.size <= FEW)
+          return { certain: new OidSet(), possible: left.possible };
         return intersection(left, await this.find(plan.right, pace));
       }
       case 'or':
         return union(await this.find(plan.left, pace), await this.find(plan.right, pace));
       case 'except': {
         const left = await this.find(plan.left, pace);
-        const right = await this.#complement(await this.find(plan.right, pace), pace);
-        return intersection(left, right);
+        return intersection(left, await this.#complement(await this.find(plan.right, pace), pace));
       }
     }
   }
 
-  /** What an inexact set leaves out is nothing certain, so its complement may be anything. */
-  async #complement({ set, exact }: Candidates, pace: Pace): Promise<Candidates> {
-    if (!exact || set === undefined) return EVERYTHING;
-    return { set: (await this.#postings.all(pace)).subtract(set), exact: true };
+  /**
+   * Objects that satisfy a leaf by one of their words alone, sooner than {@link find} knows all that may; empty where
+   * words alone decide nothing.
+   */
+  async certain({ terms, attribute }: Leaf, pace: Pace): Promise<OidSet> {
+    const found = new OidSet();
+    const column = attribute === undefined ? undefined : columnOf(attribute);
+    if (terms === undefined || column?.alone === false) return found;
+    const { certain } = await this.#vocabulary.judge(terms, this.#limits.maxTermsPerPart, pace);
+    await this.#postings.ofTerms(certain, filterOf(column?.name), found, pace);
+    return found;
+  }
+
+  /** Those that are not certain are possible, and the other way round. */
+  async #complement({ certain, possible }: Candidates, pace: Pace): Promise<Candidates> {
+    const all = await this.#postings.all(pace);
+    if (possible === certain) {
+      all.subtract(certain);
+      return { certain: all, possible: all };
+    }
+    const others = possible === undefined ? new OidSet() : all.clone().subtract(possible);
+    return { certain: others, possible: all.subtract(certain) };
   }
 
   async #leaf(leaf: Leaf, pace: Pace): Promise<Candidates> {
-    const { lookup } = leaf;
-    if (lookup.kind === 'all') return EVERYTHING;
     const column = leaf.attribute === undefined ? undefined : columnOf(leaf.attribute);
+    const alone = column?.alone ?? true;
+    const judged = leaf.terms === undefined ? undefined : await this.#judged(leaf.terms, column?.name, pace);
+    // In a column of several attributes the word may stand in another one.
+    const certain = alone && judged !== undefined ? judged.certain : new OidSet();
+    if (judged?.possible !== undefined) {
+      return { certain: alone ? judged.certain : new OidSet(), possible: judged.possible };
+    }
+    const possible = await this.#looked(leaf, column?.name, pace);
+    if (possible === undefined) return { certain, possible };
+    const exact = leaf.decidedByIndex && alone && isShort(leaf);
+    return exact ? { certain: possible, possible } : { certain, possible: possible.unite(certain) };
+  }
+
+  /** What the vocabulary decides; one set for both where it decides all. */
+  async #judged(terms: TermLookup, column: string | undefined, pace: Pace): Promise<Candidates> {
+    const verdicts = await this.#vocabulary.judge(terms, this.#limits.maxTermsPerPart, pace);
+    const certain = new OidSet();
+    const filter = filterOf(column);
+    await this.#postings.ofTerms(verdicts.certain, filter, certain, pace);
+    if (!verdicts.all || !terms.complete) return { certain, possible: undefined };
+    if (verdicts.possible.length === 0 && verdicts.fresh.isEmpty) return { certain, possible: certain };
+    const possible = verdicts.fresh.unite(certain);
+    await this.#postings.ofTerms(verdicts.possible, filter, possible, pace);
+    return { certain, possible };
+  }
+
+  /** The objects that the leaf's texts leave; undefined: all. */
+  async #looked({ lookup }: Leaf, column: string | undefined, pace: Pace): Promise<OidSet | undefined> {
+    if (lookup.kind === 'all') return undefined;
     let found: OidSet | undefined;
     for (const literal of lookup.texts) {
-      const set = await this.#literal(literal, column?.name, pace);
+      const set = await this.#literal(literal, column, pace);
       if (lookup.kind === 'any') {
-        if (set === undefined) return EVERYTHING;
+        if (set === undefined) return undefined;
         found = found?.unite(set) ?? set;
       } else if (set !== undefined) {
         found = found?.intersect(set) ?? set;
         if (found.size <= FEW) break;
       }
     }
-    const exact =
-      leaf.decidedByIndex && (column?.alone ?? true) && lookup.texts[0]!.text.length <= MAX_LOOKUP;
-    return { set: found, exact: exact && found !== undefined };
+    return found;
   }
 
   /** The objects with all words of a text; undefined when the words do not narrow. */
@@ -91,7 +134,7 @@ export class CandidateFinder {
     column: string | undefined,
     pace: Pace,
   ): Promise<OidSet | undefined> {
-    const filter = column === undefined ? '' : `${column} : `;
+    const filter = filterOf(column);
     const { phrases, parts } = splitLookup(literal);
     let found: OidSet | undefined;
     for (const words of phrases) {
@@ -113,10 +156,7 @@ export class CandidateFinder {
     const result = await this.#vocabulary.find(text, place, this.#limits.maxTermsPerPart, pace);
     if (result === undefined) return undefined;
     const found = result.fresh;
-    for (const term of result.terms) {
-      await this.#postings.ofWord(`${filter}"${term}"`, found, pace);
-      await pace.rest();
-    }
+    await this.#postings.ofTerms([...result.terms], filter, found, pace);
     return found;
   }
 }
@@ -163,14 +203,34 @@ function shortened(text: string): string {
   return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
+/** A longer word is looked up by its start only. */
+function isShort({ lookup }: Leaf): boolean {
+  return lookup.kind !== 'all' && lookup.texts.every(({ text }) => text.length <= MAX_LOOKUP);
+}
+
+/** FTS5's words for one column or all. */
+function filterOf(column: string | undefined): string {
+  return column === undefined ? '' : `${column} : `;
+}
+
+/** Neither operand is used afterwards, so their sets may be reused; but one set may be both of an operand's. */
 function intersection(a: Candidates, b: Candidates): Candidates {
-  const exact = a.exact && b.exact;
-  if (a.set === undefined || b.set === undefined) return { set: a.set ?? b.set, exact };
-  return { set: a.set.intersect(b.set), exact };
+  if (a.possible === a.certain && b.possible === b.certain) {
+    const both = a.certain.intersect(b.certain);
+    return { certain: both, possible: both };
+  }
+  const certain = a.certain.clone().intersect(b.certain);
+  if (a.possible === undefined || b.possible === undefined)
+    return { certain, possible: a.possible ?? b.possible };
+  return { certain, possible: a.possible.intersect(b.possible) };
 }
 
 function union(a: Candidates, b: Candidates): Candidates {
-  const exact = a.exact && b.exact;
-  if (a.set === undefined || b.set === undefined) return { set: undefined, exact };
-  return { set: a.set.unite(b.set), exact };
+  if (a.possible === a.certain && b.possible === b.certain) {
+    const either = a.certain.unite(b.certain);
+    return { certain: either, possible: either };
+  }
+  const certain = a.certain.clone().unite(b.certain);
+  if (a.possible === undefined || b.possible === undefined) return { certain, possible: undefined };
+  return { certain, possible: a.possible.unite(b.possible) };
 }

@@ -98,7 +98,11 @@ export interface Indexer extends AsyncDisposable {
    * and a text of BRK-4.18; a damaged index fails with `StorageError`.
    */
   query(expression: Expression, options: SearchOptions): SearchResults;
-  /** Empties the index and sets the watermark to 0, e.g. before a full rebuild. */
+  /**
+   * Starts a full rebuild (BRK-8.1 Index_Full) and an indexing run: what is added from now on replaces the index at the
+   * next flush. The engines of `openIndexer` answer from the old index until then; an embedded engine that is opened
+   * by itself is empty at once, with watermark 0.
+   */
   clear(): Promise<void>;
   close(): Promise<void>;
 }

@@ -9,5 +9,8 @@ export type {
   StopReason,
 } from './contract.js';
 export { type EmbeddedIndexerOptions, openEmbeddedIndexer } from './embedded.js';
+export { type GlimpseIndexerOptions, openGlimpseIndexer } from './glimpse/glimpse-indexer.js';
 export type { QueryLimits } from './matcher.js';
+export { INDEXER_TYPES, type OpenIndexerOptions, openIndexer } from './open.js';
 export type { SearchLimits } from './search.js';
+export { openSwishIndexer, type SwishIndexerOptions } from './swish/swish-indexer.js';

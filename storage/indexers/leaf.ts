@@ -5,6 +5,7 @@ import { ApproximateMatcher } from './approximate.js';
 import type { SearchOptions } from './contract.js';
 import { type AttributeText, VIEW, type View, viewOf } from './object-text.js';
 import { requiredLiterals } from './required-literals.js';
+import { approximateLookup, partLookup, regexpLookup, type TermLookup } from './term-lookup.js';
 import { parseTerm, unescapeTerm } from './term-pattern.js';
 import { fold, isWordAt, isWordBefore, wordsOf } from './words.js';
 
@@ -28,6 +29,8 @@ export interface Leaf {
   readonly lookup: Lookup;
   /** The lookup alone decides: no object needs to be read. */
   readonly decidedByIndex: boolean;
+  /** What single words of the vocabulary decide, for parts of words and patterns. */
+  readonly terms?: TermLookup | undefined;
   /** Whole words that make an object a better hit; folded. */
   readonly rankWords: readonly string[];
   readonly test: LeafTest;
@@ -124,11 +127,13 @@ function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matchin
     return {
       lookup,
       decidedByIndex: false,
+      terms: approximateLookup(folded, approximate.errors, matchWord, ignoreCase),
       rankWords,
       test: { scope: 'text', view, lineByLine: true, test },
     };
   }
   return {
+    terms: ignoreCase && !matchWord ? partLookup(folded) : undefined,
     lookup: { kind: 'each', texts: [{ text: folded, leftBounded: matchWord, rightBounded: matchWord }] },
     decidedByIndex: ignoreCase && matchWord && words.length === 1 && words[0]!.text === folded,
     rankWords,
@@ -189,6 +194,13 @@ function compileRegexp(
   return {
     lookup: texts.length === 0 ? ALL : { kind: 'each', texts },
     decidedByIndex: false,
+    terms: ignoreCase
+      ? regexpLookup(
+          source,
+          texts.map(({ text }) => text),
+          (text) => regexp.test(text),
+        )
+      : undefined,
     rankWords: [],
     test: { scope: 'text', view, lineByLine: true, test },
   };

@@ -31,6 +31,11 @@ export class OidSet {
     return word !== undefined && (word & (1 << (oid & 31))) !== 0;
   }
 
+  get isEmpty(): boolean {
+    for (const chunk of this.#chunks.values()) if (chunk.some((word) => word !== 0)) return false;
+    return true;
+  }
+
   get size(): number {
     let count = 0;
     for (const chunk of this.#chunks.values()) for (const word of chunk) count += bitCount(word);

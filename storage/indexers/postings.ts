@@ -4,9 +4,14 @@ import type { Pace } from './pace.js';
 
 /** Rows of one statement: a few milliseconds of work, after which other queries have a turn. */
 const PAGE_ROWS = 20_000;
-const RANK_ROWS = 2_000;
+const RANK_ROWS = 4_000;
+/** Terms of one statement that unites their objects: many small statements cost five times as much. */
+const UNITED_TERMS = 64;
+/** Scores travel as whole numbers; words that most objects have differ by millionths. */
+const SCORE_UNIT = 1e12;
 /** OIDs that one statement of a phrase search may look through. */
 const WINDOW = 32_768;
+const MAX_WINDOWS = 64;
 
 /** An OID with FTS5's rank as a score, higher is better. */
 export interface Scored {
@@ -24,7 +29,10 @@ export class Postings {
   readonly #window;
   readonly #all;
   readonly #rank;
+  readonly #top;
+  readonly #count;
   readonly #since;
+  readonly #range;
 
   constructor(db: IndexDatabase) {
     this.#db = db;
@@ -36,15 +44,29 @@ export class Postings {
       .raw();
     this.#window = db
       .prepare(
-        `${packed} (SELECT rowid AS oid FROM words WHERE words MATCH ? AND rowid > ? AND rowid <= ? LIMIT -1)`,
+        `${packed} (SELECT rowid AS oid FROM words WHERE words MATCH ? AND rowid > ? AND rowid <= ? LIMIT ?)`,
       )
       .raw();
     this.#all = db
       .prepare(`${packed} (SELECT oid FROM object WHERE oid > ? ORDER BY oid LIMIT ${PAGE_ROWS})`)
       .raw();
+    this.#range = db.prepare('SELECT (SELECT min(oid) FROM object), (SELECT max(oid) FROM object)').raw();
     this.#since = db.prepare(`${packed} (SELECT oid FROM object WHERE batch > ? LIMIT -1)`).raw();
+    const scored = `SELECT rowid AS oid, CAST(${RANK} * -${SCORE_UNIT} AS INTEGER) AS score FROM words`;
+    const packedScores = "SELECT group_concat(oid || ',' || score), count(*), max(oid) FROM";
     this.#rank = db
-      .prepare(`SELECT rowid, ${RANK} FROM words WHERE words MATCH ? AND rowid > ? LIMIT ${RANK_ROWS}`)
+      .prepare(`${packedScores} (${scored} WHERE words MATCH ? AND rowid > ? LIMIT ${RANK_ROWS})`)
+      .raw();
+    this.#top = db
+      .prepare(
+        `${packedScores} (${scored} WHERE words MATCH ? AND rowid > ? AND rowid <= ?
+          ORDER BY score DESC, oid LIMIT ?)`,
+      )
+      .raw();
+    this.#count = db
+      .prepare(
+        'SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? AND rowid > ? AND rowid <= ? LIMIT ?)',
+      )
       .raw();
   }
 
@@ -61,6 +83,67 @@ export class Postings {
     return total;
   }
 
+  /** Adds the objects that have one of the terms, in the columns that `filter` (`name : ` or nothing) names. */
+  async ofTerms(terms: readonly string[], filter: string, into: OidSet, pace: Pace): Promise<void> {
+    for (let at = 0; at < terms.length; at += UNITED_TERMS) {
+      const any = terms.slice(at, at + UNITED_TERMS).map((term) => `"${term}"`);
+      await this.ofWord(`${filter}(${any.join(' OR ')})`, into, pace);
+      await pace.rest();
+    }
+  }
+
+  /** How many objects match, counting no further than `limit`. */
+  async countOf(match: string, limit: number, pace: Pace): Promise<number> {
+    let total = 0;
+    for (const [after, last] of this.#windows(1)) {
+      const [count] = this.#count.get(match, after, last, limit - total) as readonly [number];
+      total += count;
+      if (total >= limit) break;
+      await pace.rest();
+    }
+    return total;
+  }
+
+  /** The best `limit` of the `total` objects that match, best first. */
+  async top(match: string, limit: number, total: number, pace: Pace): Promise<Scored[]> {
+    const found: Scored[] = [];
+    const windows = this.#windows(Math.ceil(total / RANK_ROWS));
+    for (const [after, last] of windows) {
+      const { oids } = page(this.#top.get(match, after, last, limit));
+      for (const scored of unpackScores(oids)) found.push(scored);
+      await pace.rest();
+    }
+    // Those of one window are in order already.
+    return windows.length === 1 ? found : found.sort(byScore).slice(0, limit);
+  }
+
+  /** The OIDs of the first objects that match, ascending. */
+  async first(match: string, limit: number, pace: Pace): Promise<Uint32Array> {
+    const found = new OidSet();
+    let count = 0;
+    for (const [after, last] of this.#windows(1)) {
+      count += addPacked(page(this.#window.get(match, after, last, limit - count)).oids, found);
+      if (count >= limit) break;
+      await pace.rest();
+    }
+    return found.toArray();
+  }
+
+  /** Cuts the OIDs there are into at least `parts` ranges that one statement each may look through: `(after, last]`. */
+  #windows(parts: number): (readonly [number, number])[] {
+    const [first, last] = (this.#range.get() as readonly [number | null, number | null]).map(Number) as [
+      number,
+      number,
+    ];
+    const range = last - first + 1;
+    // OIDs may be far apart where objects were removed: then windows are wider, not more.
+    const count = Math.max(parts, Math.min(MAX_WINDOWS, Math.ceil(range / WINDOW)));
+    const size = Math.max(1, Math.ceil(range / count));
+    const windows: (readonly [number, number])[] = [];
+    for (let after = first - 1; after < last; after += size) windows.push([after, after + size]);
+    return windows;
+  }
+
   /** The objects of a phrase. Places are compared for every object that has the words, hence the windows. */
   async ofPhrase(match: string, pace: Pace): Promise<OidSet> {
     const found = new OidSet();
@@ -69,7 +152,7 @@ export class Postings {
       // OIDs may be far apart where objects were removed.
       const first = Number(scalar(this.#db, 'SELECT min(oid) FROM object WHERE oid > ?', after) ?? last);
       const end = first + WINDOW - 1;
-      addPacked(page(this.#window.get(match, after, end)).oids, found);
+      addPacked(page(this.#window.get(match, after, end, -1)).oids, found);
       after = end;
       await pace.rest();
     }
@@ -109,10 +192,10 @@ export class Postings {
   /** The objects that match, with their scores, by OID. */
   async *ranked(match: string, pace: Pace): AsyncGenerator<Scored> {
     for (let after = 0; ; ) {
-      const rows = this.#rank.all(match, after) as readonly (readonly [number, number])[];
-      for (const [oid, rank] of rows) yield { oid, score: -rank };
-      if (rows.length < RANK_ROWS) return;
-      after = rows.at(-1)![0];
+      const { oids, count, last } = page(this.#rank.get(match, after));
+      yield* unpackScores(oids);
+      if (count < RANK_ROWS) return;
+      after = last;
       await pace.rest();
     }
   }
@@ -121,6 +204,21 @@ export class Postings {
 function page(row: unknown): { oids: string; count: number; last: number } {
   const [oids, count, last] = row as readonly [string | null, number, number | null];
   return { oids: oids ?? '', count, last: last ?? 0 };
+}
+
+/** Best first; equal ones by OID. */
+export function byScore(a: Scored, b: Scored): number {
+  return b.score - a.score || a.oid - b.oid;
+}
+
+/** Scored objects written as `oid,score,oid,score`. */
+function unpackScores(packed: string): Scored[] {
+  if (packed === '') return [];
+  const numbers = packed.split(',');
+  return Array.from({ length: numbers.length / 2 }, (_, i) => ({
+    oid: Number(numbers[2 * i]),
+    score: Number(numbers[2 * i + 1]) / SCORE_UNIT,
+  }));
 }
 
 /** Adds OIDs written as `1,2,3`; returns how many. */

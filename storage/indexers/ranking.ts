@@ -1,8 +1,8 @@
 import { columnOf } from './index-file.js';
 import type { Leaf } from './leaf.js';
-import { OidSet } from './oid-set.js';
+import type { OidSet } from './oid-set.js';
 import type { Pace } from './pace.js';
-import type { Postings, Scored } from './postings.js';
+import { byScore, type Postings, type Scored } from './postings.js';
 
 /** Words of a query that take part in ranking. */
 const MAX_WORDS = 16;
@@ -12,6 +12,19 @@ export interface Ranked {
   readonly oids: Uint32Array;
   /** Higher is better. */
   readonly scores: ReadonlyMap<number, number>;
+}
+
+/** Every object that matches an expression of the index, best first. */
+export async function rankAll(match: string, postings: Postings, pace: Pace): Promise<Ranked> {
+  const found: Scored[] = [];
+  for await (const scored of postings.ranked(match, pace)) found.push(scored);
+  return ranked(found.sort(byScore));
+}
+
+/** The order of objects that are sorted already. */
+export function ranked(found: readonly Scored[]): Ranked {
+  const scores = new Map(found.map(({ oid, score }) => [oid, score]));
+  return { oids: Uint32Array.from(scores.keys()), scores };
 }
 
 /**
@@ -30,17 +43,17 @@ export async function rank(
   if (oids.length < 2 || oids.length > limit) return { oids, scores: new Map() };
   const matches: string[] = [];
   for (const match of wordsToRank(positive)) {
-    if ((await postings.ofWord(match, new OidSet(), pace, limit)) <= limit) matches.push(match);
+    const count = await postings.countOf(match, limit + 1, pace);
+    if (count > 0 && count <= limit) matches.push(match);
   }
   if (matches.length === 0) return { oids, scores: new Map() };
   const found: Scored[] = [];
   for await (const scored of postings.ranked(matches.join(' OR '), pace)) {
     if (candidates.has(scored.oid)) found.push(scored);
   }
-  found.sort((a, b) => b.score - a.score || a.oid - b.oid);
-  const scores = new Map(found.map(({ oid, score }) => [oid, score]));
+  const { oids: first, scores } = ranked(found.sort(byScore));
   const rest = oids.filter((oid) => !scores.has(oid));
-  return { oids: Uint32Array.from([...scores.keys(), ...rest]), scores };
+  return { oids: Uint32Array.from([...first, ...rest]), scores };
 }
 
 function wordsToRank(positive: readonly Leaf[]): string[] {

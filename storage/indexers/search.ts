@@ -1,13 +1,13 @@
 import type { Expression } from '../../protocols/broker/index.js';
 import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import type { ObjectReader } from '../object-reader.js';
-import { CandidateFinder, type CandidateLimits, type Candidates } from './candidates.js';
+import { CandidateFinder, type CandidateLimits } from './candidates.js';
 import type { Hit, SearchOptions, SearchOutcome, StopReason } from './contract.js';
 import type { IndexDatabase } from './index-file.js';
 import { Matcher, type QueryLimits } from './matcher.js';
 import { Pace, QueryStopped } from './pace.js';
 import { Postings } from './postings.js';
-import { type Ranked, rank } from './ranking.js';
+import { type CandidateRun, candidateRuns } from './search-order.js';
 import { Vocabulary } from './vocabulary.js';
 
 /** Limits on the work of searches. */
@@ -110,44 +110,50 @@ export class Search {
 
   /** Returns true when a limit ended the search before the last candidate. */
   async *#run(): AsyncGenerator<Hit, boolean> {
-    const candidates = await this.#finder.find(this.#matcher.plan, this.#pace);
-    const set = candidates.set ?? (await this.#postings.all(this.#pace));
-    const order = await rank(set, this.#matcher.positive, this.#postings, this.#limits.maxRanked, this.#pace);
     const maxFiles = this.#options.maxFiles || Number.POSITIVE_INFINITY;
     let results = this.#options.maxResults || Number.POSITIVE_INFINITY;
     let files = 0;
-    for await (const { hit, last } of this.#matches(candidates, order, () => results)) {
-      yield hit;
-      files++;
-      results -= Math.max(1, hit.lines.length);
-      if (results <= 0 || files >= maxFiles) return !last;
+    const runs = candidateRuns({
+      matcher: this.#matcher,
+      postings: this.#postings,
+      finder: this.#finder,
+      maxRanked: this.#limits.maxRanked,
+      pace: this.#pace,
+      wanted: Math.min(maxFiles, results),
+    });
+    for await (const run of runs) {
+      for await (const { hit, last } of this.#matches(run, () => results)) {
+        yield hit;
+        files++;
+        results -= Math.max(1, hit.lines.length);
+        if (results <= 0 || files >= maxFiles) return !(last && run.last);
+      }
     }
     return false;
   }
 
   async *#matches(
-    candidates: Candidates,
-    order: Ranked,
+    { oids, scores, isCertain }: CandidateRun,
     results: () => number,
   ): AsyncGenerator<{ hit: Hit; last: boolean }> {
-    const { oids, scores } = order;
     const hit = (i: number, lines: Hit['lines']): { hit: Hit; last: boolean } => {
       const score = scores.get(oids[i]!);
       const last = i === oids.length - 1;
       return { hit: score === undefined ? { oid: oids[i]!, lines } : { oid: oids[i]!, lines, score }, last };
     };
-    if (candidates.exact && !this.#options.wantLines) {
-      for (let i = 0; i < oids.length; i++) {
-        await this.#pace.rest();
-        yield hit(i, []);
+    let from = 0;
+    if (!this.#options.wantLines) {
+      for (; from < oids.length && isCertain(oids[from]!); from++) {
+        const rest = this.#pace.rest();
+        if (rest !== undefined) await rest;
+        yield hit(from, []);
       }
-      return;
     }
     const maxLines = this.#options.maxLines || Number.POSITIVE_INFINITY;
-    for await (const { at, object } of this.#objects(oids)) {
+    for await (const { at, object } of this.#objects(oids.subarray(from))) {
       const wanted = this.#options.wantLines ? Math.min(maxLines, results()) : 0;
       const lines = await this.#matcher.match(object, wanted, this.#pace);
-      if (lines !== undefined) yield hit(at, lines);
+      if (lines !== undefined) yield hit(from + at, lines);
     }
   }
 
@@ -165,7 +171,8 @@ export class Search {
       const objects = await promise;
       await this.#pace.rest();
       const bytes = objects.reduce((sum, object) => sum + (object?.length ?? 0), 0);
-      size = fittingSize(objects.length, bytes, this.#limits);
+      // A few hits need a few objects: the trips grow, lest most of what was read was for nothing.
+      size = Math.min(2 * size, fittingSize(objects.length, bytes, this.#limits));
       next = read(from + objects.length);
       for (const [i, object] of objects.entries()) {
         const decoded = object === undefined ? undefined : this.#decode(object);

@@ -2,10 +2,23 @@ import { type IndexDatabase, readBatch } from './index-file.js';
 import { OidSet } from './oid-set.js';
 import { Pace } from './pace.js';
 import type { Postings } from './postings.js';
+import type { TermLookup } from './term-lookup.js';
 
 /** Where in a word the wanted text must stand. */
 export type Place = 'start' | 'end' | 'anywhere';
 
+/** What the vocabulary knows about a leaf. */
+export interface TermVerdicts {
+  readonly certain: readonly string[];
+  readonly possible: readonly string[];
+  /** Every term with a verdict is here. */
+  readonly all: boolean;
+  /** Objects whose words may be missing from the search. */
+  readonly fresh: OidSet;
+}
+
+/** Terms tried between two looks at the clock. */
+const TERMS_BETWEEN_RESTS = 64;
 /** Terms of one statement. */
 const BLOCK_TERMS = 4_096;
 /** Changed objects that are cheaper to read again with each query than the vocabulary: at least, at most, a share. */
@@ -66,6 +79,29 @@ export class Vocabulary {
       await pace.rest();
     }
     return { terms, fresh: held === undefined ? new OidSet() : this.#postings.since(held.batch) };
+  }
+
+  /** The terms that decide something about a leaf, at most about `limit` of them. */
+  async judge(lookup: TermLookup, limit: number, pace: Pace): Promise<TermVerdicts> {
+    const certain: string[] = [];
+    const possible: string[] = [];
+    await this.#refresh();
+    const snapshot = this.#snapshot;
+    const held = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
+    const fresh = held === undefined ? new OidSet() : this.#postings.since(held.batch);
+    let tried = 0;
+    for await (const block of held?.blocks ?? this.#read(pace)) {
+      const terms = new Set<string>();
+      for (const text of lookup.containing) collectTerms(block, text, terms, BLOCK_TERMS);
+      for (const term of terms) {
+        if (++tried % TERMS_BETWEEN_RESTS === 0) await pace.rest();
+        const verdict = lookup.verdict(term);
+        if (verdict !== undefined) (verdict === 'certain' ? certain : possible).push(term);
+      }
+      if (certain.length + possible.length > limit) return { certain, possible, all: false, fresh };
+      await pace.rest();
+    }
+    return { certain, possible, all: true, fresh };
   }
 
   /** Makes the copy in memory new enough; queries that come meanwhile wait for the same copy. */

@@ -1,0 +1,210 @@
+import type { Expression } from '../../../protocols/broker/index.js';
+import { PeerError } from '../../../protocols/errors.js';
+import { decodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
+import type { ObjectReader } from '../../object-reader.js';
+import type {
+  Hit,
+  IndexerCapabilities,
+  SearchOptions,
+  SearchOutcome,
+  SearchResults,
+  StopReason,
+} from '../contract.js';
+import { Matcher, type QueryLimits } from '../matcher.js';
+import { OidSet } from '../oid-set.js';
+import { Pace, QueryStopped } from '../pace.js';
+import { EmbeddedResults } from '../results.js';
+import { requireCapabilities } from './capability.js';
+
+/** An object that an engine names: it may satisfy the query. */
+export interface Candidate {
+  readonly oid: number;
+  /** Higher is better. */
+  readonly score?: number;
+}
+
+/** What of an external engine a search needs. */
+export interface CandidateEngine {
+  readonly name: string;
+  readonly capabilities: IndexerCapabilities;
+  /**
+   * Names the objects that may satisfy the query, in the order of the results, as they are found; every object that
+   * does is among them. Sentences for the user go to `warnings`.
+   */
+  candidates(expression: Expression, options: CandidateOptions): AsyncIterable<readonly Candidate[]>;
+}
+
+/** What an engine is told about a query. */
+export interface CandidateOptions
+  extends Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors' | 'lifetimeMs'> {
+  /** Time is up: the engine ends soon, and what it has found until then counts (BRK-8.13). */
+  readonly deadline: AbortSignal;
+  /** Nobody wants the results any more. */
+  readonly dropped: AbortSignal;
+  readonly warnings: Set<string>;
+}
+
+/** Limits of a search over candidates. */
+export interface CandidateSearchLimits extends QueryLimits {
+  /** Milliseconds one query decides before others have a turn. */
+  readonly sliceMs: number;
+  /** Objects read at once. */
+  readonly readObjects: number;
+  /** Milliseconds after the deadline for deciding on what was found before it. */
+  readonly drainMs: number;
+}
+
+export const CANDIDATE_SEARCH_LIMITS: CandidateSearchLimits = {
+  maxRegexpProgram: 1_000,
+  maxRegexpLine: 65_536,
+  maxPattern: 256,
+  maxNodes: 512,
+  maxLineBytes: 4_096,
+  sliceMs: 5,
+  readObjects: 32,
+  drainMs: 1_000,
+};
+
+/**
+ * Answers a query: an external engine names candidates, the stored objects decide. So every engine follows the same
+ * rules (BRK-2.16 to 2.21, 4.8), whatever its own query language can express.
+ */
+export function searchCandidates(
+  engine: CandidateEngine,
+  reader: Pick<ObjectReader, 'objects'>,
+  expression: Expression,
+  options: SearchOptions,
+  limits: CandidateSearchLimits,
+): SearchResults {
+  const search = new CandidateSearch(engine, reader, expression, options, limits);
+  let pages: AsyncGenerator<readonly Hit[], SearchOutcome> | undefined;
+  const fill = () => {
+    pages ??= search.pages();
+    pages.next().then(
+      ({ done, value }) => (done ? results.deliver([], value) : results.deliver(value, undefined)),
+      (error: unknown) => results.fail(error instanceof Error ? error : new Error(String(error))),
+    );
+  };
+  const stop = () => {
+    search.drop();
+    // Unwinds the generator where it is, also between two pages.
+    void pages?.return({ complete: false, reason: 'aborted', warnings: [] }).catch(() => undefined);
+  };
+  const results = new EmbeddedResults({ start: fill, pull: fill, stop }, options.signal);
+  return results;
+}
+
+class CandidateSearch {
+  readonly #dropped = new AbortController();
+  readonly #seen = new OidSet();
+  readonly #warnings = new Set<string>();
+  #pace: Pace | undefined;
+
+  constructor(
+    readonly engine: CandidateEngine,
+    readonly reader: Pick<ObjectReader, 'objects'>,
+    readonly expression: Expression,
+    readonly options: SearchOptions,
+    readonly limits: CandidateSearchLimits,
+  ) {}
+
+  drop(): void {
+    this.#dropped.abort();
+    this.#pace?.cancel();
+  }
+
+  async *pages(): AsyncGenerator<readonly Hit[], SearchOutcome> {
+    const { lifetimeMs } = this.options;
+    const pace = new Pace(this.limits.sliceMs, lifetimeMs + this.limits.drainMs);
+    this.#pace = pace;
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), lifetimeMs);
+    let reason: StopReason | undefined;
+    try {
+      const matcher = this.#compile();
+      for (const warning of matcher.warnings) this.#warnings.add(warning);
+      const full = yield* this.#matches(matcher, pace, deadline.signal);
+      if (full) reason = 'limit';
+      else if (deadline.signal.aborted) reason = 'lifetime';
+    } catch (error) {
+      if (!(error instanceof QueryStopped)) throw error;
+      reason = error.reason;
+    } finally {
+      clearTimeout(timer);
+      this.#dropped.abort();
+    }
+    const outcome = { complete: reason === undefined, warnings: [...this.#warnings] };
+    return reason === undefined ? outcome : { ...outcome, reason };
+  }
+
+  /** BRK-2.19: what engine or matcher cannot do is refused in the engine's name. */
+  #compile(): Matcher {
+    const { engine, expression, options } = this;
+    requireCapabilities(expression, options, engine.name, engine.capabilities);
+    const matchWord = options.matchWord || !engine.capabilities.substrings;
+    try {
+      return new Matcher(expression, { ...options, matchWord }, this.limits);
+    } catch (error) {
+      if (!(error instanceof PeerError)) throw error;
+      throw new PeerError(error.message.replace('embedded does', `${engine.name} does`), error.status);
+    }
+  }
+
+  /** Returns true when a limit ended it (BRK-8.11). */
+  async *#matches(
+    matcher: Matcher,
+    pace: Pace,
+    deadline: AbortSignal,
+  ): AsyncGenerator<readonly Hit[], boolean> {
+    const { options, limits } = this;
+    const { ignoreCase, matchWord, errors, lifetimeMs } = options;
+    const dropped = this.#dropped.signal;
+    const warnings = this.#warnings;
+    const asked = { ignoreCase, matchWord, errors, lifetimeMs, deadline, dropped, warnings };
+    const maxLines = options.maxLines || Number.POSITIVE_INFINITY;
+    const maxFiles = options.maxFiles || Number.POSITIVE_INFINITY;
+    let results = options.maxResults || Number.POSITIVE_INFINITY;
+    let files = 0;
+    for await (const found of this.engine.candidates(this.expression, asked)) {
+      const fresh = found.filter(({ oid }) => !this.#seen.has(oid) && this.#seen.add(oid) === undefined);
+      for (let at = 0; at < fresh.length; at += limits.readObjects) {
+        const candidates = fresh.slice(at, at + limits.readObjects);
+        const objects = await this.reader.objects(candidates.map(({ oid }) => oid));
+        const hits: Hit[] = [];
+        try {
+          for (const [i, candidate] of candidates.entries()) {
+            await pace.rest();
+            const object = this.#decode(objects[i]);
+            if (object === undefined) continue;
+            const wanted = options.wantLines ? Math.min(maxLines, results) : 0;
+            const lines = await matcher.match(object, wanted, pace);
+            if (lines === undefined) continue;
+            hits.push({ ...candidate, lines });
+            files++;
+            results -= Math.max(1, lines.length);
+            if (results > 0 && files < maxFiles) continue;
+            yield hits;
+            return true;
+          }
+        } catch (error) {
+          // BRK-8.13 (4): what was found until then is the result.
+          if (error instanceof QueryStopped && error.reason === 'lifetime' && hits.length > 0) yield hits;
+          throw error;
+        }
+        if (hits.length > 0) yield hits;
+      }
+    }
+    return false;
+  }
+
+  #decode(bytes: Uint8Array | undefined): SoifObject | undefined {
+    // An index may name objects that are gone, or that have changed since.
+    if (bytes === undefined) return undefined;
+    try {
+      return decodeSoif(bytes, { maxObjectBytes: bytes.length });
+    } catch {
+      this.#warnings.add('A stored object could not be read and was left out.');
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { StorageError } from '../../../protocols/errors.js';
+
+/** How to run a program. */
+export interface ProgramOptions {
+  readonly arguments: readonly string[];
+  /** Most CPU seconds (BRK-8.13 (1)); the kernel enforces it even when we are gone. Needs `prlimit`; absent: no limit. */
+  readonly cpuSeconds?: number;
+  /** Milliseconds from SIGTERM to SIGKILL (BRK-8.13 (2) "a few more seconds"). Default 3000. */
+  readonly graceMs?: number;
+  /** A line of the output beyond this is dropped, bytes. Default 64 KiB. */
+  readonly maxLineBytes?: number;
+  readonly cwd?: string;
+}
+
+/** How a program ended. */
+export interface ProgramEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+const DEFAULT_GRACE_MS = 3000;
+const DEFAULT_LINE_BYTES = 64 * 1024;
+/** Characters kept of what a program complains about. */
+const COMPLAINT_CHARACTERS = 4000;
+
+/** Programs see no more of our environment than they need, and speak and sort by bytes. */
+function environment(): NodeJS.ProcessEnv {
+  const { PATH, TMPDIR } = process.env;
+  return { PATH, LC_ALL: 'C', ...(TMPDIR === undefined ? {} : { TMPDIR }) };
+}
+
+/** The program's path, or undefined when it is not installed. A name without a slash is looked up in PATH. */
+export async function findProgram(name: string): Promise<string | undefined> {
+  const places = isAbsolute(name)
+    ? [name]
+    : (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, name));
+  for (const path of places) {
+    try {
+      await access(path, constants.X_OK);
+      return path;
+    } catch {
+      // The next place.
+    }
+  }
+  return undefined;
+}
+
+/** @throws StorageError saying what to install. */
+export async function requireProgram(name: string, debianPackage: string): Promise<string> {
+  const path = await findProgram(name);
+  if (path !== undefined) return path;
+  throw new StorageError(
+    `${name} is not installed (Debian: ${debianPackage}); or choose another Indexer-Type`,
+  );
+}
+
+/** A running program: never through a shell, its output by lines, its end by the rules of BRK-8.13. */
+export class Program {
+  readonly #child: ChildProcess;
+  readonly #stdin: Writable;
+  readonly #stdout: Readable;
+  readonly #graceMs: number;
+  readonly #maxLineBytes: number;
+  #complaint = '';
+  #kill: NodeJS.Timeout | undefined;
+  /** Rejects with StorageError when the program cannot be started. */
+  readonly ended: Promise<ProgramEnd>;
+
+  private constructor(path: string, options: ProgramOptions, prefix: readonly string[]) {
+    this.#graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
+    this.#maxLineBytes = options.maxLineBytes ?? DEFAULT_LINE_BYTES;
+    const [command, ...first] = [...prefix, path];
+    const child = spawn(command!, [...first, ...options.arguments], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: environment(),
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    });
+    this.#child = child;
+    this.#stdin = child.stdin;
+    this.#stdout = child.stdout;
+    // A program that ends before it has read everything is judged by its exit status.
+    child.stdin.on('error', () => undefined);
+    child.stderr.setEncoding('latin1').on('data', (text: string) => {
+      this.#complaint = (this.#complaint + text).slice(0, COMPLAINT_CHARACTERS);
+    });
+    this.ended = new Promise((resolve, reject) => {
+      child.once('error', (cause) => {
+        reject(new StorageError(`${path} cannot be started: ${cause.message}`, { cause }));
+      });
+      child.once('close', (code, signal) => resolve({ code, signal }));
+    });
+    const over = () => clearTimeout(this.#kill);
+    this.ended.then(over, over);
+  }
+
+  /** @throws StorageError later, by {@link ended}, when the program cannot be started. */
+  static async start(path: string, options: ProgramOptions): Promise<Program> {
+    const prefix: string[] = [];
+    // However the Broker ends, its programs end with it.
+    const setpriv = await findProgram('setpriv');
+    if (setpriv !== undefined) prefix.push(setpriv, '--pdeathsig', 'TERM');
+    if (options.cpuSeconds !== undefined) {
+      const prlimit = await findProgram('prlimit');
+      if (prlimit !== undefined) prefix.push(prlimit, `--cpu=${Math.max(1, Math.ceil(options.cpuSeconds))}`);
+    }
+    return new Program(path, options, prefix);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** What it wrote to standard error, the first few thousand characters. */
+  get complaint(): string {
+    return this.#complaint;
+  }
+
+  /** Writes to its standard input; resolves when it may be given more, or has ended. */
+  async write(text: string): Promise<void> {
+    const stdin = this.#stdin;
+    if (stdin.destroyed || stdin.write(text)) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        stdin.off('drain', done).off('close', done);
+        resolve();
+      };
+      stdin.on('drain', done).on('close', done);
+    });
+  }
+
+  endInput(): void {
+    this.#stdin.end();
+  }
+
+  /** The lines of its output that came together, without line ends; as fast as they are asked for. */
+  async *lines(): AsyncGenerator<string[]> {
+    let rest = '';
+    let skipping = false;
+    try {
+      for await (const chunk of this.#stdout.setEncoding('latin1')) {
+        const lines = (rest + String(chunk)).split('\n');
+        rest = lines.pop() ?? '';
+        if (skipping && lines.length > 0) {
+          lines.shift();
+          skipping = false;
+        }
+        if (rest.length > this.#maxLineBytes) {
+          rest = '';
+          skipping = true;
+        }
+        if (lines.length > 0) yield lines;
+      }
+    } catch (error) {
+      // Destroyed by drop(): what was read until then is what there is.
+      if (!this.#stdout.destroyed) throw error;
+    }
+    if (rest !== '' && !skipping) yield [rest];
+  }
+
+  /** Sends a signal; does nothing when the program has ended. */
+  signal(name: NodeJS.Signals): void {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(name);
+  }
+
+  /** BRK-8.13 (2): SIGTERM, and SIGKILL a little later. What it has written may still be read. */
+  stop(): void {
+    if (this.#kill !== undefined) return;
+    this.signal('SIGTERM');
+    this.#kill = setTimeout(() => this.signal('SIGKILL'), this.#graceMs);
+  }
+
+  /** {@link stop}, and nobody reads its output any more: it also gets SIGPIPE (BRK-8.13 (3)). */
+  drop(): void {
+    this.#stdout.destroy();
+    this.#stdin.destroy();
+    this.stop();
+  }
+}
+
+/** Runs a program that has nothing to say and waits for its end. @throws StorageError it fails, with its complaint. */
+export async function runToEnd(program: Program, name: string, signal?: AbortSignal): Promise<void> {
+  const drop = () => program.drop();
+  signal?.addEventListener('abort', drop, { once: true });
+  if (signal?.aborted === true) drop();
+  try {
+    let last = '';
+    for await (const lines of program.lines()) last = lines.findLast((line) => line.trim() !== '') ?? last;
+    const { code, signal: killedBy } = await program.ended;
+    if (code === 0) return;
+    const complaint = program.complaint.trim().split('\n')[0] || last || `exit status ${code ?? killedBy}`;
+    throw new StorageError(`${name} failed: ${complaint}`);
+  } finally {
+    signal?.removeEventListener('abort', drop);
+  }
+}

@@ -1,0 +1,396 @@
+import { createReadStream } from 'node:fs';
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import type { Expression } from '../../../protocols/broker/index.js';
+import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { type ObjectReader, openObjectReader } from '../../object-reader.js';
+import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from '../contract.js';
+import {
+  CANDIDATE_SEARCH_LIMITS,
+  type Candidate,
+  type CandidateEngine,
+  type CandidateOptions,
+  type CandidateSearchLimits,
+  searchCandidates,
+} from '../external/candidate-search.js';
+import { IndexDirectory, type IndexLease } from '../external/index-directory.js';
+import { Program, requireProgram, runToEnd } from '../external/program.js';
+import { OidSet } from '../oid-set.js';
+import { GlimpseServer } from './glimpse-server.js';
+import { ObjectFiles, oidOfFile } from './object-files.js';
+import { translate } from './translate.js';
+
+/** Options of {@link openGlimpseIndexer}. */
+export interface GlimpseIndexerOptions extends Partial<CandidateSearchLimits> {
+  /** Where indexes are kept, by number (`external/index-directory.ts`). */
+  readonly directory: string;
+  /** The Broker's `objects/`: one file for each object (BRK-8.9). On the same file system as `directory`. */
+  readonly objectsDirectory: string;
+  /** The Broker's store, whose objects decide what matches. */
+  readonly storeDirectory: string;
+  /** `GlimpseIndex-Option`: none = tiny, `-o` = small, `-b` = medium (BRK-7.3). Default `-b`. */
+  readonly indexOption?: string;
+  /**
+   * Keep a glimpseserver on this port, on loopback (BRK-8.12). Default: none. `patienceMs`: milliseconds it may take to
+   * start, and to answer again after SIGUSR1, default 5000.
+   */
+  readonly server?: { readonly port: number; readonly host?: string; readonly patienceMs?: number };
+  /** MiB that glimpseindex may use for its tables. Default 16. */
+  readonly indexMemoryMiB?: number;
+  /** Milliseconds between SIGTERM and SIGKILL (BRK-8.13). Default 3000. */
+  readonly graceMs?: number;
+  /** Names or paths of the programs. Default: those of Debian's package `glimpse`, looked up in PATH. */
+  readonly programs?: {
+    readonly glimpse?: string;
+    readonly glimpseindex?: string;
+    readonly glimpseserver?: string;
+  };
+  /** Told about what does not stop the work, e.g. a glimpseserver that does not start. */
+  readonly onWarning?: (sentence: string) => void;
+}
+
+const CAPABILITIES: IndexerCapabilities = {
+  substrings: true,
+  words: true,
+  caseSensitive: true,
+  errors: 8,
+  phrases: true,
+  attributes: true,
+  regexp: true,
+  comparison: true,
+  not: true,
+  score: false,
+};
+
+/** What an index says about itself; `objects` and `option` tell whether it is still the one that is wanted. */
+const stateSchema = z.object({
+  watermark: z.number().int().nonnegative(),
+  objects: z.string(),
+  option: z.string(),
+  /** Files at the last full indexing, and files added since. */
+  full: z.number().int().nonnegative(),
+  added: z.number().int().nonnegative(),
+});
+type State = z.output<typeof stateSchema>;
+
+/** Additions leave what they replace in the index, so a full indexing follows when they are half of it. */
+const FEW_ADDITIONS = 1000;
+const ADDED_SHARE = 0.5;
+const OIDS_AT_ONCE = 256;
+
+/**
+ * Opens the Glimpse engine: `glimpseindex` makes the index, `glimpse` names candidates, the stored objects decide.
+ *
+ * @throws StorageError Glimpse is not installed, or a directory cannot be used. UsageError: an index option that is no
+ *   option.
+ */
+export async function openGlimpseIndexer(options: GlimpseIndexerOptions): Promise<Indexer> {
+  const option = (options.indexOption ?? '-b').trim();
+  if (option !== '' && !option.split(/\s+/).every((word) => /^-[A-Za-z]+$|^\d+$/.test(word)))
+    throw new UsageError(`GlimpseIndex-Option: ${option} is not a list of options`);
+  const objects = resolve(options.objectsDirectory);
+  if (/[\n\r]/.test(objects)) throw new UsageError('glimpse cannot index a path with line ends');
+  const programs = {
+    glimpse: await requireProgram(options.programs?.glimpse ?? 'glimpse', 'glimpse'),
+    glimpseindex: await requireProgram(options.programs?.glimpseindex ?? 'glimpseindex', 'glimpse'),
+  };
+  let server: GlimpseServer | undefined;
+  if (options.server !== undefined) {
+    server = new GlimpseServer({
+      program: await requireProgram(options.programs?.glimpseserver ?? 'glimpseserver', 'glimpse'),
+      glimpse: programs.glimpse,
+      host: options.server.host ?? '127.0.0.1',
+      port: options.server.port,
+      patienceMs: options.server.patienceMs ?? 5000,
+      onWarning: options.onWarning ?? (() => undefined),
+    });
+  }
+  const directory = await IndexDirectory.open(resolve(options.directory));
+  const scratch = join(directory.path, 'scratch');
+  await rm(scratch, { recursive: true, force: true });
+  await mkdir(scratch);
+  const files = new ObjectFiles(objects, scratch);
+  const state = stateSchema.safeParse(await directory.state());
+  const usable = state.success && state.data.objects === objects && state.data.option === option;
+  const reader = await openObjectReader(options.storeDirectory);
+  const indexer = new GlimpseIndexer({
+    directory,
+    files,
+    reader,
+    programs,
+    server,
+    option,
+    options,
+    state: usable ? state.data : { watermark: 0, objects, option, full: 0, added: 0 },
+    usable,
+  });
+  if (usable && directory.current !== undefined) await server?.start(directory.current);
+  return indexer;
+}
+
+interface Parts {
+  readonly directory: IndexDirectory;
+  readonly files: ObjectFiles;
+  readonly reader: ObjectReader;
+  readonly programs: { readonly glimpse: string; readonly glimpseindex: string };
+  readonly server: GlimpseServer | undefined;
+  readonly option: string;
+  readonly options: GlimpseIndexerOptions;
+  readonly state: State;
+  /** The index on the disk is one of these objects and this option. */
+  readonly usable: boolean;
+}
+
+class GlimpseIndexer implements Indexer, CandidateEngine {
+  readonly name = 'glimpse';
+  readonly capabilities = CAPABILITIES;
+  readonly #parts: Parts;
+  readonly #limits: CandidateSearchLimits;
+  readonly #closing = new AbortController();
+  #state: State;
+  #usable: boolean;
+  /** Objects written in the present run; undefined outside of one. */
+  #written: OidSet | undefined;
+  /** The present run replaces the index. */
+  #anew = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#state = parts.state;
+    this.#usable = parts.usable;
+    this.#limits = { ...CANDIDATE_SEARCH_LIMITS, ...defined(parts.options) };
+  }
+
+  get watermark(): number {
+    return this.#state.watermark;
+  }
+
+  async beginUpdate(): Promise<void> {
+    this.#assertOpen();
+    this.#written ??= new OidSet();
+  }
+
+  async add(oid: number, object: Uint8Array): Promise<void> {
+    const written = this.#run();
+    await this.#parts.files.write(oid, object);
+    written.add(oid);
+  }
+
+  async remove(oid: number): Promise<void> {
+    this.#run().subtract(OidSet.of([oid]));
+    // The index may go on naming it: a candidate without an object is no hit.
+    await this.#parts.files.remove(oid);
+  }
+
+  async clear(): Promise<void> {
+    await this.beginUpdate();
+    this.#written = new OidSet();
+    this.#anew = true;
+  }
+
+  async flush(watermark: number): Promise<void> {
+    const written = this.#run();
+    const { directory, files } = this.#parts;
+    const anew = this.#anew;
+    this.#written = undefined;
+    this.#anew = false;
+    const count = written.size;
+    const { full, added } = this.#state;
+    const next = { ...this.#state, watermark };
+    if (anew || !this.#usable || added + count > Math.max(FEW_ADDITIONS, full * ADDED_SHARE)) {
+      const all = await files.all();
+      if (anew) {
+        for (const oid of all.clone().subtract(written).toArray()) await files.remove(oid);
+        all.intersect(written);
+      }
+      await this.#index(all, { ...next, full: all.size, added: 0 }, undefined);
+    } else if (count > 0) {
+      await this.#index(written, { ...next, added: added + count }, directory.current);
+    } else {
+      await directory.writeState(next);
+      this.#state = next;
+    }
+  }
+
+  query(expression: Expression, options: SearchOptions): SearchResults {
+    this.#assertOpen();
+    const signal =
+      options.signal === undefined
+        ? this.#closing.signal
+        : AbortSignal.any([options.signal, this.#closing.signal]);
+    return searchCandidates(this, this.#parts.reader, expression, { ...options, signal }, this.#limits);
+  }
+
+  /** Names the objects that glimpse finds. Its complaints go to the user (BRK-4.19). */
+  async *candidates(expression: Expression, options: CandidateOptions): AsyncGenerator<readonly Candidate[]> {
+    const lease = this.#usable ? this.#parts.directory.lease() : undefined;
+    if (lease === undefined) return;
+    try {
+      if (this.#state.full + this.#state.added === 0) return;
+      const question = translate(expression, options);
+      if (question.kind === 'all') yield* everything(lease, options);
+      else yield* this.#ask([...question.flags, '-e', question.pattern], lease, options);
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    await this.#parts.server?.stop();
+    await this.#parts.reader.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** One run of glimpse, through the server when that is free (BRK-8.10, 8.12, 8.13). */
+  async *#ask(
+    question: readonly string[],
+    { path }: IndexLease,
+    options: CandidateOptions,
+  ): AsyncGenerator<readonly Candidate[]> {
+    const { server, programs } = this.#parts;
+    const viaServer = server?.tryAcquire(path) === true;
+    const where = viaServer && server !== undefined ? server.arguments : ['-H', path];
+    const { graceMs } = this.#parts.options;
+    let program: Program | undefined;
+    let killed = false;
+    let finished = false;
+    const stop = () => {
+      killed = true;
+      program?.stop();
+    };
+    const drop = () => {
+      killed = true;
+      program?.drop();
+    };
+    try {
+      program = await Program.start(programs.glimpse, {
+        arguments: ['-l', '-y', ...where, ...question],
+        cpuSeconds: options.lifetimeMs / 1000,
+        ...(graceMs === undefined ? {} : { graceMs }),
+      });
+      program.endInput();
+      options.deadline.addEventListener('abort', stop, { once: true });
+      options.dropped.addEventListener('abort', drop, { once: true });
+      if (options.deadline.aborted) stop();
+      if (options.dropped.aborted) drop();
+      for await (const lines of program.lines()) {
+        yield lines.map(oidOfFile).flatMap((oid) => (oid === undefined ? [] : [{ oid }]));
+      }
+      const { signal } = await program.ended;
+      finished = true;
+      // BRK-8.13 (1): the CPU seconds were used up, which is time being up as well.
+      if (signal === 'SIGXCPU') killed = true;
+      if (!killed) for (const sentence of complaintsOf(program.complaint)) options.warnings.add(sentence);
+    } finally {
+      options.deadline.removeEventListener('abort', stop);
+      options.dropped.removeEventListener('abort', drop);
+      if (program !== undefined) {
+        const ended = finished && !killed;
+        if (!ended) program.drop();
+        if (viaServer) {
+          if (ended) server?.release();
+          else server?.releaseKilled();
+        }
+      } else if (viaServer) server?.release();
+    }
+  }
+
+  /** Indexes files into a new directory, on top of a former index if there is one, and puts it into place. */
+  async #index(oids: OidSet, state: State, former: string | undefined): Promise<void> {
+    const { directory, files, server } = this.#parts;
+    const path = await directory.prepare();
+    try {
+      if (former !== undefined) await cp(former, path, { recursive: true });
+      if (oids.size > 0) await this.#glimpseindex(path, oids, files, former !== undefined);
+      await directory.publish(path, state);
+    } catch (error) {
+      await directory.discard(path);
+      throw error;
+    }
+    this.#state = state;
+    this.#usable = true;
+    if (server === undefined || oids.size === 0) return;
+    const started = server.start(path);
+    // A query that is with the server ends first; others do without it until then.
+    if (!server.busy) await started;
+  }
+
+  async #glimpseindex(path: string, oids: OidSet, files: ObjectFiles, add: boolean): Promise<void> {
+    const { option, programs, options } = this.#parts;
+    const size = option === '' ? [] : option.split(/\s+/);
+    // -s structured, -n numbers, -E no guesses at file types, -B fast, -F names of files on standard input.
+    const program = await Program.start(programs.glimpseindex, {
+      arguments: [
+        ...(add ? ['-a'] : []),
+        ...['-s', ...size, '-n', '-E', '-B', '-M', String(options.indexMemoryMiB ?? 16)],
+        ...['-F', '-H', path],
+      ],
+      cwd: path,
+    });
+    const ended = runToEnd(program, 'glimpseindex', this.#closing.signal);
+    ended.catch(() => undefined);
+    const list = oids.toArray();
+    for (let at = 0; at < list.length; at += OIDS_AT_ONCE) {
+      const names = Array.from(list.subarray(at, at + OIDS_AT_ONCE), (oid) => `${files.pathOf(oid)}\n`);
+      await program.write(names.join(''));
+    }
+    program.endInput();
+    await ended;
+  }
+
+  #run(): OidSet {
+    this.#assertOpen();
+    if (this.#written === undefined) throw new UsageError('changes come after beginUpdate()');
+    return this.#written;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing.signal.aborted) throw new StorageError('the index is closed');
+  }
+}
+
+/** The objects of an index, for questions that glimpse cannot narrow. */
+async function* everything(
+  { path }: IndexLease,
+  options: CandidateOptions,
+): AsyncGenerator<readonly Candidate[]> {
+  const input = createReadStream(join(path, '.glimpse_filenames'), 'latin1');
+  try {
+    let found: Candidate[] = [];
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      const oid = oidOfFile(line);
+      if (oid !== undefined) found.push({ oid });
+      if (found.length < OIDS_AT_ONCE) continue;
+      yield found;
+      found = [];
+      if (options.deadline.aborted || options.dropped.aborted) return;
+    }
+    if (found.length > 0) yield found;
+  } finally {
+    input.destroy();
+  }
+}
+
+/** BRK-4.19: what is meant for the user; the rest of what glimpse says is dropped. */
+function complaintsOf(text: string): string[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('glimpse:'))
+    .map((line) => line.slice('glimpse:'.length).trim())
+    .filter((line) => line !== '');
+}
+
+/** The limits that were given. */
+function defined(options: Partial<CandidateSearchLimits>): Partial<CandidateSearchLimits> {
+  const names = Object.keys(CANDIDATE_SEARCH_LIMITS) as (keyof CandidateSearchLimits)[];
+  return Object.fromEntries(
+    names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  );
+}

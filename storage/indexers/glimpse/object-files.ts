@@ -1,0 +1,66 @@
+import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode } from '../../publish.js';
+import { OidSet } from '../oid-set.js';
+
+/** Objects that a numbered directory holds (BRK-6.6). */
+const OBJECTS_A_DIRECTORY = 1000;
+const NAME = /^OBJ([1-9]\d{0,9})$/;
+
+/** The identifier of the object in a file; undefined when the path is no object's. */
+export function oidOfFile(path: string): number | undefined {
+  const digits = NAME.exec(path.slice(path.lastIndexOf('/') + 1))?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** BRK-8.9: each object is one file, `objects/<dir>/OBJ<n>`. Other programs may read them. */
+export class ObjectFiles {
+  readonly #made = new Set<number>();
+
+  constructor(
+    readonly path: string,
+    /** Where files are written before they are moved into place; on the same file system. */
+    readonly scratch: string,
+  ) {}
+
+  pathOf(oid: number): string {
+    return join(this.path, String(Math.floor(oid / OBJECTS_A_DIRECTORY)), `OBJ${oid}`);
+  }
+
+  /** Writes or replaces an object's file; a reader sees the old one or the new one. */
+  async write(oid: number, object: Uint8Array): Promise<void> {
+    const number = Math.floor(oid / OBJECTS_A_DIRECTORY);
+    if (!this.#made.has(number)) {
+      await mkdir(join(this.path, String(number)), { recursive: true });
+      this.#made.add(number);
+    }
+    const temporary = join(this.scratch, `OBJ${oid}.new`);
+    await writeFile(temporary, object);
+    await rename(temporary, this.pathOf(oid));
+  }
+
+  async remove(oid: number): Promise<void> {
+    await rm(this.pathOf(oid), { force: true });
+  }
+
+  /** The identifiers of the objects that have a file. */
+  async all(): Promise<OidSet> {
+    const oids = new OidSet();
+    for await (const directory of entries(this.path)) {
+      for await (const name of entries(join(this.path, directory))) {
+        const oid = oidOfFile(name);
+        if (oid !== undefined) oids.add(oid);
+      }
+    }
+    return oids;
+  }
+}
+
+async function* entries(path: string): AsyncGenerator<string> {
+  try {
+    for await (const entry of await opendir(path)) yield entry.name;
+  } catch (error) {
+    // Not made yet, or a stranger's file among the directories.
+    if (errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR') throw error;
+  }
+}

@@ -1,0 +1,91 @@
+import { columnOf } from './index-file.js';
+import type { Leaf } from './leaf.js';
+import type { Plan } from './matcher.js';
+import { MAX_LOOKUP, wordsOf } from './words.js';
+
+/** A query in FTS5's own language, as far as that can say it. */
+export interface IndexExpression {
+  /** Every object that satisfies the query matches. */
+  readonly match: string;
+  /** Every object that matches satisfies the query: none needs to be read. */
+  readonly exact: boolean;
+  /** Terms and operators. */
+  readonly nodes: number;
+}
+
+/** FTS5 keeps its parse on a stack of fixed size. */
+const MAX_NODES = 64;
+
+/**
+ * The whole query for the word index to answer at one go, which is what queries for whole words come down to;
+ * undefined where parts of words, patterns or a lone `not` are asked for.
+ */
+export function indexExpression(plan: Plan): IndexExpression | undefined {
+  const expression = translate(plan);
+  return expression === undefined || expression.nodes > MAX_NODES ? undefined : expression;
+}
+
+function translate(plan: Plan): IndexExpression | undefined {
+  switch (plan.kind) {
+    case 'leaf':
+      return ofLeaf(plan.leaf);
+    case 'not':
+      return undefined;
+    case 'or': {
+      const left = translate(plan.left);
+      const right = translate(plan.right);
+      return left === undefined || right === undefined ? undefined : joined(left, 'OR', right);
+    }
+    case 'except':
+      return without(translate(plan.left), plan.right);
+    case 'and': {
+      if (plan.right.kind === 'not') return without(translate(plan.left), plan.right.operand);
+      if (plan.left.kind === 'not') return without(translate(plan.right), plan.left.operand);
+      const left = translate(plan.left);
+      const right = translate(plan.right);
+      if (left !== undefined && right !== undefined) return joined(left, 'AND', right);
+      return inexact(left ?? right);
+    }
+  }
+}
+
+/** What an inexact expression matches too much must not be taken away. */
+function without(kept: IndexExpression | undefined, removed: Plan): IndexExpression | undefined {
+  if (kept === undefined) return undefined;
+  const right = translate(removed);
+  return right?.exact === true ? joined(kept, 'NOT', right) : inexact(kept);
+}
+
+function joined(
+  left: IndexExpression,
+  operator: 'AND' | 'OR' | 'NOT',
+  right: IndexExpression,
+): IndexExpression {
+  return {
+    match: `(${left.match}) ${operator} (${right.match})`,
+    exact: left.exact && right.exact,
+    nodes: left.nodes + right.nodes + 1,
+  };
+}
+
+function inexact(expression: IndexExpression | undefined): IndexExpression | undefined {
+  return expression === undefined ? undefined : { ...expression, exact: false };
+}
+
+function ofLeaf({ lookup, attribute, decidedByIndex }: Leaf): IndexExpression | undefined {
+  if (lookup.kind !== 'each') return undefined;
+  const column = attribute === undefined ? undefined : columnOf(attribute);
+  const phrases: string[] = [];
+  for (const { text, leftBounded, rightBounded } of lookup.texts) {
+    const words = wordsOf(text);
+    if (!leftBounded || !rightBounded || words.length === 0) return undefined;
+    if (words.some((word) => word.text.length > MAX_LOOKUP)) return undefined;
+    phrases.push(`"${words.map((word) => word.text).join(' ')}"`);
+  }
+  const filter = column === undefined ? '' : `${column.name} : `;
+  return {
+    match: phrases.map((phrase) => `${filter}${phrase}`).join(' AND '),
+    exact: decidedByIndex && (column?.alone ?? true),
+    nodes: phrases.length,
+  };
+}

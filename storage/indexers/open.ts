@@ -1,0 +1,77 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UsageError } from '../../protocols/errors.js';
+import type { Indexer } from './contract.js';
+import { openEmbeddedIndexer } from './embedded.js';
+import { openGlimpseIndexer } from './glimpse/glimpse-indexer.js';
+import { indexFileIn, openRebuildable } from './rebuildable.js';
+import { openSwishIndexer } from './swish/swish-indexer.js';
+
+/** Options of {@link openIndexer}, most of them variables of broker.conf (BRK-7.3). */
+export interface OpenIndexerOptions {
+  /** `Indexer-Type`, without regard to case: one of {@link INDEXER_TYPES}. */
+  readonly type: string;
+  /** `Broker-Directory`: each engine keeps what is its own below it. */
+  readonly brokerDirectory: string;
+  /** The Broker's store, whose objects decide what matches. */
+  readonly storeDirectory: string;
+  /** `GlimpseIndex-Option`. Default `-b`. */
+  readonly glimpseIndexOption?: string;
+  /** `GlimpseServer-Host`; only `false`, which turns glimpseserver off, makes a difference: it serves this host. */
+  readonly glimpseServerHost?: string | false;
+  /** `GlimpseServer-Port`; absent turns glimpseserver off. */
+  readonly glimpseServerPort?: number;
+  /** Told about what does not stop the work. */
+  readonly onWarning?: (sentence: string) => void;
+}
+
+type Opener = (options: OpenIndexerOptions) => Promise<Indexer>;
+
+/** The engines by the names of `Indexer-Type`, in lower case. */
+const OPENERS: ReadonlyMap<string, Opener> = new Map<string, Opener>([
+  ['embedded', embedded],
+  ['glimpse', glimpse],
+  ['swish', swish],
+]);
+
+/** What `Indexer-Type` may be, in lower case. */
+export const INDEXER_TYPES: readonly string[] = [...OPENERS.keys()];
+
+/**
+ * Opens the query engine of a Broker by its `Indexer-Type` (BRK-8.5). All of them are brought up to date, rebuilt and
+ * asked in the same way; `capabilities` tells what they can do.
+ *
+ * @throws UsageError no such type. StorageError: a program is not installed, or a directory cannot be used.
+ */
+export async function openIndexer(options: OpenIndexerOptions): Promise<Indexer> {
+  const open = OPENERS.get(options.type.toLowerCase());
+  if (open === undefined)
+    throw new UsageError(`Indexer-Type: ${options.type} is none of ${INDEXER_TYPES.join(', ')}`);
+  return open(options);
+}
+
+async function embedded({ brokerDirectory, storeDirectory }: OpenIndexerOptions): Promise<Indexer> {
+  // Where versions before 0.2 had the index, which is made anew from the store.
+  for (const suffix of ['', '-wal', '-shm'])
+    await rm(join(brokerDirectory, `index.sqlite${suffix}`), { force: true });
+  return openRebuildable(join(brokerDirectory, 'index'), (directory) =>
+    openEmbeddedIndexer({ file: indexFileIn(directory), storeDirectory, rebuildOnError: true }),
+  );
+}
+
+async function glimpse(options: OpenIndexerOptions): Promise<Indexer> {
+  const { brokerDirectory, storeDirectory, glimpseIndexOption, glimpseServerPort, onWarning } = options;
+  const server = options.glimpseServerHost === false ? undefined : glimpseServerPort;
+  return openGlimpseIndexer({
+    directory: join(brokerDirectory, 'glimpse'),
+    objectsDirectory: join(brokerDirectory, 'objects'),
+    storeDirectory,
+    ...(glimpseIndexOption === undefined ? {} : { indexOption: glimpseIndexOption }),
+    ...(server === undefined ? {} : { server: { port: server } }),
+    ...(onWarning === undefined ? {} : { onWarning }),
+  });
+}
+
+async function swish({ brokerDirectory, storeDirectory }: OpenIndexerOptions): Promise<Indexer> {
+  return openSwishIndexer({ directory: join(brokerDirectory, 'swish'), storeDirectory });
+}

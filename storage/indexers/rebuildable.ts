@@ -1,0 +1,168 @@
+import { join } from 'node:path';
+import type { Expression } from '../../protocols/broker/index.js';
+import { StorageError, UsageError } from '../../protocols/errors.js';
+import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from './contract.js';
+import { IndexDirectory } from './external/index-directory.js';
+
+/** Opens the engine of one index in a directory. */
+export type OpenEngine = (directory: string) => Promise<Indexer>;
+
+/** An engine and the queries that run in it. */
+interface Generation {
+  readonly directory: string;
+  readonly engine: Indexer;
+  queries: number;
+  /** Another one has taken its place: it is closed when its last query ends. */
+  retired: boolean;
+}
+
+/**
+ * Lets an engine be rebuilt while it answers: {@link Indexer.clear} opens a second one beside it, which takes its place
+ * at the next flush.
+ *
+ * @param path directory of the indexes, by number.
+ * @throws StorageError a directory cannot be used, or what `open` throws.
+ */
+export async function openRebuildable(path: string, open: OpenEngine): Promise<Indexer> {
+  const directory = await IndexDirectory.open(path);
+  const fresh = directory.current === undefined;
+  const current = directory.current ?? (await directory.prepare());
+  const engine = await open(current);
+  if (fresh) await directory.publish(current, {});
+  return new RebuildableIndexer(directory, open, { directory: current, engine, queries: 0, retired: false });
+}
+
+class RebuildableIndexer implements Indexer {
+  readonly #directory: IndexDirectory;
+  readonly #open: OpenEngine;
+  #current: Generation;
+  #next: Generation | undefined;
+  readonly #retiring = new Set<Promise<void>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(directory: IndexDirectory, open: OpenEngine, current: Generation) {
+    this.#directory = directory;
+    this.#open = open;
+    this.#current = current;
+  }
+
+  get name(): string {
+    return this.#current.engine.name;
+  }
+
+  get capabilities(): IndexerCapabilities {
+    return this.#current.engine.capabilities;
+  }
+
+  get watermark(): number {
+    return this.#current.engine.watermark;
+  }
+
+  beginUpdate(): Promise<void> {
+    return this.#target.engine.beginUpdate();
+  }
+
+  add(oid: number, object: Uint8Array): Promise<void> {
+    return this.#change((engine) => engine.add(oid, object));
+  }
+
+  remove(oid: number): Promise<void> {
+    return this.#change((engine) => engine.remove(oid));
+  }
+
+  async clear(): Promise<void> {
+    if (this.#closing !== undefined) throw new StorageError('the index is closed');
+    await this.#abandon();
+    const directory = await this.#directory.prepare();
+    const engine = await this.#open(directory);
+    this.#next = { directory, engine, queries: 0, retired: false };
+    await engine.beginUpdate();
+  }
+
+  async flush(watermark: number): Promise<void> {
+    await this.#change((engine) => engine.flush(watermark));
+    const next = this.#next;
+    if (next === undefined) return;
+    const former = this.#current;
+    // The former one keeps its files until its queries have ended.
+    const lease = this.#directory.lease();
+    await this.#directory.publish(next.directory, {});
+    this.#current = next;
+    this.#next = undefined;
+    former.retired = true;
+    const gone = (async () => {
+      while (former.queries > 0) await this.#oneEnds(former);
+      await former.engine.close();
+      await lease?.release();
+    })();
+    this.#retiring.add(gone);
+    void gone.finally(() => this.#retiring.delete(gone));
+  }
+
+  query(expression: Expression, options: SearchOptions): SearchResults {
+    const generation = this.#current;
+    const results = generation.engine.query(expression, options);
+    // A query that is never iterated never ends, and holds nothing either.
+    const counted = () => {
+      generation.queries++;
+      void results.outcome.then(() => {
+        generation.queries--;
+        for (const wake of this.#waiting.splice(0)) wake();
+      });
+      return results[Symbol.asyncIterator]();
+    };
+    return { outcome: results.outcome, [Symbol.asyncIterator]: counted };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #waiting: (() => void)[] = [];
+
+  get #target(): Generation {
+    return this.#next ?? this.#current;
+  }
+
+  async #change(work: (engine: Indexer) => Promise<void>): Promise<void> {
+    try {
+      await work(this.#target.engine);
+    } catch (error) {
+      // The run is over: the former index goes on where it was.
+      if (!(error instanceof UsageError)) await this.#abandon();
+      throw error;
+    }
+  }
+
+  async #abandon(): Promise<void> {
+    const next = this.#next;
+    this.#next = undefined;
+    if (next === undefined) return;
+    await next.engine.close();
+    await this.#directory.discard(next.directory);
+  }
+
+  #oneEnds(generation: Generation): Promise<void> {
+    if (generation.queries === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  async #close(): Promise<void> {
+    await this.#abandon();
+    await this.#current.engine.close();
+    // Retired engines end with their queries, which their readers or lifetimes end.
+    await Promise.all(this.#retiring);
+  }
+}
+
+/** The index file within a directory of {@link openRebuildable}. */
+export function indexFileIn(directory: string): string {
+  return join(directory, 'index.sqlite');
+}

@@ -1,0 +1,75 @@
+import type { CandidateFinder } from './candidates.js';
+import { indexExpression } from './index-expression.js';
+import type { Matcher } from './matcher.js';
+import { OidSet } from './oid-set.js';
+import type { Pace } from './pace.js';
+import type { Postings } from './postings.js';
+import { type Ranked, rank, rankAll, ranked } from './ranking.js';
+
+/** Some of the objects that may satisfy a query, in the order in which they are tried. */
+export interface CandidateRun extends Ranked {
+  /** Which of them satisfy it for certain. */
+  readonly isCertain: (oid: number) => boolean;
+  /** Whether others follow. */
+  readonly last: boolean;
+}
+
+/** What {@link candidateRuns} needs. */
+export interface OrderContext {
+  readonly matcher: Matcher;
+  readonly postings: Postings;
+  readonly finder: CandidateFinder;
+  /** Hits come best first when there are at most so many candidates. */
+  readonly maxRanked: number;
+  readonly pace: Pace;
+  /** Hits that are wanted, or infinity: a few are found without ordering all candidates. */
+  readonly wanted: number;
+}
+
+/** More are not worth a first run of their own. */
+const MAX_FIRST = 1_000;
+/** Candidates of the first run where they have to be read. */
+const TRIED = 64;
+
+/**
+ * The candidates of a query, the cheapest way to the first hits first: the best few that the index finds by itself, or
+ * those that the vocabulary knows; then, if those do not do, all others. No object comes twice.
+ */
+export async function* candidateRuns(context: OrderContext): AsyncGenerator<CandidateRun, void> {
+  const { matcher, postings, finder, maxRanked, pace, wanted } = context;
+  const given = new OidSet();
+  const others = (order: Ranked): Ranked =>
+    given.isEmpty ? order : { ...order, oids: order.oids.filter((oid) => !given.has(oid)) };
+  const first = (order: Ranked, isCertain: CandidateRun['isCertain']): CandidateRun => {
+    for (const oid of order.oids) given.add(oid);
+    return { ...order, isCertain, last: false };
+  };
+  const expression = indexExpression(matcher.plan);
+  if (expression !== undefined) {
+    const { match, exact } = expression;
+    const isCertain = () => exact;
+    const total = await postings.countOf(match, maxRanked + 1, pace);
+    if (total <= maxRanked) {
+      const few = exact ? wanted : Math.max(TRIED, 2 * wanted);
+      if (few < total && few <= MAX_FIRST)
+        yield first(ranked(await postings.top(match, few, total, pace)), isCertain);
+      yield { ...others(await rankAll(match, postings, pace)), isCertain, last: true };
+      return;
+    }
+    if (exact && wanted <= MAX_FIRST)
+      yield first({ oids: await postings.first(match, wanted, pace), scores: new Map() }, isCertain);
+  } else if (matcher.plan.kind === 'leaf' && wanted <= MAX_FIRST) {
+    const certain = await finder.certain(matcher.plan.leaf, pace);
+    if (!certain.isEmpty)
+      yield first(await rank(certain, matcher.positive, postings, maxRanked, pace), () => true);
+  }
+  const { certain, possible } = await finder.find(matcher.plan, pace);
+  const order = await rank(
+    possible ?? (await postings.all(pace)),
+    matcher.positive,
+    postings,
+    maxRanked,
+    pace,
+  );
+  yield { ...others(order), isCertain: (oid) => certain.has(oid), last: true };
+}

@@ -1,0 +1,306 @@
+import { link, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { Expression } from '../../../protocols/broker/index.js';
+import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { decodeSoif } from '../../../protocols/soif/index.js';
+import { type ObjectReader, openObjectReader } from '../../object-reader.js';
+import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from '../contract.js';
+import {
+  CANDIDATE_SEARCH_LIMITS,
+  type Candidate,
+  type CandidateEngine,
+  type CandidateOptions,
+  type CandidateSearchLimits,
+  searchCandidates,
+} from '../external/candidate-search.js';
+import { IndexDirectory } from '../external/index-directory.js';
+import { Program, requireProgram, runToEnd } from '../external/program.js';
+import { documentOf, SWISH_CONFIGURATION, translate } from './translate.js';
+
+/** Options of {@link openSwishIndexer}. */
+export interface SwishIndexerOptions {
+  /** Where indexes are kept, by number (`external/index-directory.ts`). */
+  readonly directory: string;
+  /** The Broker's store, whose objects decide what matches. */
+  readonly storeDirectory: string;
+  /** Each flush adds a part to the index; so many are merged into one. Default 8. */
+  readonly maxParts?: number;
+  /** Milliseconds between SIGTERM and SIGKILL (BRK-8.13). Default 3000. */
+  readonly graceMs?: number;
+  /** Name or path of the program. Default `swish-e`, looked up in PATH. */
+  readonly program?: string;
+  readonly limits?: Partial<CandidateSearchLimits>;
+}
+
+/** Swish knows whole words: a search word means a word here, whether `matchword` is asked or not. */
+const CAPABILITIES: IndexerCapabilities = {
+  substrings: false,
+  words: true,
+  caseSensitive: true,
+  errors: 0,
+  phrases: true,
+  attributes: true,
+  regexp: false,
+  comparison: false,
+  not: true,
+  score: true,
+};
+
+const stateSchema = z.object({
+  watermark: z.number().int().nonnegative(),
+  /** Files of the index, the oldest first. */
+  parts: z.array(z.string().regex(/^\d+\.idx$/)),
+  /** Number of the next part; later ones win where two have the same object. */
+  next: z.number().int().positive(),
+});
+type State = z.output<typeof stateSchema>;
+
+const DEFAULT_MAX_PARTS = 8;
+/** swish-e keeps the properties of the documents beside each index file. */
+const FILES_OF_PART = ['', '.prop'] as const;
+const OUTPUT = '%r\\t%p\\n';
+
+/**
+ * Opens the Swish engine: `swish-e` makes the index and names candidates best first, the stored objects decide.
+ *
+ * @throws StorageError swish-e is not installed, or a directory cannot be used.
+ */
+export async function openSwishIndexer(options: SwishIndexerOptions): Promise<Indexer> {
+  const program = await requireProgram(options.program ?? 'swish-e', 'swish-e');
+  const directory = await IndexDirectory.open(resolve(options.directory));
+  const state = stateSchema.safeParse(await directory.state());
+  const reader = await openObjectReader(options.storeDirectory);
+  return new SwishIndexer(
+    options,
+    program,
+    directory,
+    reader,
+    state.success ? state.data : { watermark: 0, parts: [], next: 1 },
+  );
+}
+
+/** A part of the index in the making. */
+interface Building {
+  readonly path: string;
+  readonly part: string;
+  readonly program: Program;
+  readonly ended: Promise<void>;
+}
+
+class SwishIndexer implements Indexer, CandidateEngine {
+  readonly name = 'swish';
+  readonly capabilities = CAPABILITIES;
+  readonly #options: SwishIndexerOptions;
+  readonly #program: string;
+  readonly #directory: IndexDirectory;
+  readonly #reader: ObjectReader;
+  readonly #limits: CandidateSearchLimits;
+  readonly #closing = new AbortController();
+  #state: State;
+  #updating = false;
+  /** The present run replaces the index. */
+  #anew = false;
+  #building: Building | undefined;
+
+  constructor(
+    options: SwishIndexerOptions,
+    program: string,
+    directory: IndexDirectory,
+    reader: ObjectReader,
+    state: State,
+  ) {
+    this.#options = options;
+    this.#program = program;
+    this.#directory = directory;
+    this.#reader = reader;
+    this.#state = state;
+    this.#limits = { ...CANDIDATE_SEARCH_LIMITS, ...options.limits };
+  }
+
+  get watermark(): number {
+    return this.#state.watermark;
+  }
+
+  async beginUpdate(): Promise<void> {
+    this.#assertOpen();
+    this.#updating = true;
+  }
+
+  async add(oid: number, object: Uint8Array): Promise<void> {
+    this.#assertUpdating();
+    const text = documentOf(decodeSoif(object, { maxObjectBytes: object.length }));
+    try {
+      this.#building ??= await this.#begin();
+      const { next } = this.#state;
+      // Of two parts with an object the one with the later date wins when they are merged.
+      const head = `Path-Name: ${oid}\nContent-Length: ${text.length}\nLast-Mtime: ${next}\nDocument-Type: TXT*\n\n`;
+      await this.#building.program.write(`${head}${text}`);
+    } catch (error) {
+      await this.#giveUp();
+      throw error;
+    }
+  }
+
+  /** Nothing to do: the index may go on naming it, and a candidate without an object is no hit. */
+  async remove(_oid: number): Promise<void> {
+    this.#assertUpdating();
+  }
+
+  async clear(): Promise<void> {
+    await this.#giveUp();
+    await this.beginUpdate();
+    this.#anew = true;
+  }
+
+  async flush(watermark: number): Promise<void> {
+    this.#assertUpdating();
+    const building = this.#building;
+    const former = this.#anew ? [] : this.#state.parts;
+    try {
+      if (building === undefined && !this.#anew && this.#directory.current !== undefined) {
+        const state = { ...this.#state, watermark };
+        await this.#directory.writeState(state);
+        this.#state = state;
+      } else {
+        const path = building?.path ?? (await this.#directory.prepare());
+        await this.#publish(path, former, building, watermark);
+      }
+    } catch (error) {
+      await this.#giveUp();
+      throw error;
+    }
+    this.#building = undefined;
+    this.#updating = false;
+    this.#anew = false;
+  }
+
+  query(expression: Expression, options: SearchOptions): SearchResults {
+    this.#assertOpen();
+    const closing = this.#closing.signal;
+    const signal = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
+    return searchCandidates(this, this.#reader, expression, { ...options, signal }, this.#limits);
+  }
+
+  /** Names the objects that swish-e finds, best first. */
+  async *candidates(expression: Expression, options: CandidateOptions): AsyncGenerator<readonly Candidate[]> {
+    const { parts } = this.#state;
+    const lease = parts.length === 0 ? undefined : this.#directory.lease();
+    if (lease === undefined) return;
+    const question = translate(expression);
+    const { graceMs } = this.#options;
+    let program: Program | undefined;
+    const stop = () => program?.stop();
+    const drop = () => program?.drop();
+    try {
+      program = await Program.start(this.#program, {
+        arguments: ['-H', '0', '-x', OUTPUT, '-w', question, '-f', ...parts],
+        cwd: lease.path,
+        cpuSeconds: options.lifetimeMs / 1000,
+        ...(graceMs === undefined ? {} : { graceMs }),
+      });
+      program.endInput();
+      options.deadline.addEventListener('abort', stop, { once: true });
+      options.dropped.addEventListener('abort', drop, { once: true });
+      if (options.deadline.aborted) stop();
+      if (options.dropped.aborted) drop();
+      for await (const lines of program.lines()) {
+        const complaint = lines.find((line) => line.startsWith('err: '));
+        if (complaint !== undefined) options.warnings.add(complaint.slice('err: '.length));
+        yield lines.flatMap(candidateOf);
+      }
+    } finally {
+      options.deadline.removeEventListener('abort', stop);
+      options.dropped.removeEventListener('abort', drop);
+      program?.drop();
+      await lease.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    await this.#giveUp();
+    await this.#reader.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #begin(): Promise<Building> {
+    const path = await this.#directory.prepare();
+    const part = `${this.#state.next}.idx`;
+    const configuration = join(path, 'swish.conf');
+    await writeFile(configuration, SWISH_CONFIGURATION);
+    const program = await Program.start(this.#program, {
+      arguments: ['-S', 'prog', '-i', 'stdin', '-c', configuration, '-f', part, '-v', '0'],
+      cwd: path,
+    });
+    const ended = runToEnd(program, 'swish-e', this.#closing.signal);
+    ended.catch(() => undefined);
+    return { path, part, program, ended };
+  }
+
+  /** Ends the new part, puts the former ones beside it, merges many into one, and changes to it. */
+  async #publish(
+    path: string,
+    former: readonly string[],
+    building: Building | undefined,
+    watermark: number,
+  ): Promise<void> {
+    building?.program.endInput();
+    await building?.ended;
+    let next = this.#state.next + 1;
+    const { current } = this.#directory;
+    if (current !== undefined) {
+      for (const part of former) {
+        for (const suffix of FILES_OF_PART)
+          await link(join(current, `${part}${suffix}`), join(path, `${part}${suffix}`));
+      }
+    }
+    let parts = building === undefined ? [...former] : [...former, building.part];
+    if (parts.length > (this.#options.maxParts ?? DEFAULT_MAX_PARTS)) {
+      const merged = `${next++}.idx`;
+      const program = await Program.start(this.#program, {
+        arguments: ['-M', ...parts, merged],
+        cwd: path,
+      });
+      program.endInput();
+      await runToEnd(program, 'swish-e', this.#closing.signal);
+      for (const part of parts)
+        for (const suffix of FILES_OF_PART) await rm(join(path, `${part}${suffix}`), { force: true });
+      parts = [merged];
+    }
+    const state = { watermark, parts, next };
+    await this.#directory.publish(path, state);
+    this.#state = state;
+  }
+
+  /** The run is over and what was not flushed is lost. */
+  async #giveUp(): Promise<void> {
+    const building = this.#building;
+    this.#building = undefined;
+    this.#updating = false;
+    this.#anew = false;
+    if (building === undefined) return;
+    building.program.drop();
+    await building.ended.catch(() => undefined);
+    await this.#directory.discard(building.path);
+  }
+
+  #assertUpdating(): void {
+    this.#assertOpen();
+    if (!this.#updating) throw new UsageError('changes come after beginUpdate()');
+  }
+
+  #assertOpen(): void {
+    if (this.#closing.signal.aborted) throw new StorageError('the index is closed');
+  }
+}
+
+/** A line `SCORE TAB OID`. */
+function candidateOf(line: string): Candidate[] {
+  const match = /^(\d+)\t(\d+)$/.exec(line);
+  return match === null ? [] : [{ oid: Number(match[2]), score: Number(match[1]) }];
+}

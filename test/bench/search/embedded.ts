@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import { type Expression, parseQuery } from '../../../protocols/broker/index.js';
+import { BrokerStore } from '../../../storage/index.js';
+import { type Indexer, openEmbeddedIndexer, type SearchOptions } from '../../../storage/indexers/index.js';
+import { type BenchCorpus, readBenchDocument, soifOf } from './corpus.js';
+import { bytesOf, type Engine } from './engine.js';
+import { type BenchQuery, QUERY_KINDS } from './queries.js';
+
+/** Update-Time of all objects. */
+const TIME = 1_700_000_000;
+const PAGE = 500;
+
+/** Our own engine over a Broker's store: what a Broker does, without its sockets. */
+export class EmbeddedEngine implements Engine {
+  readonly label = 'embedded';
+  readonly kinds = new Set(QUERY_KINDS);
+  readonly process = false;
+  readonly #directory: string;
+  readonly #corpus: BenchCorpus;
+  #store: BrokerStore | undefined;
+  #indexer: Indexer | undefined;
+
+  constructor(directory: string, corpus: BenchCorpus) {
+    this.#directory = directory;
+    this.#corpus = corpus;
+  }
+
+  get indexer(): Indexer {
+    if (this.#indexer === undefined) throw new Error('not built');
+    return this.#indexer;
+  }
+
+  get store(): BrokerStore {
+    if (this.#store === undefined) throw new Error('not built');
+    return this.#store;
+  }
+
+  /** Stores the objects: a collection's work, not the index's. */
+  async prepare(): Promise<void> {
+    const store = await BrokerStore.open(join(this.#directory, 'store'));
+    this.#store = store;
+    for (let id = 1; id <= this.#corpus.documents; ) {
+      const changes: Parameters<BrokerStore['apply']>[0][number][] = [];
+      for (let bytes = 0; id <= this.#corpus.documents && bytes < 4e6; id++) {
+        const document = soifOf(readBenchDocument(this.#corpus, id), TIME);
+        bytes += document.bytes.length;
+        changes.push({ kind: 'update', ...document });
+      }
+      const { rejected, reasons } = await store.apply(changes);
+      if (rejected > 0) throw new Error(reasons.join());
+    }
+    this.#indexer = await openEmbeddedIndexer({
+      file: join(this.#directory, 'index.db'),
+      storeDirectory: join(this.#directory, 'store'),
+    });
+  }
+
+  /** From the stored objects to an index that answers. */
+  async build(): Promise<void> {
+    const { indexer, store } = this;
+    await indexer.beginUpdate();
+    for (let position = 0; ; ) {
+      const changes = await store.changesAfter(position, PAGE);
+      const last = changes.at(-1);
+      if (last === undefined) break;
+      const objects = await store.objects(changes.map(({ oid }) => oid));
+      for (const [i, { oid }] of changes.entries()) await indexer.add(oid, objects[i]!);
+      position = last.sequence;
+    }
+    await indexer.flush(store.lastSequence);
+  }
+
+  size(): number {
+    return bytesOf(this.#directory, /^index\.db/);
+  }
+
+  async top(query: BenchQuery): Promise<number> {
+    return this.run(expressionOf(query), { ...optionsOf(query), maxFiles: 10 });
+  }
+
+  async count(query: BenchQuery): Promise<number> {
+    return this.run(expressionOf(query), optionsOf(query));
+  }
+
+  /** Asks, and counts the hits. */
+  async run(expression: Expression, options: SearchOptions): Promise<number> {
+    let hits = 0;
+    for await (const _ of this.indexer.query(expression, options)) hits++;
+    return hits;
+  }
+
+  async close(): Promise<void> {
+    await this.#indexer?.close();
+    await this.#store?.close();
+  }
+}
+
+/** A query of the Broker's language as the tree that an indexer gets. */
+export function expression(text: string): Expression {
+  const query = parseQuery(text);
+  if (query.kind === 'all') throw new Error('#allb is not for indexers');
+  return query;
+}
+
+function expressionOf({ kind, words }: BenchQuery): Expression {
+  const [first, second] = words;
+  switch (kind) {
+    case 'and':
+    case 'or':
+      return expression(`${first} ${kind} ${second}`);
+    case 'not':
+      return expression(`${first} and not ${second}`);
+    case 'phrase':
+      return expression(`"${first} ${second}"`);
+    case 'attribute':
+      return expression(`title : ${first}`);
+    default:
+      return expression(`"${first}"`);
+  }
+}
+
+/** As the Broker's query page sends them: case ignored; whole words but where the kind is about parts of them. */
+export function optionsOf({ kind }: BenchQuery): SearchOptions {
+  const parts = kind === 'part' || kind === 'error' || kind === 'regexp';
+  return {
+    ignoreCase: true,
+    matchWord: !parts,
+    errors: kind === 'error' ? 1 : 0,
+    wantLines: false,
+    lifetimeMs: 60_000,
+  };
+}

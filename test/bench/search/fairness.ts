@@ -1,0 +1,63 @@
+import { median } from '../harness.js';
+import { type EmbeddedEngine, expression, optionsOf } from './embedded.js';
+import type { BenchQuery } from './queries.js';
+
+/** Latency of a plain query while something else runs, milliseconds. */
+export interface Beside {
+  readonly label: string;
+  readonly median: number;
+  readonly worst: number;
+}
+
+/** Queries that are work for a long time, as strangers may ask them. */
+const NASTY: readonly { readonly label: string; readonly text: string; readonly errors: number }[] = [
+  {
+    label: 'a regular expression with nested repeats',
+    text: 'body regexp "([a-z]+)+([a-z ]*)*#"',
+    errors: 0,
+  },
+  {
+    label: 'a regular expression without a literal',
+    text: 'body regexp "[xq][0-9][^ ]*[jk][0-9]$"',
+    errors: 0,
+  },
+  { label: 'every document', text: 'e', errors: 0 },
+  { label: 'a letter, with matched lines', text: 'e or a', errors: 0 },
+  { label: '8 errors in a long word', text: 'internationalisationcommittee', errors: 8 },
+  { label: '3 errors in a short word', text: 'xqzjw', errors: 3 },
+  { label: 'a comparison of every value', text: 'body less-than "zzzz"', errors: 0 },
+];
+const SAMPLES = 40;
+
+/** Asks plain queries one after the other, alone and beside each of the nasty ones. */
+export async function fairness(engine: EmbeddedEngine, queries: readonly BenchQuery[]): Promise<Beside[]> {
+  const plain = queries.filter(({ kind }) => kind === 'rare' || kind === 'and');
+  const sample = async (label: string): Promise<Beside> => {
+    const times: number[] = [];
+    for (let i = 0; i < SAMPLES; i++) {
+      const start = performance.now();
+      await engine.top(plain[i % plain.length]!);
+      times.push(performance.now() - start);
+    }
+    return { label, median: median(times), worst: Math.max(...times) };
+  };
+  const found = [await sample('nothing')];
+  for (const { label, text, errors } of NASTY) {
+    const stop = new AbortController();
+    const nasty = (async () => {
+      while (!stop.signal.aborted) {
+        const options = {
+          ...optionsOf({ kind: 'part', words: [] }),
+          errors,
+          wantLines: true,
+          signal: stop.signal,
+        };
+        await engine.run(expression(text), options);
+      }
+    })();
+    found.push(await sample(label));
+    stop.abort();
+    await nasty;
+  }
+  return found;
+}

@@ -1,0 +1,152 @@
+import { spawnSync } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { parseQuery } from '../../protocols/broker/index.js';
+import { PeerError, StorageError } from '../../protocols/errors.js';
+import { openSwishIndexer, type SwishIndexerOptions } from '../../storage/indexers/index.js';
+import { documentOf, translate } from '../../storage/indexers/swish/translate.js';
+import { Base, type PLAIN, soifOf, type TestObject } from './support.js';
+
+const skip = spawnSync('swish-e', ['-V']).error === undefined ? false : 'swish-e is not installed';
+t.setTimeout(120_000);
+
+const OBJECTS: readonly TestObject[] = [
+  { title: 'Wheat prices', body: 'the wheat is good\nand rye too\nHuman computer interface wheat wheat' },
+  { title: 'Rye fields', body: 'only rye here\nwheatfields abound' },
+  { title: 'Barley', body: 'barley café foo_bar\ntitle wheat zzz' },
+  { title: 'Numbers 1234', body: 'not and or мир human-computer' },
+];
+
+async function swishBase(more: Partial<SwishIndexerOptions> = {}): Promise<Base> {
+  const base = await Base.open();
+  await reopen(base, more);
+  return base;
+}
+
+async function reopen(base: Base, more: Partial<SwishIndexerOptions> = {}): Promise<void> {
+  await base.indexer.close();
+  const directory = join(base.directory, 'swish');
+  base.indexer = await openSwishIndexer({ directory, storeDirectory: base.storeDirectory, ...more });
+}
+
+t.test('BRK-8.5 swish: queries in its language', async (t) => {
+  const asked = (query: string): string => {
+    const expression = parseQuery(query);
+    if (expression.kind === 'all') throw new Error('not a question');
+    return translate(expression);
+  };
+  t.equal(asked('Wheat and rye or oats'), '("wheat" and ("rye" or "oats"))');
+  t.equal(asked('"and" and "not"'), '("and" and "not")');
+  t.equal(asked('wheat except rye'), '"wheat"');
+  t.equal(asked('not rye'), '"zzz"', 'every object');
+  t.equal(asked('"human-computer"'), '("human" and "computer")');
+  t.equal(asked('title : caf\u00e9'), '"cafz6hz"', 'letters beyond a-z by number');
+  t.equal(asked('"a) or (b"'), '("a" and "or" and "b")');
+  t.equal(
+    documentOf(soifOf({ url: 'http://h/1', a: 'Caf\u00e9 X_y' }))
+      .split(' ')
+      .slice(0, 6)
+      .join(' '),
+    'zzz http h 1 cafz6hz xz2nzy',
+  );
+});
+
+t.test('BRK-8.5 swish: queries find what they should, best first', { skip }, async (t) => {
+  await using base = await swishBase();
+  await base.put(...OBJECTS);
+  const cases: [string, number[], Partial<typeof PLAIN>?][] = [
+    ['wheat', [1, 3]],
+    ['Wheat', [1]],
+    ['WHEAT', [1, 3], { ignoreCase: true }],
+    ['wheat and rye', [1]],
+    ['rye and not wheat', [2]],
+    ['not rye', [3, 4]],
+    ['title : Wheat', [1]],
+    ['title : wheat', []],
+    ['title exact Barley', [3]],
+    ['"human computer"', [1], { ignoreCase: true }],
+    ['"and"', [1, 4]],
+    ['café', [3]],
+    ['мир', [4]],
+    ['foo_bar', [3]],
+    ['foo', []],
+    ['zzz', [3], { ignoreCase: true }],
+    ['nowhere', []],
+  ];
+  for (const [query, oids, options] of cases) t.same(await base.oids(query, options), oids, query);
+  const hits = await base.search('wheat', { wantLines: false });
+  t.equal(hits[0]?.oid, 1, 'it has the word more often');
+  t.ok((hits[0]?.score ?? 0) > (hits[1]?.score ?? 0));
+  const [line] = (await base.search('café'))[0]?.lines ?? [];
+  t.same(line, { attribute: 'body', text: 'body{36}:\tbarley café foo_bar', first: true });
+});
+
+t.test('BRK-2.19 swish: what it cannot do is refused in its name', { skip }, async (t) => {
+  await using base = await swishBase();
+  for (const [query, options, text] of [
+    ['wheat', { errors: 1 }, 'spelling errors'],
+    ['wh.at', {}, 'pattern characters'],
+    ['title regexp x', {}, 'regular expressions'],
+    ['size less-than 3', {}, 'less-than'],
+  ] as const) {
+    const error = await base.search(query, options).catch((cause: unknown) => cause);
+    if (!(error instanceof PeerError)) throw new Error(`${query}: no PeerError`);
+    t.equal(error.status, 111);
+    t.equal(error.message, `ERROR: swish does not support ${text}`);
+  }
+});
+
+t.test('BRK-8.2 swish: changes become parts, many parts become one, all survive', { skip }, async (t) => {
+  await using base = await swishBase({ maxParts: 2 });
+  const parts = async () => {
+    const directory = join(base.directory, 'swish');
+    const [current = ''] = (await readdir(directory)).filter((name) => /^\d+$/.test(name));
+    return (await readdir(join(directory, current))).filter((name) => name.endsWith('.idx')).sort();
+  };
+  await base.put(...OBJECTS);
+  t.same(await parts(), ['1.idx']);
+  await base.putSoif([soifOf({ url: 'http://h/2', title: 'Oats' }, 2)]);
+  t.same(await parts(), ['1.idx', '2.idx']);
+  t.same(await base.oids('rye'), [1], 'the changed object is found by what it is now');
+  t.same(await base.oids('Oats'), [2]);
+  await base.put({ url: 'http://h/9', title: 'Late wheat' });
+  t.same(await parts(), ['4.idx'], 'merged');
+  t.same(await base.oids('wheat'), [1, 3, 5]);
+  t.same(await base.oids('Oats'), [2], 'of two versions the later one is kept');
+  await base.store.remove([1]);
+  await base.catchUp();
+  t.same(await base.oids('wheat'), [3, 5]);
+  await reopen(base);
+  t.equal(base.indexer.watermark, base.store.lastSequence, 'read back');
+  t.same(await base.oids('wheat'), [3, 5]);
+});
+
+t.test('BRK-8.1 swish: a full indexing does not stop queries', { skip }, async (t) => {
+  await using base = await swishBase();
+  await base.put(...OBJECTS);
+  await base.indexer.clear();
+  const [object] = await base.store.objects([3]);
+  await base.indexer.add(3, object!);
+  t.same(await base.oids('wheat'), [1, 3], 'the old index answers');
+  await base.indexer.flush(4);
+  t.same(await base.oids('wheat'), [3]);
+  await base.indexer.clear();
+  await base.indexer.flush(0);
+  t.same(await base.oids('wheat'), [], 'an empty index');
+});
+
+t.test('BRK-8.3 swish: a run that fails leaves the former index', { skip }, async (t) => {
+  await using base = await swishBase();
+  await base.put(...OBJECTS);
+  const { watermark } = base.indexer;
+  await reopen(base, { program: '/bin/false' });
+  const [object] = await base.store.objects([1]);
+  await base.indexer.beginUpdate();
+  await base.indexer.add(1, object!);
+  await t.rejects(base.indexer.flush(watermark + 1), StorageError);
+  t.equal(base.indexer.watermark, watermark);
+  await reopen(base);
+  t.equal(base.indexer.watermark, watermark);
+  t.same(await base.oids('wheat'), [1, 3]);
+});
