@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import type { ClientUnderTest } from '../../clients/conformance/gatherd-client/client-under-test.js';
+import type { ClientUnderTest } from '../../clients/conformance/client-under-test.js';
 import {
   CLIENT_CASES,
   type ClientsUnderTest,

@@ -1,5 +1,5 @@
+import type { ClientLine, Delivery, Script, ServerSide } from '../scripted-server.js';
 import { bytes, type Content, PLAIN } from './objects.js';
-import type { ClientLine, Delivery, Script, ServerSide } from './scripted-server.js';
 
 /** What a server puts on the wire, in order; the connection is over after `close` and `reset`. */
 export type Step = Buffer | string | 'close' | 'reset';

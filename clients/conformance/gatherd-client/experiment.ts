@@ -1,11 +1,11 @@
 import { Mismatch, NotApplicable } from '../case.js';
+import type { Address, ClientEnd, ClientUnderTest } from '../client-under-test.js';
+import { Recorder } from '../recorder.js';
+import { type ClientSession, type Script, ScriptedServer } from '../scripted-server.js';
 import type { Transcript } from '../transcript.js';
-import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
 import { dialogue, type Part } from './dialogue.js';
 import { bytes, type Content } from './objects.js';
 import { OutputReader } from './output.js';
-import { Recorder } from './recorder.js';
-import { type ClientSession, type Script, ScriptedServer } from './scripted-server.js';
 
 /** What there is to judge after a run of the client. */
 export interface Observation extends ClientEnd {

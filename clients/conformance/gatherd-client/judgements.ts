@@ -1,6 +1,6 @@
 import { check, NotApplicable } from '../case.js';
+import type { ClientEnd } from '../client-under-test.js';
 import { printable } from '../printable.js';
-import type { ClientEnd } from './client-under-test.js';
 import { compressed, inClear, type Part, type Step } from './dialogue.js';
 import type { ClientContext, Observation } from './experiment.js';
 import { gzipMember, stored } from './gzip-member.js';

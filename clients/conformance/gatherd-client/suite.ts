@@ -1,11 +1,11 @@
+import type { ClientUnderTest } from '../client-under-test.js';
+import { CommandClient } from '../command-client.js';
 import type { PreparedSuite, Suite } from '../runner.js';
 import { COMPRESSION_CASES } from './cases/compression.js';
 import { INCOMPLETE_CASES, SECTION_CASES, VALUE_CASES } from './cases/data.js';
 import type { ClientCase } from './cases/families.js';
 import { INFO_CASES } from './cases/info.js';
 import { DELIVERY_CASES, LINE_CASES, REFUSAL_CASES, SESSION_CASES } from './cases/session.js';
-import type { ClientUnderTest } from './client-under-test.js';
-import { CommandClient } from './command-client.js';
 import { Bench } from './experiment.js';
 import { parseWords } from './words.js';
 

@@ -2,11 +2,11 @@ import { BOOKKEEPING_NAMES } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
+import type { Wire } from '../wire.js';
 import type { GatherdCase, GatherdContext } from './context.js';
 import type { SectionName, StreamObject } from './stream-check.js';
 import { receiveCompressed, receiveUpdate, type Transfer } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
-import type { Wire } from './wire.js';
 
 /** What an object in @REFRESH or @DELETE may have besides its URL (GATHERD-4.4, 4.9; SOIF-8.4). */
 const KNOWN = new Set([...BOOKKEEPING_NAMES, 'Gatherer-Port'].map((name) => name.toLowerCase()));

@@ -1,9 +1,9 @@
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import type { Target } from '../target.js';
 import { Transcript } from '../transcript.js';
+import { Wire } from '../wire.js';
 import { type Survey, Surveyor } from './survey.js';
 import { readUpdate } from './transfer.js';
-import { Wire } from './wire.js';
 
 export type GatherdCase = ConformanceCase<GatherdContext>;
 

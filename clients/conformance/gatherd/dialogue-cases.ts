@@ -1,8 +1,8 @@
 import { check } from '../case.js';
 import { printable } from '../printable.js';
+import type { Wire } from '../wire.js';
 import { FAR_FUTURE, type GatherdCase } from './context.js';
 import { readUpdate } from './transfer.js';
-import type { Wire } from './wire.js';
 
 /** GATHERD-2.4: bytes of the longest command line. */
 const LONGEST = 8192;

@@ -2,7 +2,7 @@ import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
 import { GzipHeaderReader } from '../../../protocols/gatherd/index.js';
 import { Mismatch } from '../case.js';
 import { printable } from '../printable.js';
-import type { Status, Wire } from './wire.js';
+import type { Status, Wire } from '../wire.js';
 
 /** What a member says of itself, and what it is. */
 export interface MemberFacts {

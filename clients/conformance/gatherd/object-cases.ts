@@ -1,10 +1,10 @@
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
+import type { Wire } from '../wire.js';
 import type { GatherdCase } from './context.js';
 import { digestOf, type Sample } from './survey.js';
 import { type LoneObject, readObject } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
-import type { Wire } from './wire.js';
 
 /** GATHERD-8.3: of a Gatherer's description, as the notes print it. */
 const DESCRIPTION = [

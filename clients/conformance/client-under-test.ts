@@ -13,10 +13,10 @@ export interface ClientEnd {
 }
 
 /**
- * What is judged: something that asks a gatherd for everything it has (or for its description) and puts out what
- * it received. A program ({@link CommandClient}), or a library behind a function.
+ * What is judged: something that asks a server (a gatherd for everything it has, a Broker a query) and puts out what it
+ * received. A program ({@link CommandClient}), or a library behind a function. `Task` is what it has to know.
  */
-export interface ClientUnderTest {
+export interface ClientUnderTest<Task extends Address = Address> {
   /** For people: the command line. */
   readonly name: string;
   /**
@@ -25,7 +25,7 @@ export interface ClientUnderTest {
    * @param signal ends the run by force
    */
   run(
-    address: Address,
+    task: Task,
     output: (piece: Uint8Array) => void | Promise<void>,
     signal: AbortSignal,
   ): Promise<ClientEnd>;

@@ -1,5 +1,5 @@
-import type { Transcript } from '../transcript.js';
 import type { Delivery } from './scripted-server.js';
+import type { Transcript } from './transcript.js';
 
 /** Bytes of one piece that are kept for showing it again. */
 const MAX_PIECE = 2_048;

@@ -1,43 +1,51 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { UsageError } from '../../../protocols/errors.js';
+import { UsageError } from '../../protocols/errors.js';
 import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
 
 /** Characters of standard error that are kept, from its end. */
 const MAX_DIAGNOSTICS = 2_000;
 
 /**
- * A client that is a program. `{host}` and `{port}` in its words are replaced; where neither occurs, host and port
- * are appended. No shell is involved.
+ * A client that is a program. Placeholders in its words (`{host}`, `{port}` and whatever else its task has) are replaced;
+ * where none occurs, all are appended in their order. No shell is involved.
  */
-export class CommandClient implements ClientUnderTest {
+export class CommandClient<Task extends Address = Address> implements ClientUnderTest<Task> {
   readonly name: string;
   readonly #program: string;
   readonly #args: readonly string[];
+  readonly #names: readonly (keyof Task & string)[];
 
-  private constructor(words: readonly string[]) {
+  private constructor(words: readonly string[], names: readonly (keyof Task & string)[]) {
     const [program = '', ...args] = words;
+    const placeholders = names.map(placeholder);
     this.name = words.join(' ');
     this.#program = program;
-    const placed = words.some((word) => word.includes('{host}') || word.includes('{port}'));
-    this.#args = placed ? args : [...args, '{host}', '{port}'];
+    this.#names = names;
+    const placed = words.some((word) => placeholders.some((name) => word.includes(name)));
+    this.#args = placed ? args : [...args, ...placeholders];
   }
 
-  /** Rejects with UsageError when the command's first word is no program. */
-  static async of(words: readonly string[]): Promise<CommandClient> {
+  /**
+   * @param names what of its task the program is told. Rejects with UsageError when the command's first word is no program.
+   */
+  static async of<Task extends Address = Address>(
+    words: readonly string[],
+    names: readonly (keyof Task & string)[] = ['host', 'port'],
+  ): Promise<CommandClient<Task>> {
     const [program = ''] = words;
     if (!(await isProgram(program))) throw new UsageError(`the client's program cannot be run: ${program}`);
-    return new CommandClient(words);
+    return new CommandClient<Task>(words, names);
   }
 
   async run(
-    { host, port }: Address,
+    task: Task,
     output: (piece: Uint8Array) => void | Promise<void>,
     signal: AbortSignal,
   ): Promise<ClientEnd> {
     signal.throwIfAborted();
-    const args = this.#args.map((word) => word.replaceAll('{host}', host).replaceAll('{port}', String(port)));
+    const args = this.#args.map((word) => this.#filledIn(word, task));
     // A process group of its own, so that what a wrapper script starts is ended with it.
     const child = spawn(this.#program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     const kill = () => endGroup(child);
@@ -58,6 +66,18 @@ export class CommandClient implements ClientUnderTest {
       kill();
     }
   }
+
+  /** One pass, so that a placeholder in a value stays what it is. */
+  #filledIn(word: string, task: Task): string {
+    return word.replace(/\{(\w+)\}/g, (text, name: string) => {
+      const known = this.#names.find((one) => one === name);
+      return known === undefined ? text : String(task[known]);
+    });
+  }
+}
+
+function placeholder(name: string): string {
+  return `{${name}}`;
 }
 
 /** Whether the word names a program, by its path or in one of the directories of PATH. */

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { ConnectionError } from '../../../protocols/errors.js';
+import { ConnectionError } from '../../protocols/errors.js';
 import type { Address } from './client-under-test.js';
-import { bytes } from './objects.js';
 import type { Recorder } from './recorder.js';
 
 /** Most bytes a client may send in one connection: a session's commands fit a thousand times. */
@@ -71,7 +70,7 @@ export class ServerSide implements ClientSession {
   #arrived(text: string, end: ClientLine['end']): ClientLine {
     const line = { text, end };
     this.lines.push(line);
-    this.#recorder.received(bytes(text + end));
+    this.#recorder.received(Buffer.from(text + end, 'latin1'));
     return line;
   }
 
@@ -92,7 +91,7 @@ export class ServerSide implements ClientSession {
     return undefined;
   }
 
-  /** Sends; a client that has gone away is no error, for that is its right (GATHERD-7.3). */
+  /** Sends; a client that has gone away is no error, for that is its right (GATHERD-7.3, BRK-1.6). */
   async send(data: Buffer, delivery: Delivery = 'whole'): Promise<void> {
     if (data.length === 0 || !this.#socket.writable) return;
     this.#recorder.sent(data, delivery);

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { ConnectionError } from '../../../protocols/errors.js';
-import { Mismatch } from '../case.js';
-import { printable } from '../printable.js';
-import { type Target, targetText } from '../target.js';
-import type { Transcript } from '../transcript.js';
+import { ConnectionError } from '../../protocols/errors.js';
+import { Mismatch } from './case.js';
+import { printable } from './printable.js';
+import { type Target, targetText } from './target.js';
+import type { Transcript } from './transcript.js';
 
 /** A status line as far as a collector needs it (GATHERD-1.6): the number decides. */
 export interface Status {

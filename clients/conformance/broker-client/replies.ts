@@ -1,0 +1,71 @@
+/** Bytes of a text whose characters are bytes (0x00 to 0xff). */
+export function bytes(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
+}
+
+/** What a client may show of an object. Every text of a script is one plain word or URL, so that it is found in any output. */
+export type Kind = 'url' | 'description' | 'line' | 'attribute';
+
+/** A text that was sent, and as what. */
+export interface Sent {
+  readonly kind: Kind;
+  readonly text: string;
+}
+
+/** What the client's message asks for, as far as a script needs it. */
+export interface Asked {
+  readonly desc: boolean;
+  /** The first `#attribute`, as the client spells it. */
+  readonly attribute: string | undefined;
+}
+
+export function askedBy(message: string): Asked {
+  const [, quoted, plain] = /#attribute\s+(?:"([^"]*)"|([^\s"]+))/i.exec(message) ?? [];
+  return { desc: /#desc\b/i.test(message), attribute: quoted ?? plain };
+}
+
+export const GREETING = '200 - HARVEST Broker 1.0\n';
+export const END = '130 - object end\n';
+
+/** `124` or nothing (BRK-4.5); `behind` is what follows the counted bytes (BRK-4.4). */
+export function description({ desc }: Asked, value: string, behind = '\n'): string {
+  return desc ? `124 - ${value.length}\n${value}${behind}` : '';
+}
+
+/** `127` or nothing (BRK-4.6). */
+export function attribute({ attribute }: Asked, value: string, behind = '\n'): string {
+  return attribute === undefined ? '' : `127 - ${attribute} ${value.length}\n${value}${behind}`;
+}
+
+/** `120`, `125`, `126` of an object (BRK-4.3). */
+export function head(name: string): string {
+  return `120 - ${urlOf(name)}\n125 - http://broker.example.org/Harvest/brokers/x/objects/0/OBJ${name.length}\n126 - http://broker.example.org/Harvest/brokers/x/\n`;
+}
+
+export function urlOf(name: string): string {
+  return `http://${name}.example.org/`;
+}
+
+export function matchedLine(text: string): string {
+  return `122 - Matched line: title# ${text}\n`;
+}
+
+/** An object with everything: its texts are made of its name. */
+export function full(name: string, asked: Asked): string {
+  const parts = [
+    description(asked, `${name}desc`),
+    attribute(asked, `${name}attr`),
+    matchedLine(`${name}line`),
+  ];
+  return `${head(name)}${parts.join('')}${END}`;
+}
+
+/** What is to be seen of {@link full}. */
+export function fullTexts(...names: readonly string[]): Sent[] {
+  return names.flatMap((name): Sent[] => [
+    { kind: 'url', text: urlOf(name) },
+    { kind: 'description', text: `${name}desc` },
+    { kind: 'attribute', text: `${name}attr` },
+    { kind: 'line', text: `${name}line` },
+  ]);
+}

@@ -1,0 +1,396 @@
+import { check, NotApplicable } from '../case.js';
+import { printable } from '../printable.js';
+import {
+  type ClientContext,
+  type Observation,
+  type Part,
+  saysFailed,
+  showsAll,
+  succeeds,
+} from './experiment.js';
+import {
+  type Asked,
+  attribute,
+  description,
+  END,
+  full,
+  fullTexts,
+  GREETING,
+  head,
+  type Kind,
+  matchedLine,
+  type Sent,
+  urlOf,
+} from './replies.js';
+import type { ClientCase } from './sent-cases.js';
+
+const TWO = (asked: Asked) => full('otter', asked) + full('heron', asked);
+const TWO_TEXTS = fullTexts('otter', 'heron');
+const LARGE = `first${' large'.repeat(50_000)} last`;
+/** Looks like the rest of a reply to who reads lines where bytes are counted. */
+const TRAPS: readonly (readonly [id: string, bytes: string])[] = [
+  ['object-end', '130 - object end\n'],
+  ['match', '120 - http://trap.example.org/\n'],
+  ['fatal', '111 - ERROR: trap\n'],
+  ['count', '124 - 9999\n'],
+];
+
+/** What a client has to understand: section 4. */
+export const replyCases: readonly ClientCase[] = [
+  reads('version/repeated', 'ignores 200 lines wherever they are', ['BRK-1.5'], 'S', 'MUST', (asked) => {
+    const version = GREETING;
+    const object = `${head('otter')}${version}${description(asked, 'otterdesc')}${version}${attribute(asked, 'otterattr')}${version}${matchedLine('otterline')}${version}${END}`;
+    return version.repeat(3) + object + version + full('heron', asked) + version;
+  }),
+  reads('version/other-text', 'takes any text of the first line', ['BRK-1.4'], 'RC', 'MUST', TWO, TWO_TEXTS, {
+    greeting: '200 - Broker of a stranger, version 1.4pl2, ready\n',
+  }),
+  reads(
+    'codes/unknown',
+    'skips codes that it does not know',
+    ['BRK-4.17'],
+    'inferred: RC',
+    'MUST',
+    (asked) =>
+      `145 - what\n${head('otter')}999 - is\n${description(asked, 'otterdesc')}${attribute(asked, 'otterattr')}138 - this\n${matchedLine('otterline')}${END}101 - notice\n${full('heron', asked)}`,
+  ),
+  reads(
+    'lines/unparsable',
+    'skips lines that it cannot parse',
+    ['BRK-4.17'],
+    'inferred: RC',
+    'MUST',
+    (asked) =>
+      `what\n\n${head('otter')}12 - is\n${description(asked, 'otterdesc')}${attribute(asked, 'otterattr')} \n${matchedLine('otterline')}${END}-\n${full('heron', asked)}`,
+  ),
+  reads('lines/crlf', 'reads lines that end in CR LF', ['BRK-1.9'], 'project choice', 'SHOULD', (asked) =>
+    TWO(asked).replaceAll('\n', '\r\n'),
+  ),
+  {
+    id: 'lines/no-cr',
+    title: 'a CR is no part of a URL',
+    rules: ['BRK-1.9'],
+    source: 'project choice',
+    level: 'SHOULD',
+    async run(context) {
+      const { output } = await context.bench.observe(
+        { reply: (asked) => TWO(asked).replaceAll('\n', '\r\n') },
+        context,
+      );
+      const url = urlOf('otter');
+      const [kept] = [`${url}\r`, `${url}\\r`, `${url}%0D`].filter((text) => output.includes(text));
+      check(kept === undefined, 'the URL has a CR', { expected: url, received: printable(kept ?? '') });
+    },
+  },
+  reads(
+    'lines/last-without-lf',
+    'takes a last line without its LF',
+    ['BRK-4.12'],
+    'project choice',
+    'SHOULD',
+    (asked) => TWO(asked).slice(0, -1),
+  ),
+  reads(
+    'delivery/bytes',
+    'reads a reply of which every byte comes in a segment of its own',
+    ['BRK-4.4'],
+    'RC',
+    'MUST',
+    TWO,
+    TWO_TEXTS,
+    { delivery: 'bytes' },
+  ),
+  reads(
+    'delivery/slow',
+    'reads a reply that comes in pieces with pauses',
+    ['BRK-4.4'],
+    'RC',
+    'MUST',
+    TWO,
+    TWO_TEXTS,
+    { delivery: 'slow' },
+  ),
+  reads(
+    'order/home-page',
+    'takes 126 and 125 anywhere',
+    ['BRK-4.11', 'BRK-4.3'],
+    'S; RC',
+    'MUST',
+    (asked) => {
+      const page = '126 - http://broker.example.org/\n';
+      const summary = '125 - http://broker.example.org/objects/OBJ1\n';
+      return `${page}120 - ${urlOf('otter')}\n${description(asked, 'otterdesc')}${page}${attribute(asked, 'otterattr')}${matchedLine('otterline')}${summary}${END}${page}${full('heron', asked)}${page}`;
+    },
+  ),
+  reads(
+    'order/any',
+    'takes the items of an object in any order',
+    ['BRK-4.3'],
+    'inferred: RC',
+    'MUST',
+    (asked) =>
+      `120 - ${urlOf('otter')}\n${matchedLine('otterline')}${attribute(asked, 'otterattr')}126 - http://b.example.org/\n${description(asked, 'otterdesc')}${END}${full('heron', asked)}`,
+  ),
+  reads(
+    'order/bare',
+    'takes an object that is only 120 and 130',
+    ['BRK-4.3'],
+    'RC',
+    'MUST',
+    (asked) => `120 - ${urlOf('stork')}\n${END}${full('otter', asked)}`,
+    [{ kind: 'url', text: urlOf('stork') }, ...fullTexts('otter')],
+  ),
+  ...counted('desc', 'description', description, ['BRK-4.4'], 'S; RC'),
+  ...counted('attribute', 'attribute', attribute, ['BRK-4.6', 'BRK-4.4'], 'RC'),
+  reads(
+    'line/other-form',
+    'shows matched lines and scores of any form',
+    ['BRK-4.7', 'BRK-4.9'],
+    'S; M1.4',
+    'MUST',
+    () =>
+      `${head('otter')}122 - ottersay\n122 - Score: 9, Rank: otterrank\n122 - Matched line: title# title{9}:\tottertab\n${END}`,
+    [
+      { kind: 'url', text: urlOf('otter') },
+      ...['ottersay', 'otterrank', 'ottertab'].map((text) => ({ kind: 'line' as const, text })),
+    ],
+    {},
+    'line',
+  ),
+  reads(
+    'error/103',
+    'goes on after 103',
+    ['BRK-4.13'],
+    'S',
+    'MUST',
+    (asked) =>
+      `103 - ERROR: something small\n${full('otter', asked)}103 - ERROR: something smaller\n${full('heron', asked)}`,
+  ),
+  says(
+    'error/103-shown',
+    'shows the text of a 103',
+    'MUST',
+    (asked) => `103 - ERROR: pelican\n${full('otter', asked)}`,
+    ['BRK-4.13', 'BRK-4.14'],
+    'S; RC',
+  ),
+  says(
+    'error/111-shown',
+    'shows the text of a 111',
+    'MUST',
+    () => '111 - ERROR: pelican\n',
+    ['BRK-4.13', 'BRK-4.14'],
+    'S; RC',
+  ),
+  says(
+    'error/101-shown',
+    'shows the text of a 101',
+    'SHOULD',
+    (asked) => `${full('otter', asked)}101 - pelican\n`,
+    ['BRK-4.1'],
+    'S',
+  ),
+  {
+    id: 'error/111-after-objects',
+    title: 'shows the objects that came before a 111',
+    rules: ['BRK-4.13'],
+    source: 'S',
+    level: 'MUST',
+    async run(context) {
+      const observation = await context.bench.observe(
+        { reply: (asked) => `${TWO(asked)}111 - ERROR: pelican\n` },
+        context,
+      );
+      await showsAll(observation, TWO_TEXTS, context);
+    },
+  },
+  fails('error/111-status', 'says that it failed after a 111', ['BRK-4.13'], {
+    reply: () => '111 - ERROR: pelican\n',
+  }),
+  {
+    id: 'nothing/matched',
+    title: 'a reply without objects is no failure of the connection: it ends, and shows no object',
+    rules: ['BRK-4.12'],
+    source: 'inferred: S, RC',
+    level: 'MUST',
+    async run(context) {
+      const { status, output } = await context.bench.observe(
+        { reply: () => '101 - No objects matched your query.\n' },
+        context,
+      );
+      check(status !== undefined && !output.includes('http://'), 'an object, or a crash', {
+        expected: 'no object',
+        received: `exit status ${status ?? 'none'}: ${printable(output)}`,
+      });
+    },
+  },
+  fails(
+    'cut/in-object',
+    'says that it failed when the reply ends within an object',
+    ['BRK-4.12', 'BRK-4.3'],
+    {
+      reply: (asked) => full('otter', asked) + head('heron'),
+    },
+  ),
+  fails(
+    'cut/in-bytes',
+    'says that it failed when the reply ends within counted bytes',
+    ['BRK-4.12', 'BRK-4.4'],
+    {
+      reply: (asked) => `${full('otter', asked)}${head('heron')}124 - 500\nand then`,
+    },
+  ),
+  fails('cut/reset', 'says that it failed when the connection breaks', ['BRK-4.12'], {
+    reply: () => head('heron'),
+    reset: true,
+  }),
+  fails('cut/nothing', 'says that it failed when the Broker closes without a word', ['BRK-1.3'], {
+    greeting: '',
+    reply: () => '',
+  }),
+  fails('refused/gatherer', 'says that it failed when the peer is a Gatherer', ['BRK-1.4'], {
+    greeting: '000 - HELLO 1.8 gatherer.example.org\n',
+    reply: () => '900 - Unknown command\n',
+  }),
+  {
+    id: 'cut/keeps-objects',
+    title: 'shows the objects that were complete when the reply broke off',
+    rules: ['BRK-4.3'],
+    source: 'RC',
+    level: 'MUST',
+    async run(context) {
+      const observation = await context.bench.observe(
+        { reply: (asked) => TWO(asked) + head('stork') },
+        context,
+      );
+      await showsAll(observation, TWO_TEXTS, context);
+    },
+  },
+];
+
+/** A good reply of which nothing may be lost. @param needs a kind that the client has to show for the case to say anything */
+function reads(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  source: string,
+  level: 'MUST' | 'SHOULD',
+  reply: (asked: Asked) => string,
+  texts: readonly Sent[] = TWO_TEXTS,
+  part: Omit<Part, 'reply'> = {},
+  needs?: Kind,
+): ClientCase {
+  return {
+    id,
+    title,
+    rules,
+    source,
+    level,
+    async run(context) {
+      const kinds = await context.bench.shows(context);
+      if (needs !== undefined && !kinds.has(needs)) {
+        throw new NotApplicable(`the client shows no ${needs} of the ordinary reply`);
+      }
+      const observation = await context.bench.observe({ ...part, reply }, context);
+      await showsAll(observation, texts, context);
+      await succeeds(observation, context);
+    },
+  };
+}
+
+/** The ways in which counted bytes may come, `124` and `127` alike. */
+function counted(
+  area: string,
+  kind: 'description' | 'attribute',
+  item: (asked: Asked, value: string, behind?: string) => string,
+  rules: readonly string[],
+  source: string,
+): readonly ClientCase[] {
+  const one = (
+    id: string,
+    title: string,
+    value: string,
+    behind: string,
+    texts: readonly string[],
+    level: 'MUST' | 'SHOULD' = 'MUST',
+  ) =>
+    reads(
+      `${area}/${id}`,
+      title,
+      rules,
+      level === 'SHOULD' ? 'project choice' : source,
+      level,
+      (asked) =>
+        `${head('otter')}${item(asked, value, behind)}${matchedLine('otterline')}${END}${full('heron', asked)}`,
+      [
+        { kind: 'url', text: urlOf('otter') },
+        { kind: 'line', text: 'otterline' },
+        ...texts.map((text) => ({ kind, text })),
+        ...fullTexts('heron'),
+      ],
+      {},
+      kind,
+    );
+  return [
+    one('lf', `reads a ${kind} with the LF behind its bytes`, 'swallow', '\n', ['swallow']),
+    one('no-lf', `reads a ${kind} without an LF behind its bytes`, 'swallow', '', ['swallow'], 'SHOULD'),
+    one('crlf', `reads a ${kind} with CR LF behind its bytes`, 'swallow', '\r\n', ['swallow'], 'SHOULD'),
+    one('ends-in-lf', `reads a ${kind} whose last byte is an LF`, 'swallow\n', '\n', ['swallow']),
+    one('empty', `reads a ${kind} of no bytes`, '', '\n', []),
+    one('lines', `reads a ${kind} of several lines`, 'swallow\n\nkingfisher\n', '\n', [
+      'swallow',
+      'kingfisher',
+    ]),
+    one('binary', `reads a ${kind} with any bytes`, 'swallow\x00\x80\xff\r\n kingfisher', '\n', [
+      'swallow',
+      'kingfisher',
+    ]),
+    one('large', `reads a ${kind} of 300 000 bytes`, LARGE, '\n', ['first', ' last']),
+    ...TRAPS.map(([id, bytes]) =>
+      one(
+        `holds-${id}`,
+        `counts the bytes of a ${kind} that has a line ${bytes.slice(0, -1)}`,
+        `swallow\n${bytes}kingfisher`,
+        '\n',
+        ['swallow', 'kingfisher'],
+      ),
+    ),
+  ];
+}
+
+/** The text of a message is in what the client puts out, on either way. */
+function says(
+  id: string,
+  title: string,
+  level: 'MUST' | 'SHOULD',
+  reply: (asked: Asked) => string,
+  rules: readonly string[],
+  source: string,
+): ClientCase {
+  return {
+    id,
+    title,
+    rules,
+    source,
+    level,
+    async run(context: ClientContext) {
+      const observation: Observation = await context.bench.observe({ reply }, context);
+      const all = observation.output + observation.diagnostics;
+      check(all.includes('pelican'), 'the message is not shown', {
+        expected: 'pelican',
+        received: printable(all),
+      });
+    },
+  };
+}
+
+function fails(id: string, title: string, rules: readonly string[], part: Part): ClientCase {
+  return {
+    id,
+    title,
+    rules,
+    source: 'project choice',
+    level: 'SHOULD',
+    run: async (context) => saysFailed(await context.bench.observe(part, context)),
+  };
+}

@@ -1,0 +1,238 @@
+import { type CaseDescription, type ConformanceCase, check, NotApplicable } from '../case.js';
+import { printable } from '../printable.js';
+import {
+  type ClientContext,
+  type Observation,
+  ORDINARY_TEXTS,
+  QUERY,
+  saysFailed,
+  showsAll,
+} from './experiment.js';
+import { full } from './replies.js';
+
+export type ClientCase = ConformanceCase<ClientContext>;
+
+const SHORT_FLAG = /^#(?:desc|opaque|attribute|since|index)$/i;
+const INDEX_FLAG = /^(?:case|error|matchword|maxresult|maxfiles|maxlines|lifetime)$/i;
+
+/** The session as a whole, and what the client sends: sections 1 to 3. */
+export const sentCases: readonly ClientCase[] = [
+  ordinary(
+    {
+      id: 'session/plain',
+      title: 'shows the objects of an ordinary reply',
+      rules: ['BRK-4.3', 'BRK-4.12'],
+      source: 'S; RC',
+      level: 'MUST',
+    },
+    ({ output }) => {
+      for (const { kind, text } of ORDINARY_TEXTS) {
+        check(kind !== 'url' || output.includes(text), 'an object is not shown', {
+          expected: text,
+          received: printable(output),
+        });
+      }
+    },
+  ),
+  ordinary(
+    {
+      id: 'session/exit-status',
+      title: 'ends with exit status 0 when objects came',
+      rules: ['BRK-4.12'],
+      source: 'project choice',
+      level: 'SHOULD',
+    },
+    ({ status, diagnostics }) =>
+      check(status === 0, 'the exit status says that something failed', {
+        expected: 'exit status 0',
+        received: `exit status ${status ?? 'none'}: ${printable(diagnostics.trim())}`,
+      }),
+  ),
+  ordinary(
+    {
+      id: 'session/keeps-open',
+      title: 'keeps its side of the connection open until the reply has ended',
+      rules: ['BRK-1.9', 'BRK-1.7'],
+      source: 'project choice; RC',
+      level: 'SHOULD',
+    },
+    ({ closedEarly }) =>
+      check(!closedEarly, 'the client closes its side behind the message', {
+        expected: 'an open connection',
+        received: 'end of input',
+      }),
+  ),
+  ordinary(
+    {
+      id: 'sent/one',
+      title: 'sends one message on a connection',
+      rules: ['BRK-1.6', 'BRK-1.7'],
+      source: 'inferred: RC',
+      level: 'MUST',
+    },
+    ({ sessions }) => {
+      check(sessions.length > 0, 'the client does not connect', {
+        expected: 'a connection',
+        received: 'none',
+      });
+      for (const { lines } of sessions) {
+        check(lines.length === 1, 'not one message', {
+          expected: 'one line',
+          received: printable(lines.map(({ text }) => text).join('\n')) || 'nothing',
+        });
+      }
+    },
+  ),
+  ordinary(
+    {
+      id: 'sent/line-end',
+      title: 'ends the message with CR LF',
+      rules: ['BRK-1.9'],
+      source: 'project choice; RC',
+      level: 'SHOULD',
+    },
+    (observation) => {
+      for (const { end, text } of linesOf(observation)) {
+        check(end === '\r\n', 'another line end', { expected: 'CR LF', received: printable(text + end) });
+      }
+    },
+  ),
+  ordinary(
+    {
+      id: 'sent/form',
+      title: 'the message is #USER, flags, #END and the query',
+      rules: ['BRK-2.9', 'BRK-2.1'],
+      source: 'M1.2',
+      level: 'MUST',
+    },
+    (observation) => {
+      for (const { text } of linesOf(observation)) {
+        check(/^\s*#USER\s(?:.*\s)?#END\s+\S/i.test(text), 'not a user message', {
+          expected: '#USER flags #END query',
+          received: printable(text),
+        });
+      }
+    },
+  ),
+  ordinary(
+    {
+      id: 'sent/flags',
+      title: 'sends only flags that are on record',
+      rules: ['BRK-3.5', 'BRK-3.1'],
+      source: 'S; M1.4; RC',
+      level: 'MUST',
+    },
+    (observation) => {
+      for (const { text } of linesOf(observation)) {
+        const words = /^\s*#USER\s(.*?)\s?#END/i.exec(text)?.[1]?.split(/\s+/) ?? [];
+        words.forEach((word, at) => {
+          const isUnknown =
+            (word.startsWith('#') && !SHORT_FLAG.test(word)) ||
+            (/^#index$/i.test(words[at - 1] ?? '') && !INDEX_FLAG.test(word.replaceAll('"', '')));
+          check(!isUnknown, 'an unknown flag', {
+            expected: '#desc #opaque #index ...',
+            received: printable(word),
+          });
+        });
+      }
+    },
+  ),
+  ordinary(
+    {
+      id: 'sent/insensitive',
+      title: 'spells insensitive with all its letters',
+      rules: ['BRK-3.1'],
+      source: 'project choice; M1.4',
+      level: 'SHOULD',
+    },
+    (observation) => {
+      for (const { text } of linesOf(observation)) {
+        check(!/insenstive/i.test(text), 'the spelling of the developer notes', {
+          expected: 'insensitive',
+          received: printable(text),
+        });
+      }
+    },
+  ),
+  passes('word', 'the query reaches the Broker as it was given', ['BRK-2.9'], QUERY),
+  passes('phrase', 'double quotes reach the Broker', ['BRK-2.5'], '"bright lighthouse" and storm'),
+  passes(
+    'parentheses',
+    'parentheses and operators reach the Broker',
+    ['BRK-2.12'],
+    '(storm and lighthouse) or "not"',
+  ),
+  passes('backslash', 'a backslash reaches the Broker', ['BRK-2.7'], '"bright\\ lighthouse"'),
+  passes('structured', 'tag : value reaches the Broker', ['BRK-2.14'], 'title : lighthouse'),
+  {
+    id: 'sent/bytes-above-127',
+    title: 'bytes above 127 of the query are passed on',
+    rules: ['BRK-1.10'],
+    source: 'RC',
+    level: 'MUST',
+    async run(context) {
+      const observation = await asked('\u00e9toile', context);
+      for (const { text } of linesOf(observation)) {
+        const sent = queryOf(text);
+        check(sent.includes('\xe9toile') || sent.includes('\xc3\xa9toile'), 'the bytes are changed', {
+          expected: 'UTF-8 or Latin-1 of the query',
+          received: printable(Buffer.from(sent, 'latin1')),
+        });
+      }
+    },
+  },
+  {
+    id: 'refused/no-connection',
+    title: 'says that it failed when nobody listens',
+    rules: ['BRK-1.1'],
+    source: 'project choice',
+    level: 'SHOULD',
+    run: async (context) => saysFailed(await context.bench.observeNobody(context)),
+  },
+];
+
+/** A case about the ordinary run, which is made once for all of them. */
+function ordinary(description: CaseDescription, judge: (observation: Observation) => void): ClientCase {
+  return { ...description, run: async (context) => judge(await context.bench.ordinary(context)) };
+}
+
+/** A query that has to reach the Broker, blanks aside; the client may put it into parentheses of its own. */
+function passes(id: string, title: string, rules: readonly string[], query: string): ClientCase {
+  return {
+    id: `sent/${id}`,
+    title,
+    rules: [...rules, 'BRK-1.9'],
+    source: 'RC',
+    level: 'MUST',
+    async run(context) {
+      const observation = await asked(query, context);
+      await showsAll(observation, [{ kind: 'url', text: 'http://otter.example.org/' }], context);
+      for (const { text } of linesOf(observation)) {
+        const wanted = bare(query);
+        check([wanted, `(${wanted})`].includes(bare(queryOf(text))), 'another query', {
+          expected: printable(query),
+          received: printable(text),
+        });
+      }
+    },
+  };
+}
+
+function asked(query: string, context: ClientContext): Promise<Observation> {
+  return context.bench.observe({ query, reply: (wanted) => full('otter', wanted) }, context);
+}
+
+function bare(text: string): string {
+  return text.replace(/\s+/g, '');
+}
+
+function queryOf(message: string): string {
+  return /#END\s+(.*)$/is.exec(message)?.[1] ?? '';
+}
+
+/** @throws NotApplicable the client sends nothing, which `sent/one` says */
+function linesOf({ sessions }: Observation) {
+  const lines = sessions.flatMap((session) => session.lines);
+  if (lines.length === 0) throw new NotApplicable('the client sends no message: see sent/one');
+  return lines;
+}

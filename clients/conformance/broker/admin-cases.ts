@@ -1,0 +1,162 @@
+import { check } from '../case.js';
+import { printable } from '../printable.js';
+import type { BrokerCase, BrokerContext } from './context.js';
+import { notRefused, refused } from './judgements.js';
+import { type Reply, shown, textsOf } from './reply.js';
+
+/** Seconds after which a command that takes long must have answered. */
+const AT_ONCE_MS = 5_000;
+
+/** Administration: section 5. Only commands that change nothing that lasts are sent. */
+export const adminCases: readonly BrokerCase[] = [
+  {
+    id: 'admin/wrong-password',
+    title: 'a command with a wrong password is refused',
+    rules: ['BRK-5.2', 'BRK-5.1', 'BRK-4.14'],
+    source: 'inferred: M1.2, M1.4; RC',
+    level: 'MUST',
+    async run(context) {
+      for (const password of ['zzyzx', '"zzyzx plugh"', '"\'"', '""']) {
+        const message = `#ADMIN #password ${password} #do-stats`;
+        refused(await context.ask(message), message);
+      }
+    },
+  },
+  {
+    id: 'admin/no-password',
+    title: 'a command without a password is refused',
+    rules: ['BRK-5.1', 'BRK-5.2'],
+    source: 'inferred: M1.2, M1.4',
+    level: 'MUST',
+    async run(context) {
+      for (const message of ['#ADMIN #do-stats', '#ADMIN #password #do-stats', '#ADMIN']) {
+        refused(await context.ask(message), message);
+      }
+    },
+  },
+  {
+    id: 'admin/refusal-tells-nothing',
+    title: 'a refusal says nothing of the password, and the same for every known command',
+    rules: ['BRK-5.2'],
+    source: 'project choice',
+    level: 'SHOULD',
+    async run(context) {
+      const texts = new Set<string>();
+      for (const command of ['#do-stats', '#flush-log', '#rem-object-query zzyzx']) {
+        const reply = await context.ask(`#ADMIN #password zzyzxplugh ${command}`);
+        refused(reply, command);
+        for (const text of textsOf(reply, 111)) texts.add(text);
+      }
+      const said = [...texts].join(' | ');
+      check(texts.size === 1 && !said.includes('zzyzxplugh'), 'refusals differ, or repeat the password', {
+        expected: '111 - ERROR: Invalid password',
+        received: printable(said),
+      });
+    },
+  },
+  command(
+    'stats',
+    '#do-stats answers with 101 lines',
+    ['BRK-5.1', 'BRK-5.4'],
+    'M1.2; project choice',
+    'MUST',
+    async (context) => {
+      const reply = await context.command('#do-stats');
+      done(reply, '#do-stats');
+      check(textsOf(reply, 101).length > 0, 'no statistics', {
+        expected: '101 - ...',
+        received: shown(reply),
+      });
+    },
+  ),
+  command(
+    'keyword-any-case',
+    '#Password is spelled as people spell it',
+    ['BRK-5.1', 'BRK-2.2'],
+    'FAQ',
+    'MUST',
+    async (context) => {
+      done(await context.command('#do-stats', '#Password'), '#ADMIN #Password ... #do-stats');
+      done(await context.command('#DO-STATS', '#PASSWORD'), '#ADMIN #PASSWORD ... #DO-STATS');
+    },
+  ),
+  command(
+    'unknown',
+    'an unknown command, and none at all, is refused',
+    ['BRK-5.1', 'BRK-5.4'],
+    'M1.2; project choice',
+    'MUST',
+    async (context) => {
+      for (const text of ['#zzyzx', 'zzyzx', '']) refused(await context.command(text), `#ADMIN ... ${text}`);
+    },
+  ),
+  command(
+    'parameters',
+    'a command without its parameter is refused',
+    ['BRK-5.1'],
+    'M1.2',
+    'MUST',
+    async (context) => {
+      for (const text of ['#set', '#add-log', '#rem-object-query', '#add-object']) {
+        refused(await context.command(text), `#ADMIN ... ${text}`);
+      }
+    },
+  ),
+  command('flush-log', '#flush-log is done', ['BRK-5.1'], 'M1.2', 'MUST', async (context) => {
+    done(await context.command('#flush-log'), '#flush-log');
+  }),
+  command(
+    'rem-object-query',
+    '#rem-object-query takes a query; one that matches nothing deletes nothing',
+    ['BRK-5.1'],
+    'M1.2; AH',
+    'MUST',
+    async (context) => {
+      const { all } = await context.survey();
+      done(await context.command('#rem-object-query zzyzx and "plugh xyzzy"'), '#rem-object-query');
+      const dump = await context.ask('#USER #opaque #END #allb');
+      check(dump.objects.length >= all.size, 'objects are gone', {
+        expected: `${all.size} objects`,
+        received: `${dump.objects.length} objects`,
+      });
+    },
+  ),
+  command(
+    'index',
+    '#incremental-index answers at once, and queries are answered meanwhile',
+    ['BRK-5.4'],
+    'M1.2; project choice',
+    'MUST',
+    async (context) => {
+      const started = performance.now();
+      done(await context.command('#incremental-index'), '#incremental-index');
+      const milliseconds = Math.round(performance.now() - started);
+      check(milliseconds < AT_ONCE_MS, 'the answer took too long', {
+        expected: `less than ${AT_ONCE_MS} ms`,
+        received: `${milliseconds} ms`,
+      });
+      notRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+    },
+  ),
+];
+
+function command(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  source: string,
+  level: 'MUST' | 'SHOULD',
+  run: (context: BrokerContext) => Promise<void>,
+): BrokerCase {
+  return { id: `admin/${id}`, title, rules, source, level, run };
+}
+
+/** The command is carried out, and says so: BRK-5.4. @throws Mismatch */
+function done(reply: Reply, text: string): void {
+  notRefused(reply, text);
+  const [stranger] = reply.items.filter(({ code }) => code !== 101 && code !== 103);
+  check(stranger === undefined && reply.items.length > 0, `the reply to ${text} is not its outcome`, {
+    expected: '101 - ...',
+    received: shown(reply),
+  });
+}

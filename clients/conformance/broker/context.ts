@@ -1,0 +1,110 @@
+import { type ConformanceCase, NotApplicable } from '../case.js';
+import type { Target } from '../target.js';
+import { Transcript } from '../transcript.js';
+import { Wire } from '../wire.js';
+import { notRefused, type OnRefusal, urlsOf } from './judgements.js';
+import { type Reply, type ReplyLimits, readReply, shown } from './reply.js';
+import { type Survey, takeSurvey } from './survey.js';
+
+export type BrokerCase = ConformanceCase<BrokerContext>;
+
+/** Flags under which a word means the same to every engine: a whole word, in any case, without matched lines where they can be left out. */
+export const PLAIN_FLAGS = '#opaque #index case insensitive #index matchword';
+
+/** What the cases of a run share. */
+export interface SharedFacts {
+  readonly target: Target;
+  /** Milliseconds to wait for a byte. */
+  readonly idleMs: number;
+  /** The password of `#ADMIN`, when the run was given one. */
+  readonly password: string | undefined;
+  /** `failed`: the words were looked for, and it did not work. */
+  survey: Survey | 'failed' | undefined;
+}
+
+/** What a case works with. Its connections are dropped when it ends. */
+export class BrokerContext implements AsyncDisposable {
+  readonly #shared: SharedFacts;
+  readonly #signal: AbortSignal;
+  readonly #wires: Wire[] = [];
+  readonly #abort = () => void this.close();
+  readonly transcript: Transcript;
+
+  constructor(shared: SharedFacts, transcript: Transcript, signal: AbortSignal) {
+    this.#shared = shared;
+    this.transcript = transcript;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  /** A new connection, nothing read. @param recorded false: the report does not show it */
+  async connect(recorded = true): Promise<Wire> {
+    const transcript = recorded ? this.transcript : new Transcript();
+    const { target, idleMs } = this.#shared;
+    const wire = await Wire.open(target, { transcript, signal: this.#signal, idleMs });
+    this.#wires.push(wire);
+    return wire;
+  }
+
+  /** A new connection, the version line read (BRK-1.3). */
+  async session(recorded = true): Promise<Wire> {
+    const wire = await this.connect(recorded);
+    await wire.expect(200, 'the connection');
+    return wire;
+  }
+
+  /** Sends bytes as they are in a connection of their own and reads the whole reply. */
+  async exchange(bytes: string | Uint8Array, limits: ReplyLimits = {}): Promise<Reply> {
+    const wire = await this.session();
+    await wire.send(bytes);
+    return readReply(wire, limits);
+  }
+
+  /** As {@link exchange} with CR LF behind the message, as real clients send it (BRK-1.7). */
+  ask(message: string, limits: ReplyLimits = {}): Promise<Reply> {
+    return this.exchange(`${message}\r\n`, limits);
+  }
+
+  /** An administrative message with the password of the run; neither is shown in the report. @throws NotApplicable there is none */
+  async command(command: string, keyword = '#password'): Promise<Reply> {
+    const { password } = this.#shared;
+    if (password === undefined) throw new NotApplicable('no password is given (--password-file)');
+    this.transcript.note(`sent with the password: #ADMIN ${keyword} ... ${command}`);
+    const wire = await this.session(false);
+    const id = `"${password.replaceAll('"', '\\"')}"`;
+    await wire.send(Buffer.from(`#ADMIN ${keyword} ${id} ${command}\r\n`));
+    const reply = await readReply(wire);
+    this.transcript.note(`the reply: ${shown(reply)}`);
+    return reply;
+  }
+
+  /**
+   * URLs of the objects that a query finds.
+   * @throws Mismatch or NotApplicable the Broker refuses it
+   */
+  async found(query: string, onRefusal: OnRefusal, flags = PLAIN_FLAGS): Promise<ReadonlySet<string>> {
+    const reply = await this.ask(`#USER ${flags} #END ${query}`);
+    notRefused(reply, query, onRefusal);
+    return urlsOf(reply);
+  }
+
+  /** Words of the Broker's own data, and what they find. @throws NotApplicable another case says what is wrong */
+  async survey(): Promise<Survey> {
+    const { survey } = this.#shared;
+    if (survey === 'failed') throw new NotApplicable('no words could be learnt: see query/all');
+    if (survey !== undefined) return survey;
+    this.#shared.survey = 'failed';
+    const taken = await takeSurvey(this);
+    this.#shared.survey = taken;
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#abort);
+    await Promise.all(this.#wires.map((wire) => wire.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,75 @@
+import { check } from '../case.js';
+import { type BrokerCase, PLAIN_FLAGS } from './context.js';
+import { notRefused, sameSet, urlsOf } from './judgements.js';
+import { readReply, textsOf } from './reply.js';
+import { anyWord, SURVEY_MS } from './survey.js';
+
+const TOGETHER = 30;
+
+/** What a port that strangers use has to stand. */
+export const enduranceCases: readonly BrokerCase[] = [
+  {
+    id: 'endurance/together',
+    title: `${TOGETHER} clients at once get the same answer, or are told that the Broker is busy`,
+    rules: ['BRK-4.18', 'BRK-1.6'],
+    source: 'project choice',
+    level: 'MUST',
+    timeoutMs: SURVEY_MS,
+    async run(context) {
+      const survey = await context.survey();
+      const word = anyWord(survey);
+      const replies = await Promise.all(
+        Array.from({ length: TOGETHER }, async () => {
+          const wire = await context.session(false);
+          await wire.send(`#USER ${PLAIN_FLAGS} #END ${word.text}\r\n`);
+          return readReply(wire);
+        }),
+      );
+      const answered = replies.filter((reply) => textsOf(reply, 111).length === 0);
+      check(answered.length > 0, 'nobody was answered', {
+        expected: 'an answer for some',
+        received: textsOf(replies[0] ?? { items: [] }, 111)[0] ?? 'nothing',
+      });
+      for (const reply of answered) sameSet(word.urls, urlsOf(reply), survey, word.text);
+    },
+  },
+  {
+    id: 'endurance/silent-client',
+    title: 'clients that connect and say nothing, or half a message, hold nobody up',
+    rules: ['BRK-1.8'],
+    source: 'project choice',
+    level: 'MUST',
+    async run(context) {
+      await context.session(false);
+      await (await context.session(false)).send('#USER #END "zzy');
+      notRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+    },
+  },
+  {
+    id: 'endurance/client-leaves',
+    title: 'a client that leaves before, within or after its message does no harm',
+    rules: ['BRK-1.6'],
+    source: 'project choice',
+    level: 'MUST',
+    async run(context) {
+      for (const bytes of ['', '#USER #END ', '#USER #desc #END #allb\r\n']) {
+        const wire = await context.session(false);
+        if (bytes !== '') await wire.send(bytes);
+        wire.reset();
+      }
+      (await context.connect(false)).reset();
+      notRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+    },
+  },
+  {
+    id: 'endurance/does-not-read',
+    title: 'a client that asks for everything and does not read holds nobody up',
+    rules: ['BRK-1.5'],
+    source: 'project choice',
+    level: 'MUST',
+    async run(context) {
+      await (await context.session(false)).send('#USER #desc #END #allb\r\n');
+      notRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+    },
+  },
+];

@@ -1,0 +1,344 @@
+import { check, NotApplicable } from '../case.js';
+import { printable } from '../printable.js';
+import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
+import { includesAll, notRefused, refused, sameSet, urlsOf } from './judgements.js';
+import { type Reply, shown, textsOf } from './reply.js';
+import { anyWord, SURVEY_MS, type Survey, type Word } from './survey.js';
+
+/** Flags: section 3. */
+export const flagCases: readonly BrokerCase[] = [
+  spelled(
+    'insensitive',
+    'case insensitive ignores case',
+    ['BRK-3.1'],
+    'M1.4; RC',
+    'MUST',
+    'case insensitive',
+    true,
+  ),
+  spelled(
+    'insenstive',
+    'the spelling of the developer notes is understood as well',
+    ['BRK-3.1'],
+    'S',
+    'MUST',
+    'case insenstive',
+    true,
+  ),
+  spelled(
+    'sensitive',
+    'case sensitive respects case',
+    ['BRK-3.2'],
+    'M1.4; RC',
+    'MUST',
+    'case sensitive',
+    false,
+  ),
+  flag(
+    'default-case',
+    'without a flag case is respected',
+    ['BRK-3.7'],
+    'inferred',
+    'SHOULD',
+    async (context) => {
+      const survey = await context.survey();
+      const word = anyWord(survey);
+      sameSet(new Set(), await context.found(oddCase(word), 'fail', '#opaque'), survey, oddCase(word));
+    },
+  ),
+  flag(
+    'later-overrides',
+    'a later flag overrides an earlier one of its kind',
+    ['BRK-3.6'],
+    'project choice',
+    'SHOULD',
+    async (context) => {
+      const survey = await context.survey();
+      const word = anyWord(survey);
+      const odd = oddCase(word);
+      const both = '#opaque #index matchword #index case sensitive #index case insensitive';
+      sameSet(word.urls, await context.found(odd, 'fail', both), survey, odd);
+      const reversed = '#opaque #index matchword #index case insensitive #index case sensitive';
+      sameSet(new Set(), await context.found(odd, 'fail', reversed), survey, odd);
+    },
+  ),
+  flag(
+    'any-order',
+    'flags may come in any order',
+    ['BRK-3.6'],
+    'project choice',
+    'SHOULD',
+    async (context) => {
+      const survey = await context.survey();
+      const word = anyWord(survey);
+      const flags = ['#opaque', '#index matchword', '#desc', '#index case insensitive'];
+      const wanted = shape(await context.ask(`#USER ${flags.join(' ')} #END ${word.text}`));
+      for (const order of [flags.toReversed(), [...flags.slice(2), ...flags.slice(0, 2)]]) {
+        const came = shape(await context.ask(`#USER ${order.join(' ')} #END ${word.text}`));
+        check(came === wanted, 'another order of flags, another reply', {
+          expected: printable(wanted, 300),
+          received: printable(came, 300),
+        });
+      }
+    },
+  ),
+  flag(
+    'matchword',
+    'matchword matches whole words only',
+    ['BRK-2.20'],
+    'S; M1.4',
+    'MUST',
+    async (context) => {
+      const survey = await context.survey();
+      const { part } = partOfWord(survey);
+      sameSet(new Set(), await context.found(part, 'skip'), survey, part);
+    },
+  ),
+  flag(
+    'parts',
+    'without matchword parts of words match',
+    ['BRK-2.20'],
+    'M1.4 (Glimpse)',
+    'SHOULD',
+    async (context) => {
+      const { word, part } = partOfWord(await context.survey());
+      includesAll(word.urls, await context.found(part, 'skip', '#opaque #index case insensitive'), part);
+    },
+  ),
+  flag(
+    'errors',
+    'error 1 allows one spelling error, error 0 none',
+    ['BRK-2.23', 'BRK-2.20'],
+    'S; M1.4 (Glimpse)',
+    'MUST',
+    async (context) => {
+      const survey = await context.survey();
+      const word = anyWord(survey, 6);
+      const middle = Math.floor(word.text.length / 2);
+      const letter = word.text.charAt(middle) === 'q' ? 'x' : 'q';
+      const misspelled = `${word.text.slice(0, middle)}${letter}${word.text.slice(middle + 1)}`;
+      const flags = '#opaque #index case insensitive';
+      const tolerant = await context.found(misspelled, 'skip', `${flags} #index error 1`);
+      includesAll(word.urls, tolerant, `${misspelled} with one error`);
+      for (const exact of [flags, `${flags} #index error 0`]) {
+        sameSet(new Set(), await context.found(misspelled, 'skip', exact), survey, misspelled);
+      }
+    },
+  ),
+  flag(
+    'opaque',
+    '#opaque decides whether matched lines come',
+    ['BRK-3.2'],
+    'S; M1.4',
+    'MUST',
+    async (context) => {
+      const { text } = anyWord(await context.survey());
+      const flags = '#index case insensitive #index matchword';
+      const [without, given] = [
+        await context.ask(`#USER ${flags} #END ${text}`),
+        await context.ask(`#USER #opaque ${flags} #END ${text}`),
+      ].map((reply) => textsOf(reply, 122).length);
+      if (without === 0 && given === 0) throw new NotApplicable('the engine gives no matched lines');
+      check(without === 0 || given === 0, 'matched lines come with and without #opaque', {
+        expected: '122 items with it or without it',
+        received: `${without} without, ${given} with`,
+      });
+    },
+  ),
+  flag(
+    'opaque-suppresses',
+    '#opaque means: no matched lines',
+    ['BRK-3.2'],
+    'S, against M1.4',
+    'SHOULD',
+    async (context) => {
+      const { text } = anyWord(await context.survey());
+      const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
+      check(textsOf(reply, 122).length === 0, 'matched lines come with #opaque', {
+        expected: 'no 122',
+        received: shown(reply),
+      });
+    },
+  ),
+  flag('maxresult', 'maxresult limits the results', ['BRK-8.11'], 'S', 'MUST', async (context) => {
+    const { text } = common(await context.survey());
+    for (const limit of [1, 2]) {
+      const reply = await context.ask(`#USER ${PLAIN_FLAGS} #index maxresult ${limit} #END ${text}`);
+      notRefused(reply, `maxresult ${limit}`);
+      fewObjects(reply, limit);
+    }
+  }),
+  flag(
+    'maxresult-lines',
+    'maxresult counts matched lines in all',
+    ['BRK-8.11'],
+    'inferred: G',
+    'SHOULD',
+    async (context) => {
+      const { text } = common(await context.survey());
+      const reply = await context.ask(`#USER #index case insensitive #index maxresult 2 #END ${text}`);
+      notRefused(reply, 'maxresult 2');
+      const lines = textsOf(reply, 122).length;
+      check(lines <= 2, 'more matched lines than asked for', {
+        expected: 'at most 2',
+        received: String(lines),
+      });
+    },
+  ),
+  flag('maxfiles', 'maxfiles limits the objects', ['BRK-8.11'], 'RC', 'MUST', async (context) => {
+    const word = common(await context.survey());
+    const reply = await late(context, `#index maxfiles 1`, word.text);
+    fewObjects(reply, 1);
+    check(reply.objects.length === 1, 'no object', { expected: '1 object', received: shown(reply) });
+  }),
+  flag('no-limit', 'the limit 0 is no limit', ['BRK-8.11'], 'G', 'SHOULD', async (context) => {
+    const survey = await context.survey();
+    const word = common(survey);
+    const reply = await late(context, '#index maxresult 0 #index maxfiles 0', word.text);
+    sameSet(word.urls, urlsOf(reply), survey, word.text);
+  }),
+  flag(
+    'maxlines',
+    'maxlines limits the matched lines of an object',
+    ['BRK-3.3', 'BRK-8.11'],
+    'project choice',
+    'SHOULD',
+    async (context) => {
+      const { text } = anyWord(await context.survey());
+      const reply = await context.ask(`#USER #index case insensitive #index maxlines 1 #END ${text}`);
+      notRefused(reply, '#index maxlines 1');
+      for (const { items, url } of reply.objects) {
+        const lines = items.filter(({ code }) => code === 122).length;
+        check(lines <= 1, `more matched lines than asked for: ${printable(url)}`, {
+          expected: '1',
+          received: String(lines),
+        });
+      }
+    },
+  ),
+  flag(
+    'lifetime',
+    'a lifetime is accepted, and any number is clamped',
+    ['BRK-3.4', 'BRK-8.14'],
+    'project choice',
+    'SHOULD',
+    async (context) => {
+      const survey = await context.survey();
+      const word = anyWord(survey);
+      for (const seconds of [1, 30, 100_000]) {
+        const flags = `${PLAIN_FLAGS} #index lifetime ${seconds}`;
+        sameSet(word.urls, await context.found(word.text, 'fail', flags), survey, word.text);
+      }
+    },
+  ),
+  flag(
+    'unknown-index',
+    'an unknown #index flag is ignored after a 101 notice',
+    ['BRK-3.5'],
+    'project choice',
+    'SHOULD',
+    async (context) => {
+      const survey = await context.survey();
+      const word = anyWord(survey);
+      for (const unknown of ['#index zzyzx', '#index zzyzx plugh']) {
+        const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${unknown} #END ${word.text}`);
+        notRefused(reply, unknown);
+        sameSet(word.urls, urlsOf(reply), survey, word.text);
+        check(textsOf(reply, 101).length > 0, 'no notice', { expected: '101 - ...', received: shown(reply) });
+      }
+    },
+  ),
+  flag(
+    'incomplete',
+    'an #index flag without its value is malformed',
+    ['BRK-4.14'],
+    'S; RC',
+    'MUST',
+    async (context) => {
+      for (const message of ['#USER #index #END zzyzx', '#USER #index error #END zzyzx']) {
+        refused(await context.ask(message), message);
+      }
+    },
+  ),
+];
+
+function flag(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  source: string,
+  level: 'MUST' | 'SHOULD',
+  run: (context: BrokerContext) => Promise<void>,
+): BrokerCase {
+  return { id: `flags/${id}`, title, rules, source, level, timeoutMs: SURVEY_MS, run };
+}
+
+/** A word in capital and small letters by turns finds what the word finds, or nothing. */
+function spelled(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  source: string,
+  level: 'MUST' | 'SHOULD',
+  setting: string,
+  finds: boolean,
+): BrokerCase {
+  return flag(id, title, rules, source, level, async (context) => {
+    const survey = await context.survey();
+    const word = anyWord(survey);
+    const flags = `#opaque #index matchword #index ${setting}`;
+    const wanted = finds ? word.urls : new Set<string>();
+    sameSet(
+      wanted,
+      await context.found(oddCase(word), 'fail', flags),
+      survey,
+      `${oddCase(word)} (${setting})`,
+    );
+  });
+}
+
+/** The word as nobody writes it. */
+function oddCase({ text }: Word): string {
+  return [...text].map((letter, at) => (at % 2 === 0 ? letter : letter.toUpperCase())).join('');
+}
+
+/** The inside of a word, which is no word of its own. */
+function partOfWord(survey: Survey): { readonly word: Word; readonly part: string } {
+  const word = anyWord(survey, 6);
+  return { word, part: word.text.slice(1, -1) };
+}
+
+/** A word that finds several objects. @throws NotApplicable */
+function common({ words }: Survey): Word {
+  const word = words.find(({ urls }) => urls.size >= 3);
+  if (word === undefined) throw new NotApplicable('no word of the data finds three objects');
+  return word;
+}
+
+/** A query with a flag that an older Broker does not know. @throws NotApplicable it says so */
+async function late(context: BrokerContext, flags: string, query: string): Promise<Reply> {
+  const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${flags} #END ${query}`);
+  const [notice] = [
+    ...textsOf(reply, 111),
+    ...textsOf(reply, 101).filter((text) => /unknown|ignor/i.test(text)),
+  ];
+  if (notice !== undefined) throw new NotApplicable(`an older broker: ${printable(notice)}`);
+  return reply;
+}
+
+function fewObjects(reply: Reply, limit: number): void {
+  check(reply.objects.length <= limit, 'more results than asked for', {
+    expected: `at most ${limit}`,
+    received: `${reply.objects.length} objects`,
+  });
+}
+
+/** Codes and texts of a reply, in whatever order its objects come. */
+function shape({ objects }: Reply): string {
+  return objects
+    .map(({ items }) =>
+      items.map(({ code, text, value }) => `${code} ${text} ${value?.length ?? ''}`).join('\n'),
+    )
+    .toSorted()
+    .join('\n');
+}

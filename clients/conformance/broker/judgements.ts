@@ -1,0 +1,64 @@
+import { check, Mismatch, NotApplicable } from '../case.js';
+import { printable } from '../printable.js';
+import { type Reply, shown, textsOf } from './reply.js';
+import type { Survey } from './survey.js';
+
+/** Whether a refusal of the query fails the case, or shows that the engine lacks what is asked (BRK-2.19). */
+export type OnRefusal = 'fail' | 'skip';
+
+export function urlsOf(reply: Reply): Set<string> {
+  return new Set(reply.objects.map(({ url }) => url));
+}
+
+/**
+ * Passes when the reply is no `111`.
+ * @throws Mismatch it is one and must not; NotApplicable the engine may lack what the query needs, and says so
+ */
+export function notRefused(reply: Reply, what: string, onRefusal: OnRefusal = 'fail'): void {
+  const [fatal] = textsOf(reply, 111);
+  if (fatal === undefined) return;
+  // BRK-4.18: what the engine lacks is not called malformed.
+  if (onRefusal === 'skip' && !/malformed|syntax/i.test(fatal)) {
+    throw new NotApplicable(`the broker does not do this: ${printable(fatal)}`);
+  }
+  throw new Mismatch(`a query is refused: ${printable(what)}`, {
+    expected: 'results',
+    received: printable(`111 - ${fatal}`),
+  });
+}
+
+/** The message is refused: nothing but notices, then one `111` with the word ERROR, then the end (BRK-4.13, 4.14). @throws Mismatch */
+export function refused(reply: Reply, message: string): void {
+  const results = reply.items.filter(({ code }) => code !== 101 && code !== 103);
+  const [fatal, ...more] = results;
+  const last = reply.items.at(-1);
+  check(
+    fatal?.code === 111 && more.length === 0 && last === fatal && fatal.text.includes('ERROR'),
+    `not refused: ${printable(message, 80)}`,
+    { expected: '111 - ... ERROR ..., and nothing behind it', received: shown(reply) },
+  );
+}
+
+/** Equal but for URLs of which the survey cannot say whose they are. @throws Mismatch */
+export function sameSet(
+  wanted: ReadonlySet<string>,
+  came: ReadonlySet<string>,
+  { shared }: Pick<Survey, 'shared'>,
+  query: string,
+): void {
+  const missing = [...wanted].filter((url) => !came.has(url) && !shared.has(url));
+  const surplus = [...came].filter((url) => !wanted.has(url) && !shared.has(url));
+  check(missing.length + surplus.length === 0, `wrong objects for ${printable(query)}`, {
+    expected: `${wanted.size} objects${missing.length > 0 ? `, among them ${printable(missing[0] ?? '')}` : ''}`,
+    received: `${came.size} objects${surplus.length > 0 ? `, among them ${printable(surplus[0] ?? '')}` : ''}`,
+  });
+}
+
+/** At least these. @throws Mismatch */
+export function includesAll(wanted: ReadonlySet<string>, came: ReadonlySet<string>, query: string): void {
+  const [missing] = [...wanted].filter((url) => !came.has(url));
+  check(missing === undefined, `an object is not found by ${printable(query)}`, {
+    expected: printable(missing ?? ''),
+    received: `${came.size} other objects`,
+  });
+}

@@ -1,0 +1,243 @@
+import { ConnectionError } from '../../../protocols/errors.js';
+import { check } from '../case.js';
+import { printable } from '../printable.js';
+import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
+import { notRefused, refused, sameSet, urlsOf } from './judgements.js';
+import { readReply, shown } from './reply.js';
+import { anyWord, SURVEY_MS } from './survey.js';
+
+/** BRK-1.8: bytes of the longest message. */
+const LONGEST = 64 * 1024;
+/** Bytes behind which nobody may still be waiting for an end of the message. */
+const ENDLESS = 1 << 20;
+/** Milliseconds the Broker gets to say that a message is too long, before more is sent. */
+const PATIENCE_MS = 500;
+
+/** Greeting, and where a message ends: section 1. */
+export const messageCases: readonly BrokerCase[] = [
+  {
+    id: 'greeting/first',
+    title: 'the Broker speaks first, before it has read anything',
+    rules: ['BRK-1.3'],
+    source: 'RC; S',
+    level: 'MUST',
+    async run(context) {
+      await (await context.connect()).line();
+    },
+  },
+  {
+    id: 'greeting/form',
+    title: 'the first line is 200 - and a text',
+    rules: ['BRK-1.3', 'BRK-4.1'],
+    source: 'RC; S',
+    level: 'MUST',
+    async run(context) {
+      const line = await (await context.connect()).line();
+      check(/^200 - \S/.test(line), 'not the first line of a Broker', {
+        expected: '200 - HARVEST Broker <version>',
+        received: printable(line),
+      });
+    },
+  },
+  {
+    id: 'greeting/broker',
+    title: 'the first line has the word Broker, by which clients know the port',
+    rules: ['BRK-1.4'],
+    source: 'RC',
+    level: 'MUST',
+    async run(context) {
+      const line = await (await context.connect()).line();
+      check(/broker/i.test(line), 'the word Broker is missing', {
+        expected: '200 - HARVEST Broker <version>',
+        received: printable(line),
+      });
+    },
+  },
+  {
+    id: 'message/crlf',
+    title: 'a message that ends in CR LF is answered though the client does not close its side',
+    rules: ['BRK-1.7', 'BRK-1.6', 'BRK-4.12'],
+    source: 'RC',
+    level: 'MUST',
+    async run(context) {
+      notRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+    },
+  },
+  sameAnswer(
+    'message/lf',
+    'a message that ends in LF alone is answered',
+    ['BRK-1.8'],
+    'SHOULD',
+    (line) => `${line}\n`,
+  ),
+  sameAnswer(
+    'message/empty-lines',
+    'empty lines before the message are skipped',
+    ['BRK-1.8'],
+    'SHOULD',
+    (line) => `\r\n\n${line}\r\n`,
+  ),
+  sameAnswer(
+    'message/long',
+    'a message of just under 64 KiB is understood',
+    ['BRK-1.8'],
+    'SHOULD',
+    (line) => `${line.replace(' ', ' '.repeat(LONGEST - line.length - 100))}\r\n`,
+  ),
+  {
+    id: 'message/bytewise',
+    title: 'a message may come one byte at a time',
+    rules: ['BRK-1.7', 'BRK-1.8'],
+    source: 'RC',
+    level: 'MUST',
+    timeoutMs: SURVEY_MS,
+    async run(context) {
+      const { line, word, survey } = await knownQuery(context);
+      const wire = await context.session();
+      for (const byte of `${line}\r\n`) await wire.send(byte);
+      sameSet(word.urls, urlsOf(await readReply(wire)), survey, word.text);
+    },
+  },
+  {
+    id: 'message/end-of-input',
+    title: 'a message without a line end is complete when the client closes its side, and is answered',
+    rules: ['BRK-1.8'],
+    source: 'project choice',
+    level: 'SHOULD',
+    timeoutMs: SURVEY_MS,
+    async run(context) {
+      const { line, word, survey } = await knownQuery(context);
+      const wire = await context.session();
+      await wire.send(line);
+      wire.endInput();
+      sameSet(word.urls, urlsOf(await readReply(wire)), survey, word.text);
+    },
+  },
+  {
+    id: 'message/lf-in-quotes',
+    title: 'an LF between double quotes does not end the message',
+    rules: ['BRK-1.8'],
+    source: 'project choice',
+    level: 'SHOULD',
+    timeoutMs: SURVEY_MS,
+    async run(context) {
+      const { survey, word } = await knownQuery(context);
+      const query = `"zzyzx\nplugh" or ${word.text}`;
+      sameSet(word.urls, await context.found(query, 'fail'), survey, query);
+    },
+  },
+  {
+    id: 'message/one',
+    title: 'a connection carries one message: a second one is not answered',
+    rules: ['BRK-1.6'],
+    source: 'inferred: RC',
+    level: 'SHOULD',
+    timeoutMs: SURVEY_MS,
+    async run(context) {
+      const { line, word } = await knownQuery(context);
+      const reply = await context.exchange(`${line}\r\n${line}\r\n`);
+      check(reply.objects.length === urlsOf(reply).size && reply.objects.length > 0, 'two replies came', {
+        expected: `the ${word.urls.size} objects of one reply`,
+        received: `${reply.objects.length} objects`,
+      });
+    },
+  },
+  {
+    id: 'message/too-long',
+    title: 'a message that does not end is refused with 111',
+    rules: ['BRK-1.8'],
+    source: 'project choice',
+    level: 'SHOULD',
+    async run(context) {
+      const wire = await context.session();
+      const answered = wire.peek();
+      answered.catch(() => {});
+      await wire.send('#USER #END '.padEnd(LONGEST + 2, 'x'));
+      let sent = LONGEST + 2;
+      if (!(await settledWithin(answered, PATIENCE_MS))) {
+        await wire.send('x'.repeat(ENDLESS)).catch(ignoreClosed);
+        sent += ENDLESS;
+      }
+      refused(await readReply(wire), `${sent} bytes without an end`);
+    },
+  },
+  {
+    id: 'message/bytes-above-127',
+    title: 'bytes above 127 are taken as they are',
+    rules: ['BRK-1.10'],
+    source: 'RC; project choice',
+    level: 'SHOULD',
+    async run(context) {
+      for (const word of ['caf\xe9', 'caf\xc3\xa9', '\xff\xfe\x80']) {
+        const message = Buffer.from(`#USER #opaque #END "${word}"\r\n`, 'latin1');
+        notRefused(await context.exchange(message), word);
+      }
+    },
+  },
+  {
+    id: 'reply/closes',
+    title: 'the Broker closes after the reply, and the reply has no other end',
+    rules: ['BRK-1.6', 'BRK-4.12'],
+    source: 'inferred: S, RC',
+    level: 'MUST',
+    async run(context) {
+      const reply = await context.ask('#USER #END zzyzx');
+      check(
+        reply.items.every(({ code }) => [101, 103, 111, 120, 122, 124, 125, 126, 127, 130].includes(code)),
+        'an item with another code',
+        { expected: '101 103 111 120 122 124 125 126 127 130, or 200', received: shown(reply) },
+      );
+    },
+  },
+];
+
+/** The same answer to another form of the same message. */
+function sameAnswer(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  level: 'MUST' | 'SHOULD',
+  form: (line: string) => string,
+): BrokerCase {
+  return {
+    id,
+    title,
+    rules,
+    source: level === 'MUST' ? 'RC' : 'project choice',
+    level,
+    timeoutMs: SURVEY_MS,
+    async run(context) {
+      const { line, word, survey } = await knownQuery(context);
+      sameSet(word.urls, urlsOf(await context.exchange(form(line))), survey, word.text);
+    },
+  };
+}
+
+/** A message whose answer is known. */
+async function knownQuery(context: BrokerContext) {
+  const survey = await context.survey();
+  const word = anyWord(survey);
+  return { survey, word, line: `#USER ${PLAIN_FLAGS} #END ${word.text}` };
+}
+
+/** The Broker may close on us while we are still sending; what it said before is what counts. */
+function ignoreClosed(error: unknown): void {
+  if (!(error instanceof ConnectionError)) throw error;
+}
+
+/** Whether it has come to something, either way, by then. */
+async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const settled = work.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([settled, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

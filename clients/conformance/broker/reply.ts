@@ -1,0 +1,166 @@
+import { ConnectionError } from '../../../protocols/errors.js';
+import { printable } from '../printable.js';
+import type { Wire } from '../wire.js';
+
+/** One item of a reply (BRK-4.1), text and bytes as they came. `200` lines are no items: they are ignored (BRK-1.5). */
+export interface Item {
+  readonly code: number;
+  /** What follows `NNN - `, as Latin-1, without a CR. */
+  readonly text: string;
+  /** The counted bytes of a `124` or `127`. */
+  readonly value?: Buffer;
+}
+
+/** What is wrong with the layout of a reply; cases about the layout look at these, the others read on. */
+export interface Problem {
+  /** `form`: no `NNN - text`. `cr`: a CR before an LF. `no-lf`: no LF behind counted bytes. `count`: no byte count. `cut`: it ends within an item. */
+  readonly kind: 'form' | 'cr' | 'no-lf' | 'count' | 'cut';
+  readonly text: string;
+}
+
+/** The items of one object, `120` and `130` among them; `ended` is false when there was no `130`. */
+export interface FoundObject {
+  /** Bytes as Latin-1. */
+  readonly url: string;
+  readonly items: readonly Item[];
+  readonly ended: boolean;
+}
+
+/** A whole reply, to the end of the connection. */
+export interface Reply {
+  readonly items: readonly Item[];
+  readonly objects: readonly FoundObject[];
+  readonly problems: readonly Problem[];
+  /** More than the limits allow was there; the rest was not read. */
+  readonly truncated: boolean;
+}
+
+export interface ReplyLimits {
+  /** Default 20 000. */
+  readonly maxObjects?: number;
+  /** Default 64 MiB. */
+  readonly maxBytes?: number;
+}
+
+const MAX_PROBLEMS = 20;
+const LF = 0x0a;
+
+/** Reads what follows the version line, until the Broker closes (BRK-4.12). Rejects with ConnectionError on silence. */
+export async function readReply(wire: Wire, limits: ReplyLimits = {}): Promise<Reply> {
+  const { maxObjects = 20_000, maxBytes = 64 << 20 } = limits;
+  const items: Item[] = [];
+  const problems: Problem[] = [];
+  const problem = (kind: Problem['kind'], text: string) => {
+    if (problems.length < MAX_PROBLEMS) problems.push({ kind, text });
+  };
+  let objects = 0;
+  let size = 0;
+  let truncated = false;
+  while ((await wire.peek()) !== undefined) {
+    if (objects > maxObjects || size > maxBytes) {
+      truncated = true;
+      await wire.close();
+      break;
+    }
+    const line = await lastLine(wire, problem);
+    size += line.length;
+    if (line.endsWith('\r')) problem('cr', printable(line));
+    const match = /^(\d{3}) - ?(.*)$/s.exec(line.endsWith('\r') ? line.slice(0, -1) : line);
+    if (match === null || !/^\d{3} - /.test(line)) problem('form', printable(line));
+    if (match === null) continue;
+    const code = Number(match[1]);
+    const text = match[2] ?? '';
+    if (code === 200) continue;
+    if (code === 130) objects++;
+    if (code !== 124 && code !== 127) {
+      items.push({ code, text });
+      continue;
+    }
+    const count = countOf(code, text);
+    if (count === undefined || count > maxBytes) {
+      problem('count', printable(line));
+      items.push({ code, text });
+      continue;
+    }
+    const value = await counted(wire, count, problem);
+    size += value.length;
+    items.push({ code, text, value });
+  }
+  return { items, objects: objectsOf(items), problems, truncated };
+}
+
+/** BRK-4.4, 4.6: `124 - nbytes`, `127 - name nbytes`. */
+function countOf(code: number, text: string): number | undefined {
+  const digits = (code === 124 ? /^(\d{1,9})$/ : /^.+ (\d{1,9})$/s).exec(text)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+async function lastLine(wire: Wire, problem: (kind: 'cut', text: string) => void): Promise<string> {
+  try {
+    return await wire.line();
+  } catch (error) {
+    // Silence and resets show again with the next byte that is asked for.
+    if (!(error instanceof ConnectionError)) throw error;
+    problem('cut', error.message);
+    await wire.peek();
+    return '';
+  }
+}
+
+async function counted(
+  wire: Wire,
+  count: number,
+  problem: (kind: 'cut' | 'no-lf', text: string) => void,
+): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let missing = count;
+  while (missing > 0) {
+    const bytes = await wire.read();
+    if (bytes === undefined) {
+      problem('cut', `the reply ends ${missing} bytes before the end of ${count} counted bytes`);
+      return Buffer.concat(parts);
+    }
+    parts.push(bytes.subarray(0, missing));
+    if (bytes.length > missing) wire.unread(bytes.subarray(missing));
+    missing -= Math.min(missing, bytes.length);
+  }
+  const behind = await wire.read();
+  if (behind === undefined || behind[0] !== LF) {
+    problem('no-lf', behind === undefined ? 'the reply ends there' : printable(behind.subarray(0, 40)));
+    if (behind !== undefined) wire.unread(behind);
+  } else if (behind.length > 1) wire.unread(behind.subarray(1));
+  return Buffer.concat(parts);
+}
+
+/** BRK-4.3: an object begins at 120 and ends at 130. */
+function objectsOf(items: readonly Item[]): FoundObject[] {
+  const objects: FoundObject[] = [];
+  let open: Item[] | undefined;
+  const close = (ended: boolean) => {
+    if (open !== undefined) objects.push({ url: open[0]?.text.trim() ?? '', items: open, ended });
+    open = undefined;
+  };
+  for (const item of items) {
+    if (item.code === 120) {
+      close(false);
+      open = [item];
+    } else {
+      open?.push(item);
+      if (item.code === 130) close(true);
+    }
+  }
+  close(false);
+  return objects;
+}
+
+/** The texts of the items with this code. */
+export function textsOf({ items }: Pick<Reply, 'items'>, code: number): string[] {
+  return items.filter((item) => item.code === code).map(({ text }) => text);
+}
+
+/** A reply as a report shows it: its first lines. */
+export function shown({ items }: Reply): string {
+  const lines = items.slice(0, 6).map(({ code, text }) => `${code} - ${text}`);
+  const more = items.length > lines.length ? [`... ${items.length - lines.length} items more`] : [];
+  return lines.length === 0 ? 'nothing' : printable([...lines, ...more].join('\n'));
+}

@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { ConfigError, UsageError } from '../../../protocols/errors.js';
+
+/** What the words of the suite say. */
+export interface SuiteWords {
+  /** HOST, HOST:PORT, or HOST PORT. */
+  readonly address: readonly string[];
+  readonly passwordFile: string | undefined;
+}
+
+const OPTION = '--password-file';
+
+/**
+ * Reads `HOST[:PORT] [--password-file FILE]`.
+ * @throws UsageError an unknown option
+ */
+export function parseWords(words: readonly string[]): SuiteWords {
+  const address: string[] = [];
+  let passwordFile: string | undefined;
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (word === OPTION) {
+      at++;
+      passwordFile = words[at] ?? '';
+    } else if (word.startsWith(`${OPTION}=`)) passwordFile = word.slice(OPTION.length + 1);
+    else if (word.startsWith('-')) throw new UsageError(`unknown option ${word}`);
+    else address.push(word);
+  }
+  if (passwordFile === '') throw new UsageError(`${OPTION} needs the name of a file`);
+  return { address, passwordFile };
+}
+
+/** The first line of the file. Rejects with ConfigError when it cannot be read or is empty. */
+export async function readPassword(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(file, 0, '', `the password cannot be read: ${why}`);
+  });
+  const password = text.split(/\r?\n/)[0] ?? '';
+  if (password === '') throw new ConfigError(file, 1, '', 'no password');
+  return password;
+}
