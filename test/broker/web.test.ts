@@ -47,7 +47,12 @@ t.test('BRK-9.1 the search page is a form that anyone can use', async (t) => {
     t.equal(status, 200, path);
     t.match(headers['content-security-policy'], /default-src 'none'/);
     t.equal($('html').attr('lang'), 'en');
-    t.equal($('script').length, 0);
+    t.same(
+      $('script')
+        .get()
+        .map((it) => [$(it).attr('src'), $(it).text()]),
+      [['/Harvest/enhance.js', '']],
+    );
     t.same(
       ['header', 'nav', 'main', 'footer', 'h1', 'form[role=search]', 'a.skip[href="#main"]'].map(
         (it) => $(it).length,
@@ -155,12 +160,12 @@ t.test('hostile objects and queries stay text', async (t) => {
   );
   t.equal(results.status, 200);
   t.equal(results.$('.results > li').length, 1);
-  t.equal(results.$('script, .results b').length, 0);
+  t.equal(results.$('script:not([src]), .results b').length, 0);
   t.equal(results.$('.results h2 a').length, 0, 'no javascript: link');
   t.notMatch(results.body, /[\u202e\x07]/);
   t.equal(results.$('input[name=query]').attr('value'), 'word or "<b>"');
   const view = await get(results.$('.about a').attr('href') ?? '');
-  t.equal(view.$('script').length, 0);
+  t.equal(view.$('script:not([src])').length, 0);
   t.match(view.$('h1').text(), /<script>alert\(1\)<\/script>"'&/);
   t.same(
     view
@@ -250,7 +255,7 @@ t.test('BRK-4.16 pages of results, and a list that was cut', async (t) => {
   const first = await get(`${QUERY}?${fields}`);
   t.equal(first.$('.results > li').length, 20);
   t.equal(first.$('h1').text(), '45 objects found');
-  t.match(first.$('.count').text(), /matched lines, 1 to 20 shown here/);
+  t.match(first.$('.count').text(), /matched lines, 1 to 20 of 45 shown here/);
   t.same(
     first
       .$('.pager li')
@@ -266,7 +271,7 @@ t.test('BRK-4.16 pages of results, and a list that was cut', async (t) => {
   t.match(last.$('.pager [aria-current=page]').text(), '3');
 
   const cut = await get(`${QUERY}?${fields}&maxobjflag=10`);
-  t.equal(cut.$('h1').text(), 'More than 10 objects found');
+  t.equal(cut.$('h1').text(), '45 objects found', 'counted over the whole result');
   t.equal(cut.$('.results > li').length, 10);
   t.match(cut.$('.note').text(), /Only the first 10 objects/);
 
@@ -284,7 +289,7 @@ t.test('BRK-4.16 pages of results, and a list that was cut', async (t) => {
 t.test('statistics, help, assets, health', async (t) => {
   const { get } = await site(t);
   const stats = await get(`${HOME}stats.html`);
-  t.match(stats.$('dl.facts').text(), /Objects3/);
+  t.match(stats.$('dl.tiles').text(), /Objects3/);
   t.match(stats.$('table').first().text(), /HTML2/);
   const help = await get(`${HOME}queryhelp.html`);
   t.equal(help.$('h1').length, 1);
@@ -294,7 +299,7 @@ t.test('statistics, help, assets, health', async (t) => {
       .get()
       .map((heading) => heading.tagName)
       .join(' '),
-    'h1 h2 h2 h2 h2 h2',
+    'h1 h2 h2 h2 h2 h2 h2',
   );
   for (const link of help.$('link, nav a').get()) {
     t.equal((await get(help.$(link).attr('href') ?? '')).status, 200, help.$(link).attr('href') ?? '');

@@ -27,16 +27,18 @@ try {
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
   t.teardown(() => browser.close());
-  await useWithKeyboard(await browser.newContext({ viewport: { width: 1100, height: 900 } }), url);
+  const viewport = { width: 1100, height: 900 };
+  await useWithKeyboard(await browser.newContext({ viewport }), url);
+  await administer(await browser.newContext({ viewport }), url);
+  await useWithoutScript(await browser.newContext({ viewport, javaScriptEnabled: false }), url);
+  const phone = { width: 360, height: 740 };
+  await lookAt(await browser.newContext({ viewport, reducedMotion: 'reduce' }), url, 'light');
+  await lookAt(await browser.newContext({ viewport: phone, isMobile: true }), url, 'phone');
+  await lookAt(await browser.newContext({ viewport, colorScheme: 'dark' }), url, 'dark');
   await lookAt(
-    await browser.newContext({ viewport: { width: 390, height: 844 }, isMobile: true }),
+    await browser.newContext({ viewport: phone, isMobile: true, colorScheme: 'dark' }),
     url,
-    'phone',
-  );
-  await lookAt(
-    await browser.newContext({ colorScheme: 'dark', viewport: { width: 1100, height: 900 } }),
-    url,
-    'dark',
+    'phone-dark',
   );
   process.stdout.write('ok\n');
 } finally {
@@ -66,7 +68,7 @@ async function startSite(): Promise<string> {
       ),
     };
   });
-  const made = await scene(t, { points: [gatherd.point(2)] });
+  const made = await scene(t, { points: [gatherd.point(2)], conf: 'Opaque-Mode suppress\n' });
   await made.broker.collect();
   const server = await serve(t, made);
   const web = await WebServer.listen({
@@ -104,23 +106,75 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   await tabTo(page, /^A result .*gopher|^A result .*wais/);
   assert.ok(await focusIsVisible(page), 'the focus can be seen');
   await page.screenshot({ path: join(directory, 'focus.png') });
+  await page.keyboard.press('j');
+  await page.keyboard.press('k');
+  assert.match(await focused(page), /^A result/, 'j and k go from result to result');
+  await tabTo(page, /^A facet PostScript/);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.chips');
+  assert.equal(await page.locator('h1').textContent(), '4 objects found', 'a facet narrows the result');
+  await page.screenshot({ path: join(directory, 'narrowed.png') });
+  await page.keyboard.press('/');
+  assert.equal(await focused(page), 'INPUT query', '/ goes to the query');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.chips');
   await tabTo(page, /^A summary/);
   await page.keyboard.press('Enter');
   await page.waitForSelector('dl.attributes');
   assert.match((await page.locator('h1').textContent()) ?? '', /^Notes on (?:gopher|wais)/);
-  await page.screenshot({ path: join(directory, 'object.png') });
+
+  await page.goto(`${url}advanced.html`);
+  await page.keyboard.type('internet');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.results');
+  assert.equal(await page.locator('#query').inputValue(), '"internet"', 'the advanced form writes a query');
+  assert.doesNotMatch(page.url(), /value2=/, 'empty fields stay out of the address');
 
   await page.goto(`${url}Harvest/cgi-bin/BrokerQuery.cgi?query=gopher+and+(`);
+  assert.equal(await focused(page), 'INPUT query', 'the cursor is where the query is wrong');
   await page.screenshot({ path: join(directory, 'fault.png') });
-  await page.goto(`${url}stats.html`);
-  await page.screenshot({ path: join(directory, 'stats.png') });
-  await page.goto(`${url}Harvest/brokers/example/queryhelp.html`);
-  await page.screenshot({ path: join(directory, 'help.png') });
   // The query with a fault is answered with status 400, which Chromium reports on its console.
   assert.deepEqual(
     complaints.filter((complaint) => !complaint.includes('400 (Bad Request)')),
     [],
   );
+}
+
+/** Sends commands from the administration page, with the keyboard. */
+async function administer(context: BrowserContext, url: string): Promise<void> {
+  const page = await context.newPage();
+  await page.goto(`${url}admin.html`);
+  await page.screenshot({ path: join(directory, 'admin.png') });
+  await tabTo(page, /^SELECT command/);
+  await page.keyboard.type('Generate');
+  await tabTo(page, /^INPUT password/);
+  await page.keyboard.type('wrong');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.outcome .error');
+  assert.match((await page.locator('.outcome').textContent()) ?? '', /Invalid password/);
+  await tabTo(page, /^INPUT password/);
+  await page.keyboard.type('open sesame');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.outcome pre');
+  assert.match((await page.locator('.outcome').textContent()) ?? '', /Objects: 48/);
+  assert.doesNotMatch(page.url(), /sesame/, 'the password is not in the address');
+  assert.doesNotMatch(await page.content(), /sesame/, 'nor in the page');
+  await page.screenshot({ path: join(directory, 'admin-outcome.png') });
+}
+
+/** The same site for a browser that runs no script. */
+async function useWithoutScript(context: BrowserContext, url: string): Promise<void> {
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.keyboard.type('gopher');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.results');
+  assert.equal(await page.locator('h1').textContent(), '6 objects found');
+  await page.goto(`${url}admin.html`);
+  await page.selectOption('#command', 'do-stats');
+  await page.fill('#password', 'open sesame');
+  await page.click('button');
+  await page.waitForSelector('.outcome pre');
 }
 
 async function lookAt(context: BrowserContext, url: string, name: string): Promise<void> {
@@ -129,13 +183,19 @@ async function lookAt(context: BrowserContext, url: string, name: string): Promi
   for (const [part, path] of [
     ['search', ''],
     ['results', `Harvest/cgi-bin/BrokerQuery.cgi?${fields}`],
+    ['object', 'Harvest/cgi-bin/DisplayObject.cgi?object=/Harvest/brokers/example/objects/0/OBJ1'],
+    ['stats', 'stats.html'],
+    ['help', 'queryhelp.html'],
+    ['advanced', 'advanced.html'],
+    ['admin', 'admin.html'],
+    ['adminhelp', 'adminhelp.html'],
   ] as const) {
     await page.goto(`${url}${path}`);
     const overflow = await page.evaluate(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
     assert.equal(overflow, 0, `${name} ${part} fits the screen`);
-    await page.screenshot({ path: join(directory, `${part}-${name}.png`) });
+    await page.screenshot({ path: join(directory, `${part}-${name}.png`), fullPage: true });
   }
 }
 
@@ -143,8 +203,9 @@ async function lookAt(context: BrowserContext, url: string, name: string): Promi
 async function focused(page: Page): Promise<string> {
   const text = await page.evaluate(`(() => {
     const it = document.activeElement;
-    const kind = it.closest('.results h2') ? 'result' : it.closest('.results .about') ? 'summary' : it.className;
-    return [it.tagName, it.name || kind, it.innerText].filter(Boolean).join(' ');
+    const kind = it.closest('.results h2') ? 'result' : it.closest('.results .about') ? 'summary'
+      : it.closest('.facets') ? 'facet' : it.className;
+    return [it.tagName, it.name || kind, it.tagName === 'SELECT' ? '' : it.innerText].filter(Boolean).join(' ');
   })()`);
   return String(text);
 }
@@ -154,7 +215,7 @@ async function focusIsVisible(page: Page): Promise<boolean> {
 }
 
 async function tabTo(page: Page, wanted: RegExp): Promise<void> {
-  for (let presses = 0; presses < 40; presses++) {
+  for (let presses = 0; presses < 120; presses++) {
     await page.keyboard.press('Tab');
     if (wanted.test(await focused(page))) return;
   }

@@ -1,5 +1,7 @@
 import type { QueryRequest } from '../../../clients/broker/index.js';
 import { decodeText } from '../../../protocols/soif/index.js';
+import { composeQuery } from './advanced.js';
+import { type Narrowing, readNarrowings, writeNarrowing } from './narrow.js';
 
 /** The fields of the query form (BRK-9.1), read. */
 export interface QueryForm {
@@ -24,6 +26,14 @@ export interface QueryForm {
   readonly lifetime?: number;
   /** Page of the results, from 1. */
   readonly page: number;
+  /** `narrow`: restrictions chosen from the facets. */
+  readonly narrow: readonly Narrowing[];
+  /** `format`: as a page, a feed or data. */
+  readonly format: 'html' | 'rss' | 'json';
+  /** `brokerqueryconfig`: formatting file, empty = default (BRK-9.5). */
+  readonly config: string;
+  /** `broker`, or `host` and `port` as one: which of the brokers listed in Brokers.cf; empty = this one. */
+  readonly broker: string;
 }
 
 /** BRK-8.6: how the form stands when it is opened. */
@@ -39,16 +49,25 @@ export const DEFAULT_FORM: QueryForm = {
   maxObjects: 50,
   maxLines: 8,
   page: 1,
+  narrow: [],
+  format: 'html',
+  config: '',
+  broker: '',
 };
 
 /** Largest number of a field, and the longest query in characters. */
 const MAX_NUMBER = 1_000_000;
 const MAX_QUERY = 8192;
 
+/** Longest name of a file or a broker, characters. */
+const MAX_NAME = 255;
+
+const FORMATS = ['html', 'rss', 'json'] as const;
+
 /**
  * Reads the fields. What is missing means what its flag's absence means to a Broker (BRK-3.7), as old query URLs
- * expect; what is wrong counts as missing. `broker`, `host` and `port` are not looked at: a page that asks
- * whatever host it is told to would be an open relay.
+ * expect; what is wrong counts as missing. Without a `query` the fields of the advanced form make one. `broker`, `host` and
+ * `port` only choose among the brokers of Brokers.cf: a page that asks whatever host it is told to would be an open relay.
  */
 export function readForm(fields: URLSearchParams): QueryForm {
   const on = (name: string) => fields.get(name)?.toLowerCase() === 'on';
@@ -61,7 +80,7 @@ export function readForm(fields: URLSearchParams): QueryForm {
   };
   return {
     // One line: the message ends at a line end (BRK-1.8).
-    query: (fields.get('query') ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_QUERY),
+    query: oneLine(fields.get('query') ?? '') || oneLine(composeQuery(fields)),
     ignoreCase: on('caseflag'),
     matchWord: on('wordflag'),
     errors: number('errorflag', 8) ?? 0,
@@ -70,8 +89,23 @@ export function readForm(fields: URLSearchParams): QueryForm {
     verbose: on('verbose'),
     sort: fields.get('sort') === 'by-NML' ? 'by-NML' : 'by-rank',
     page: Math.max(1, number('page', 10_000) ?? 1),
+    narrow: readNarrowings(fields.getAll('narrow')),
+    format: FORMATS.find((format) => format === fields.get('format')) ?? 'html',
+    config: (fields.get('brokerqueryconfig') ?? '').slice(0, MAX_NAME),
+    broker: readBroker(fields).slice(0, MAX_NAME),
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined && value > 0)),
   };
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUERY);
+}
+
+/** BRK-9.1: `broker=NAME`, `host=HOST:PORT`, or `host` and `port` in older forms. */
+function readBroker(fields: URLSearchParams): string {
+  const host = fields.get('host')?.trim() ?? '';
+  const port = fields.get('port')?.trim() ?? '';
+  return fields.get('broker')?.trim() || (host === '' || port === '' ? host : `${host}:${port}`);
 }
 
 /**
@@ -118,6 +152,10 @@ export function writeForm(form: QueryForm): string {
     ['page', form.page > 1 ? form.page : undefined],
   ];
   for (const [name, value] of numbers) if (value !== undefined) fields.set(name, String(value));
+  for (const narrowing of form.narrow) fields.append('narrow', writeNarrowing(narrowing));
+  if (form.config !== '') fields.set('brokerqueryconfig', form.config);
+  if (form.broker !== '') fields.set('broker', form.broker);
+  if (form.format !== 'html') fields.set('format', form.format);
   return fields.toString();
 }
 

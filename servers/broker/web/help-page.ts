@@ -1,3 +1,4 @@
+import { COMMAND_GROUPS } from './admin-commands.js';
 import { type Html, html } from './html.js';
 
 /** Help for people who search: what the query language can say (BRK-2), with examples. */
@@ -37,7 +38,51 @@ export function helpPart(): Html {
 <h2>Patterns</h2>
 <p>In a word, <code>.</code> stands for any one character, <code>#</code> for any number of them, <code>[a-f]</code> for one of a class; <code>^</code> and <code>$</code> are the ends of a line. A backslash takes the next character as it is: <code>3\\.14</code>.</p>
 
+<h2>Narrowing, ordering, following</h2>
+<p>Beside the results stand the types, hosts and gatherers of everything that was found, with counts; each narrows the result to it. Results come best first, or those with most matched lines first. <em>RSS</em> is an address for a feed reader, <em>JSON</em> one for programs.</p>
+
 <h2>Limits</h2>
 <p>A search that takes too long is stopped, and what was found until then is shown. A list that was cut says so.</p>
+<p>With a keyboard: <kbd>/</kbd> goes to the query, <kbd>j</kbd> and <kbd>k</kbd> go from result to result.</p>
+</article>`;
+}
+
+/** Help for administrators: what each command does (BRK-5.1, 9.13). */
+export function adminHelpPart(admin: string): Html {
+  return html`<article>
+<h1>Help for administrators</h1>
+<p>The <a href="${admin}">administration page</a> sends one command at a time to the Broker. Each needs the password that <code>Admin-Password</code> sets in <code>broker.conf</code>; it is sent with the command and kept nowhere. What takes long goes on in the background and is logged. What commands change lasts until the Broker ends: what is to stay belongs into <code>broker.conf</code>.</p>
+${COMMAND_GROUPS.map(
+  ({ title, commands }) => html`<h2>${title}</h2>
+<dl>
+${commands.map((command) => html`<div><dt>${command.title}</dt><dd>${command.effect}${command.parameter === undefined ? '' : html`; <em>parameters:</em> ${command.parameter}`} <span class="raw"><code>#${command.kind}</code></span></dd></div>\n`)}</dl>
+`,
+)}
+<p>After deleting objects, use <em>Index corpus</em>. A list is separated by blanks. The same commands can be sent by <code>harvest broker admin</code>.</p>
+</article>`;
+}
+
+/** Help about content summaries (BRK-9.13): what SOIF is, and the usual attributes. */
+export function soifHelpPart(): Html {
+  return html`<article>
+<h1>About summaries</h1>
+<p>A broker does not hold documents but a <em>content summary</em> of each: a record in SOIF, the Summary Object Interchange Format. A summary has a type, the address of its document, and attributes with values of any length.</p>
+<pre class="sample">@FILE { http://www.example.org/
+Title{10}:	An example
+Type{4}:	HTML
+}</pre>
+<p>The number in braces is the length of the value in bytes, so that a value can hold anything.</p>
+<h2>Usual attributes</h2>
+<dl>
+<div><dt>Title, Author, Abstract, Keywords, Description</dt><dd>what the document says about itself.</dd></div>
+<div><dt>Full-Text, Partial-Text</dt><dd>all of its text, or the beginning.</dd></div>
+<div><dt>Type, File-Size, MD5</dt><dd>its kind, its size in bytes, and a fingerprint of its content.</dd></div>
+<div><dt>URL-References</dt><dd>the addresses that it links to.</dd></div>
+<div><dt>Last-Modification-Time</dt><dd>when the document was last changed.</dd></div>
+<div><dt>Update-Time</dt><dd>when its summary was made.</dd></div>
+<div><dt>Time-to-Live, Refresh-Rate</dt><dd>seconds until the summary is dropped, and until it is made again.</dd></div>
+<div><dt>Gatherer-Name, Gatherer-Host, Gatherer-Version</dt><dd>who made the summary.</dd></div>
+</dl>
+<p>Any of them can be searched: <code>author : writer</code>. Names are compared without regard to case.</p>
 </article>`;
 }

@@ -1,31 +1,22 @@
 import { BrokerClient } from '../../../clients/broker/index.js';
-import { parseQuery, type Query } from '../../../protocols/broker/index.js';
+import { parseQuery, type Query, type QueryFault, queryFault } from '../../../protocols/broker/index.js';
 import { PeerError, ProtocolError } from '../../../protocols/errors.js';
 import { type QueryForm, toRequest } from './form.js';
-import { type Results, SHOWN_ATTRIBUTES, type ShownHit, shownHit } from './results-page.js';
+import { type Results, SHOWN_ATTRIBUTES, type ShownHit, shownHit } from './results.js';
 
-/** A query that the language does not allow. */
-export interface QueryFault {
+/** A query that the language does not allow; places are characters. */
+export interface FaultyQuery extends QueryFault {
   readonly kind: 'fault';
-  readonly message: string;
-  /** Characters of the query before the fault. */
-  readonly at: number;
 }
 
 /** Reads a query as the broker will, so that a fault is shown at its place instead of as the broker's sentence. */
-export function readQuery(text: string): { readonly kind: 'query'; readonly query: Query } | QueryFault {
+export function readQuery(text: string): { readonly kind: 'query'; readonly query: Query } | FaultyQuery {
   try {
     return { kind: 'query', query: parseQuery(text) };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    // The rule and the byte offset are for protocol people; the page shows the place.
-    const message = error.message.replace(/ \([^()]*, offset [0-9]+\)$/, '');
-    return { kind: 'fault', message, at: charactersBefore(text, error.offset) };
+    return { kind: 'fault', ...queryFault(text, error) };
   }
-}
-
-function charactersBefore(text: string, bytes: number): number {
-  return Buffer.from(text).subarray(0, bytes).toString('utf8').length;
 }
 
 /** Where the broker is and how it answers. */
@@ -35,6 +26,13 @@ export interface QueryTarget {
   readonly opaqueMode: 'suppress' | 'show';
   /** `Max-Results`. */
   readonly maxResults: number;
+  /** Seconds without a word after which it counts as down (`Timeout`, BRK-9.6). */
+  readonly timeout?: number;
+}
+
+/** Objects to list: what the form asks for, at most what the broker gives. */
+export function wantedObjects(form: QueryForm, maxResults: number): number {
+  return Math.min(form.maxObjects ?? maxResults, maxResults);
 }
 
 /** How a search can end: with results, or refused by the broker before any. */
@@ -53,9 +51,10 @@ export async function askBroker(
   target: QueryTarget,
   signal: AbortSignal,
 ): Promise<QueryOutcome> {
-  const { host, port, opaqueMode, maxResults } = target;
-  const client = new BrokerClient({ host, port, opaqueMode });
-  const wanted = Math.min(form.maxObjects ?? maxResults, maxResults);
+  const { host, port, opaqueMode, maxResults, timeout } = target;
+  const patience = timeout === undefined ? {} : { idleTimeoutMs: timeout * 1000 };
+  const client = new BrokerClient({ host, port, opaqueMode, ...patience });
+  const wanted = wantedObjects(form, maxResults);
   const found = client.query(query, { ...toRequest(form, wanted, SHOWN_ATTRIBUTES), signal });
   const hits: ShownHit[] = [];
   let failure: string | undefined;

@@ -1,155 +1,138 @@
-import { type BrokerHit, parseMatchedLine } from '../../../protocols/broker/index.js';
-import { decodeText } from '../../../protocols/soif/index.js';
+import type { FacetCounts } from './facets.js';
+import { facetsPart, narrowedBy } from './facets-part.js';
 import { type QueryForm, writeForm } from './form.js';
 import { type Content, type Html, html, link } from './html.js';
-import { byteSize, date } from './values.js';
+import type { Results, ShownHit } from './results.js';
+import type { Variables } from './templates.js';
+import { byteSize, date, plural } from './values.js';
 
 /** Objects on one page of results. */
 export const PAGE_OBJECTS = 20;
 
-/** Attributes the page asks for beside what every result has. */
-export const SHOWN_ATTRIBUTES = [
-  'title',
-  'type',
-  'file-size',
-  'last-modification-time',
-  'update-time',
-] as const;
-
-/** Longest description shown, characters. */
-const MAX_DESCRIPTION = 600;
-
-/** Longest matched line shown, characters. */
-const MAX_LINE = 400;
-
-/** Longest attribute shown (title, type), characters. */
-const MAX_ATTRIBUTE = 200;
-
-/** Matched lines of one object shown; all are counted. */
-const MAX_LINES = 100;
-
-/** What is kept of a hit: bounded, whatever the broker sends. */
-export interface ShownHit {
-  readonly url: string;
-  readonly objectUrl?: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly lines: readonly { readonly attribute?: string; readonly text: string }[];
-  /** Matched lines in all. */
-  readonly lineCount: number;
-  readonly type?: string;
-  readonly size?: string;
-  readonly modified?: string;
-}
-
-/** What a search gave. */
-export interface Results {
-  readonly hits: readonly ShownHit[];
-  /** There are more objects than were asked for (BRK-4.16). */
-  readonly truncated: boolean;
-  /** The broker's messages (`101`) and errors (`103`). */
-  readonly messages: readonly string[];
-  readonly errors: readonly string[];
-  /** Why the results ended early (`111`, or the connection broke), if they did. */
-  readonly failure?: string;
-}
+/** More objects than any broker lists: as many as it gives. */
+const ALL_OBJECTS = 1_000_000;
 
 /** How results are shown. */
 export interface ResultsOptions {
+  /** Path of the query program. */
   readonly action: string;
   readonly highlight: (text: string) => Content;
   /** Path of the readable view of an object, from the URL in its `125`; undefined if that is not ours. */
   readonly summaryPath: (objectUrl: string) => string | undefined;
+  /** Counts of the whole result, if they could be made. */
+  readonly counts?: FacetCounts;
+  /** Objects of one page. */
+  readonly pageObjects: number;
 }
 
-/** The part of the page below the form (BRK-9.8: set begin, objects, set end). */
-export function resultsPart(form: QueryForm, results: Results, options: ResultsOptions): Html {
-  const { hits } = results;
-  const lines = hits.reduce((sum, hit) => sum + hit.lineCount, 0);
-  const pages = Math.max(1, Math.ceil(hits.length / PAGE_OBJECTS));
+/** The objects of one page of a result. */
+export interface ResultPage {
+  readonly hits: readonly ShownHit[];
+  /** Index of the first of them in the result. */
+  readonly first: number;
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** The page of the result that the form asks for, or the last. */
+export function pageOf(form: QueryForm, results: Results, pageObjects: number): ResultPage {
+  const pages = Math.max(1, Math.ceil(results.hits.length / pageObjects));
   const page = Math.min(form.page, pages);
-  const first = (page - 1) * PAGE_OBJECTS;
-  const shown = hits.slice(first, first + PAGE_OBJECTS);
-  const count = `${results.truncated ? 'More than ' : ''}${plural(hits.length, 'object')}`;
-  const range = pages > 1 ? `, ${first + 1} to ${first + shown.length} shown here` : '';
+  const first = (page - 1) * pageObjects;
+  return { hits: results.hits.slice(first, first + pageObjects), first, page, pages };
+}
+
+/** The variables of the definitions around the objects: ours are whole pieces of HTML. */
+export function setVariables(
+  form: QueryForm,
+  results: Results,
+  part: ResultPage,
+  options: ResultsOptions,
+): Variables {
+  const { action, counts } = options;
+  const begin = part.hits.length === 0 ? '' : html`<ol class="results" start="${part.first + 1}">\n`;
+  const lines = results.hits.reduce((sum, hit) => sum + hit.lineCount, 0);
+  return {
+    nobjects: String(results.hits.length),
+    nopaquelines: String(lines),
+    results_begin: html`${head(form, results, part, options)}${begin}`,
+    results_end: part.hits.length === 0 ? '' : html`</ol>`,
+    pager: part.pages > 1 ? pager(form, part, action) : '',
+    facets: counts === undefined ? '' : facetsPart(form, counts, action),
+    more_url: `${action}?${writeForm({ ...form, maxObjects: ALL_OBJECTS, page: 1 })}`,
+  };
+}
+
+function head(form: QueryForm, results: Results, part: ResultPage, options: ResultsOptions): Html {
+  const { hits } = results;
+  const { action, counts } = options;
+  const lines = hits.reduce((sum, hit) => sum + hit.lineCount, 0);
+  const shownTo = part.first + part.hits.length;
+  const range = part.pages > 1 ? `, ${part.first + 1} to ${shownTo} of ${hits.length} shown here` : '';
+  const url = (change: Partial<QueryForm>) => `${action}?${writeForm({ ...form, page: 1, ...change })}`;
   return html`<section aria-labelledby="results">
-<h1 id="results">${hits.length === 0 ? 'Nothing found' : `${count} found`}</h1>
+<h1 id="results">${heading(results, counts)}</h1>
 ${results.failure === undefined ? '' : notice('error', 'The results are incomplete.', results.failure)}
 ${results.errors.map((text) => notice('error', 'The broker reports:', text))}
 ${results.messages.map((text) => notice('note', '', text))}
-${results.truncated ? notice('note', '', `Only the first ${hits.length} objects are listed. Ask for more objects in the settings, or make the query narrower.`) : ''}
-${hits.length === 0 ? nothingFound() : html`<p class="count">For <q>${form.query}</q>${form.matchedLines ? `, ${plural(lines, 'matched line')}` : ''}${range}.</p>`}
-${shown.length === 0 ? '' : html`<ol class="results" start="${first + 1}">\n${shown.map((hit) => result(hit, form, options))}</ol>`}
-${pages > 1 ? pager(form, page, pages, options.action) : ''}
-</section>`;
+${narrowedBy(form, action)}${
+  hits.length === 0
+    ? nothingFound()
+    : html`<p class="count">For <q>${form.query}</q>${form.matchedLines ? `, ${plural(lines, 'matched line')}` : ''}${range}.</p>
+<ul class="tools">
+<li>${choice('Best first', form.sort === 'by-rank', url({ sort: 'by-rank' }))}</li>
+<li>${choice('Most matched lines first', form.sort === 'by-NML', url({ sort: 'by-NML' }))}</li>
+<li><a href="${url({ format: 'rss' })}">RSS</a></li>
+<li><a href="${url({ format: 'json' })}">JSON</a></li>
+${counts === undefined ? '' : html`<li class="phone"><a href="#narrow">Narrow</a></li>\n`}</ul>
+`
+}`;
+}
+
+/** How many there are: counted over the whole result where that was possible. */
+function heading({ hits, truncated }: Results, counts: FacetCounts | undefined): string {
+  if (hits.length === 0) return 'Nothing found';
+  if (counts !== undefined && counts.objects >= hits.length) {
+    return `${counts.complete ? '' : 'More than '}${plural(counts.objects, 'object')} found`;
+  }
+  return `${truncated ? 'More than ' : ''}${plural(hits.length, 'object')} found`;
+}
+
+function choice(text: string, chosen: boolean, href: string): Html {
+  return chosen ? html`<span aria-current="true">${text}</span>` : html`<a href="${href}">${text}</a>`;
 }
 
 /** A box with a message. */
-export function notice(kind: 'error' | 'note', lead: string, text: string): Html {
+export function notice(kind: 'error' | 'note', lead: string, text: Content): Html {
   return html`<p class="${kind}"${kind === 'error' ? html` role="alert"` : ''}>${lead === '' ? '' : html`<strong>${lead}</strong> `}${text}</p>`;
-}
-
-/** "1 object", "2 objects". */
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function nothingFound(): Html {
   return html`<p>Try fewer words, allow a spelling error, or match parts of words: these are under <em>Settings</em>.</p>`;
 }
 
-/** What of a hit the page shows. */
-export function shownHit(hit: BrokerHit): ShownHit {
-  const modified = attributeText(hit, 'last-modification-time');
-  const optional = {
-    objectUrl: hit.objectUrl,
-    title: attributeText(hit, 'title'),
-    description: hit.description === undefined ? undefined : cut(hit.description.trim(), MAX_DESCRIPTION),
-    type: attributeText(hit, 'type'),
-    size: attributeText(hit, 'file-size'),
-    modified: modified !== undefined && modified !== '0' ? modified : attributeText(hit, 'update-time'),
-  };
-  return {
-    url: hit.url,
-    lines: hit.matchedLines.slice(0, MAX_LINES).map((line) => {
-      const parsed = parseMatchedLine(line);
-      const text = cut((parsed?.text ?? line).trim(), MAX_LINE);
-      return parsed === undefined ? { text } : { attribute: parsed.attribute, text };
-    }),
-    lineCount: hit.matchedLines.length,
-    ...Object.fromEntries(
-      Object.entries(optional).filter(([, value]) => value !== undefined && value !== ''),
-    ),
-  };
-}
-
-function attributeText(hit: BrokerHit, name: string): string | undefined {
-  const value = hit.attributes.get(name);
-  return value === undefined ? undefined : cut(decodeText(value).replace(/\s+/g, ' ').trim(), MAX_ATTRIBUTE);
-}
-
-function cut(value: string, most: number): string {
-  return value.length <= most ? value : `${value.slice(0, most).trimEnd()}…`;
-}
-
-function result(hit: ShownHit, form: QueryForm, options: ResultsOptions): Html {
+/** One object of the list. */
+export function resultItem(hit: ShownHit, form: QueryForm, options: ResultsOptions): Html {
   const { highlight } = options;
   const title = hit.title ?? hit.url;
   const summary = hit.objectUrl === undefined ? undefined : options.summaryPath(hit.objectUrl);
   return html`<li>
 <h2>${link(hit.url, highlight(title))}</h2>
 <p class="url">${hit.url}</p>
-${hit.description === undefined ? '' : html`<p class="description">${highlight(hit.description)}</p>\n`}${matchedLines(hit, highlight)}<p class="about">${form.verbose ? facts(hit) : ''}${
+${hit.description === undefined ? '' : html`<p class="description">${highlight(hit.description)}</p>\n`}${matchedLines(hit, form, highlight)}<p class="about">${form.verbose ? facts(hit) : ''}${
     summary === undefined ? '' : html`<a href="${summary}">Summary<span class="aside"> of ${title}</span></a>`
   }</p>
-</li>
-`;
+</li>`;
 }
 
-function matchedLines(hit: ShownHit, highlight: ResultsOptions['highlight']): Content {
+function matchedLines(hit: ShownHit, form: QueryForm, highlight: ResultsOptions['highlight']): Content {
   // What the result shows anyway is not said twice; it is counted all the same.
   const visible = hit.lines.filter(({ attribute }) => {
     const name = attribute?.toLowerCase();
+    // Nor what the result was narrowed by, of which every object has a line.
+    if (name === 'type' || name === 'gatherer-name') {
+      return !form.narrow.some(({ kind }) => name.startsWith(kind));
+    }
     return name !== 'url' && name !== 'title' && (name !== 'description' || hit.description === undefined);
   });
   if (visible.length === 0) return '';
@@ -162,13 +145,13 @@ function matchedLines(hit: ShownHit, highlight: ResultsOptions['highlight']): Co
 
 function facts({ type, size, modified }: ShownHit): Content {
   return [
-    type === undefined ? '' : html`<span>${type}</span> `,
+    type === undefined ? '' : html`<span class="type">${type}</span> `,
     size === undefined || !/^[0-9]+$/.test(size) ? '' : html`<span>${byteSize(Number(size))}</span> `,
     modified === undefined ? '' : html`<span>${date(modified)}</span> `,
   ];
 }
 
-function pager(form: QueryForm, page: number, pages: number, action: string): Html {
+function pager(form: QueryForm, { page, pages }: ResultPage, action: string): Html {
   const to = (n: number) => `${action}?${writeForm({ ...form, page: n })}`;
   const numbers = Array.from({ length: pages }, (_, i) => i + 1).filter(
     (n) => n === 1 || n === pages || Math.abs(n - page) <= 2,

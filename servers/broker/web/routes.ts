@@ -1,58 +1,88 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ConnectionError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import type { Logger } from '../../host/index.js';
 import type { Broker } from '../broker.js';
 import { brokerPath, objectPath, oidOf, oidOfPath } from '../object-path.js';
-import { DEFAULT_FORM, decodeFields, type QueryForm, readForm } from './form.js';
-import { helpPart } from './help-page.js';
-import { highlighter, literalTerms } from './highlight.js';
-import { type Html, html } from './html.js';
+import { AdminRoutes } from './admin-routes.js';
+import { advancedPart } from './advanced.js';
+import { AgeStatistics } from './ages.js';
+import { ConfigFiles } from './config-files.js';
+import { FacetCounter, type FacetLimits } from './facets.js';
+import { browseUrl } from './facets-part.js';
+import { DEFAULT_FORM, decodeFields, readForm } from './form.js';
+import { adminHelpPart, helpPart, soifHelpPart } from './help-page.js';
+import { homePart } from './home-page.js';
+import { html } from './html.js';
 import { layout, type Page, type SiteLinks } from './layout.js';
 import { objectPart } from './object-page.js';
-import { askBroker, type QueryFault, readQuery } from './query.js';
-import { notice, resultsPart } from './results-page.js';
-import { type SearchFormOptions, searchForm } from './search-form.js';
+import { Results } from './result-reply.js';
+import type { SearchFormOptions } from './search-form.js';
 import { statsPart } from './stats-page.js';
 
 /** Where the programs of the original lay (BRK-9.4). */
 const CGI = '/Harvest/cgi-bin';
 const QUERY_PROGRAMS = ['BrokerQuery.cgi', 'BrokerQuery.pl.cgi', 'nph-search.cgi'];
 const DISPLAY_PROGRAM = `${CGI}/DisplayObject.cgi`;
+const ADMIN_PROGRAM = `${CGI}/BrokerAdmin.cgi`;
 
 /** What the routes work with. */
 export interface RouteContext {
   readonly broker: Broker;
   readonly brokerAddress: { readonly host: string; readonly port: number };
   readonly log: Logger;
+  readonly facets?: FacetLimits;
 }
 
 /** One reply that is a page. */
-interface PageReply extends Page {
+export interface PageReply extends Page {
   readonly status: number;
 }
 
 /** Adds every route of the broker's web pages. */
-export function addRoutes(app: FastifyInstance, context: RouteContext): void {
-  const pages = new BrokerPages(context);
+export async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
+  const { broker, log } = context;
+  const files = await ConfigFiles.open(broker.config.brokerDirectory, log);
+  const pages = new BrokerPages(context, files);
   const { home } = pages.site;
   const show = async (reply: FastifyReply, page: PageReply | Promise<PageReply>) =>
     pages.send(reply, await page);
+  /** BRK-9.13: the pages of the broker are also found at the top and beside the programs. */
+  const everywhere = (name: string) => [`/${name}`, `/Harvest/${name}`, `${home}${name}`];
 
-  for (const path of ['/', home, home.slice(0, -1), `${home}query.html`, `${home}index.html`]) {
-    app.get(path, (_request, reply) => show(reply, pages.search()));
+  for (const path of [
+    '/',
+    home,
+    home.slice(0, -1),
+    ...everywhere('query.html'),
+    ...everywhere('index.html'),
+  ]) {
+    app.get(path, (request, reply) => show(reply, pages.search(fieldsOf(request))));
   }
   for (const program of QUERY_PROGRAMS) {
     app.route({
       method: ['GET', 'POST'],
       url: `${CGI}/${program}`,
-      handler: (request, reply) => show(reply, pages.results(fieldsOf(request), goneSignal(reply))),
+      handler: async (request, reply) => {
+        const { status, type, body } = await pages.results.reply(fieldsOf(request), goneSignal(reply));
+        return reply.code(status).type(type).header('x-robots-tag', 'noindex').send(body);
+      },
     });
   }
-  app.get(`${home}queryhelp.html`, (_request, reply) => show(reply, pages.help()));
-  for (const path of ['/stats.html', `${home}stats.html`]) {
-    app.get(path, (_request, reply) => show(reply, pages.statistics()));
+  const simple: readonly (readonly [string, () => PageReply | Promise<PageReply>])[] = [
+    ['advanced.html', () => pages.advanced()],
+    ['queryhelp.html', () => pages.help('queryhelp')],
+    ['adminhelp.html', () => pages.help('adminhelp')],
+    ['soifhelp.html', () => pages.help('soifhelp')],
+    ['stats.html', () => pages.statistics()],
+  ];
+  for (const [name, page] of simple) {
+    for (const path of everywhere(name)) app.get(path, (_request, reply) => show(reply, page()));
   }
+  const help = `${home}adminhelp.html`;
+  const admin = new AdminRoutes(context, pages.site, ADMIN_PROGRAM, help, (reply, page) =>
+    pages.send(reply, page),
+  );
+  admin.add(app, [...everywhere('admin.html'), `${home}admin/admin.html`]);
   app.get<{ Params: { directory: string; file: string } }>(
     `${home}objects/:directory/:file`,
     async ({ params }, reply) => {
@@ -67,7 +97,7 @@ export function addRoutes(app: FastifyInstance, context: RouteContext): void {
   app.get(DISPLAY_PROGRAM, (request, reply) =>
     show(reply, pages.object(fieldsOf(request).get('object') ?? '')),
   );
-  app.get('/healthz', () => ({ status: 'ok', objects: context.broker.count }));
+  app.get('/healthz', () => ({ status: 'ok', objects: broker.count }));
   app.get('/robots.txt', (_request, reply) =>
     reply
       .type('text/plain; charset=utf-8')
@@ -79,91 +109,89 @@ export function addRoutes(app: FastifyInstance, context: RouteContext): void {
 
 class BrokerPages {
   readonly site: SiteLinks;
+  readonly results: Results;
   readonly #form: Omit<SearchFormOptions, 'autofocus'>;
+  readonly #counter: FacetCounter;
+  readonly #ages: AgeStatistics;
 
-  constructor(readonly context: RouteContext) {
-    const { brokerName } = context.broker.config;
+  constructor(
+    readonly context: RouteContext,
+    files: ConfigFiles,
+  ) {
+    const { broker } = context;
+    const { brokerName } = broker.config;
     const home = brokerPath(brokerName);
     this.site = {
       brokerName,
       home,
+      advanced: `${home}advanced.html`,
       help: `${home}queryhelp.html`,
       stats: `${home}stats.html`,
+      admin: `${home}admin/admin.html`,
+      soifHelp: `${home}soifhelp.html`,
       stylesheet: '/Harvest/style.css',
+      script: '/Harvest/enhance.js',
       icon: '/Harvest/icon.svg',
     };
-    this.#form = { action: `${CGI}/${QUERY_PROGRAMS[0]}`, help: this.site.help };
+    this.#form = { action: `${CGI}/${QUERY_PROGRAMS[0]}`, help: this.site.help, home };
+    this.#counter = new FacetCounter(broker, context.facets);
+    this.#ages = new AgeStatistics(broker.store);
+    this.results = new Results({
+      ...context,
+      site: this.site,
+      form: this.#form,
+      files,
+      counter: this.#counter,
+      summaryPath: (url) => this.#summaryPath(url),
+    });
   }
 
   send(reply: FastifyReply, page: PageReply): FastifyReply {
     return reply.code(page.status).type('text/html; charset=utf-8').send(layout(this.site, page).text);
   }
 
-  search(): PageReply {
+  /** The search page. A form or a link may fill in its fields; a bare address has the usual settings (BRK-8.6). */
+  async search(fields: URLSearchParams): Promise<PageReply> {
     const { brokerName } = this.site;
-    const count = this.context.broker.count;
-    const content = html`<h1>Search ${brokerName}</h1>
-${searchForm(DEFAULT_FORM, { ...this.#form, autofocus: true })}
-<p class="count">${count} ${count === 1 ? 'object' : 'objects'} in this broker.</p>`;
+    const { broker } = this.context;
+    const form = fields.has('query') ? readForm(fields) : DEFAULT_FORM;
+    const content = homePart({
+      brokerName,
+      form,
+      options: { ...this.#form, autofocus: true },
+      statistics: await broker.statistics(),
+      objects: broker.count,
+      browse: (narrowing) => browseUrl(this.#form.action, narrowing),
+    });
     return { status: 200, title: `Search ${brokerName}`, content, current: 'home' };
   }
 
-  async results(fields: URLSearchParams, signal: AbortSignal): Promise<PageReply> {
-    const form = readForm(fields);
-    if (form.query === '') {
-      return this.#refusal(
-        400,
-        form,
-        (id) => html`<p class="error" role="alert" id="${id}">Type at least one word to search for.</p>`,
-      );
-    }
-    const read = readQuery(form.query);
-    if (read.kind === 'fault') return this.#refusal(400, form, (id) => faultBox(form.query, read, id));
-    const { opaqueMode, config } = this.context.broker;
-    const target = { ...this.context.brokerAddress, opaqueMode, maxResults: config.maxResults };
-    try {
-      const outcome = await askBroker(form, read.query, target, signal);
-      if (outcome.kind === 'refused') {
-        const { message } = outcome;
-        return this.#refusal(/busy/i.test(message) ? 503 : 400, form, () =>
-          notice('error', 'The broker refused the query:', message),
-        );
-      }
-      const part = resultsPart(form, outcome.results, {
-        action: this.#form.action,
-        highlight: highlighter(literalTerms(read.query), form),
-        summaryPath: (url) => this.#summaryPath(url),
-      });
-      return this.#results(
-        200,
-        form,
-        html`${searchForm(form, { ...this.#form, autofocus: false })}\n${part}`,
-      );
-    } catch (error) {
-      if (!(error instanceof ConnectionError)) throw error;
-      // BRK-9.6 BrokerDown.
-      this.context.log.error(`Query page: ${error.message}`);
-      return this.#refusal(503, form, () =>
-        notice(
-          'error',
-          'The broker does not answer.',
-          'It may be starting or stopping. Try again in a minute.',
-        ),
-      );
-    }
+  advanced(): PageReply {
+    const content = advancedPart(DEFAULT_FORM, { ...this.#form, autofocus: true });
+    return { status: 200, title: `Advanced search – ${this.site.brokerName}`, content, current: 'advanced' };
   }
 
-  help(): PageReply {
-    return {
-      status: 200,
-      title: `How to search ${this.site.brokerName}`,
-      content: helpPart(),
-      current: 'help',
-    };
+  help(page: 'queryhelp' | 'adminhelp' | 'soifhelp'): PageReply {
+    const { brokerName } = this.site;
+    switch (page) {
+      case 'queryhelp':
+        return { status: 200, title: `How to search ${brokerName}`, content: helpPart(), current: 'help' };
+      case 'adminhelp':
+        return { status: 200, title: 'Help for administrators', content: adminHelpPart(this.site.admin) };
+      case 'soifhelp':
+        return { status: 200, title: 'About summaries', content: soifHelpPart() };
+    }
   }
 
   async statistics(): Promise<PageReply> {
-    const content = statsPart(await this.context.broker.statistics());
+    const { broker } = this.context;
+    const statistics = await broker.statistics();
+    const content = statsPart({
+      statistics,
+      ages: await this.#ages.get(statistics.computedAt),
+      timetable: broker.timetable(),
+      browse: (narrowing) => browseUrl(this.#form.action, narrowing),
+    });
     return { status: 200, title: `Statistics of ${this.site.brokerName}`, content, current: 'stats' };
   }
 
@@ -199,21 +227,6 @@ ${searchForm(DEFAULT_FORM, { ...this.#form, autofocus: true })}
     return { status, title: 'Error', content: html`<h1>Error</h1>\n<p>${text}</p>`, noindex: true };
   }
 
-  /** The form with what is wrong below it; nothing was searched. */
-  #refusal(status: number, form: QueryForm, box: (id: string) => Html): PageReply {
-    const errorId = 'query-error';
-    const content = html`<h1>Search ${this.site.brokerName}</h1>
-${searchForm(form, { ...this.#form, autofocus: true, errorId })}
-<div id="${errorId}">${box(`${errorId}-text`)}</div>`;
-    return this.#results(status, form, content);
-  }
-
-  #results(status: number, form: QueryForm, content: Html): PageReply {
-    const title =
-      form.query === '' ? `Search ${this.site.brokerName}` : `${form.query} – ${this.site.brokerName}`;
-    return { status, title, content, noindex: true };
-  }
-
   /** The readable view of an object of this broker, whatever host its `125` names. */
   #summaryPath(objectUrl: string): string | undefined {
     if (!URL.canParse(objectUrl)) return undefined;
@@ -222,13 +235,6 @@ ${searchForm(form, { ...this.#form, autofocus: true, errorId })}
       ? undefined
       : `${DISPLAY_PROGRAM}?${new URLSearchParams({ object: path })}`;
   }
-}
-
-/** The query with a mark under the place of the fault. */
-function faultBox(query: string, fault: QueryFault, id: string): Html {
-  return html`<div class="error" role="alert" id="${id}"><strong>The query cannot be read at position ${fault.at + 1}:</strong> ${fault.message}</div>
-<pre class="fault" aria-hidden="true">${query}
-${' '.repeat(fault.at)}^</pre>`;
 }
 
 /** The fields of a form, from the URL or from the body of a POST. */

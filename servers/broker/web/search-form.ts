@@ -1,8 +1,18 @@
 import type { QueryForm } from './form.js';
 import { type Html, html } from './html.js';
+import { writeNarrowing } from './narrow.js';
 
 /** The choices of "at most ... objects". */
 const MAX_OBJECTS = [20, 50, 100, 200, 500, 1000];
+
+/** The select operators of the language (BRK-2.14, 2.17) in words. */
+export const SELECT_WORDS = [
+  { word: ':', text: 'contains' },
+  { word: 'exact', text: 'is exactly' },
+  { word: 'regexp', text: 'matches the pattern' },
+  { word: 'less-than', text: 'is less than' },
+  { word: 'greater-than', text: 'is greater than' },
+] as const;
 
 /** What the form needs to know about the page it stands in. */
 export interface SearchFormOptions {
@@ -12,8 +22,9 @@ export interface SearchFormOptions {
   readonly autofocus: boolean;
   /** Identifier of the element that says what is wrong with the query. */
   readonly errorId?: string;
-  /** Path of the help page. */
+  /** Path of the help page and of the search page. */
   readonly help: string;
+  readonly home: string;
 }
 
 /**
@@ -25,20 +36,28 @@ export function searchForm(form: QueryForm, options: SearchFormOptions): Html {
   return html`<form class="search" role="search" method="get" action="${options.action}">
 <div class="line">
 <label for="query">Search for</label>
-<input type="search" id="query" name="query" value="${form.query}" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="8192"${
+<input type="search" id="query" name="query" value="${form.query}" autocomplete="off" autocapitalize="none" spellcheck="false" enterkeyhint="search" maxlength="8192"${
     options.autofocus ? html` autofocus` : ''
   }${invalid === undefined ? '' : html` aria-invalid="true" aria-describedby="${invalid}"`}>
 <button type="submit">Search</button>
 </div>
 <details${isUnusual(form) ? html` open` : ''}>
 <summary>Settings</summary>
-<div class="settings">
+${settingsPart(form)}
+</details>
+<p class="hint"><code>and</code> <code>or</code> <code>not</code> <code>( )</code> combine, <code>"quotes"</code> hold a phrase together, <code>title : word</code> searches one attribute. <a href="${options.help}">How to search</a></p>
+</form>`;
+}
+
+/** The settings of a query, and the fields that travel with it unseen. */
+export function settingsPart(form: QueryForm): Html {
+  return html`<div class="settings">
 <fieldset>
 <legend>Matching</legend>
 ${checkbox('caseflag', 'Ignore upper and lower case', form.ignoreCase)}
 ${checkbox('wordflag', 'Match whole words only', form.matchWord)}
 <p><label for="errorflag">Spelling errors allowed</label>
-<select id="errorflag" name="errorflag">${[0, 1, 2, 3, 4].map((n) => option(n, form.errors))}</select></p>
+<select id="errorflag" name="errorflag">${[0, 1, 2, 3, 4, 5, 6, 7, 8].map((n) => option(n, form.errors))}</select></p>
 </fieldset>
 <fieldset>
 <legend>Display</legend>
@@ -53,18 +72,22 @@ ${checkbox('verbose', 'Show type, size and dates', form.verbose)}
 <option value="by-NML"${selected(form.sort === 'by-NML')}>most matched lines first</option>
 </select></p>
 </fieldset>
-<input type="hidden" name="maxlineflag" value="${form.maxLines ?? 0}">
-${form.maxResults === undefined ? '' : html`<input type="hidden" name="maxresultflag" value="${form.maxResults}">`}
-${form.lifetime === undefined ? '' : html`<input type="hidden" name="lifetime" value="${form.lifetime}">`}
-</div>
-</details>
-</form>
-<p class="hint">Combine words with <code>and</code>, <code>or</code>, <code>not</code>, <code>( )</code>; put a phrase in <code>"quotes"</code>; search one attribute with <code>title : word</code>. <a href="${options.help}">More about queries</a></p>`;
+${hidden('maxlineflag', String(form.maxLines ?? 0))}
+${form.maxResults === undefined ? '' : hidden('maxresultflag', String(form.maxResults))}
+${form.lifetime === undefined ? '' : hidden('lifetime', String(form.lifetime))}
+${form.config === '' ? '' : hidden('brokerqueryconfig', form.config)}
+${form.broker === '' ? '' : hidden('broker', form.broker)}
+${form.narrow.map((narrowing) => hidden('narrow', writeNarrowing(narrowing)))}
+</div>`;
 }
 
 /** Whether settings differ from the usual in a way that changes what is found; then they are shown. */
 function isUnusual(form: QueryForm): boolean {
   return !form.ignoreCase || !form.matchWord || form.errors > 0;
+}
+
+function hidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
 function objectChoices(form: QueryForm): number[] {

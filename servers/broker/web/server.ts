@@ -19,10 +19,10 @@ export interface WebServerOptions extends WebAppOptions {
   readonly maxConnections?: number;
 }
 
-/** Nothing but our own stylesheet and icon is loaded, no script runs, nobody frames us. */
+/** Nothing but our own stylesheet, script and icon is loaded, nothing written into a page runs, nobody frames us. */
 const SECURITY_HEADERS = {
   'content-security-policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
@@ -31,6 +31,7 @@ const SECURITY_HEADERS = {
 /** Files of `web/assets` and the paths under which they are served. */
 const ASSETS = [
   { path: '/Harvest/style.css', file: 'style.css', type: 'text/css; charset=utf-8' },
+  { path: '/Harvest/enhance.js', file: 'enhance.js', type: 'text/javascript; charset=utf-8' },
   { path: '/Harvest/icon.svg', file: 'icon.svg', type: 'image/svg+xml' },
   { path: '/favicon.ico', file: 'icon.svg', type: 'image/svg+xml' },
 ] as const;
@@ -60,7 +61,7 @@ export async function createWebApp(options: WebAppOptions): Promise<FastifyInsta
       reply.type(type).header('cache-control', 'max-age=3600').send(content),
     );
   }
-  addRoutes(app, options);
+  await addRoutes(app, options);
   await app.ready();
   return app;
 }

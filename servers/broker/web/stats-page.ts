@@ -1,33 +1,69 @@
-import type { BrokerStatistics, Count } from '../statistics.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import type { BrokerStatistics } from '../statistics.js';
+import type { TimetableRow } from '../timetable.js';
+import type { AgeSpan } from './ages.js';
+import { barTable, type ChartValue, columnChart } from './charts.js';
 import { type Html, html } from './html.js';
+import type { Narrowing } from './narrow.js';
 import { byteSize, date, dateTime } from './values.js';
 
-/** The database in numbers (BRK-9.12). */
-export function statsPart(statistics: BrokerStatistics): Html {
-  const { objects, bytes, oldestUpdate, newestUpdate, hostCount } = statistics;
-  return html`<article>
-<h1>Statistics</h1>
-<dl class="facts">
-<div><dt>Objects</dt><dd>${objects}</dd></div>
-<div><dt>Size</dt><dd>${byteSize(bytes)}</dd></div>
-${hostCount === undefined ? '' : html`<div><dt>Hosts</dt><dd>${hostCount}</dd></div>`}
-${oldestUpdate === undefined ? '' : html`<div><dt>Oldest update</dt><dd>${date(oldestUpdate)}</dd></div>`}
-${newestUpdate === undefined ? '' : html`<div><dt>Newest update</dt><dd>${date(newestUpdate)}</dd></div>`}
-</dl>
-${table('Types', 'Type', statistics.types)}
-${table('Gatherers', 'Gatherer', statistics.gatherers)}
-${table('Hosts', 'Host', statistics.hosts)}
-<p class="note">Counted at ${dateTime(statistics.computedAt)?.replace('T', ' ').replace('Z', ' UTC')}; each table lists the most frequent.</p>
-</article>`;
+/** What the page shows. */
+export interface StatsSource {
+  readonly statistics: BrokerStatistics;
+  readonly ages: readonly AgeSpan[];
+  readonly timetable: readonly TimetableRow[];
+  /** URL of everything with a property. */
+  readonly browse: (narrowing: Narrowing) => string;
 }
 
-function table(title: string, column: string, counts: readonly Count[]): Html {
-  if (counts.length === 0) return html``;
-  const id = title.toLowerCase();
-  return html`<h2 id="${id}">${title}</h2>
-<table aria-labelledby="${id}">
-<thead><tr><th scope="col">${column}</th><th scope="col" class="number">Objects</th></tr></thead>
+/** The database in numbers (BRK-9.12). */
+export function statsPart({ statistics, ages, timetable, browse }: StatsSource): Html {
+  const { objects, bytes, oldestUpdate, newestUpdate, hostCount } = statistics;
+  const linked = (kind: Narrowing['kind'], rows: BrokerStatistics['types']): ChartValue[] =>
+    rows.map(({ name, objects }) => {
+      const value = nameOf(kind, name);
+      return value === undefined ? { name, objects } : { name, objects, href: browse({ kind, value }) };
+    });
+  return html`<h1>Statistics</h1>
+<dl class="tiles">
+<div><dt>Objects</dt><dd>${objects.toLocaleString('en')}</dd></div>
+<div><dt>Size</dt><dd>${byteSize(bytes)}</dd></div>
+${hostCount === undefined ? '' : html`<div><dt>Hosts</dt><dd>${hostCount.toLocaleString('en')}</dd></div>\n`}${
+  oldestUpdate === undefined ? '' : html`<div><dt>Oldest update</dt><dd>${date(oldestUpdate)}</dd></div>\n`
+}${newestUpdate === undefined ? '' : html`<div><dt>Newest update</dt><dd>${date(newestUpdate)}</dd></div>\n`}</dl>
+${barTable('Types', 'Type', linked('type', statistics.types), objects)}
+${barTable('Hosts', 'Host', linked('host', statistics.hosts), objects)}
+${barTable('Gatherers', 'Gatherer', linked('gatherer', statistics.gatherers), objects)}
+${columnChart(
+  'Age of the documents',
+  'Objects by the time since their document was last changed.',
+  ages.map(({ title, objects }) => ({ name: title, objects })),
+)}
+${timetablePart(timetable)}
+<p class="note">Counted at ${moment(statistics.computedAt)}; each table lists the most frequent.</p>`;
+}
+
+/** What a row of the statistics is called in a query; undefined for what has no name. */
+function nameOf(kind: Narrowing['kind'], name: string): string | undefined {
+  if (kind === 'host') return name === 'unknown:' ? undefined : name;
+  if (kind === 'type') return name === 'unknown' ? undefined : name;
+  // Statistics write `name (host)`; only the name is asked for.
+  return /^(.+) \([^()]*\)$/.exec(name)?.[1];
+}
+
+function timetablePart(rows: readonly TimetableRow[]): Html {
+  if (rows.length === 0) return html``;
+  return html`<section class="chart" aria-labelledby="timetable">
+<h2 id="timetable">Timetable</h2>
+<div class="scroll" tabindex="0" role="group" aria-labelledby="timetable"><table aria-labelledby="timetable">
+<thead><tr><th scope="col">Event</th><th scope="col">Next</th><th scope="col">Last</th><th scope="col">Outcome</th></tr></thead>
 <tbody>
-${counts.map(({ name, objects }) => html`<tr><th scope="row">${name}</th><td class="number">${objects}</td></tr>\n`)}</tbody>
-</table>`;
+${rows.map((row) => html`<tr><th scope="row">${row.name}<span class="aside">: ${row.description}</span></th><td>${row.next === undefined ? 'not planned' : moment(row.next)}</td><td>${row.lastStarted === undefined ? 'not yet' : moment(row.lastStarted)}</td><td>${row.running ? 'running' : (row.lastOutcome ?? '')}</td></tr>\n`)}</tbody>
+</table></div>
+</section>`;
+}
+
+function moment(seconds: UnixSeconds): Html {
+  const time = dateTime(seconds) ?? '';
+  return html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }

@@ -38,3 +38,8 @@ export function duration(seconds: number): string {
   const count = seconds / size;
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
+
+/** "1 object", "2 objects". */
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,115 @@
+import { RE2JS } from 're2js';
+
+/** One `s/pattern/replacement/` (BRK-9.9). */
+export interface LineRule {
+  readonly pattern: RE2JS;
+  /** Texts and numbers of groups, 0 for all that matched. */
+  readonly replacement: readonly (string | number)[];
+  /** The flag `g`: everywhere, not only the first time. */
+  readonly everywhere: boolean;
+}
+
+/** What could be read, and what stopped the reading, `line` lines below the first. */
+export interface LineRules {
+  readonly rules: readonly LineRule[];
+  readonly problem?: string;
+  readonly line?: number;
+}
+
+/** Most rules of one definition, and the longest text that rules may make of a line, characters. */
+const MAX_RULES = 50;
+const MAX_RESULT = 65_536;
+
+/**
+ * Reads substitutions as sed and Perl write them, one after the other, with blanks, `;` and `#` comments between:
+ * `s/pattern/replacement/` or another sign than `/`, flags `g` and `i`. Patterns are RE2's, so they take linear time;
+ * a replacement has `$1` or `\1` for what a group matched and `$&` for all that matched.
+ * Whatever else stands there ends the reading: it would be program text.
+ */
+export function parseLineRules(text: string): LineRules {
+  const rules: LineRule[] = [];
+  let at = 0;
+  for (;;) {
+    at += /^(?:[\s;]|#[^\n]*)*/.exec(text.slice(at))?.[0].length ?? 0;
+    if (at >= text.length) return { rules };
+    const stop = (problem: string): LineRules => ({
+      rules,
+      problem,
+      line: text.slice(0, at).split('\n').length,
+    });
+    if (rules.length >= MAX_RULES) return stop(`more than ${MAX_RULES} substitutions`);
+    const sign = text[at + 1] ?? '';
+    if (text[at] !== 's' || !/[^\w\s\\;]/.test(sign)) {
+      return stop('only s/pattern/replacement/ is understood; program text is never run');
+    }
+    const pattern = upTo(text, at + 2, sign);
+    const replacement = pattern && upTo(text, pattern.next, sign);
+    if (pattern === undefined || replacement === undefined)
+      return stop(`a substitution lacks its last ${sign}`);
+    const flags = /^[a-z]*/.exec(text.slice(replacement.next))?.[0] ?? '';
+    if (/[^gi]/.test(flags)) return stop(`a substitution has other flags than g and i: ${flags}`);
+    let compiled: RE2JS;
+    try {
+      compiled = RE2JS.compile(pattern.text, flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0);
+    } catch (error) {
+      return stop(`not a pattern: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    const pieces = readReplacement(replacement.text);
+    const group = pieces.find((piece) => typeof piece === 'number' && piece > compiled.groupCount());
+    if (group !== undefined) return stop(`the pattern has no group ${group}`);
+    rules.push({ pattern: compiled, replacement: pieces, everywhere: flags.includes('g') });
+    at = replacement.next + flags.length;
+  }
+}
+
+/** The text with every rule applied, one after the other. */
+export function applyLineRules(rules: readonly LineRule[], text: string): string {
+  return rules.reduce((line, rule) => applyRule(rule, line), text);
+}
+
+function applyRule(rule: LineRule, text: string): string {
+  const matcher = rule.pattern.matcher(text);
+  let result = '';
+  let end = 0;
+  while (result.length <= MAX_RESULT && matcher.find()) {
+    result += text.slice(end, matcher.start());
+    for (const piece of rule.replacement) {
+      result += typeof piece === 'string' ? piece : (matcher.group(piece) ?? '');
+    }
+    end = matcher.end();
+    if (!rule.everywhere) break;
+  }
+  return (result + text.slice(end)).slice(0, MAX_RESULT);
+}
+
+/** The text up to the sign that ends it; `\` before the sign takes it literally. */
+function upTo(
+  text: string,
+  from: number,
+  sign: string,
+): { readonly text: string; readonly next: number } | undefined {
+  let found = '';
+  for (let i = from; i < text.length; i++) {
+    const c = text[i] ?? '';
+    if (c === sign) return { text: found, next: i + 1 };
+    if (c === '\\' && i + 1 < text.length) {
+      const next = text[++i] ?? '';
+      found += next === sign ? sign : `\\${next}`;
+    } else {
+      found += c;
+    }
+  }
+  return undefined;
+}
+
+function readReplacement(text: string): (string | number)[] {
+  const pieces: (string | number)[] = [];
+  for (const [token] of text.matchAll(/\$&|\$\d|\\\d|\\[\s\S]|[^$\\]+|[\s\S]/g)) {
+    if (token === '$&') pieces.push(0);
+    else if (/^[$\\]\d$/.test(token)) pieces.push(Number(token[1]));
+    else if (token === '\\n') pieces.push('\n');
+    else if (token === '\\t') pieces.push('\t');
+    else pieces.push(token.length === 2 && token.startsWith('\\') ? token.slice(1) : token);
+  }
+  return pieces;
+}

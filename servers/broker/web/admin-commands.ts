@@ -1,0 +1,52 @@
+import {
+  ADMIN_COMMANDS,
+  type AdminCommand,
+  type AdminCommandTitle,
+} from '../../../protocols/broker/index.js';
+
+/** One administrative command as the form offers it (BRK-5.1). */
+export interface OfferedCommand extends AdminCommandTitle {
+  /** It deletes objects or ends the program: the page asks again where it can. */
+  readonly grave: boolean;
+}
+
+/** A heading of the form and the help, with its commands. */
+export interface CommandGroup {
+  readonly title: string;
+  readonly commands: readonly OfferedCommand[];
+}
+
+type Kind = AdminCommand['kind'];
+
+/** Commands that cannot be taken back. */
+const GRAVE: readonly Kind[] = [
+  'clean-broker',
+  'rem-dups',
+  'rem-object-oid',
+  'rem-object-path',
+  'rem-object-query',
+  'restart',
+  'shutdown',
+];
+
+/** The subjects, the most used first; what is named nowhere is a matter of objects. */
+const SUBJECTS: readonly (readonly [string, readonly Kind[]])[] = [
+  ['Objects', ['collection']],
+  ['Index and registry', ['incremental-index', 'full-index', 'compress-registry', 'do-stats']],
+  ['Log', ['add-log', 'rem-log', 'flush-log', 'rotate-log', 'open-log', 'close-log']],
+  ['Server', ['set', 'restart', 'shutdown']],
+];
+
+/** Every command of BRK-5.1 with its title, by subject. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = SUBJECTS.map(([title, first], i) => {
+  const elsewhere = SUBJECTS.slice(1).flatMap(([, kinds]) => kinds);
+  const rest = ADMIN_COMMANDS.map(({ kind }) => kind).filter(
+    (kind) => !elsewhere.includes(kind) && !first.includes(kind),
+  );
+  const kinds = i === 0 ? [...first, ...rest] : first;
+  const commands = kinds.flatMap((kind) => ADMIN_COMMANDS.filter((command) => command.kind === kind));
+  return {
+    title,
+    commands: commands.map((command) => ({ ...command, grave: GRAVE.includes(command.kind) })),
+  };
+});

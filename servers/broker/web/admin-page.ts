@@ -1,0 +1,47 @@
+import { COMMAND_GROUPS } from './admin-commands.js';
+import { type Content, type Html, html } from './html.js';
+
+/** How the administration form stands. */
+export interface AdminForm {
+  readonly command: string;
+  readonly parameters: string;
+  readonly token: string;
+  /** Path of the program that answers it. */
+  readonly action: string;
+  readonly help: string;
+  /** The Broker that is administered. */
+  readonly host: string;
+  readonly port: number;
+  /** False: no Admin-Password is configured, so that every command is refused (BRK-5.2). */
+  readonly enabled: boolean;
+}
+
+/** The administration page: the fields of BRK-9.10, and above them what the last command gave. */
+export function adminPart(form: AdminForm, outcome: Content = ''): Html {
+  return html`<h1>Administration</h1>
+${outcome}
+${form.enabled ? '' : html`<p class="note">No <code>Admin-Password</code> is set in <code>broker.conf</code>: every command is refused.</p>`}
+<form class="admin" method="post" action="${form.action}" autocomplete="off">
+<input type="hidden" name="token" value="${form.token}">
+<p class="field"><label for="command">Command</label>
+<select id="command" name="command" required>
+${COMMAND_GROUPS.map(({ title, commands }) => html`<optgroup label="${title}">\n${commands.map((command) => html`<option value="${command.kind}"${command.kind === form.command ? html` selected` : ''}${command.parameter === undefined ? '' : html` data-parameter="${command.parameter}"`}${command.grave ? html` data-grave="yes"` : ''}>${command.title}</option>\n`)}</optgroup>\n`)}</select></p>
+<p class="field"><label for="parameters">Parameters</label>
+<input type="text" id="parameters" name="parameters" value="${form.parameters}" autocapitalize="none" spellcheck="false" maxlength="8192" aria-describedby="parameters-hint"></p>
+<p class="hint" id="parameters-hint">A query, names of files, numbers of objects: what the command needs. <a href="${form.help}">What each command does</a></p>
+<p class="field"><label for="password">Password</label>
+<input type="password" id="password" name="password" autocomplete="current-password" required maxlength="1000"></p>
+<div class="pair">
+<p class="field"><label for="host">Broker Host</label> <input type="text" id="host" name="host" value="${form.host}" readonly></p>
+<p class="field"><label for="port">Broker Port</label> <input type="text" id="port" name="port" value="${form.port}" inputmode="numeric" readonly></p>
+</div>
+<p class="actions"><button type="submit">Send command</button></p>
+</form>`;
+}
+
+/** What a command gave. */
+export function outcomePart(title: string, lines: readonly string[], failure: string | undefined): Html {
+  return html`<section class="outcome" aria-labelledby="outcome" role="status">
+<h2 id="outcome">${title}</h2>
+${failure === undefined ? '' : html`<p class="error"><strong>Failed:</strong> ${failure}</p>\n`}${lines.length === 0 ? '' : html`<pre>${lines.join('\n')}</pre>\n`}${lines.length === 0 && failure === undefined ? html`<p>Done.</p>\n` : ''}</section>`;
+}

@@ -1,0 +1,150 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BrokerClient } from '../../../clients/broker/index.js';
+import {
+  ADMIN_COMMANDS,
+  type AdminCommand,
+  adminCommand,
+  formatMessage,
+} from '../../../protocols/broker/index.js';
+import { ConnectionError, ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { AdminGuard } from './admin-guard.js';
+import { adminPart, outcomePart } from './admin-page.js';
+import type { Content } from './html.js';
+import type { SiteLinks } from './layout.js';
+import { notice } from './results-page.js';
+import type { PageReply, RouteContext } from './routes.js';
+
+/** Most lines of a reply that are shown. */
+const MAX_LINES = 5000;
+
+/** What a command gave. */
+interface Outcome {
+  readonly status: number;
+  readonly lines: readonly string[];
+  readonly failure?: string;
+}
+
+/** The fields of the form, read. */
+interface Sent {
+  readonly keyword: string;
+  readonly parameters: string;
+  readonly password: string;
+}
+
+/**
+ * The administration page and its program (BRK-9.4, 9.10). A command goes to the Broker over its port, as from anybody who
+ * knows the password (BRK-5.1): the Broker decides, these pages keep nothing.
+ */
+export class AdminRoutes {
+  readonly #guard = new AdminGuard();
+
+  constructor(
+    readonly context: RouteContext,
+    readonly site: SiteLinks,
+    /** Path of the program. */
+    readonly action: string,
+    readonly help: string,
+    readonly send: (reply: FastifyReply, page: PageReply) => FastifyReply,
+  ) {}
+
+  add(app: FastifyInstance, paths: readonly string[]): void {
+    for (const path of [...paths, this.action]) {
+      app.get(path, (request, reply) =>
+        this.#page(request, reply, 200, { keyword: 'do-stats', parameters: '' }),
+      );
+    }
+    app.post(this.action, (request, reply) => this.#command(request, reply));
+  }
+
+  async #command(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+    const sent = {
+      keyword: fields.get('command') ?? '',
+      parameters: (fields.get('parameters') ?? '').replace(/\s+/g, ' ').trim(),
+      password: fields.get('password') ?? '',
+    };
+    const refuse = (status: number, lead: string, text: string) =>
+      this.#page(request, reply, status, sent, notice('error', lead, text));
+
+    if (!this.#guard.accepts(request.headers, fields.get('token') ?? '')) {
+      const text = 'The page was too old, or the command did not come from it. Send it again from here.';
+      return refuse(403, 'Not sent:', text);
+    }
+    const wait = this.#guard.waitFor(request.ip);
+    if (wait > 0) {
+      reply.header('retry-after', String(wait));
+      return refuse(429, 'Too many wrong passwords:', `wait ${Math.ceil(wait / 60)} minutes.`);
+    }
+    if (!this.#isOurBroker(fields.get('host'), fields.get('port'))) {
+      return refuse(400, 'Not sent:', 'this page administers its own broker only.');
+    }
+    let command: AdminCommand;
+    try {
+      command = adminCommand(sent.keyword, sent.parameters === '' ? [] : sent.parameters.split(' '));
+    } catch (error) {
+      if (!(error instanceof UsageError || error instanceof ProtocolError)) throw error;
+      return refuse(400, 'Not sent:', error.message.replace(/ \([^()]*, offset \d+\)$/, ''));
+    }
+    const outcome = await this.#run(sent.password, command);
+    if (outcome.status === 403) this.#guard.failed(request.ip);
+    const title = ADMIN_COMMANDS.find(({ kind }) => kind === command.kind)?.title ?? command.kind;
+    const part = outcomePart(title, outcome.lines, outcome.failure);
+    return this.#page(request, reply, outcome.status, sent, part);
+  }
+
+  async #run(password: string, command: AdminCommand): Promise<Outcome> {
+    const client = new BrokerClient(this.context.brokerAddress);
+    const lines: string[] = [];
+    try {
+      for await (const item of client.message(formatMessage({ kind: 'admin', password, command }))) {
+        if (item.kind === 'fatal') {
+          const failure = item.text.replace(/^ERROR: /, '');
+          return { status: /invalid password/i.test(failure) ? 403 : 400, lines, failure };
+        }
+        if ((item.kind === 'message' || item.kind === 'error') && lines.length < MAX_LINES)
+          lines.push(item.text);
+      }
+      return { status: 200, lines };
+    } catch (error) {
+      if (error instanceof UsageError)
+        return { status: 400, lines, failure: 'The password holds a line end.' };
+      if (!(error instanceof ConnectionError)) throw error;
+      return { status: 503, lines, failure: 'The broker does not answer.' };
+    }
+  }
+
+  /** BRK-9.10 has fields for host and port; a page that sends passwords wherever it is told would be a trap. */
+  #isOurBroker(host: string | null, port: string | null): boolean {
+    const { brokerAddress, broker } = this.context;
+    const hosts = [brokerAddress.host, broker.config.brokerHost, ''].map((name) => name.toLowerCase());
+    const ports = [brokerAddress.port, broker.config.brokerPort].map(String);
+    return hosts.includes((host ?? '').trim().toLowerCase()) && [...ports, ''].includes((port ?? '').trim());
+  }
+
+  #page(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number,
+    sent: Omit<Sent, 'password'>,
+    outcome?: Content,
+  ): FastifyReply {
+    const { config } = this.context.broker;
+    const { token, cookie } = this.#guard.issue(request.headers);
+    if (cookie !== undefined) reply.header('set-cookie', cookie);
+    // With `no-referrer` browsers would not say either where a form was sent from.
+    reply.header('referrer-policy', 'same-origin').header('cache-control', 'no-store');
+    const form = {
+      command: sent.keyword,
+      parameters: sent.parameters,
+      token,
+      action: this.action,
+      help: this.help,
+      host: config.brokerHost,
+      port: this.context.brokerAddress.port,
+      enabled: config.adminPassword !== '',
+    };
+    const content = adminPart(form, outcome);
+    const title = `Administration of ${this.site.brokerName}`;
+    return this.send(reply, { status, title, content, noindex: true, current: 'admin' });
+  }
+}

@@ -1,0 +1,65 @@
+// Makes the pages quicker to use; everything works without it.
+
+const query = document.getElementById('query');
+
+/** Whether a key typed now is text for a field. */
+function isTyping(target) {
+  return target instanceof Element && target.closest('input, select, textarea, [contenteditable]') !== null;
+}
+
+/** Moves the focus to the next or previous result. */
+function walk(step) {
+  const links = [...document.querySelectorAll('.results h2 a')];
+  if (links.length === 0) return;
+  const here = document.activeElement?.closest('.results > li')?.querySelector('h2 a') ?? null;
+  const at = here === null ? (step > 0 ? 0 : links.length - 1) : links.indexOf(here) + step;
+  links[Math.min(links.length - 1, Math.max(0, at))]?.focus();
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
+  if (event.key === '/' && query !== null) {
+    event.preventDefault();
+    query.focus();
+    query.select();
+  } else if (event.key === 'j') {
+    walk(1);
+  } else if (event.key === 'k') {
+    walk(-1);
+  }
+});
+
+// The place where the query cannot be read is selected; the field itself asks for the focus.
+const fault = document.querySelector('[data-fault]');
+if (fault !== null && query !== null) {
+  const at = Number(fault.getAttribute('data-fault'));
+  query.setSelectionRange(at, at + 1);
+}
+
+// Fields that say nothing stay out of the address of an advanced search.
+document.querySelector('form.advanced')?.addEventListener('formdata', (event) => {
+  for (const name of [...event.formData.keys()]) {
+    const row = /^(?:attribute|is)(\d)$/.exec(name)?.[1];
+    const value = event.formData.get(row === undefined ? name : `value${row}`);
+    if (value === '') event.formData.delete(name);
+  }
+});
+
+// The administration form says what the chosen command needs, and asks again before a grave one.
+const command = document.getElementById('command');
+const parameters = document.getElementById('parameters');
+if (command instanceof HTMLSelectElement && parameters !== null) {
+  const show = () => {
+    const needed = command.selectedOptions[0]?.dataset.parameter;
+    parameters.disabled = needed === undefined;
+    parameters.placeholder = needed ?? 'none needed';
+  };
+  command.addEventListener('change', show);
+  show();
+  command.form?.addEventListener('submit', (event) => {
+    const chosen = command.selectedOptions[0];
+    if (chosen?.dataset.grave !== undefined && !window.confirm(`${chosen.textContent?.trim()}?`)) {
+      event.preventDefault();
+    }
+  });
+}

@@ -1,0 +1,101 @@
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type BrokerQueryConfig,
+  mergeBrokerQueryConfig,
+  parseBrokerQueryCf,
+} from '../../../protocols/config/broker-query-cf.js';
+import { type ListedBroker, parseBrokersCf } from '../../../protocols/config/brokers-cf.js';
+import type { Logger } from '../../host/index.js';
+
+/** A file of the Broker's directory that a form may name: never a path, never broker.conf. */
+const FILE_NAME = /^\w[\w.-]{0,100}\.cf$/;
+
+/** Largest file read, bytes. */
+const MAX_BYTES = 256 * 1024;
+
+/** Most files remembered. */
+const MAX_KEPT = 16;
+
+interface Kept<T> {
+  /** Of the file that was read: its time and size. */
+  readonly version: string;
+  readonly value: T;
+}
+
+/**
+ * The formatting files and the list of brokers in the Broker's directory, read again when they change. What is wrong in
+ * them is logged once and left out (BRK-9.5, 9.3).
+ */
+export class ConfigFiles {
+  readonly #queries = new Map<string, Kept<BrokerQueryConfig>>();
+  readonly #lists = new Map<string, Kept<readonly ListedBroker[]>>();
+
+  private constructor(
+    readonly directory: string,
+    readonly defaults: BrokerQueryConfig,
+    readonly log: Logger,
+  ) {}
+
+  /** Reads the definitions that this program brings along. */
+  static async open(directory: string, log: Logger): Promise<ConfigFiles> {
+    const file = new URL(import.meta.resolve('#web-assets/BrokerQuery.cf'));
+    const { config } = parseBrokerQueryCf(await readFile(file, 'utf8'), 'BrokerQuery.cf');
+    return new ConfigFiles(directory, config, log);
+  }
+
+  /** The definitions of a file laid over the defaults; an empty name is `BrokerQuery.cf`, and no file the defaults. */
+  async query(name: string): Promise<BrokerQueryConfig> {
+    const file = name === '' ? 'BrokerQuery.cf' : name;
+    if (!FILE_NAME.test(file)) return this.defaults;
+    const custom = await this.#read(file, this.#queries, (text, path) => {
+      const { config, warnings } = parseBrokerQueryCf(text, path);
+      return { value: mergeBrokerQueryConfig(this.defaults, config), warnings };
+    });
+    return custom ?? this.defaults;
+  }
+
+  /** The broker of `Brokers.cf` with this name or `host:port`, if it is listed there. */
+  async broker(name: string): Promise<ListedBroker | undefined> {
+    if (name === '') return undefined;
+    const list = await this.#read('Brokers.cf', this.#lists, (text, path) => {
+      const { brokers, warnings } = parseBrokersCf(text, path);
+      return { value: brokers, warnings };
+    });
+    const wanted = name.toLowerCase();
+    return list?.find((broker) =>
+      [broker.name, `${broker.host}:${broker.port}`].some((known) => known.toLowerCase() === wanted),
+    );
+  }
+
+  async #read<T>(
+    name: string,
+    kept: Map<string, Kept<T>>,
+    parse: (
+      text: string,
+      path: string,
+    ) => { readonly value: T; readonly warnings: readonly { readonly message: string }[] },
+  ): Promise<T | undefined> {
+    const path = join(this.directory, name);
+    try {
+      await using file = await open(path, 'r');
+      const { mtimeMs, size } = await file.stat();
+      const version = `${mtimeMs} ${size}`;
+      const known = kept.get(name);
+      if (known?.version === version) return known.value;
+      if (size > MAX_BYTES) {
+        this.log.warn(`${path}: not used: larger than ${MAX_BYTES} bytes`);
+        return undefined;
+      }
+      const { value, warnings } = parse(await file.readFile('utf8'), path);
+      for (const warning of warnings) this.log.warn(warning.message);
+      if (kept.size >= MAX_KEPT) kept.clear();
+      kept.set(name, { version, value });
+      return value;
+    } catch (error) {
+      const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      if (!missing) this.log.warn(`${path}: not used: ${error instanceof Error ? error.message : error}`);
+      return undefined;
+    }
+  }
+}

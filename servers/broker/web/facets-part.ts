@@ -1,0 +1,52 @@
+import type { Facet, FacetCounts } from './facets.js';
+import { DEFAULT_FORM, type QueryForm, writeForm } from './form.js';
+import { type Content, type Html, html } from './html.js';
+import type { Narrowing, NarrowKind } from './narrow.js';
+
+/** What the facets are called. */
+export const FACET_TITLES: Readonly<Record<NarrowKind, string>> = {
+  type: 'Type',
+  host: 'Host',
+  gatherer: 'Gatherer',
+};
+
+/** The counts beside the results, each a link that narrows the result to it. */
+export function facetsPart(form: QueryForm, counts: FacetCounts, action: string): Html {
+  const facets = counts.facets.filter(({ values }) => values.length > 0);
+  if (facets.length === 0) return html``;
+  return html`<aside class="facets" id="narrow" aria-label="Narrow the results">
+${facets.map((facet) => facetPart(form, facet, action))}${counts.complete ? '' : html`<p class="count">At least so many: counting stopped.</p>\n`}</aside>`;
+}
+
+function facetPart(form: QueryForm, { kind, values, others }: Facet, action: string): Html {
+  const id = `facet-${kind}`;
+  return html`<h2 id="${id}">${FACET_TITLES[kind]}</h2>
+<ul aria-labelledby="${id}">
+${values.map(({ value, objects }) => html`<li>${facetName(form, { kind, value }, action)} <span class="number">${objects.toLocaleString('en')}</span></li>\n`)}${others > 0 ? html`<li class="count">${others} more</li>\n` : ''}</ul>
+`;
+}
+
+function facetName(form: QueryForm, narrowing: Narrowing, action: string): Content {
+  const { kind, value } = narrowing;
+  if (value === '') return html`<span>unknown</span>`;
+  if (form.narrow.some((other) => other.kind === kind && other.value === value)) {
+    return html`<strong>${value}</strong>`;
+  }
+  return html`<a href="${action}?${writeForm({ ...form, page: 1, narrow: [...form.narrow, narrowing] })}">${value}</a>`;
+}
+
+/** What the result is narrowed by, each with a link that takes it away. */
+export function narrowedBy(form: QueryForm, action: string): Content {
+  if (form.narrow.length === 0) return '';
+  const chips = form.narrow.map((narrowing) => {
+    const rest = form.narrow.filter((other) => other !== narrowing);
+    const href = `${action}?${writeForm({ ...form, page: 1, narrow: rest })}`;
+    return html`<li><a href="${href}"><span>${FACET_TITLES[narrowing.kind]}: ${narrowing.value}</span> <span aria-hidden="true">×</span><span class="aside"> remove</span></a></li>\n`;
+  });
+  return html`<ul class="chips" aria-label="Narrowed by">\n${chips}</ul>\n`;
+}
+
+/** URL of everything in the broker with this property. */
+export function browseUrl(action: string, narrowing: Narrowing): string {
+  return `${action}?${writeForm({ ...DEFAULT_FORM, query: '#allb', narrow: [narrowing] })}`;
+}

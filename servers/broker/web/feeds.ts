@@ -1,0 +1,103 @@
+import type { FacetCounts } from './facets.js';
+import { type QueryForm, writeForm } from './form.js';
+import { escapeHtml, isLinkable } from './html.js';
+import type { Results, ShownHit } from './results.js';
+
+/** What a result for programs is made of. */
+export interface FeedSource {
+  readonly brokerName: string;
+  /** Scheme, host and port before the paths of this site. */
+  readonly origin: string;
+  /** Path of the query program. */
+  readonly action: string;
+  readonly form: QueryForm;
+  /** The query as the broker was asked. */
+  readonly asked: string;
+  readonly results: Results;
+  readonly counts?: FacetCounts;
+  /** Path of the readable view of an object. */
+  readonly summaryPath: (objectUrl: string) => string | undefined;
+}
+
+/** A result as JSON: counts, messages and objects in their order. Times are ISO 8601, sizes bytes. */
+export function jsonResult(source: FeedSource): string {
+  const { form, results, counts, origin } = source;
+  const objects = results.hits.map((hit) => ({
+    url: hit.url,
+    title: hit.title,
+    description: hit.description,
+    type: hit.type,
+    bytes: numberOf(hit.size),
+    modified: timeOf(hit.modified)?.toISOString(),
+    summary: summaryUrl(source, hit),
+    soif: hit.objectUrl,
+    matchedLines: hit.lines.map(({ attribute, text }) => ({ attribute, text })),
+    matchedLineCount: hit.lineCount,
+  }));
+  const facets = counts?.facets.map(({ kind, values, others }) => [kind, { values, others }] as const);
+  const value = {
+    query: form.query,
+    asked: source.asked,
+    narrow: form.narrow,
+    page: `${origin}${source.action}?${writeForm({ ...form, format: 'html' })}`,
+    listed: objects.length,
+    truncated: results.truncated,
+    found: counts?.objects,
+    foundIsExact: counts?.complete,
+    facets: facets === undefined ? undefined : Object.fromEntries(facets),
+    messages: results.messages,
+    errors: results.errors,
+    failure: results.failure,
+    objects,
+  };
+  return `${JSON.stringify(value, undefined, 1)}\n`;
+}
+
+/** A result as RSS 2.0. */
+export function rssResult(source: FeedSource): string {
+  const { form, results, origin } = source;
+  const page = `${origin}${source.action}?${writeForm({ ...form, format: 'html' })}`;
+  const self = `${origin}${source.action}?${writeForm({ ...form, format: 'rss' })}`;
+  const title = `${form.query} – ${source.brokerName}`;
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
+<channel>
+<title>${xml(title)}</title>
+<link>${xml(page)}</link>
+<atom:link href="${xml(self)}" rel="self" type="application/rss+xml"/>
+<description>${xml(`What the Harvest broker ${source.brokerName} finds for: ${form.query}`)}</description>
+${results.hits.map((hit) => rssItem(source, hit)).join('')}</channel>
+</rss>
+`;
+}
+
+function rssItem(source: FeedSource, hit: ShownHit): string {
+  const summary = summaryUrl(source, hit);
+  const link = isLinkable(hit.url) ? hit.url : summary;
+  const time = timeOf(hit.modified);
+  const lines = hit.lines.map(({ text }) => text).join('\n');
+  return `<item>
+<title>${xml(hit.title ?? hit.url)}</title>
+${link === undefined ? '' : `<link>${xml(link)}</link>\n`}<guid isPermaLink="false">${xml(hit.url)}</guid>
+${time === undefined ? '' : `<pubDate>${time.toUTCString()}</pubDate>\n`}${hit.type === undefined ? '' : `<category>${xml(hit.type)}</category>\n`}<description>${xml(escapeHtml(hit.description ?? lines))}</description>
+</item>
+`;
+}
+
+function summaryUrl(source: FeedSource, hit: ShownHit): string | undefined {
+  const path = hit.objectUrl === undefined ? undefined : source.summaryPath(hit.objectUrl);
+  return path === undefined ? hit.objectUrl : `${source.origin}${path}`;
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function timeOf(text: string | undefined): Date | undefined {
+  return text !== undefined && /^[0-9]{1,11}$/.test(text) ? new Date(Number(text) * 1000) : undefined;
+}
+
+/** As HTML, and without what XML 1.0 cannot hold: lone surrogates and the two non-characters. */
+function xml(text: string): string {
+  return escapeHtml(text.replace(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd'));
+}

@@ -1,0 +1,44 @@
+import type { BrokerStatistics } from '../statistics.js';
+import type { QueryForm } from './form.js';
+import { type Html, html } from './html.js';
+import type { Narrowing } from './narrow.js';
+import { type SearchFormOptions, searchForm } from './search-form.js';
+import { plural } from './values.js';
+
+/** Names of each property offered for browsing. */
+const OFFERED = 8;
+
+/** What the search page shows. */
+export interface HomeSource {
+  readonly brokerName: string;
+  readonly form: QueryForm;
+  readonly options: SearchFormOptions;
+  readonly statistics: BrokerStatistics;
+  /** Objects in the broker now. */
+  readonly objects: number;
+  /** URL of everything with a property. */
+  readonly browse: (narrowing: Narrowing) => string;
+}
+
+/** The search page: the form, and what there is to be found. */
+export function homePart(source: HomeSource): Html {
+  const { brokerName, form, options, statistics, objects, browse } = source;
+  const group = (
+    title: string,
+    kind: Narrowing['kind'],
+    unnamed: string,
+    names: BrokerStatistics['types'],
+  ) => {
+    const known = names.filter(({ name }) => name !== unnamed).slice(0, OFFERED);
+    if (known.length === 0) return '';
+    return html`<h2 id="browse-${kind}">${title}</h2>
+<ul class="chips" aria-labelledby="browse-${kind}">
+${known.map(({ name, objects }) => html`<li><a href="${browse({ kind, value: name })}">${name} <span class="number">${objects.toLocaleString('en')}</span></a></li>\n`)}</ul>
+`;
+  };
+  return html`<div class="home">
+<h1>Search ${brokerName}</h1>
+${searchForm(form, options)}
+<p class="count">${plural(objects, 'object')} in this broker.</p>
+${group('By type', 'type', 'unknown', statistics.types)}${group('By host', 'host', 'unknown:', statistics.hosts)}</div>`;
+}

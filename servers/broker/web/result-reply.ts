@@ -1,0 +1,278 @@
+import { queryMessage } from '../../../clients/broker/index.js';
+import { formatQuery, type Query } from '../../../protocols/broker/index.js';
+import { type BrokerQueryConfig, usesVariable } from '../../../protocols/config/broker-query-cf.js';
+import { ConnectionError } from '../../../protocols/errors.js';
+import type { ConfigFiles } from './config-files.js';
+import type { FacetCounter, FacetCounts } from './facets.js';
+import { jsonResult, rssResult } from './feeds.js';
+import { type QueryForm, readForm, toRequest, writeForm } from './form.js';
+import { highlighter, literalTerms } from './highlight.js';
+import { type Content, Html, html } from './html.js';
+import { type Page, pageBegin, pageEnd, type SiteLinks } from './layout.js';
+import { narrowQuery } from './narrow.js';
+import {
+  askBroker,
+  type FaultyQuery,
+  type QueryOutcome,
+  type QueryTarget,
+  readQuery,
+  wantedObjects,
+} from './query.js';
+import { SHOWN_ATTRIBUTES } from './results.js';
+import {
+  notice,
+  PAGE_OBJECTS,
+  pageOf,
+  type ResultsOptions,
+  resultItem,
+  setVariables,
+} from './results-page.js';
+import type { RouteContext } from './routes.js';
+import { type SearchFormOptions, searchForm } from './search-form.js';
+import { objectVariables, renderDefinition, renderTemplate, type Variables } from './templates.js';
+
+/** An answer to a query, in whatever form was asked for. */
+export interface ResultReply {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** What {@link Results} needs. */
+export interface ResultsContext extends RouteContext {
+  readonly site: SiteLinks;
+  readonly form: Omit<SearchFormOptions, 'autofocus'>;
+  readonly files: ConfigFiles;
+  readonly counter: FacetCounter;
+  /** Path of the readable view of an object, from the URL in its `125`; undefined if that is not ours. */
+  readonly summaryPath: (objectUrl: string) => string | undefined;
+}
+
+/** A query on its way: what it was, and how its pages look. */
+interface Asked {
+  readonly form: QueryForm;
+  readonly config: BrokerQueryConfig;
+  readonly target: QueryTarget;
+  /** The message line that the broker gets. */
+  readonly message: string;
+}
+
+const HTML = 'text/html; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+const RSS_TYPE = 'application/rss+xml; charset=utf-8';
+
+/** Answers queries of the form as pages by the definitions of BrokerQuery.cf (BRK-9.5 to 9.8), as RSS and as JSON. */
+export class Results {
+  constructor(readonly context: ResultsContext) {}
+
+  async reply(fields: URLSearchParams, signal: AbortSignal): Promise<ResultReply> {
+    const { files, log } = this.context;
+    const form = readForm(fields);
+    const config = await files.query(form.config);
+    const target = await this.#target(form, config);
+    const asked: Asked = { form, config, target, message: '' };
+    if (form.query === '') {
+      return this.#refusal(400, asked, 'Type at least one word to search for.');
+    }
+    const read = readQuery(form.query);
+    if (read.kind === 'fault') return this.#refusal(400, asked, read);
+    const whole = readQuery(narrowQuery(formatQuery(read.query), form.narrow));
+    if (whole.kind === 'fault') return this.#refusal(400, asked, whole.message);
+    const wanted = wantedObjects(form, target.maxResults);
+    const request = toRequest(form, wanted, SHOWN_ATTRIBUTES);
+    const sent = { ...asked, message: queryMessage(whole.query, request, target.opaqueMode) };
+    const stop = new AbortController();
+    const counting = target.listed
+      ? undefined
+      : this.#counts(whole.query, form, AbortSignal.any([signal, stop.signal]));
+    try {
+      const outcome = await askBroker(form, whole.query, target, signal);
+      if (outcome.kind === 'refused') {
+        const status = /busy/i.test(outcome.message) ? 503 : 400;
+        return this.#refusal(status, sent, notice('error', 'The broker refused the query:', outcome.message));
+      }
+      return this.#results(sent, read.query, outcome.results, await counting);
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
+      log.error(`Query page: ${error.message}`);
+      return this.#down(sent);
+    } finally {
+      stop.abort();
+    }
+  }
+
+  /** The broker that is asked: one of Brokers.cf if the form names it (BRK-9.3), else ours. */
+  async #target(
+    form: QueryForm,
+    config: BrokerQueryConfig,
+  ): Promise<QueryTarget & { readonly listed: boolean }> {
+    const { broker, brokerAddress, files } = this.context;
+    const { maxResults } = broker.config;
+    const timeout = config.timeout === undefined ? {} : { timeout: config.timeout };
+    const listed = await files.broker(form.broker);
+    return listed === undefined
+      ? { ...brokerAddress, opaqueMode: broker.opaqueMode, maxResults, ...timeout, listed: false }
+      : {
+          host: listed.host,
+          port: listed.port,
+          opaqueMode: 'suppress',
+          maxResults,
+          ...timeout,
+          listed: true,
+        };
+  }
+
+  /** Counts of the whole result; a page without them is better than none. */
+  async #counts(query: Query, form: QueryForm, signal: AbortSignal): Promise<FacetCounts | undefined> {
+    try {
+      return await this.context.counter.count(query, form, signal);
+    } catch (error) {
+      if (!signal.aborted)
+        this.context.log.warn(`Query page: no counts: ${error instanceof Error ? error.message : error}`);
+      return undefined;
+    }
+  }
+
+  #results(
+    asked: Asked,
+    shownQuery: Query,
+    results: Extract<QueryOutcome, { kind: 'results' }>['results'],
+    counts: FacetCounts | undefined,
+  ): ResultReply {
+    const { form, config } = asked;
+    const { site, broker } = this.context;
+    const action = this.context.form.action;
+    const summaryPath = this.context.summaryPath;
+    if (form.format !== 'html') {
+      const source = {
+        brokerName: site.brokerName,
+        origin: new URL(broker.homePage).origin,
+        action,
+        form,
+        asked: asked.message,
+        results,
+        ...(counts === undefined ? {} : { counts }),
+        summaryPath,
+      };
+      return form.format === 'json'
+        ? { status: 200, type: JSON_TYPE, body: jsonResult(source) }
+        : { status: 200, type: RSS_TYPE, body: rssResult(source) };
+    }
+    // A page of definitions that show no links to the others has everything on it.
+    const paged =
+      usesVariable(config.templates.EndBrokerResults, 'pager') ||
+      usesVariable(config.templates.ResultTrailer, 'pager');
+    const options: ResultsOptions = {
+      action,
+      highlight: highlighter(literalTerms(shownQuery), form),
+      summaryPath,
+      ...(counts === undefined ? {} : { counts }),
+      pageObjects: paged ? PAGE_OBJECTS : Math.max(1, results.hits.length),
+    };
+    const part = pageOf(form, results, options.pageObjects);
+    const set = { ...this.#pageVariables(asked), ...setVariables(form, results, part, options) };
+    const render = (name: Parameters<typeof renderDefinition>[1], more: Variables = {}) =>
+      renderDefinition(config, name, { ...set, ...more });
+    const objects = part.hits.map((hit, i) =>
+      renderTemplate(config.templates.PrintObject, {
+        ...set,
+        ...objectVariables(hit, part.first + i + 1, config),
+        object: resultItem(hit, form, options),
+      }),
+    );
+    // BRK-9.8.
+    const body = html`${render('ResultHeader')}
+${render('ResultSetBegin')}
+${objects}${render('ResultSetEnd')}
+${results.truncated ? html`${render('TruncateWarning')}\n` : ''}${render('EndBrokerResults')}
+${render('ResultTrailer')}
+`;
+    return { status: 200, type: HTML, body: body.text };
+  }
+
+  /** The page of a query that was not answered: FailBrokerResults instead of results. */
+  #refusal(status: number, asked: Asked, reason: string | FaultyQuery | Html): ResultReply {
+    const { form } = asked;
+    const fault = typeof reason === 'object' && !(reason instanceof Html) ? reason : undefined;
+    const text = typeof reason === 'string' ? reason : fault?.message;
+    if (form.format !== 'html') return plainFailure(status, form, text ?? 'the broker refused the query');
+    const errorId = 'query-error';
+    const message: Content =
+      typeof reason === 'string'
+        ? html`<p class="error" role="alert" id="${errorId}">${reason}</p>`
+        : reason instanceof Html
+          ? html`<div id="${errorId}">${reason}</div>`
+          : faultBox(form.query, reason, errorId);
+    return this.#failed(status, asked, 'FailBrokerResults', message, errorId);
+  }
+
+  /** BRK-9.6 BrokerDown. */
+  #down(asked: Asked): ResultReply {
+    if (asked.form.format !== 'html') return plainFailure(503, asked.form, 'the broker does not answer');
+    return this.#failed(503, asked, 'BrokerDown', '', undefined);
+  }
+
+  #failed(
+    status: number,
+    asked: Asked,
+    name: 'FailBrokerResults' | 'BrokerDown',
+    message: Content,
+    errorId: string | undefined,
+  ): ResultReply {
+    const { config } = asked;
+    const variables = { ...this.#pageVariables(asked, errorId), nobjects: '0', nopaquelines: '0', message };
+    const body = html`${renderDefinition(config, 'ResultHeader', variables)}
+${renderDefinition(config, name, variables)}
+${renderDefinition(config, 'ResultTrailer', variables)}
+`;
+    return { status, type: HTML, body: body.text };
+  }
+
+  /** BRK-9.7: the variables before results, and our own pieces of a page. */
+  #pageVariables({ form, config, target, message }: Asked, errorId?: string): Variables {
+    const { site } = this.context;
+    const { action } = this.context.form;
+    const feed = (format: 'rss' | 'json') => `${action}?${writeForm({ ...form, page: 1, format })}`;
+    const page: Omit<Page, 'content'> = {
+      title: form.query === '' ? `Search ${site.brokerName}` : `${form.query} – ${site.brokerName}`,
+      noindex: true,
+      ...(config.harvestUrl === undefined ? {} : { harvestUrl: config.harvestUrl }),
+      ...(message === ''
+        ? {}
+        : {
+            alternates: [
+              { type: 'application/rss+xml', title: 'These results as RSS', href: feed('rss') },
+              { type: 'application/json', title: 'These results as JSON', href: feed('json') },
+            ],
+          }),
+    };
+    const heading = errorId === undefined ? '' : html`<h1>Search ${site.brokerName}</h1>\n`;
+    const options = { ...this.context.form, autofocus: errorId !== undefined };
+    const shown = searchForm(form, errorId === undefined ? options : { ...options, errorId });
+    return {
+      maxresult: String(form.maxResults ?? wantedObjects(form, target.maxResults)),
+      host: target.host,
+      port: String(target.port),
+      query: form.query,
+      bquery: message,
+      page_begin: pageBegin(site, page),
+      form: html`${heading}${shown}`,
+      page_end: pageEnd(site, page),
+    };
+  }
+}
+
+/** The query with a mark under the place of the fault. */
+function faultBox(query: string, fault: FaultyQuery, id: string): Html {
+  const marks = '^'.repeat(Math.max(1, fault.end - fault.start));
+  return html`<div class="error" role="alert" id="${id}" data-fault="${fault.start}"><strong>The query cannot be read at position ${fault.start + 1}:</strong> ${fault.message}</div>
+<pre class="fault" aria-hidden="true">${query}
+${' '.repeat(fault.start)}${marks}</pre>`;
+}
+
+/** What programs get when there are no results. */
+function plainFailure(status: number, form: QueryForm, failure: string): ResultReply {
+  return form.format === 'json'
+    ? { status, type: JSON_TYPE, body: `${JSON.stringify({ query: form.query, failure })}\n` }
+    : { status, type: 'text/plain; charset=utf-8', body: `${failure}\n` };
+}

@@ -1,0 +1,95 @@
+import { type BrokerHit, parseMatchedLine } from '../../../protocols/broker/index.js';
+import { decodeText } from '../../../protocols/soif/index.js';
+
+/** Attributes the page asks for beside what every result has. */
+export const SHOWN_ATTRIBUTES = [
+  'title',
+  'type',
+  'file-size',
+  'last-modification-time',
+  'update-time',
+] as const;
+
+/** Longest description shown, characters. */
+const MAX_DESCRIPTION = 600;
+
+/** Longest matched line shown, characters. */
+const MAX_LINE = 400;
+
+/** Longest attribute shown (title, type), characters. */
+const MAX_ATTRIBUTE = 200;
+
+/** Matched lines of one object shown; all are counted. */
+const MAX_LINES = 100;
+
+/** A matched line: read, and as the broker wrote it. */
+export interface ShownLine {
+  readonly attribute?: string;
+  readonly text: string;
+  readonly raw: string;
+}
+
+/** What is kept of a hit: bounded, whatever the broker sends. */
+export interface ShownHit {
+  readonly url: string;
+  readonly objectUrl?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly lines: readonly ShownLine[];
+  /** Matched lines in all. */
+  readonly lineCount: number;
+  readonly type?: string;
+  /** Decimal bytes. */
+  readonly size?: string;
+  /** Decimal seconds since 1970. */
+  readonly modified?: string;
+}
+
+/** What a search gave. */
+export interface Results {
+  readonly hits: readonly ShownHit[];
+  /** There are more objects than were asked for (BRK-4.16). */
+  readonly truncated: boolean;
+  /** The broker's messages (`101`) and errors (`103`). */
+  readonly messages: readonly string[];
+  readonly errors: readonly string[];
+  /** Why the results ended early (`111`, or the connection broke), if they did. */
+  readonly failure?: string;
+}
+
+/** What of a hit the page shows. */
+export function shownHit(hit: BrokerHit): ShownHit {
+  const modified = attributeText(hit, 'last-modification-time');
+  const optional = {
+    objectUrl: hit.objectUrl,
+    title: attributeText(hit, 'title'),
+    description: hit.description === undefined ? undefined : cut(hit.description.trim(), MAX_DESCRIPTION),
+    type: attributeText(hit, 'type'),
+    size: attributeText(hit, 'file-size'),
+    modified: modified !== undefined && modified !== '0' ? modified : attributeText(hit, 'update-time'),
+  };
+  return {
+    url: hit.url,
+    lines: hit.matchedLines.slice(0, MAX_LINES).map(shownLine),
+    lineCount: hit.matchedLines.length,
+    ...Object.fromEntries(
+      Object.entries(optional).filter(([, value]) => value !== undefined && value !== ''),
+    ),
+  };
+}
+
+function shownLine(line: string): ShownLine {
+  const parsed = parseMatchedLine(line);
+  const text = cut((parsed?.text ?? line).trim(), MAX_LINE);
+  const raw = cut(line, MAX_LINE);
+  return parsed === undefined ? { text, raw } : { attribute: parsed.attribute, text, raw };
+}
+
+function attributeText(hit: BrokerHit, name: string): string | undefined {
+  const value = hit.attributes.get(name);
+  return value === undefined ? undefined : cut(decodeText(value).replace(/\s+/g, ' ').trim(), MAX_ATTRIBUTE);
+}
+
+function cut(value: string, most: number): string {
+  return value.length <= most ? value : `${value.slice(0, most).trimEnd()}…`;
+}

@@ -1,0 +1,76 @@
+import {
+  type BrokerQueryConfig,
+  type BrokerQueryTemplate,
+  formatNumber,
+  type TemplatePart,
+} from '../../../protocols/config/broker-query-cf.js';
+import { applyLineRules } from '../../../protocols/config/line-rules.js';
+import { type Content, escapeHtml, Html, html, isLinkable } from './html.js';
+import type { ShownHit } from './results.js';
+
+/** The variables of a definition by name, without the dollar sign. Text is escaped for where it stands, HTML is not. */
+export type Variables = Readonly<Record<string, Content>>;
+
+/** A definition with its variables substituted (BRK-9.5); a name that is no variable stays as it is written. */
+export function renderTemplate(parts: readonly TemplatePart[] | undefined, variables: Variables): Html {
+  let text = '';
+  for (const part of parts ?? []) {
+    if (part.kind === 'text') {
+      text += part.text;
+      continue;
+    }
+    const value = Object.hasOwn(variables, part.name) ? variables[part.name] : part.source;
+    text += typeof value === 'string' ? escapeFor(part, value) : html`${value}`.text;
+  }
+  return new Html(text);
+}
+
+/** A definition of a file. */
+export function renderDefinition(
+  config: BrokerQueryConfig,
+  name: BrokerQueryTemplate,
+  variables: Variables,
+): Html {
+  return renderTemplate(config.templates[name], variables);
+}
+
+function escapeFor(part: Extract<TemplatePart, { kind: 'variable' }>, value: string): string {
+  // What came from the network never becomes a `javascript:` link, whatever attribute it begins.
+  const text = part.beginsValue && hasScheme(value) && !isLinkable(value) ? '#' : value;
+  const escaped = escapeHtml(text);
+  // Without quotes, a blank would end the value; as a reference it does not.
+  return part.context === 'unquoted'
+    ? escaped.replace(/[\s=`]/g, (character) => `&#${character.charCodeAt(0)};`)
+    : escaped;
+}
+
+/** Whether a browser may find a scheme in it: also `$A` alone, with the colon behind it. */
+function hasScheme(value: string): boolean {
+  return (
+    /^[\0-\x20]*[a-z][a-z0-9+.\-\s]*(?:$|:)/i.test(value) && !/^(?:https?|ftp|gopher|news)$/i.test(value)
+  );
+}
+
+/** BRK-9.7: the parts of a URL under the given names: access method, host with port, path, directory, file. */
+function urlParts(url: string, names: readonly [string, string, string, string, string]): Variables {
+  const [, method = '', host = '', path = ''] =
+    /^([a-z][a-z0-9+.-]*):(?:\/\/([^/?#]*))?(.*)$/is.exec(url) ?? [];
+  const slash = path.lastIndexOf('/') + 1;
+  const values = [method, host, path, path.slice(0, slash), path.slice(slash)];
+  return Object.fromEntries(names.map((name, i) => [name, values[i]]));
+}
+
+/** BRK-9.7: the variables of one object. */
+export function objectVariables(hit: ShownHit, number: number, config: BrokerQueryConfig): Variables {
+  const summary = hit.objectUrl ?? '';
+  const lines = hit.lines.map(({ raw }) => applyLineRules(config.lineRules ?? [], escapeHtml(raw)));
+  return {
+    objectnum: formatNumber(number, config.objectNumber),
+    desc: hit.description ?? '',
+    opaque: new Html(lines.join('\n')),
+    url: hit.url,
+    ...urlParts(hit.url, ['A', 'H', 'P', 'D', 'F']),
+    cs_url: summary,
+    ...urlParts(summary, ['cs_a', 'cs_h', 'cs_p', 'cs_d', 'cs_f']),
+  };
+}
