@@ -62,10 +62,29 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./broker.js')).brokerCommand(),
   },
   {
+    name: 'broker-restart',
+    originals: ['BrokerRestart'],
+    group: 'running',
+    summary: 'tell a broker to read its configuration again and to reindex',
+    load: async () => (await import('./broker-restart.js')).brokerRestartCommand(),
+  },
+  {
+    name: 'dumpregistry',
+    group: 'running',
+    summary: "print a broker's Registry",
+    load: async () => (await import('./dumpregistry.js')).dumpregistryCommand(),
+  },
+  {
     name: 'query',
     group: 'asking',
     summary: 'ask a broker',
     load: async () => (await import('./query.js')).queryCommand(),
+  },
+  {
+    name: 'brkclient',
+    group: 'asking',
+    summary: 'send one message to a broker, show the reply as it is',
+    load: async () => (await import('./brkclient.js')).brkclientCommand(),
   },
   {
     name: 'gather',

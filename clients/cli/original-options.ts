@@ -17,6 +17,8 @@ const ORIGINAL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   gatherer: { '-force': '--force' },
   cleandb: { '-truncate': '--truncate' },
   broker: { '-new': '--new', '-nocol': '--nocol' },
+  'broker-restart': { '-password': '--password' },
+  dumpregistry: { '-count': '--count' },
 };
 
 /**

@@ -34,7 +34,9 @@ const schema = z.object({
     .optional()
     .meta({ title: 'Broker-Directory', description: 'the directory in which it lives' }),
   brokerHost: text.optional().meta({ title: 'Broker-Host', description: 'name used in URLs' }),
-  brokerPort: port.default(8501).meta({ title: 'Broker-Port', description: 'TCP port' }),
+  brokerPort: integer(0, 65_535)
+    .default(8501)
+    .meta({ title: 'Broker-Port', description: 'TCP port; 0 = any free one' }),
   brokerName: text.optional().meta({ title: 'Broker-Name', description: 'name shown and used in URLs' }),
   adminPassword: text
     .default('')
@@ -62,7 +64,7 @@ const schema = z.object({
   compressPercent: integer(0, 100)
     .default(50)
     .meta({ title: 'Compress-Percent', description: 'compress when this share of the records is deleted' }),
-  indexerType: text.default('Glimpse').meta({ title: 'Indexer-Type', description: 'back end' }),
+  indexerType: text.default('Embedded').meta({ title: 'Indexer-Type', description: 'back end' }),
   glimpseMaxLife: seconds
     .default(900)
     .meta({ title: 'Glimpse-MaxLife', description: 'seconds a query may run' }),
@@ -137,7 +139,6 @@ function withDerived(
   const brokerHost = values.brokerHost || 'localhost';
   const brokerName = values.brokerName || baseNameOf(brokerDirectory) || 'broker';
   const httpHost = values.httpHost || brokerHost;
-  const authority = values.httpPort === 80 ? httpHost : `${httpHost}:${values.httpPort}`;
   const glimpseServerHost = values.glimpseServerHost ?? brokerHost;
   return {
     ...values,
@@ -145,12 +146,18 @@ function withDerived(
     brokerHost,
     brokerName,
     httpHost,
-    homePage: values.homePage || `http://${authority}/Harvest/brokers/${encodeURIComponent(brokerName)}/`,
+    homePage: values.homePage || defaultHomePage(httpHost, values.httpPort, brokerName),
     registryFile: joinPath(brokerDirectory, values.registryFile),
     collectionFile: joinPath(brokerDirectory, values.collectionFile),
     logFile: joinPath(brokerDirectory, values.logFile),
     glimpseServerHost: glimpseServerHost === 'false' ? false : glimpseServerHost,
   };
+}
+
+/** BRK-7.3 `Home-Page` of a Broker whose configuration does not name one. */
+export function defaultHomePage(httpHost: string, httpPort: number, brokerName: string): string {
+  const authority = httpPort === 80 ? httpHost : `${httpHost}:${httpPort}`;
+  return `http://${authority}/Harvest/brokers/${encodeURIComponent(brokerName)}/`;
 }
 
 /** BRK-7.2. */

@@ -1,6 +1,11 @@
 export { type AddressRange, isInRange, parseAddress, parseAddressRange } from './addresses.js';
 export { BROKER_VARIABLES, type BrokerConfig, parseBrokerConf } from './broker-conf.js';
 export {
+  isBoundAtStart,
+  rereadBrokerConfig,
+  setBrokerVariable,
+} from './broker-conf-set.js';
+export {
   type CollectionFilter,
   type CollectionPoint,
   type CollectionType,

@@ -1,36 +1,43 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { clampLifetime, type Query, type QueryFlags, type ResultItem } from '../../protocols/broker/index.js';
+import type { Query, QueryFlags, ResultItem } from '../../protocols/broker/index.js';
 import {
   type BrokerConfig,
   type CollectionPoint,
-  parseCollectionConf,
+  rereadBrokerConfig,
+  setBrokerVariable,
 } from '../../protocols/config/index.js';
-import { ConfigError, UsageError } from '../../protocols/errors.js';
+import { UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { type ApplyCounts, BrokerStore } from '../../storage/index.js';
-import { type Indexer, openEmbeddedIndexer } from '../../storage/indexers/index.js';
-import type { Logger } from '../host/index.js';
-import {
-  addCounts,
-  type CollectLimits,
-  collectPoint,
-  isGathererType,
-  type PointReport,
-  publish,
-} from './collector.js';
+import { BrokerStore } from '../../storage/index.js';
+import { type Indexer, openIndexer } from '../../storage/indexers/index.js';
+import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
+import { type CollectionReport, changeObserver, collectAll, readCollectionFile } from './collection.js';
+import type { CollectLimits } from './collector.js';
+import { EventLog, type LogType, logTypesNamed } from './event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './index-keeper.js';
-import { brokerPath, httpOrigin, objectPath } from './object-path.js';
-import { nextRun, RepeatingTask } from './schedule.js';
-import { type SearchSummary, search } from './search.js';
+import { Jobs } from './jobs.js';
+import { Maintenance } from './maintenance.js';
+import { placedSearch } from './placed-search.js';
+import { PublishedUrls } from './published-urls.js';
+import { QueryPlaces } from './query-places.js';
+import { markForRefresh, type RefreshMarks } from './refresh-marks.js';
+import type { SearchSummary } from './search.js';
 import { type BrokerStatistics, StatisticsCache, type StatisticsOptions } from './statistics.js';
+import { addTimedEvents } from './timed-events.js';
+import { Timetable, type TimetableRow } from './timetable.js';
 
 /** What {@link Broker.open} needs. */
 export interface BrokerOptions {
   readonly config: BrokerConfig;
+  /** `broker.out` (BRK-5.8). */
   readonly log: Logger;
+  /** BRK-6.5: sections 70 to 79 and 101 to 103. Default: none is shown. */
+  readonly debug?: Debug;
   /** Collection points instead of those in `Collection-File`. */
   readonly points?: readonly CollectionPoint[];
+  /** Reads the configuration again, for `#restart`. Default: it stays as it was at the start. */
+  readonly reread?: () => Promise<BrokerConfig>;
   readonly limits?: CollectLimits & StatisticsOptions & Omit<IndexKeeperOptions, 'signal'>;
   /** The clock, for tests. */
   readonly now?: () => UnixSeconds;
@@ -39,99 +46,133 @@ export interface BrokerOptions {
 /** BRK-6.2 to 6.4: what a broker does when it starts. */
 export type StartMode = 'collect' | 'new' | 'nocol';
 
-/** BRK-5.7: types of events in the log that `Log-Types` turns on. */
-export type LogType = 'Query' | 'Collection' | 'Cleaned' | 'Admin';
-
-/** What one collection gave. */
-export interface CollectionReport {
-  readonly points: readonly PointReport[];
-  /** The counts of all points together. */
-  readonly totals: ApplyCounts;
-  readonly received: number;
-  /** Objects deleted because their time to live had passed. */
-  readonly expired: number;
-  /** Points left out: their type is not supported. */
-  readonly skipped: number;
-  readonly milliseconds: number;
-}
-
-const NO_COUNTS: ApplyCounts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
-
-/** Longest wait of a timer, milliseconds. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-
-/** Seconds that a stalled reader may keep a query's place after the query's lifetime. */
-const GRACE = 5;
-
 /**
- * The Broker: a store of collected objects, the index over it, collections from Gatherers, and searches.
+ * The Broker: a store of collected objects, the index over it, collections from Gatherers, timed events, and searches.
  *
  * It opens no port: {@link BrokerServer} and {@link WebServer} do.
  */
 export class Broker implements AsyncDisposable {
   readonly store: BrokerStore;
   readonly indexer: Indexer;
-  readonly config: BrokerConfig;
   readonly log: Logger;
+  readonly debug: Debug;
+  /** `admin/LOG`. */
+  readonly events: EventLog;
+  /** Cleaning, deleting, adding by hand, compressing. */
+  readonly maintenance: Maintenance;
+  /** What goes on behind answered commands. */
+  readonly jobs: Jobs;
+  /** Resolves when `#shutdown` was asked for. Who owns the ports closes them, and the broker. */
+  readonly shutdownRequested: Promise<void>;
   readonly #options: BrokerOptions;
   readonly #keeper: IndexKeeper;
   readonly #statistics: StatisticsCache;
   readonly #closing: AbortController;
-  readonly #tasks: RepeatingTask[] = [];
+  readonly #places = new QueryPlaces(() => this.config.maxQueries);
+  readonly #timetable: Timetable;
   readonly #background = new Set<Promise<unknown>>();
+  #config: BrokerConfig;
+  #requestShutdown: () => void = () => undefined;
   #collection: Promise<CollectionReport> | undefined;
-  #queries = 0;
-  readonly #waiting = new Set<() => void>();
+  #refreshMarks: RefreshMarks | undefined;
   #started = false;
-  #web: { readonly host: string; readonly port: number };
+  readonly #urls = new PublishedUrls(() => this.config);
   #closed: Promise<void> | undefined;
 
   private constructor(
     options: BrokerOptions,
-    parts: { store: BrokerStore; indexer: Indexer; keeper: IndexKeeper; closing: AbortController },
+    parts: {
+      store: BrokerStore;
+      indexer: Indexer;
+      keeper: IndexKeeper;
+      closing: AbortController;
+      events: EventLog;
+    },
   ) {
+    const { config, log } = options;
     this.#options = options;
-    this.config = options.config;
-    this.log = options.log;
+    this.#config = config;
+    this.log = log;
+    this.debug = options.debug ?? createDebug(DebugFlags.parse([]), log);
     this.store = parts.store;
     this.indexer = parts.indexer;
+    this.events = parts.events;
     this.#keeper = parts.keeper;
     this.#closing = parts.closing;
     this.#statistics = new StatisticsCache(parts.store, options.limits);
-    this.#web = { host: options.config.httpHost, port: options.config.httpPort };
+    this.shutdownRequested = new Promise((resolve) => {
+      this.#requestShutdown = resolve;
+    });
+    this.jobs = new Jobs(log, (name, text) => this.events.write('Admin-Return', `${name}: ${text}`));
+    this.maintenance = new Maintenance({
+      ...parts,
+      signal: parts.closing.signal,
+      debug: this.debug,
+      observe: changeObserver(parts.events, this.debug),
+      now: () => this.#now(),
+      directory: config.brokerDirectory,
+      compressPercent: () => this.config.compressPercent,
+      maxLife: () => this.config.glimpseMaxLife,
+    });
+    this.#timetable = new Timetable(
+      () => this.#now(),
+      (event, error) => {
+        if (!this.#closing.signal.aborted) log.error({ err: error }, `${event.name} failed`);
+      },
+    );
+    addTimedEvents(this.#timetable, this);
   }
 
   /**
-   * Opens `<Broker-Directory>/store` and `<Broker-Directory>/index.sqlite`, brings the index up to the store and
+   * Opens `<Broker-Directory>/store`, the index by `Indexer-Type`, and `Log-File`; brings the index up to the store and
    * deletes what has expired. Does not collect: see {@link start}.
+   *
+   * @throws StorageError when one of them cannot be opened, UsageError when there is no such Indexer-Type
    */
   static async open(options: BrokerOptions): Promise<Broker> {
-    const directory = options.config.brokerDirectory;
+    const { config, log, now = systemClock } = options;
+    const directory = config.brokerDirectory;
     const storeDirectory = join(directory, 'store');
     const closing = new AbortController();
     await mkdir(directory, { recursive: true });
     const store = await BrokerStore.open(storeDirectory);
     let indexer: Indexer | undefined;
+    let events: EventLog | undefined;
     try {
-      indexer = await openEmbeddedIndexer({
-        file: join(directory, 'index.sqlite'),
+      events = EventLog.open({ file: config.logFile, directory, types: config.logTypes, now });
+      for (const name of config.logTypes) {
+        if (logTypesNamed(name) === undefined) log.warn(`Log-Types: ${name} is not a type of event`);
+      }
+      indexer = await openIndexer({
+        type: config.indexerType,
+        brokerDirectory: directory,
         storeDirectory,
-        rebuildOnError: true,
+        glimpseIndexOption: config.glimpseIndexOption,
+        glimpseServerHost: config.glimpseServerHost,
+        glimpseServerPort: config.glimpseServerPort,
+        onWarning: (sentence) => log.warn(`${config.indexerType}: ${sentence}`),
       });
       const started = performance.now();
       const before = indexer.watermark;
       const keeper = await IndexKeeper.open(store, indexer, { ...options.limits, signal: closing.signal });
-      const broker = new Broker(options, { store, indexer, keeper, closing });
+      const broker = new Broker(options, { store, indexer, keeper, closing, events });
       if (indexer.watermark !== before) {
-        options.log.info(`Index brought up to date in ${Math.round(performance.now() - started)} ms`);
+        log.info(`Index brought up to date in ${Math.round(performance.now() - started)} ms`);
       }
+      broker.debug(77, 1, () => `opened ${directory}: ${store.count} objects`);
       await broker.clean();
       return broker;
     } catch (error) {
+      events?.close();
       await indexer?.close();
       await store.close();
       throw error;
     }
+  }
+
+  /** The configuration as it is now: `#set` and `#restart` change it (BRK-5.3). */
+  get config(): BrokerConfig {
+    return this.#config;
   }
 
   /** Objects stored. */
@@ -141,7 +182,7 @@ export class Broker implements AsyncDisposable {
 
   /** Queries running now. */
   get queries(): number {
-    return this.#queries;
+    return this.#places.taken;
   }
 
   /** Changes that the index does not durably hold yet. */
@@ -159,20 +200,27 @@ export class Broker implements AsyncDisposable {
     return this.#collection !== undefined;
   }
 
+  /** BRK-7.10: the timed events, when they are due, and what they came to the last time. */
+  timetable(): readonly TimetableRow[] {
+    return this.#timetable.rows();
+  }
+
+  /** BRK-7.14: what was due for refresh when it was last looked at; undefined before the first time. */
+  get refreshMarks(): RefreshMarks | undefined {
+    return this.#refreshMarks;
+  }
+
   /**
    * Tells the broker where the web server beside it is reached; the URLs in replies (`125`, `126`) point there.
    * Until then they point to `HTTP-Host` and `HTTP-Port`.
    */
   setWebAddress(host: string, port: number): void {
-    this.#web = { host, port };
+    this.#urls.setWebAddress(host, port);
   }
 
   /** BRK-4.11: URL of the query page: `Home-Page`, or this broker's page on the web server beside it. */
   get homePage(): string {
-    const { homePage, brokerName, httpHost, httpPort } = this.config;
-    const pageOn = (host: string, port: number) => `${httpOrigin(host, port)}${brokerPath(brokerName)}`;
-    // The configuration fills in the page on HTTP-Host; whatever else it says is somebody's wish.
-    return homePage === pageOn(httpHost, httpPort) ? pageOn(this.#web.host, this.#web.port) : homePage;
+    return this.#urls.homePage;
   }
 
   /** BRK-3.2: what `#opaque` means here. */
@@ -182,43 +230,34 @@ export class Broker implements AsyncDisposable {
 
   /** BRK-5.7: whether events of this type are logged; failures are, in any case. */
   logs(type: LogType): boolean {
-    return this.config.logTypes.some((name) => [type.toLowerCase(), 'all'].includes(name.toLowerCase()));
+    return this.events.wants(type);
   }
 
   /** BRK-4.10: URL of an object's content summary. */
   objectUrl(oid: number): string {
-    return `${httpOrigin(this.#web.host, this.#web.port)}${objectPath(this.config.brokerName, oid)}`;
+    return this.#urls.objectUrl(oid);
   }
 
   /**
-   * BRK-6.2 to 6.4: begins the daily collection and cleaning, and a first collection in the background unless
-   * `nocol`. `new` drops every object before.
+   * BRK-6.2 to 6.4: begins the timed events, and a first collection in the background unless `nocol`. `new` drops every
+   * object before.
    */
   async start(mode: StartMode): Promise<void> {
-    const { collectionTime, collectionInterval, cleanInterval } = this.config;
     if (this.#started) throw new UsageError('this broker has been started already');
     this.#started = true;
     if (mode === 'new') await this.drop();
-    const repeat = (interval: number, next: (now: UnixSeconds) => UnixSeconds, run: () => Promise<void>) => {
-      // An interval of 0 turns the event off.
-      if (interval > 0) this.#tasks.push(new RepeatingTask(next, run));
-    };
-    repeat(
-      collectionInterval,
-      (now) => nextRun(now, collectionTime, collectionInterval),
-      () => this.#unattended('Collection', () => this.collect()),
-    );
-    repeat(
-      cleanInterval,
-      (now) => now + cleanInterval,
-      () => this.#unattended('Cleaning', () => this.clean()),
-    );
+    this.#timetable.start();
+    this.debug(77, 1, `started, ${mode}`);
     if (mode !== 'nocol') this.collectInBackground();
   }
 
   /** Starts a collection, or joins the running one, without waiting. Its failure is logged. */
   collectInBackground(): void {
-    const work = this.#unattended('Collection', () => this.collect());
+    const work = this.collect()
+      .then(() => undefined)
+      .catch((error: unknown) => {
+        if (!this.#closing.signal.aborted) this.log.error({ err: error }, 'Collection failed');
+      });
     this.#background.add(work);
     void work.finally(() => this.#background.delete(work));
   }
@@ -234,18 +273,63 @@ export class Broker implements AsyncDisposable {
     this.#closing.signal.throwIfAborted();
     const stop =
       signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
-    this.#collection ??= this.#collect(stop).finally(() => {
-      this.#collection = undefined;
-    });
+    this.#collection ??= this.#timetable
+      .observe(
+        'Collection',
+        () => this.#collect(stop),
+        ({ received, points }) => {
+          const failed = points.filter((point) => !point.complete).length;
+          return `${received} objects received${failed === 0 ? '' : `, ${failed} points incomplete`}`;
+        },
+      )
+      .finally(() => {
+        this.#collection = undefined;
+      });
     return this.#collection;
   }
 
   /** BRK-7.14: deletes the objects whose time to live has passed; returns their number. */
   async clean(): Promise<number> {
-    const expired = await this.store.expire(this.#now());
-    await this.#keeper.settle();
+    const expired = await this.#timetable.observe(
+      'Cleaning',
+      () => this.maintenance.clean(),
+      (count) => `${count} expired objects deleted`,
+    );
     if (expired > 0 && this.logs('Cleaned')) this.log.info(`Cleaned: ${expired} expired objects`);
     return expired;
+  }
+
+  /** BRK-5.1 `#compress-registry`: rewrites the store's files; returns how many deleted records there were. */
+  compress(): Promise<number> {
+    return this.#timetable.observe(
+      'Registry compression',
+      () => this.maintenance.compress(),
+      (records) => `compressed, ${records} deleted records gone`,
+    );
+  }
+
+  /** BRK-7.14: looks which objects are due for refresh. */
+  async markForRefresh(): Promise<RefreshMarks> {
+    this.#refreshMarks = await this.#timetable.observe(
+      'Refresh marks',
+      () => markForRefresh(this.store, this.#now(), this.#closing.signal),
+      ({ due }) => `${due} objects are due for refresh`,
+    );
+    return this.#refreshMarks;
+  }
+
+  /** BRK-5.1 `#full-index`: reindexes everything; returns the number of objects. */
+  async reindexAll(): Promise<number> {
+    this.debug(indexerSection(this.config), 1, 'reindexing everything');
+    await this.#keeper.rebuild();
+    return this.count;
+  }
+
+  /** BRK-5.1 `#incremental-index`: indexes what changed since; returns the number of changes. */
+  async reindexChanges(): Promise<number> {
+    const { lag } = this.#keeper;
+    await this.#keeper.settle();
+    return lag;
   }
 
   /** BRK-6.3: drops every object and every point's `<last>`, so that the next collection is a full one. */
@@ -255,20 +339,43 @@ export class Broker implements AsyncDisposable {
     this.log.info('All objects dropped');
   }
 
+  /**
+   * BRK-5.1 `#set`: changes a variable for this run (BRK-5.3); returns its name as the table has it.
+   *
+   * @throws UsageError when there is none of that name, it holds until the program ends, or the value cannot be used
+   */
+  set(name: string, value: string): string {
+    const { config, variable } = setBrokerVariable(this.#config, name, value);
+    this.#configure(config);
+    return variable;
+  }
+
+  /**
+   * BRK-5.1 `#restart`, REG-31: reads the configuration again, forgetting what `#set` changed, opens the log anew, waits for
+   * a running collection and reindexes everything.
+   *
+   * @returns names of the variables whose new values wait for a new start of the program
+   */
+  async restart(): Promise<readonly string[]> {
+    const read = (await this.#options.reread?.()) ?? this.#options.config;
+    const { config, waiting } = rereadBrokerConfig(this.#config, read);
+    this.#configure(config);
+    this.events.setTypes(config.logTypes);
+    this.events.openFile();
+    await this.#collection?.catch(() => undefined);
+    await this.clean();
+    await this.#keeper.rebuild();
+    return waiting;
+  }
+
+  /** `#shutdown`: asks whoever owns the ports for a clean end; does not wait for it. */
+  requestShutdown(): void {
+    this.#requestShutdown();
+  }
+
   /** Waits until a query may begin, for at most so many milliseconds. Those who wait are let in in their order. */
-  async turn(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    if (this.#queries < this.config.maxQueries || signal.aborted || timeoutMs <= 0) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        this.#waiting.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, timeoutMs);
-      signal.addEventListener('abort', done, { once: true });
-      this.#waiting.add(done);
-    });
+  turn(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    return this.#places.turn(timeoutMs, signal);
   }
 
   /**
@@ -281,34 +388,7 @@ export class Broker implements AsyncDisposable {
     flags: QueryFlags,
     signal?: AbortSignal,
   ): AsyncGenerator<readonly ResultItem[], SearchSummary, void> | undefined {
-    const { maxQueries, maxResults, glimpseMaxLife } = this.config;
-    if (this.#queries >= maxQueries) return undefined;
-    this.#queries += 1;
-    const late = new AbortController();
-    let held = true;
-    const release = () => {
-      clearTimeout(timer);
-      if (!held) return;
-      held = false;
-      this.#queries -= 1;
-      const [next] = this.#waiting;
-      next?.();
-    };
-    // A reader that takes a byte a second must not keep others out: past its lifetime a query gives up its place
-    // and what it holds, wherever its reader is.
-    const seconds = clampLifetime(flags.lifetime, glimpseMaxLife) + GRACE;
-    const timer = setTimeout(
-      () => {
-        release();
-        late.abort();
-      },
-      Math.min(seconds * 1000, LONGEST_TIMER),
-    ).unref();
-    const stop = AbortSignal.any([
-      late.signal,
-      this.#closing.signal,
-      ...(signal === undefined ? [] : [signal]),
-    ]);
+    const { maxResults, glimpseMaxLife } = this.config;
     const context = {
       store: this.store,
       indexer: this.indexer,
@@ -317,8 +397,11 @@ export class Broker implements AsyncDisposable {
       maxResults,
       maxLife: glimpseMaxLife,
       opaqueMode: this.opaqueMode,
+      places: this.#places,
+      debug: this.debug,
+      closing: this.#closing.signal,
     };
-    return releasing(search(query, flags, context, stop), release);
+    return placedSearch(query, flags, context, signal);
   }
 
   /** The database in numbers (BRK-9.12); a few minutes old at most. */
@@ -326,7 +409,7 @@ export class Broker implements AsyncDisposable {
     return this.#statistics.get(this.#now());
   }
 
-  /** Stops the collection and the queries, then closes index and store. */
+  /** Stops the timed events, the collection, the jobs and the queries, then closes index, store and log. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -337,109 +420,57 @@ export class Broker implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    for (const task of this.#tasks) task[Symbol.dispose]();
+    this.debug(77, 1, 'closing');
+    this.#timetable[Symbol.dispose]();
     this.#closing.abort();
     await this.#collection?.catch(() => undefined);
     await Promise.all(this.#background);
+    await this.jobs.settled();
     await this.indexer.close();
     await this.store.close();
+    this.events.close();
   }
 
   async #collect(signal: AbortSignal): Promise<CollectionReport> {
-    const started = performance.now();
-    const all = await this.#points();
-    const points = all.filter((point) => isGathererType(point.type));
-    for (const point of all) {
-      if (!isGathererType(point.type)) {
-        this.log.warn(
-          `Collection: ${point.host}:${point.port}: type ${point.type} is not supported by this version`,
-        );
-      }
-    }
-    publish({ event: 'start', points: points.length });
-    const reports: PointReport[] = [];
-    for (const point of points) {
-      const report = await collectPoint(point, {
+    const { limits, points } = this.#options;
+    const report = await collectAll(
+      {
         store: this.store,
-        applied: () => this.#keeper.follow(),
+        keeper: this.#keeper,
+        points: async () => points ?? (await readCollectionFile(this.config.collectionFile, this.log)),
+        clean: () => this.clean(),
         now: () => this.#now(),
-        signal,
-        ...(this.#options.limits === undefined ? {} : { limits: this.#options.limits }),
-      });
-      await this.#keeper.settle();
-      reports.push(report);
-      publish({ event: 'point', report });
-      this.#logPoint(report);
-    }
-    const expired = await this.clean();
-    const milliseconds = Math.round(performance.now() - started);
-    const received = reports.reduce((sum, report) => sum + report.received, 0);
-    publish({ event: 'end', received, milliseconds });
-    if (this.logs('Collection')) {
-      this.log.info(`Collection: ${received} objects received, ${this.count} in all, ${milliseconds} ms`);
-    }
-    return {
-      points: reports,
-      totals: reports.reduce<ApplyCounts>(addCounts, NO_COUNTS),
-      received,
-      expired,
-      skipped: all.length - points.length,
-      milliseconds,
-    };
+        log: this.log,
+        events: this.events,
+        debug: this.debug,
+        ...(limits === undefined ? {} : { limits }),
+      },
+      signal,
+    );
+    const { updated, refreshed, deleted } = report.totals;
+    this.maintenance.replaced(updated + refreshed + deleted);
+    // REG-27: after a collection, and after a cleaning.
+    if (this.maintenance.compressible) await this.compress();
+    return report;
   }
 
-  /** The points of `Collection-File` as it is now, so that an edit needs no restart. */
-  async #points(): Promise<readonly CollectionPoint[]> {
-    if (this.#options.points !== undefined) return this.#options.points;
-    const { points, warnings } = await readCollectionFile(this.config.collectionFile);
-    for (const warning of warnings) this.log.warn(warning.message);
-    return points;
-  }
-
-  #logPoint(report: PointReport): void {
-    const where = `Collection: ${report.host}:${report.port}`;
-    const { added, updated, refreshed, deleted, duplicates, rejected, malformed } = report;
-    const counts = Object.entries({ added, updated, refreshed, deleted, duplicates, rejected, malformed })
-      .filter(([, count]) => count > 0)
-      .map(([name, count]) => `${count} ${name}`);
-    const summary = counts.length === 0 ? 'nothing new' : counts.join(', ');
-    for (const reason of report.reasons) this.log.warn(`${where}: ${reason}`);
-    // BRK-7.12: the next point is tried all the same.
-    if (report.error !== undefined) this.log.error(`${where}: incomplete: ${report.error} (${summary})`);
-    else if (this.logs('Collection')) this.log.info(`${where}: ${summary} (since ${report.since})`);
-  }
-
-  async #unattended(what: string, work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (!this.#closing.signal.aborted) this.log.error({ err: error }, `${what} failed`);
-    }
+  #configure(config: BrokerConfig): void {
+    const before = this.#config;
+    this.#config = config;
+    if (before.logTypes !== config.logTypes) this.events.setTypes(config.logTypes);
+    this.#timetable.reschedule();
   }
 
   #now(): UnixSeconds {
-    return this.#options.now?.() ?? Math.floor(Date.now() / 1000);
+    return (this.#options.now ?? systemClock)();
   }
 }
 
-async function readCollectionFile(file: string): Promise<ReturnType<typeof parseCollectionConf>> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    throw new ConfigError(file, 0, '', error instanceof Error ? error.message : String(error));
-  }
-  return parseCollectionConf(text, file);
+function systemClock(): UnixSeconds {
+  return Math.floor(Date.now() / 1000);
 }
 
-/** The generator, releasing when it ends in whatever way. */
-async function* releasing<T, R>(
-  inner: AsyncGenerator<T, R, void>,
-  release: () => void,
-): AsyncGenerator<T, R, void> {
-  try {
-    return yield* inner;
-  } finally {
-    release();
-  }
+/** BRK-6.5: the indexer's debug section; ours, which the table does not have, takes that of the first one in it. */
+function indexerSection({ indexerType }: BrokerConfig): number {
+  return { glimpse: 102, swish: 103 }[indexerType.toLowerCase()] ?? 101;
 }

@@ -1,9 +1,15 @@
 import { channel } from 'node:diagnostics_channel';
-import { GatherdClient } from '../../clients/gatherd/index.js';
+import { collectChanges, GatherdClient } from '../../clients/gatherd/index.js';
 import type { CollectionPoint } from '../../protocols/config/index.js';
-import { encodeSoif } from '../../protocols/soif/index.js';
+import { encodeSoif, identityOf, isExpired } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { ApplyCounts, ApplyResult, BrokerStore, CollectedChange } from '../../storage/index.js';
+import type {
+  ApplyCounts,
+  ApplyObserver,
+  ApplyResult,
+  BrokerStore,
+  CollectedChange,
+} from '../../storage/index.js';
 
 /** What one collection point gave. */
 export interface PointReport extends ApplyCounts {
@@ -14,8 +20,12 @@ export interface PointReport extends ApplyCounts {
   readonly since: UnixSeconds;
   /** Objects received, whatever became of them. */
   readonly received: number;
+  /** Objects whose time to live had passed when they came; they were not stored (BRK-7.14). */
+  readonly expired: number;
   /** Faults in the stream that were skipped. */
   readonly malformed: number;
+  /** Connections that it took. */
+  readonly connections: number;
   /** True when the whole transfer arrived; only then `<last>` moved (GATHERD-13.6). */
   readonly complete: boolean;
   /** Why it is not complete. */
@@ -45,6 +55,10 @@ export interface CollectLimits {
   readonly connectTimeoutMs?: number;
   /** Milliseconds a Gatherer may stay silent, default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number;
+  /** Connections in a row that may fail without a new object, default 5. */
+  readonly maxFruitless?: number;
+  /** Milliseconds before a broken transfer is taken up again, default 1000; doubled while nothing new comes. */
+  readonly retryPauseMs?: number;
 }
 
 /** What {@link collectPoint} works with. */
@@ -53,6 +67,10 @@ export interface CollectContext {
   /** Called after each applied batch; the next is read meanwhile, but not applied before it resolves. */
   readonly applied: () => Promise<void>;
   readonly now: () => UnixSeconds;
+  /** Told what became of each change. */
+  readonly observe?: ApplyObserver;
+  /** Told that a transfer broke and will be taken up again. */
+  readonly onRetry?: (why: string, pauseMs: number) => void;
   readonly limits?: CollectLimits;
   readonly signal?: AbortSignal;
 }
@@ -89,9 +107,10 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
   const since = full ? 0 : last;
   const tally = new Tally();
   let error: string | undefined;
+  let next = last;
   const applier = new Applier(context, tally);
   try {
-    await receive(point, since, context, tally, applier);
+    next = Math.max(last, await receive(point, since, context, tally, applier));
   } catch (cause) {
     error = cause instanceof Error ? cause.message : String(cause);
   }
@@ -100,14 +119,16 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
   context.signal?.throwIfAborted();
   const complete = error === undefined;
   // GATHERD-13.6: `<last>` goes into the same atomic batch as the last objects, and only when all have arrived.
-  await applier.finish(complete ? { key: pointKey(point), last: Math.max(tally.newest, last) } : undefined);
+  await applier.finish(complete ? { key: pointKey(point), last: next } : undefined);
   return {
     host: point.host,
     port: point.port,
     type: point.type,
     since,
     received: tally.received,
+    expired: tally.expired,
     malformed: tally.malformed,
+    connections: tally.connections,
     ...tally.counts,
     complete,
     ...(error === undefined ? {} : { error }),
@@ -116,43 +137,63 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
   };
 }
 
+/**
+ * Receives everything since a time, over as many connections as it takes, and hands it to the applier.
+ *
+ * @returns what to ask for the next time (GATHERD-13.6)
+ */
 async function receive(
   point: CollectionPoint,
   since: UnixSeconds,
   context: CollectContext,
   tally: Tally,
   applier: Applier,
-): Promise<void> {
+): Promise<UnixSeconds> {
   const { signal, limits = {} } = context;
-  await using client = await GatherdClient.connect({
+  const connection = {
     host: point.host,
     port: point.port,
     connectTimeoutMs: limits.connectTimeoutMs ?? 30_000,
     idleTimeoutMs: limits.idleTimeoutMs ?? 120_000,
-    onWarning: (warning) => tally.malformedObject(warning.message),
+    onWarning: (warning: { readonly message: string }) => tally.malformedObject(warning.message),
     ...(signal === undefined ? {} : { signal }),
-  });
-  const compression = point.type === 2 || point.type === 3;
-  const latest = context.now() + MAX_AHEAD;
-  for await (const change of client.changes({
+  };
+  const collection = collectChanges({
+    ...connection,
     since,
-    compression,
-    ...(signal === undefined ? {} : { signal }),
-  })) {
-    tally.received += 1;
-    const updateTime = change.object.number('Update-Time') ?? 0;
-    // One object with a time far in the future would hide everything after it: it is kept, but moves nothing.
-    if (updateTime > tally.newest && updateTime <= latest) tally.newest = updateTime;
-    // What a lenient reader understood is stored as everybody understands it (SOIF-3.1).
-    const bytes = change.exact ? change.bytes : encodeSoif(change.object);
-    await applier.add({ kind: change.kind, object: change.object, bytes });
-    if (tally.received % 256 === 0)
-      publish({ event: 'progress', host: point.host, port: point.port, received: tally.received });
+    compression: point.type === 2 || point.type === 3,
+    maxAheadSeconds: MAX_AHEAD,
+    maxFruitless: limits.maxFruitless ?? 5,
+    pauseMs: limits.retryPauseMs ?? 1000,
+    onRetry: ({ error, pauseMs }) => context.onRetry?.(error.message, pauseMs),
+  });
+  try {
+    for await (const { kind, object, bytes, exact } of collection) {
+      tally.received += 1;
+      // What a lenient reader understood is stored as everybody understands it (SOIF-3.1).
+      const stored = exact ? bytes : encodeSoif(object);
+      if (kind === 'update' && isExpired(object, context.now()) && identityOf(object) !== undefined) {
+        // BRK-7.14: it would be deleted right after. What it replaces is outdated all the same.
+        tally.expired += 1;
+        await applier.add({ kind: 'delete', object, bytes: stored });
+      } else {
+        await applier.add({ kind, object, bytes: stored });
+      }
+      if (tally.received % 256 === 0)
+        publish({ event: 'progress', host: point.host, port: point.port, received: tally.received });
+    }
+  } finally {
+    tally.connections += collection.totals.connections;
   }
   await applier.finish(undefined);
-  await fetchUnknown(client, tally, applier, signal);
-  // The transfer is whole; a Gatherer that closes instead of saying good-bye takes nothing from it.
-  await client.quit().catch(() => undefined);
+  if (tally.unknown.length > 0) {
+    await using client = await GatherdClient.connect(connection);
+    tally.connections += 1;
+    await fetchUnknown(client, tally, applier, signal);
+    // The transfer is whole; a Gatherer that closes instead of saying good-bye takes nothing from it.
+    await client.quit().catch(() => undefined);
+  }
+  return collection.totals.next;
 }
 
 /** GATHERD-4.4: an object that was only refreshed, but is not here, is asked for whole (GATHERD-5). */
@@ -218,7 +259,7 @@ class Applier {
     batch: CollectedChange[],
     state?: { readonly key: string; readonly last: UnixSeconds },
   ): Promise<void> {
-    const outcome = await this.context.store.apply(batch, state);
+    const outcome = await this.context.store.apply(batch, state, this.context.observe);
     this.tally.applied(outcome);
     await this.context.applied();
   }
@@ -226,8 +267,9 @@ class Applier {
 
 class Tally {
   received = 0;
+  expired = 0;
   malformed = 0;
-  newest: UnixSeconds = 0;
+  connections = 0;
   readonly reasons: string[] = [];
   /** Refreshed, but not known here. */
   readonly unknown: string[] = [];

@@ -1,5 +1,13 @@
-export { passwordMatches } from './admin.js';
-export { Broker, type BrokerOptions, type CollectionReport, type StartMode } from './broker.js';
+export {
+  type AdministeredBroker,
+  type AdminOptions,
+  type AdminRequest,
+  administer,
+  executeAdmin,
+  passwordMatches,
+} from './admin.js';
+export { Broker, type BrokerOptions, type StartMode } from './broker.js';
+export type { CollectionReport } from './collection.js';
 export {
   type CollectEvent,
   type CollectLimits,
@@ -7,7 +15,11 @@ export {
   type PointReport,
   pointKey,
 } from './collector.js';
+export { type BrokerProgramOptions, brokerPidFile, readBrokerConf, runBroker } from './daemon.js';
+export { EventLog, type EventLogOptions, LOG_TYPES, type LogType } from './event-log.js';
 export { brokerPath, objectPath, oidOfPath } from './object-path.js';
+export { isDueForRefresh, type RefreshMarks } from './refresh-marks.js';
+export { writeRunBroker } from './script.js';
 export { type SearchContext, type SearchSummary, search, wantsLines } from './search.js';
 export {
   BrokerServer,
@@ -17,4 +29,5 @@ export {
   type ServedBroker,
 } from './server.js';
 export type { BrokerStatistics, Count } from './statistics.js';
+export type { TimetableRow } from './timetable.js';
 export { createWebApp, type WebAppOptions, WebServer, type WebServerOptions } from './web/server.js';

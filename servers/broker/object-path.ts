@@ -40,3 +40,17 @@ export function httpOrigin(host: string, port: number): string {
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return `http://${name}${port === 80 ? '' : `:${port}`}`;
 }
+
+/**
+ * The object identifier that a name means: `OBJn`, the path of {@link objectPath} or its end from `objects/` on, or a whole
+ * URL of it.
+ */
+export function oidOfName(brokerName: string, name: string): number | undefined {
+  const path = name.replace(/^https?:\/\/[^/]*/i, '');
+  const [file = '', directory] = path.split('/').reverse();
+  if (directory === undefined) {
+    const digits = /^OBJ([1-9][0-9]{0,9})$/.exec(file)?.[1];
+    return digits === undefined ? undefined : Number(digits);
+  }
+  return oidOfPath(brokerName, path.startsWith('objects/') ? `${brokerPath(brokerName)}${path}` : path);
+}

@@ -11,6 +11,7 @@ import { PeerError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 import type { Hit, Indexer, MatchedLine } from '../../storage/indexers/index.js';
+import { isAscii, lineBytes } from './line-bytes.js';
 import { groupByBytes } from './object-groups.js';
 
 /** What of the broker a search needs. */
@@ -100,6 +101,7 @@ class SearchRun {
   warnings: readonly string[] = [];
   readonly #maxObjects: number;
   readonly #wantLines: boolean;
+  readonly #attributes: readonly string[];
 
   constructor(
     readonly flags: QueryFlags,
@@ -109,6 +111,7 @@ class SearchRun {
     readonly signal: AbortSignal | undefined,
   ) {
     this.#wantLines = wantsLines(flags, context.opaqueMode);
+    this.#attributes = distinctNames(flags.attributes);
     // Without matched lines a result is an object, and `maxresult` counts those (seed: "at most that many results").
     const results = this.#wantLines ? undefined : flags.maxResults;
     this.#maxObjects = Math.min(limit(context.maxResults), limit(flags.maxFiles), limit(results));
@@ -192,7 +195,7 @@ class SearchRun {
       wanted.map(({ entry }) => entry),
       PAGE_BYTES,
     )) {
-      const objects = await this.#objectsOf(group);
+      const objects = await this.#objectsOf(group, lines);
       const items: ResultItem[] = [];
       group.forEach((entry, i) => {
         this.#renderObject(entry, lines.get(entry.oid) ?? [], objects[i], items);
@@ -203,9 +206,15 @@ class SearchRun {
   }
 
   /** The objects' bytes, if any item needs more than the registry says. */
-  #objectsOf(entries: readonly RegistryEntry[]): Promise<readonly (Uint8Array | undefined)[]> {
+  #objectsOf(
+    entries: readonly RegistryEntry[],
+    lines: ReadonlyMap<number, readonly MatchedLine[]>,
+  ): Promise<readonly (Uint8Array | undefined)[]> {
     const needed =
-      this.flags.attributes.length > 0 || (this.flags.desc && entries.some((e) => e.description !== ''));
+      this.flags.attributes.length > 0 ||
+      (this.flags.desc && entries.some((e) => e.description !== '')) ||
+      // BRK-1.10: what is not ASCII goes out in the bytes of the object.
+      entries.some((e) => lines.get(e.oid)?.some((line) => !isAscii(line.text)));
     return needed ? this.context.store.objects(entries.map((entry) => entry.oid)) : Promise.resolve([]);
   }
 
@@ -228,15 +237,21 @@ class SearchRun {
       // BRK-4.5: only objects that have one.
       if (description !== undefined && description.length > 0)
         items.push({ kind: 'description', value: description });
-      for (const name of flags.attributes) {
+      for (const name of this.#attributes) {
         // BRK-4.6: the name as the client spelled it; what the object lacks is left out. BRK-2.18: URL is one.
         const value = object.get(name) ?? (name.toLowerCase() === 'url' ? Buffer.from(entry.url) : undefined);
         if (value !== undefined) items.push({ kind: 'attribute', name, value });
       }
     }
     // BRK-4.8.
-    for (const line of lines)
-      items.push({ kind: 'opaque', text: `Matched line: ${line.attribute}# ${line.text}` });
+    for (const line of lines) {
+      const item = { kind: 'opaque', text: `Matched line: ${line.attribute}# ${line.text}` } as const;
+      if (bytes === undefined || isAscii(line.text)) items.push(item);
+      else {
+        const head = Buffer.from(`Matched line: ${line.attribute}# `);
+        items.push({ ...item, bytes: Buffer.concat([head, lineBytes(line.text, bytes)]) });
+      }
+    }
     items.push({ kind: 'object-end' });
     this.objects += 1;
     this.lines += lines.length;
@@ -248,6 +263,16 @@ class SearchRun {
     else if (performance.now() >= this.deadline) this.stopped ??= 'lifetime';
     return this.stopped !== undefined;
   }
+}
+
+/** Each attribute once, in its first spelling (BRK-2.16): a large value asked for a thousand times would fill the memory. */
+function distinctNames(names: readonly string[]): readonly string[] {
+  const spellings = new Map<string, string>();
+  for (const name of names) {
+    const key = name.toLowerCase();
+    if (!spellings.has(key)) spellings.set(key, name);
+  }
+  return [...spellings.values()];
 }
 
 /** BRK-8.11: 0 or nothing means no limit. */

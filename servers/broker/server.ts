@@ -10,14 +10,14 @@ import {
 } from '../../protocols/broker/index.js';
 import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
 import { type HostConnection, type Logger, TcpHost } from '../host/index.js';
-import { type AdministeredBroker, passwordMatches, runAdminCommand } from './admin.js';
+import { type AdministeredBroker, administer } from './admin.js';
 import type { Broker } from './broker.js';
 import type { SearchSummary } from './search.js';
 
 /** What of a {@link Broker} its port needs. */
 export type ServedBroker = Pick<
   Broker,
-  'search' | 'turn' | 'config' | 'close' | 'logs' | keyof AdministeredBroker
+  'search' | 'turn' | 'close' | 'debug' | 'shutdownRequested' | keyof AdministeredBroker
 >;
 
 /** What {@link BrokerServer.listen} needs. */
@@ -37,6 +37,8 @@ export interface BrokerServerOptions {
   readonly drainTimeoutMs?: number;
   /** Milliseconds that a query waits for its turn when `Max-Queries` are running, default 10 000 (BRK-4.18). */
   readonly queueWaitMs?: number;
+  /** Milliseconds that the answer to a deleting or adding command waits for its outcome, default 2000 (BRK-5.4). */
+  readonly adminPatienceMs?: number;
   /** What `#shutdown` does; default: closes this server, then the broker. */
   readonly shutdown?: () => void;
 }
@@ -83,13 +85,13 @@ export class BrokerServer implements AsyncDisposable {
         idleTimeoutMs: messageTimeoutMs * 2,
         drainTimeoutMs: options.drainTimeoutMs ?? 120_000,
       },
-      (connection) => answer(connection, { ...options, messageTimeoutMs, shutdown }),
+      (connection) => answer(connection, { ...options, messageTimeoutMs }),
     );
     const server = new BrokerServer(host);
-    function shutdown(): void {
+    void broker.shutdownRequested.then(() => {
       if (options.shutdown !== undefined) options.shutdown();
       else void server.close().then(() => broker.close());
-    }
+    });
     return server;
   }
 
@@ -115,11 +117,12 @@ export class BrokerServer implements AsyncDisposable {
 
 interface SessionOptions extends BrokerServerOptions {
   readonly messageTimeoutMs: number;
-  readonly shutdown: () => void;
 }
 
 async function answer(connection: HostConnection, options: SessionOptions): Promise<void> {
   const session = new BrokerServerSession();
+  const { debug } = options.broker;
+  debug(78, 9, () => `${connection.peer.address}: connected`);
   // BRK-1.3: the Broker speaks first.
   await connection.write(session.greeting());
   const request = await readMessage(connection, session, options.messageTimeoutMs);
@@ -145,8 +148,7 @@ async function answer(connection: HostConnection, options: SessionOptions): Prom
       await connection.write(encodeResult(NO_BULK));
       break;
     case 'admin':
-      for (const item of await administer(connection, message, options))
-        await connection.write(encodeResult(item));
+      await answerCommand(connection, message, options);
       break;
   }
   // BRK-4.12: the end of the reply is the end of the connection.
@@ -216,6 +218,7 @@ async function answerQuery(
       }
       // The next page is searched for when this one has left: a slow reader costs what one page takes.
       await connection.write(Buffer.concat(page.value.map(encodeResult)));
+      logReturned(broker, address, page.value);
       next = pages.next();
     }
   } catch (error) {
@@ -236,28 +239,31 @@ async function answerQuery(
     queryChannel.publish({ address, summary, milliseconds } satisfies QueryEvent);
 }
 
+/** BRK-5.7 `Query-Return`: one line for each object that was sent. */
+function logReturned({ events }: ServedBroker, address: string, page: readonly ResultItem[]): void {
+  if (!events.wants('Query-Return')) return;
+  for (const item of page) if (item.kind === 'match') events.write('Query-Return', `${address}: ${item.url}`);
+}
+
 /** BRK-5.7 `Query`: one line for each user query. */
 function logQuery(options: SessionOptions, address: string, line: Uint8Array, outcome: string): void {
   if (!options.broker.logs('Query')) return;
   const text = Buffer.from(line.subarray(0, MAX_LOGGED)).toString('utf8');
-  options.log.info(`Query: ${address}: ${text}${line.length > MAX_LOGGED ? '...' : ''}: ${outcome}`);
+  const entry = `${address}: ${text}${line.length > MAX_LOGGED ? '...' : ''}: ${outcome}`;
+  options.log.info(`Query: ${entry}`);
+  options.broker.events.write('Query', entry);
 }
 
-async function administer(
+async function answerCommand(
   connection: HostConnection,
-  message: BrokerMessage & { readonly kind: 'admin' },
-  options: SessionOptions,
-): Promise<readonly ResultItem[]> {
-  const { broker, log, shutdown } = options;
+  { password, command }: BrokerMessage & { readonly kind: 'admin' },
+  { broker, adminPatienceMs }: SessionOptions,
+): Promise<void> {
   const { address } = connection.peer;
-  const { password, command } = message;
-  if (!passwordMatches(password, broker.config.adminPassword)) {
-    // BRK-5.2. Neither password is written anywhere.
-    log.warn(`Admin: ${address}: #${command.kind} refused: invalid password`);
-    return [REPLY.invalidPassword()];
+  const patience = adminPatienceMs === undefined ? {} : { patienceMs: adminPatienceMs };
+  for await (const item of administer(broker, { password, command, address }, patience)) {
+    await connection.write(encodeResult(item));
   }
-  if (broker.logs('Admin')) log.info(`Admin: ${address}: #${command.kind}`);
-  return runAdminCommand(command, { broker, shutdown });
 }
 
 /** The result, or undefined if it has not come after `ms`. */

@@ -6,7 +6,7 @@ import type { CollectionPoint } from '../../protocols/config/index.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { Broker, CollectEvent } from '../../servers/broker/index.js';
 import { collectChannel, pointKey } from '../../servers/broker/index.js';
-import { nextRun } from '../../servers/broker/schedule.js';
+import { nextRun } from '../../servers/broker/timetable.js';
 import { GatherdServer } from '../../servers/gatherd/index.js';
 import { GathererStore } from '../../storage/index.js';
 import {
@@ -66,9 +66,14 @@ t.test('GATHERD-13.4 the type decides what is asked for', async (t) => {
 t.test('GATHERD-13.6 an incomplete transfer leaves <last> alone and keeps what came', async (t) => {
   const server = await gatherd(t);
   const point = server.point(1);
-  const { broker, log } = await scene(t, { points: [point] });
+  const limits = { maxFruitless: 2, retryPauseMs: 1 };
+  const { broker, log } = await scene(t, { points: [point], limits });
   server.breakAfter = 800;
+  server.onUpdate = () => {
+    if (server.commands.filter((line) => line.startsWith('SEND-UPDATE')).length > 1) server.breakAfter = 50;
+  };
   const report = await broker.collect();
+  server.onUpdate = undefined;
   t.equal(report.points[0]?.complete, false);
   t.type(report.points[0]?.error, 'string');
   t.ok(broker.count > 0 && broker.count < 3, `${broker.count} of 3 objects`);
@@ -81,6 +86,42 @@ t.test('GATHERD-13.6 an incomplete transfer leaves <last> alone and keeps what c
   t.equal(again.points[0]?.since, 0);
   t.equal(broker.count, 3);
   t.equal((await broker.store.collectionState(pointKey(point)))?.last, LAST);
+});
+
+t.test('GATHERD-13.7 a broken transfer is taken up again and gives each object once', async (t) => {
+  const server = await gatherd(t);
+  const { broker, log } = await scene(t, { points: [server.point(1)], limits: { retryPauseMs: 1 } });
+  server.breakAfter = 800;
+  server.onUpdate = () => {
+    if (server.commands.filter((line) => line.startsWith('SEND-UPDATE')).length > 1)
+      server.breakAfter = undefined;
+  };
+  const report = await broker.collect();
+  t.match(report.points[0], { complete: true, connections: 2, received: 3, added: 3, duplicates: 0 });
+  t.equal(broker.count, 3);
+  t.ok(log.some((line) => line.includes('the transfer is taken up again in 1 ms')));
+});
+
+t.test('BRK-7.14 what has expired already is not added, and takes its predecessor with it', async (t) => {
+  const server = await gatherd(t);
+  const { broker } = await scene(t, { points: [server.point(0)] });
+  await broker.collect();
+  const brief = (url: string) =>
+    document(url, { Title: 'gone' }, NOW - 100).replace('{7}:\t2419200', '{2}:\t50');
+  server.documents = [
+    ...server.documents.slice(1),
+    { updateTime: NOW - 100, text: brief('http://www.example.org/gopher.html') },
+    { updateTime: NOW - 100, text: brief('http://www.example.org/never.html') },
+  ];
+  for (const deleted of [1, 0]) {
+    const sequence = broker.store.lastSequence;
+    const report = await broker.collect();
+    t.match(report.totals, { added: 0, updated: 0, deleted, rejected: 0 });
+    t.equal(report.points[0]?.expired, 2);
+    t.equal(report.expired, 0, 'there is nothing left to be cleaned away');
+    t.equal(broker.store.lastSequence - sequence, deleted, 'and nothing else was written');
+  }
+  t.equal(broker.count, 2);
 });
 
 t.test('GATHERD-13.6 a time in the far future is stored but does not become <last>', async (t) => {
@@ -101,7 +142,8 @@ t.test('BRK-7.12 a point that fails is logged and the next is tried', async (t) 
   await gone.close();
   const server = await gatherd(t);
   const bulk: CollectionPoint = { host: 'broker.example.org', port: 8501, type: 4, line: 2 };
-  const { broker, log } = await scene(t, { points: [dead, bulk, server.point(0)] });
+  const limits = { maxFruitless: 1 };
+  const { broker, log } = await scene(t, { points: [dead, bulk, server.point(0)], limits });
   const report = await broker.collect();
   t.same(
     report.points.map((point) => point.complete),
@@ -220,8 +262,7 @@ t.test('DESIGN-4 the index catches up from its watermark, and is rebuilt when it
   const { broker, open, directory } = await scene(t, { points: [server.point(0)] });
   await broker.collect();
   await broker.close();
-  for (const suffix of ['', '-wal', '-shm'])
-    await rm(join(directory, `index.sqlite${suffix}`), { force: true });
+  await rm(join(directory, 'index'), { recursive: true });
   const rebuilt = await open();
   t.equal(rebuilt.indexLag, 0);
   t.same(await find(rebuilt, 'mosaic'), ['http://www.example.org/mosaic.html']);

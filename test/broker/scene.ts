@@ -51,12 +51,14 @@ export interface GathererDocument {
 export class ScriptedGatherd {
   documents: GathererDocument[] = [];
   /** Sections as text, instead of `documents`. */
-  sections: string | undefined;
+  sections: string | Uint8Array | undefined;
   readonly commands: string[] = [];
   /** Bytes of data after which the connection breaks off; undefined = never. */
   breakAfter: number | undefined;
   /** When set, data waits for it. */
   gate: Promise<void> | undefined;
+  /** Called before an update is answered. */
+  onUpdate: (() => void) | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -118,6 +120,7 @@ export class ScriptedGatherd {
   }
 
   async #update(socket: Socket, since: number, compressed: boolean): Promise<void> {
+    this.onUpdate?.();
     const wanted = this.documents.filter((document) => document.updateTime >= since);
     const body = wanted.map((document) => document.text).join('');
     const stream = Buffer.from(this.sections ?? `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${body}}\n`);

@@ -37,7 +37,7 @@ t.test('BRK-7.3 defaults', async (t) => {
     collectionInterval: 86400,
     cleanInterval: 86400,
     compressPercent: 50,
-    indexerType: 'Glimpse',
+    indexerType: 'Embedded',
     glimpseMaxLife: 900,
     glimpseIndexOption: '-b',
     glimpseServerHost: 'localhost',

@@ -1,0 +1,87 @@
+import { ConfigError, UsageError } from '../errors.js';
+import { BROKER_VARIABLES, type BrokerConfig, defaultHomePage } from './broker-conf.js';
+import { joinPath } from './paths.js';
+
+/** What a Broker has opened, or told others, by the time that a command could change it. */
+const BOUND_AT_START: ReadonlySet<string> = new Set<keyof BrokerConfig>([
+  'brokerDirectory',
+  'brokerHost',
+  'brokerPort',
+  'brokerName',
+  'registryFile',
+  'logFile',
+  'indexerType',
+  'glimpseIndexOption',
+  'glimpseServerHost',
+  'glimpseServerPort',
+]);
+
+/** Whether a variable, by its key in {@link BrokerConfig}, holds until the program ends. */
+export function isBoundAtStart(key: string): boolean {
+  return BOUND_AT_START.has(key);
+}
+
+/**
+ * BRK-5.1 `#set`: the configuration with one variable changed for this run (BRK-5.3).
+ *
+ * @param name as in the file, in any case
+ * @param value as in the file; the empty text is the variable's default
+ * @throws UsageError when there is no such variable, it is bound at the start, or the value cannot be used. Its text never
+ *   shows the value, which may be a password.
+ */
+export function setBrokerVariable(
+  config: BrokerConfig,
+  name: string,
+  value: string,
+): { readonly config: BrokerConfig; readonly variable: string } {
+  const row = BROKER_VARIABLES.describe().find((known) => known.name.toLowerCase() === name.toLowerCase());
+  if (row === undefined) throw new UsageError('there is no such variable');
+  if (isBoundAtStart(row.key)) {
+    throw new UsageError(
+      `${row.name} cannot be set while the broker runs: change broker.conf and start anew`,
+    );
+  }
+  const values = readOne(row.name, value.trim());
+  const changed = { ...config, [row.key]: Reflect.get(values, row.key) };
+  const httpHost = changed.httpHost || config.brokerHost;
+  const homePageOf = (host: string, port: number): string => defaultHomePage(host, port, config.brokerName);
+  // A page that was only derived follows what it was derived from.
+  const derived = config.homePage === homePageOf(config.httpHost, config.httpPort);
+  const homePage = derived && row.key !== 'homePage' ? undefined : changed.homePage;
+  return {
+    variable: row.name,
+    config: {
+      ...changed,
+      httpHost,
+      homePage: homePage || homePageOf(httpHost, changed.httpPort),
+      collectionFile: joinPath(config.brokerDirectory, changed.collectionFile),
+    },
+  };
+}
+
+/**
+ * BRK-5.1 `#restart`: a configuration that was read again, but for what is bound at the start.
+ *
+ * @returns also the names of the variables whose new values wait for the next start
+ */
+export function rereadBrokerConfig(
+  running: BrokerConfig,
+  read: BrokerConfig,
+): { readonly config: BrokerConfig; readonly waiting: readonly string[] } {
+  const bound = BROKER_VARIABLES.describe().filter(({ key }) => isBoundAtStart(key));
+  const kept = bound.map(({ key }) => [key, Reflect.get(running, key)]);
+  const waiting = bound.filter(({ key }) => Reflect.get(running, key) !== Reflect.get(read, key));
+  return {
+    config: { ...read, ...Object.fromEntries(kept) },
+    waiting: waiting.map(({ name }) => name),
+  };
+}
+
+function readOne(name: string, value: string): object {
+  try {
+    return BROKER_VARIABLES.read([{ name, value, line: 0 }], '').values;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new UsageError(error.message.replace(/^:0: /, ''));
+  }
+}

@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises';
+import { type CollectionPoint, parseCollectionConf } from '../../protocols/config/index.js';
+import { ConfigError } from '../../protocols/errors.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { ApplyCounts, ApplyObserver, BrokerStore } from '../../storage/index.js';
+import type { Debug, Logger } from '../host/index.js';
+import {
+  addCounts,
+  type CollectLimits,
+  collectPoint,
+  isGathererType,
+  type PointReport,
+  publish,
+} from './collector.js';
+import type { EventLog, LogType } from './event-log.js';
+import type { IndexKeeper } from './index-keeper.js';
+
+/** What one collection gave. */
+export interface CollectionReport {
+  readonly points: readonly PointReport[];
+  /** The counts of all points together. */
+  readonly totals: ApplyCounts;
+  readonly received: number;
+  /** Objects deleted because their time to live had passed. */
+  readonly expired: number;
+  /** Points left out: their type is not supported. */
+  readonly skipped: number;
+  readonly milliseconds: number;
+}
+
+/** What a collection works with. */
+export interface CollectionContext {
+  readonly store: BrokerStore;
+  readonly keeper: IndexKeeper;
+  /** The points as they are now, so that an edit of `Collection-File` needs no restart. */
+  readonly points: () => Promise<readonly CollectionPoint[]>;
+  /** Deletes what has expired; returns its number. */
+  readonly clean: () => Promise<number>;
+  readonly now: () => UnixSeconds;
+  readonly log: Logger;
+  readonly events: EventLog;
+  readonly debug: Debug;
+  readonly limits?: CollectLimits;
+}
+
+const NO_COUNTS: ApplyCounts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
+
+/** BRK-5.7: the events that changes are. */
+const EVENT_OF: Readonly<Partial<Record<string, LogType>>> = {
+  added: 'Update',
+  updated: 'Update',
+  refreshed: 'Refresh',
+  deleted: 'Delete',
+};
+
+/** BRK-7.12: collects from every point in file order, then deletes what has expired. */
+export async function collectAll(context: CollectionContext, signal: AbortSignal): Promise<CollectionReport> {
+  const { log, events, debug } = context;
+  const started = performance.now();
+  const all = await context.points();
+  const points = all.filter((point) => isGathererType(point.type));
+  for (const point of all) {
+    if (!isGathererType(point.type)) {
+      log.warn(
+        `Collection: ${point.host}:${point.port}: type ${point.type} is not supported by this version`,
+      );
+    }
+  }
+  publish({ event: 'start', points: points.length });
+  const reports: PointReport[] = [];
+  for (const point of points) {
+    debug(71, 1, () => `${point.host}:${point.port}: collecting, type ${point.type}`);
+    const report = await collectPoint(point, {
+      store: context.store,
+      applied: () => context.keeper.follow(),
+      now: context.now,
+      signal,
+      observe: changeObserver(events, debug),
+      onRetry: (why, pauseMs) =>
+        log.warn(
+          `Collection: ${point.host}:${point.port}: ${why}; the transfer is taken up again in ${pauseMs} ms`,
+        ),
+      ...(context.limits === undefined ? {} : { limits: context.limits }),
+    });
+    await context.keeper.settle();
+    reports.push(report);
+    publish({ event: 'point', report });
+    logPoint(report, context);
+  }
+  const expired = await context.clean();
+  const milliseconds = Math.round(performance.now() - started);
+  const received = reports.reduce((sum, report) => sum + report.received, 0);
+  publish({ event: 'end', received, milliseconds });
+  if (events.wants('Collection')) {
+    const summary = `${received} objects received, ${context.store.count} in all, ${milliseconds} ms`;
+    log.info(`Collection: ${summary}`);
+    events.write('Collection', summary);
+  }
+  return {
+    points: reports,
+    totals: reports.reduce<ApplyCounts>(addCounts, NO_COUNTS),
+    received,
+    expired,
+    skipped: all.length - points.length,
+    milliseconds,
+  };
+}
+
+/** BRK-5.7: one line for each object that a change touched. */
+export function changeObserver(events: EventLog, debug: Debug): ApplyObserver {
+  return ({ kind, object }, outcome) => {
+    const type = EVENT_OF[outcome];
+    if (type !== undefined) events.write(type, object.url);
+    debug(74, 1, () => `${kind} ${object.url}: ${outcome}`);
+  };
+}
+
+function logPoint(report: PointReport, { log, events, debug }: CollectionContext): void {
+  const point = `${report.host}:${report.port}`;
+  const { added, updated, refreshed, deleted, duplicates, rejected, malformed, expired } = report;
+  const counts = Object.entries({
+    added,
+    updated,
+    refreshed,
+    deleted,
+    duplicates,
+    rejected,
+    malformed,
+    'expired already': expired,
+  })
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`);
+  const summary = counts.length === 0 ? 'nothing new' : counts.join(', ');
+  for (const reason of report.reasons) {
+    log.warn(`Collection: ${point}: ${reason}`);
+    debug(72, 1, `${point}: ${reason}`);
+  }
+  debug(71, 1, `${point}: ${report.connections} connections, ${report.milliseconds} ms`);
+  // BRK-7.12: the next point is tried all the same.
+  if (report.error !== undefined) {
+    log.error(`Collection: ${point}: incomplete: ${report.error} (${summary})`);
+    events.write('Collection', `${point}: incomplete: ${report.error} (${summary})`);
+  } else if (events.wants('Collection')) {
+    log.info(`Collection: ${point}: ${summary} (since ${report.since})`);
+    events.write('Collection', `${point}: ${summary} (since ${report.since})`);
+  }
+}
+
+/** @throws ConfigError when the file cannot be read; points that cannot be used are reported and left out (BRK-7.8) */
+export async function readCollectionFile(file: string, log: Logger): Promise<readonly CollectionPoint[]> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(file, 0, '', error instanceof Error ? error.message : String(error));
+  }
+  const { points, warnings } = parseCollectionConf(text, file);
+  for (const warning of warnings) log.warn(warning.message);
+  return points;
+}

@@ -1,0 +1,53 @@
+import type { Logger } from '../host/index.js';
+
+/** What a job came to. */
+export type JobOutcome =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly error: unknown };
+
+/** What the Broker does behind an answer (BRK-5.4). Each outcome is logged; nobody has to wait for it. */
+export class Jobs {
+  readonly #log: Logger;
+  readonly #running = new Map<Promise<JobOutcome>, string>();
+
+  constructor(
+    log: Logger,
+    /** Told the outcome as well, for the event log. */
+    readonly onOutcome: (name: string, text: string) => void,
+  ) {
+    this.#log = log;
+  }
+
+  /** Names of those that run now. */
+  get names(): readonly string[] {
+    return [...this.#running.values()];
+  }
+
+  /** Begins a job. The promise resolves with its outcome and never rejects. */
+  start(name: string, work: () => Promise<string>): Promise<JobOutcome> {
+    const job = this.#run(name, work);
+    this.#running.set(job, name);
+    void job.then(() => this.#running.delete(job));
+    return job;
+  }
+
+  /** Waits until none runs. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running.keys());
+  }
+
+  async #run(name: string, work: () => Promise<string>): Promise<JobOutcome> {
+    const started = performance.now();
+    try {
+      const text = await work();
+      const milliseconds = Math.round(performance.now() - started);
+      this.#log.info(`${name}: ${text} (${milliseconds} ms)`);
+      this.onOutcome(name, `${text} (${milliseconds} ms)`);
+      return { ok: true, text };
+    } catch (error) {
+      this.#log.error({ err: error }, `${name} failed`);
+      this.onOutcome(name, `failed: ${error instanceof Error ? error.message : String(error)}`);
+      return { ok: false, error };
+    }
+  }
+}

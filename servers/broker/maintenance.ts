@@ -1,0 +1,239 @@
+import { resolve } from 'node:path';
+import { exactBytes, readInput, readObjects } from '../../clients/soif-tools/index.js';
+import type { Query } from '../../protocols/broker/index.js';
+import { decodeSoif } from '../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type {
+  ApplyCounts,
+  ApplyObserver,
+  BrokerStore,
+  CollectedChange,
+  RegistryEntry,
+} from '../../storage/index.js';
+import type { Indexer } from '../../storage/indexers/index.js';
+import type { Debug } from '../host/index.js';
+import { addCounts } from './collector.js';
+import type { EventLog } from './event-log.js';
+import type { IndexKeeper } from './index-keeper.js';
+
+/** What {@link Maintenance} works with. */
+export interface MaintenanceContext {
+  readonly store: BrokerStore;
+  readonly indexer: Indexer;
+  readonly keeper: IndexKeeper;
+  readonly events: EventLog;
+  readonly debug: Debug;
+  readonly observe: ApplyObserver;
+  readonly now: () => UnixSeconds;
+  /** BRK-7.3 `Broker-Directory`: file names are relative to it. */
+  readonly directory: string;
+  /** BRK-7.3 `Compress-Percent`. */
+  readonly compressPercent: () => number;
+  /** BRK-8.14 `Glimpse-MaxLife`, seconds. */
+  readonly maxLife: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** What {@link Maintenance.addFiles} did. */
+export interface AddReport extends ApplyCounts {
+  /** Faults in the files: what was tolerated, and what was left out. */
+  readonly faults: number;
+  /** Some of the reasons. */
+  readonly reasons: readonly string[];
+}
+
+/** Objects read, applied, or removed together. */
+const AT_ONCE = 256;
+
+/** Bytes of objects applied together; a single larger object goes alone. */
+const BYTES_AT_ONCE = 1024 * 1024;
+
+/** REG-27: fewer deleted records than this are not worth a compression. */
+const LEAST_DELETED = 100;
+
+/** Reasons kept in a report. */
+const MAX_REASONS = 10;
+
+/** What keeps a Broker's Registry in order: cleaning, deleting, adding by hand, compressing (BRK-5.1, BRK-7.10). */
+export class Maintenance {
+  readonly #context: MaintenanceContext;
+  /** Records deleted or replaced since the last compression, or since the start. */
+  #deleted = 0;
+
+  constructor(context: MaintenanceContext) {
+    this.#context = context;
+  }
+
+  /** Records deleted or replaced since the last compression (BRK-7.3 `Compress-Percent`). */
+  get deletedRecords(): number {
+    return this.#deleted;
+  }
+
+  /** REG-25: a change is a deletion and an addition. Told of every change that was applied. */
+  replaced(records: number): void {
+    this.#deleted += records;
+  }
+
+  /** BRK-7.14: deletes the objects whose time to live has passed; returns their number. */
+  async clean(): Promise<number> {
+    const { store, keeper, events, now } = this.#context;
+    events.write('Cleaner-On', `${store.count} objects`);
+    const expired = await store.expire(now());
+    this.#deleted += expired;
+    await keeper.settle();
+    if (expired > 0) events.write('Cleaned', `${expired} expired objects`);
+    return expired;
+  }
+
+  /** BRK-5.1 `#rem-object-oid`: deletes objects; returns how many of them there were. */
+  async remove(oids: readonly number[]): Promise<number> {
+    const unique = [...new Set(oids)];
+    let removed = 0;
+    for (let i = 0; i < unique.length; i += AT_ONCE) {
+      removed += await this.#removeSome(unique.slice(i, i + AT_ONCE));
+    }
+    await this.#context.keeper.settle();
+    return removed;
+  }
+
+  /**
+   * BRK-5.1 `#rem-object-query`: deletes what a query matches, matching as a query without flags does. No cap of results
+   * holds here, but the lifetime does.
+   *
+   * @returns also whether every object was looked at
+   */
+  async removeMatching(query: Query): Promise<{ readonly removed: number; readonly complete: boolean }> {
+    const { store, indexer, maxLife, signal, keeper } = this.#context;
+    if (query.kind === 'all') {
+      const before = this.#deleted;
+      for await (const page of store.all({ signal })) await this.#removeSome(page.map((entry) => entry.oid));
+      await keeper.settle();
+      return { removed: this.#deleted - before, complete: true };
+    }
+    await keeper.settle();
+    const hits = indexer.query(query, {
+      ignoreCase: false,
+      matchWord: false,
+      errors: 0,
+      wantLines: false,
+      lifetimeMs: maxLife() * 1000,
+      signal,
+    });
+    // Numbers only: all are found before the first goes, because the query walks over what would change.
+    const oids: number[] = [];
+    for await (const { oid } of hits) oids.push(oid);
+    const { complete } = await hits.outcome;
+    return { removed: await this.remove(oids), complete };
+  }
+
+  /** BRK-5.1 `#rem-dups`, REG-46: of several objects with one URL, the newest stays; returns how many went. */
+  async removeDuplicates(): Promise<number> {
+    const { store, keeper, signal } = this.#context;
+    let removed = 0;
+    for await (const page of store.all({ signal })) {
+      for (let i = 0; i < page.length; i += AT_ONCE) {
+        const some = page.slice(i, i + AT_ONCE);
+        const rivals = await Promise.all(some.map((entry) => store.byUrl(entry.url)));
+        const older = some.filter((entry, at) => rivals[at]?.some((other) => outdates(other, entry)));
+        removed += await this.#removeSome(older.map((entry) => entry.oid));
+      }
+    }
+    await keeper.settle();
+    return removed;
+  }
+
+  /**
+   * BRK-5.1 `#add-object`: adds the objects of SOIF files, plain, wrapped or gzip.
+   *
+   * @param files names, relative to Broker-Directory
+   * @throws StorageError when a file cannot be read; what was read before is there
+   */
+  async addFiles(files: readonly string[]): Promise<AddReport> {
+    const { directory, keeper, signal } = this.#context;
+    let report: AddReport = {
+      added: 0,
+      updated: 0,
+      refreshed: 0,
+      deleted: 0,
+      duplicates: 0,
+      rejected: 0,
+      faults: 0,
+      reasons: [],
+    };
+    const complain = (why: string): void => {
+      const reasons = report.reasons.length < MAX_REASONS ? [...report.reasons, why] : report.reasons;
+      report = { ...report, faults: report.faults + 1, reasons };
+    };
+    const apply = async (batch: readonly CollectedChange[]): Promise<void> => {
+      const { store, observe } = this.#context;
+      const result = await store.apply(batch, undefined, observe);
+      this.#deleted += result.updated;
+      const reasons = [...report.reasons, ...result.reasons].slice(0, MAX_REASONS);
+      report = { ...addCounts(report, result), faults: report.faults, reasons };
+      await keeper.follow();
+    };
+    try {
+      for (const name of files) {
+        let batch: CollectedChange[] = [];
+        let size = 0;
+        const input = readInput(resolve(directory, name), { signal });
+        // A file may be anybody's: what is wrong with it is told by rule and place, without its text.
+        const onWarning = ({ rule, offset }: { readonly rule: string; readonly offset: number }) =>
+          complain(`${name}: breaks ${rule} at byte ${offset}`);
+        for await (const item of readObjects(input, { onWarning })) {
+          const bytes = exactBytes(item);
+          if (bytes === undefined) continue;
+          // What the reader gave is valid only until its next object.
+          const copy = bytes.slice();
+          const object = decodeSoif(copy, { maxObjectBytes: copy.length });
+          batch.push({ kind: 'update', object, bytes: copy });
+          size += copy.length;
+          if (batch.length < AT_ONCE && size < BYTES_AT_ONCE) continue;
+          await apply(batch);
+          batch = [];
+          size = 0;
+        }
+        await apply(batch);
+      }
+    } finally {
+      await keeper.settle();
+    }
+    return report;
+  }
+
+  /** REG-27: whether enough records were deleted for a compression to be worth it. */
+  get compressible(): boolean {
+    const { store, compressPercent } = this.#context;
+    const all = this.#deleted + store.count;
+    return this.#deleted >= LEAST_DELETED && this.#deleted * 100 >= all * compressPercent();
+  }
+
+  /** BRK-5.1 `#compress-registry`, REG-26: rewrites the store's files without what was deleted; returns how many records. */
+  async compress(): Promise<number> {
+    const { store, events, debug } = this.#context;
+    const deleted = this.#deleted;
+    events.write('Compressing-Registry', `${store.count} objects, ${deleted} deleted records`);
+    debug(70, 1, `compressing: ${store.count} objects, ${deleted} deleted records`);
+    await store.compress();
+    this.#deleted -= deleted;
+    return deleted;
+  }
+
+  async #removeSome(oids: readonly number[]): Promise<number> {
+    if (oids.length === 0) return 0;
+    const { store, events, keeper } = this.#context;
+    const entries = events.wants('Delete') ? await store.entries(oids) : [];
+    const removed = await store.remove(oids);
+    for (const entry of entries) if (entry !== undefined) events.write('Delete', entry.url);
+    this.#deleted += removed;
+    await keeper.follow();
+    return removed;
+  }
+}
+
+/** The newer of two objects, or of equally old ones the one that came later. */
+function outdates(other: RegistryEntry, entry: RegistryEntry): boolean {
+  if (other.oid === entry.oid) return false;
+  if (other.updateTime !== entry.updateTime) return other.updateTime > entry.updateTime;
+  return other.oid > entry.oid;
+}
