@@ -130,7 +130,8 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
   }
   say(sentence(report));
   process.stdout.write(readyLines(kit));
-  await stopped;
+  // An administrator may end it too (BRK-5.1, #shutdown).
+  await Promise.race([stopped, kit.broker.shutdownRequested]);
   say('Stopping.\n');
   return EXIT.ok;
 }
