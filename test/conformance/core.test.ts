@@ -315,7 +315,7 @@ t.test('every suite is found by its folder, and its cases are described', async 
     const ids = cases.map(({ id }) => id);
     t.equal(new Set(ids).size, ids.length, `${name}: ids are unique`);
     for (const { id, rules, source, title } of cases) {
-      const described = rules.length > 0 && rules.every((rule) => /^[A-Z]+-\d+(\.\d+)*$/.test(rule));
+      const described = rules.length > 0 && rules.every((rule) => /^[A-Z]+-\d+(\.\d+)*[a-z]?$/.test(rule));
       t.ok(described && source !== '' && title !== '', `${name} ${id}: rules and source are named`);
     }
   }
