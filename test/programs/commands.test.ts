@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { dataDirectory, finished, PROGRAM, start } from '../gatherd/program-support.js';
 import { call } from '../gatherd/support.js';
 import { cli, type Finished } from '../helpers/cli.js';
+import { dataDirectory, finished, PROGRAM, start } from './gatherd-support.js';
 
 // Some twenty programs are started one after the other, on a machine that may be busy.
 t.setTimeout(120_000);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { cli } from '../helpers/cli.js';
-import { ANSWER, BIG, dataDirectory, Heard, SESSION, shell, start } from './program-support.js';
+import { ANSWER, BIG, dataDirectory, Heard, SESSION, shell, start } from './gatherd-support.js';
 
 /** Runs in.gatherd on our end of a connection, as inetd does: descriptors 0, 1 and 2 are the socket. */
 async function throughInetd(

@@ -9,8 +9,8 @@ import { isDueForRefresh } from '../../servers/broker/index.js';
 import { Timetable } from '../../servers/broker/timetable.js';
 import { runningProcess } from '../../servers/host/index.js';
 import { BrokerStore } from '../../storage/index.js';
+import { ask, corpus, document, NOW, ScriptedGatherd, scene } from '../broker/scene.js';
 import { CliProcess, cli } from '../helpers/cli.js';
-import { ask, corpus, document, NOW, ScriptedGatherd, scene } from './scene.js';
 
 const READY = /^ready broker=127\.0\.0\.1:(\d+)(?: .*)?\n/m;
 
