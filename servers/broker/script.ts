@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { lstat, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { StorageError } from '../../protocols/errors.js';
+import { SCRIPT_MARK, shellWord, writeScript } from '../host/index.js';
 
 /** What `RunBroker` starts. */
 export interface RunBrokerPlaces {
@@ -14,9 +12,6 @@ export interface RunBrokerPlaces {
   readonly harvest: readonly string[];
 }
 
-/** A file with this line is ours to replace. */
-const MARK = '# Written by harvest-kit. Take this line away to keep changes.';
-
 /**
  * BRK-6.6: writes `RunBroker` into the Broker's directory where it is missing or still ours. It works from any directory, and
  * takes `-new` and `-nocol`.
@@ -24,19 +19,8 @@ const MARK = '# Written by harvest-kit. Take this line away to keep changes.';
  * @returns whether it was written
  * @throws StorageError when it cannot be
  */
-export async function writeRunBroker(places: RunBrokerPlaces): Promise<boolean> {
-  const path = join(places.brokerDirectory, 'RunBroker');
-  const text = runBroker(places);
-  try {
-    if (!(await mayWrite(path, text))) return false;
-    const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
-    await writeFile(draft, text, { flag: 'wx', mode: 0o755 });
-    await rename(draft, path);
-    return true;
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new StorageError(`${path} cannot be written: ${why}`, { cause });
-  }
+export function writeRunBroker(places: RunBrokerPlaces): Promise<boolean> {
+  return writeScript(join(places.brokerDirectory, 'RunBroker'), runBroker(places));
 }
 
 function runBroker({ brokerDirectory, configFile, host, webPort, harvest }: RunBrokerPlaces): string {
@@ -50,26 +34,9 @@ function runBroker({ brokerDirectory, configFile, host, webPort, harvest }: RunB
     resolve(configFile),
   ];
   return `#!/bin/sh
-${MARK}
+${SCRIPT_MARK}
 # Starts the broker in the background, its output in broker.out. For the boot file; takes -new and -nocol.
-cd ${quoted(resolve(brokerDirectory))} || exit 1
-exec ${words.map(quoted).join(' ')} "$@"
+cd ${shellWord(resolve(brokerDirectory))} || exit 1
+exec ${words.map(shellWord).join(' ')} "$@"
 `;
-}
-
-/** Whatever a path holds, for the shell it is one word. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Missing, or ours and not what it should be. */
-async function mayWrite(path: string, text: string): Promise<boolean> {
-  try {
-    if (!(await lstat(path)).isFile()) return false;
-    const found = await readFile(path, 'utf8');
-    return found !== text && found.split('\n').includes(MARK);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
-    throw error;
-  }
 }

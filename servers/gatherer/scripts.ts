@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, lstat, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { StorageError } from '../../protocols/errors.js';
+import { SCRIPT_MARK, shellWord, writeScript } from '../host/index.js';
 
 /** What the scripts of a Gatherer start. */
 export interface ScriptPlaces {
@@ -19,9 +17,6 @@ export interface ScriptPlaces {
   readonly harvest: readonly string[];
 }
 
-/** A file with this line is ours to replace. */
-const MARK = '# Written by harvest-kit. Take this line away to keep changes.';
-
 /**
  * Writes `RunGatherer`, for cron (G-153), and `RunGatherd`, for the boot file (G-154), into a Gatherer's directory (G-152),
  * where they are missing or still ours. They work from any directory.
@@ -36,16 +31,7 @@ export async function writeGathererScripts(places: ScriptPlaces): Promise<readon
   };
   const written: string[] = [];
   for (const [name, text] of Object.entries(scripts)) {
-    const path = join(places.directory, name);
-    try {
-      if (await mayWrite(path, text)) {
-        await replace(path, text);
-        written.push(name);
-      }
-    } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new StorageError(`${path} cannot be written: ${why}`, { cause });
-    }
+    if (await writeScript(join(places.directory, name), text)) written.push(name);
   }
   return written;
 }
@@ -56,24 +42,24 @@ function runGatherer(places: ScriptPlaces): string {
   const file = resolve(configurationFile);
   const words = [...harvest, 'gatherer', ...gathererOptions];
   return `#!/bin/sh
-${MARK}
+${SCRIPT_MARK}
 # Gathers once, publishes, starts gatherd if none is running. For cron.
 ${ENVIRONMENT}
-PATH=${quoted(join(resolve(directory), 'bin'))}:"$PATH"
+PATH=${shellWord(join(resolve(directory), 'bin'))}:"$PATH"
 NNTPSERVER="\${NNTPSERVER:-localhost}"
 export NNTPSERVER
-cd ${quoted(dirname(file))} || exit 1
-exec ${words.map(quoted).join(' ')} "$@" ${quoted(basename(file))}
+cd ${shellWord(dirname(file))} || exit 1
+exec ${words.map(shellWord).join(' ')} "$@" ${shellWord(basename(file))}
 `;
 }
 
 /** G-154. */
 function runGatherd({ dataDirectory, host, port, harvest }: ScriptPlaces): string {
   return `#!/bin/sh
-${MARK}
+${SCRIPT_MARK}
 # Starts gatherd in the background. For the boot file.
 ${ENVIRONMENT}
-exec ${harvest.map(quoted).join(' ')} gatherd --detach --host ${quoted(host)} -d ${quoted(resolve(dataDirectory))} "$@" ${port}
+exec ${harvest.map(shellWord).join(' ')} gatherd --detach --host ${shellWord(host)} -d ${shellWord(resolve(dataDirectory))} "$@" ${port}
 `;
 }
 
@@ -81,28 +67,3 @@ exec ${harvest.map(quoted).join(' ')} gatherd --detach --host ${quoted(host)} -d
 const ENVIRONMENT = `HARVEST_HOME="\${HARVEST_HOME:-/usr/local/harvest}"
 PATH="$HARVEST_HOME/bin:$HARVEST_HOME/lib/gatherer:$HARVEST_HOME/lib:$PATH"
 export HARVEST_HOME PATH`;
-
-/** Whatever a path holds, for the shell it is one word. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Missing, or ours and not what it should be. */
-async function mayWrite(path: string, text: string): Promise<boolean> {
-  try {
-    if (!(await lstat(path)).isFile()) return false;
-    const found = await readFile(path, 'utf8');
-    return found !== text && found.split('\n').includes(MARK);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
-    throw error;
-  }
-}
-
-/** There whole or not at all: cron may be starting it just now. */
-async function replace(path: string, text: string): Promise<void> {
-  const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
-  await writeFile(draft, text, { flag: 'wx' });
-  await chmod(draft, 0o755);
-  await rename(draft, path);
-}

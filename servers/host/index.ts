@@ -15,6 +15,7 @@ export { createPeer, type NameLookup, NO_ADDRESS, type Peer, plainAddress, syste
 export { PidFile, type PidRecord, runningProcess, stopProcess } from './pid-file.js';
 export { processIdentity } from './process-identity.js';
 export { runSession } from './run-session.js';
+export { SCRIPT_MARK, shellWord, writeScript } from './script-file.js';
 export { DaemonSignals } from './signals.js';
 export {
   openStandardConnection,

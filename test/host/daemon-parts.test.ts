@@ -177,10 +177,11 @@ t.test('a log goes on in a new file after rotation, and a full disk ends nobody'
   t.throws(() => openLog({ program: 'gatherd', file: join(file, 'below') }), StorageError);
 
   const full = openLog({ program: 'gatherd', file: '/dev/full' });
-  for (let i = 0; i < 3; i++) full.log.info('for nobody');
-  full.reopen();
-  full.log.info('still alive');
-  t.pass('it goes on');
+  t.doesNotThrow(() => {
+    for (let i = 0; i < 3; i++) full.log.info('for nobody');
+    full.reopen();
+    full.log.info('still alive');
+  });
 });
 
 t.test('a pid file is there whole, names its process, and is removed by its owner only', async (t) => {
