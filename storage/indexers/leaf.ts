@@ -38,11 +38,12 @@ export interface Leaf {
 
 /** What decides whether a leaf matches. */
 export type LeafTest =
-  /** Looks at text; at whole values too unless `lineByLine`. */
+  /** Looks at text; at one line at a time unless there is `find`. */
   | {
       readonly scope: 'text';
       readonly view: View;
-      readonly lineByLine: boolean;
+      /** Where the next match of a whole value begins, from a place on; -1: there is none. No match goes over lines. */
+      readonly find?: (text: string, from: number) => number;
       test(text: string): boolean;
     }
   /** Looks at one attribute's value as a whole; all its lines match or none. */
@@ -119,7 +120,8 @@ function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matchin
   const folded = fold(wanted);
   const words = wordsOf(folded);
   const rankWords = words.map((word) => word.text);
-  const whole = matchWord && wanted !== '';
+  const find = (line: string, from: number) =>
+    matchWord ? indexOfWord(line, wanted, from) : line.indexOf(wanted, from);
   const approximate = errors > 0 ? new ApproximateMatcher(wanted, errors, matchWord) : undefined;
   if (approximate !== undefined && approximate.errors > 0) {
     const test = (line: string) => approximate.test(line);
@@ -129,7 +131,7 @@ function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matchin
       decidedByIndex: false,
       terms: approximateLookup(folded, approximate.errors, matchWord, ignoreCase),
       rankWords,
-      test: { scope: 'text', view, lineByLine: true, test },
+      test: { scope: 'text', view, test },
     };
   }
   return {
@@ -137,21 +139,16 @@ function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matchin
     lookup: { kind: 'each', texts: [{ text: folded, leftBounded: matchWord, rightBounded: matchWord }] },
     decidedByIndex: ignoreCase && matchWord && rankWords.length > 0 && rankWords.join(' ') === folded,
     rankWords,
-    test: {
-      scope: 'text',
-      view,
-      lineByLine: false,
-      test: whole ? (s) => includesWord(s, wanted) : (s) => s.includes(wanted),
-    },
+    test: { scope: 'text', view, find, test: (line) => find(line, 0) >= 0 },
   };
 }
 
-/** Whether the text occurs between characters that belong to no word. */
-function includesWord(text: string, wanted: string): boolean {
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
-    if (!isWordBefore(text, at) && !isWordAt(text, at + wanted.length)) return true;
+/** Where the text next stands between characters that belong to no word; -1: nowhere. */
+function indexOfWord(text: string, wanted: string, from: number): number {
+  for (let at = text.indexOf(wanted, from); at >= 0; at = text.indexOf(wanted, at + 1)) {
+    if (!isWordBefore(text, at) && !isWordAt(text, at + wanted.length)) return at;
   }
-  return false;
+  return -1;
 }
 
 /** With k errors, one of k + 1 parts of the pattern occurs unchanged. */
@@ -202,7 +199,7 @@ function compileRegexp(
         )
       : undefined,
     rankWords: [],
-    test: { scope: 'text', view, lineByLine: true, test },
+    test: { scope: 'text', view, test },
   };
 }
 

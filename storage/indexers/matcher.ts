@@ -2,7 +2,7 @@ import type { Expression } from '../../protocols/broker/index.js';
 import { UsageError } from '../../protocols/errors.js';
 import type { SoifObject } from '../../protocols/soif/index.js';
 import type { MatchedLine, SearchOptions } from './contract.js';
-import { compileLeaf, type Leaf, type PatternLimits, unsupported } from './leaf.js';
+import { compileLeaf, type Leaf, type LeafTest, type PatternLimits, unsupported } from './leaf.js';
 import { type AttributeText, attributeTexts, VIEW } from './object-text.js';
 import type { Pace } from './pace.js';
 
@@ -116,15 +116,13 @@ export class Matcher {
     for (const attribute of attributes) {
       const leaves = this.positive.filter((leaf) => isAbout(leaf, attribute));
       if (leaves.length === 0) continue;
-      const whole = leaves.some(({ test }) => test.scope === 'value' && test.test(attribute));
-      const texts = attribute.lines(VIEW.raw);
-      for (let i = 0; i < texts.length; i++) {
-        if (i % LINES_BETWEEN_RESTS === 0) await pace.rest();
-        if (!whole && !leaves.some((leaf) => matchesLine(leaf, attribute, i))) continue;
-        const text = `${i === 0 ? attribute.lead : ''}${texts[i]!}`;
-        found.push({ attribute: attribute.name, text: cut(text, this.#limits.maxLineBytes), first: i === 0 });
-        if (found.length >= limit) return found;
+      const numbers = await matchedLines(leaves, attribute, limit - found.length, pace);
+      for (const [number, line] of pickLines(attribute.text(VIEW.raw), numbers)) {
+        const text = number === 0 ? `${attribute.lead}${line}` : line;
+        const first = number === 0;
+        found.push({ attribute: attribute.name, text: cut(text, this.#limits.maxLineBytes), first });
       }
+      if (found.length >= limit) break;
     }
     return found;
   }
@@ -153,8 +151,8 @@ async function testLeaf(leaf: Leaf, attributes: readonly AttributeText[], pace: 
     if (rest !== undefined) await rest;
     if (test.scope === 'value') {
       if (test.test(attribute)) return true;
-    } else if (!test.lineByLine) {
-      if (test.test(attribute.text(test.view))) return true;
+    } else if (test.find !== undefined) {
+      if (test.find(attribute.text(test.view), 0) >= 0) return true;
     } else {
       const lines = attribute.lines(test.view);
       for (let i = 0; i < lines.length; i++) {
@@ -166,8 +164,64 @@ async function testLeaf(leaf: Leaf, attributes: readonly AttributeText[], pace: 
   return false;
 }
 
-function matchesLine({ test }: Leaf, attribute: AttributeText, i: number): boolean {
-  return test.scope === 'text' && test.test(attribute.lines(test.view)[i]!);
+/** The numbers of the first lines of an attribute that match one of the leaves, ascending, at most `limit`. */
+async function matchedLines(
+  leaves: readonly Leaf[],
+  attribute: AttributeText,
+  limit: number,
+  pace: Pace,
+): Promise<number[]> {
+  const numbers = new Set<number>();
+  for (const { test } of leaves) {
+    let left = limit;
+    for await (const number of linesOf(test, attribute, pace)) {
+      numbers.add(number);
+      if (--left === 0) break;
+    }
+  }
+  return [...numbers].sort((a, b) => a - b).slice(0, limit);
+}
+
+/** The numbers of the lines that a test matches, ascending. */
+async function* linesOf(test: LeafTest, attribute: AttributeText, pace: Pace): AsyncGenerator<number> {
+  if (test.scope === 'text' && test.find !== undefined) {
+    yield* linesFound(attribute.text(test.view), test.find);
+    return;
+  }
+  if (test.scope === 'value' && !test.test(attribute)) return;
+  const lines = attribute.lines(test.scope === 'value' ? VIEW.raw : test.view);
+  for (let i = 0; i < lines.length; i++) {
+    if (i % LINES_BETWEEN_RESTS === 0) await pace.rest();
+    if (test.scope === 'value' || test.test(lines[i]!)) yield i;
+  }
+}
+
+/** The same by looking for matches in the whole text, which costs little where most lines have none. */
+function* linesFound(text: string, find: (text: string, from: number) => number): Generator<number> {
+  let number = 0;
+  let start = 0;
+  for (let at = find(text, 0); at >= 0; at = find(text, start)) {
+    for (let end = text.indexOf('\n', start); end >= 0 && end < at; end = text.indexOf('\n', start)) {
+      start = end + 1;
+      number++;
+    }
+    yield number;
+    const end = text.indexOf('\n', at);
+    if (end < 0) return;
+    start = end + 1;
+    number++;
+  }
+}
+
+/** The lines of these ascending numbers. */
+function* pickLines(text: string, numbers: readonly number[]): Generator<[number, string]> {
+  let number = 0;
+  let start = 0;
+  for (const wanted of numbers) {
+    for (; number < wanted; number++) start = text.indexOf('\n', start) + 1;
+    const end = text.indexOf('\n', start);
+    yield [number, text.slice(start, end < 0 ? text.length : end)];
+  }
 }
 
 /** The text cut to `limit` bytes of UTF-8, never within a character. */
