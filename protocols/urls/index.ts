@@ -28,3 +28,11 @@ export {
   STRIP_WWW,
   STRIP_WWW_N,
 } from './seen-string.js';
+export {
+  canonicalDocumentUrl,
+  type DocumentUrlParts,
+  documentUrlParts,
+  formatServerName,
+  type ServerName,
+  serverNameOf,
+} from './server-name.js';
