@@ -30,9 +30,17 @@ export {
   type DocumentRecord,
   type QueuedUri,
   type RegistryEntry,
+  type Removal,
   SCHEMA_VERSION,
 } from './records.js';
-export type { ApplyCounts, ApplyObserver, ApplyResult, CollectedChange } from './registry-apply.js';
+export type {
+  ApplyCounts,
+  ApplyObserver,
+  ApplyOptions,
+  ApplyResult,
+  CollectedChange,
+} from './registry-apply.js';
+export type { StoredCopy } from './registry-changes.js';
 export { SEEN_KEY_BYTES, type SeenStore } from './seen.js';
 export type { SnapshotInfo, SummarySnapshot } from './snapshot.js';
 export { GathererStore, type GathererStoreOptions } from './store.js';

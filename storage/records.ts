@@ -4,8 +4,11 @@ import protobuf from 'protobufjs';
 import { StorageError } from '../protocols/errors.js';
 import type { UnixSeconds } from '../protocols/time.js';
 
-/** The schema that this program writes. A store of a newer one is refused with a StorageError. */
-export const SCHEMA_VERSION = 1;
+/**
+ * The schemas that this program writes, by kind of store. A store of a newer one is refused with a StorageError. A Broker's
+ * has been 2 since it remembers when its copies changed (BT-4).
+ */
+export const SCHEMA_VERSION = { gatherer: 1, broker: 2 } as const;
 
 /** Turns one kind of record into bytes and back. `decode` throws a {@link StorageError} for damaged bytes. */
 export interface RecordCodec<T> {
@@ -116,6 +119,9 @@ export interface BrokerCounters {
   readonly sequence: number;
   readonly nextOid: number;
   readonly trimmed: number;
+  /** Time of the last change by the store's clock; 0 = there was none. */
+  readonly lastChange: UnixSeconds;
+  readonly removals: number;
 }
 
 /** What the Broker knows of an object without reading it (the Registry's record). */
@@ -139,6 +145,30 @@ export interface RegistryEntry {
   readonly type: string;
   /** Of the stored object, bytes. */
   readonly length: number;
+  /** When the Broker's copy changed, by its own clock (BT-4). */
+  readonly changed: UnixSeconds;
+  /** When the copy's content changed, by the same clock: before {@link changed} when it was refreshed since (BT-21). */
+  readonly contentChanged: UnixSeconds;
+  /** Update-Time since which the content is what it is. */
+  readonly contentTime: UnixSeconds;
+}
+
+/** What the Broker remembers of an object that it removed (BT-5). */
+export interface Removal {
+  readonly url: string;
+  readonly gathererName: string;
+  readonly gathererHost: string;
+  readonly gathererVersion: string;
+  /** Lower-case hexadecimal digits, or empty. */
+  readonly md5: string;
+  /** The object is gone up to this Update-Time; a later one is another object. */
+  readonly updateTime: UnixSeconds;
+  /** When the Broker removed it, by its own clock. */
+  readonly removed: UnixSeconds;
+  /** The last second at which anybody can have the object. */
+  readonly expires: UnixSeconds;
+  /** Seconds; 0 = the object would never have expired (SOIF-6.7). */
+  readonly timeToLive: number;
 }
 
 export const schemaCodec = codec<SchemaRecord>('Schema', (w) => ({ kind: w.kind, version: int(w.version) }));
@@ -247,22 +277,44 @@ export const brokerCountersCodec = codec<BrokerCounters>('BrokerCounters', (w) =
   sequence: int(w.sequence),
   nextOid: int(w.nextOid),
   trimmed: int(w.trimmed),
+  lastChange: int(w.lastChange),
+  removals: int(w.removals),
 }));
 
 /** The OID is in the row's key. */
-export const registryEntryCodec = codec<Omit<RegistryEntry, 'oid'>>('RegistryEntry', (w) => ({
+export const registryEntryCodec = codec<Omit<RegistryEntry, 'oid'>>('RegistryEntry', (w) => {
+  const updateTime = int(w.updateTime);
+  const changed = int(w.changed) || updateTime;
+  return {
+    url: w.url,
+    gathererName: w.gathererName,
+    gathererHost: w.gathererHost,
+    gathererVersion: w.gathererVersion,
+    updateTime,
+    lastModificationTime: int(w.lastModificationTime),
+    refreshRate: int(w.refreshRate),
+    timeToLive: int(w.timeToLive),
+    md5: w.md5,
+    description: w.description,
+    type: w.type,
+    length: int(w.length),
+    changed,
+    contentChanged: int(w.contentChanged) || changed,
+    contentTime: int(w.contentTime) || updateTime,
+  };
+});
+
+/** The digest in the row's key is made of what is here. */
+export const removalCodec = codec<Removal>('Removal', (w) => ({
   url: w.url,
   gathererName: w.gathererName,
   gathererHost: w.gathererHost,
   gathererVersion: w.gathererVersion,
-  updateTime: int(w.updateTime),
-  lastModificationTime: int(w.lastModificationTime),
-  refreshRate: int(w.refreshRate),
-  timeToLive: int(w.timeToLive),
   md5: w.md5,
-  description: w.description,
-  type: w.type,
-  length: int(w.length),
+  updateTime: int(w.updateTime),
+  removed: int(w.removed),
+  expires: int(w.expires),
+  timeToLive: int(w.timeToLive),
 }));
 
 export const urlObjectsCodec = codec<{ readonly oids: readonly number[] }>('UrlObjects', (w) => ({
