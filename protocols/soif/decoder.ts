@@ -1,5 +1,7 @@
 import { ProtocolError, UsageError } from '../errors.js';
 import type { SoifWarning } from './attempt.js';
+import { ExactReader } from './exact-reader.js';
+import { NameTable } from './names.js';
 import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
 import { StreamReader, type StreamSink } from './stream-reader.js';
@@ -111,11 +113,29 @@ export class SoifDecoder {
   }
 }
 
+/** Names that single objects share, so that reading one needs no table of its own. */
+const SHARED_NAMES = 4096;
+const SHARED_BYTES = 256 * 1024;
+const shared = { reader: new ExactReader(decoderLimits({}), false), names: new NameTable() };
+
 /**
  * The one object that `bytes` hold.
  * @throws ProtocolError there is none, or a second one, or (strict) anything else beside it.
  */
-export function decodeSoif(bytes: Uint8Array, options: SoifDecoderOptions = {}): SoifObject {
+export function decodeSoif(bytes: Uint8Array, options?: SoifDecoderOptions): SoifObject {
+  return (options === undefined ? exactObject(bytes) : undefined) ?? onlyObject(bytes, options ?? {});
+}
+
+/** The object, if the bytes are one in the layout of SOIF-2.2 and nothing else: what stores hold. */
+function exactObject(bytes: Uint8Array): SoifObject | undefined {
+  if (shared.names.size > SHARED_NAMES || shared.names.bytes > SHARED_BYTES) shared.names = new NameTable();
+  const { reader, names } = shared;
+  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = reader.read(bytes, words, 0, bytes.length, names);
+  return end === bytes.length ? reader.take(bytes, names) : undefined;
+}
+
+function onlyObject(bytes: Uint8Array, options: SoifDecoderOptions): SoifObject {
   const decoder = new SoifDecoder(options);
   let object: SoifObject | undefined;
   let defect: SoifWarning | undefined;

@@ -6,7 +6,7 @@ import type { Pace } from './pace.js';
 import type { Postings } from './postings.js';
 import type { TermLookup } from './term-lookup.js';
 import type { Place, Vocabulary } from './vocabulary.js';
-import { MAX_LOOKUP, type Word, wordsOf } from './words.js';
+import { MAX_LOOKUP, phraseOf, type Word, wordsOf } from './words.js';
 
 /** What the index knows of a query's answer: it lies between two sets, which are one where the index decides. */
 export interface Candidates {
@@ -171,14 +171,14 @@ function splitLookup({ text, leftBounded, rightBounded }: LiteralLookup): {
 } {
   const phrases: string[][] = [];
   const parts: { text: string; place: Place }[] = [];
-  let phrase: string[] = [];
+  let phrase: Word[] = [];
   const endPhrase = () => {
-    if (phrase.length > 0) phrases.push(phrase);
+    if (phrase.length > 0) phrases.push(phraseOf(text, phrase));
     phrase = [];
   };
   for (const word of wordsOf(text)) {
     const place = openPlace(word, text, leftBounded, rightBounded);
-    if (place === undefined) phrase.push(word.text);
+    if (place === undefined) phrase.push(word);
     else {
       endPhrase();
       parts.push({ text: shortened(word.text), place });

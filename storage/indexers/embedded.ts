@@ -4,6 +4,7 @@ import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from 
 import type { QueryLimits } from './matcher.js';
 import type { QueryReply, QueryRequest, QueryWorkerData } from './messages.js';
 import { revivedError } from './plain-error.js';
+import { type QuickAnswer, QuickSearch } from './quick-search.js';
 import { EmbeddedResults } from './results.js';
 import type { SearchLimits } from './search.js';
 import { UpdateChannel } from './update-channel.js';
@@ -95,6 +96,7 @@ class EmbeddedIndexer implements Indexer {
   readonly #queries: WorkerChannel<QueryRequest, QueryReply>;
   readonly #results = new Map<number, EmbeddedResults>();
   #updates: UpdateChannel | undefined;
+  #quick: QuickSearch | undefined;
   #watermark = 0;
   #lastId = 0;
   #closing: Promise<void> | undefined;
@@ -160,6 +162,11 @@ class EmbeddedIndexer implements Indexer {
     const results = new EmbeddedResults(
       {
         start: () => {
+          const quick = this.#quickAnswer(expression, plain);
+          if (quick !== undefined) {
+            results.deliver(quick.hits, quick.outcome);
+            return;
+          }
           this.#results.set(id, results);
           this.#queries.send({ kind: 'query', id, expression, options: plain });
         },
@@ -190,7 +197,19 @@ class EmbeddedIndexer implements Indexer {
     await this.close();
   }
 
+  /** Undefined also when something is wrong: the query thread will meet it too and say so. */
+  #quickAnswer(expression: Expression, options: Omit<SearchOptions, 'signal'>): QuickAnswer | undefined {
+    try {
+      const { file, cacheKiB, queryLimits } = this.#data;
+      this.#quick ??= new QuickSearch(file, cacheKiB, queryLimits);
+      return this.#quick.answer(expression, options);
+    } catch {
+      return undefined;
+    }
+  }
+
   async #close(): Promise<void> {
+    this.#quick?.close();
     for (const results of this.#results.values()) results.abort();
     try {
       this.#queries.send({ kind: 'close' });

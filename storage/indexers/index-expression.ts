@@ -1,7 +1,7 @@
 import { columnOf } from './index-file.js';
 import type { Leaf } from './leaf.js';
 import type { Plan } from './matcher.js';
-import { MAX_LOOKUP, wordsOf } from './words.js';
+import { MAX_LOOKUP, phraseOf, wordsOf } from './words.js';
 
 /** A query in FTS5's own language, as far as that can say it. */
 export interface IndexExpression {
@@ -9,6 +9,8 @@ export interface IndexExpression {
   readonly match: string;
   /** Every object that matches satisfies the query: none needs to be read. */
   readonly exact: boolean;
+  /** What it consists of: words and phrases, each with its column. */
+  readonly phrases: readonly string[];
   /** Terms and operators. */
   readonly nodes: number;
 }
@@ -64,6 +66,7 @@ function joined(
   return {
     match: `(${left.match}) ${operator} (${right.match})`,
     exact: left.exact && right.exact,
+    phrases: [...left.phrases, ...right.phrases],
     nodes: left.nodes + right.nodes + 1,
   };
 }
@@ -75,17 +78,18 @@ function inexact(expression: IndexExpression | undefined): IndexExpression | und
 function ofLeaf({ lookup, attribute, decidedByIndex }: Leaf): IndexExpression | undefined {
   if (lookup.kind !== 'each') return undefined;
   const column = attribute === undefined ? undefined : columnOf(attribute);
+  const filter = column === undefined ? '' : `${column.name} : `;
   const phrases: string[] = [];
   for (const { text, leftBounded, rightBounded } of lookup.texts) {
     const words = wordsOf(text);
     if (!leftBounded || !rightBounded || words.length === 0) return undefined;
     if (words.some((word) => word.text.length > MAX_LOOKUP)) return undefined;
-    phrases.push(`"${words.map((word) => word.text).join(' ')}"`);
+    phrases.push(`${filter}"${phraseOf(text, words).join(' ')}"`);
   }
-  const filter = column === undefined ? '' : `${column.name} : `;
   return {
-    match: phrases.map((phrase) => `${filter}${phrase}`).join(' AND '),
+    match: phrases.join(' AND '),
     exact: decidedByIndex && (column?.alone ?? true),
+    phrases,
     nodes: phrases.length,
   };
 }

@@ -2,15 +2,15 @@ import { rmSync } from 'node:fs';
 import Database from 'libsql';
 import { StorageError } from '../../protocols/errors.js';
 import type { SoifObject } from '../../protocols/soif/index.js';
-import { attributeTexts, VIEW } from './object-text.js';
-import { indexText, UNICODE_VERSION } from './words.js';
+import { ColumnText } from './column-text.js';
+import { BREAK, UNICODE_VERSION } from './words.js';
 
 export type IndexDatabase = Database.Database;
 
 /** Marks our files, so that a foreign database is not taken for an index. */
 const APPLICATION_ID = 0x48_76_49_78;
 /** Raised whenever the tables or the meaning of a word change; an index of another version is rebuilt. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 /**
  * The columns of the word index: attributes that people name in queries have their own. A word in a column of
@@ -42,13 +42,11 @@ export function columnOf(attributeKey: string): { readonly name: string; readonl
 
 /** The text of each column for one object. */
 export function columnTexts(object: SoifObject): string[] {
-  const texts = COLUMNS.map(() => '');
-  for (const attribute of attributeTexts(object)) {
-    const text = indexText(attribute.text(VIEW.raw));
-    const column = COLUMN_OF.get(attribute.key) ?? REST;
-    texts[column] = texts[column] === '' ? text : `${texts[column]}\n${text}`;
-  }
-  return texts;
+  const texts = COLUMNS.map(() => new ColumnText());
+  const add = (key: string, value: Uint8Array) => texts[COLUMN_OF.get(key) ?? REST]!.add(value);
+  add('url', object.urlBytes); // BRK-2.18
+  for (let i = 0; i < object.size; i++) add(object.nameAt(i).toLowerCase(), object.valueAt(i));
+  return texts.map((text) => text.take());
 }
 
 /*
@@ -61,7 +59,7 @@ export function columnTexts(object: SoifObject): string[] {
  */
 const SCHEMA = `
 CREATE VIRTUAL TABLE words USING fts5(${COLUMNS.map((column) => column.name).join(', ')},
-  content='', contentless_delete=1, detail=full, tokenize="ascii tokenchars '_'");
+  content='', contentless_delete=1, detail=full, tokenize="ascii tokenchars '_${BREAK}'");
 INSERT INTO words(words, rank) VALUES('hashsize', 16777216);
 INSERT INTO words(words, rank) VALUES('automerge', 8);
 CREATE VIRTUAL TABLE terms USING fts5vocab(words, 'row');

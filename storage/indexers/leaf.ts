@@ -135,7 +135,7 @@ function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matchin
   return {
     terms: ignoreCase && !matchWord ? partLookup(folded) : undefined,
     lookup: { kind: 'each', texts: [{ text: folded, leftBounded: matchWord, rightBounded: matchWord }] },
-    decidedByIndex: ignoreCase && matchWord && words.length === 1 && words[0]!.text === folded,
+    decidedByIndex: ignoreCase && matchWord && rankWords.length > 0 && rankWords.join(' ') === folded,
     rankWords,
     test: {
       scope: 'text',

@@ -8,7 +8,7 @@ const RANK_ROWS = 4_000;
 /** Terms of one statement that unites their objects: many small statements cost five times as much. */
 const UNITED_TERMS = 64;
 /** Scores travel as whole numbers; words that most objects have differ by millionths. */
-const SCORE_UNIT = 1e12;
+export const SCORE_UNIT = 1e12;
 /** OIDs that one statement of a phrase search may look through. */
 const WINDOW = 32_768;
 const MAX_WINDOWS = 64;

@@ -26,6 +26,8 @@ export interface SearchLimits extends CandidateLimits {
 /** Objects of the first trip: few, so that the first hit comes soon. */
 const FIRST_READ = 8;
 
+const NOTHING: Promise<(Uint8Array | undefined)[]> = Promise.resolve([]);
+
 /** The query side of an index: runs any number of searches side by side in one thread. */
 export class SearchEngine {
   readonly #reader: Pick<ObjectReader, 'objects'>;
@@ -161,6 +163,7 @@ export class Search {
   async *#objects(oids: Uint32Array): AsyncGenerator<{ at: number; object: SoifObject }> {
     let size = Math.min(FIRST_READ, this.#limits.readObjects);
     const read = (from: number) => {
+      if (from >= oids.length) return { from, promise: NOTHING };
       const promise = this.#reader.objects([...oids.subarray(from, from + size)]);
       promise.catch(() => undefined); // reported when it is awaited; nobody may come to await it
       return { from, promise };

@@ -65,6 +65,8 @@ class IndexWriter {
   close(): void {
     try {
       if (this.#open) this.#db.exec('ROLLBACK');
+      // The owner's own connection (quick-search.ts) goes with its memory, so it is not the last one to close.
+      this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
     } finally {
       this.#db.close();
     }

@@ -135,7 +135,8 @@ export class Vocabulary {
   }
 
   async *#read(pace: Pace): AsyncGenerator<Block> {
-    for (let from = ''; ; ) {
+    // Behind the term that is no word (`BREAK`).
+    for (let from = '\x02'; ; ) {
       const [terms, last, count] = this.#block.get(from) as readonly [string | null, string | null, number];
       if (terms !== null) yield `\n${terms}\n`;
       if (last === null || count < BLOCK_TERMS) return;

@@ -10,7 +10,7 @@
 export const UNICODE_VERSION: string = process.versions.unicode ?? 'unknown';
 
 /** Longest term of the index, UTF-16 units; longer words are indexed as overlapping pieces of this length. */
-const MAX_TERM = 4096;
+export const MAX_TERM = 4096;
 /** Pieces overlap by this much, so that a shorter part of a long word lies within one of them. */
 export const MAX_LOOKUP = 1024;
 
@@ -25,6 +25,7 @@ const TWINS = new Map([
   ['\ufb05', '\ufb06'],
 ]);
 const SEPARATORS = /[^\p{L}\p{M}\p{N}_]+/gu;
+const ONLY_BLANKS = /^[^\S\n]*$/;
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 const WORDS = /[\p{L}\p{M}\p{N}_]+/gu;
 
@@ -36,6 +37,11 @@ export function fold(text: string): string {
 
 function canonical(letter: string): string {
   return TWINS.get(letter) ?? letter.toUpperCase().toLowerCase();
+}
+
+/** Whether there is nothing but white space of one line. */
+export function isBlank(text: string): boolean {
+  return ONLY_BLANKS.test(text);
 }
 
 /** A word within a folded text. */
@@ -74,24 +80,29 @@ export function isWordBefore(text: string, at: number): boolean {
 }
 
 /**
- * The text as the index's ASCII tokeniser must see it: that one takes every character beyond ASCII for a letter
- * and folds ASCII only, so other separators become blanks and other letters are folded here.
+ * A term of the index that stands where two neighbouring words are parted by more than blanks: so a phrase of the
+ * index does not reach over a comma or the end of a line (BRK-2.5). No word of a query is spelt like it.
  */
-export function indexText(text: string): string {
-  const folded = NOT_ASCII.test(text) ? fold(text).replace(SEPARATORS, ' ') : text;
-  return hasLongRun(folded) ? folded.replace(WORDS, cutLongWord) : folded;
+export const BREAK = '\x01';
+
+/** The words of a folded text as the index has them one behind the other, with {@link BREAK}s. */
+export function phraseOf(folded: string, words: readonly Word[]): string[] {
+  const terms: string[] = [];
+  for (const [i, word] of words.entries()) {
+    if (i > 0 && !isBlank(folded.slice(words[i - 1]!.end, word.start))) terms.push(BREAK);
+    terms.push(word.text);
+  }
+  return terms;
 }
 
-/** Looks only at every {@link MAX_TERM}th place: a longer run without blanks must cover one. */
-function hasLongRun(text: string): boolean {
-  for (let at = MAX_TERM; at < text.length; at += MAX_TERM) {
-    let start = at;
-    let end = at;
-    while (start > 0 && at - start <= MAX_TERM && text.charCodeAt(start - 1) > 0x20) start--;
-    while (end < text.length && end - at <= MAX_TERM && text.charCodeAt(end) > 0x20) end++;
-    if (end - start > MAX_TERM) return true;
-  }
-  return false;
+/**
+ * The text as the index's ASCII tokeniser must see it: that one takes every character beyond ASCII for a letter
+ * and folds ASCII only, so letters are folded here and everything else becomes blanks and {@link BREAK}s.
+ */
+export function indexText(text: string): string {
+  return fold(text)
+    .replace(SEPARATORS, (gap) => (isBlank(gap) ? ' ' : ` ${BREAK} `))
+    .replace(WORDS, cutLongWord);
 }
 
 function cutLongWord(word: string): string {

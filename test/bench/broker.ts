@@ -12,10 +12,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { median, print, writeResult } from './harness.js';
 import { type BenchCorpus, extractCorpus } from './search/corpus.js';
+import { underLoad } from './search/crowd.js';
 import { EmbeddedEngine } from './search/embedded.js';
 import type { Engine } from './search/engine.js';
 import { fairness } from './search/fairness.js';
-import { underLoad } from './search/load.js';
+
 import { type BenchQuery, COUNTED, drawQueries, QUERY_KINDS, type QueryKind } from './search/queries.js';
 import { Glimpse, isInstalled, PlainFts5, SwishE } from './search/rivals.js';
 
@@ -64,7 +65,8 @@ export async function run(args: string[]): Promise<void> {
     const nasty = await fairness(embedded, queries);
     for (const { label, median: middle, worst } of nasty)
       print(`  a plain query beside ${label}: median ${ms(middle)}, slowest ${ms(worst)}`);
-    const load = await underLoad(embedded, corpus, queries, Number(values.clients), Number(values.collect));
+    await embedded.close();
+    const load = await underLoad(work, corpus, queries, Number(values.clients), Number(values.collect));
     for (const [label, { queries: asked, errors, median: middle, p99 }] of [
       ['alone', load.quiet],
       [`beside a collection of ${load.collected} objects`, load.collecting],

@@ -1,11 +1,21 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';
+import { decodeText } from '../../protocols/soif/index.js';
 import { ApproximateMatcher } from '../../storage/indexers/approximate.js';
+import { ColumnText } from '../../storage/indexers/column-text.js';
 import { OidSet } from '../../storage/indexers/oid-set.js';
 import { requiredLiterals } from '../../storage/indexers/required-literals.js';
 import { parseTerm } from '../../storage/indexers/term-pattern.js';
-import { fold, indexText, isWordAt, isWordBefore, wordsOf } from '../../storage/indexers/words.js';
+import {
+  BREAK,
+  fold,
+  indexText,
+  isWordAt,
+  isWordBefore,
+  phraseOf,
+  wordsOf,
+} from '../../storage/indexers/words.js';
 
 const CODE_POINTS = Array.from({ length: 0x20000 }, (_, code) => code)
   .filter((code) => code < 0xd800 || code > 0xdfff)
@@ -50,16 +60,46 @@ t.test(
   async (t) => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const tokens = indexText(text).split(/[\0-/:-@[-^`{-\x7f]+/);
+        const tokens = indexText(text).split(/[\0\x02-/:-@[-^`{-\x7f]+/);
         const words = wordsOf(fold(text)).map((word) => word.text);
-        return JSON.stringify(tokens.map(fold).filter((token) => token !== '')) === JSON.stringify(words);
+        const given = tokens.map(fold).filter((token) => token !== '' && token !== BREAK);
+        return JSON.stringify(given) === JSON.stringify(words);
       }),
     );
-    t.equal(indexText('a—b, C\u00a0d'), 'a b c d');
+    t.equal(indexText('a—b, C\u00a0d'), `a ${BREAK} b ${BREAK} c d`);
     t.equal(isWordBefore('😀x', 2), false);
     t.equal(isWordBefore('𝒳x', 2), true, 'a letter beyond the first plane');
   },
 );
+
+t.test('BRK-2.5 words are parted in the index where more than blanks stands between them', async (t) => {
+  const folded = 'one  two, three\nfour\t\u00a0five';
+  t.same(phraseOf(folded, wordsOf(folded)), ['one', 'two', BREAK, 'three', BREAK, 'four', 'five']);
+  const value = fc.oneof(
+    fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+    fc
+      .string({ unit: fc.constantFrom('a', 'B', 'Σ', 'ΐ', 'İ', '😀', ' ', '\n', ',', '\u00a0', '\r\n', '_') })
+      .map((text) => Buffer.from(text)),
+    fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+    fc.nat(3).map((n) => Buffer.from(`é, ${'ж'.repeat(2_000 + 1_000 * n)} ${'z'.repeat(4_000 + 100 * n)}`)),
+  );
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 3 }), (values) => {
+      const column = new ColumnText();
+      for (const bytes of values) column.add(bytes);
+      const terms = (text: string) =>
+        fold(text)
+          .split(' ')
+          .filter((term) => term !== '');
+      // What the bytes give is what the texts give, but for breaks at the ends, which part nothing.
+      const inner = (list: readonly string[]) => list.join(' ').replace(/^[ \x01]+|[ \x01]+$/g, '');
+      const expected = values
+        .map((bytes) => inner(terms(indexText(decodeText(bytes)))))
+        .filter((text) => text !== '');
+      t.equal(inner(terms(column.take())), expected.join(` ${BREAK} `));
+    }),
+  );
+});
 
 t.test('a set of OIDs behaves like a Set', async () => {
   const oid = fc.oneof(

@@ -81,9 +81,10 @@ export function readBenchDocument(corpus: BenchCorpus, id: number): BenchDocumen
 export function soifOf(
   { url, title, body }: BenchDocument,
   updateTime: number,
+  timeToLive = 2_419_200,
 ): { object: SoifObject; bytes: Uint8Array } {
   const object = SoifObject.of('FILE', url, [
-    ['Time-to-Live', '2419200'],
+    ['Time-to-Live', String(timeToLive)],
     ['Last-Modification-Time', String(updateTime)],
     ['Refresh-Rate', '604800'],
     ['Gatherer-Name', '@'],

@@ -1,0 +1,108 @@
+import { isUtf8 } from 'node:buffer';
+import { decodeText } from '../../protocols/soif/index.js';
+import { BREAK, fold, indexText, isBlank, isWordAt, MAX_TERM } from './words.js';
+
+/** What a character is: part of a word, white space within a line, or what ends a phrase. */
+const WORD = 0;
+const BLANK = 1;
+const END = 2;
+const ASCII = Uint8Array.from({ length: 128 }, (_, code) => kindOf(String.fromCharCode(code)));
+const SPACE = 0x20;
+const BREAK_CODE = BREAK.charCodeAt(0);
+/** A folded character of UTF-8 is at most so much longer than the character: U+0390 and its like fold to three. */
+const GROWTH = 3;
+
+/**
+ * Gathers the text of one column of the index out of attributes' values. It makes bytes of bytes: the same by texts
+ * and regular expressions ({@link indexText}) takes longer than the indexing itself.
+ */
+export class ColumnText {
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+
+  /** Appends a value; no phrase of the index reaches from one into the next. */
+  add(value: Uint8Array): void {
+    if (value.length === 0) return;
+    const utf8 = isUtf8(value) ? value : Buffer.from(decodeText(value)); // SOIF-7.4
+    if (!this.#append(utf8, MAX_TERM))
+      this.#append(Buffer.from(indexText(decodeText(value))), Number.POSITIVE_INFINITY);
+  }
+
+  /** The column's text for the tokeniser. */
+  take(): string {
+    return this.#buffer.toString('utf8', 0, this.#length);
+  }
+
+  /** Returns false, with nothing appended, when a word has more bytes than `longest`: it may have to be cut. */
+  #append(value: Uint8Array, longest: number): boolean {
+    // At worst a letter is followed by a blank, a break and a blank instead of one separator.
+    this.#reserve(GROWTH * value.length + 4);
+    const out = this.#buffer;
+    let length = this.#length;
+    let gap = length === 0 ? WORD : END;
+    let wordStart = 0;
+    for (let i = 0; i < value.length; ) {
+      const code = value[i]!;
+      const size = code < 0x80 ? 1 : code < 0xe0 ? 2 : code < 0xf0 ? 3 : 4;
+      const found = size === 1 ? ASCII[code]! : beyondAscii(value, i, size);
+      if (found === BLANK || found === END) {
+        if (found > gap) gap = found;
+        if (i - wordStart > longest) return false;
+        i += size;
+        wordStart = i;
+        continue;
+      }
+      if (gap !== WORD) {
+        out[length++] = SPACE;
+        if (gap === END) {
+          out[length++] = BREAK_CODE;
+          out[length++] = SPACE;
+        }
+        gap = WORD;
+      }
+      if (typeof found === 'number') {
+        for (const end = i + size; i < end; i++) out[length++] = value[i]!;
+      } else {
+        for (const byte of found) out[length++] = byte;
+        i += size;
+      }
+      for (; i < value.length; i++) {
+        const next = value[i]!;
+        if (next >= 0x80 || ASCII[next] !== WORD) break;
+        out[length++] = next;
+      }
+    }
+    if (value.length - wordStart > longest) return false;
+    this.#length = length;
+    return true;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(2 * this.#buffer.length, this.#length + bytes));
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
+  }
+}
+
+/** What has been met beyond ASCII, by code point: a kind, or the bytes of the folded letter. */
+const KNOWN = new Map<number, number | Uint8Array>();
+
+function beyondAscii(value: Uint8Array, at: number, size: number): number | Uint8Array {
+  let code = value[at]! & (0xff >> (size + 1));
+  for (let i = 1; i < size; i++) code = (code << 6) | (value[at + i]! & 0x3f);
+  let known = KNOWN.get(code);
+  if (known === undefined) {
+    const character = String.fromCodePoint(code);
+    const folded = fold(character);
+    const kind = kindOf(folded);
+    known = kind === WORD && folded !== character ? Buffer.from(folded) : kind;
+    KNOWN.set(code, known);
+  }
+  return known;
+}
+
+function kindOf(character: string): number {
+  if (isWordAt(character, 0)) return WORD;
+  return isBlank(character) ? BLANK : END;
+}

@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { BrokerClient } from '../../../clients/broker/index.js';
+import { GathererStore } from '../../../storage/index.js';
+import { median } from '../harness.js';
+import { type BenchCorpus, readBenchDocument, soifOf } from './corpus.js';
+import type { BenchQuery } from './queries.js';
+
+const HARVEST = fileURLToPath(new URL('../../../clients/cli/harvest.js', import.meta.url));
+const HOST = '127.0.0.1';
+const PASSWORD = 'bench';
+const TEN_YEARS = 315_360_000;
+const BATCH = 500;
+/** Queries of each client while nothing else goes on. */
+const ROUNDS = 10;
+
+/** Latencies of many clients that ask one query after the other, each on a connection of its own; milliseconds. */
+export interface Crowd {
+  readonly queries: number;
+  readonly errors: number;
+  readonly median: number;
+  readonly p99: number;
+}
+
+/** What a crowd sees of a collection. */
+export interface UnderLoad {
+  readonly quiet: Crowd;
+  readonly collecting: Crowd;
+  readonly collected: number;
+  readonly collectSeconds: number;
+}
+
+/**
+ * A gatherd and a Broker, each a process of its own. `clients` ask the Broker at once over TCP, first alone, then while
+ * it collects and indexes `count` new objects from the gatherd.
+ */
+export async function underLoad(
+  directory: string,
+  corpus: BenchCorpus,
+  queries: readonly BenchQuery[],
+  clients: number,
+  count: number,
+): Promise<UnderLoad> {
+  const messages = queries
+    .filter(({ kind }) => kind === 'rare' || kind === 'and' || kind === 'or')
+    .map(({ kind, words }) => words.join(kind === 'rare' ? ' ' : ` ${kind} `));
+  const servers: ChildProcess[] = [];
+  try {
+    await using store = await GathererStore.open(join(directory, 'working'));
+    const generations = join(directory, 'gatherer', 'generations');
+    await fill(store, corpus, corpus.documents, 'first');
+    await store.publish(generations);
+    const gatherd = await start(servers, directory, ['gatherd', '-d', join(directory, 'gatherer'), '0']);
+    const admin = join(directory, 'broker', 'admin');
+    await mkdir(admin, { recursive: true });
+    const file = join(admin, 'broker.conf');
+    await writeFile(
+      file,
+      `Broker-Port 0\nAdmin-Password ${PASSWORD}\nMax-Connections ${2 * clients}\nMax-Queries ${2 * clients}\n`,
+    );
+    await writeFile(join(admin, 'Collection.conf'), `${HOST} ${gatherd} 3 --HOSTS *\n`);
+    const port = await start(servers, directory, ['broker', file]);
+    const broker = new BrokerClient({ host: HOST, port });
+    await isThere(broker, 'first');
+    const quiet = await crowd(broker, messages, clients, () => false);
+    await fill(store, corpus, count, 'second');
+    await store.publish(generations);
+    let collecting = true;
+    const begun = performance.now();
+    await broker.admin(PASSWORD, { kind: 'collection' });
+    const collection = isThere(broker, 'second').finally(() => {
+      collecting = false;
+    });
+    const besides = await crowd(broker, messages, clients, () => collecting);
+    await collection;
+    const collectSeconds = (performance.now() - begun) / 1000;
+    return { quiet, collecting: besides, collected: count, collectSeconds };
+  } finally {
+    for (const server of servers) server.kill('SIGKILL');
+  }
+}
+
+/** Documents of the corpus under URLs of their own; the newest says that they are all there. */
+async function fill(store: GathererStore, corpus: BenchCorpus, count: number, name: string): Promise<void> {
+  const time = Math.floor(Date.now() / 1000);
+  for (let at = 0; at <= count; ) {
+    const batch = store.batch();
+    for (const end = Math.min(count + 1, at + BATCH); at < end; at++) {
+      const last = at === count;
+      const document = readBenchDocument(corpus, 1 + (at % corpus.documents));
+      const url = `http://${name}.example.org/${at}`;
+      const updateTime = last ? time : time - 10;
+      const title = last ? `last of the ${name}documents` : document.title;
+      const { bytes: soif } = soifOf({ ...document, url, title }, updateTime, TEN_YEARS);
+      batch.putSummary({ url, updateTime, timeToLive: TEN_YEARS, soif }, null);
+    }
+    await batch.commit();
+  }
+}
+
+/** Waits until the last document can be found. */
+async function isThere(broker: BrokerClient, name: string): Promise<void> {
+  for (;;) {
+    for await (const _ of broker.query(`${name}documents`, { maxFiles: 1, matchWord: true })) return;
+    await sleep(100);
+  }
+}
+
+async function crowd(
+  broker: BrokerClient,
+  messages: readonly string[],
+  clients: number,
+  goesOn: () => boolean,
+): Promise<Crowd> {
+  const times: number[] = [];
+  let errors = 0;
+  const client = async (id: number): Promise<void> => {
+    for (let round = 0; round < ROUNDS || goesOn(); round++) {
+      const begun = performance.now();
+      try {
+        const query = messages[(id + round * 7) % messages.length]!;
+        const results = broker.query(query, { ignoreCase: true, matchWord: true, maxFiles: 10 });
+        for await (const _ of results);
+        if (results.errors.length > 0) errors++;
+      } catch {
+        errors++;
+      }
+      times.push(performance.now() - begun);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, (_, id) => client(id)));
+  const sorted = times.sort((a, b) => a - b);
+  const p99 = sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
+  return { queries: times.length, errors, median: median(sorted), p99 };
+}
+
+/** Starts a server and resolves with its port when it is ready. */
+async function start(servers: ChildProcess[], directory: string, args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [HARVEST, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  servers.push(child);
+  child.stderr.pipe(createWriteStream(join(directory, `${args[0]}.log`)));
+  let output = '';
+  for await (const text of child.stdout) {
+    output += String(text);
+    const ready = /^ready \w+=\S+?:(\d+)/m.exec(output);
+    if (ready !== null) return Number(ready[1]);
+  }
+  throw new Error(`${args[0]} did not start: ${output}`);
+}
