@@ -75,10 +75,47 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./dumpregistry.js')).dumpregistryCommand(),
   },
   {
+    name: 'registry',
+    group: 'running',
+    summary: "read, write, check and repair an original broker's directory",
+    load: async () => (await import('./registry.js')).registryCommand(),
+  },
+  {
+    name: 'refererd',
+    group: 'running',
+    summary: 'serve who links to whom',
+    load: async () => (await import('./refererd.js')).refererdCommand(),
+  },
+  {
+    name: 'turtle-passwd',
+    originals: ['turtle_passwd'],
+    group: 'running',
+    summary: 'edit the user base of a references server',
+    load: async () => (await import('./turtle-passwd.js')).turtlePasswdCommand(),
+  },
+  {
     name: 'query',
     group: 'asking',
     summary: 'ask a broker',
     load: async () => (await import('./query.js')).queryCommand(),
+  },
+  {
+    name: 'references',
+    group: 'asking',
+    summary: 'ask a references server who links to whom',
+    load: async () => (await import('./references.js')).referencesCommand(),
+  },
+  {
+    name: 'bulk',
+    group: 'asking',
+    summary: "fetch a broker's objects, or what changed of them",
+    load: async () => (await import('./bulk.js')).bulkCommand(),
+  },
+  {
+    name: 'compare',
+    group: 'asking',
+    summary: 'find out where two brokers differ',
+    load: async () => (await import('./compare.js')).compareCommand(),
   },
   {
     name: 'brkclient',
@@ -200,6 +237,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'databases',
     summary: 'describe the published database',
     load: async () => (await import('./db/publish.js')).mkgathererstatsCommand(),
+  },
+  {
+    name: 'links',
+    group: 'databases',
+    summary: 'load documents and links into a published link graph, write them back',
+    load: async () => (await import('./links.js')).linksCommand(),
+  },
+  {
+    name: 'pagerank',
+    group: 'databases',
+    summary: 'rank the documents of the published link graph',
+    load: async () => (await import('./pagerank.js')).pagerankCommand(),
   },
   {
     name: 'conformance',
