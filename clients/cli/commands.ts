@@ -130,6 +130,44 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./gather.js')).gatherCommand(),
   },
   {
+    name: 'urlget',
+    group: 'asking',
+    summary: 'fetch one document, whatever the access method',
+    load: async () => (await import('./urlget.js')).urlgetCommand(),
+  },
+  {
+    name: 'urlpurge',
+    group: 'asking',
+    summary: 'empty the disk cache of urlget and the Gatherer',
+    load: async () => (await import('./urlpurge.js')).urlpurgeCommand(),
+  },
+  {
+    name: 'ftpget',
+    group: 'asking',
+    summary: 'fetch a file or a directory by FTP',
+    load: async () => (await import('./ftpget.js')).ftpgetCommand(),
+  },
+  {
+    name: 'gopherget',
+    originals: ['gopherget.pl'],
+    group: 'asking',
+    summary: 'fetch a document or a menu by Gopher',
+    load: async () => (await import('./gopherget.js')).gophergetCommand(),
+  },
+  {
+    name: 'newsget',
+    originals: ['newsget.pl'],
+    group: 'asking',
+    summary: 'fetch articles and group summaries by NNTP',
+    load: async () => (await import('./newsget.js')).newsgetCommand(),
+  },
+  {
+    name: 'essence',
+    group: 'asking',
+    summary: 'tell types, unpack, and summarise files and URLs',
+    load: async () => (await import('./essence.js')).essenceCommand(),
+  },
+  {
     name: 'soif',
     group: 'soif',
     summary: 'check, print and convert SOIF streams',
@@ -255,6 +293,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'testing',
     summary: "test anybody's gatherd, client or SOIF against the specification",
     load: async () => (await import('./conformance.js')).conformanceCommand(),
+  },
+  {
+    name: 'url',
+    group: 'testing',
+    summary: 'what the crawl makes of a URI: canonical form, SURT, fingerprint, queue',
+    load: async () => (await import('./url.js')).urlCommand(),
+  },
+  {
+    name: 'robots',
+    group: 'testing',
+    summary: 'what a robots.txt allows, and by which line',
+    load: async () => (await import('./robots.js')).robotsCommand(),
   },
 ];
 
