@@ -15,6 +15,7 @@ export {
   uriKeyHalves,
   type Word64,
 } from './fingerprint.js';
+export { referenceUrl } from './reference-url.js';
 export {
   canonicalString,
   DEFAULT_SEEN_RULES,
