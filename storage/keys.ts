@@ -13,6 +13,9 @@ import { UsageError } from '../protocols/errors.js';
  *     Q  class key, 00, directive, cost, ordinal u48 BE                   (CRAWL-5.1.1)
  *     U  8-byte URI key                    nothing: the key is the fact
  *     M  name                              MetaValue
+ *     A  url by R-41                       ReferenceDocument
+ *     H  host:port                         ReferenceServer
+ *     B  document ID u32 BE                ReferenceLinks
  *     E  oid u32 BE                        RegistryEntry                  broker
  *     O  oid u32 BE                        the object's bytes
  *     L  url                               UrlObjects
@@ -36,6 +39,9 @@ export const TABLE = {
   queues: 0x51,
   seen: 0x55,
   meta: 0x4d,
+  referenceDocuments: 0x41,
+  referenceServers: 0x48,
+  referenceLinks: 0x42,
   entries: 0x45,
   objects: 0x4f,
   urls: 0x4c,

@@ -54,6 +54,15 @@ export interface GathererCounters {
   readonly tombstones: number;
 }
 
+export interface LinkCounters {
+  /** The highest document ID that was allotted; 0 = none. */
+  readonly documents: number;
+  /** The highest server ID. */
+  readonly servers: number;
+  /** Counts the changes that a publication of the references would show. */
+  readonly changes: number;
+}
+
 export interface SummaryRecord {
   readonly timeToLive: number;
   /** The object as it goes over the wire. */
@@ -97,6 +106,22 @@ export interface DocumentRecord {
   readonly links: readonly DocumentLink[];
   /** Digest of the summariser rules in force: another digest means the summary is to be made again. */
   readonly rulesDigest: string;
+  /** Its links are in the references' tables; false in the records of older programs. */
+  readonly referenced: boolean;
+}
+
+/** A document of the link databases, or what a link leads to. */
+export interface ReferenceDocument {
+  /** u32, from 1. */
+  readonly id: number;
+  /** u32, from 1. */
+  readonly server: number;
+  /** Last modification; 0 = unknown. */
+  readonly time: UnixSeconds;
+  /** When it was fetched; 0 = never, or it is gone. */
+  readonly checkTime: UnixSeconds;
+  /** Bytes. */
+  readonly length: number;
 }
 
 /** A URI that waits to be crawled. */
@@ -178,6 +203,12 @@ export const gathererCountersCodec = codec<GathererCounters>('GathererCounters',
   tombstones: int(w.tombstones),
 }));
 
+export const linkCountersCodec = codec<LinkCounters>('LinkCounters', (w) => ({
+  documents: int(w.documents),
+  servers: int(w.servers),
+  changes: int(w.changes),
+}));
+
 export const summaryCodec = codec<Required<SummaryRecord>>('Summary', (w) => ({
   timeToLive: int(w.timeToLive),
   soif: w.soif,
@@ -252,6 +283,24 @@ export const documentCodec = codec<Omit<DocumentRecord, 'url'>>('Document', (w) 
   size: int(w.size),
   links: w.links.map(({ url, hop }) => ({ url, hop })),
   rulesDigest: w.rulesDigest,
+  referenced: w.referenced,
+}));
+
+/** The URL is in the row's key. */
+export const referenceDocumentCodec = codec<ReferenceDocument>('ReferenceDocument', (w) => ({
+  id: int(w.id),
+  server: int(w.server),
+  time: int(w.time),
+  checkTime: int(w.checkTime),
+  length: int(w.length),
+}));
+
+export const referenceServerCodec = codec<{ readonly id: number }>('ReferenceServer', (w) => ({
+  id: int(w.id),
+}));
+
+export const referenceLinksCodec = codec<{ readonly ids: Uint8Array }>('ReferenceLinks', (w) => ({
+  ids: w.ids,
 }));
 
 export const queuedUriCodec = codec<QueuedUri>('QueuedUri', (w) => ({

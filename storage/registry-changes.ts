@@ -1,4 +1,5 @@
 import type { UnixSeconds } from '../protocols/time.js';
+import { OidSet } from './indexers/oid-set.js';
 import {
   keyOid,
   keyOrder,
@@ -98,6 +99,25 @@ export async function* storedInOrder(
       yield await readRun(level, run);
       from = to;
     }
+  }
+}
+
+/** See `BrokerStore.valid`. */
+export async function* validInOrder(
+  level: Level,
+  at: UnixSeconds,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array[], void, undefined> {
+  const expired = new OidSet();
+  const outdated = {
+    ...tableRange(TABLE.expiries),
+    lt: orderedKey(TABLE.expiries, requireInteger(at, 'at')),
+  };
+  for await (const keys of level.pagesOfKeys(outdated)) for (const key of keys) expired.add(keyOid(key));
+  for await (const page of level.pages(tableRange(TABLE.objects), { limit: PAGE_ROWS, bytes: RANGE_BYTES })) {
+    signal?.throwIfAborted();
+    const valid = expired.isEmpty ? page : page.filter(([key]) => !expired.has(keyOid(key)));
+    if (valid.length > 0) yield valid.map(([, bytes]) => bytes);
   }
 }
 

@@ -75,6 +75,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./dumpregistry.js')).dumpregistryCommand(),
   },
   {
+    name: 'mkbrokerstats',
+    group: 'running',
+    summary: "make a page of a stopped broker's statistics",
+    load: async () => (await import('./mkbrokerstats.js')).mkbrokerstatsCommand(),
+  },
+  {
     name: 'registry',
     group: 'running',
     summary: "read, write, check and repair an original broker's directory",

@@ -29,6 +29,7 @@ export {
   replyError,
   type UrlDescription,
 } from './replies.js';
+export { ReplyBuffers } from './reply-buffers.js';
 export { ReplyWriter } from './reply-writer.js';
 export { RequestDecoder, type RequestDecoderOptions } from './request-decoder.js';
 export {

@@ -1,5 +1,6 @@
 import { ProtocolError } from '../errors.js';
 import { CODES } from './registry.js';
+import type { ReplyBuffers } from './reply-buffers.js';
 import { ReplyWriter } from './reply-writer.js';
 import { RequestDecoder, type RequestDecoderOptions } from './request-decoder.js';
 import type { SstpRequest } from './requests.js';
@@ -20,12 +21,14 @@ export type ServerRequest = SstpRequest | MalformedRequest;
  * everything is written. Stop asking while enough is written: what is pending stays pending.
  */
 export class SstpServerSession {
-  readonly replies = new ReplyWriter();
+  readonly replies: ReplyWriter;
   readonly #decoder: RequestDecoder;
   #closing = false;
   #ended = false;
 
-  constructor(options: RequestDecoderOptions = {}) {
+  /** @param buffers where memory for replies comes from; sessions may share them */
+  constructor(options: RequestDecoderOptions = {}, buffers?: ReplyBuffers) {
+    this.replies = new ReplyWriter(buffers);
     this.#decoder = new RequestDecoder(options);
   }
 

@@ -19,6 +19,7 @@ export {
   uriKeyHalves,
   type Word64,
 } from './fingerprint.js';
+export { referenceUrl } from './reference-url.js';
 export {
   appendHop,
   type DirectiveOptions,

@@ -13,6 +13,7 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['http:', 80],
   ['https:', 443],
   ['ftp:', 21],
+  ['gopher:', 70],
 ]);
 
 /**

@@ -136,10 +136,25 @@ async function* groups(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for (const group of CHANGE_KINDS) {
     yield groupOpen(group);
-    for await (const { bytes, objects } of transfer.pages(group)) {
+    for await (const { bytes, objects } of readAhead(transfer.pages(group))) {
       counts[group] += objects;
       yield bytes;
     }
     yield groupClose(group);
+  }
+}
+
+/** The same, each piece being made while the one before it is on its way. */
+async function* readAhead<T>(pieces: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
+  let next = pieces.next();
+  try {
+    for (let piece = await next; piece.done !== true; piece = await next) {
+      next = pieces.next();
+      // Its failure is told when its turn comes; who stops listening before is not told.
+      next.catch(() => undefined);
+      yield piece.value;
+    }
+  } finally {
+    await pieces.return();
   }
 }

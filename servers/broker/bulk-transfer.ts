@@ -123,10 +123,7 @@ class Transfer implements BulkTransfer {
     const since = this.since ?? 0;
     const { store, signal } = this.context;
     if (since === 0 && this.matching === undefined) {
-      for await (const copies of store.stored({ signal })) {
-        const valid = copies.filter(({ entry }) => this.#isValid(entry));
-        if (valid.length > 0) yield page(valid.map(({ bytes }) => bytes));
-      }
+      for await (const objects of store.valid(this.context.now(), { signal })) yield page(objects);
       return;
     }
     for await (const entries of since === 0 ? this.#matchingEntries() : this.#entriesSince(since)) {

@@ -8,6 +8,7 @@ import { filePaths, type GathererConfig } from '../../protocols/config/index.js'
 import type { UnixSeconds } from '../../protocols/time.js';
 import { classKey, uriKey } from '../../protocols/urls/index.js';
 import { GathererStore, type QueueEntry } from '../../storage/index.js';
+import type { PublishedReferences } from '../../storage/references/index.js';
 import type { ProcessorChains } from './crawl/chains.js';
 import { CrawlController, rootProgressKey } from './crawl/controller.js';
 import type { Disposition } from './crawl/crawl-uri.js';
@@ -20,6 +21,7 @@ import { LinksScoper } from './crawl/processors/links-scoper.js';
 import { LocalMappingProcessor } from './crawl/processors/local-mapping.js';
 import { PreconditionEnforcer } from './crawl/processors/precondition-enforcer.js';
 import { Preselector } from './crawl/processors/preselector.js';
+import { ReferencesWriter } from './crawl/processors/references-writer.js';
 import { WriterProcessor } from './crawl/processors/writer.js';
 import { RootLimits, type RootProgress } from './crawl/root-limits.js';
 import { RootNodeScope } from './crawl/scope.js';
@@ -198,6 +200,16 @@ export class Gatherer implements AsyncDisposable {
     });
   }
 
+  /**
+   * Makes the links that were found a generation of references for refererd, in `references/` of the directory, unless nothing
+   * changed since the last one, or the configuration says `References: off`. To be called after {@link publish}, which drops what
+   * has expired; `signal` stops it, and the former ones stay.
+   */
+  async publishReferences(signal?: AbortSignal): Promise<PublishedReferences | undefined> {
+    if (!this.options.config.references) return undefined;
+    return this.store.publishReferences(this.options.directory, { signal });
+  }
+
   async close(): Promise<void> {
     await this.essence.close();
     await this.fetcher.close();
@@ -329,7 +341,7 @@ export class Gatherer implements AsyncDisposable {
           now,
         }),
       ],
-      'post-process': [new LinksScoper({ frontier, scope })],
+      'post-process': [new ReferencesWriter({ now }), new LinksScoper({ frontier, scope })],
     };
   }
 
@@ -359,7 +371,7 @@ export class Gatherer implements AsyncDisposable {
       const batch = this.store.batch();
       for (const { url, updateTime, timeToLive } of page) {
         if (timeToLive > 0 && updateTime + timeToLive < now)
-          batch.deleteSummary(url, updateTime).deleteDocument(url);
+          batch.deleteSummary(url, updateTime).deleteDocument(url).dropReferences(url);
       }
       if (batch.size > 0) await batch.commit();
     }

@@ -150,7 +150,7 @@ export class RefererConnection {
     }
     this.#phase = 'sstp';
     this.#first = undefined;
-    this.#session = new SstpServerSession();
+    this.#session = new SstpServerSession({}, this.#context.buffers);
     this.#session.push(first);
     if (this.#ended) this.#session.end();
     this.#pump();
@@ -195,6 +195,7 @@ export class RefererConnection {
       const bytes = replies.take();
       written += bytes.length;
       if (!this.#write(bytes)) return;
+      this.#context.buffers.giveBack(bytes);
       if (request === undefined) break;
       if (written >= TURN_BYTES) {
         this.#yield();

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { ConnectionError } from '../../protocols/errors.js';
-import { CODES, ReplyWriter } from '../../protocols/sstp/index.js';
+import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
 import { RefererConnection } from './connection.js';
 import { LEVEL } from './log.js';
 import type { ConnectionContext, RefererService } from './service.js';
@@ -55,6 +55,7 @@ export class RefererServer implements AsyncDisposable {
       },
       statistics: service.statistics,
       log: service.log,
+      buffers: new ReplyBuffers(),
       answer: (request, replies, address) => service.answer(request, replies, address),
       serveHttp: (socket, client) => web.take(socket, client),
       closed: (connection) => this.#closed(connection),

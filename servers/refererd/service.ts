@@ -1,5 +1,10 @@
 import type { Socket } from 'node:net';
-import { CODES, type ReplyWriter, type ServerRequest } from '../../protocols/sstp/index.js';
+import {
+  CODES,
+  type ReplyBuffers,
+  type ReplyWriter,
+  type ServerRequest,
+} from '../../protocols/sstp/index.js';
 import type { CurrentReferences } from '../../storage/references/index.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { answerDescription, answerLinks, counterOf, type Pager } from './answers.js';
@@ -41,6 +46,8 @@ export interface ConnectionContext {
   readonly statistics: Statistics;
   readonly log: RefererLog;
   readonly allowed: AllowedHosts;
+  /** Memory for replies; the connections write one after the other. */
+  readonly buffers: ReplyBuffers;
   /** Answers one request into the buffer. Never throws. */
   answer(request: ServerRequest, replies: ReplyWriter, address: string): void;
   serveHttp(socket: Socket, client: HttpClient): void;

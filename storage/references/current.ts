@@ -18,6 +18,7 @@ export interface CurrentReferencesOptions extends ReferencesReaderOptions {
 export class CurrentReferences implements AsyncDisposable {
   readonly #data: string;
   readonly #options: CurrentReferencesOptions;
+  readonly #generations: Generations;
   #following: Disposable | undefined;
   #current: ReferencesReader | undefined;
   /** How many hold a generation; a replaced one is closed by the last of them. */
@@ -28,6 +29,11 @@ export class CurrentReferences implements AsyncDisposable {
   private constructor(data: string, options: CurrentReferencesOptions) {
     this.#data = data;
     this.#options = options;
+    const { pollIntervalMs } = options;
+    this.#generations = new Generations(
+      referencesDirectory(data),
+      pollIntervalMs === undefined ? {} : { pollIntervalMs },
+    );
   }
 
   /**
@@ -38,16 +44,19 @@ export class CurrentReferences implements AsyncDisposable {
    */
   static async open(data: string, options: CurrentReferencesOptions = {}): Promise<CurrentReferences> {
     const current = new CurrentReferences(data, options);
-    const { pollIntervalMs } = options;
-    const generations = new Generations(
-      referencesDirectory(data),
-      pollIntervalMs === undefined ? {} : { pollIntervalMs },
-    );
-    if ((await generations.current()) !== undefined) await current.#openNewest();
-    current.#following = generations.follow((number) => {
+    if ((await current.#generations.current()) !== undefined) await current.#openNewest();
+    current.#following = current.#generations.follow((number) => {
       current.#opening = current.#opening.then(() => current.#follow(number));
     });
     return current;
+  }
+
+  /** Looks at once, for whoever has just published: resolves when the newest generation serves, or was reported as unusable. */
+  async refresh(): Promise<void> {
+    const number = await this.#generations.current();
+    if (number === undefined) return;
+    this.#opening = this.#opening.then(() => this.#follow(number));
+    await this.#opening;
   }
 
   /** What to answer from now; undefined when nothing was published yet. Not to be kept beyond the turn. */

@@ -14,7 +14,7 @@ export interface UrlParts {
 }
 
 /** */
-const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, ftp: 21 };
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, ftp: 21, gopher: 70 };
 
 const URL_PARTS =
   /^([a-z][a-z\d+.-]*):\/\/((?:\[[\da-f:.]+\]|[^\s/?#:@[\]]+)?)(?::([1-9]\d{0,4}))?(\/[!-~]*)$/;

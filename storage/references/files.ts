@@ -86,6 +86,27 @@ export class FileAppender implements Disposable {
   }
 }
 
+/** Words of a block, and how many blocks of a file on the disk are kept: 4 MiB. */
+const BLOCK_WORDS = 1 << 10;
+const BLOCKS_KEPT = 1 << 10;
+
+/** Blocks of a file that were read last: what is asked for again and again costs no call of the system. */
+class BlockCache {
+  readonly #blocks: (Uint32Array | undefined)[] = new Array(BLOCKS_KEPT);
+  readonly #numbers = new Float64Array(BLOCKS_KEPT).fill(-1);
+
+  /** @param read reads a whole block; a block that was handed out is not written to again */
+  get(number: number, read: (number: number) => Uint32Array): Uint32Array {
+    const slot = number % BLOCKS_KEPT;
+    const kept = this.#blocks[slot];
+    if (kept !== undefined && this.#numbers[slot] === number) return kept;
+    const block = read(number);
+    this.#blocks[slot] = block;
+    this.#numbers[slot] = number;
+    return block;
+  }
+}
+
 /** Bytes of memory that files may still be taken into. */
 export interface MemoryBudget {
   left: number;
@@ -96,6 +117,7 @@ export class FlatFile {
   readonly #memory: ArrayBuffer | undefined;
   readonly #words: Uint32Array;
   readonly #handle: FileHandle | undefined;
+  readonly #cache: BlockCache | undefined;
 
   private constructor(
     readonly path: string,
@@ -105,6 +127,7 @@ export class FlatFile {
     const inMemory = from instanceof ArrayBuffer;
     this.#memory = inMemory ? from : undefined;
     this.#handle = inMemory ? undefined : from;
+    this.#cache = inMemory ? undefined : new BlockCache();
     this.#words = inMemory ? new Uint32Array(from, 0, from.byteLength >>> 2) : new Uint32Array(0);
   }
 
@@ -135,9 +158,21 @@ export class FlatFile {
     return this.#memory !== undefined;
   }
 
-  /** `count` words from the `from`-th on, which must be there. A view when the file is in memory. */
+  /** `count` words from the `from`-th on, which must be there. May be a view of what others get too. */
   words(from: number, count: number): Uint32Array {
-    if (this.#memory !== undefined) return this.#words.subarray(from, from + count);
+    if (this.#cache === undefined) return this.#words.subarray(from, from + count);
+    const offset = from % BLOCK_WORDS;
+    if (count > 0 && offset + count <= BLOCK_WORDS)
+      return this.#cache.get((from - offset) / BLOCK_WORDS, this.#readBlock).subarray(offset, offset + count);
+    return this.#readWords(from, count);
+  }
+
+  readonly #readBlock = (number: number): Uint32Array => {
+    const from = number * BLOCK_WORDS;
+    return this.#readWords(from, Math.min(BLOCK_WORDS, (this.length >>> 2) - from));
+  };
+
+  #readWords(from: number, count: number): Uint32Array {
     const words = new Uint32Array(count);
     this.#read(new Uint8Array(words.buffer), from * 4);
     return words;

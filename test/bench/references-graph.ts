@@ -16,7 +16,7 @@ const STEEPNESS = 3;
 const CHUNK_CHARACTERS = 1 << 16;
 
 /** Random numbers of 0 to below 1, the same for the same seed (xorshift). */
-function randomOf(seed: number): () => number {
+export function randomOf(seed: number): () => number {
   let state = seed | 1;
   return () => {
     state ^= state << 13;

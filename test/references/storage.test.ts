@@ -180,7 +180,8 @@ t.test('R-41, R-42: a URL is taken apart and comes out the same', async (t) => {
   ];
   for (const url of urls) t.equal(joinUrl(splitUrl(url)), url);
   t.match(splitUrl('https://a.example/?q'), { scheme: 'https', host: 'a.example', port: 443, path: '/?q' });
-  t.match(splitUrl('gopher://g.example/'), { port: 0 });
+  t.match(splitUrl('gopher://g.example/'), { port: 70 });
+  t.match(splitUrl('news://n.example/'), { port: 0 });
   for (const url of [
     'http://a.example',
     'http://u@a.example/',

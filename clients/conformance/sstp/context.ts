@@ -39,7 +39,7 @@ export class SstpContext implements AsyncDisposable {
 
   /** A new connection. @param recorded false: the report does not show it */
   async connect(recorded = true, idleMs = this.#shared.idleMs): Promise<Wire> {
-    const transcript = recorded ? this.#transcript : new Transcript();
+    const transcript = recorded ? this.#transcript : new Transcript(this.#transcript);
     const wire = await Wire.open(this.#shared.target, { transcript, signal: this.#signal, idleMs });
     this.#wires.push(wire);
     return wire;

@@ -56,7 +56,13 @@ export class WriterProcessor implements Processor {
         { url: uri.url, updateTime, timeToLive, soif: encodeSoif(object), contentTime: summary.contentTime },
         known.updateTime,
       )
-      .putDocument({ ...known, updateTime, fetchTime: updateTime, lastModificationTime: lastModified });
+      .putDocument({
+        ...known,
+        updateTime,
+        fetchTime: updateTime,
+        lastModificationTime: lastModified,
+        referenced: true,
+      });
   }
 
   /** E-25: a rejected document leaves no object, and an older object of it goes. */
@@ -86,6 +92,7 @@ export class WriterProcessor implements Processor {
       size: uri.size,
       links: uri.outLinks,
       rulesDigest: this.options.rulesDigest,
+      referenced: true,
     };
   }
 }
