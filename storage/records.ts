@@ -108,6 +108,8 @@ export interface DocumentRecord {
   readonly rulesDigest: string;
   /** Its links are in the references' tables; false in the records of older programs. */
   readonly referenced: boolean;
+  /** URLs of its objects where they are not its own: of what it was exploded into (E-47), or that a rule gave it (E-130). */
+  readonly objects: readonly string[];
 }
 
 /** A document of the link databases, or what a link leads to. */
@@ -284,6 +286,7 @@ export const documentCodec = codec<Omit<DocumentRecord, 'url'>>('Document', (w) 
   links: w.links.map(({ url, hop }) => ({ url, hop })),
   rulesDigest: w.rulesDigest,
   referenced: w.referenced,
+  objects: w.objects,
 }));
 
 /** The URL is in the row's key. */

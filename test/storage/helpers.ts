@@ -55,6 +55,7 @@ export function documentRecord(url: string, changes: Partial<DocumentRecord> = {
     links: [],
     rulesDigest: '',
     referenced: false,
+    objects: [],
     ...changes,
   };
 }
