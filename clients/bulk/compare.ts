@@ -8,7 +8,7 @@ import {
   SetDigest,
   type Sha256,
 } from '../../protocols/bulk/index.js';
-import { ConnectionError } from '../../protocols/errors.js';
+import { ConnectionError, KitError } from '../../protocols/errors.js';
 import { identityOf } from '../../protocols/soif/index.js';
 import type { BulkClient } from './client.js';
 
@@ -50,7 +50,7 @@ export async function compareBrokers(
   const { signal, maxDifferences = DEFAULT_MAX_DIFFERENCES } = options;
   const asking = signal === undefined ? {} : { signal };
   const found = new Differences(maxDifferences);
-  const [rootA, rootB] = await Promise.all([a.digest('', asking), b.digest('', asking)]);
+  const [rootA, rootB] = await Promise.all([digest(a, '', asking), digest(b, '', asking)]);
   const byDigests = rootA !== undefined && rootB !== undefined;
   const objects = byDigests
     ? { a: rootA.count, b: rootB.count }
@@ -134,7 +134,7 @@ class DigestWalk {
   async #whole(client: 0 | 1, side: Side, prefix: string): Promise<Side> {
     if (side.identities !== undefined) return side;
     if (side.count === 0) return { ...side, identities: [] };
-    const report = await this.#clients[client].digest(prefix, this.#asking);
+    const report = await digest(this.#clients[client], prefix, this.#asking);
     if (report !== undefined) return report;
     throw new ConnectionError('a broker that knew digests does not know them any more');
   }
@@ -189,13 +189,40 @@ async function compareTransfers(
 
 /** The identities of everything a Broker has; objects without one are left out, as every receiver does (BT-24). */
 async function* identities(client: BulkClient, asking: Asking): AsyncGenerator<DigestIdentity> {
-  for await (const { change, object } of client.transfer({ since: 0, ...asking })) {
-    if (change === DELETED) continue;
-    const identity = identityOf(object);
-    if (identity === undefined) continue;
-    const { updateTime, url } = identity;
-    yield { digest: hexOf(digestOfIdentity(identity, sha256)), updateTime, url };
+  const changes = client.transfer({ since: 0, ...asking })[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await changes.next().catch((error: unknown) => {
+        throw ofBroker(client, error);
+      });
+      if (next.done === true) return;
+      const { change, object } = next.value;
+      if (change === DELETED) continue;
+      const identity = identityOf(object);
+      if (identity === undefined) continue;
+      const { updateTime, url } = identity;
+      yield { digest: hexOf(digestOfIdentity(identity, sha256)), updateTime, url };
+    }
+  } finally {
+    await changes.return(undefined);
   }
+}
+
+async function digest(client: BulkClient, prefix: string, asking: Asking): Promise<DigestReport | undefined> {
+  try {
+    return await client.digest(prefix, asking);
+  } catch (error) {
+    throw ofBroker(client, error);
+  }
+}
+
+/** Two are asked: an error says which one it is about. */
+function ofBroker({ host, port }: BulkClient, error: unknown): unknown {
+  const place = `${host}:${port}`;
+  if (error instanceof KitError && !error.message.includes(place)) {
+    error.message = `broker at ${place}: ${error.message}`;
+  }
+  return error;
 }
 
 const [DELETED] = CHANGE_KINDS;

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { StorageError } from '../../protocols/errors.js';
@@ -120,7 +119,6 @@ function importCommand(): Command {
       const data = resolve(options.data);
       await refuseRunning(from);
       await refuseRunning(data);
-      await mkdir(data, { recursive: true });
       const settings = { ...tool, ...formatOf(options) };
       const counts = await importRegistry(from, join(data, 'store'), settings);
       const copied = (await copyAdminFiles(from, data)).length;

@@ -1,3 +1,4 @@
+import type { ProtocolError } from '../errors.js';
 import { decodeText, SECTION_OPEN, SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
 import { CompressedGroups } from './compressed.js';
 import type { BulkEvent, ChangeKind } from './events.js';
@@ -56,7 +57,7 @@ export class ShippedReader {
 
   /**
    * The whole reply, or `proposed` when, behind a Broker's first line, the other interface begins (BP-29).
-   * @throws ProtocolError for a limit and damaged compression; CutOff
+   * @throws ProtocolError BT-9 when it is no Broker's; for a limit and damaged compression; CutOff
    */
   *read(): Reading<ShippedEnd | 'proposed'> {
     const body = yield* this.#before();
@@ -76,6 +77,7 @@ export class ShippedReader {
       } else if (yield* this.#isProposed()) {
         return 'proposed';
       } else if (first >= ZERO && first <= NINE) {
+        if (!this.#versionSeen) yield* this.#mustGreet();
         const { offset } = this.#input;
         const what = 'a line before the data';
         const line = yield* this.#input.line(this.#limits.maxLineBytes, 'BT-10', what, true);
@@ -84,8 +86,25 @@ export class ShippedReader {
       } else if (first === GZIP_MAGIC[0] && (yield* this.#input.fill(2))) {
         // BT-13: tolerated, though no server should do it.
         return this.#input.peek(1) === GZIP_MAGIC[1] ? 'gzip' : 'groups';
-      } else return 'groups';
+      } else if (first === AT || this.#versionSeen) return 'groups';
+      else throw this.#noBroker();
     }
+  }
+
+  /** BT-9: a Broker speaks first. Who begins otherwise, as a Gatherer with its `000`, may wait for us for ever. */
+  *#mustGreet(): Reading<void> {
+    for (let index = 0; index < VERSION_CODE.length; index++) {
+      if (!(yield* this.#input.fill(index + 1))) return;
+      if (this.#input.peek(index) !== VERSION_CODE.charCodeAt(index)) throw this.#noBroker();
+    }
+  }
+
+  #noBroker(): ProtocolError {
+    return bulkError(
+      'BT-9',
+      this.#input.offset,
+      'this is not a broker: its first line does not begin with 200',
+    );
   }
 
   #takeLine(line: string, offset: number): void {
@@ -188,6 +207,8 @@ export class ShippedReader {
 }
 
 const VERSION = 200;
+const VERSION_CODE = '200';
+const AT = 0x40;
 const FATAL = 111;
 const GROUPS = 3;
 

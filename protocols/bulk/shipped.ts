@@ -21,10 +21,17 @@ export function formatTransferText(time: UnixSeconds): string {
   return `Bulk transfer follows, time ${time}`;
 }
 
-/** The time of {@link formatTransferText}, which a peer asks `#SINCE` the next time; undefined for other texts. */
+/** The last second that `#SINCE` can ask for (BRK-3.6). */
+const MAX_TIME = 0xff_ff_ff_ff;
+
+/**
+ * The time of {@link formatTransferText}, which a peer asks `#SINCE` the next time; undefined for other texts, and for a time
+ * that nobody could ask for: with it every later collection would be refused.
+ */
 export function parseTransferTime(text: string): UnixSeconds | undefined {
   const match = /^Bulk transfer follows, time (\d{1,15})$/.exec(text.trim());
-  return match === null ? undefined : Number(match[1]);
+  const time = match === null ? Number.NaN : Number(match[1]);
+  return time <= MAX_TIME ? time : undefined;
 }
 
 /** The line that opens a group (BT-17). The bytes are shared: do not change them. */

@@ -2,7 +2,7 @@ import { PeerError, ProtocolError } from '../errors.js';
 import { onlyHeader, parseU32 } from './header-values.js';
 import { IdListMessage } from './id-list-message.js';
 import type { SstpHeader, SstpMessage } from './message.js';
-import { CODES, codeEntry, HEADERS, START_RESULTS_BASE } from './registry.js';
+import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
 
 /** The answer to a link request (R-24). Of an empty result, however it was said (S-41), `ids` is empty. */
 export interface LinkReply {
@@ -79,7 +79,7 @@ export function parseUrlDescription(message: SstpMessage): UrlDescription | unde
   };
 }
 
-/** R-33: the headers of a description, in the order of the specification. */
+/** R-33: the headers of a description, in the order of the specification; what no u32 can hold is sent as unknown (S-34). */
 export function descriptionHeaders(described: UrlDescription): SstpHeader[] {
   return [
     [HEADERS.uriId.name, String(described.id)],
@@ -88,10 +88,14 @@ export function descriptionHeaders(described: UrlDescription): SstpHeader[] {
     [HEADERS.serverName.name, described.host],
     [HEADERS.serverPort.name, String(described.port)],
     [HEADERS.uri.name, described.uri],
-    [HEADERS.uriTime.name, String(described.time)],
-    [HEADERS.urlCheckTime.name, String(described.checkTime)],
-    [HEADERS.uriLength.name, String(described.length)],
+    [HEADERS.uriTime.name, numberOrUnknown(described.time)],
+    [HEADERS.urlCheckTime.name, numberOrUnknown(described.checkTime)],
+    [HEADERS.uriLength.name, numberOrUnknown(described.length)],
   ];
+}
+
+function numberOrUnknown(value: number): string {
+  return String(value <= MAX_U32 ? value : 0);
 }
 
 /**

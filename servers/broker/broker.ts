@@ -106,7 +106,7 @@ export class Broker implements AsyncDisposable {
     this.#keeper = parts.keeper;
     this.#closing = parts.closing;
     this.#statistics = new StatisticsCache(parts.store, options.limits);
-    this.#digests = new DigestCache(parts.store);
+    this.#digests = new DigestCache(parts.store, () => this.#now());
     this.shutdownRequested = new Promise((resolve) => {
       this.#requestShutdown = resolve;
     });

@@ -4,7 +4,7 @@ import { encodeSoif, identityOf, isExpired } from '../../protocols/soif/index.js
 import type { UnixSeconds } from '../../protocols/time.js';
 import { Applier, Tally } from './applier.js';
 import { type CollectContext, type PointReport, pointKey, publish } from './collector.js';
-import { readLastCollections } from './last-collection.js';
+import { readLastCollections, writeLastCollections } from './last-collection.js';
 
 /** What {@link collectFromBroker} works with. */
 export interface BulkCollectContext extends CollectContext {
@@ -63,10 +63,16 @@ export async function collectFromBroker(
   };
 }
 
-/** BT-7: a store that has never held anything learns from the file what its predecessor had. */
+/**
+ * BT-7: a store that was taken over from an original Broker goes on from the file that came with it. An empty one asks for
+ * everything: the file of a store that is lost would keep all older objects from it for ever, and so is dropped first.
+ */
 async function rememberedLast(point: CollectionPoint, context: BulkCollectContext): Promise<UnixSeconds> {
-  if (context.store.lastSequence > 0) return 0;
-  return (await readLastCollections(context.lastCollections))(point) ?? 0;
+  const last = (await readLastCollections(context.lastCollections))(point);
+  if (last === undefined) return 0;
+  if (context.store.count > 0) return last;
+  await writeLastCollections(context.lastCollections, []);
+  return 0;
 }
 
 /** @returns what to ask for the next time */

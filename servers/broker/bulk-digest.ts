@@ -8,16 +8,23 @@ import {
   MAX_PREFIX,
   SetDigest,
 } from '../../protocols/bulk/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 
 /** Hex digits by which the walk over the store sorts objects: 65 536 buckets. */
 const DIGITS = 4;
 const BUCKETS = 16 ** DIGITS;
 const PAGE_ENTRIES = 1000;
+/** Seconds for which a walk is good although something has expired since. */
+const KEEP_SECONDS = 60;
 
 /** What one walk over the store found. */
 interface Survey {
   readonly sequence: number;
+  /** What had expired then is left out, as a transfer leaves it out (REG-48). */
+  readonly at: UnixSeconds;
+  /** When the first of the others expires. */
+  readonly until: UnixSeconds;
   readonly sets: readonly (SetDigest | undefined)[];
   /** OIDs by bucket. */
   readonly oids: Uint32Array;
@@ -27,15 +34,17 @@ interface Survey {
 
 /**
  * Digests of what a store holds, for `#digest` (protocols/bulk/digest.ts). Costs one walk over the entries whenever the store
- * has changed since the last question, and six bytes of memory an object; a leaf is read when it is asked for.
+ * has changed or objects have expired since the last question, and six bytes of memory an object; a leaf is read when it is asked for.
  */
 export class DigestCache {
   readonly #store: BrokerStore;
+  readonly #now: () => UnixSeconds;
   #survey: Survey | undefined;
   #running: Promise<Survey> | undefined;
 
-  constructor(store: BrokerStore) {
+  constructor(store: BrokerStore, now: () => UnixSeconds) {
     this.#store = store;
+    this.#now = now;
   }
 
   /** What the store holds below a prefix of hex digits. */
@@ -66,7 +75,7 @@ export class DigestCache {
     const identities: DigestIdentity[] = [];
     for (let at = 0; at < oids.length; at += PAGE_ENTRIES) {
       for (const entry of await this.#store.entries(oids.slice(at, at + PAGE_ENTRIES))) {
-        if (entry === undefined) continue;
+        if (entry === undefined || expiryOf(entry) < survey.at) continue;
         const digest = digestOf(entry);
         const hex = hexOf(digest);
         if (!hex.startsWith(prefix)) continue;
@@ -89,8 +98,9 @@ export class DigestCache {
   async #current(): Promise<Survey> {
     for (;;) {
       const { lastSequence } = this.#store;
-      if (this.#survey?.sequence === lastSequence) return this.#survey;
-      this.#running ??= survey(this.#store).finally(() => {
+      const now = this.#now();
+      if (this.#survey?.sequence === lastSequence && !isOutdated(this.#survey, now)) return this.#survey;
+      this.#running ??= survey(this.#store, now).finally(() => {
         this.#running = undefined;
       });
       const found = await this.#running;
@@ -101,15 +111,29 @@ export class DigestCache {
   }
 }
 
-async function survey(store: BrokerStore): Promise<Survey> {
+/** Something has expired since; but objects that expire one by one do not cost a walk each. */
+function isOutdated({ at, until }: Survey, now: UnixSeconds): boolean {
+  return now > until && now - at >= KEEP_SECONDS;
+}
+
+/** REG-48: the last second in which an object is valid. */
+function expiryOf({ timeToLive, updateTime }: RegistryEntry): UnixSeconds {
+  return timeToLive === 0 ? Number.POSITIVE_INFINITY : updateTime + timeToLive;
+}
+
+async function survey(store: BrokerStore, at: UnixSeconds): Promise<Survey> {
   const sequence = store.lastSequence;
   const sets: (SetDigest | undefined)[] = Array.from({ length: BUCKETS });
   const starts = new Uint32Array(BUCKETS + 1);
   let oids = new Uint32Array(1024);
   let buckets = new Uint16Array(1024);
   let count = 0;
+  let until = Number.POSITIVE_INFINITY;
   for await (const page of store.all()) {
     for (const entry of page) {
+      const expiry = expiryOf(entry);
+      if (expiry < at) continue;
+      until = Math.min(until, expiry);
       const digest = digestOf(entry);
       const bucket = ((digest[0] ?? 0) << 8) | (digest[1] ?? 0);
       const set = sets[bucket] ?? new SetDigest();
@@ -134,7 +158,7 @@ async function survey(store: BrokerStore): Promise<Survey> {
     sorted[at] = oids[i] ?? 0;
     next[bucket] = at + 1;
   }
-  return { sequence, sets, oids: sorted, starts };
+  return { sequence, at, until, sets, oids: sorted, starts };
 }
 
 function grown<T extends Uint32Array | Uint16Array>(larger: T, old: T): T {

@@ -181,7 +181,8 @@ class Transfer implements BulkTransfer {
 
 /**
  * The OIDs of the objects that a query matches, ascending. Numbers only: all are found before the first is sent, so that a
- * query that cannot be answered to its end is refused (BT-10). No cap of results holds.
+ * query that cannot be answered to its end is refused (BT-10). Our own cap of results does not hold; one that the peer sets
+ * does (BT-8), and picks among all that match, so that `#SINCE` goes on with the same objects.
  */
 async function matches(
   query: Exclude<Query, { readonly kind: 'all' }>,
@@ -190,6 +191,11 @@ async function matches(
 ): Promise<Uint32Array | BulkRefusal> {
   const giveBack = context.takePlace();
   if (giveBack === undefined) return { refused: 'Broker is too busy, try again later', error: 'busy' };
+  // Without matched lines a result is an object. BRK-8.11: 0 means no limit.
+  const most = Math.min(
+    flags.maxResults || Number.POSITIVE_INFINITY,
+    flags.maxFiles || Number.POSITIVE_INFINITY,
+  );
   try {
     // What changed before the moment must be found.
     await context.settle();
@@ -200,12 +206,15 @@ async function matches(
       wantLines: false,
       lifetimeMs: context.maxLife * 1000,
       signal: context.signal,
+      ...(Number.isFinite(most) ? { maxFiles: most } : {}),
     });
     const found = new Oids();
-    for await (const { oid } of hits) found.add(oid);
-    const { complete } = await hits.outcome;
+    for await (const { oid } of hits) {
+      if (found.length < most) found.add(oid);
+    }
+    const { complete, reason } = await hits.outcome;
     context.signal.throwIfAborted();
-    if (complete) return found.sorted();
+    if (complete || (reason === 'limit' && found.length >= most)) return found.sorted();
     return { refused: `The query took more than ${context.maxLife} seconds`, error: 'lifetime' };
   } catch (error) {
     // BRK-2.19: the engine cannot do what was asked.
@@ -220,6 +229,10 @@ async function matches(
 class Oids {
   #oids = new Uint32Array(1024);
   #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
 
   add(oid: number): void {
     if (this.#length === this.#oids.length) {

@@ -18,7 +18,7 @@ export function lastCollectionFile(brokerDirectory: string): string {
 
 /**
  * BT-7: writes the file, one line a point: `host port type time`, and for points with a filter its options behind that. The
- * store is what counts; the file is for people, and for a store that knows nothing yet. A crash leaves the old file or the
+ * store is what counts; the file is for people, and for a store that has objects and does not know the point. A crash leaves the old file or the
  * new one.
  *
  * @throws StorageError when it cannot be written

@@ -53,6 +53,7 @@ export class FileLog implements RefererLog, Disposable {
   #descriptor: number;
   #waiting = '';
   #scheduled: NodeJS.Immediate | undefined;
+  readonly #made: string[] = [];
 
   /** @throws StorageError when the file cannot be opened */
   constructor(options: FileLogOptions) {
@@ -61,12 +62,17 @@ export class FileLog implements RefererLog, Disposable {
     this.#options = options;
     this.#now = options.now ?? (() => new Date());
     this.#file = options.file;
-    this.#descriptor = openForAppending(options.file);
+    this.#descriptor = this.#openForAppending(options.file);
   }
 
   /** False: it goes to standard error. */
   get inFile(): boolean {
     return this.#file !== undefined;
+  }
+
+  /** Directories that were made for the log, for who changes its user later (R-55). */
+  get directoriesMade(): readonly string[] {
+    return this.#made;
   }
 
   writes(level: number): boolean {
@@ -119,10 +125,22 @@ export class FileLog implements RefererLog, Disposable {
   }
 
   #open(file: string): void {
-    const fresh = openForAppending(file);
+    const fresh = this.#openForAppending(file);
     closeSync(this.#descriptor);
     this.#descriptor = fresh;
     this.#file = file;
+  }
+
+  #openForAppending(file: string | undefined): number {
+    if (file === undefined) return 2;
+    try {
+      const highest = mkdirSync(dirname(file), { recursive: true });
+      if (highest !== undefined) this.#made.push(...directoriesFrom(highest, dirname(file)));
+      return openSync(file, 'a');
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new StorageError(`the log ${file} cannot be opened: ${why}`, { cause });
+    }
   }
 
   #stays(error: unknown): void {
@@ -159,15 +177,14 @@ function freeName(file: string, at: Date): string {
   return name;
 }
 
-function openForAppending(file: string | undefined): number {
-  if (file === undefined) return 2;
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    return openSync(file, 'a');
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new StorageError(`the log ${file} cannot be opened: ${why}`, { cause });
+/** From a directory down to one in it. */
+function directoriesFrom(highest: string, lowest: string): string[] {
+  const directories = [lowest];
+  for (let at = lowest; at !== highest && at !== dirname(at); ) {
+    at = dirname(at);
+    directories.push(at);
   }
+  return directories;
 }
 
 /** A peer's text must not be able to start a new line or move the reader's cursor. */

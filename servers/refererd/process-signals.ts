@@ -14,7 +14,13 @@ export interface SignalHandlers {
 export class ProcessSignals implements Disposable {
   #handlers: SignalHandlers | undefined;
   #early: NodeJS.Signals[] = [];
+  readonly #stop = new AbortController();
   readonly #listeners: readonly (readonly [NodeJS.Signals, () => void])[];
+
+  /** Aborted by SIGTERM or SIGINT, also before {@link handle}: a long start or reload ends by it. */
+  get stop(): AbortSignal {
+    return this.#stop.signal;
+  }
 
   constructor() {
     this.#listeners = (['SIGHUP', 'SIGUSR1', 'SIGTERM', 'SIGINT'] as const).map((signal) => {
@@ -34,6 +40,7 @@ export class ProcessSignals implements Disposable {
   }
 
   #arrived(signal: NodeJS.Signals): void {
+    if (signal === 'SIGTERM' || signal === 'SIGINT') this.#stop.abort();
     if (this.#handlers === undefined) this.#early.push(signal);
     else if (signal === 'SIGHUP') this.#handlers.onHangup();
     else if (signal === 'SIGUSR1') this.#handlers.onFinish();

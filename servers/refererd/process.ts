@@ -1,4 +1,6 @@
 import { promises as dns } from 'node:dns';
+import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
 import { type RefererConfig, rereadRefererConf } from '../../protocols/config/index.js';
 import { ConnectionError } from '../../protocols/errors.js';
 import { loadCommonLists } from './common-lists.js';
@@ -33,6 +35,8 @@ export interface RefererProcessOptions extends ConfigurationPlace {
  */
 export async function runRefererProcess(options: RefererProcessOptions): Promise<0 | 1> {
   using signals = new ProcessSignals();
+  // The parent process keeps its signals back until now (R-70). One that is gone has none.
+  process.send?.('listening', undefined, undefined, () => {});
   using syslog = options.syslog ? new Syslog() : undefined;
   let log = new FileLog({ file: undefined, progname: options.progname, debuglevel: LEVEL.critical });
   try {
@@ -47,9 +51,13 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
       ...(syslog === undefined ? {} : { syslog: (level: number, line: string) => syslog.write(level, line) }),
     });
     for (const warning of warnings) log.write(LEVEL.warning, warning.message);
-    await new RefererProcess(options, config, startedIn, log).run(signals);
+    await new RefererProcess(options, config, startedIn, log, signals).run();
     return 0;
   } catch (error) {
+    if (signals.stop.aborted) {
+      log.write(LEVEL.notice, 'stopped before it served');
+      return 0;
+    }
     const why = `cannot start: ${error instanceof Error ? error.message : String(error)}`;
     log.write(LEVEL.critical, why);
     // Who started it looks here first.
@@ -68,14 +76,15 @@ class RefererProcess {
     private config: RefererConfig,
     private readonly startedIn: string,
     private readonly log: FileLog,
+    private readonly signals: ProcessSignals,
   ) {}
 
   /** R-54, in its order. */
-  async run(signals: ProcessSignals): Promise<void> {
-    const { log, options } = this;
+  async run(): Promise<void> {
+    const { log, options, signals } = this;
     abortOnException(log);
     process.chdir(this.config.rootdir);
-    const { directory, written } = await prepareData(this.config, log);
+    const { directory, written } = await prepareData(this.config, log, signals.stop);
     this.#data = directory;
     const references = await openReferences(this.#data, log);
     const service: RefererService = new RefererService({
@@ -94,7 +103,7 @@ class RefererProcess {
         port: this.config.refererport,
       });
       writePidFile(this.config.pidfile, process.pid);
-      await this.#serve(signals, service, server, written);
+      await this.#serve(service, server, written);
     } finally {
       removePidFile(this.config.pidfile, process.pid);
       await service.references.close();
@@ -102,25 +111,17 @@ class RefererProcess {
     log.write(LEVEL.notice, 'stopped');
   }
 
-  async #serve(
-    signals: ProcessSignals,
-    service: RefererService,
-    server: RefererServer,
-    written: readonly string[],
-  ): Promise<void> {
+  async #serve(service: RefererService, server: RefererServer, written: readonly string[]): Promise<void> {
     const { log, options } = this;
-    const { user, group, logfile, pidfile } = this.config;
-    if (!options.chrooted && dropPrivileges(user, group, [logfile, pidfile, ...written])) {
-      log.write(LEVEL.notice, `running as user ${user}, group ${group}`);
-    }
-    const stopping = new AbortController();
-    const over = this.#untilOver(signals, service, server, stopping);
+    const { stop } = this.signals;
+    this.#dropPrivileges(written);
+    const over = this.#untilOver(service, server);
     try {
-      service.lists = await loadCommonLists(this.config, log, stopping.signal);
+      service.lists = await loadCommonLists(this.config, log, stop);
     } catch (error) {
-      if (!stopping.signal.aborted) throw error;
+      if (!stop.aborted) throw error;
     }
-    if (!stopping.signal.aborted) {
+    if (!stop.aborted) {
       server.open();
       log.write(LEVEL.notice, `serving on ${server.addresses.join(', ')}, port ${server.port}`);
       options.onReady({ host: server.addresses[0] ?? '', port: server.port });
@@ -128,13 +129,21 @@ class RefererProcess {
     await over;
   }
 
-  async #untilOver(
-    signals: ProcessSignals,
-    service: RefererService,
-    server: RefererServer,
-    stopping: AbortController,
-  ): Promise<void> {
-    const { log } = this;
+  /** R-55. What was made for the log and the process number is then the user's, who has to replace it (R-58, R-60). */
+  #dropPrivileges(written: readonly string[]): void {
+    const { log, options } = this;
+    const { user, group, logfile, pidfile } = this.config;
+    const files = [logfile, pidfile, ...log.directoriesMade, ...written];
+    if (options.chrooted || !dropPrivileges(user, group, files)) return;
+    log.write(LEVEL.notice, `running as user ${user}, group ${group}`);
+    const directory = dirname(logfile);
+    if (!isWritable(directory)) {
+      log.write(LEVEL.warning, `${directory} is not ${user}'s to write: SIGHUP cannot begin the log anew`);
+    }
+  }
+
+  async #untilOver(service: RefererService, server: RefererServer): Promise<void> {
+    const { log, signals } = this;
     await new Promise<void>((resolve) => {
       signals.handle({
         onHangup: () => {
@@ -148,7 +157,6 @@ class RefererProcess {
         },
         onStop: (signal) => {
           log.write(LEVEL.notice, `${signal}: stopping`);
-          stopping.abort();
           void server.close().then(resolve);
         },
       });
@@ -162,20 +170,25 @@ class RefererProcess {
       const { config: read, warnings } = await readConfiguration(this.options, this.startedIn);
       for (const warning of warnings) log.write(LEVEL.warning, warning.message);
       const { config, waiting } = rereadRefererConf(this.config, read);
-      const { directory: data } = await prepareData(config, log);
-      if (data !== this.#data) await this.#changeData(service, data);
+      const { stop } = this.signals;
+      const { directory: data } = await prepareData(config, log, stop);
+      // What may fail comes first: the new values are in force all together, or not at all.
       const old = this.config;
+      if (config.pidfile !== old.pidfile) writePidFile(config.pidfile, process.pid);
+      try {
+        if (data !== this.#data) await this.#changeData(service, data);
+      } catch (error) {
+        if (config.pidfile !== old.pidfile) removePidFile(config.pidfile, process.pid);
+        throw error;
+      }
       this.config = config;
       log.moveTo(config.logfile);
       log.progname = config.progname;
       log.debuglevel = config.debuglevel;
       for (const name of waiting) log.write(LEVEL.notice, `${name} takes effect at the next start`);
-      if (config.pidfile !== old.pidfile) {
-        writePidFile(config.pidfile, process.pid);
-        removePidFile(old.pidfile, process.pid);
-      }
+      if (config.pidfile !== old.pidfile) removePidFile(old.pidfile, process.pid);
       service.settings = await this.#settings();
-      service.lists = await loadCommonLists(config, log);
+      service.lists = await loadCommonLists(config, log, stop);
       log.write(LEVEL.notice, 'the configuration was read again');
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -186,7 +199,13 @@ class RefererProcess {
 
   async #changeData(service: RefererService, data: string): Promise<void> {
     const old = service.references;
-    service.references = await openReferences(data, this.log);
+    const opened = await openReferences(data, this.log);
+    // R-60: who stops closes what is served; nobody would close these.
+    if (this.signals.stop.aborted) {
+      await opened.close();
+      this.signals.stop.throwIfAborted();
+    }
+    service.references = opened;
     this.#data = data;
     await old.close();
   }
@@ -212,6 +231,15 @@ function abortOnException(log: FileLog): void {
     log.flush();
     process.abort();
   });
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** R-53: where the name is. */

@@ -11,7 +11,8 @@ import { removePidFile } from './pid-file.js';
 
 /** R-57 and R-72: ends that are faults. */
 const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGQUIT', 'SIGABRT']);
-const PASSED_ON = ['SIGHUP', 'SIGTERM', 'SIGUSR1', 'SIGINT'] as const;
+/** SIGQUIT among them: Ctrl-\\ at a terminal reaches both processes, and somebody must be left to report it (R-57). */
+const PASSED_ON = ['SIGHUP', 'SIGTERM', 'SIGUSR1', 'SIGINT', 'SIGQUIT'] as const;
 
 export interface SupervisorOptions extends ConfigurationPlace {
   /** Node and the program: what starts `refererd`. */
@@ -29,10 +30,12 @@ export interface SupervisorOptions extends ConfigurationPlace {
  */
 export async function superviseRefererd(options: SupervisorOptions): Promise<number> {
   const waiting: NodeJS.Signals[] = [];
-  let child: ChildProcess | undefined;
+  // R-70: until it listens, SIGUSR1 would open its debugger, and the others would end it.
+  let listening: ChildProcess | undefined;
   const listeners = PASSED_ON.map((signal) => {
     // A terminal's Ctrl-C reaches both processes; the server takes a second one for what it is.
-    const listener = () => (child === undefined ? void waiting.push(signal) : void child.kill(signal));
+    const listener = () =>
+      listening === undefined ? void waiting.push(signal) : void listening.kill(signal);
     process.on(signal, listener);
     return [signal, listener] as const;
   });
@@ -42,12 +45,16 @@ export async function superviseRefererd(options: SupervisorOptions): Promise<num
     const { config } = await readConfiguration(options, startedIn);
     const command = config.chroot === 0 ? plainCommand(options) : chrootCommand(options, config);
     const startedAt = new Date();
-    child = spawn(command[0], command.slice(1), { stdio: 'inherit' });
-    for (const signal of waiting.splice(0)) child.kill(signal);
+    const child = spawn(command[0], command.slice(1), { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+    child.once('message', () => {
+      listening = child;
+      for (const signal of waiting.splice(0)) child.kill(signal);
+    });
     const { code, signal } = await ended(child);
     const pid = child.pid ?? 0;
     const latest = await readConfiguration(options, startedIn).catch(() => ({ config }));
-    removePidFile(pidFileOf(latest.config), pid);
+    // The file may have been changed and not be in force: both names are tried.
+    for (const known of [config, latest.config]) removePidFile(pidFileOf(known), pid);
     if (signal === null) return code ?? 1;
     log.write(LEVEL.critical, `the server process ${pid} was ended by ${signal}`);
     if (FAULTS.has(signal)) {

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { StorageError } from '../../protocols/errors.js';
 import type { GathererIds, RegistryRecord } from '../../protocols/registry/index.js';
 import { decodeText, encodeSoif, type SoifObject } from '../../protocols/soif/index.js';
@@ -58,7 +59,8 @@ export async function importRegistry(
     onWarning?.(`${path}: offset ${offset}: ${message} (${rule})`);
   }
   const ids = registry.version === 2 ? await readGathererIds(from) : undefined;
-  // Makes the store, or brings it up to date.
+  // Not before the Registry is known to be one. Makes the store, or brings it up to date.
+  await mkdir(storeDirectory, { recursive: true });
   await (await BrokerStore.open(storeDirectory)).close();
   await using importer = await StoreImporter.open(storeDirectory);
   const counts = { imported: 0, known: 0, skipped: 0, missing: 0, notValid: 0, unreferenced: 0 };

@@ -103,7 +103,7 @@ t.test('BT-5 a broker that announces no time is asked from the second before our
 });
 
 t.test(
-  'BT-7 LAST-COLLECTION: written after each collection, read by a store that knows nothing',
+  'BT-7 LAST-COLLECTION: written after each collection, read by a store that was taken over',
   async (t) => {
     const clock = new Clock();
     const remote = await ScriptedBroker.listen(t);
@@ -119,6 +119,7 @@ t.test(
       file,
       `127.0.0.1 ${port} 4 11\nnonsense\n127.0.0.1 ${port} 5 42\n127.0.0.1 ${port} 7 43 --QUERY gopher\n`,
     );
+    await gather(one, update('b', NOW - 9));
     one.points.push(
       remote.point(5),
       remote.point(7, { query: 'gopher', flags: '' }),
@@ -127,8 +128,7 @@ t.test(
     await one.broker.collect();
     t.same(
       remote.messages.splice(0).map((message) => message.trim()),
-      ['#BULK #SINCE 42 #END #ALLB', '#BULK #SINCE 0 #END gopher', '#BULK #SINCE 0 #END wais'],
-      'only until something is stored',
+      ['#BULK #SINCE 42 #END #ALLB', '#BULK #SINCE 43 #END gopher', '#BULK #SINCE 0 #END wais'],
     );
     t.equal(
       await readFile(file, 'utf8'),
@@ -140,6 +140,25 @@ t.test(
     t.equal(remote.messages[0], '#BULK #SINCE 0 #END #ALLB\r\n');
   },
 );
+
+t.test('BT-7 an empty store asks for everything, whatever the file of the lost one says', async (t) => {
+  const clock = new Clock();
+  const remote = await ScriptedBroker.listen(t);
+  const { port } = remote.point(5);
+  const one = await peer(t, clock);
+  const file = join(one.directory, 'admin', 'LAST-COLLECTION');
+  await mkdir(join(one.directory, 'admin'), { recursive: true });
+  await writeFile(file, `127.0.0.1 ${port} 5 42\n`);
+  one.points.push(remote.point(5));
+  // What comes before a cut is stored; the next collection must not believe the file either.
+  const updated = document(url('a'), { Title: 'x' }, NOW - 9) + document(url('b'), { Title: 'x' }, NOW - 9);
+  remote.reply = stream({ updated }).slice(0, -20);
+  t.match(await one.broker.collect(), { points: [{ complete: false, added: 1 }] });
+  t.equal(await readFile(file, 'utf8'), '');
+  await one.broker.collect();
+  const messages = remote.messages.map((message) => message.trim());
+  t.same(messages, ['#BULK #SINCE 0 #END #ALLB', '#BULK #SINCE 0 #END #ALLB']);
+});
 
 t.test(
   'BT-19 a transfer cut at any byte: what came is kept, <last> stays, the next one makes up for it',

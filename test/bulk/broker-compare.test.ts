@@ -1,7 +1,7 @@
 import t from 'tap';
 import { BulkClient, compareBrokers } from '../../clients/bulk/index.js';
-import { NOW } from '../broker/scene.js';
-import { Clock, gather, type Peer, peer, update, url } from './brokers.js';
+import { document, NOW } from '../broker/scene.js';
+import { Clock, change, gather, type Peer, peer, pointAt, update, url } from './brokers.js';
 
 function clientOf({ server }: Peer): BulkClient {
   return new BulkClient({ host: '127.0.0.1', port: server.address.port });
@@ -31,4 +31,21 @@ t.test('BP-24 two brokers are compared by digests, whatever they have in common'
   t.same(difference.onlyA.map((object) => object.url).sort(), [url('a'), url('c')]);
   t.same(difference.onlyB.map((object) => object.url).sort(), [url('b'), url('c')]);
   t.equal((await compareBrokers(clientOf(a), clientOf(a))).equal, true);
+});
+
+t.test('REG-48, BP-24 what has expired is in no digest, cleaned or not', async (t) => {
+  const clock = new Clock();
+  const [a, b] = [await peer(t, clock), await peer(t, clock)];
+  const brief = document(url('brief'), { Title: 'x' }, NOW).replace('{7}:\t2419200', '{2}:\t50');
+  await gather(a, update(1, NOW - 10), change('update', brief));
+  const digest = async ({ broker }: Peer) => {
+    const { count, digest, identities } = await broker.bulkDigest('', new AbortController().signal);
+    return [count, digest, identities?.map((identity) => identity.url)];
+  };
+  t.equal((await digest(a))[0], 2);
+  clock.tick(61);
+  b.points.push(pointAt(a, 4));
+  await b.broker.collect();
+  t.same(await digest(a), await digest(b), 'a mirror is not different for what it was not sent');
+  t.equal((await digest(a))[0], 1);
 });

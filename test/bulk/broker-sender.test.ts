@@ -144,32 +144,29 @@ function sorted(a: string, b: string, urls: readonly string[]): string {
   return urls[0] === url('a') ? a + b : b + a;
 }
 
-t.test(
-  'BT-6, BT-8 a query chooses what is updated and refreshed, without the caps of a user query',
-  async (t) => {
-    const clock = new Clock();
-    const one = await peer(t, clock, { conf: 'Max-Results 2\n' });
-    await gather(one, ...[1, 2, 3, 4, 5].map((n) => update(n, NOW - 100, n % 2 === 1 ? 'Gopher' : 'wais')));
-    const of = (text: string) => [...text.matchAll(/@FILE \{ \S+\/(\S+)/g)].map((match) => match[1]).join('');
-    t.equal(of(await bulk(one, '#index maxresult 1 ', 'Gopher')), '135');
-    t.equal(of(await bulk(one, '', 'gopher')), '');
-    t.equal(of(await bulk(one, '#index case insensitive ', 'gopher')), '135');
-    clock.tick();
-    await gather(
-      one,
-      update(1, NOW - 90, 'wais'),
-      refresh(3, NOW - 90),
-      update(6, NOW - 90, 'Gopher'),
-      deletion(2, NOW),
-    );
-    const since = await bulk(one, `#SINCE ${NOW} `, 'Gopher');
-    t.match(
-      since,
-      /@DELETE \{\n@FILE \{ \S+\/2\n[^@]*@REFRESH \{\n@FILE \{ \S+\/3\n[^@]*@UPDATE \{\n@FILE \{ \S+\/6\n/,
-    );
-    t.equal(of(since), '236');
-  },
-);
+t.test('BT-6, BT-8 a query chooses what is updated and refreshed, without our cap of results', async (t) => {
+  const clock = new Clock();
+  const one = await peer(t, clock, { conf: 'Max-Results 2\n' });
+  await gather(one, ...[1, 2, 3, 4, 5].map((n) => update(n, NOW - 100, n % 2 === 1 ? 'Gopher' : 'wais')));
+  const of = (text: string) => [...text.matchAll(/@FILE \{ \S+\/(\S+)/g)].map((match) => match[1]).join('');
+  t.equal(of(await bulk(one, '', 'Gopher')), '135');
+  t.equal(of(await bulk(one, '', 'gopher')), '');
+  t.equal(of(await bulk(one, '#index case insensitive ', 'gopher')), '135');
+  clock.tick();
+  await gather(
+    one,
+    update(1, NOW - 90, 'wais'),
+    refresh(3, NOW - 90),
+    update(6, NOW - 90, 'Gopher'),
+    deletion(2, NOW),
+  );
+  const since = await bulk(one, `#SINCE ${NOW} `, 'Gopher');
+  t.match(
+    since,
+    /@DELETE \{\n@FILE \{ \S+\/2\n[^@]*@REFRESH \{\n@FILE \{ \S+\/3\n[^@]*@UPDATE \{\n@FILE \{ \S+\/6\n/,
+  );
+  t.equal(of(since), '236');
+});
 
 t.test('BT-10 what cannot be done gets a 400 line and nothing else', async (t) => {
   const clock = new Clock();
@@ -183,6 +180,19 @@ t.test('BT-10 what cannot be done gets a 400 line and nothing else', async (t) =
   t.match(await bulk(one, '#SINCE 0 '), /^200 - .*\n000 - /, 'what needs no query needs no place of one');
   t.match(await bulk(one, '#nonsense '), /^200 - .*\n400 - ERROR: Malformed message: .*\n$/);
   t.match(await bulk(one, '#digest - '), /^200 - .*\n400 - ERROR: .*#interface 2\n$/);
+});
+
+t.test('BT-8 #index limits of the peer hold for a query, our own cap does not', async (t) => {
+  const one = await peer(t, new Clock(), { conf: 'Max-Results 1\n' });
+  await gather(one, ...['a', 'b', 'c', 'd'].map((n) => update(n, NOW - 100)));
+  const sent = async (flags: string): Promise<number> =>
+    (await bulk(one, flags, 'title')).split('@FILE').length - 1;
+  t.equal(await sent('#SINCE 0 '), 4);
+  t.equal(await sent('#SINCE 0 #index maxresult 3 '), 3);
+  t.equal(await sent('#SINCE 0 #index maxresult 3 #index maxfiles 2 '), 2);
+  t.equal(await sent('#SINCE 0 #index maxfiles 0 '), 4, 'BRK-8.11');
+  t.equal(await sent('#SINCE 0 #index maxfiles 9 '), 4);
+  t.equal(await sent(`#SINCE ${NOW - 1} #index maxfiles 2 `), 2);
 });
 
 t.test('BT-28 the sender logs the request and what came of it', async (t) => {

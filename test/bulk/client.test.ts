@@ -305,6 +305,25 @@ t.test('compareBrokers without digests: both are read completely', async (t) => 
   t.equal(mixed.onlyA.length, 2, 'a Broker that ignores the flags sends objects to every question');
 });
 
+t.test('compareBrokers: an error says which broker it is about (BT-9, BT-10)', async (t) => {
+  const good = await digestBroker(t, [1], 8);
+  const refusing = await fakeBroker(t, (socket) => socket.end('400 - ERROR: not today\n'));
+  const cutting = await fakeBroker(t, (socket) => socket.end('@UPDATE {\n'));
+  const magic = await fakeBroker(t, (socket) =>
+    socket.end(Buffer.concat([new BulkReplyEncoder().version('x'), Buffer.from('999 - ')])),
+  );
+  for (const [bad, kind] of [
+    [refusing, PeerError],
+    [cutting, ConnectionError],
+    [magic, ProtocolError],
+  ] as const) {
+    const place = new RegExp(`^broker at 127.0.0.1:${bad.port}: `);
+    const failed = await compareBrokers(clientOf(bad), clientOf(good)).catch((error: unknown) => error);
+    t.ok(failed instanceof kind);
+    t.match(failed, { message: place });
+  }
+});
+
 t.test('harvest bulk: groups, JSON lines, counts, a file, exit statuses', async (t) => {
   const broker = await answering(t, `000 - ${formatTransferText(900)}\n${TWO}`);
   const place = `127.0.0.1:${broker.port}`;

@@ -211,6 +211,27 @@ t.test('BT-19: a reply that is cut anywhere is not complete, and what came is ha
   t.same(events(''), ['incomplete: the reply ends before the data']);
 });
 
+t.test('BT-9: who does not greet as a broker is told apart at once, before it closes', async (t) => {
+  for (const first of [
+    '000 - HELLO 1.8 gatherer\n',
+    '220 mail\n',
+    'HTTP/1.0 400 Bad Request\r\n',
+    '{}',
+    '2x',
+  ]) {
+    const { error } = read([latin1(first)]);
+    t.same([error?.rule, error?.offset], ['BT-9', 0], first);
+  }
+  t.equal(read([latin1('20')]).error, undefined, 'not yet');
+  t.same(events('20'), ['warning BT-9', 'incomplete: the reply ends before the data']);
+});
+
+t.test('BT-5: an announced time that no request could hold is none', async (t) => {
+  t.equal(parseTransferTime('Bulk transfer follows, time 4294967295'), 4_294_967_295);
+  t.equal(parseTransferTime('Bulk transfer follows, time 4294967296'), undefined);
+  t.equal(parseTransferTime('Bulk transfer follows, time 999999999999999'), undefined);
+});
+
 t.test('BT-13: a gzip member behind the status line is tolerated', async (t) => {
   const plain = latin1(GROUPS);
   const gzip = gzipSync(plain);
@@ -222,8 +243,8 @@ t.test('BT-13: a gzip member behind the status line is tolerated', async (t) => 
 });
 
 t.test('limits of interface 1: a line, the number of lines, an object', async (t) => {
-  t.same(events(`000 - ${'x'.repeat(20)}\n`, { maxLineBytes: 20 }), ['! BT-10']);
-  t.same(events(`000 - \n001 - \n002 - \n`, { maxLines: 2 }).at(-1), '! BT-10');
+  t.same(events(`200 - ${'x'.repeat(20)}\n`, { maxLineBytes: 20 }), ['! BT-10']);
+  t.same(events(`200 - \n001 - \n002 - \n`, { maxLines: 2 }).at(-1), '! BT-10');
   t.same(
     events(`${GROUPS}`, { soif: { maxObjectBytes: 10 } }).filter((line) => line.startsWith('update')),
     [],

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmod, chown, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -378,4 +378,94 @@ t.test('--data: one process, no configuration', async (t) => {
   const { code, stderr } = await daemon.finished;
   t.equal(code, 0);
   t.match(stderr, /^refererd\[\d+\]: serving generation 1: 5 documents, 8 links$/m);
+});
+
+t.test(
+  'R-60, R-70, R-71: a signal to the parent waits until the server process listens for it',
+  async (t) => {
+    const place = await home(t);
+    for (const signal of ['SIGTERM', 'SIGUSR1'] as const) {
+      const daemon = new CliProcess(['refererd', '-c', place.file]);
+      t.teardown(() => daemon.kill('SIGKILL'));
+      const parent = daemon.child.pid ?? 0;
+      const children = () => readFile(`/proc/${parent}/task/${parent}/children`, 'utf8');
+      await until(async () => (await children()) !== '' || daemon.child.exitCode !== null);
+      daemon.kill(signal);
+      const { code, stderr } = await daemon.finished;
+      t.equal(code, 0, signal);
+      t.equal(stderr, '', 'neither a fault nor a debugger');
+    }
+  },
+);
+
+t.test(
+  'R-57, R-71: SIGQUIT to both processes, as a terminal sends it, is reported all the same',
+  async (t) => {
+    const place = await home(t);
+    const relay = await mailRelay(t);
+    await place.configure('maintainer = admin@example.org');
+    const { daemon, pid } = await started(t, place, '--mail-relay', `127.0.0.1:${relay.port}`);
+    // A name that is not in force yet must not keep the parent from removing the file that is there.
+    await place.configure('maintainer = admin@example.org', 'pidfile = logs/other.pid');
+    daemon.kill('SIGQUIT');
+    process.kill(pid, 'SIGQUIT');
+    t.equal((await daemon.finished).code, 131);
+    await until(async () => relay.messages.length > 0);
+    t.match(relay.messages.join(''), `\r\npid: ${pid}\r\nsignal: SIGQUIT\r\n`);
+    await t.rejects(stat(join(place.root, 'logs/refererd.pid')), { code: 'ENOENT' });
+  },
+);
+
+t.test('R-49: when one new value cannot be used, none is in force', async (t) => {
+  const place = await home(t);
+  const { daemon, pid } = await started(t, place);
+  await writeFile(join(place.root, 'file'), '');
+  await place.configure('debuglevel = 50', 'pidfile = file/refererd.pid', 'logfile = logs/other.log');
+  process.kill(pid, 'SIGHUP');
+  // Between the renaming and the new log there is none.
+  await until(async () => (await log(place).catch(() => '')).includes('the old configuration stays'));
+  t.equal(await exchange(t, place.port, ASK), ANSWER);
+  t.notMatch(await log(place), 'REQ_GET_REFERENCES', 'the old level');
+  t.same((await readdir(join(place.root, 'logs'))).includes('other.log'), false, 'the old log');
+  t.equal(await readFile(join(place.root, 'logs/refererd.pid'), 'utf8'), `${pid}\n`);
+  process.kill(pid, 'SIGTERM');
+  t.equal((await daemon.finished).code, 0);
+});
+
+t.test('R-60: SIGTERM ends a start that loads', async (t) => {
+  const place = await home(t);
+  await mkdir(join(place.root, 'db'));
+  if (IS_ROOT) await chown(join(place.root, 'db'), 65_534, 65_534);
+  // More than is read in the time that a signal takes.
+  const refs = join(place.root, 'db/refs.db');
+  const line = '10 20\n'.repeat(100_000);
+  const file = await open(refs, 'w');
+  for (let i = 0; i < 100; i++) await file.write(line);
+  await file.close();
+  await place.configure('refdb = db/refs.db', 'debuglevel = 40');
+  const daemon = new CliProcess(['refererd', '-c', place.file]);
+  t.teardown(() => daemon.kill('SIGKILL'));
+  await until(async () => (await log(place).catch(() => '')).includes('loading'));
+  daemon.kill('SIGTERM');
+  const { code, stdout, stderr } = await daemon.finished;
+  t.same([code, stdout, stderr], [0, '', '']);
+  t.match(await log(place), 'stopped before it served');
+  t.same(
+    (await readdir(join(place.root, 'db'), { recursive: true })).filter((name) => /CURRENT/.test(name)),
+    [],
+    'nothing was published',
+  );
+});
+
+t.test("R-55, R-58: what the superuser made for the log is the user's", { skip: !IS_ROOT }, async (t) => {
+  const place = await home(t);
+  await place.configure('logfile = new/logs/refererd.log', 'pidfile = new/logs/refererd.pid');
+  const daemon = new CliProcess(['refererd', '-c', place.file]);
+  t.teardown(() => daemon.kill('SIGKILL'));
+  await daemon.output(/^ready refererd=/m);
+  const logs = join(place.root, 'new/logs');
+  process.kill(Number(await readFile(join(logs, 'refererd.pid'), 'utf8')), 'SIGHUP');
+  await until(async () => (await readdir(logs)).some((name) => /^refererd\.log\.\d{14}$/.test(name)));
+  daemon.kill('SIGTERM');
+  t.equal((await daemon.finished).code, 0);
 });

@@ -269,4 +269,7 @@ t.test('REG-32: the programs registry and dumpregistry', async (t) => {
     code: 1,
     stderr: /^registry check: .* is not a broker's directory/,
   });
+  const none = join(root, 'none');
+  t.match(await cli('registry', 'import', '--from', root, '--data', none), { code: 1, stdout: '' });
+  t.notOk(existsSync(none), 'what could not be imported leaves no directory');
 });

@@ -209,6 +209,27 @@ t.test('R-25: replies as sstp.md 10.1 to 10.4 and 10.5 have them, byte for byte'
   t.equal(writer.length, 0);
 });
 
+t.test('S-34, R-33: what no u32 can hold is sent as unknown', async (t) => {
+  const writer = new ReplyWriter();
+  writer.description({
+    id: 4_294_967_295,
+    serverId: 1,
+    protocol: 'ftp',
+    host: 'a.example',
+    port: 21,
+    uri: '/disc.iso',
+    time: 4_294_967_295,
+    checkTime: 4_294_967_296,
+    length: 4_700_372_992,
+  });
+  const text = Buffer.from(writer.take()).toString('latin1');
+  t.match(text, '\r\nHEADER_URI_ID: 4294967295\r\n');
+  t.ok(
+    text.endsWith('\r\nHEADER_URI_TIME: 4294967295\r\nHEADER_URL_CHECKTIME: 0\r\nHEADER_URI_LEN: 0\r\n\r\n'),
+    text,
+  );
+});
+
 t.test('S-34: every number a reply holds is written without leading zeros, however long', async (t) => {
   const edges = [
     0, 1, 9, 10, 99, 100, 999, 1000, 9999, 10_000, 10_001, 99_999, 100_000, 9_999_999, 10_000_000,

@@ -175,7 +175,7 @@ t.test('R-38, R-39, R-40: names of servers', async (t) => {
     'a b',
     'http://u:p@a.example',
     'a.example:99999',
-    'gopher://a.example',
+    'wais://a.example',
     '...',
   ])
     t.throws(() => serverNameOf(bad), { code: 'ERR_PROTOCOL' }, JSON.stringify(bad));
