@@ -26,7 +26,7 @@ import { ProtocolError, StorageError, UsageError } from '../../protocols/errors.
 import { decodeSoif, encodeSoif, type SoifDecoderOptions, SoifObject } from '../../protocols/soif/index.js';
 import { cli, type Finished } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { bytes, cut, singly } from './reading.js';
+import { bytes, cut, singly } from '../soif/reading.js';
 
 async function* stream(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void, undefined> {
   for (const chunk of chunks) yield chunk;

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { counting, onLines, scripted } from '../fetch/scripted.js';
 import { cli } from '../helpers/cli.js';
-import { counting, onLines, scripted } from './scripted.js';
 
 t.test('G-89, G-173, G-174 urlget and urlpurge', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'harvest-urlget-test-'));

@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from '../databases/helpers.js';
 import { CliProcess, cli, type Finished } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { temporaryDirectory } from '../storage/helpers.js';
-import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from './helpers.js';
 
 const PROGRAM = fileURLToPath(new URL('../../clients/cli/harvest.js', import.meta.url));
 const NAMES = ['mktemplate', 'template2db', 'mergedb', 'mkindex', 'consoldb', 'cleandb'];

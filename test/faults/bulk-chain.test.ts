@@ -1,7 +1,17 @@
 import t from 'tap';
 import type { Teardown } from '../broker/scene.js';
 import { NOW } from '../broker/scene.js';
-import { Clock, contents, deletion, gather, type Peer, peer, pointAt, refresh, update } from './brokers.js';
+import {
+  Clock,
+  contents,
+  deletion,
+  gather,
+  type Peer,
+  peer,
+  pointAt,
+  refresh,
+  update,
+} from '../bulk/brokers.js';
 
 /** One collection of each, in order, a second apart. Returns how many changes each one's store saw. */
 async function round(clock: Clock, peers: readonly Peer[]): Promise<number[]> {

@@ -11,8 +11,8 @@ import {
   RegistryFile,
 } from '../../storage/registry-file/index.js';
 import { cli } from '../helpers/cli.js';
+import { EXAMPLE, handFile, handRecord, u32 } from '../registry-file/helpers.js';
 import { soif, temporaryDirectory } from '../storage/helpers.js';
-import { EXAMPLE, handFile, handRecord, u32 } from './helpers.js';
 
 const BY = {
   'Gatherer-Name': 'G',

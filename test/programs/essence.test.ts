@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
+import { attributesOf } from '../essence/helpers.js';
+import { tar } from '../essence/unnest-fixtures.js';
 import { cli } from '../helpers/cli.js';
-import { attributesOf } from './helpers.js';
-import { tar } from './unnest-fixtures.js';
 
 const urlOf = (file: string) => pathToFileURL(file).href.replace('file:///', 'file://localhost/');
 
