@@ -95,8 +95,10 @@ export function refererdCommand(): Command {
         'debuglevel',
       ];
       const given = unused.find((name) => command.getOptionValueSource(name) === 'cli');
-      if (given !== undefined)
-        throw new UsageError(`--data is wanted with ${given}: otherwise ${options.config} says it`);
+      if (given !== undefined) {
+        const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+        throw new UsageError(`--data is wanted with --${option}: otherwise ${options.config} says it`);
+      }
       process.exitCode = options.foreground ? await serveConfigured(options) : await supervise(options);
     });
 }

@@ -19,7 +19,6 @@ export {
   uriKeyHalves,
   type Word64,
 } from './fingerprint.js';
-export { referenceUrl } from './reference-url.js';
 export {
   appendHop,
   type DirectiveOptions,
@@ -54,6 +53,7 @@ export {
   surtKey,
   topmostKey,
 } from './queue-assignment.js';
+export { referenceUrl } from './reference-url.js';
 export {
   canonicalString,
   DEFAULT_SEEN_RULES,

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSyn
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createFetcher, entryUrl, type Fetcher } from '../../clients/fetch/index.js';
-import { daemon, freePort, scratch } from './daemon.js';
+import { daemon, freePort, scratch } from '../helpers/daemon.js';
 
 const CHANGED = 784_111_777;
 

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createFetcher } from '../../clients/fetch/index.js';
-import { daemon, freePort, scratch } from './daemon.js';
+import { daemon, freePort, scratch } from '../helpers/daemon.js';
 
 const TEXTS = new Map([
   ['plain.txt', 'plain text\n'],

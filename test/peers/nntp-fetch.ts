@@ -6,7 +6,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import t from 'tap';
 import { createFetcher } from '../../clients/fetch/index.js';
-import { daemon, freePort } from './daemon.js';
+import { daemon, freePort } from '../helpers/daemon.js';
 
 const INND = '/usr/lib/news/bin/innd';
 const AS_NEWS = ['--reuid=news', '--regid=news', '--init-groups'];

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { createFetcher } from '../../clients/fetch/index.js';
-import { daemon, freePort, scratch } from './daemon.js';
+import { daemon, freePort, scratch } from '../helpers/daemon.js';
 
 const hasPyftpdlib = spawnSync('/usr/bin/python3', ['-c', 'import pyftpdlib']).status === 0;
 const usable = existsSync('/usr/sbin/squid') && hasPyftpdlib && process.getuid?.() === 0;
