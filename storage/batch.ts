@@ -20,16 +20,38 @@ export type SummaryChange =
   /** Drop a tombstone. */
   | { readonly kind: 'forget'; readonly url: string; readonly deletionTime: UnixSeconds };
 
+/** A document that was fetched, as the link databases see it. */
+export interface GatheredReferences {
+  /** In the Gatherer's canonical form. */
+  readonly url: string;
+  /** Last modification; 0 = unknown. */
+  readonly time: UnixSeconds;
+  /** When it was fetched. */
+  readonly checkTime: UnixSeconds;
+  /** Bytes. */
+  readonly length: number;
+  /** What it links to, in the order found, in the Gatherer's canonical form. */
+  readonly links: readonly string[];
+}
+
+/** A change of the links: which rows it touches depends on which IDs are allotted. */
+export type ReferenceChange =
+  | { readonly kind: 'put'; readonly document: GatheredReferences }
+  | { readonly kind: 'drop'; readonly url: string };
+
 export interface CommitOptions {
   /** Wait until the disk has it (default false): a killed process loses nothing either way, a power cut may. */
   readonly sync?: boolean;
 }
 
-export type CommitBatch = (
-  summaries: readonly SummaryChange[],
-  rows: readonly RowChange[],
-  sync: boolean,
-) => Promise<void>;
+/** What one batch changes. */
+export interface BatchContent {
+  readonly summaries: readonly SummaryChange[];
+  readonly references: readonly ReferenceChange[];
+  readonly rows: readonly RowChange[];
+}
+
+export type CommitBatch = (content: BatchContent, sync: boolean) => Promise<void>;
 
 const EMPTY = new Uint8Array(0);
 
@@ -40,6 +62,7 @@ const EMPTY = new Uint8Array(0);
 export class GathererBatch {
   readonly #commit: CommitBatch;
   readonly #summaries: SummaryChange[] = [];
+  readonly #references: ReferenceChange[] = [];
   readonly #rows: RowChange[] = [];
 
   constructor(commit: CommitBatch) {
@@ -48,7 +71,7 @@ export class GathererBatch {
 
   /** Changes collected so far. */
   get size(): number {
-    return this.#summaries.length + this.#rows.length;
+    return this.#summaries.length + this.#references.length + this.#rows.length;
   }
 
   /**
@@ -99,6 +122,24 @@ export class GathererBatch {
     return this.#delete(documentKey(url));
   }
 
+  /**
+   * Gives the document and what it links to their IDs, those they have or new ones, and stores the list of its links in place of
+   * a former one (R-10, R-12). URLs that the link databases have no name for are left out ({@link referenceUrl}).
+   */
+  putReferences(document: GatheredReferences): this {
+    requireInteger(document.time, 'time');
+    requireInteger(document.checkTime, 'checkTime');
+    requireInteger(document.length, 'length');
+    this.#references.push({ kind: 'put', document });
+    return this;
+  }
+
+  /** The document is gone: it links to nothing any more. Its ID stays, and so do links to it. */
+  dropReferences(url: string): this {
+    this.#references.push({ kind: 'drop', url });
+    return this;
+  }
+
   /** An entry at the same place is rewritten (CRAWL-5.2.3). */
   enqueue(entry: QueueEntry): this {
     return this.#put(queueKey(entry), queuedUriCodec.encode(entry.uri));
@@ -122,7 +163,8 @@ export class GathererBatch {
   }
 
   commit(options: CommitOptions = {}): Promise<void> {
-    return this.#commit(this.#summaries, this.#rows, options.sync ?? false);
+    const content = { summaries: this.#summaries, references: this.#references, rows: this.#rows };
+    return this.#commit(content, options.sync ?? false);
   }
 
   #put(key: Uint8Array, value: Uint8Array): this {

@@ -9,27 +9,42 @@ import {
   changeCodec,
   collectionPointCodec,
   type RegistryEntry,
+  type Removal,
   registryEntryCodec,
   urlObjectsCodec,
 } from './records.js';
 import {
   type ApplyObserver,
+  type ApplyOptions,
   type ApplyResult,
   applyChanges,
   type CollectedChange,
+  removeForGood,
 } from './registry-apply.js';
+import {
+  type ChangedSinceOptions,
+  type CopiesSinceOptions,
+  copiesSince,
+  migrateBrokerStore,
+  removalsSince,
+  storedInOrder,
+  validInOrder,
+} from './registry-changes.js';
+import { identityOfKey } from './registry-removals.js';
 import { BROKER_COUNTERS_KEY, RegistryRows } from './registry-rows.js';
 
 export interface BrokerStoreOptions extends Omit<LevelOptions, 'kind' | 'multithreading'> {
   /** Wait for the disk at each batch. Default false: a killed process loses nothing, a power cut may lose the last batches. */
   readonly sync?: boolean;
+  /** The Broker's clock, by which changes are dated (BT-4). Default: the system's. */
+  readonly now?: () => UnixSeconds;
 }
 
 /** How far a collection point was read (GATHERD-13.6). */
 export interface CollectionPointState {
   /** The Broker's name for the point, e.g. `host:port`. */
   readonly key: string;
-  /** Largest Update-Time received, 0 = collect everything. */
+  /** Largest Update-Time received, or what a Broker said to ask for the next time (BT-7); 0 = collect everything. */
   readonly last: UnixSeconds;
 }
 
@@ -40,7 +55,14 @@ export interface StoreChange {
   readonly kind: 'put' | 'remove';
 }
 
-const FIRST: BrokerCounters = { objects: 0, sequence: 0, nextOid: 1, trimmed: 0 };
+const FIRST: BrokerCounters = {
+  objects: 0,
+  sequence: 0,
+  nextOid: 1,
+  trimmed: 0,
+  lastChange: 0,
+  removals: 0,
+};
 const PAGE_ENTRIES = 1000;
 /** Removing many entries goes in batches of this many. */
 const REMOVE_AT_ONCE = 1000;
@@ -58,6 +80,7 @@ const owned = new Set<string>();
 export class BrokerStore implements AsyncDisposable {
   readonly #level: Level;
   readonly #sync: boolean;
+  readonly #now: () => UnixSeconds;
   #counters: BrokerCounters;
   #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -66,6 +89,7 @@ export class BrokerStore implements AsyncDisposable {
     this.#level = level;
     this.#counters = counters;
     this.#sync = options.sync ?? false;
+    this.#now = options.now ?? (() => Math.floor(Date.now() / 1000));
   }
 
   /** @throws StorageError when the directory is in use, damaged, another kind of store, or of a newer schema. */
@@ -75,6 +99,7 @@ export class BrokerStore implements AsyncDisposable {
     owned.add(path);
     try {
       const level = await Level.open(path, { ...options, kind: 'broker', multithreading: true });
+      await migrateBrokerStore(level);
       const bytes = await level.get(BROKER_COUNTERS_KEY);
       const counters = bytes === undefined ? FIRST : brokerCountersCodec.decode(bytes);
       return new BrokerStore(level, counters, options);
@@ -87,6 +112,11 @@ export class BrokerStore implements AsyncDisposable {
   /** Objects stored; exact after a crash as well. */
   get count(): number {
     return this.#counters.objects;
+  }
+
+  /** Removals remembered (BT-5). */
+  get removals(): number {
+    return this.#counters.removals;
   }
 
   /** Sequence of the last change, 0 before the first. */
@@ -107,9 +137,10 @@ export class BrokerStore implements AsyncDisposable {
     changes: readonly CollectedChange[],
     point?: CollectionPointState,
     observe?: ApplyObserver,
+    options: ApplyOptions = {},
   ): Promise<ApplyResult> {
     return this.#change(async (rows) => {
-      const result = await applyChanges(rows, changes, observe);
+      const result = await applyChanges(rows, changes, observe, options);
       if (point !== undefined) {
         const last = requireInteger(point.last, 'last');
         rows.putRow(textKey(TABLE.points, point.key), collectionPointCodec.encode({ last }));
@@ -118,7 +149,21 @@ export class BrokerStore implements AsyncDisposable {
     });
   }
 
-  /** Removes the objects with `Update-Time + Time-to-Live < now` (SOIF-6.8, BRK-7.14) and returns their number. */
+  /**
+   * The present moment by the store's clock. Everything that changed before it is written; what changes from now on
+   * changes at it or later, whatever happens to the clock meanwhile (BT-4).
+   */
+  moment(): Promise<UnixSeconds> {
+    return this.#change(async (rows) => {
+      rows.touch();
+      return rows.now;
+    });
+  }
+
+  /**
+   * Removes the objects with `Update-Time + Time-to-Live < now` (SOIF-6.8, BRK-7.14) and returns their number. Nobody is
+   * told of them, since everybody drops them. Removals that nobody needs to be told of any more are forgotten as well.
+   */
   async expire(now: UnixSeconds): Promise<number> {
     const range = {
       ...tableRange(TABLE.expiries),
@@ -128,19 +173,35 @@ export class BrokerStore implements AsyncDisposable {
     for (;;) {
       const count = await this.#change(async (rows) => {
         const keys = await this.#level.pageOfKeys(range, { limit: REMOVE_AT_ONCE });
-        return removeAll(rows, keys.map(keyOid));
+        return removeAll(rows, keys.map(keyOid), false);
       });
-      if (count === 0) return removed;
+      if (count === 0) break;
       removed += count;
+    }
+    await this.#forgetRemovals(orderedKey(TABLE.removalExpiries, now));
+    return removed;
+  }
+
+  async #forgetRemovals(before: Uint8Array): Promise<void> {
+    const range = { ...tableRange(TABLE.removalExpiries), lt: before };
+    for (;;) {
+      const count = await this.#change(async (rows) => {
+        const keys = await this.#level.pageOfKeys(range, { limit: REMOVE_AT_ONCE });
+        const identities = keys.map(identityOfKey);
+        await rows.loadRemovals(identities);
+        for (const identity of identities) rows.forgetRemoval(identity);
+        return keys.length;
+      });
+      if (count === 0) return;
     }
   }
 
-  /** Removes these objects, a thousand in each batch; returns how many of them there were. */
+  /** Removes these objects for good, a thousand in each batch; returns how many of them there were. */
   async remove(oids: readonly number[]): Promise<number> {
     const unique = [...new Set(oids)];
     let removed = 0;
     for (let i = 0; i < unique.length; i += REMOVE_AT_ONCE) {
-      removed += await this.#change((rows) => removeAll(rows, unique.slice(i, i + REMOVE_AT_ONCE)));
+      removed += await this.#change((rows) => removeAll(rows, unique.slice(i, i + REMOVE_AT_ONCE), true));
     }
     return removed;
   }
@@ -151,9 +212,13 @@ export class BrokerStore implements AsyncDisposable {
     return this.#level.compact();
   }
 
-  /** Removes every object and every collection point's state. OIDs and sequences go on rising. */
+  /**
+   * Removes every object and every collection point's state, and forgets what was removed before: this is a new beginning, not
+   * something that other Brokers are to follow. OIDs, sequences and the clock go on rising.
+   */
   async clear(): Promise<void> {
     await this.#removeEverything();
+    await this.#forgetRemovals(tableRange(TABLE.removalExpiries).lt);
     await this.#change(async (rows) => {
       for await (const keys of this.#level.pagesOfKeys(tableRange(TABLE.points))) {
         for (const key of keys) rows.deleteRow(key);
@@ -165,7 +230,7 @@ export class BrokerStore implements AsyncDisposable {
     for (;;) {
       const count = await this.#change(async (rows) => {
         const keys = await this.#level.pageOfKeys(tableRange(TABLE.entries), { limit: REMOVE_AT_ONCE });
-        return removeAll(rows, keys.map(keyOid));
+        return removeAll(rows, keys.map(keyOid), false);
       });
       if (count === 0) return;
     }
@@ -244,6 +309,32 @@ export class BrokerStore implements AsyncDisposable {
     }
   }
 
+  /**
+   * The entries of copies that changed after a time, or whose Update-Time is after it, in pages (BT-4, BT-5). Costs what
+   * changed since, not what exists. What changes during the walk may be met or not: it has a later time then.
+   */
+  copiesSince(options: CopiesSinceOptions): AsyncGenerator<RegistryEntry[], void, undefined> {
+    return copiesSince(this.#level, options);
+  }
+
+  /** What was removed after a time and is not back, in the order of removal, in pages (BT-5). */
+  removalsSince(options: ChangedSinceOptions): AsyncGenerator<Removal[], void, undefined> {
+    return removalsSince(this.#level, options);
+  }
+
+  /** All objects in OID order with their entries, read by ranges of about a megabyte. Not a snapshot, see {@link all}. */
+  stored(options: { readonly signal?: AbortSignal } = {}): ReturnType<typeof storedInOrder> {
+    return storedInOrder(this.#level, options.signal);
+  }
+
+  /**
+   * The bytes of every object whose time to live has not passed at `at` (REG-48), in OID order, about a megabyte at a time. It reads
+   * nothing else, so it is the quickest way to all of them. Not a snapshot.
+   */
+  valid(at: UnixSeconds, options: { readonly signal?: AbortSignal } = {}): ReturnType<typeof validInOrder> {
+    return validInOrder(this.#level, at, options.signal);
+  }
+
   async collectionState(pointKey: string): Promise<{ readonly last: UnixSeconds } | undefined> {
     const bytes = await this.#level.get(textKey(TABLE.points, pointKey));
     return bytes && collectionPointCodec.decode(bytes);
@@ -296,7 +387,7 @@ export class BrokerStore implements AsyncDisposable {
   #change<T>(work: (rows: RegistryRows) => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
     const change = this.#turn.then(async () => {
-      const rows = new RegistryRows(this.#level, this.#counters);
+      const rows = new RegistryRows(this.#level, this.#counters, this.#now());
       const result = await work(rows);
       const batch = rows.rows(this.#counters);
       if (batch.length > 0) await this.#level.write(batch, this.#sync);
@@ -313,9 +404,12 @@ export function readObjects(level: Level, oids: readonly number[]): Promise<(Uin
   return level.getMany(oids.map((oid) => oidKey(TABLE.objects, oid)));
 }
 
-async function removeAll(rows: RegistryRows, oids: readonly number[]): Promise<number> {
+async function removeAll(rows: RegistryRows, oids: readonly number[], tell: boolean): Promise<number> {
   if (oids.length === 0) return 0;
   const entries = await rows.loadEntries(oids);
-  for (const entry of entries) rows.remove(entry);
+  for (const entry of entries) {
+    if (tell) removeForGood(rows, entry);
+    else rows.remove(entry);
+  }
   return entries.length;
 }

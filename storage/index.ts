@@ -1,4 +1,4 @@
-export { type CommitOptions, GathererBatch } from './batch.js';
+export { type CommitOptions, type GatheredReferences, GathererBatch } from './batch.js';
 export {
   BrokerStore,
   type BrokerStoreOptions,
@@ -15,6 +15,7 @@ export {
 export type { BlockRange, BlockSelection, BlockSum, ReadyExport } from './export/ready-export.js';
 export type { GathererNames } from './export/survey.js';
 export { Generations, type GenerationsOptions } from './generations.js';
+export type { LinkTables } from './link-tables.js';
 export type { MetaStore, MetaValue } from './meta.js';
 export { type ObjectReader, openObjectReader } from './object-reader.js';
 export type { PublishOptions } from './publish.js';
@@ -30,9 +31,17 @@ export {
   type DocumentRecord,
   type QueuedUri,
   type RegistryEntry,
+  type Removal,
   SCHEMA_VERSION,
 } from './records.js';
-export type { ApplyCounts, ApplyObserver, ApplyResult, CollectedChange } from './registry-apply.js';
+export type {
+  ApplyCounts,
+  ApplyObserver,
+  ApplyOptions,
+  ApplyResult,
+  CollectedChange,
+} from './registry-apply.js';
+export type { StoredCopy } from './registry-changes.js';
 export { SEEN_KEY_BYTES, type SeenStore } from './seen.js';
 export type { SnapshotInfo, SummarySnapshot } from './snapshot.js';
 export { GathererStore, type GathererStoreOptions } from './store.js';

@@ -13,6 +13,9 @@ import { UsageError } from '../protocols/errors.js';
  *     Q  class key, 00, directive, cost, ordinal u48 BE                   (CRAWL-5.1.1)
  *     U  8-byte URI key                    nothing: the key is the fact
  *     M  name                              MetaValue
+ *     A  url by R-41                       ReferenceDocument
+ *     H  host:port                         ReferenceServer
+ *     B  document ID u32 BE                ReferenceLinks
  *     E  oid u32 BE                        RegistryEntry                  broker
  *     O  oid u32 BE                        the object's bytes
  *     L  url                               UrlObjects
@@ -21,6 +24,10 @@ import { UsageError } from '../protocols/errors.js';
  *     T  update-time u64 BE, oid           nothing
  *     C  sequence u64 BE                   Change
  *     P  point key                         CollectionPoint
+ *     V  time of the change u64 BE, oid    nothing
+ *     R  16-byte identity                  Removal
+ *     W  time of the removal u64 BE, identity   nothing
+ *     Y  expiry u64 BE, identity           nothing
  */
 export const TABLE = {
   system: 0x00,
@@ -32,6 +39,9 @@ export const TABLE = {
   queues: 0x51,
   seen: 0x55,
   meta: 0x4d,
+  referenceDocuments: 0x41,
+  referenceServers: 0x48,
+  referenceLinks: 0x42,
   entries: 0x45,
   objects: 0x4f,
   urls: 0x4c,
@@ -40,6 +50,10 @@ export const TABLE = {
   times: 0x54,
   changes: 0x43,
   points: 0x50,
+  copies: 0x56,
+  removals: 0x52,
+  removalTimes: 0x57,
+  removalExpiries: 0x59,
 } as const;
 
 export type Table = (typeof TABLE)[keyof typeof TABLE];
@@ -80,6 +94,14 @@ export function orderedOidKey(table: Table, order: number, oid: number): Uint8Ar
   const key = Buffer.allocUnsafe(13);
   writeOrder(key, table, order);
   key.writeUInt32BE(oid, 9);
+  return key;
+}
+
+/** Key of a table ordered by a u64, then by bytes. */
+export function orderedBytesKey(table: Table, order: number, bytes: Uint8Array): Uint8Array {
+  const key = Buffer.allocUnsafe(9 + bytes.length);
+  writeOrder(key, table, order);
+  key.set(bytes, 9);
   return key;
 }
 

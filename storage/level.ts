@@ -37,7 +37,8 @@ export interface LevelOptions {
   readonly writeBufferBytes?: number;
 }
 
-const SCHEMA_KEY = textKey(TABLE.system, 'schema');
+/** Row of the schema: what the store is, and which version wrote it. */
+export const SCHEMA_KEY = textKey(TABLE.system, 'schema');
 const DEFAULT_PAGE_ROWS = 1000;
 const DEFAULT_PAGE_BYTES = 256 * 1024;
 const MIB = 1024 * 1024;
@@ -212,16 +213,19 @@ async function checkSchema(db: Database, directory: string, options: LevelOption
     if (first !== undefined || options.create === false) {
       throw new StorageError(`${directory} is not a ${options.kind} store`);
     }
-    await db.put(SCHEMA_KEY, schemaCodec.encode({ kind: options.kind, version: SCHEMA_VERSION }));
+    await db.put(
+      SCHEMA_KEY,
+      schemaCodec.encode({ kind: options.kind, version: SCHEMA_VERSION[options.kind] }),
+    );
     return;
   }
   const schema = schemaCodec.decode(bytes);
   if (schema.kind !== options.kind) {
     throw new StorageError(`${directory} is a ${schema.kind} store, not a ${options.kind} store`);
   }
-  if (schema.version > SCHEMA_VERSION) {
+  if (schema.version > SCHEMA_VERSION[options.kind]) {
     throw new StorageError(
-      `${directory} was written by schema ${schema.version}; this program knows up to ${SCHEMA_VERSION}`,
+      `${directory} was written by schema ${schema.version}; this program knows up to ${SCHEMA_VERSION[options.kind]}`,
     );
   }
 }

@@ -178,7 +178,7 @@ async function linkFile(from: string, to: string): Promise<boolean> {
   }
 }
 
-async function generationNumbers(directory: string): Promise<number[]> {
+export async function generationNumbers(directory: string): Promise<number[]> {
   const names = await readdir(directory);
   return names
     .filter((name) => /^\d{1,15}$/.test(name))
@@ -186,7 +186,7 @@ async function generationNumbers(directory: string): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
-async function movePointer(directory: string, number: number): Promise<void> {
+export async function movePointer(directory: string, number: number): Promise<void> {
   const temporary = join(directory, `${POINTER_FILE}.tmp`);
   const file = await open(temporary, 'w');
   try {
@@ -199,7 +199,7 @@ async function movePointer(directory: string, number: number): Promise<void> {
   await syncPath(directory);
 }
 
-async function removeOldGenerations(directory: string, newest: number, keep: number): Promise<void> {
+export async function removeOldGenerations(directory: string, newest: number, keep: number): Promise<void> {
   const old = (await generationNumbers(directory)).filter((number) => number < newest);
   const surplus = old.slice(0, Math.max(0, old.length - Math.max(1, keep) + 1));
   for (const number of surplus) {
@@ -211,14 +211,14 @@ async function removeOldGenerations(directory: string, newest: number, keep: num
 }
 
 /** A publisher that was killed leaves these. There is no other publisher: one process owns the working store. */
-async function removeLeftovers(directory: string): Promise<void> {
+export async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (/^\d+\.(?:tmp|old)$/.test(name)) await rm(join(directory, name), { recursive: true, force: true });
   }
 }
 
 /** Waits until the disk has a file's content or a directory's names. */
-async function syncPath(path: string): Promise<void> {
+export async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {
     await file.sync();

@@ -4,8 +4,11 @@ import protobuf from 'protobufjs';
 import { StorageError } from '../protocols/errors.js';
 import type { UnixSeconds } from '../protocols/time.js';
 
-/** The schema that this program writes. A store of a newer one is refused with a StorageError. */
-export const SCHEMA_VERSION = 1;
+/**
+ * The schemas that this program writes, by kind of store. A store of a newer one is refused with a StorageError. A Broker's
+ * has been 2 since it remembers when its copies changed (BT-4).
+ */
+export const SCHEMA_VERSION = { gatherer: 1, broker: 2 } as const;
 
 /** Turns one kind of record into bytes and back. `decode` throws a {@link StorageError} for damaged bytes. */
 export interface RecordCodec<T> {
@@ -51,6 +54,15 @@ export interface GathererCounters {
   readonly tombstones: number;
 }
 
+export interface LinkCounters {
+  /** The highest document ID that was allotted; 0 = none. */
+  readonly documents: number;
+  /** The highest server ID. */
+  readonly servers: number;
+  /** Counts the changes that a publication of the references would show. */
+  readonly changes: number;
+}
+
 export interface SummaryRecord {
   readonly timeToLive: number;
   /** The object as it goes over the wire. */
@@ -94,6 +106,24 @@ export interface DocumentRecord {
   readonly links: readonly DocumentLink[];
   /** Digest of the summariser rules in force: another digest means the summary is to be made again. */
   readonly rulesDigest: string;
+  /** Its links are in the references' tables; false in the records of older programs. */
+  readonly referenced: boolean;
+  /** URLs of its objects where they are not its own: of what it was exploded into (E-47), or that a rule gave it (E-130). */
+  readonly objects: readonly string[];
+}
+
+/** A document of the link databases, or what a link leads to. */
+export interface ReferenceDocument {
+  /** u32, from 1. */
+  readonly id: number;
+  /** u32, from 1. */
+  readonly server: number;
+  /** Last modification; 0 = unknown. */
+  readonly time: UnixSeconds;
+  /** When it was fetched; 0 = never, or it is gone. */
+  readonly checkTime: UnixSeconds;
+  /** Bytes. */
+  readonly length: number;
 }
 
 /** A URI that waits to be crawled. */
@@ -116,6 +146,9 @@ export interface BrokerCounters {
   readonly sequence: number;
   readonly nextOid: number;
   readonly trimmed: number;
+  /** Time of the last change by the store's clock; 0 = there was none. */
+  readonly lastChange: UnixSeconds;
+  readonly removals: number;
 }
 
 /** What the Broker knows of an object without reading it (the Registry's record). */
@@ -139,6 +172,30 @@ export interface RegistryEntry {
   readonly type: string;
   /** Of the stored object, bytes. */
   readonly length: number;
+  /** When the Broker's copy changed, by its own clock (BT-4). */
+  readonly changed: UnixSeconds;
+  /** When the copy's content changed, by the same clock: before {@link changed} when it was refreshed since (BT-21). */
+  readonly contentChanged: UnixSeconds;
+  /** Update-Time since which the content is what it is. */
+  readonly contentTime: UnixSeconds;
+}
+
+/** What the Broker remembers of an object that it removed (BT-5). */
+export interface Removal {
+  readonly url: string;
+  readonly gathererName: string;
+  readonly gathererHost: string;
+  readonly gathererVersion: string;
+  /** Lower-case hexadecimal digits, or empty. */
+  readonly md5: string;
+  /** The object is gone up to this Update-Time; a later one is another object. */
+  readonly updateTime: UnixSeconds;
+  /** When the Broker removed it, by its own clock. */
+  readonly removed: UnixSeconds;
+  /** The last second at which anybody can have the object. */
+  readonly expires: UnixSeconds;
+  /** Seconds; 0 = the object would never have expired (SOIF-6.7). */
+  readonly timeToLive: number;
 }
 
 export const schemaCodec = codec<SchemaRecord>('Schema', (w) => ({ kind: w.kind, version: int(w.version) }));
@@ -146,6 +203,12 @@ export const schemaCodec = codec<SchemaRecord>('Schema', (w) => ({ kind: w.kind,
 export const gathererCountersCodec = codec<GathererCounters>('GathererCounters', (w) => ({
   summaries: int(w.summaries),
   tombstones: int(w.tombstones),
+}));
+
+export const linkCountersCodec = codec<LinkCounters>('LinkCounters', (w) => ({
+  documents: int(w.documents),
+  servers: int(w.servers),
+  changes: int(w.changes),
 }));
 
 export const summaryCodec = codec<Required<SummaryRecord>>('Summary', (w) => ({
@@ -222,6 +285,25 @@ export const documentCodec = codec<Omit<DocumentRecord, 'url'>>('Document', (w) 
   size: int(w.size),
   links: w.links.map(({ url, hop }) => ({ url, hop })),
   rulesDigest: w.rulesDigest,
+  referenced: w.referenced,
+  objects: w.objects,
+}));
+
+/** The URL is in the row's key. */
+export const referenceDocumentCodec = codec<ReferenceDocument>('ReferenceDocument', (w) => ({
+  id: int(w.id),
+  server: int(w.server),
+  time: int(w.time),
+  checkTime: int(w.checkTime),
+  length: int(w.length),
+}));
+
+export const referenceServerCodec = codec<{ readonly id: number }>('ReferenceServer', (w) => ({
+  id: int(w.id),
+}));
+
+export const referenceLinksCodec = codec<{ readonly ids: Uint8Array }>('ReferenceLinks', (w) => ({
+  ids: w.ids,
 }));
 
 export const queuedUriCodec = codec<QueuedUri>('QueuedUri', (w) => ({
@@ -247,22 +329,44 @@ export const brokerCountersCodec = codec<BrokerCounters>('BrokerCounters', (w) =
   sequence: int(w.sequence),
   nextOid: int(w.nextOid),
   trimmed: int(w.trimmed),
+  lastChange: int(w.lastChange),
+  removals: int(w.removals),
 }));
 
 /** The OID is in the row's key. */
-export const registryEntryCodec = codec<Omit<RegistryEntry, 'oid'>>('RegistryEntry', (w) => ({
+export const registryEntryCodec = codec<Omit<RegistryEntry, 'oid'>>('RegistryEntry', (w) => {
+  const updateTime = int(w.updateTime);
+  const changed = int(w.changed) || updateTime;
+  return {
+    url: w.url,
+    gathererName: w.gathererName,
+    gathererHost: w.gathererHost,
+    gathererVersion: w.gathererVersion,
+    updateTime,
+    lastModificationTime: int(w.lastModificationTime),
+    refreshRate: int(w.refreshRate),
+    timeToLive: int(w.timeToLive),
+    md5: w.md5,
+    description: w.description,
+    type: w.type,
+    length: int(w.length),
+    changed,
+    contentChanged: int(w.contentChanged) || changed,
+    contentTime: int(w.contentTime) || updateTime,
+  };
+});
+
+/** The digest in the row's key is made of what is here. */
+export const removalCodec = codec<Removal>('Removal', (w) => ({
   url: w.url,
   gathererName: w.gathererName,
   gathererHost: w.gathererHost,
   gathererVersion: w.gathererVersion,
-  updateTime: int(w.updateTime),
-  lastModificationTime: int(w.lastModificationTime),
-  refreshRate: int(w.refreshRate),
-  timeToLive: int(w.timeToLive),
   md5: w.md5,
-  description: w.description,
-  type: w.type,
-  length: int(w.length),
+  updateTime: int(w.updateTime),
+  removed: int(w.removed),
+  expires: int(w.expires),
+  timeToLive: int(w.timeToLive),
 }));
 
 export const urlObjectsCodec = codec<{ readonly oids: readonly number[] }>('UrlObjects', (w) => ({

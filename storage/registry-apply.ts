@@ -10,6 +10,7 @@ import {
   readBookkeeping,
   sameGatherer,
 } from './registry.js';
+import { type RemovalIdentity, relayedRemoval, removalIdentity, removalOf } from './registry-removals.js';
 import type { RegistryRows } from './registry-rows.js';
 
 /** One object of a collected stream: `object` decoded, `bytes` as received. */
@@ -42,8 +43,20 @@ type Outcome = keyof ApplyCounts | 'unknown' | { readonly rejected: string };
 /** Told what becomes of each change, in their order, before the batch is written. */
 export type ApplyObserver = (change: CollectedChange, outcome: keyof ApplyCounts | 'unknown') => void;
 
+/** Where changes come from. */
+export interface ApplyOptions {
+  /**
+   * They come from another Broker, not from the Gatherer whose objects they are (BT-23). What a Gatherer sends, exists. What
+   * a Broker sends, may be what a third one has not yet heard is gone: there a removal counts, up to its own Update-Time.
+   */
+  readonly relayed?: boolean;
+}
+
 interface ReadChange extends CollectedChange {
+  readonly relayed: boolean;
   readonly book: Bookkeeping;
+  /** Of the object's removal; undefined when the object does not name its Gatherer. */
+  readonly identity: RemovalIdentity | undefined;
   /** What the Registry would say, but for the OID, which is 0. */
   readonly entry: RegistryEntry;
   readonly mark: ContentMark | undefined;
@@ -66,8 +79,9 @@ export async function applyChanges(
   rows: RegistryRows,
   changes: readonly CollectedChange[],
   observe?: ApplyObserver,
+  { relayed = false }: ApplyOptions = {},
 ): Promise<ApplyResult> {
-  const read = changes.map(readChange);
+  const read = changes.map((change) => readChange(change, relayed));
   await loadFor(rows, read);
 
   const counts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
@@ -88,10 +102,11 @@ export async function applyChanges(
   return { ...counts, reasons, unknown };
 }
 
-function readChange({ kind, object, bytes }: CollectedChange): ReadChange {
+function readChange({ kind, object, bytes }: CollectedChange, relayed: boolean): ReadChange {
   const book = readBookkeeping(object);
   const entry = entryOf(0, object, book, bytes.length);
-  return { kind, object, bytes, book, entry, mark: contentMark(entry) };
+  const identity = removalIdentity(object.url, book.gathererName, book.gathererHost);
+  return { kind, object, bytes, relayed, book, identity, entry, mark: contentMark(entry) };
 }
 
 async function loadFor(rows: RegistryRows, changes: readonly ReadChange[]): Promise<void> {
@@ -101,6 +116,7 @@ async function loadFor(rows: RegistryRows, changes: readonly ReadChange[]): Prom
     changes.map((change) => change.entry.url),
     updates.flatMap((change) => change.mark ?? []),
   );
+  await rows.loadRemovals(changes.flatMap((change) => change.identity ?? []));
   if (refreshes.length === 0) return;
 
   // A refreshed entry gets another mark: that of the stored entry, or of one that this call brings, at the new time.
@@ -135,10 +151,12 @@ function applyOne(rows: RegistryRows, change: ReadChange): Outcome {
   }
 }
 
-function update(rows: RegistryRows, { book, entry, mark, bytes }: ReadChange): Outcome {
-  // SOIF-6.5, BRK-7.9, GATHERD-13.9
+function update(rows: RegistryRows, change: ReadChange): Outcome {
+  const { book, entry, mark, bytes } = change;
+  // SOIF-6.5, BRK-7.9, BT-24, GATHERD-13.9
   const missing = missingAttributes(book);
   if (missing.length > 0) return { rejected: `no readable ${missing.join(', ')}` };
+  if (isGone(rows, change)) return 'duplicates';
 
   const old = rows.entriesOf(entry.url).find((other) => sameGatherer(other, book));
   if (old !== undefined && isKnown(old, entry)) return 'duplicates';
@@ -146,7 +164,7 @@ function update(rows: RegistryRows, { book, entry, mark, bytes }: ReadChange): O
   // SOIF-6.6: the same content under another URL. This Gatherer's former object of the URL is outdated by it all the same.
   const holder = rows.holderOf(mark);
   if (holder !== undefined && holder !== old?.oid) {
-    if (old !== undefined) rows.remove(old);
+    if (old !== undefined) removeForGood(rows, old);
     return 'duplicates';
   }
   rows.put({ ...entry, oid: old?.oid ?? rows.newOid() }, bytes);
@@ -160,18 +178,19 @@ function isKnown(old: RegistryEntry, entry: RegistryEntry): boolean {
 }
 
 /** GATHERD-13.8: renews the times of a known object and leaves its content alone. */
-function refresh(rows: RegistryRows, { object, book }: ReadChange): Outcome {
+function refresh(rows: RegistryRows, change: ReadChange): Outcome {
+  const { object, book } = change;
   const { updateTime } = book;
   if (updateTime === undefined) return { rejected: 'no readable Update-Time' };
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
-  if (known.length === 0) return 'unknown';
+  if (known.length === 0) return isGone(rows, change) ? 'duplicates' : 'unknown';
 
   const older = known.filter((entry) => entry.updateTime < updateTime);
   for (const entry of older) {
     const stored = rows.object(entry.oid);
     if (stored === undefined) return { rejected: `object ${entry.oid} has no stored bytes` };
     const bytes = renewBytes(stored, object);
-    rows.put({ ...renew(entry, book), length: bytes.length }, bytes);
+    rows.put({ ...renew(entry, book), length: bytes.length }, bytes, true);
   }
   return older.length > 0 ? 'refreshed' : 'duplicates';
 }
@@ -197,14 +216,34 @@ function renewBytes(stored: Uint8Array, source: SoifObject): Uint8Array {
 }
 
 /** GATHERD-13.8, SOIF-8.4: the URL and, as far as it is said, the Gatherer name the objects. An older deletion is stale. */
-function remove(rows: RegistryRows, { object, book }: ReadChange): Outcome {
-  const doomed = rows
-    .entriesOf(object.url)
-    .filter((entry) => sameGatherer(entry, book) && !isNewer(entry, book.updateTime));
-  for (const entry of doomed) rows.remove(entry);
-  return doomed.length > 0 ? 'deleted' : 'duplicates';
+function remove(rows: RegistryRows, change: ReadChange): Outcome {
+  const { object, book } = change;
+  const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
+  const doomed = known.filter((entry) => !isNewer(entry, book.updateTime));
+  for (const entry of doomed) removeForGood(rows, entry, book.updateTime);
+  if (doomed.length > 0) return 'deleted';
+
+  // BT-27: there is nothing to delete; but a third Broker may still send it.
+  if (change.relayed && known.length === 0 && !isGone(rows, change)) {
+    const removal = relayedRemoval(object.url, book, rows.now);
+    if (removal !== undefined) rows.keepRemoval(removal);
+  }
+  return 'duplicates';
 }
 
 function isNewer(entry: RegistryEntry, time: UnixSeconds | undefined): boolean {
   return time !== undefined && entry.updateTime > time;
+}
+
+/** Whether another Broker speaks of an object whose removal, of the same or a later Update-Time, is known here. */
+function isGone(rows: RegistryRows, { relayed, identity, book }: ReadChange): boolean {
+  const removal = relayed ? rows.removal(identity) : undefined;
+  return removal !== undefined && removal.updateTime >= (book.updateTime ?? 0);
+}
+
+/** Removes an object and remembers that, so that other Brokers can be told (BT-5). */
+export function removeForGood(rows: RegistryRows, entry: RegistryEntry, saidTime?: UnixSeconds): void {
+  rows.remove(entry);
+  const removal = removalOf(entry, rows.now, saidTime);
+  if (removal !== undefined) rows.keepRemoval(removal);
 }

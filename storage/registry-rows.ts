@@ -1,4 +1,5 @@
 import { StorageError } from '../protocols/errors.js';
+import type { UnixSeconds } from '../protocols/time.js';
 import { oidKey, orderedKey, orderedOidKey, TABLE, textKey } from './keys.js';
 import type { Level, RowChange } from './level.js';
 import {
@@ -7,10 +8,20 @@ import {
   changeCodec,
   contentMarkCodec,
   type RegistryEntry,
+  type Removal,
   registryEntryCodec,
+  removalCodec,
   urlObjectsCodec,
 } from './records.js';
 import { type ContentMark, contentMark, contentMarkKey, lastValidSecond } from './registry.js';
+import {
+  identityOfEntry,
+  type RemovalIdentity,
+  removalExpiryKey,
+  removalIdentity,
+  removalKey,
+  removalTimeKey,
+} from './registry-removals.js';
 
 export const BROKER_COUNTERS_KEY = textKey(TABLE.system, 'counters');
 const OID_MAX = 0xffff_ffff;
@@ -22,8 +33,9 @@ const EMPTY = new Uint8Array(0);
  *
  *     url row  --> OIDs --> entry, object
  *     mark row --> OID      (Gatherer, version, Update-Time, MD5)
- *     expiry, time          one key each
+ *     expiry, time, copy    one key each
  *     change log            one row each time
+ *     removal               one row, and one key each for its time and its expiry
  */
 export class RegistryRows {
   readonly #level: Level;
@@ -32,12 +44,17 @@ export class RegistryRows {
   readonly #marks = new Map<ContentMark, number>();
   readonly #entries = new Map<number, RegistryEntry>();
   readonly #objects = new Map<number, Uint8Array>();
+  /** Undefined = there is none. */
+  readonly #removals = new Map<RemovalIdentity, Removal | undefined>();
   readonly #changes: RowChange[] = [];
   #counters: BrokerCounters;
+  /** When the batch happens, by the store's clock: that of the Broker, but never before a change that is there (BT-4). */
+  readonly now: UnixSeconds;
 
-  constructor(level: Level, counters: BrokerCounters) {
+  constructor(level: Level, counters: BrokerCounters, now: UnixSeconds) {
     this.#level = level;
     this.#counters = counters;
+    this.now = Math.max(now, counters.lastChange);
   }
 
   /** As they will be when the batch is written. */
@@ -72,6 +89,17 @@ export class RegistryRows {
     unknown.forEach((mark, i) => {
       const bytes = rows[i];
       this.#marks.set(mark, bytes === undefined ? 0 : contentMarkCodec.decode(bytes).oid);
+    });
+  }
+
+  /** Loads what is remembered of these objects' removals. */
+  async loadRemovals(identities: readonly RemovalIdentity[]): Promise<void> {
+    if (this.#counters.removals === 0) return;
+    const unique = [...new Set(identities)].filter((identity) => !this.#removals.has(identity));
+    const rows = await this.#level.getMany(unique.map(removalKey));
+    unique.forEach((identity, i) => {
+      const bytes = rows[i];
+      this.#removals.set(identity, bytes && removalCodec.decode(bytes));
     });
   }
 
@@ -118,7 +146,17 @@ export class RegistryRows {
     return (mark && this.#marks.get(mark)) || undefined;
   }
 
+  /** What is remembered of the removal of an object that was loaded. */
+  removal(identity: RemovalIdentity | undefined): Removal | undefined {
+    return identity === undefined ? undefined : this.#removals.get(identity);
+  }
+
   // ---- changing ----
+
+  /** Makes sure that no later change happens before {@link now}. */
+  touch(): void {
+    if (this.#counters.lastChange !== this.now) this.#counters = { ...this.#counters, lastChange: this.now };
+  }
 
   newOid(): number {
     const oid = this.#counters.nextOid;
@@ -127,12 +165,25 @@ export class RegistryRows {
     return oid;
   }
 
-  /** Stores an entry and its object, in place of the entry of the same OID. */
-  put(entry: RegistryEntry, bytes: Uint8Array): void {
-    const old = this.#entries.get(entry.oid);
+  /**
+   * Stores an entry and its object, in place of the entry of the same OID, and forgets the removal of an earlier one.
+   *
+   * @param refreshed that the content is what it was (BT-21)
+   */
+  put(given: RegistryEntry, bytes: Uint8Array, refreshed = false): void {
+    const old = this.#entries.get(given.oid);
+    const same = refreshed ? old : undefined;
+    const entry: RegistryEntry = {
+      ...given,
+      changed: this.now,
+      contentChanged: same?.contentChanged ?? this.now,
+      contentTime: same?.contentTime ?? given.updateTime,
+    };
+    this.touch();
     if (old === undefined) {
       this.#setUrl(entry.url, [...(this.#urls.get(entry.url) ?? []), entry.oid]);
       this.#counters = { ...this.#counters, objects: this.#counters.objects + 1 };
+      this.forgetRemoval(identityOfEntry(entry));
     } else {
       this.#dropIndexes(old);
     }
@@ -140,6 +191,7 @@ export class RegistryRows {
     this.#put(oidKey(TABLE.entries, oid), registryEntryCodec.encode(record));
     this.#put(oidKey(TABLE.objects, oid), bytes);
     this.#put(orderedOidKey(TABLE.times, entry.updateTime, oid), EMPTY);
+    this.#put(orderedOidKey(TABLE.copies, entry.changed, oid), EMPTY);
     const expiry = lastValidSecond(entry);
     if (expiry !== undefined) this.#put(orderedOidKey(TABLE.expiries, expiry, oid), EMPTY);
     const mark = contentMark(entry);
@@ -154,6 +206,7 @@ export class RegistryRows {
 
   remove(entry: RegistryEntry): void {
     const { oid, url } = entry;
+    this.touch();
     this.#dropIndexes(entry);
     this.#delete(oidKey(TABLE.entries, oid));
     this.#delete(oidKey(TABLE.objects, oid));
@@ -165,6 +218,30 @@ export class RegistryRows {
     this.#objects.delete(oid);
     this.#counters = { ...this.#counters, objects: this.#counters.objects - 1 };
     this.#log(oid, true);
+  }
+
+  /** Remembers a removal, in place of an earlier one of the same object. */
+  keepRemoval(removal: Removal): void {
+    const { url, gathererName, gathererHost, removed, expires } = removal;
+    const identity = removalIdentity(url, gathererName, gathererHost) ?? '';
+    this.forgetRemoval(identity);
+    this.touch();
+    this.#put(removalKey(identity), removalCodec.encode(removal));
+    this.#put(removalTimeKey(removed, identity), EMPTY);
+    this.#put(removalExpiryKey(expires, identity), EMPTY);
+    this.#removals.set(identity, removal);
+    this.#counters = { ...this.#counters, removals: this.#counters.removals + 1 };
+  }
+
+  /** Forgets a removal that was loaded, if there is one. */
+  forgetRemoval(identity: RemovalIdentity): void {
+    const removal = this.#removals.get(identity);
+    if (removal === undefined) return;
+    this.#delete(removalKey(identity));
+    this.#delete(removalTimeKey(removal.removed, identity));
+    this.#delete(removalExpiryKey(removal.expires, identity));
+    this.#removals.set(identity, undefined);
+    this.#counters = { ...this.#counters, removals: this.#counters.removals - 1 };
   }
 
   /** A row beside the registry's own, in the same batch. */
@@ -191,6 +268,7 @@ export class RegistryRows {
 
   #dropIndexes(entry: RegistryEntry): void {
     this.#delete(orderedOidKey(TABLE.times, entry.updateTime, entry.oid));
+    this.#delete(orderedOidKey(TABLE.copies, entry.changed, entry.oid));
     const expiry = lastValidSecond(entry);
     if (expiry !== undefined) this.#delete(orderedOidKey(TABLE.expiries, expiry, entry.oid));
     const mark = contentMark(entry);

@@ -42,7 +42,10 @@ export function missingAttributes(book: Bookkeeping): string[] {
   return missing;
 }
 
-/** The Registry's entry of an object whose required attributes are there; absent times get the defaults of SOIF-6.2. */
+/**
+ * The Registry's entry of an object whose required attributes are there; absent times get the defaults of SOIF-6.2. When it
+ * changed is filled in when it is put.
+ */
 export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, length: number): RegistryEntry {
   return {
     oid,
@@ -58,6 +61,9 @@ export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, leng
     description: words(object, 'Description') ?? '',
     type: words(object, 'Type') ?? '',
     length,
+    changed: 0,
+    contentChanged: 0,
+    contentTime: 0,
   };
 }
 

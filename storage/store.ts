@@ -1,13 +1,16 @@
 import { UsageError } from '../protocols/errors.js';
 import type { UnixSeconds } from '../protocols/time.js';
-import { GathererBatch, type SummaryChange } from './batch.js';
+import { type BatchContent, GathererBatch } from './batch.js';
 import { DocumentStore } from './documents.js';
 import { TABLE, tableRange } from './keys.js';
-import { Level, type LevelOptions, type RowChange } from './level.js';
+import { Level, type LevelOptions } from './level.js';
+import { LinkTables } from './link-tables.js';
 import { MetaStore } from './meta.js';
 import { type PublishOptions, publishGeneration } from './publish.js';
+import { publishReferences } from './publish-references.js';
 import { WorkQueueStore } from './queues.js';
 import { type GathererCounters, gathererCountersCodec } from './records.js';
+import type { PublishedReferences, ReferencesBuilderOptions } from './references/index.js';
 import { SeenStore } from './seen.js';
 import { COUNTERS_KEY, readCounters, SummaryStore } from './summaries.js';
 import { summaryRows } from './summary-changes.js';
@@ -16,8 +19,7 @@ import { TombstoneStore } from './tombstones.js';
 export interface GathererStoreOptions extends PublishOptions, Omit<LevelOptions, 'kind' | 'multithreading'> {}
 
 interface PendingBatch {
-  readonly summaries: readonly SummaryChange[];
-  readonly rows: readonly RowChange[];
+  readonly content: BatchContent;
   readonly sync: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -37,6 +39,7 @@ export class GathererStore implements AsyncDisposable {
   readonly queues: WorkQueueStore;
   readonly seen: SeenStore;
   readonly meta: MetaStore;
+  readonly links: LinkTables;
   readonly #level: Level;
   readonly #options: GathererStoreOptions;
   readonly #pending: PendingBatch[] = [];
@@ -45,7 +48,12 @@ export class GathererStore implements AsyncDisposable {
   #counters: GathererCounters;
   #closed = false;
 
-  private constructor(level: Level, counters: GathererCounters, options: GathererStoreOptions) {
+  private constructor(
+    level: Level,
+    counters: GathererCounters,
+    links: LinkTables,
+    options: GathererStoreOptions,
+  ) {
     this.#level = level;
     this.#counters = counters;
     this.#options = options;
@@ -55,12 +63,13 @@ export class GathererStore implements AsyncDisposable {
     this.queues = new WorkQueueStore(level);
     this.seen = new SeenStore(level);
     this.meta = new MetaStore(level);
+    this.links = links;
   }
 
   /** @throws StorageError when the directory is in use, damaged, another kind of store, or of a newer schema. */
   static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
     const level = await Level.open(directory, { ...options, kind: 'gatherer' });
-    return new GathererStore(level, await readCounters(level), options);
+    return new GathererStore(level, await readCounters(level), await LinkTables.open(level), options);
   }
 
   /** Drops the tombstones of objects that nobody can have any more. */
@@ -75,7 +84,7 @@ export class GathererStore implements AsyncDisposable {
   }
 
   batch(): GathererBatch {
-    return new GathererBatch((summaries, rows, sync) => this.#commit(summaries, rows, sync));
+    return new GathererBatch((content, sync) => this.#commit(content, sync));
   }
 
   /**
@@ -106,11 +115,31 @@ export class GathererStore implements AsyncDisposable {
     return publication;
   }
 
+  /**
+   * Makes the documents and links of now a generation of references in `DATA/references` (R-8 to R-17), if anything changed since
+   * the last time. On failure the former one stays.
+   *
+   * @param data the data directory
+   * @returns undefined when nothing changed
+   */
+  publishReferences(
+    data: string,
+    options: ReferencesBuilderOptions = {},
+  ): Promise<PublishedReferences | undefined> {
+    if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
+    const publication = this.#publishing.then(async () => {
+      await this.#writing;
+      return publishReferences(this, this.links.changes, data, options);
+    });
+    this.#publishing = publication.catch(() => undefined);
+    return publication;
+  }
+
   /** Waits for batches and publications under way, then closes the files. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#writing;
     await this.#publishing;
+    await this.#writing;
     await this.#level.close();
   }
 
@@ -118,10 +147,10 @@ export class GathererStore implements AsyncDisposable {
     return this.close();
   }
 
-  #commit(summaries: readonly SummaryChange[], rows: readonly RowChange[], sync: boolean): Promise<void> {
+  #commit(content: BatchContent, sync: boolean): Promise<void> {
     if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
     return new Promise((resolve, reject) => {
-      this.#pending.push({ summaries, rows, sync, resolve, reject });
+      this.#pending.push({ content, sync, resolve, reject });
       this.#writing ??= this.#drain();
     });
   }
@@ -146,8 +175,10 @@ export class GathererStore implements AsyncDisposable {
   #takeGroup(): PendingBatch[] {
     let rows = 0;
     let taken = 0;
-    for (const batch of this.#pending) {
-      rows += batch.rows.length + 2 * batch.summaries.length;
+    for (const { content } of this.#pending) {
+      rows += content.rows.length + 2 * content.summaries.length;
+      for (const change of content.references)
+        rows += change.kind === 'put' ? change.document.links.length : 1;
       if (taken > 0 && rows > GROUP_ROWS) break;
       taken++;
     }
@@ -155,9 +186,13 @@ export class GathererStore implements AsyncDisposable {
   }
 
   async #writeGroup(group: readonly PendingBatch[]): Promise<void> {
-    const changes = group.flatMap((batch) => batch.summaries);
-    const { rows, counters } = await summaryRows(this.#level, changes, this.#counters);
-    for (const batch of group) for (const row of batch.rows) rows.push(row);
+    const summaries = group.flatMap(({ content }) => content.summaries);
+    const references = group.flatMap(({ content }) => content.references);
+    const changed = await summaryRows(this.#level, summaries, this.#counters);
+    const linked = await this.links.rows(references);
+    const { rows, counters } = changed;
+    for (const row of linked.rows) rows.push(row);
+    for (const { content } of group) for (const row of content.rows) rows.push(row);
     if (
       counters.summaries !== this.#counters.summaries ||
       counters.tombstones !== this.#counters.tombstones
@@ -168,6 +203,7 @@ export class GathererStore implements AsyncDisposable {
       rows,
       group.some((batch) => batch.sync),
     );
+    linked.written();
     this.#counters = counters;
   }
 }

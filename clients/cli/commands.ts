@@ -75,10 +75,53 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./dumpregistry.js')).dumpregistryCommand(),
   },
   {
+    name: 'mkbrokerstats',
+    group: 'running',
+    summary: "make a page of a stopped broker's statistics",
+    load: async () => (await import('./mkbrokerstats.js')).mkbrokerstatsCommand(),
+  },
+  {
+    name: 'registry',
+    group: 'running',
+    summary: "read, write, check and repair an original broker's directory",
+    load: async () => (await import('./registry.js')).registryCommand(),
+  },
+  {
+    name: 'refererd',
+    group: 'running',
+    summary: 'serve who links to whom',
+    load: async () => (await import('./refererd.js')).refererdCommand(),
+  },
+  {
+    name: 'turtle-passwd',
+    originals: ['turtle_passwd'],
+    group: 'running',
+    summary: 'edit the user base of a references server',
+    load: async () => (await import('./turtle-passwd.js')).turtlePasswdCommand(),
+  },
+  {
     name: 'query',
     group: 'asking',
     summary: 'ask a broker',
     load: async () => (await import('./query.js')).queryCommand(),
+  },
+  {
+    name: 'references',
+    group: 'asking',
+    summary: 'ask a references server who links to whom',
+    load: async () => (await import('./references.js')).referencesCommand(),
+  },
+  {
+    name: 'bulk',
+    group: 'asking',
+    summary: "fetch a broker's objects, or what changed of them",
+    load: async () => (await import('./bulk.js')).bulkCommand(),
+  },
+  {
+    name: 'compare',
+    group: 'asking',
+    summary: 'find out where two brokers differ',
+    load: async () => (await import('./compare.js')).compareCommand(),
   },
   {
     name: 'brkclient',
@@ -91,6 +134,44 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'asking',
     summary: "fetch a Gatherer's summaries as one SOIF stream",
     load: async () => (await import('./gather.js')).gatherCommand(),
+  },
+  {
+    name: 'urlget',
+    group: 'asking',
+    summary: 'fetch one document, whatever the access method',
+    load: async () => (await import('./urlget.js')).urlgetCommand(),
+  },
+  {
+    name: 'urlpurge',
+    group: 'asking',
+    summary: 'empty the disk cache of urlget and the Gatherer',
+    load: async () => (await import('./urlpurge.js')).urlpurgeCommand(),
+  },
+  {
+    name: 'ftpget',
+    group: 'asking',
+    summary: 'fetch a file or a directory by FTP',
+    load: async () => (await import('./ftpget.js')).ftpgetCommand(),
+  },
+  {
+    name: 'gopherget',
+    originals: ['gopherget.pl'],
+    group: 'asking',
+    summary: 'fetch a document or a menu by Gopher',
+    load: async () => (await import('./gopherget.js')).gophergetCommand(),
+  },
+  {
+    name: 'newsget',
+    originals: ['newsget.pl'],
+    group: 'asking',
+    summary: 'fetch articles and group summaries by NNTP',
+    load: async () => (await import('./newsget.js')).newsgetCommand(),
+  },
+  {
+    name: 'essence',
+    group: 'asking',
+    summary: 'tell types, unpack, and summarise files and URLs',
+    load: async () => (await import('./essence.js')).essenceCommand(),
   },
   {
     name: 'soif',
@@ -202,10 +283,34 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./db/publish.js')).mkgathererstatsCommand(),
   },
   {
+    name: 'links',
+    group: 'databases',
+    summary: 'load documents and links into a published link graph, write them back',
+    load: async () => (await import('./links.js')).linksCommand(),
+  },
+  {
+    name: 'pagerank',
+    group: 'databases',
+    summary: 'rank the documents of the published link graph',
+    load: async () => (await import('./pagerank.js')).pagerankCommand(),
+  },
+  {
     name: 'conformance',
     group: 'testing',
     summary: "test anybody's gatherd, client or SOIF against the specification",
     load: async () => (await import('./conformance.js')).conformanceCommand(),
+  },
+  {
+    name: 'url',
+    group: 'testing',
+    summary: 'what the crawl makes of a URI: canonical form, SURT, fingerprint, queue',
+    load: async () => (await import('./url.js')).urlCommand(),
+  },
+  {
+    name: 'robots',
+    group: 'testing',
+    summary: 'what a robots.txt allows, and by which line',
+    load: async () => (await import('./robots.js')).robotsCommand(),
   },
 ];
 

@@ -28,6 +28,7 @@ Examples:
   harvest conformance gatherd localhost:8500                  judge the gatherd there
   harvest conformance gatherd localhost --only 'compression/*' --only GATHERD-4.3
   harvest conformance gatherd-client -- gather {host} {port}  judge a client: a command that fetches everything
+  harvest conformance bulk localhost:8501                    judge a Broker that others collect from
   harvest conformance soif All-Templates.gz                   judge a stream
 
 Exit status: 0 no MUST failed (with --strict: no SHOULD either), 1 one failed, 2 usage, 3 nobody is there.

@@ -20,6 +20,7 @@ import {
   DebugFlags,
   runningProcess,
 } from '../../servers/host/index.js';
+import type { PublishedReferences } from '../../storage/references/index.js';
 import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './progress.js';
@@ -28,7 +29,8 @@ import { HARVEST_PROGRAM, startGatherd } from './start-gatherd.js';
 const HELP = `
 FILE is a Gatherer's configuration file. Its documents are gathered once, the summaries are published, and gatherd is
 started in the background on Gatherer-Port, unless one is running (it serves the new summaries by itself) or Gatherd-Inetd
-is set. An interrupted run is finished by the next one; documents whose Refresh-Rate is not over are left alone.
+is set. The links that were found are published beside them, for "harvest refererd --data DIR" (unless FILE says References: off).
+An interrupted run is finished by the next one; documents whose Refresh-Rate is not over are left alone.
 
 In Top-Directory (default: FILE's directory) it writes log.gatherer, log.errors, and the scripts RunGatherer, for cron, and
 RunGatherd, for the boot file; a script that was changed (its "Written by" line is gone) is left as it is.
@@ -54,6 +56,14 @@ interface GathererCliOptions {
   readonly host: string;
   readonly json: boolean;
   readonly debug: readonly string[];
+}
+
+/** What was published. */
+interface Published {
+  readonly generation: number;
+  readonly objects: number;
+  /** Undefined when no link changed. */
+  readonly references: PublishedReferences | undefined;
 }
 
 /** The gatherd that serves what was gathered. */
@@ -95,7 +105,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
   const stop = stopSignal();
   const progress = GatherProgress.start();
   let gathered: GatherReport;
-  let published: { readonly generation: number; readonly objects: number };
+  let published: Published;
   try {
     await using gatherer = await Gatherer.open({
       directory: config.dataDirectory,
@@ -108,8 +118,9 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     gathered = await gatherer.run(stop);
     progress.phase('publish');
     const generation = await gatherer.publish();
+    const references = await gatherer.publishReferences(stop);
     await writeExportFiles(config.dataDirectory, Math.floor(Date.now() / 1000));
-    published = { generation, objects: gatherer.store.summaries.count };
+    published = { generation, objects: gatherer.store.summaries.count, references };
   } catch (error) {
     if (!stop.aborted) throw error;
     process.stderr.write('gatherer: stopped; what was gathered is kept, the next run goes on from here\n');
@@ -197,7 +208,7 @@ async function ensureGatherd(
 
 function sentence(
   { counts, seconds, resumed }: GatherReport,
-  { generation, objects }: { readonly generation: number; readonly objects: number },
+  { generation, objects, references }: Published,
   daemon: Daemon | undefined,
 ): string {
   const { summarized, unchanged, kept, rejected, failed } = counts;
@@ -205,6 +216,10 @@ function sentence(
     `${resumed ? 'Went on' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, ${rejected} rejected, ${failed} failed in ${seconds.toFixed(1)} s`,
     `Published generation ${generation}: ${objects} objects`,
   ];
+  if (references !== undefined) {
+    const { links, documents } = references;
+    lines.push(`Published references ${references.generation}: ${links} links, ${documents} documents`);
+  }
   if (daemon !== undefined) {
     const how = daemon.started ? 'started' : 'was running';
     lines.push(`gatherd ${how}: ${daemon.address}, process ${daemon.pid}`);

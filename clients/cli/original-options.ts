@@ -15,10 +15,13 @@ const ORIGINAL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'in.gatherd': GATHERD,
   'kill-gatherd': { '-dir': '--dir' },
   gatherer: { '-force': '--force' },
+  // E-117: an option with a value that may be left out would swallow the file behind it.
+  essence: { '--full-text=raw': '--raw-text' },
   cleandb: { '-truncate': '--truncate' },
   broker: { '-new': '--new', '-nocol': '--nocol' },
   'broker-restart': { '-password': '--password' },
   dumpregistry: { '-count': '--count' },
+  ftpget: { '-htmlify': '--htmlify' },
 };
 
 /**

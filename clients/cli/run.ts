@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../../servers/all-in-one/index.js';
 import { createLogger, type Logger } from '../../servers/host/index.js';
+import type { PublishedReferences } from '../../storage/references/index.js';
 import { EXIT } from './exit.js';
 import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
 import { GatherProgress } from './progress.js';
@@ -30,6 +31,9 @@ documents and those of its dependencies are gathered, so a first look needs no n
 Everything is kept below --data. A second run on the same directory goes on from what is there: a run that was
 interrupted is finished, documents whose Refresh-Rate is not over are left alone, the others are asked for conditionally.
 
+The links of http, https, ftp and gopher documents are published in gatherer/ below --data, for the references server; result
+pages say how many documents link to each. harvest pagerank --data DIR/gatherer ranks them.
+
 Examples:
   harvest run                                      look around on local documents
   harvest run http://www.example.org/              at most 250 pages of one host, one a second
@@ -46,7 +50,7 @@ export function runCommand(): Command {
   return new Command('run')
     .summary('gather documents, serve the summaries, search them: everything in one process')
     .description(
-      'Gathers documents, exports their summaries by gatherd, collects them in a broker, serves a search page.',
+      'Gathers documents, exports their summaries by gatherd, collects them in a broker, serves a search page and who links to whom.',
     )
     .argument('[root...]', 'URL, directory or Gatherer configuration file')
     .option('--data <dir>', 'where everything is kept', './data')
@@ -56,7 +60,7 @@ export function runCommand(): Command {
     )
     .option('--broker-port <port>', 'broker; 0 = any free port, here and everywhere', portOption, 8501)
     .option('--web-port <port>', 'search page', portOption, 8080)
-    .option('--references-port <port>', 'references server (reserved)', portOption, 3324)
+    .option('--references-port <port>', 'references server: who links to whom', portOption, 3324)
     .option('--once', 'gather, publish, collect, print the counts as one JSON line, exit', false)
     .option('--delay <seconds>', 'between contacts with a server (default: 1; local files 0)', secondsOption)
     .option('--depth <steps>', 'steps from each root; 0 = no limit (default: 0)', integerOption)
@@ -109,6 +113,7 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     gatherdPort: options.gatherdPort ?? config.gathererPort,
     brokerPort: options.brokerPort,
     webPort: options.webPort,
+    referencesPort: options.referencesPort,
     config,
     gatherer: { queuesPerHost: options.connections, force: options.force },
     log: (name) => logger(name, options),
@@ -140,6 +145,7 @@ const LOGS = {
   gatherer: { program: 'essence', file: 'gatherer/log.gatherer' },
   errors: { program: 'essence', file: 'gatherer/log.errors' },
   gatherd: { program: 'gatherd', file: 'gatherer/gatherd.log' },
+  refererd: { program: 'refererd', file: 'gatherer/refererd.log' },
   broker: { program: 'broker', file: 'broker/broker.out' },
   web: { program: 'web', file: 'broker/web.log' },
 } as const;
@@ -156,6 +162,7 @@ function summary({
   gathered,
   generation,
   exported,
+  references,
   collected,
   objects,
 }: CycleReport): Record<string, unknown> {
@@ -176,6 +183,7 @@ function summary({
     roots: gathered.roots,
     generation,
     exported,
+    references: references === undefined ? null : referencesSummary(references),
     collected: {
       received: collected.received,
       added,
@@ -189,7 +197,12 @@ function summary({
   };
 }
 
-function sentence({ gathered, exported, generation, collected, objects }: CycleReport): string {
+/** What was published of the links; null stands for "nothing new". */
+function referencesSummary({ generation, documents, servers, links }: PublishedReferences) {
+  return { generation, documents, servers, links };
+}
+
+function sentence({ gathered, exported, generation, references, collected, objects }: CycleReport): string {
   const { summarized, unchanged, kept, rejected, failed } = gathered.counts;
   const roots = gathered.roots
     .filter(({ refused }) => refused['url-max'] !== undefined)
@@ -200,20 +213,25 @@ function sentence({ gathered, exported, generation, collected, objects }: CycleR
     ...roots,
     `Published generation ${generation}: ${exported} objects. Broker received ${collected.received}, `,
     `left out ${collected.totals.duplicates} duplicates, holds ${objects}.\n`,
+    references === undefined
+      ? ''
+      : `Published ${references.links} links between ${references.documents} documents of ${references.servers} servers.\n`,
   ].join('');
 }
 
-function readyLines({ gatherd, brokerServer, web }: AllInOne): string {
+function readyLines({ gatherd, refererd, brokerServer, web }: AllInOne): string {
   const place = ({ host, port }: { host: string; port: number }): string =>
     `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const broker = place(brokerServer.address);
   const { host, port } = gatherd.address;
   return `ready gatherd=${place(gatherd.address)} broker=${broker} web=${web.url}
+ready refererd=${place(refererd.address)}
 
 What to try next:
   open ${web.url}
   npx harvest query ${broker} 'install and usage'
   npx harvest gather -info ${host} ${port}
   npx harvest gather ${host} ${port} | less
+  npx harvest references --to ${place(refererd.address)} URL
 `;
 }

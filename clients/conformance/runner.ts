@@ -65,18 +65,63 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Runs the cases one after the other. A case that takes too long fails; a defect of the kit itself is thrown. */
+/**
+ * Runs the cases one after the other. A case that takes too long fails; a defect of the kit itself is thrown.
+ *
+ * A peer that says nothing must not cost the time-out of every case: when the first case that waited for it in vain had not
+ * a byte of it, nor any before, or two such cases follow each other, the rest is skipped and says so.
+ */
 export async function* runSuite(
   prepared: PreparedSuite,
   options: RunOptions = {},
 ): AsyncGenerator<CaseResult, void, undefined> {
   const { only = [], timeoutMs = CASE_TIMEOUT_MS, signal } = options;
+  const silence = new Silence();
   for (const bound of selectCases(prepared.cases, only)) {
     signal?.throwIfAborted();
-    const result = await runCase(prepared.suite, bound, timeoutMs, signal);
+    if (silence.reason !== undefined) {
+      yield skipped(prepared.suite, bound, silence.reason);
+      continue;
+    }
+    const transcript = new Transcript();
+    const result = await runCase(prepared.suite, bound, transcript, timeoutMs, signal);
     signal?.throwIfAborted();
+    silence.after(bound, result, transcript);
     yield result;
   }
+}
+
+/** Notices that there is no use in waiting for the peer any more. */
+class Silence {
+  /** Why the cases that follow are skipped. */
+  reason: string | undefined;
+  #everHeard = false;
+  #before: string | undefined;
+
+  after({ id }: CaseDescription, { verdict }: CaseResult, { heard, silent }: Transcript): void {
+    this.#everHeard ||= heard;
+    const inVain = verdict === 'fail' && silent && !heard;
+    if (inVain && (!this.#everHeard || this.#before !== undefined)) {
+      this.reason = `the peer said nothing in ${[this.#before, id].filter((one) => one !== undefined).join(' and ')}`;
+    }
+    this.#before = inVain ? id : undefined;
+  }
+}
+
+function skipped(suite: string, bound: BoundCase, message: string): CaseResult {
+  const { id, title, rules, source, level } = bound;
+  return {
+    suite,
+    id,
+    title,
+    rules,
+    source,
+    level,
+    verdict: 'skip',
+    message,
+    transcript: [],
+    milliseconds: 0,
+  };
 }
 
 /** The cases that one of the patterns names; all when there is none. */
@@ -110,11 +155,11 @@ export function matchesPattern(name: string, pattern: string): boolean {
 async function runCase(
   suite: string,
   bound: BoundCase,
+  transcript: Transcript,
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<CaseResult> {
   const { id, title, rules, source, level } = bound;
-  const transcript = new Transcript();
   const started = performance.now();
   const outcome = await judge(bound, transcript, Math.max(timeoutMs, bound.timeoutMs ?? 0), signal);
   const milliseconds = Math.round(performance.now() - started);
@@ -134,7 +179,10 @@ async function judge(
   const late = new ConnectionError(`no verdict within ${timeoutMs} ms`);
   const abort = () => stop.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
-  const timer = setTimeout(() => stop.abort(late), timeoutMs);
+  const timer = setTimeout(() => {
+    transcript.silence(late.message);
+    stop.abort(late);
+  }, timeoutMs);
   try {
     await Promise.race([bound.run(transcript, stop.signal), aborted(stop.signal)]);
     return { verdict: 'pass' };

@@ -24,14 +24,42 @@ interface Turn {
  */
 export class Transcript {
   readonly #turns: Turn[] = [];
+  readonly #beside: Transcript | undefined;
   #leftOut = 0;
+  #heard = false;
+  #silent = false;
+
+  /** @param beside the transcript of the case, when this one is of a dialogue that its report does not show */
+  constructor(beside?: Transcript) {
+    this.#beside = beside;
+  }
+
+  /** Whether the peer has said anything, be it in a dialogue that is not shown. */
+  get heard(): boolean {
+    return this.#heard;
+  }
+
+  /** Whether the peer was waited for in vain. */
+  get silent(): boolean {
+    return this.#silent;
+  }
 
   sent(bytes: Uint8Array): void {
     this.#add('sent', bytes);
   }
 
   received(bytes: Uint8Array): void {
+    this.#heard = true;
+    if (this.#beside !== undefined) this.#beside.#heard = true;
     this.#add('received', bytes);
+  }
+
+  /** Time is over. The peer was waited for in vain if there was anything to do with it at all. */
+  silence(text: string): void {
+    if (this.#turns.length === 0) return;
+    this.#silent = true;
+    if (this.#beside !== undefined) this.#beside.#silent = true;
+    this.note(text);
   }
 
   /** A remark of the kit: a connection opened, a stream too long to be shown. */

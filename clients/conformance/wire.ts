@@ -183,10 +183,13 @@ export class Wire implements AsyncDisposable {
 
   /** System errors and silence become ConnectionErrors. */
   async #inTime<T>(work: Promise<T>, problem: string): Promise<T> {
-    const { idleMs, signal } = this.#options;
+    const { idleMs, signal, transcript } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new ConnectionError(`${problem} for ${idleMs} ms`)), idleMs);
+      timer = setTimeout(() => {
+        transcript.silence(`${problem} for ${idleMs} ms`);
+        reject(new ConnectionError(`${problem} for ${idleMs} ms`));
+      }, idleMs);
     });
     try {
       return await Promise.race([work, silence]);

@@ -1,21 +1,47 @@
 import { UsageError } from '../../protocols/errors.js';
+import { CachingFetcher } from './cache/caching-fetcher.js';
+import type { DiskCache } from './cache/disk-cache.js';
 import { FileFetcher, type FileFetcherOptions } from './file-fetcher.js';
+import { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
+import { FtpProxyFetcher } from './ftp-proxy-fetcher.js';
+import { GopherFetcher, type GopherFetcherOptions } from './gopher-fetcher.js';
 import { HttpFetcher, type HttpFetcherOptions } from './http-fetcher.js';
 import { LocalMapper, type LocalMapping } from './local-mapping.js';
+import { NewsFetcher, type NewsFetcherOptions } from './news-fetcher.js';
 import type { Fetcher, FetchRequest, FetchResult } from './types.js';
 
-export interface FetcherOptions extends HttpFetcherOptions, FileFetcherOptions {
+export interface FetcherOptions
+  extends HttpFetcherOptions,
+    FileFetcherOptions,
+    FtpFetcherOptions,
+    GopherFetcherOptions,
+    NewsFetcherOptions {
   /** G-71; the first whose prefix fits is tried before the network. */
   readonly localMappings?: readonly LocalMapping[] | undefined;
-  /** Fetchers of further schemes, by scheme without the colon; they are closed with this one. */
+  /** `host:port` of an HTTP proxy that `ftp:` URLs go through (G-84). */
+  readonly ftpProxy?: string | undefined;
+  /** Stands in front of the network (G-98), not of local files; it may be shared with other fetchers. */
+  readonly cache?: DiskCache | undefined;
+  /** Told what went wrong without spoiling a retrieval. */
+  readonly onWarning?: ((sentence: string) => void) | undefined;
+  /** Fetchers of further schemes, or in place of ours, by scheme without the colon; they are closed with this one. */
   readonly schemes?: Readonly<Record<string, Fetcher>> | undefined;
 }
 
-/** A fetcher for `http:`, `https:` and `file:` URLs, for mapped URLs of any scheme, and for what `schemes` adds. */
+/** A fetcher for http, https, FTP, Gopher, news and `file:` URLs, for mapped URLs, and for what `schemes` adds. */
 export function createFetcher(options: FetcherOptions): Fetcher {
   const http = new HttpFetcher(options);
-  const schemes = { http, https: http, file: new FileFetcher(options), ...options.schemes };
-  return new SchemeFetcher(new Map(Object.entries(schemes)), new LocalMapper(options.localMappings ?? []));
+  const news = new NewsFetcher(options);
+  const ftp =
+    options.ftpProxy === undefined ? new FtpFetcher(options) : new FtpProxyFetcher(options.ftpProxy, options);
+  const gopher = new GopherFetcher(options);
+  const network = { http, https: http, ftp, gopher, news, nntp: news, ...options.schemes };
+  const schemes = new Map<string, Fetcher>([['file', new FileFetcher(options)]]);
+  for (const [scheme, fetcher] of Object.entries(network)) {
+    const { cache, onWarning } = options;
+    schemes.set(scheme, cache === undefined ? fetcher : new CachingFetcher(fetcher, cache, onWarning));
+  }
+  return new SchemeFetcher(schemes, new LocalMapper(options.localMappings ?? []));
 }
 
 class SchemeFetcher implements Fetcher {

@@ -4,6 +4,8 @@ import { canonicalUrl } from '../../protocols/urls/index.js';
 import { DEFAULT_MAX_RATIO, decodeBody } from './decode-body.js';
 import { HttpExchange, type RawResponse } from './exchange.js';
 import { basicCredentials, basicRealm, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
+import { asConnectionError, asError } from './network-errors.js';
+import { resolveHost } from './private-addresses.js';
 import {
   DEFAULT_MAX_BYTES,
   DEFAULT_TIMEOUT_MS,
@@ -47,6 +49,8 @@ const MAX_REMEMBERED = 10_000;
 export class HttpFetcher implements Fetcher {
   readonly #options: HttpFetcherOptions;
   readonly #dispatcher: Dispatcher;
+  /** For requests that private addresses are closed to (G-174); made when the first one comes. */
+  #publicDispatcher: Dispatcher | undefined;
   readonly #addresses = new Map<string, string>();
   readonly #credentials = new Map<string, string>();
   readonly #running = new Set<HttpExchange>();
@@ -55,7 +59,7 @@ export class HttpFetcher implements Fetcher {
   constructor(options: HttpFetcherOptions) {
     this.#options = options;
     this.#dispatcher =
-      options.httpProxy === undefined ? this.#directAgent() : this.#proxyAgent(options.httpProxy);
+      options.httpProxy === undefined ? this.#directAgent(false) : this.#proxyAgent(options.httpProxy);
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
@@ -90,7 +94,7 @@ export class HttpFetcher implements Fetcher {
   async close(): Promise<void> {
     this.#closed = true;
     for (const exchange of this.#running) exchange.abort(new ConnectionError('the fetcher was closed'));
-    await this.#dispatcher.destroy();
+    await Promise.all([this.#dispatcher.destroy(), this.#publicDispatcher?.destroy()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -117,6 +121,7 @@ export class HttpFetcher implements Fetcher {
   async #ask(target: Target, request: FetchRequest, credentials: string | undefined): Promise<RawResponse> {
     const { signal } = request;
     signal?.throwIfAborted();
+    const dispatcher = await this.#dispatcherFor(target, request);
     const exchange = new HttpExchange(request.maxBytes ?? DEFAULT_MAX_BYTES);
     const onAbort = () => exchange.abort(asError(signal?.reason));
     const maxTransferMs = this.#options.maxTransferMs ?? 1_200_000;
@@ -128,7 +133,7 @@ export class HttpFetcher implements Fetcher {
     this.#running.add(exchange);
     try {
       const timeoutMs = request.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-      this.#dispatcher.dispatch(
+      dispatcher.dispatch(
         {
           origin: target.origin,
           path: target.path,
@@ -142,7 +147,7 @@ export class HttpFetcher implements Fetcher {
       return await exchange.response;
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
-      throw error instanceof ConnectionError ? error : asConnectionError(target.host, error);
+      throw error instanceof UsageError ? error : asConnectionError(target.host, error);
     } finally {
       clearTimeout(deadline);
       signal?.removeEventListener('abort', onAbort);
@@ -170,16 +175,35 @@ export class HttpFetcher implements Fetcher {
     return headers;
   }
 
-  #directAgent(): Dispatcher {
+  async #dispatcherFor(target: Target, request: FetchRequest): Promise<Dispatcher> {
+    if (request.publicOnly !== true) return this.#dispatcher;
+    if (this.#options.httpProxy !== undefined) {
+      // The proxy resolves the name itself; what is private here is refused all the same.
+      const { hostname } = new URL(target.origin);
+      await resolveHost(withoutBrackets(hostname), true, request.signal);
+      return this.#dispatcher;
+    }
+    this.#publicDispatcher ??= this.#directAgent(true);
+    return this.#publicDispatcher;
+  }
+
+  #directAgent(publicOnly: boolean): Dispatcher {
     const connect = buildConnector(this.#connectOptions());
     return new Agent({
       ...this.#poolOptions(),
-      connect: (options, callback) =>
-        connect(options, (...result) => {
-          const [, socket] = result;
-          if (socket) this.#rememberAddress(`${options.protocol}//${options.host}`, socket.remoteAddress);
-          callback(...result);
-        }),
+      connect: (options, callback) => {
+        const connectTo = (hostname: string) =>
+          connect({ ...options, hostname }, (...result) => {
+            const [, socket] = result;
+            if (socket) this.#rememberAddress(`${options.protocol}//${options.host}`, socket.remoteAddress);
+            callback(...result);
+          });
+        if (!publicOnly) return connectTo(options.hostname);
+        // The certificate is still checked against the name: undici takes it from `host`.
+        resolveHost(withoutBrackets(options.hostname), true, undefined).then(connectTo, (error: Error) =>
+          callback(error, null),
+        );
+      },
     });
   }
 
@@ -237,35 +261,14 @@ function splitUrl(url: string): Target {
   };
 }
 
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
 function unescaped(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
     return text; // a stray percent sign stands for itself
   }
-}
-
-/** What the codes of undici and Node mean, for people. */
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused: nothing listens on that port',
-  ECONNRESET: 'the server broke the connection',
-  ENOTFOUND: 'unknown host',
-  EAI_AGAIN: 'the name server does not answer',
-  EHOSTUNREACH: 'host is unreachable',
-  ENETUNREACH: 'network is unreachable',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection could not be made in time',
-  UND_ERR_HEADERS_TIMEOUT: 'the server did not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the server stopped sending',
-  UND_ERR_SOCKET: 'the server broke the connection',
-  UND_ERR_HEADERS_OVERFLOW: 'the header of the answer is too long',
-};
-
-function asConnectionError(host: string, error: unknown): ConnectionError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const detail = error instanceof Error ? error.message : 'the transfer failed';
-  return new ConnectionError(`${host}: ${REASONS[code] ?? detail}`, { cause: error });
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 }

@@ -1,7 +1,28 @@
+export { DiskCache } from './cache/disk-cache.js';
+export {
+  CACHE_BYTES,
+  CACHE_TTL,
+  type CacheSettings,
+  cacheSettings,
+  defaultCacheDirectory,
+} from './cache/settings.js';
 export { createFetcher, type FetcherOptions } from './create-fetcher.js';
 export { entryUrl, FileFetcher, type FileFetcherOptions } from './file-fetcher.js';
+export { fetchFollowing, MAX_REDIRECTS } from './follow.js';
+export { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
+export { FtpProxyFetcher, type FtpProxyOptions } from './ftp-proxy-fetcher.js';
+export { GopherFetcher, type GopherFetcherOptions } from './gopher-fetcher.js';
 export { HttpFetcher, type HttpFetcherOptions } from './http-fetcher.js';
 export { LocalMapper, type LocalMapping } from './local-mapping.js';
+export {
+  ACTIVE_TYPE,
+  ARTICLE_TYPE,
+  NewsFetcher,
+  type NewsFetcherOptions,
+  OVERVIEW_TYPE,
+} from './news-fetcher.js';
+export { isPrivateAddress } from './private-addresses.js';
+export type { TransferOptions } from './transfer.js';
 export {
   DEFAULT_MAX_BYTES,
   DEFAULT_TIMEOUT_MS,

@@ -14,12 +14,22 @@ export interface FetchRequest {
   /** Milliseconds without a byte after which the retrieval is given up (G-85); default 120 000. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Do not answer from the disk cache (G-98); what comes is put there all the same. Default false. */
+  readonly reload?: boolean | undefined;
+  /**
+   * G-174: refuse addresses of private networks and of this machine, looked at when the name is resolved. For requests
+   * that follow a redirect from a public host. Default false.
+   */
+  readonly publicOnly?: boolean | undefined;
 }
 
 /** What came back, whatever the scheme. */
 export interface FetchResult {
   readonly url: string;
-  /** HTTP status; for files 200, 304, 403 or 404. */
+  /**
+   * HTTP status. Other schemes use its numbers: 200, 304 unchanged, 401 login refused, 403 or 404 not to be had, 503 not
+   * now; what an FTP or news server said is in `headers` as `ftp-reply`, `nntp-reply`.
+   */
   readonly status: number;
   /** Names in lower case; repeated headers joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
@@ -39,8 +49,12 @@ export interface FetchResult {
   readonly location?: string;
   /** Read from this machine's files, by a `file:` URL or a Local-Mapping (G-71). */
   readonly local: boolean;
+  /** Answered from the disk cache (G-98); the times are those of the look-up. */
+  readonly cached?: boolean;
   /** Names in a directory, sorted; those of directories end in `/`. Only with {@link DIRECTORY_TYPE}. */
   readonly entries?: readonly string[];
+  /** Canonical URLs that a listing other than a directory's leads to: Gopher menus, newsgroups, lists of groups. */
+  readonly links?: readonly string[];
   /** Milliseconds since 1970. */
   readonly beginTime: number;
   readonly endTime: number;
@@ -59,8 +73,8 @@ export const DEFAULT_MAX_BYTES = 10 * 1024 * 1024;
 /** Retrieves documents of one scheme or of several. */
 export interface Fetcher extends AsyncDisposable {
   /**
-   * @throws ConnectionError when the network fails, the server does not answer in time or breaks HTTP
-   * @throws UsageError for a scheme that is not supported
+   * @throws ConnectionError when the network fails, the server does not answer in time or breaks its protocol
+   * @throws UsageError for a scheme that is not supported, an address that `publicOnly` refuses
    * @throws the signal's reason when the signal is aborted
    */
   fetch(request: FetchRequest): Promise<FetchResult>;

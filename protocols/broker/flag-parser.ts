@@ -1,5 +1,11 @@
 import { describe, MAX_NUMBER, malformed, parseDecimal, type TokenReader } from './lexer.js';
-import { DEFAULT_FLAGS, MAX_ATTRIBUTES, MAX_SPELLING_ERRORS, type QueryFlags } from './messages.js';
+import {
+  DEFAULT_FLAGS,
+  MAX_ATTRIBUTES,
+  MAX_SPELLING_ERRORS,
+  NO_DIGITS,
+  type QueryFlags,
+} from './messages.js';
 import { quoteId } from './quoting.js';
 
 type MutableFlags = { -readonly [K in keyof QueryFlags]: QueryFlags[K] };
@@ -22,6 +28,15 @@ export function parseFlags(tokens: TokenReader): QueryFlags {
     switch (token.name) {
       case 'end':
         return { ...flags, attributes, unknown };
+      case 'interface':
+        takeInterface(tokens, flags);
+        break;
+      case 'compress':
+        flags.compress = true;
+        break;
+      case 'digest':
+        flags.digest = takePrefix(tokens);
+        break;
       case 'desc':
         flags.desc = true;
         break;
@@ -97,6 +112,22 @@ function takeLimit(
   const value = takeNumber(tokens, flag, MAX_NUMBER);
   if (value === 0) delete flags[key];
   else flags[key] = value;
+}
+
+/** BP-29: 1 is the shipped interface, which needs no flag. */
+function takeInterface(tokens: TokenReader, flags: MutableFlags): void {
+  const token = tokens.id('1 or 2 after #interface', 'BP-29');
+  const value = parseDecimal(token.text, MAX_NUMBER);
+  if (value === 2) flags.interface = 2;
+  else if (value === 1) delete flags.interface;
+  else throw malformed('BP-29', token.at, `#interface takes 1 or 2, not ${describe(token)}`);
+}
+
+/** Our extension: a prefix of a digest in hex digits, `-` for none. */
+function takePrefix(tokens: TokenReader): string {
+  const token = tokens.id('a prefix after #digest', 'BP-24');
+  if (/^(?:-|[\da-f]{1,16})$/.test(token.text)) return token.text === NO_DIGITS ? '' : token.text;
+  throw malformed('BP-24', token.at, `#digest takes 1 to 16 hex digits or "-", not ${describe(token)}`);
 }
 
 function takeNumber(tokens: TokenReader, flag: string, max: number): number {

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.js';
 import { formatAdminCommand } from './admin.js';
-import type { BrokerMessage, Expression, Query, QueryFlags } from './messages.js';
+import { type BrokerMessage, type Expression, NO_DIGITS, type Query, type QueryFlags } from './messages.js';
 import { splitStructured } from './query-parser.js';
 import { scanQuery } from './query-source.js';
 import { quoteId, quoteString } from './quoting.js';
@@ -74,6 +74,9 @@ export function formatFlags(flags: QueryFlags, kind: 'user' | 'bulk'): string {
   if (flags.lifetime !== undefined) words.push(`#index lifetime ${flags.lifetime}`);
   for (const name of flags.attributes) words.push(`#attribute ${quoteId(name)}`);
   for (const flag of flags.unknown) words.push(`#index ${checkUnknownFlag(flag)}`);
+  if (flags.interface === 2) words.push('#interface 2');
+  if (flags.compress) words.push('#compress');
+  if (flags.digest !== undefined) words.push(`#digest ${flags.digest === '' ? NO_DIGITS : flags.digest}`);
   return words.join(' ');
 }
 

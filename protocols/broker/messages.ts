@@ -42,6 +42,12 @@ export interface QueryFlags {
   readonly attributes: readonly string[];
   /** `#since`: UnixSeconds; only objects changed after it. */
   readonly since?: number;
+  /** `#interface`: 2 asks for the result interface of 1995 (BP-29); absent means 1. */
+  readonly interface?: 1 | 2;
+  /** `#compress`: an extension of this kit to `#BULK` with `#interface 2`; the groups come compressed (BP-16). */
+  readonly compress?: true;
+  /** `#digest`: an extension of this kit to `#BULK` with `#interface 2`; see `protocols/bulk/digest.ts`. '' is the whole. */
+  readonly digest?: string;
   /** `#index` flags this kit does not know, each `NAME` or `NAME VALUE` (BRK-3.5). */
   readonly unknown: readonly string[];
 }
@@ -56,6 +62,9 @@ export const DEFAULT_FLAGS: QueryFlags = {
   attributes: [],
   unknown: [],
 };
+
+/** How an empty prefix of `#digest` is written. */
+export const NO_DIGITS = '-';
 
 /** BRK-2.23: the most spelling errors a query may ask for. */
 export const MAX_SPELLING_ERRORS = 8;

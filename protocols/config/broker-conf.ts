@@ -3,6 +3,7 @@ import { ConfigError } from '../errors.js';
 import { readLines } from './lines.js';
 import { baseNameOf, directoryOf, joinPath } from './paths.js';
 import {
+  hostAndPort,
   INT_MAX,
   integer,
   parsed,
@@ -12,6 +13,7 @@ import {
   text,
   ValueProblem,
   words,
+  yesNo,
 } from './values.js';
 import { type Assignment, VariableTable } from './variables.js';
 
@@ -28,7 +30,7 @@ const opaqueMode = parsed((value) => {
   return mode;
 });
 
-/** BRK-7.3. The defaults of the optional ones depend on others and are filled in below. */
+/** BRK-7.3, then those that are ours. The defaults of the optional ones depend on others and are filled in below. */
 const schema = z.object({
   brokerDirectory: text
     .optional()
@@ -86,6 +88,14 @@ const schema = z.object({
   opaqueMode: opaqueMode
     .default('suppress')
     .meta({ title: 'Opaque-Mode', description: 'meaning of #opaque (BRK-3.2)' }),
+  // Ours.
+  referencesServer: hostAndPort.optional().meta({
+    title: 'References-Server',
+    description: 'host:port of a refererd, also for browsers: results say how many documents link to them',
+  }),
+  referencesRank: yesNo
+    .optional()
+    .meta({ title: 'References-Rank', description: 'result pages raise documents that many link to; off' }),
 });
 
 /** The rows of BRK-7.3. */

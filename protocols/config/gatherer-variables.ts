@@ -147,6 +147,9 @@ const schema = z.object({
   maxRetrievalSize: integer(1, 2_147_483_647)
     .default(DEFAULT_MAX_RETRIEVAL_SIZE)
     .meta({ title: 'Max-Retrieval-Size', description: 'bytes of one document (G-86)' }),
+  references: yesNo
+    .default(true)
+    .meta({ title: 'References', description: 'publish who links to whom, for refererd (R-2)' }),
   secretsFile: text
     .optional()
     .meta({ title: 'Secrets-File', description: 'file with HTTP-Basic-Auth and FTP-Auth lines (G-25)' }),

@@ -42,3 +42,10 @@ export {
   savesSpace,
 } from './gatherer-variables.js';
 export { type ConfigLine, readLines, wordsOf } from './lines.js';
+export {
+  parseRefererConf,
+  REFERER_VARIABLES,
+  type RefererConfig,
+  type RefererDefaults,
+  rereadRefererConf,
+} from './referer-conf.js';

@@ -35,6 +35,7 @@ function limited(text: string, maxLength: number): { body: string; truncated: bo
 
 interface OpenGroup extends RobotsGroup {
   readonly agents: string[];
+  readonly names: string[];
   readonly rules: RobotsRule[];
   crawlDelay: number | undefined;
 }
@@ -66,8 +67,10 @@ class GroupReader {
         lineNumber,
       });
     } else if (name === 'crawl-delay') {
+      // CRAWL-13.1.6, CRAWL-21: one that says no number is no line at all, and closes nothing.
+      const seconds = Number(/^[\d.]+/.exec(value)?.[0] ?? Number.NaN);
+      if (Number.isNaN(seconds)) return;
       this.#collectingAgents = false;
-      const seconds = Number.parseFloat(/^\d*\.?\d+|^\d+/.exec(value)?.[0] ?? '');
       if (seconds <= MAX_CRAWL_DELAY) group.crawlDelay = Math.max(seconds, group.crawlDelay ?? 0);
     }
     // CRAWL-13.1.2: anything else (Sitemap, Host ...) is ignored and does not close the group.
@@ -76,13 +79,15 @@ class GroupReader {
   #agent(value: string): void {
     let group = this.groups.at(-1);
     if (group === undefined || !this.#collectingAgents) {
-      group = { agents: [], rules: [], crawlDelay: undefined };
+      group = { agents: [], names: [], rules: [], crawlDelay: undefined };
       this.groups.push(group);
       this.#collectingAgents = true;
     }
-    const [word = ''] = value.toLowerCase().split(/\s/, 1);
+    const name = value.toLowerCase();
+    const [word = ''] = name.split(/\s/, 1);
     // A line that names nobody still begins a group, so that its rules do not fall to the group before.
     group.agents.push(word === '*' ? '*' : productName(word));
+    group.names.push(word === '*' ? '*' : name);
   }
 }
 

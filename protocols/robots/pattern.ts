@@ -14,16 +14,14 @@ export class PathPattern {
   }
 
   /**
-   * @param text the pattern as written; a pattern that begins neither with `/` nor with `*` is read as if it began
-   *   with `/`, which is what its author meant
+   * @param text the pattern as written; one that begins neither with `/` nor with `*` matches no path (RFC 9309 2.2.2)
    */
   static parse(text: string): PathPattern {
     const anchoredEnd = text.endsWith('$');
     const body = (anchoredEnd ? text.slice(0, -1) : text).replace(/\*{2,}/g, '*');
     // CRAWL-13.1.5: a star at the very end says nothing.
     const meaningful = !anchoredEnd && body.endsWith('*') ? body.slice(0, -1) : body;
-    const rooted = /^[/*]/.test(meaningful) || meaningful === '' ? meaningful : `/${meaningful}`;
-    return new PathPattern(rooted.split('*').map(normalizePath), anchoredEnd);
+    return new PathPattern(meaningful.split('*').map(normalizePath), anchoredEnd);
   }
 
   /**

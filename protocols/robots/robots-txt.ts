@@ -14,6 +14,8 @@ export interface RobotsRule {
 export interface RobotsGroup {
   /** Product tokens in lower case; `*` = everybody. */
   readonly agents: readonly string[];
+  /** CRAWL-13.1.4: the names as they stand in the file, in lower case. */
+  readonly names: readonly string[];
   readonly rules: readonly RobotsRule[];
   /** Seconds. */
   readonly crawlDelay: number | undefined;
@@ -35,6 +37,7 @@ export class RobotsTxt {
     [
       {
         agents: ['*'],
+        names: ['*'],
         rules: [{ allow: false, pattern: PathPattern.parse('/'), text: 'Disallow: /', lineNumber: 0 }],
         crawlDelay: undefined,
       },
@@ -43,6 +46,7 @@ export class RobotsTxt {
   );
 
   readonly #views = new Map<string, AgentView>();
+  #names: readonly string[] | undefined;
 
   constructor(
     readonly groups: readonly RobotsGroup[],
@@ -58,11 +62,7 @@ export class RobotsTxt {
    * @param path path and query in escaped form
    */
   allowed(userAgent: string, path: string): RobotsDecision {
-    if (path === '/robots.txt') return { allowed: true };
-    const normalized = normalizePath(path === '' ? '/' : path);
-    const rule = this.#viewOf(userAgent).rules.find((candidate) => candidate.pattern.matches(normalized));
-    if (rule === undefined) return { allowed: true };
-    return { allowed: rule.allow, line: rule.text, lineNumber: rule.lineNumber };
+    return decide(this.#viewOf(userAgent), path);
   }
 
   /** The longest `Crawl-delay` of the groups that hold for this agent, in seconds (it may only raise a delay, G-63). */
@@ -70,15 +70,48 @@ export class RobotsTxt {
     return this.#viewOf(userAgent).crawlDelay;
   }
 
+  /** CRAWL-13.2.10: the names in file order, each once, `*` among them. */
+  get names(): readonly string[] {
+    this.#names ??= [...new Set(this.groups.flatMap((group) => group.names))].filter((name) => name !== '');
+    return this.#names;
+  }
+
+  /** What the groups of one of the {@link names} say, whoever asks; all groups with that name hold together (CRAWL-13.1.7). */
+  allowedByName(name: string, path: string): RobotsDecision {
+    return decide(this.#viewOfName(name), path);
+  }
+
+  /** Seconds; of the groups of one of the {@link names}. */
+  crawlDelayByName(name: string): number | undefined {
+    return this.#viewOfName(name).crawlDelay;
+  }
+
   #viewOf(userAgent: string): AgentView {
-    let view = this.#views.get(userAgent);
+    return this.#remembered(`agent ${userAgent}`, () => chosenGroups(this.groups, productTokens(userAgent)));
+  }
+
+  #viewOfName(name: string): AgentView {
+    return this.#remembered(`name ${name}`, () => this.groups.filter((group) => group.names.includes(name)));
+  }
+
+  #remembered(key: string, choose: () => readonly RobotsGroup[]): AgentView {
+    let view = this.#views.get(key);
     if (view === undefined) {
-      view = viewFor(this.groups, productTokens(userAgent));
+      view = viewOf(choose());
       if (this.#views.size >= MAX_VIEWS) this.#views.clear();
-      this.#views.set(userAgent, view);
+      this.#views.set(key, view);
     }
     return view;
   }
+}
+
+/** CRAWL-13.2.8, 13.2.9; RFC 9309 2.2.2: robots.txt itself may always be fetched. */
+function decide(view: AgentView, path: string): RobotsDecision {
+  if (path === '/robots.txt') return { allowed: true };
+  const normalized = normalizePath(path === '' ? '/' : path);
+  const rule = view.rules.find((candidate) => candidate.pattern.matches(normalized));
+  if (rule === undefined) return { allowed: true };
+  return { allowed: rule.allow, line: rule.text, lineNumber: rule.lineNumber };
 }
 
 /** The merged groups of one agent: the rules with the strongest first. */
@@ -92,9 +125,12 @@ const MAX_VIEWS = 16;
 /**
  * G-63, RFC 9309 2.2.1: all groups that name one of the agent's products hold together; without any, those for `*`.
  */
-function viewFor(groups: readonly RobotsGroup[], tokens: readonly string[]): AgentView {
+function chosenGroups(groups: readonly RobotsGroup[], tokens: readonly string[]): readonly RobotsGroup[] {
   const named = groups.filter((group) => group.agents.some((agent) => tokens.includes(agent)));
-  const chosen = named.length > 0 ? named : groups.filter((group) => group.agents.includes('*'));
+  return named.length > 0 ? named : groups.filter((group) => group.agents.includes('*'));
+}
+
+function viewOf(chosen: readonly RobotsGroup[]): AgentView {
   const rules = chosen
     .flatMap((group) => group.rules)
     .sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow));

@@ -1,11 +1,22 @@
+/** What a class key is made of. */
+export interface ClassKeySubject {
+  readonly uri: string;
+  /** The URI on which it was found; a `dns:` URI waits in the queue of the one that needs it. */
+  readonly via?: string;
+}
+
 /**
  * The class key of a URL by the host name policy (CRAWL-9.2): URLs with the same key share a queue, a delay and a
  * connection. The authority without user information, `https` without a port as port 443, `:` written as `#`.
  *
- * @param url a canonical URL
+ * @param via for a `dns:` URI: the URI that needs the address
  * @returns `default...` for a URL without an authority (`news:group`, `file:///path`)
  */
-export function classKey(url: string): string {
+export function classKey(url: string, via?: string): string {
+  if (url.startsWith('dns:')) {
+    if (via !== undefined && !via.startsWith('dns:')) return classKey(via);
+    return hostOfDns(url) || NO_AUTHORITY;
+  }
   const start = url.indexOf('://');
   if (start < 0) return NO_AUTHORITY;
   let end = start + 3;
@@ -21,7 +32,14 @@ export function classKey(url: string): string {
   return key.includes(':') ? key.replaceAll(':', '#') : key;
 }
 
-const NO_AUTHORITY = 'default...';
+/** `dns:host?TYPE=A`: the host. */
+export function hostOfDns(uri: string): string {
+  const name = uri.slice('dns:'.length).replace(/^\/\/[^/]*\//, '');
+  const end = name.search(/[?;/]/);
+  return end < 0 ? name : name.slice(0, end);
+}
+
+export const NO_AUTHORITY = 'default...';
 const SLASH = 0x2f;
 const QUESTION_MARK = 0x3f;
 const AT_SIGN = 0x40;

@@ -47,6 +47,11 @@ export function uriKey(canonical: string): Uint8Array {
   return key;
 }
 
+/** The word as 16 hexadecimal digits. */
+export function formatWord({ high, low }: Word64): string {
+  return high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');
+}
+
 /**
  * The ELF hash of a text (CRAWL-3.12): a small non-negative number for spreading URLs over queues.
  * @returns 0 to 2³¹ - 1

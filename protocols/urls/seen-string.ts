@@ -1,3 +1,6 @@
+import { RE2JS } from 're2js';
+import { UsageError } from '../errors.js';
+
 /** CRAWL-14.1: one rule that makes URLs of the same page equal. The result is compared, never fetched. */
 export interface SeenRule {
   readonly name: string;
@@ -83,6 +86,47 @@ export const DEFAULT_SEEN_RULES: readonly SeenRule[] = [
   STRIP_SESSION_CFIDS,
   FIXUP_QUERY,
 ];
+
+/** Every rule that has a name of its own, the optional ones last. */
+export const SEEN_RULES: readonly SeenRule[] = [...DEFAULT_SEEN_RULES, STRIP_WWW, STRIP_EXTRA_SLASHES];
+
+/**
+ * The rules of these names, in this order (CRAWL-14.1): an operator's list. Case does not matter.
+ * @throws UsageError when a name is no rule's
+ */
+export function seenRules(names: readonly string[]): SeenRule[] {
+  return names.map((name) => {
+    const rule = SEEN_RULES.find((known) => known.name.toLowerCase() === name.trim().toLowerCase());
+    if (rule !== undefined) return rule;
+    throw new UsageError(`${name} is none of the rules ${SEEN_RULES.map((known) => known.name).join(', ')}`);
+  });
+}
+
+/**
+ * CRAWL-14.1 Regex: an operator's own rule. It matches the whole string or does nothing.
+ * @param pattern matched in linear time
+ * @param format the new string; `${1}` is what the first group matched, or nothing
+ * @throws UsageError when the pattern is no regular expression
+ */
+export function regexRule(pattern: string, format: string): SeenRule {
+  let compiled: RE2JS;
+  try {
+    compiled = RE2JS.compile(pattern);
+  } catch (error) {
+    throw new UsageError(`${pattern} is no regular expression`, { cause: error });
+  }
+  return {
+    name: 'Regex',
+    apply: (url) => {
+      const matcher = compiled.matcher(url);
+      if (!matcher.matches()) return url;
+      return format.replace(/\$\{(\d+)\}/g, (_, digits: string) => {
+        const group = Number(digits);
+        return group > matcher.groupCount() ? '' : (matcher.group(group) ?? '');
+      });
+    },
+  };
+}
 
 /** Each is tried once, in this order; `sid=` last but one because it is also the end of `phpsessid=`. */
 const SESSION_IDS: readonly RegExp[] = [

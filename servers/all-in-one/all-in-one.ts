@@ -8,13 +8,15 @@ import {
   type GathererConfig,
   parseBrokerConf,
 } from '../../protocols/config/index.js';
+import type { PublishedReferences } from '../../storage/references/index.js';
 import { Broker, BrokerServer, type CollectionReport, WebServer } from '../broker/index.js';
 import { GatherdServer } from '../gatherd/index.js';
 import { Gatherer, type GathererOptions, type GatherReport, logDocuments } from '../gatherer/index.js';
 import type { Logger } from '../host/index.js';
+import { LEVEL, logTo, type RunningRefererd, startRefererd } from '../refererd/index.js';
 
 /** The logs of the parts: `gatherer` and `errors` are the two of G-145. */
-export type LogName = 'gatherer' | 'errors' | 'gatherd' | 'broker' | 'web';
+export type LogName = 'gatherer' | 'errors' | 'gatherd' | 'refererd' | 'broker' | 'web';
 
 export interface AllInOneOptions {
   /** Everything that is kept lives below it. */
@@ -25,6 +27,7 @@ export interface AllInOneOptions {
   readonly gatherdPort: number;
   readonly brokerPort: number;
   readonly webPort: number;
+  readonly referencesPort: number;
   /** What to gather, and the Gatherer's name and rates. */
   readonly config: GathererConfig;
   readonly gatherer?: Omit<GathererOptions, 'directory' | 'config'>;
@@ -39,13 +42,16 @@ export interface CycleReport {
   readonly generation: number;
   /** Objects in it. */
   readonly exported: number;
+  /** The links that were published; undefined when nothing changed, or they are not wanted. */
+  readonly references: PublishedReferences | undefined;
   readonly collected: CollectionReport;
   /** Objects in the broker. */
   readonly objects: number;
 }
 
 /**
- * A Gatherer, its gatherd, a Broker that collects from that gatherd over TCP, and the Broker's web pages, in one process.
+ * A Gatherer, its gatherd, a References Server over the links it found, a Broker that collects from that gatherd over TCP, and
+ * the Broker's web pages, which ask the References Server over TCP, in one process.
  * They share nothing but the machine: the same parts run as separate programs.
  */
 export class AllInOne implements AsyncDisposable {
@@ -53,6 +59,7 @@ export class AllInOne implements AsyncDisposable {
     readonly options: AllInOneOptions,
     readonly gatherer: Gatherer,
     readonly gatherd: GatherdServer,
+    readonly refererd: RunningRefererd,
     readonly broker: Broker,
     readonly brokerServer: BrokerServer,
     readonly web: WebServer,
@@ -86,8 +93,17 @@ export class AllInOne implements AsyncDisposable {
           },
         }),
       );
+      const refererd = keep(
+        await startRefererd({
+          data: gatherer.options.directory,
+          host,
+          port: options.referencesPort,
+          log: logTo(log('refererd'), LEVEL.notice),
+        }),
+      );
       const point: CollectionPoint = { host: reachable(host), port: gatherd.address.port, type: 3, line: 0 };
-      const brokerConfig = await loadBrokerConfig(join(data, 'broker'), options, point);
+      const references = authority(reachable(host), refererd.address.port);
+      const brokerConfig = await loadBrokerConfig(join(data, 'broker'), options, point, references);
       const broker = keep(await Broker.open({ config: brokerConfig, log: log('broker'), points: [point] }));
       const brokerServer = keep(
         await BrokerServer.listen({ broker, host, port: options.brokerPort, log: log('broker') }),
@@ -97,7 +113,7 @@ export class AllInOne implements AsyncDisposable {
         await WebServer.listen({ broker, brokerAddress, host, port: options.webPort, log: log('web') }),
       );
       broker.setWebAddress(reachable(host), web.address.port);
-      return new AllInOne(options, gatherer, gatherd, broker, brokerServer, web);
+      return new AllInOne(options, gatherer, gatherd, refererd, broker, brokerServer, web);
     } catch (error) {
       for (const resource of opened.reverse()) await resource[Symbol.asyncDispose]();
       throw error;
@@ -113,12 +129,16 @@ export class AllInOne implements AsyncDisposable {
     const gathered = await this.#gather(signal);
     onPhase('publish');
     const generation = await this.gatherer.publish();
+    const references = await this.gatherer.publishReferences(signal);
+    // Whoever is told that all is ready shall be answered from what was just published.
+    await this.refererd.service.references.refresh();
     onPhase('collect');
     const collected = await this.broker.collect(signal);
     return {
       gathered,
       generation,
       exported: this.gatherer.store.summaries.count,
+      references,
       collected,
       objects: this.broker.store.count,
     };
@@ -135,6 +155,7 @@ export class AllInOne implements AsyncDisposable {
     await this.web.close();
     await this.brokerServer.close();
     await this.broker.close();
+    await this.refererd.close();
     await this.gatherd.close();
     await this.gatherer.close();
   }
@@ -150,11 +171,16 @@ function reachable(host: string): string {
   return host === '::' ? '::1' : host;
 }
 
+function authority(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /** `admin/broker.conf` of the data directory; written at the first start, so that there is something to edit. */
 async function loadBrokerConfig(
   directory: string,
   options: AllInOneOptions,
   point: CollectionPoint,
+  referencesServer: string,
 ): Promise<BrokerConfig> {
   const file = join(directory, 'admin', 'broker.conf');
   if (!existsSync(file)) {
@@ -170,6 +196,7 @@ async function loadBrokerConfig(
     brokerHost: hostname(),
     brokerPort: options.brokerPort,
     brokerName: 'harvest',
+    referencesServer,
   });
   return config;
 }
@@ -179,4 +206,6 @@ const FIRST_BROKER_CONF = `# Variables of the Broker: a name, blanks, a value. C
 #Admin-Password
 Broker-Name harvest
 Max-Results 1000
+# Best first, and of these what many other documents link to:
+#References-Rank on
 `;

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Query, QueryFlags, ResultItem } from '../../protocols/broker/index.js';
+import type { DigestReport } from '../../protocols/bulk/index.js';
 import {
   type BrokerConfig,
   type CollectionPoint,
@@ -12,11 +13,15 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import { BrokerStore } from '../../storage/index.js';
 import { type Indexer, openIndexer } from '../../storage/indexers/index.js';
 import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
+import { DigestCache } from './bulk-digest.js';
+import type { BrokerDescription } from './bulk-list.js';
+import { type BulkRefusal, type BulkTransfer, prepareTransfer } from './bulk-transfer.js';
 import { type CollectionReport, changeObserver, collectAll, readCollectionFile } from './collection.js';
 import type { CollectLimits } from './collector.js';
 import { EventLog, type LogType, logTypesNamed } from './event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './index-keeper.js';
 import { Jobs } from './jobs.js';
+import { lastCollectionFile, writeLastCollections } from './last-collection.js';
 import { Maintenance } from './maintenance.js';
 import { placedSearch } from './placed-search.js';
 import { PublishedUrls } from './published-urls.js';
@@ -67,6 +72,7 @@ export class Broker implements AsyncDisposable {
   readonly #options: BrokerOptions;
   readonly #keeper: IndexKeeper;
   readonly #statistics: StatisticsCache;
+  readonly #digests: DigestCache;
   readonly #closing: AbortController;
   readonly #places = new QueryPlaces(() => this.config.maxQueries);
   readonly #timetable: Timetable;
@@ -100,6 +106,7 @@ export class Broker implements AsyncDisposable {
     this.#keeper = parts.keeper;
     this.#closing = parts.closing;
     this.#statistics = new StatisticsCache(parts.store, options.limits);
+    this.#digests = new DigestCache(parts.store, () => this.#now());
     this.shutdownRequested = new Promise((resolve) => {
       this.#requestShutdown = resolve;
     });
@@ -135,7 +142,7 @@ export class Broker implements AsyncDisposable {
     const storeDirectory = join(directory, 'store');
     const closing = new AbortController();
     await mkdir(directory, { recursive: true });
-    const store = await BrokerStore.open(storeDirectory);
+    const store = await BrokerStore.open(storeDirectory, { now });
     let indexer: Indexer | undefined;
     let events: EventLog | undefined;
     try {
@@ -334,6 +341,8 @@ export class Broker implements AsyncDisposable {
 
   /** BRK-6.3: drops every object and every point's `<last>`, so that the next collection is a full one. */
   async drop(): Promise<void> {
+    // BT-7: before the store, which would otherwise learn from it what it is to forget.
+    await writeLastCollections(lastCollectionFile(this.config.brokerDirectory), []);
     await this.store.clear();
     await this.#keeper.rebuild();
     this.log.info('All objects dropped');
@@ -404,6 +413,37 @@ export class Broker implements AsyncDisposable {
     return placedSearch(query, flags, context, signal);
   }
 
+  /**
+   * Makes a bulk transfer ready (BT-4 to BT-6), or says why it cannot be made. With a query it takes one of the places of
+   * `Max-Queries` until what matches has been found.
+   */
+  bulkTransfer(query: Query, flags: QueryFlags, signal: AbortSignal): Promise<BulkTransfer | BulkRefusal> {
+    return prepareTransfer(query, flags, {
+      store: this.store,
+      indexer: this.indexer,
+      settle: () => this.#keeper.settle(),
+      takePlace: () => this.#places.take(),
+      maxLife: this.config.glimpseMaxLife,
+      now: () => this.#now(),
+      signal: AbortSignal.any([signal, this.#closing.signal]),
+    });
+  }
+
+  /** What the store holds below a prefix of hex digits, so that two Brokers can be compared. */
+  bulkDigest(prefix: string, signal: AbortSignal): Promise<DigestReport> {
+    return this.#digests.report(prefix, AbortSignal.any([signal, this.#closing.signal]));
+  }
+
+  /** What the Header of the interface of 1995 says of this broker (BP-12). */
+  async description(): Promise<BrokerDescription> {
+    const points = await this.#points().catch(() => []);
+    return {
+      homePage: this.homePage,
+      indexer: this.config.indexerType,
+      points: points.map(({ host, port, type }) => `${host} ${port} ${type}`),
+    };
+  }
+
   /** The database in numbers (BRK-9.12); a few minutes old at most. */
   statistics(): Promise<BrokerStatistics> {
     return this.#statistics.get(this.#now());
@@ -432,12 +472,13 @@ export class Broker implements AsyncDisposable {
   }
 
   async #collect(signal: AbortSignal): Promise<CollectionReport> {
-    const { limits, points } = this.#options;
+    const { limits } = this.#options;
     const report = await collectAll(
       {
         store: this.store,
         keeper: this.#keeper,
-        points: async () => points ?? (await readCollectionFile(this.config.collectionFile, this.log)),
+        points: () => this.#points(),
+        lastCollections: lastCollectionFile(this.config.brokerDirectory),
         clean: () => this.clean(),
         now: () => this.#now(),
         log: this.log,
@@ -452,6 +493,10 @@ export class Broker implements AsyncDisposable {
     // REG-27: after a collection, and after a cleaning.
     if (this.maintenance.compressible) await this.compress();
     return report;
+  }
+
+  async #points(): Promise<readonly CollectionPoint[]> {
+    return this.#options.points ?? (await readCollectionFile(this.config.collectionFile, this.log));
   }
 
   #configure(config: BrokerConfig): void {

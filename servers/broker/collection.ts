@@ -4,16 +4,19 @@ import { ConfigError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ApplyCounts, ApplyObserver, BrokerStore } from '../../storage/index.js';
 import type { Debug, Logger } from '../host/index.js';
+import { addCounts } from './applier.js';
+import { collectFromBroker } from './bulk-collector.js';
 import {
-  addCounts,
   type CollectLimits,
   collectPoint,
   isGathererType,
   type PointReport,
+  pointKey,
   publish,
 } from './collector.js';
 import type { EventLog, LogType } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
+import { type LastCollection, writeLastCollections } from './last-collection.js';
 
 /** What one collection gave. */
 export interface CollectionReport {
@@ -23,8 +26,6 @@ export interface CollectionReport {
   readonly received: number;
   /** Objects deleted because their time to live had passed. */
   readonly expired: number;
-  /** Points left out: their type is not supported. */
-  readonly skipped: number;
   readonly milliseconds: number;
 }
 
@@ -34,6 +35,8 @@ export interface CollectionContext {
   readonly keeper: IndexKeeper;
   /** The points as they are now, so that an edit of `Collection-File` needs no restart. */
   readonly points: () => Promise<readonly CollectionPoint[]>;
+  /** BT-7: the file `admin/LAST-COLLECTION`. */
+  readonly lastCollections: string;
   /** Deletes what has expired; returns its number. */
   readonly clean: () => Promise<number>;
   readonly now: () => UnixSeconds;
@@ -57,21 +60,15 @@ const EVENT_OF: Readonly<Partial<Record<string, LogType>>> = {
 export async function collectAll(context: CollectionContext, signal: AbortSignal): Promise<CollectionReport> {
   const { log, events, debug } = context;
   const started = performance.now();
-  const all = await context.points();
-  const points = all.filter((point) => isGathererType(point.type));
-  for (const point of all) {
-    if (!isGathererType(point.type)) {
-      log.warn(
-        `Collection: ${point.host}:${point.port}: type ${point.type} is not supported by this version`,
-      );
-    }
-  }
+  const points = await context.points();
   publish({ event: 'start', points: points.length });
   const reports: PointReport[] = [];
   for (const point of points) {
     debug(71, 1, () => `${point.host}:${point.port}: collecting, type ${point.type}`);
-    const report = await collectPoint(point, {
+    const collect = isGathererType(point.type) ? collectPoint : collectFromBroker;
+    const report = await collect(point, {
       store: context.store,
+      lastCollections: context.lastCollections,
       applied: () => context.keeper.follow(),
       now: context.now,
       signal,
@@ -87,6 +84,7 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
     publish({ event: 'point', report });
     logPoint(report, context);
   }
+  await rememberLast(points, context);
   const expired = await context.clean();
   const milliseconds = Math.round(performance.now() - started);
   const received = reports.reduce((sum, report) => sum + report.received, 0);
@@ -101,9 +99,19 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
     totals: reports.reduce<ApplyCounts>(addCounts, NO_COUNTS),
     received,
     expired,
-    skipped: all.length - points.length,
     milliseconds,
   };
+}
+
+/** BT-7: the file says what the store knows of the points that are Brokers. */
+async function rememberLast(points: readonly CollectionPoint[], context: CollectionContext): Promise<void> {
+  const known: LastCollection[] = [];
+  for (const point of points) {
+    if (isGathererType(point.type)) continue;
+    const state = await context.store.collectionState(pointKey(point));
+    if (state !== undefined) known.push({ point, last: state.last });
+  }
+  if (known.length > 0) await writeLastCollections(context.lastCollections, known);
 }
 
 /** BRK-5.7: one line for each object that a change touched. */

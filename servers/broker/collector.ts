@@ -3,13 +3,8 @@ import { collectChanges, GatherdClient } from '../../clients/gatherd/index.js';
 import type { CollectionPoint } from '../../protocols/config/index.js';
 import { encodeSoif, identityOf, isExpired } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type {
-  ApplyCounts,
-  ApplyObserver,
-  ApplyResult,
-  BrokerStore,
-  CollectedChange,
-} from '../../storage/index.js';
+import type { ApplyCounts, ApplyObserver, BrokerStore } from '../../storage/index.js';
+import { Applier, Tally } from './applier.js';
 
 /** What one collection point gave. */
 export interface PointReport extends ApplyCounts {
@@ -75,17 +70,18 @@ export interface CollectContext {
   readonly signal?: AbortSignal;
 }
 
-/** Reasons kept in a report. */
-const MAX_REASONS = 10;
-
-/** Objects that are asked for one by one; a Gatherer that refreshes more than these unknown ones is not quite sane. */
-const MAX_UNKNOWN = 10_000;
-
 /** A day: an `Update-Time` further ahead of our clock than this does not move `<last>`. */
 const MAX_AHEAD: UnixSeconds = 86_400;
 
-/** The name under which the store keeps a point's `<last>`: types 0 to 3 of one Gatherer share it. */
+/**
+ * The name under which the store keeps a point's `<last>`: types 0 to 3 of one Gatherer share it; of a Broker each type and
+ * filter has its own (BT-7), because each asks for other objects.
+ */
 export function pointKey(point: CollectionPoint): string {
+  if (!isGathererType(point.type)) {
+    const { flags = '', query = '' } = point.filter ?? {};
+    return `broker ${point.host.toLowerCase()}:${point.port} ${point.type} ${flags}\n${query}`;
+  }
   return `gatherer ${point.host.toLowerCase()}:${point.port}`;
 }
 
@@ -208,108 +204,6 @@ async function fetchUnknown(
     if (object === undefined) tally.gone(url);
     else await applier.add({ kind: 'update', object, bytes: encodeSoif(object) });
   }
-}
-
-/** Batches changes and applies one batch while the next is being received. */
-class Applier {
-  #batch: CollectedChange[] = [];
-  #bytes = 0;
-  #running: Promise<void> = Promise.resolve();
-  readonly #maxObjects: number;
-  readonly #maxBytes: number;
-
-  constructor(
-    readonly context: CollectContext,
-    readonly tally: Tally,
-  ) {
-    this.#maxObjects = context.limits?.batchObjects ?? 256;
-    this.#maxBytes = context.limits?.batchBytes ?? 1024 * 1024;
-  }
-
-  async add(change: CollectedChange): Promise<void> {
-    this.#batch.push(change);
-    this.#bytes += change.bytes.length;
-    if (this.#batch.length < this.#maxObjects && this.#bytes < this.#maxBytes) return;
-    await this.#running;
-    this.#start();
-  }
-
-  /** Waits for the batch that is being applied; throws what made it fail. */
-  drain(): Promise<void> {
-    return this.#running;
-  }
-
-  /** Applies what is left, together with the point's state if given. */
-  async finish(state: { readonly key: string; readonly last: UnixSeconds } | undefined): Promise<void> {
-    await this.#running;
-    if (this.#batch.length > 0 || state !== undefined) this.#start(state);
-    await this.#running;
-  }
-
-  #start(state?: { readonly key: string; readonly last: UnixSeconds }): void {
-    const batch = this.#batch;
-    this.#batch = [];
-    this.#bytes = 0;
-    this.#running = this.#apply(batch, state);
-    // The error is thrown to whoever waits next; until then nobody listens.
-    this.#running.catch(() => undefined);
-  }
-
-  async #apply(
-    batch: CollectedChange[],
-    state?: { readonly key: string; readonly last: UnixSeconds },
-  ): Promise<void> {
-    const outcome = await this.context.store.apply(batch, state, this.context.observe);
-    this.tally.applied(outcome);
-    await this.context.applied();
-  }
-}
-
-class Tally {
-  received = 0;
-  expired = 0;
-  malformed = 0;
-  connections = 0;
-  readonly reasons: string[] = [];
-  /** Refreshed, but not known here. */
-  readonly unknown: string[] = [];
-  counts: ApplyCounts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
-
-  applied(outcome: ApplyResult): void {
-    this.counts = addCounts(this.counts, outcome);
-    for (const url of outcome.unknown) {
-      if (this.unknown.length < MAX_UNKNOWN) this.unknown.push(url);
-      else this.gone(url);
-    }
-    for (const reason of outcome.reasons) this.#reason(reason);
-  }
-
-  /** A refresh that came to nothing. */
-  gone(url: string): void {
-    this.counts = { ...this.counts, rejected: this.counts.rejected + 1 };
-    this.#reason(`refresh of ${url}: the object is not known`);
-  }
-
-  malformedObject(reason: string): void {
-    this.malformed += 1;
-    this.#reason(reason);
-  }
-
-  #reason(reason: string): void {
-    if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
-  }
-}
-
-/** The sum of two counts. */
-export function addCounts(a: ApplyCounts, b: ApplyCounts): ApplyCounts {
-  return {
-    added: a.added + b.added,
-    updated: a.updated + b.updated,
-    refreshed: a.refreshed + b.refreshed,
-    deleted: a.deleted + b.deleted,
-    duplicates: a.duplicates + b.duplicates,
-    rejected: a.rejected + b.rejected,
-  };
 }
 
 /** Publishes on {@link collectChannel} when somebody listens. */

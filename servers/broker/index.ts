@@ -31,3 +31,4 @@ export {
 export type { BrokerStatistics, Count } from './statistics.js';
 export type { TimetableRow } from './timetable.js';
 export { createWebApp, type WebAppOptions, WebServer, type WebServerOptions } from './web/server.js';
+export { type StatsFileOptions, statsFile } from './web/stats-file.js';

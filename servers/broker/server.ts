@@ -7,17 +7,27 @@ import {
   REPLY,
   type ResultItem,
   type ServerEvent,
+  VERSION_TEXT,
 } from '../../protocols/broker/index.js';
+import { BULK_ERROR, BulkReplyEncoder, encodeBulkError } from '../../protocols/bulk/index.js';
 import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
 import { type HostConnection, type Logger, TcpHost } from '../host/index.js';
 import { type AdministeredBroker, administer } from './admin.js';
 import type { Broker } from './broker.js';
+import { ObjectList } from './bulk-list.js';
+import { answerBulk, type BulkServingBroker } from './bulk-reply.js';
 import type { SearchSummary } from './search.js';
 
 /** What of a {@link Broker} its port needs. */
 export type ServedBroker = Pick<
   Broker,
-  'search' | 'turn' | 'close' | 'debug' | 'shutdownRequested' | keyof AdministeredBroker
+  | 'search'
+  | 'turn'
+  | 'close'
+  | 'debug'
+  | 'shutdownRequested'
+  | keyof AdministeredBroker
+  | keyof BulkServingBroker
 >;
 
 /** What {@link BrokerServer.listen} needs. */
@@ -53,17 +63,17 @@ export interface QueryEvent {
 /** Diagnostics channel of {@link QueryEvent}s, one for each user query. */
 export const queryChannel = channel('harvest:broker:query');
 
-/** Bulk transfers have a code of their own for errors, `400` (seed). */
-const NO_BULK: ResultItem = {
-  kind: 'unknown',
-  code: 400,
-  text: 'Bulk transfer is not available in this version',
-};
-
 /** Longest part of a message in the log, characters. */
 const MAX_LOGGED = 500;
 
-/** The Broker's port: user queries, administration (BRK-1.1). One message a connection (BRK-1.6). */
+/** BP-23 */
+const TOO_BUSY = new BulkReplyEncoder().trailer({
+  kind: 'error',
+  number: BULK_ERROR.busy,
+  text: 'Broker is too busy, try again later',
+});
+
+/** The Broker's port: user queries, administration, bulk transfers (BRK-1.1). One message a connection (BRK-1.6). */
 export class BrokerServer implements AsyncDisposable {
   readonly #host: TcpHost;
 
@@ -136,8 +146,12 @@ async function answer(connection: HostConnection, options: SessionOptions): Prom
     message = parseMessage(request.line);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    // BRK-4.18.
-    await connection.write(encodeResult(REPLY.malformed(error)));
+    // BRK-4.18; bulk transfers have a code of their own for errors (BT-10).
+    await connection.write(
+      isBulk(request.line)
+        ? encodeBulkError(`Malformed message: ${error.message}`)
+        : encodeResult(REPLY.malformed(error)),
+    );
     return connection.end();
   }
   switch (message.kind) {
@@ -145,7 +159,7 @@ async function answer(connection: HostConnection, options: SessionOptions): Prom
       await answerQuery(connection, session, message, request.line, options);
       break;
     case 'bulk':
-      await connection.write(encodeResult(NO_BULK));
+      await answerBulk(connection, message, textOf(request.line), options.broker);
       break;
     case 'admin':
       await answerCommand(connection, message, options);
@@ -153,6 +167,16 @@ async function answer(connection: HostConnection, options: SessionOptions): Prom
   }
   // BRK-4.12: the end of the reply is the end of the connection.
   await connection.end();
+}
+
+function isBulk(line: Uint8Array): boolean {
+  return /^\s*#bulk\b/i.test(textOf(line));
+}
+
+/** A message for the log, no longer than is needed to know it. */
+function textOf(line: Uint8Array): string {
+  const text = Buffer.from(line.subarray(0, MAX_LOGGED)).toString('utf8');
+  return `${text}${line.length > MAX_LOGGED ? '...' : ''}`;
 }
 
 /** The one message of the connection (BRK-1.7, 1.8), or why there is none; undefined when the peer left without. */
@@ -197,9 +221,12 @@ async function answerQuery(
     await broker.turn(deadline - performance.now(), connection.signal);
     pages = broker.search(message.query, message.flags, connection.signal);
   }
+  const list = message.flags.interface === 2 ? new ObjectList() : undefined;
+  // BP-29: what follows the shipped greeting is the reply of the other interface.
+  if (list !== undefined) await connection.write(list.head(VERSION_TEXT, await broker.description()));
   if (pages === undefined) {
     logQuery(options, address, line, 'refused, too many queries');
-    await connection.write(encodeResult(REPLY.busy()));
+    await connection.write(list === undefined ? encodeResult(REPLY.busy()) : TOO_BUSY);
     return;
   }
   let summary: SearchSummary | undefined;
@@ -208,16 +235,19 @@ async function answerQuery(
     for (;;) {
       const page = await within(next, repeatVersionMs);
       if (page === undefined) {
+        // The other interface has no place for it.
+        if (list !== undefined) continue;
         // BRK-1.5: a search that finds nothing for a while learns this way that its client has gone.
         await connection.write(session.greeting());
         continue;
       }
       if (page.done === true) {
         summary = page.value;
+        if (list !== undefined) await connection.write(list.end());
         break;
       }
       // The next page is searched for when this one has left: a slow reader costs what one page takes.
-      await connection.write(Buffer.concat(page.value.map(encodeResult)));
+      await connection.write(list?.push(page.value) ?? Buffer.concat(page.value.map(encodeResult)));
       logReturned(broker, address, page.value);
       next = pages.next();
     }
@@ -248,8 +278,7 @@ function logReturned({ events }: ServedBroker, address: string, page: readonly R
 /** BRK-5.7 `Query`: one line for each user query. */
 function logQuery(options: SessionOptions, address: string, line: Uint8Array, outcome: string): void {
   if (!options.broker.logs('Query')) return;
-  const text = Buffer.from(line.subarray(0, MAX_LOGGED)).toString('utf8');
-  const entry = `${address}: ${text}${line.length > MAX_LOGGED ? '...' : ''}: ${outcome}`;
+  const entry = `${address}: ${textOf(line)}: ${outcome}`;
   options.log.info(`Query: ${entry}`);
   options.broker.events.write('Query', entry);
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createFetcher, type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
-import { filePaths, type GathererConfig } from '../../protocols/config/index.js';
+import type { GathererConfig } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { classKey, uriKey } from '../../protocols/urls/index.js';
 import { GathererStore, type QueueEntry } from '../../storage/index.js';
+import type { PublishedReferences } from '../../storage/references/index.js';
 import type { ProcessorChains } from './crawl/chains.js';
 import { CrawlController, rootProgressKey } from './crawl/controller.js';
 import type { Disposition } from './crawl/crawl-uri.js';
@@ -20,18 +20,14 @@ import { LinksScoper } from './crawl/processors/links-scoper.js';
 import { LocalMappingProcessor } from './crawl/processors/local-mapping.js';
 import { PreconditionEnforcer } from './crawl/processors/precondition-enforcer.js';
 import { Preselector } from './crawl/processors/preselector.js';
+import { ReferencesWriter } from './crawl/processors/references-writer.js';
 import { WriterProcessor } from './crawl/processors/writer.js';
 import { RootLimits, type RootProgress } from './crawl/root-limits.js';
 import { RootNodeScope } from './crawl/scope.js';
 import { ServerCache } from './crawl/server-cache.js';
-import {
-  EssencePool,
-  isRejected,
-  mayHoldLinks,
-  NESTED_TYPES,
-  readEssenceSources,
-  typeByUrl,
-} from './essence/index.js';
+import { ShortestLife } from './crawl/shortest-life.js';
+import { EssencePool, isRejected, mayHoldLinks, readEssenceSources, typeByUrl } from './essence/index.js';
+import { essenceOptionsOf } from './essence-options.js';
 import { type DocumentEvent, documentChannel } from './events.js';
 import { loadRootRules } from './filters.js';
 
@@ -65,8 +61,6 @@ export interface GathererOptions {
 const ROBOTS_AGENT = 'Harvest';
 const USER_AGENT = 'Harvest/1.8 (harvest-kit)';
 
-/** Where the shortest Time-to-Live that was ever given to an object is kept: it tells where expiry can stop. */
-const SHORTEST_LIFE = 'life.shortest';
 /** Queues that file URLs are spread over. */
 const FILE_QUEUES = 8;
 
@@ -108,14 +102,7 @@ export class Gatherer implements AsyncDisposable {
     await mkdir(directory, { recursive: true });
     const store = await GathererStore.open(join(directory, 'working'));
     try {
-      const essenceOptions = {
-        gathererName: config.gathererName,
-        gathererHost: config.gathererHost,
-        gathererVersion: config.gathererVersion,
-        refreshRate: config.refreshRate,
-        timeToLive: config.timeToLive,
-        ...libDirectory(config),
-      };
+      const essenceOptions = essenceOptionsOf(config);
       const essence = await EssencePool.create({
         ...essenceOptions,
         ...(options.essenceWorkers === undefined ? {} : { workers: options.essenceWorkers }),
@@ -125,6 +112,7 @@ export class Gatherer implements AsyncDisposable {
         from: config.httpFrom,
         httpBasicAuth: config.httpBasicAuth,
         httpProxy: config.httpProxy,
+        ftpAuth: config.ftpAuth,
         fileRoots: fileRoots(config),
         maxConnectionsPerHost: options.queuesPerHost ?? 1,
       });
@@ -149,7 +137,8 @@ export class Gatherer implements AsyncDisposable {
     const resumed = await this.#prepareRun(roots);
     const addresses = roots[0]?.addresses ?? new HostAddresses();
     const frontier = await Frontier.open(this.store, { assignQueue: (url) => this.#assignQueue(url) });
-    if (!resumed) await this.#seed(frontier, roots, addresses);
+    const lives = await ShortestLife.read(this.store.meta);
+    if (!resumed) await this.#seed(frontier, roots, addresses, lives);
 
     const tally = new Tally();
     const servers = new ServerCache({
@@ -161,7 +150,7 @@ export class Gatherer implements AsyncDisposable {
     const controller = new CrawlController({
       store: this.store,
       frontier,
-      chains: this.#chains(frontier, new RootNodeScope(roots, addresses), servers),
+      chains: this.#chains(frontier, new RootNodeScope(roots, addresses), servers, lives),
       servers,
       roots,
       politeness: { accessDelay: this.options.config.accessDelay, maxCrawlDelay: 300 },
@@ -196,6 +185,16 @@ export class Gatherer implements AsyncDisposable {
     return this.store.publish(this.generationsDirectory, {
       gatherer: { gathererName, gathererHost, gathererVersion },
     });
+  }
+
+  /**
+   * Makes the links that were found a generation of references for refererd, in `references/` of the directory, unless nothing
+   * changed since the last one, or the configuration says `References: off`. To be called after {@link publish}, which drops what
+   * has expired; `signal` stops it, and the former ones stay.
+   */
+  async publishReferences(signal?: AbortSignal): Promise<PublishedReferences | undefined> {
+    if (!this.options.config.references) return undefined;
+    return this.store.publishReferences(this.options.directory, { signal });
   }
 
   async close(): Promise<void> {
@@ -255,7 +254,12 @@ export class Gatherer implements AsyncDisposable {
   }
 
   /** G-69: RootNodes in the order of the file, then the LeafNodes. One batch: the run has begun, or it has not. */
-  async #seed(frontier: Frontier, roots: readonly RootLimits[], addresses: HostAddresses): Promise<void> {
+  async #seed(
+    frontier: Frontier,
+    roots: readonly RootLimits[],
+    addresses: HostAddresses,
+    lives: ShortestLife,
+  ): Promise<void> {
     const batch = this.store.batch();
     const entries: QueueEntry[] = [];
     await addresses.resolve(
@@ -293,13 +297,17 @@ export class Gatherer implements AsyncDisposable {
       const entry = frontier.schedule(uri, batch, DIRECTIVE.medium);
       if (entry !== undefined) entries.push(entry);
     }
-    const life = Number((await this.store.meta.get(SHORTEST_LIFE)) ?? Number.MAX_SAFE_INTEGER);
-    batch.putMeta(SHORTEST_LIFE, Math.min(life, this.options.config.timeToLive));
+    lives.note(this.options.config.timeToLive, batch);
     batch.putMeta('run.state', 'running').putMeta('run.job', this.#jobDigest());
     await frontier.commit(batch, entries);
   }
 
-  #chains(frontier: Frontier, scope: RootNodeScope, servers: ServerCache): ProcessorChains {
+  #chains(
+    frontier: Frontier,
+    scope: RootNodeScope,
+    servers: ServerCache,
+    lives: ShortestLife,
+  ): ProcessorChains {
     const { options, rulesDigest, essence, fetcher } = this;
     const { config } = options;
     const now = (): UnixSeconds => this.#now();
@@ -314,7 +322,14 @@ export class Gatherer implements AsyncDisposable {
     return {
       'pre-fetch': [
         new Preselector((url) => this.#stoppedByUrl(url)),
-        new History({ documents, known, force: options.force ?? false, rulesDigest, now }),
+        new History({
+          documents,
+          known,
+          force: options.force ?? false,
+          timeToLive: config.timeToLive,
+          rulesDigest,
+          now,
+        }),
         new LocalMappingProcessor(new LocalMapper(config.localMappings), limits),
         new PreconditionEnforcer(servers),
       ],
@@ -325,11 +340,12 @@ export class Gatherer implements AsyncDisposable {
           summaries: this.store.summaries,
           refreshRate: config.refreshRate,
           timeToLive: config.timeToLive,
+          lives,
           rulesDigest,
           now,
         }),
       ],
-      'post-process': [new LinksScoper({ frontier, scope })],
+      'post-process': [new ReferencesWriter({ now }), new LinksScoper({ frontier, scope })],
     };
   }
 
@@ -338,7 +354,7 @@ export class Gatherer implements AsyncDisposable {
     const { rules } = this.essence;
     const type = typeByUrl(url, rules);
     if (type === undefined || mayHoldLinks(type)) return undefined;
-    return isRejected(type, rules) || NESTED_TYPES.has(type) ? type : undefined;
+    return isRejected(type, rules) ? type : undefined;
   }
 
   /** CRAWL-9.2, 9.7: the host's queue, or one of several. */
@@ -352,14 +368,14 @@ export class Gatherer implements AsyncDisposable {
   async #expire(): Promise<void> {
     const now = this.#now();
     await this.store.purgeTombstones(now);
-    const shortest = Number((await this.store.meta.get(SHORTEST_LIFE)) ?? 0);
+    const { seconds: shortest } = await ShortestLife.read(this.store.meta);
     for await (const page of this.store.summaries.iterate()) {
       // Rows come by Update-Time: what was updated within the shortest life that any object has cannot have expired.
       if (page[0]!.updateTime >= now - shortest) return;
       const batch = this.store.batch();
       for (const { url, updateTime, timeToLive } of page) {
         if (timeToLive > 0 && updateTime + timeToLive < now)
-          batch.deleteSummary(url, updateTime).deleteDocument(url);
+          batch.deleteSummary(url, updateTime).deleteDocument(url).dropReferences(url);
       }
       if (batch.size > 0) await batch.commit();
     }
@@ -384,13 +400,6 @@ class Tally {
     this.counts[disposition]++;
     this.bytes += bytes;
   }
-}
-
-/** G-20: Lib-Directory is looked for in Top-Directory, then in the current directory. */
-function libDirectory(config: GathererConfig): { libDirectory?: string } {
-  if (config.libDirectory === undefined) return {};
-  const candidates = filePaths(config, config.libDirectory);
-  return { libDirectory: candidates.find((path) => existsSync(path)) ?? config.libDirectory };
 }
 
 /** Folders that `file:` URLs may reach: those that the configuration itself names (G-174). */

@@ -4,7 +4,15 @@ import { readdir } from 'node:fs/promises';
 type BenchModule = { readonly run: (args: string[]) => Promise<void> };
 
 /** What the benches start or share. */
-const HELPERS = new Set(['bench', 'harness', 'discard-client', 'file-server', 'full-crawl', 'plain-crawl']);
+const HELPERS = new Set([
+  'bench',
+  'harness',
+  'discard-client',
+  'file-server',
+  'full-crawl',
+  'plain-crawl',
+  'references-graph',
+]);
 
 /** The benches there are: the modules beside this one. */
 async function benchNames(): Promise<string[]> {

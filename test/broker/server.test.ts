@@ -85,9 +85,9 @@ t.test('BRK-4 replies byte for byte', async (t) => {
       '101 - Unknown flag #index frobnicate 3 ignored.\n101 - No objects matched your query.\n',
     ],
     [
-      'bulk transfers have an error of their own',
-      '#BULK #SINCE 0 #END #ALLB\r\n',
-      '400 - Bulk transfer is not available in this version\n',
+      'bulk transfers have an error of their own (BT-10)',
+      '#BULK #DIGEST - #END #ALLB\r\n',
+      '400 - ERROR: #digest and #compress need #interface 2\n',
     ],
   ];
   for (const [name, message, reply] of replies) t.equal(await ask(port, message), VERSION + reply, name);

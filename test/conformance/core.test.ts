@@ -85,6 +85,34 @@ t.test('a case that takes too long fails, heeding its signal or not, and the nex
   );
 });
 
+t.test(
+  'a peer that says nothing costs one time-out, or two when it has spoken before; the rest is skipped',
+  async (t) => {
+    const silent = (id: string) =>
+      bound(id, (transcript, signal) => {
+        transcript.note('connected');
+        return never(signal);
+      });
+    const speaks = bound('a/speaks', async (transcript) => {
+      // In a dialogue that the report does not show.
+      new Transcript(transcript).received(Buffer.from('200\n'));
+    });
+    const verdicts = async (...cases: readonly BoundCase[]) =>
+      (await results(cases, { timeoutMs: 20 })).map(({ id, verdict }) => `${id} ${verdict}`);
+    t.same(await verdicts(silent('a/first'), speaks), ['a/first fail', 'a/speaks skip']);
+    t.same(await verdicts(speaks, silent('a/one'), speaks, silent('a/two'), silent('a/three'), speaks), [
+      'a/speaks pass',
+      'a/one fail',
+      'a/speaks pass',
+      'a/two fail',
+      'a/three fail',
+      'a/speaks skip',
+    ]);
+    const [, skipped] = await results([silent('a/first'), speaks], { timeoutMs: 20 });
+    t.match(skipped, { rules: ['TEST-1'], message: 'the peer said nothing in a/first', transcript: [] });
+  },
+);
+
 t.test('a defect of the kit is thrown, not blamed on the peer', async (t) => {
   const wrong = bound('a/defect', async () => {
     throw new TypeError('undefined is not a function');

@@ -42,7 +42,7 @@ export function summarize(
   body: string | Uint8Array,
   options: Partial<EssenceOptions> = {},
   more: Partial<EssenceInput> = {},
-): EssenceOutput {
+): Promise<EssenceOutput> {
   return summarizeDocument(inputOf(url, body, more), contextOf(options));
 }
 

@@ -141,19 +141,23 @@ t.test('a table of suffixes answers as its expressions do, one after the other',
 });
 
 t.test('E-15 the MIME type counts after the name and before the content', async (t) => {
-  const typeOf = (url: string, body: string | Uint8Array, contentType?: string) =>
-    summarize(url, body, {}, contentType === undefined ? {} : { contentType }).type;
-  t.equal(typeOf('http://a.test/page', 'words', 'text/html'), 'HTML');
-  t.equal(typeOf('http://a.test/page', 'words', 'application/pdf'), 'Pdf');
-  t.equal(typeOf('http://a.test/page', 'words', 'image/x-strange'), 'Image');
-  t.equal(typeOf('http://a.test/page.txt', 'words', 'application/pdf'), 'Text', 'the name comes first');
-  t.equal(typeOf('http://a.test/page', '<html><body>', 'text/plain'), 'HTML', 'text/plain says nothing');
+  const typeOf = async (url: string, body: string | Uint8Array, contentType?: string) =>
+    (await summarize(url, body, {}, contentType === undefined ? {} : { contentType })).type;
+  t.equal(await typeOf('http://a.test/page', 'words', 'text/html'), 'HTML');
+  t.equal(await typeOf('http://a.test/page', 'words', 'application/pdf'), 'Pdf');
+  t.equal(await typeOf('http://a.test/page', 'words', 'image/x-strange'), 'Image');
+  t.equal(await typeOf('http://a.test/page.txt', 'words', 'application/pdf'), 'Text', 'the name comes first');
   t.equal(
-    typeOf('http://a.test/faq', '<!DOCTYPE html><p>', 'text/html'),
+    await typeOf('http://a.test/page', '<html><body>', 'text/plain'),
+    'HTML',
+    'text/plain says nothing',
+  );
+  t.equal(
+    await typeOf('http://a.test/faq', '<!DOCTYPE html><p>', 'text/html'),
     'HTML',
     'server and bytes agree on a page',
   );
-  t.equal(typeOf('http://a.test/faq', 'plain words', 'text/html'), 'FAQ');
+  t.equal(await typeOf('http://a.test/faq', 'plain words', 'text/html'), 'FAQ');
 });
 
 t.test('E-16 content tells the type when nothing else does', async (t) => {
@@ -182,10 +186,18 @@ t.test('E-16 content tells the type when nothing else does', async (t) => {
     ['', 'Unrecognized'],
   ];
   for (const [body, type] of expected) {
-    t.equal(summarize('http://a.test/x', Buffer.from(body, 'latin1')).type, type, JSON.stringify(body));
+    t.equal(
+      (await summarize('http://a.test/x', Buffer.from(body, 'latin1'))).type,
+      type,
+      JSON.stringify(body),
+    );
   }
-  t.equal(summarize('ftp://a.test/x.tex', '\\documentstyle{book}').type, 'LaTeX', 'table 3.1: TeX by name');
-  t.equal(summarize('ftp://a.test/x.txt', 'a\0\0b').type, 'Data', 'bytes that are no text');
+  t.equal(
+    (await summarize('ftp://a.test/x.tex', '\\documentstyle{book}')).type,
+    'LaTeX',
+    'table 3.1: TeX by name',
+  );
+  t.equal((await summarize('ftp://a.test/x.txt', 'a\0\0b')).type, 'Data', 'bytes that are no text');
 });
 
 t.test('G-21 a customised file replaces the shipped one, the others stay', async (t) => {

@@ -6,6 +6,9 @@ import { BrokerStore, Generations } from '../../storage/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { type Page, page, Site } from '../helpers/site.js';
 
+// Some dozen processes are started one after the other, each of which takes seconds on a busy machine.
+t.setTimeout(120_000);
+
 const PAGE_COUNT = 300;
 
 /** A site whose pages link to pages near and far, so that the frontier is always full. */
@@ -50,7 +53,7 @@ t.test('kill -9 at random moments of the whole chain', async (t) => {
   await using site = await Site.start(pages());
   const data = t.testdir();
   const args = ['run', `${site.url}/p0.html`, '--once', '--delay', '0', '--urls', '1000', '--data', data];
-  const ports = ['--gatherd-port', '0', '--broker-port', '0', '--web-port', '0'];
+  const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
   let killed = 0;
   for (let round = 0; round < 12; round++) {
     const run = new CliProcess([...args, ...ports]);

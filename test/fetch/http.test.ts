@@ -311,9 +311,9 @@ t.test('close ends what is under way', async (t) => {
 
 t.test('schemes: what is not there says so, what is registered is used', async (t) => {
   const fetcher = fetcherFor(t);
-  await t.rejects(fetcher.fetch({ url: 'gopher://h.example/1', ...LIMITS }), {
+  await t.rejects(fetcher.fetch({ url: 'wais://h.example/1', ...LIMITS }), {
     code: 'ERR_USAGE',
-    message: /gopher: URLs are not supported/,
+    message: /wais: URLs are not supported/,
   });
   let closed = false;
   const ftp = {

@@ -90,7 +90,7 @@ t.test(
       '--data',
       join(scratch, 'data'),
     ];
-    const ports = ['--gatherd-port', '0', '--broker-port', '0', '--web-port', '0'];
+    const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
     const kit = new CliProcess([...args, ...ports]);
     t.teardown(() => kit.kill('SIGKILL'));
     const [, gatherd = '', broker = ''] = await kit.output(

@@ -216,6 +216,12 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
   t.match(program.stderr, /\[71,1\] 127\.0\.0\.1:\d+: collecting, type 1\n/);
   t.notMatch(program.stderr, /sesame/);
   t.match(await admin('collection'), { code: 3 }, 'nobody is there any more');
+  const page = await cli('mkbrokerstats', directory);
+  t.match(page, {
+    code: 0,
+    stdout: /^<!DOCTYPE html>.*<h1>Statistics<\/h1>.*BrokerQuery\.cgi\?.*<\/html>\n$/s,
+  });
+  t.notMatch(page.stdout, /<link|<script/, 'BRK-6.7 one file that needs no other');
   const dumped = await cli('dumpregistry', directory);
   const head = 'OID: 1\nURL: http://www.example.org/gopher.html\nGatherer-Name: Example Gatherer\n';
   t.ok(dumped.stdout.startsWith(head), 'REG-32');

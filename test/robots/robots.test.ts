@@ -26,7 +26,7 @@ const decisions: readonly (readonly [rules: string, path: string, allowed: boole
   ['Disallow: /ab*b$', '/ab', true],
   ['Disallow: *', '/anything', false],
   ['Disallow: /a**', '/a', false],
-  ['Disallow: cgi-bin', '/cgi-bin/x', false],
+  ['Disallow: cgi-bin', '/cgi-bin/x', true],
   ['Disallow: /?', '/?q', false],
   ['Disallow: /~joe', '/%7ejoe/', false],
   ['Disallow: /%7Ejoe', '/~joe/', false],

@@ -33,8 +33,11 @@ function update(url: string, time: number | string, attributes: Attributes = {})
   return change('update', url, { ...GATHERER, 'Update-Time': String(time), ...attributes });
 }
 
+/** What the stores' clock says. */
+const NOW = 1_000_000_000;
+
 async function openStore(t: Parameters<typeof temporaryDirectory>[0]): Promise<BrokerStore> {
-  const store = await BrokerStore.open(await temporaryDirectory(t));
+  const store = await BrokerStore.open(await temporaryDirectory(t), { now: () => NOW });
   t.teardown(() => store.close());
   return store;
 }
@@ -75,6 +78,9 @@ t.test('an update stores the bytes as received and a Registry entry', async (t) 
     description: 'Café',
     type: 'HTML',
     length: one.bytes.length,
+    changed: NOW,
+    contentChanged: NOW,
+    contentTime: 100,
   });
   const second = await store.entry(2);
   t.same(

@@ -54,6 +54,8 @@ export function documentRecord(url: string, changes: Partial<DocumentRecord> = {
     size: 10,
     links: [],
     rulesDigest: '',
+    referenced: false,
+    objects: [],
     ...changes,
   };
 }

@@ -39,7 +39,7 @@ export class BrokerContext implements AsyncDisposable {
 
   /** A new connection, nothing read. @param recorded false: the report does not show it */
   async connect(recorded = true): Promise<Wire> {
-    const transcript = recorded ? this.transcript : new Transcript();
+    const transcript = recorded ? this.transcript : new Transcript(this.transcript);
     const { target, idleMs } = this.#shared;
     const wire = await Wire.open(target, { transcript, signal: this.#signal, idleMs });
     this.#wires.push(wire);

@@ -61,7 +61,7 @@ async function endLine(wire: Wire): Promise<Pick<CompressedFacts, 'gap' | 'end'>
   throw new Mismatch('no end line behind the member', { expected: '499 - ...', received: printable(gap) });
 }
 
-async function readMember(wire: Wire, content: (bytes: Uint8Array) => void): Promise<MemberFacts> {
+export async function readMember(wire: Wire, content: (bytes: Uint8Array) => void): Promise<MemberFacts> {
   const header = new GzipHeaderReader();
   while (!header.done) wire.unread(header.push(await more(wire, 'header')));
   let crc = 0;

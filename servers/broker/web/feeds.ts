@@ -15,6 +15,8 @@ export interface FeedSource {
   readonly asked: string;
   readonly results: Results;
   readonly counts?: FacetCounts;
+  /** How many documents link to the object's, by URL, as far as it is known. */
+  readonly linkedFrom: ReadonlyMap<string, number>;
   /** Path of the readable view of an object. */
   readonly summaryPath: (objectUrl: string) => string | undefined;
 }
@@ -33,6 +35,7 @@ export function jsonResult(source: FeedSource): string {
     soif: hit.objectUrl,
     matchedLines: hit.lines.map(({ attribute, text }) => ({ attribute, text })),
     matchedLineCount: hit.lineCount,
+    linkedFrom: source.linkedFrom.get(hit.url),
   }));
   const facets = counts?.facets.map(({ kind, values, others }) => [kind, { values, others }] as const);
   const value = {

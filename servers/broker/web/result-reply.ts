@@ -9,16 +9,10 @@ import { type QueryForm, readForm, toRequest, writeForm } from './form.js';
 import { highlighter, literalTerms } from './highlight.js';
 import { type Content, Html, html } from './html.js';
 import { type Page, pageBegin, pageEnd, type SiteLinks } from './layout.js';
+import { byLinks, LinkedFrom } from './linked-from.js';
 import { narrowQuery } from './narrow.js';
-import {
-  askBroker,
-  type FaultyQuery,
-  type QueryOutcome,
-  type QueryTarget,
-  readQuery,
-  wantedObjects,
-} from './query.js';
-import { SHOWN_ATTRIBUTES } from './results.js';
+import { askBroker, type FaultyQuery, type QueryTarget, readQuery, wantedObjects } from './query.js';
+import { type Results as FoundResults, SHOWN_ATTRIBUTES, type ShownHit } from './results.js';
 import {
   notice,
   PAGE_OBJECTS,
@@ -62,8 +56,15 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const RSS_TYPE = 'application/rss+xml; charset=utf-8';
 
 /** Answers queries of the form as pages by the definitions of BrokerQuery.cf (BRK-9.5 to 9.8), as RSS and as JSON. */
-export class Results {
+export class Results implements AsyncDisposable {
+  #linkedFrom: LinkedFrom | undefined;
+
   constructor(readonly context: ResultsContext) {}
+
+  /** Lets go of the References Server. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#linkedFrom?.close();
+  }
 
   async reply(fields: URLSearchParams, signal: AbortSignal): Promise<ResultReply> {
     const { files, log } = this.context;
@@ -91,7 +92,7 @@ export class Results {
         const status = /busy/i.test(outcome.message) ? 503 : 400;
         return this.#refusal(status, sent, notice('error', 'The broker refused the query:', outcome.message));
       }
-      return this.#results(sent, read.query, outcome.results, await counting);
+      return await this.#results(sent, read.query, outcome.results, await counting, signal);
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       log.error(`Query page: ${error.message}`);
@@ -133,13 +134,29 @@ export class Results {
     }
   }
 
-  #results(
+  /** The server of the configuration that holds now: `#restart` may have named another. */
+  async #links(): Promise<LinkedFrom | undefined> {
+    const { referencesServer } = this.context.broker.config;
+    if (this.#linkedFrom?.server !== referencesServer) {
+      const former = this.#linkedFrom;
+      this.#linkedFrom = referencesServer === undefined ? undefined : new LinkedFrom(referencesServer);
+      await former?.close();
+    }
+    return this.#linkedFrom;
+  }
+
+  async #results(
     asked: Asked,
     shownQuery: Query,
-    results: Extract<QueryOutcome, { kind: 'results' }>['results'],
+    found: FoundResults,
     counts: FacetCounts | undefined,
-  ): ResultReply {
+    signal: AbortSignal,
+  ): Promise<ResultReply> {
     const { form, config } = asked;
+    const links = await this.#links();
+    const raise = this.context.broker.config.referencesRank === true && form.sort === 'by-rank';
+    const every = raise || form.format === 'json' ? await countLinks(links, found.hits, signal) : undefined;
+    const results = raise && every !== undefined ? { ...found, hits: byLinks(found.hits, every) } : found;
     const { site, broker } = this.context;
     const action = this.context.form.action;
     const summaryPath = this.context.summaryPath;
@@ -152,6 +169,7 @@ export class Results {
         asked: asked.message,
         results,
         ...(counts === undefined ? {} : { counts }),
+        linkedFrom: every ?? NO_COUNTS,
         summaryPath,
       };
       return form.format === 'json'
@@ -162,14 +180,17 @@ export class Results {
     const paged =
       usesVariable(config.templates.EndBrokerResults, 'pager') ||
       usesVariable(config.templates.ResultTrailer, 'pager');
+    const pageObjects = paged ? PAGE_OBJECTS : Math.max(1, results.hits.length);
+    const part = pageOf(form, results, pageObjects);
     const options: ResultsOptions = {
       action,
       highlight: highlighter(literalTerms(shownQuery), form),
       summaryPath,
       ...(counts === undefined ? {} : { counts }),
-      pageObjects: paged ? PAGE_OBJECTS : Math.max(1, results.hits.length),
+      pageObjects,
+      linkedFrom: every ?? (await countLinks(links, part.hits, signal)),
+      linksPage: (url) => links?.pageOf(url),
     };
-    const part = pageOf(form, results, options.pageObjects);
     const set = { ...this.#pageVariables(asked), ...setVariables(form, results, part, options) };
     const render = (name: Parameters<typeof renderDefinition>[1], more: Variables = {}) =>
       renderDefinition(config, name, { ...set, ...more });
@@ -260,6 +281,20 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
       page_end: pageEnd(site, page),
     };
   }
+}
+
+const NO_COUNTS: ReadonlyMap<string, number> = new Map();
+
+async function countLinks(
+  links: LinkedFrom | undefined,
+  hits: readonly ShownHit[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  if (links === undefined) return NO_COUNTS;
+  return links.count(
+    hits.map(({ url }) => url),
+    signal,
+  );
 }
 
 /** The query with a mark under the place of the fault. */

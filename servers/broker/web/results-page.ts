@@ -23,6 +23,9 @@ export interface ResultsOptions {
   readonly counts?: FacetCounts;
   /** Objects of one page. */
   readonly pageObjects: number;
+  /** How many documents link to the object's, by URL, and the page that shows them. */
+  readonly linkedFrom?: ReadonlyMap<string, number>;
+  readonly linksPage?: (url: string) => string | undefined;
 }
 
 /** The objects of one page of a result. */
@@ -119,10 +122,17 @@ export function resultItem(hit: ShownHit, form: QueryForm, options: ResultsOptio
   return html`<li>
 <h2>${link(hit.url, highlight(title))}</h2>
 <p class="url">${hit.url}</p>
-${hit.description === undefined ? '' : html`<p class="description">${highlight(hit.description)}</p>\n`}${matchedLines(hit, form, highlight)}<p class="about">${form.verbose ? facts(hit) : ''}${
+${hit.description === undefined ? '' : html`<p class="description">${highlight(hit.description)}</p>\n`}${matchedLines(hit, form, highlight)}<p class="about">${form.verbose ? facts(hit) : ''}${linkedFrom(hit, options)}${
     summary === undefined ? '' : html`<a href="${summary}">Summary<span class="aside"> of ${title}</span></a>`
   }</p>
 </li>`;
+}
+
+function linkedFrom({ url }: ShownHit, { linkedFrom, linksPage }: ResultsOptions): Content {
+  const count = linkedFrom?.get(url);
+  const page = linksPage?.(url);
+  if (count === undefined || page === undefined) return '';
+  return html`<a href="${page}" rel="noreferrer">Linked from ${plural(count, 'document')}</a> `;
 }
 
 function matchedLines(hit: ShownHit, form: QueryForm, highlight: ResultsOptions['highlight']): Content {

@@ -44,6 +44,7 @@ export async function addRoutes(app: FastifyInstance, context: RouteContext): Pr
   const files = await ConfigFiles.open(broker.config.brokerDirectory, log);
   const pages = new BrokerPages(context, files);
   const { home } = pages.site;
+  app.addHook('onClose', () => pages.results[Symbol.asyncDispose]());
   const show = async (reply: FastifyReply, page: PageReply | Promise<PageReply>) =>
     pages.send(reply, await page);
   /** BRK-9.13: the pages of the broker are also found at the top and beside the programs. */

@@ -1,8 +1,9 @@
 import { BOOKKEEPING_NAMES, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../../protocols/time.js';
 import type { EssenceInput, EssenceSettings } from './context.js';
-import type { SourceDocument, Summary } from './document.js';
+import type { EmbeddedSummary, SourceDocument, Summary } from './document.js';
 import { generateKeywords } from './keywords.js';
+import { languageOf } from './language.js';
 import { openingSentences } from './summarizers/sentences.js';
 import { DESCRIPTION_LENGTH } from './summarizers/text.js';
 
@@ -20,17 +21,26 @@ const RESERVED: ReadonlySet<string> = new Set(
 /** Bytes an attribute takes beside name and value: braces, colon, tab, newline and the digits of its size. */
 const FRAMING = 15;
 
-/** The finished object, bookkeeping first (SOIF-3.4), as the bytes that go over the wire. */
+/**
+ * The finished object, bookkeeping first (SOIF-3.4), components last (E-55), as the bytes that go over the wire.
+ *
+ * @param md5 - of the gathered bytes; empty when they were not read (E-118).
+ */
 export function assembleObject(
   input: EssenceInput,
   type: string,
   md5: string,
   document: SourceDocument,
   summary: Summary,
+  components: readonly EmbeddedSummary[] = [],
 ): Uint8Array {
   const { settings } = document;
   const attributes = mergeAttributes(summary, settings);
-  const pairs: (readonly [string, string | Uint8Array])[] = bookkeeping(input, type, md5, settings);
+  const size = settings.access ? input.body.length : undefined;
+  const pairs: Pair[] = bookkeeping(
+    { ...input, type, ...(size === undefined ? {} : { size }), ...(md5 === '' ? {} : { md5 }) },
+    settings,
+  );
   let left = settings.maxObjectBytes - input.url.length - 16;
   for (const [name, value] of pairs) left -= name.length + value.length + FRAMING;
   const ordered = [...attributes].filter(([key]) => !RUNNING_TEXT.has(key));
@@ -48,32 +58,74 @@ export function assembleObject(
     left -= bytes.length + name.length + FRAMING;
     pairs.push([name, bytes]);
   }
+  addComponents(pairs, components, left, document);
   return encodeSoif(SoifObject.of('FILE', input.url, pairs));
 }
 
+type Pair = readonly [name: string, value: string | Uint8Array];
+
+/** E-54, E-55: each component as `Embed<n>-` attributes, by number, then by name without case; at the object's end. */
+function addComponents(
+  pairs: Pair[],
+  components: readonly EmbeddedSummary[],
+  room: number,
+  document: SourceDocument,
+): void {
+  let left = room;
+  for (const [i, { name, type, whole, summary }] of components.entries()) {
+    const prefix = `Embed<${i + 1}>-`;
+    const own: Pair[] = [
+      ['Nested-Filename', Buffer.from(name)],
+      ['Type', type],
+    ];
+    if (whole !== undefined) own.push(['File-Size', String(whole.size)], ['MD5', whole.md5]);
+    let needed = 0;
+    for (const [key, value] of own) needed += prefix.length + key.length + value.length + FRAMING;
+    if (needed > left) {
+      document.warn(`the object is full: components from ${i + 1} on are left out (E-45)`);
+      return;
+    }
+    left -= needed;
+    for (const { name: key, value } of mergeAttributes(summary, document.settings).values()) {
+      const space = left - prefix.length - key.length - FRAMING;
+      const bytes = cutUtf8(encodeValue(value, document.settings.trailingNewline), Math.max(0, space));
+      if (bytes.length === 0) continue;
+      left -= prefix.length + key.length + FRAMING + bytes.length;
+      own.push([key, bytes]);
+    }
+    own.sort(([x], [y]) => (x.toLowerCase() < y.toLowerCase() ? -1 : 1));
+    pairs.push(...own.map(([key, value]) => [`${prefix}${key}`, value] as const));
+  }
+}
+
+/** What the Gatherer knows of an object besides its content. */
+export interface ObjectFacts {
+  readonly lastModificationTime: number;
+  readonly updateTime: number;
+  readonly type: string;
+  /** Bytes as gathered. */
+  readonly size?: number;
+  readonly md5?: string;
+}
+
 /** E-110, E-113. */
-function bookkeeping(
-  input: EssenceInput,
-  type: string,
-  md5: string,
-  settings: EssenceSettings,
-): (readonly [string, string])[] {
+export function bookkeeping(facts: ObjectFacts, settings: EssenceSettings): Pair[] {
   const minimal = settings.minimalBookkeeping;
-  const pairs: [string, string][] = [];
+  const pairs: Pair[] = [];
   if (!minimal || settings.timeToLive !== DEFAULT_TIME_TO_LIVE)
     pairs.push(['Time-to-Live', String(settings.timeToLive)]);
-  if (!minimal) pairs.push(['Last-Modification-Time', String(input.lastModificationTime)]);
+  if (!minimal) pairs.push(['Last-Modification-Time', String(facts.lastModificationTime)]);
   if (!minimal || settings.refreshRate !== DEFAULT_REFRESH_RATE)
     pairs.push(['Refresh-Rate', String(settings.refreshRate)]);
   pairs.push(
     ['Gatherer-Name', settings.gathererName],
     ['Gatherer-Host', settings.gathererHost],
     ['Gatherer-Version', settings.gathererVersion],
-    ['Update-Time', String(input.updateTime)],
-    ['Type', type],
+    ['Update-Time', String(facts.updateTime)],
+    ['Type', facts.type],
   );
-  if (!minimal) pairs.push(['File-Size', String(input.body.length)]);
-  pairs.push(['MD5', md5]);
+  if (!minimal && facts.size !== undefined) pairs.push(['File-Size', String(facts.size)]);
+  if (facts.md5 !== undefined) pairs.push(['MD5', facts.md5]);
   return pairs;
 }
 
@@ -96,6 +148,10 @@ function mergeAttributes(summary: Summary, settings: EssenceSettings): Map<strin
     else if (before.value.length < limit) before.value = cutLines(`${before.value}\n${value}`, limit);
   }
   const derived = !merged.has('description') && settings.description ? summary.description : undefined;
+  if (settings.language && !merged.has('language')) {
+    const language = languageOf(Array.from(merged.values(), ({ name, value }) => [name, value] as const));
+    if (language !== undefined) merged.set('language', { name: 'Language', value: language });
+  }
   if (settings.keywords) addKeywords(merged, settings.maxKeywordBytes);
   if (derived !== undefined && derived !== '') {
     merged.set('description', { name: 'Description', value: openingSentences(derived, DESCRIPTION_LENGTH) });

@@ -24,14 +24,20 @@ export interface DecodeHints {
   readonly warn?: (message: string) => void;
 }
 
-/** E-77: byte order mark, declared set, META charset, UTF-8 when valid, a guess, windows-1252. Never fails. */
+/**
+ * E-77: byte order mark, declared set, that of the XML declaration, META charset, the escapes of ISO-2022-JP, UTF-8 when
+ * valid, a guess, windows-1252. Never fails.
+ */
 export function decodeBytes(bytes: Uint8Array, hints: DecodeHints): string {
-  const mark = byteOrderMark(bytes);
+  const mark = byteOrderMark(bytes) ?? wideXml(bytes);
   if (mark !== undefined) return decode(bytes, mark) ?? '';
   const declared =
     decodeDeclared(bytes, hints.declared, hints.warn) ??
+    decodeDeclared(bytes, xmlEncoding(bytes), hints.warn) ??
     decodeDeclared(bytes, hints.html ? metaCharset(bytes) : undefined, hints.warn);
   if (declared !== undefined) return declared;
+  // Its bytes are all ASCII, so that it would pass for UTF-8.
+  if (hasJapaneseEscape(bytes)) return decode(bytes, 'iso-2022-jp') ?? '';
   if (isUtf8(bytes)) return decodeUtf8(bytes);
   return decode(bytes, guess(bytes)) ?? decodeLatin(bytes);
 }
@@ -57,6 +63,27 @@ function decodeDeclared(
   const text = decode(bytes, name);
   if (text === undefined) warn?.(`unknown character set ${name.slice(0, 40)}`);
   return text;
+}
+
+/** XML in UTF-16 may lack its mark: then it begins with `<?` in two bytes each. */
+function wideXml(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0x3c && bytes[1] === 0 && bytes[2] === 0x3f && bytes[3] === 0) return 'utf-16le';
+  if (bytes[0] === 0 && bytes[1] === 0x3c && bytes[2] === 0 && bytes[3] === 0x3f) return 'utf-16be';
+  return undefined;
+}
+
+/** The encoding of an XML declaration, which stands at the very beginning. */
+function xmlEncoding(bytes: Uint8Array): string | undefined {
+  if (bytes[0] !== 0x3c || bytes[1] !== 0x3f) return undefined;
+  const head = decodeLatin(bytes.subarray(0, META_WINDOW));
+  const label = /^<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(head)?.[1]?.toLowerCase();
+  return label?.startsWith('utf-16') === true ? 'utf-8' : label;
+}
+
+/** ESC `$` `@` or `B`, in a text that has no byte beyond ASCII: the way into Japanese by ISO-2022-JP. */
+function hasJapaneseEscape(bytes: Uint8Array): boolean {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, GUESS_WINDOW));
+  return isAscii(head) && (head.includes('\x1b$B') || head.includes('\x1b$@'));
 }
 
 /** The charset of a META element in the first 1024 bytes. UTF-16 there cannot be true, since we could read it. */

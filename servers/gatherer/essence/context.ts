@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { findTypePrograms, type ProgramSettings, type TypePrograms } from './external/index.js';
 import { type HtmlTable, parseHtmlTable } from './html/table.js';
+import { type PostRules, parsePostRules } from './rules/index.js';
+import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/index.js';
 import {
   parseQuickRules,
   parseTypeList,
@@ -10,6 +13,7 @@ import {
   type QuickRule,
   type TypeRules,
 } from './type-rules.js';
+import { DEFAULT_UNNEST_LIMITS, type UnnestLimits } from './unnest/limits.js';
 
 /** How a Gatherer wants its documents summarised. Everything here is plain data: it travels to worker threads. */
 export interface EssenceOptions {
@@ -37,6 +41,22 @@ export interface EssenceOptions {
   readonly description?: boolean;
   /** E-117: the extracted text of every document as `Full-Text` instead of a summary. Default false. */
   readonly fullText?: boolean;
+  /** E-141: guess the `Language` of texts that do not say it. Default false. */
+  readonly language?: boolean;
+  /** E-117: the raw content of every document as `Full-Text`, as the original did it. Default false. */
+  readonly rawText?: boolean;
+  /** E-118: false: only what URL and name tell; contents are not read. Default true. */
+  readonly access?: boolean;
+  /** G-111: MD5 for objects that come from Exploders. Default false. */
+  readonly fakeMd5s?: boolean;
+  /** E-27: leave out components that were made from a source beside them. Default false. */
+  readonly grouping?: boolean;
+  /** E-45: how far nested files are unravelled. */
+  readonly unnest?: Partial<UnnestLimits>;
+  /** E-61, E-46: where the user's `TypeName.sum` and `TypeName.unnest` are, and what they may use. Default: no programs. */
+  readonly programs?: ProgramSettings;
+  /** E-121: file with post-summarizing rules; a relative name is looked up like the other files. Default none. */
+  readonly postSummarizing?: string;
   /** E-113: as few bookkeeping attributes as possible. Default false. */
   readonly minimalBookkeeping?: boolean;
   /** Bytes; the longest text of a larger object is cut. Default 2 MiB. */
@@ -58,10 +78,16 @@ type Switches =
   | 'keywords'
   | 'description'
   | 'fullText'
+  | 'rawText'
+  | 'access'
+  | 'fakeMd5s'
+  | 'grouping'
+  | 'language'
   | 'minimalBookkeeping';
 
 /** {@link EssenceOptions} with every default filled in. */
-export type EssenceSettings = EssenceOptions & Required<Pick<EssenceOptions, Limits | Switches>>;
+export type EssenceSettings = EssenceOptions &
+  Required<Pick<EssenceOptions, Limits | Switches>> & { readonly unnest: UnnestLimits };
 
 /** One document as it was gathered. */
 export interface EssenceInput {
@@ -73,6 +99,8 @@ export interface EssenceInput {
   readonly contentType?: string;
   /** Character set of the access method's reply (E-77). */
   readonly charset?: string;
+  /** Where a symbolic link of this machine points, when it is the link that is summarised (E-14). */
+  readonly linkTarget?: string;
   /** 0 when unknown. */
   readonly lastModificationTime: UnixSeconds;
   /** When this summary is made. */
@@ -85,14 +113,25 @@ export interface EssenceLink {
   readonly hop: 'L' | 'E';
 }
 
+/** An object that came out of an Exploder (E-46, E-47). */
+export interface ExplodedObject {
+  readonly url: string;
+  /** The complete object as it goes over the wire. */
+  readonly soif: Uint8Array;
+}
+
 /** What {@link summarizeDocument} makes of a document. */
 export interface EssenceOutput {
   /** The recognized type (E-12). */
   readonly type: string;
-  /** No object: the type is not to be indexed (E-25), the page says noindex (G-63), or the type cannot be unnested yet. */
+  /** No object of its own: the type is not to be indexed (E-25), the page says noindex (G-63), a rule deleted it (E-128), or it is exploded. */
   readonly rejected: boolean;
   /** The complete object as it goes over the wire; absent when rejected. */
   readonly soif?: Uint8Array;
+  /** E-130, E-134: the object's URL when a rule changed it: it is stored under this one. */
+  readonly url?: string;
+  /** E-47: objects that Exploders found in the document, each to be stored under its own URL. */
+  readonly exploded?: readonly ExplodedObject[];
   /** MD5 of the gathered bytes, 32 lower-case hexadecimal digits (E-111). */
   readonly md5: string;
   /** Absolute, canonical, without repetitions (G-60); empty when the page says nofollow. */
@@ -111,16 +150,25 @@ const LIB_FILES = [
   'HTML-fulltext.sum.tbl',
 ] as const;
 
-type LibFile = (typeof LIB_FILES)[number] | 'stoplist' | 'allowlist';
+type LibFile = (typeof LIB_FILES)[number] | 'stoplist' | 'allowlist' | 'postSummarizing';
+
+/** The user's programs, and how they are run. Plain data. */
+export interface EssencePrograms {
+  readonly settings: ProgramSettings;
+  readonly found: TypePrograms;
+}
 
 /** The texts of the files that steer essence, read once; plain data. */
 export type EssenceSources = Readonly<
-  Partial<Record<LibFile, { readonly file: string; readonly text: string }>>
+  Partial<Record<LibFile, { readonly file: string; readonly text: string }>> & {
+    programs?: EssencePrograms;
+    sgml?: SgmlSources;
+  }
 >;
 
 /** Reads the files of the options: each from `libDirectory` if it is there, else as shipped (G-21). */
 export async function readEssenceSources(
-  options: Pick<EssenceOptions, 'libDirectory' | 'stoplist' | 'allowlist'>,
+  options: Pick<EssenceOptions, 'libDirectory' | 'stoplist' | 'allowlist' | 'programs' | 'postSummarizing'>,
 ): Promise<EssenceSources> {
   const sources: Partial<Record<LibFile, { file: string; text: string }>> = {};
   const read = async (key: LibFile, name: string) => {
@@ -130,8 +178,17 @@ export async function readEssenceSources(
     ...LIB_FILES.map((name) => read(name, name)),
     read('stoplist', options.stoplist ?? 'stoplist.cf'),
     options.allowlist === undefined ? undefined : read('allowlist', options.allowlist),
+    options.postSummarizing === undefined ? undefined : read('postSummarizing', options.postSummarizing),
   ]);
-  return sources;
+  const { libDirectory, programs } = options;
+  const found =
+    programs && (await findTypePrograms(programs.directories, programs.environment?.HARVEST_HOME));
+  const sgml = await readSgmlSources(libDirectory, found?.sgml);
+  return {
+    ...sources,
+    sgml,
+    ...(programs === undefined || found === undefined ? {} : { programs: { settings: programs, found } }),
+  };
 }
 
 async function readLibFile(
@@ -175,6 +232,11 @@ export interface EssenceContext {
   readonly rules: SelectionRules;
   readonly quick: ReadonlyMap<string, readonly QuickRule[]>;
   readonly htmlTable: HtmlTable;
+  readonly programs?: EssencePrograms;
+  /** E-86: document types that are summarised by a table. */
+  readonly sgml?: SgmlTypes;
+  /** E-120: absent when there are none. */
+  readonly postRules?: PostRules;
 }
 
 /** Compiles options and sources. @throws ConfigError naming file and line. */
@@ -190,6 +252,12 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     keywords: options.keywords ?? true,
     description: options.description ?? true,
     fullText: options.fullText ?? false,
+    rawText: options.rawText ?? false,
+    access: options.access ?? true,
+    fakeMd5s: options.fakeMd5s ?? false,
+    grouping: options.grouping ?? false,
+    language: options.language ?? false,
+    unnest: { ...DEFAULT_UNNEST_LIMITS, ...options.unnest },
     minimalBookkeeping: options.minimalBookkeeping ?? false,
     maxObjectBytes: options.maxObjectBytes ?? 2 * 1024 * 1024,
     maxKeywordBytes: options.maxKeywordBytes ?? 8 * 1024,
@@ -208,6 +276,9 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     },
     quick: parse('quick-sum.cf', parseQuickRules),
     htmlTable: parse(settings.fullText ? 'HTML-fulltext.sum.tbl' : 'HTML.sum.tbl', parseHtmlTable),
+    ...(sources.programs === undefined ? {} : { programs: sources.programs }),
+    ...(sources.sgml === undefined ? {} : { sgml: compileSgmlTypes(sources.sgml) }),
+    ...(sources.postSummarizing === undefined ? {} : { postRules: parse('postSummarizing', parsePostRules) }),
   };
 }
 

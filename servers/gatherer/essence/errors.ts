@@ -12,3 +12,19 @@ export class EssenceError extends KitError {
     super(message, { cause });
   }
 }
+
+/**
+ * A nested file could not be unravelled, or not to its end: its bytes are not of the format it claims, or a limit of
+ * E-45 was reached. It costs the rest of that file only, and becomes a warning of its document.
+ */
+export class UnnestError extends KitError {
+  readonly code = 'ERR_UNNEST';
+  constructor(
+    message: string,
+    /** The rule of the essence specification. */
+    readonly rule: string,
+    cause?: unknown,
+  ) {
+    super(`${message} (${rule})`, { cause });
+  }
+}

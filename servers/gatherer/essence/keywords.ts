@@ -7,6 +7,12 @@ const NOT_SOURCES = new Set([
   'url-references',
   'images',
   'keywords',
+  // No words of the document's subject: marks, times, a file's list.
+  'language',
+  'date',
+  'creation-date',
+  'message-id',
+  'contents',
 ]);
 
 const STOP_WORDS = new Set(

@@ -1,3 +1,5 @@
+import { isTarHead } from './unnest/tar.js';
+
 /** Bytes of a document that are looked at. */
 const WINDOW = 4096;
 
@@ -16,7 +18,18 @@ const SIGNATURES: readonly (readonly [offset: number, bytes: string, description
   [0, 'PK\x03\x04', 'Zip archive data'],
   [2, '-lh', 'LHa archive data'],
   [257, 'ustar', 'POSIX tar archive'],
+  [0, '!<arch>\ndebian', 'Debian binary package'],
   [0, '!<arch>\n', 'current ar archive'],
+  [0, '070701', 'ASCII cpio archive (SVR4)'],
+  [0, '070702', 'ASCII cpio archive (SVR4 with CRC)'],
+  [0, '070707', 'ASCII cpio archive (pre-SVR4)'],
+  [0, '\xc7\x71', 'cpio archive'],
+  [0, '\x71\xc7', 'cpio archive, byte-swapped'],
+  [0, '\x60\xea', 'ARJ archive data'],
+  [0, 'ZOO ', 'Zoo archive data'],
+  [0, 'SIT!', 'StuffIt archive'],
+  [0, 'StuffIt (c)', 'StuffIt archive'],
+  [0, '\xffWPC', 'WordPerfect document'],
   [0, '{\\rtf', 'Rich Text Format data'],
   [0, '\xf7\x02', 'TeX DVI file'],
   [0, 'GIF8', 'GIF image data'],
@@ -44,6 +57,7 @@ const SIGNATURES: readonly (readonly [offset: number, bytes: string, description
 
 /** Texts that show themselves in their first lines, in the order they are asked. */
 const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
+  [/^(?:#!.{0,80}\n|: .{0,80}\n)?# ?This is (?:a )?shell archive/im, 'shell archive text'],
   [/^#![^\n]*\bperl/, 'Perl script text executable'],
   [/^#![^\n]*\b[gmn]?awk\b/, 'awk script text'],
   [/^#![^\n]*\b(?:tclsh|wish|expect)/, 'Tcl script text'],
@@ -56,7 +70,6 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
   ],
   [/^\s{0,80}<\?xml\b/i, 'XML document text'],
   [/^\s{0,80}<!doctype\s/i, 'SGML document text'],
-  [/^(?:#!.{0,80}\n)?# ?This is a shell archive/m, 'shell archive text'],
   [/^begin [0-7]{3,4} \S/m, 'uuencoded text'],
   [/^(?:\.\\".*\n|'\\".*\n|\.\s*\n){0,40}\.(?:TH|Dd) /, 'manual page, troff or preprocessor input text'],
   [/^(?:\.\\"|'\\"|\.[A-Z]{2}\s)/, 'troff or preprocessor input text'],
@@ -76,13 +89,44 @@ export function describeContent(bytes: Uint8Array): string {
   if (bytes.length === 0) return 'empty';
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW)).toString('latin1');
   for (const [offset, signature, description] of SIGNATURES) {
-    if (head.startsWith(signature, offset)) return description;
+    if (head.startsWith(signature, offset)) {
+      return signature === 'PK\x03\x04' ? describeZip(head) : description;
+    }
   }
+  if (head.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return describeCompoundFile(bytes);
   if (head.startsWith('\x7fELF')) return head.charCodeAt(16) === 1 ? 'ELF relocatable' : 'ELF executable';
+  // Archives of V7 carry no signature, but the sum of their first head.
+  if (isTarHead(bytes.subarray(0, WINDOW))) return 'tar archive';
   if (isBinary(bytes)) return 'data';
   const text = head.startsWith('\xef\xbb\xbf') ? head.slice(3) : head;
   for (const [pattern, description] of TEXTS) if (pattern.test(text)) return description;
   return 'text';
+}
+
+/** A zip file by its first member: office documents are zip files with a member that says so. */
+function describeZip(head: string): string {
+  const nameLength = head.charCodeAt(26) | (head.charCodeAt(27) << 8);
+  const name = head.slice(30, 30 + nameLength);
+  const kind = /^application\/vnd\.oasis\.opendocument\.([\w-]+)/.exec(
+    head.slice(30 + nameLength, 130 + nameLength),
+  );
+  if (name === 'mimetype' && kind !== null) return `OpenDocument ${kind[1]}`;
+  if (name === '[Content_Types].xml' || name === '_rels/.rels' || /^(?:word|xl|ppt)\//.test(name))
+    return 'Microsoft OOXML';
+  return 'Zip archive data';
+}
+
+/** Bytes in which the names of a compound file's streams are looked for. */
+const COMPOUND_WINDOW = 256 * 1024;
+
+/** An OLE compound file by the name of its main stream. */
+function describeCompoundFile(bytes: Uint8Array): string {
+  const window = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, COMPOUND_WINDOW));
+  const tail = Buffer.from(bytes.subarray(-COMPOUND_WINDOW));
+  const holds = (name: string) => window.includes(name, 0, 'utf16le') || tail.includes(name, 0, 'utf16le');
+  if (holds('WordDocument')) return 'Microsoft Word document';
+  if (holds('Workbook') || holds('Book')) return 'Microsoft Excel worksheet';
+  return 'Composite Document File data';
 }
 
 /** Whether the content, as far as its first bytes tell, is an HTML document. */

@@ -28,7 +28,7 @@ export interface EssencePoolOptions extends EssenceOptions {
 export interface EssenceStatistics {
   readonly summarized: number;
   readonly rejected: number;
-  /** Of the rejected: nested types, which later versions unravel. */
+  /** Of the rejected: documents that were exploded into objects of their own, or hold none. */
   readonly nested: number;
   readonly failed: number;
   /** Workers replaced after a crash or a document that took too long. */
@@ -118,7 +118,7 @@ export class EssencePool implements AsyncDisposable {
   async summarize(input: EssenceInput, signal?: AbortSignal): Promise<EssenceOutput> {
     if (this.#closed) throw new UsageError('the essence pool is closed');
     signal?.throwIfAborted();
-    if (this.#seats.length === 0) return this.#count(this.#summarizeHere(input));
+    if (this.#seats.length === 0) return this.#count(await this.#summarizeHere(input));
     return new Promise<EssenceOutput>((resolve, reject) => {
       const job: Job = { input, resolve, reject, signal, onAbort: () => this.#abort(job) };
       signal?.addEventListener('abort', job.onAbort, { once: true });
@@ -129,9 +129,9 @@ export class EssencePool implements AsyncDisposable {
     });
   }
 
-  #summarizeHere(input: EssenceInput): EssenceOutput {
+  async #summarizeHere(input: EssenceInput): Promise<EssenceOutput> {
     try {
-      return summarizeDocument(input, this.#context);
+      return await summarizeDocument(input, this.#context);
     } catch (error) {
       this.#counts.failed++;
       throw new EssenceError(`summarising failed: ${String(error)}`, input.url, error);

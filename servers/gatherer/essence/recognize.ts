@@ -2,22 +2,15 @@ import type { EssenceInput, SelectionRules } from './context.js';
 import { fileNameOf } from './document.js';
 import { describeContent, isBinary } from './magic.js';
 import { typeByMime } from './mime-types.js';
+import type { RuleOrigin, TypeRules } from './type-rules.js';
 
-/** Types that hold other files and are unravelled, not summarised (E-40, E-43, E-44). */
-export const NESTED_TYPES: ReadonlySet<string> = new Set([
-  'Uuencoded',
-  'Tar',
-  'ShellArchive',
-  'Compressed',
-  'CompressedTar',
-  'GNUCompressed',
-  'GNUCompressedTar',
-  'Bzip2Compressed',
-  'Bzip2CompressedTar',
-  'MacCompressed',
-  'PCCompressed',
-  'Exploder',
-]);
+/** Types that hold other files or objects and are unravelled, not summarised (E-40, E-43, E-44, E-46). */
+export const NESTED_TYPES: ReadonlySet<string> = new Set(
+  (
+    'Uuencoded Tar ShellArchive Compressed CompressedTar GNUCompressed GNUCompressedTar Bzip2Compressed ' +
+    'Bzip2CompressedTar MacCompressed PCCompressed DebianPackage CpioArchive Exploder LSM IAFA PCIndex Netfind'
+  ).split(' '),
+);
 
 /** Summarised from their text: bytes that are none cannot be of these types, whatever the name says. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(
@@ -51,41 +44,121 @@ export interface Recognition {
   readonly isHtml: boolean;
 }
 
-/** E-3, E-6, E-15: URL, name, MIME type, content. What no rule names is `Unrecognized` (E-14). */
-export function recognize(input: EssenceInput, rules: SelectionRules): Recognition {
-  const named = typeByUrl(input.url, rules);
-  const mime = input.contentType === undefined ? undefined : typeByMime(input.contentType);
+/** One step of recognition, for people who ask why (`--explain`). */
+export interface RecognitionStep {
+  readonly how: 'url' | 'name' | 'declared' | 'content' | 'bytes';
+  /** What was looked at: the URL, the file name, the MIME type, the description of the content. */
+  readonly subject: string;
+  /** What this step says; absent when it says nothing. */
+  readonly type?: string;
+  /** The line of a rule file that said so. */
+  readonly rule?: RuleOrigin;
+  /** Why a later step overruled an earlier one. */
+  readonly note?: string;
+}
+
+/** What recognition may look at. */
+interface Subject {
+  readonly url: string;
+  readonly name: string;
+  readonly declared?: string;
+  /** The document or its beginning; undefined when it must not be read (E-118). */
+  readonly bytes: Uint8Array | undefined;
+  readonly linkTarget?: string;
+}
+
+/**
+ * E-3, E-6, E-15: URL, name, MIME type, content. What no rule names is `Unrecognized` (E-14).
+ *
+ * @param steps - is told every step taken.
+ */
+export function recognize(
+  input: Pick<EssenceInput, 'url' | 'body' | 'contentType' | 'linkTarget'>,
+  rules: SelectionRules,
+  options: { readonly access?: boolean; readonly steps?: RecognitionStep[] } = {},
+): Recognition {
+  const { url, body, contentType, linkTarget } = input;
+  const subject: Subject = {
+    url,
+    name: fileNameOf(url),
+    bytes: options.access === false ? undefined : body,
+    ...(contentType === undefined ? {} : { declared: contentType }),
+    ...(linkTarget === undefined ? {} : { linkTarget }),
+  };
+  return recognizeSubject(subject, rules, options.steps ?? []);
+}
+
+/** E-10: the type of a component of a nested file, by its name and its first bytes. */
+export function recognizeComponent(
+  name: string,
+  head: Uint8Array,
+  rules: SelectionRules,
+  steps: RecognitionStep[] = [],
+): Recognition {
+  return recognizeSubject({ url: '', name, bytes: head }, rules, steps);
+}
+
+function recognizeSubject(subject: Subject, rules: SelectionRules, steps: RecognitionStep[]): Recognition {
+  const named =
+    (subject.url === '' ? undefined : byRules('url', subject.url, rules.byUrl, steps)) ??
+    (subject.name === '' ? undefined : byRules('name', subject.name, rules.byName, steps));
+  const { bytes, declared, linkTarget } = subject;
+  const mime = declared === undefined ? undefined : typeByMime(declared);
+  if (declared !== undefined && named === undefined) {
+    steps.push({ how: 'declared', subject: declared, ...(mime === undefined ? {} : { type: mime }) });
+  }
+  if (bytes === undefined) return { type: named ?? mime ?? 'Unrecognized', isHtml: false };
   let description: string | undefined;
   const content = () => {
-    description ??= describeContent(input.body);
+    description ??= linkTarget === undefined ? describeContent(bytes) : `symbolic link to ${linkTarget}`;
     return description;
   };
-  const told = refine(named ?? mime, mime, input, content);
-  const type = told ?? byContent(content(), rules) ?? 'Unrecognized';
+  const told = refine(named ?? mime, mime, bytes, content, steps);
+  const type = told ?? byContent(content(), rules, steps) ?? 'Unrecognized';
   const isHtml =
     type === 'HTML' ||
-    (mime === 'HTML' && !isBinary(input.body)) ||
+    (mime === 'HTML' && !isBinary(bytes)) ||
     (mime === undefined && content().startsWith('HTML'));
   return { type, isHtml };
 }
 
-function byContent(description: string, rules: SelectionRules): string | undefined {
-  return description === 'empty' ? undefined : rules.byContent.match(description);
+function byRules(
+  how: 'url' | 'name' | 'content',
+  subject: string,
+  table: TypeRules,
+  steps: RecognitionStep[],
+): string | undefined {
+  const rule = table.find(subject);
+  steps.push({ how, subject, ...(rule === undefined ? {} : { type: rule.type, rule }) });
+  return rule?.type;
+}
+
+function byContent(description: string, rules: SelectionRules, steps: RecognitionStep[]): string | undefined {
+  if (description !== 'empty') return byRules('content', description, rules.byContent, steps);
+  steps.push({ how: 'content', subject: description });
+  return undefined;
 }
 
 /** Where the bytes prove the name wrong, they win. */
 function refine(
   type: string | undefined,
   mime: string | undefined,
-  input: EssenceInput,
+  bytes: Uint8Array,
   content: () => string,
+  steps: RecognitionStep[],
 ): string | undefined {
   if (type === undefined) return undefined;
+  const overrule = (note: string, by?: string): string | undefined => {
+    steps.push({ how: 'bytes', subject: content(), note, ...(by === undefined ? {} : { type: by }) });
+    return by;
+  };
   if (TEXT_TYPES.has(type)) {
-    if (isBinary(input.body)) return undefined;
+    if (isBinary(bytes)) return overrule(`${type} is text, the bytes are not`);
     // `/faq` and `/wiki/Hello.c` are pages when both the server and the bytes say so.
-    if (type !== 'HTML' && mime === 'HTML' && content().startsWith('HTML')) return 'HTML';
+    if (type !== 'HTML' && mime === 'HTML' && content().startsWith('HTML')) {
+      return overrule('the server and the bytes say it is a page', 'HTML');
+    }
   }
-  if (type === 'TeX' && content().startsWith('LaTeX')) return 'LaTeX';
+  if (type === 'TeX' && content().startsWith('LaTeX')) return overrule('TeX with a document class', 'LaTeX');
   return type;
 }

@@ -1,71 +1,121 @@
 import { createHash } from 'node:crypto';
 import { assembleObject } from './assemble.js';
-import type { EssenceContext, EssenceInput, EssenceLink, EssenceOutput } from './context.js';
+import type { EssenceContext, EssenceInput, EssenceOutput } from './context.js';
 import { SourceDocument, type Summary } from './document.js';
-import { type HtmlSummary, summarizeHtml } from './html/walk.js';
-import { isRejected, NESTED_TYPES, recognize } from './recognize.js';
-import { summarizerFor } from './summarizers/index.js';
-import type { QuickRule } from './type-rules.js';
+import { isRejected, recognize } from './recognize.js';
+import { applyPostRulesToBytes } from './rules/index.js';
+import { summarizeUnrecognized } from './summarizers/text.js';
+import { type FullSummary, linksOnly, summaryOf } from './summary-of.js';
+import { type Components, componentsOf, isNested } from './unnest/components.js';
+import { FORMATS, MESSAGE_TYPES } from './unnest/formats.js';
+import {
+  isSourceDistribution,
+  SOURCE_DISTRIBUTION,
+  summarizeDistribution,
+} from './unnest/source-distribution.js';
 
 /**
- * The synchronous core of essence (E-1, E-3): type, selection, summary, keywords, bookkeeping. It never throws for
+ * The core of essence (E-1, E-3): type, selection, unnesting, summary, keywords, bookkeeping, rules. It never throws for
  * what a document holds; a document that cannot be summarised is rejected with a warning.
  */
-export function summarizeDocument(input: EssenceInput, context: EssenceContext): EssenceOutput {
-  const md5 = createHash('md5').update(input.body).digest('hex');
-  const { type, isHtml } = recognize(input, context.rules);
-  const document = new SourceDocument(input, context.settings, isHtml);
-  const { warnings } = document;
-  const rejected = isRejected(type, context.rules);
-  if (rejected || NESTED_TYPES.has(type)) {
-    if (!rejected) document.warn(`${type} is a nested type; unnesting comes later`);
-    // E-25: what is not indexed still leads on.
-    return {
-      type,
-      rejected: true,
-      md5,
-      links: isHtml ? summarizeHtml(document, NO_MAPPINGS).links : [],
-      warnings,
-    };
-  }
-  const summary = summarizerFor(type, context.settings.fullText)(document, context);
-  const html = isHtmlSummary(summary) ? summary : undefined;
-  const links: readonly EssenceLink[] =
-    html?.links ?? (isHtml ? summarizeHtml(document, NO_MAPPINGS).links : []);
-  if (html?.noindex === true) {
-    document.warn('the page asks not to be indexed (META robots)');
-    return { type, rejected: true, md5, links, warnings };
-  }
-  const soif = assembleObject(
-    input,
+export async function summarizeDocument(
+  input: EssenceInput,
+  context: EssenceContext,
+): Promise<EssenceOutput> {
+  const { settings, rules } = context;
+  const md5 = settings.access ? createHash('md5').update(input.body).digest('hex') : '';
+  const { type, isHtml } = recognize(input, rules, { access: settings.access });
+  const document = new SourceDocument(input, settings, isHtml);
+  const rejected = (links: EssenceOutput['links'], more: Partial<EssenceOutput> = {}): EssenceOutput => ({
     type,
+    rejected: true,
     md5,
-    document,
-    withQuickValues(document, summary, context.quick.get(type)),
-  );
-  return { type, rejected: false, soif, md5, links, warnings };
-}
-
-/** A table without a line: a walk for links only. */
-const NO_MAPPINGS: ReadonlyMap<string, never> = new Map<string, never>();
-
-function isHtmlSummary(summary: Summary | HtmlSummary): summary is HtmlSummary {
-  return 'noindex' in summary;
-}
-
-/** E-64, E-67: every line that matches is appended to the attribute. */
-function withQuickValues(
-  document: SourceDocument,
-  summary: Summary,
-  rules: readonly QuickRule[] | undefined,
-): Summary {
-  if (rules === undefined) return summary;
-  const values: (readonly [string, string])[] = [];
-  for (const line of document.text.split('\n')) {
-    for (const { attribute, pattern } of rules) {
-      const value = pattern.extract(line)?.trim();
-      if (value !== undefined && value !== '') values.push([attribute, value]);
-    }
+    links,
+    warnings: document.warnings,
+    ...more,
+  });
+  // E-25: what is not indexed still leads on.
+  if (isRejected(type, rules)) return rejected(isHtml ? linksOnly(document) : []);
+  const parts = await components(input, type, document, context);
+  if (parts !== undefined && isExploder(type)) {
+    if (parts.exploded.length === 0) document.warn(`there is no object in this ${type} document (E-46)`);
+    return rejected([], { exploded: parts.exploded });
   }
-  return { ...summary, attributes: [...summary.attributes, ...values] };
+  const summary = await ownSummary(document, type, isHtml, parts, context);
+  if (summary.noindex) {
+    document.warn('the page asks not to be indexed (META robots)');
+    return rejected(summary.links ?? []);
+  }
+  const isWhole =
+    parts !== undefined &&
+    isSourceDistribution(type, parts.embedded) &&
+    !isRejected(SOURCE_DISTRIBUTION, rules);
+  const soif = isWhole
+    ? assembleObject(input, SOURCE_DISTRIBUTION, md5, document, summarizeDistribution(parts.embedded), [])
+    : assembleObject(input, type, md5, document, summary, [
+        ...(summary.embedded ?? []),
+        ...(parts?.embedded ?? []),
+      ]);
+  const output: EssenceOutput = {
+    type: isWhole ? SOURCE_DISTRIBUTION : type,
+    rejected: false,
+    soif,
+    md5,
+    links: summary.links ?? [],
+    ...(parts === undefined || parts.exploded.length === 0 ? {} : { exploded: parts.exploded }),
+    warnings: document.warnings,
+  };
+  return context.postRules === undefined ? output : await withRules(output, soif, input, document, context);
+}
+
+async function components(
+  input: EssenceInput,
+  type: string,
+  document: SourceDocument,
+  context: EssenceContext,
+): Promise<Components | undefined> {
+  if (!context.settings.access || !isNested(type, input.body)) {
+    const explodes = context.programs?.found.unnesters[type] !== undefined;
+    if (!explodes || !context.settings.access) return undefined;
+  }
+  return componentsOf(input, type, document, context);
+}
+
+/** A type whose documents are streams of objects, and no object themselves (E-46). */
+function isExploder(type: string): boolean {
+  return !FORMATS.has(type) && !MESSAGE_TYPES.has(type);
+}
+
+/** E-53: a nested document has nothing to say itself, unless nothing came out of it; a message has. */
+async function ownSummary(
+  document: SourceDocument,
+  type: string,
+  isHtml: boolean,
+  parts: Components | undefined,
+  context: EssenceContext,
+): Promise<FullSummary> {
+  if (parts === undefined || MESSAGE_TYPES.has(type)) return summaryOf(document, type, isHtml, context);
+  const alone: Summary = parts.embedded.length === 0 ? summarizeUnrecognized(document) : { attributes: [] };
+  return { ...alone, noindex: false };
+}
+
+/** E-136: the rules see the whole object; they may delete it or give it another URL. */
+async function withRules(
+  output: EssenceOutput,
+  soif: Uint8Array,
+  input: EssenceInput,
+  document: SourceDocument,
+  { postRules, programs }: EssenceContext,
+): Promise<EssenceOutput> {
+  if (postRules === undefined) return output;
+  const result = await applyPostRulesToBytes(soif, postRules, {
+    programs: programs?.settings ?? { directories: [], path: '' },
+  });
+  for (const message of result.warnings) document.warn(message);
+  const { soif: _before, ...rest } = output;
+  if (result.soif === undefined) {
+    document.warn('a post-summarizing rule deletes it (E-128)');
+    return { ...rest, rejected: true };
+  }
+  return { ...rest, soif: result.soif, ...(result.url === input.url ? {} : { url: result.url }) };
 }

@@ -18,8 +18,22 @@ export function typeName(name: string): string {
   return SPELLINGS.get(name.toLowerCase()) ?? name;
 }
 
-interface Rule {
+/** The rule that decided: its type and where it stands. */
+export interface RuleOrigin {
   readonly type: string;
+  readonly file: string;
+  /** 1-based; 0 when the rules come from no file. */
+  readonly line: number;
+}
+
+/** A line of a rule file. */
+export interface RuleLine {
+  readonly type: string;
+  readonly expression: string;
+  readonly line?: number;
+}
+
+interface Rule {
   readonly pattern: Pattern;
   /** Place in the file: the first match wins (E-8). */
   readonly rank: number;
@@ -31,18 +45,18 @@ interface Rule {
  */
 export class TypeRules {
   readonly #rules: readonly Rule[];
-  readonly #types: readonly string[];
+  readonly #origins: readonly RuleOrigin[];
   readonly #whole: ReadonlyMap<string, number>;
   readonly #endings: ReadonlyMap<string, number>;
   /** Most dots in a spelled-out ending. */
   readonly #dots: number;
 
-  constructor(lines: readonly { readonly type: string; readonly expression: string }[]) {
+  constructor(lines: readonly RuleLine[], file = '') {
     const rules: Rule[] = [];
     const whole = new Map<string, number>();
     const endings = new Map<string, number>();
     let dots = 0;
-    lines.forEach(({ type, expression }, rank) => {
+    lines.forEach(({ expression }, rank) => {
       const node = parseEre(expression);
       const spelling = spell(node);
       if (spelling?.how === 'whole') {
@@ -53,11 +67,11 @@ export class TypeRules {
           dots = Math.max(dots, ending.split('.').length - 1);
         }
       } else {
-        rules.push({ type, pattern: compileNode(node), rank });
+        rules.push({ pattern: compileNode(node), rank });
       }
     });
     this.#rules = rules;
-    this.#types = lines.map((line) => line.type);
+    this.#origins = lines.map(({ type, line = 0 }) => ({ type, file, line }));
     this.#whole = whole;
     this.#endings = endings;
     this.#dots = dots;
@@ -65,6 +79,11 @@ export class TypeRules {
 
   /** E-8: the type of the first rule that matches. */
   match(subject: string): string | undefined {
+    return this.find(subject)?.type;
+  }
+
+  /** E-8: the first rule that matches, and where it stands. */
+  find(subject: string): RuleOrigin | undefined {
     let best = this.#whole.get(subject) ?? Number.POSITIVE_INFINITY;
     for (let at = subject.lastIndexOf('.'), n = 0; at >= 0 && n < this.#dots; n++) {
       const rank = this.#endings.get(subject.slice(at));
@@ -73,9 +92,9 @@ export class TypeRules {
     }
     for (const rule of this.#rules) {
       if (rule.rank > best) break;
-      if (rule.pattern.test(subject)) return rule.type;
+      if (rule.pattern.test(subject)) return this.#origins[rule.rank];
     }
-    return this.#types[best];
+    return this.#origins[best];
   }
 }
 
@@ -91,14 +110,14 @@ function* significantLines(text: string): Generator<{ readonly line: number; rea
 
 /** E-7: `Type expression` a line. @throws ConfigError for a line without an expression or with a bad one. */
 export function parseTypeRules(text: string, file: string): TypeRules {
-  const lines: { type: string; expression: string }[] = [];
+  const lines: RuleLine[] = [];
   for (const { line, words } of significantLines(text)) {
     const found = /^(\S+)\s+(.+)$/.exec(words);
     if (found === null) throw new ConfigError(file, line, words, 'a regular expression is missing (E-7)');
     checkExpression(found[2]!, file, line, found[1]!);
-    lines.push({ type: typeName(found[1]!), expression: found[2]! });
+    lines.push({ type: typeName(found[1]!), expression: found[2]!, line });
   }
-  return new TypeRules(lines);
+  return new TypeRules(lines, file);
 }
 
 /** E-19, E-22: one type name a line. An empty list is legal (E-24). */

@@ -13,16 +13,23 @@ import {
 const setup: WorkerSetup = workerData;
 const context = compileEssence(setup.options, setup.sources);
 
-parentPort?.on('message', ({ input }: WorkerRequest) => {
+/** One after the other: a document that waits for a program must not be overtaken, since replies have no names. */
+let turn: Promise<void> = Promise.resolve();
+
+parentPort?.on('message', (request: WorkerRequest) => {
+  turn = turn.then(() => work(request));
+});
+
+async function work({ input }: WorkerRequest): Promise<void> {
   let reply: WorkerReply;
   try {
-    const output = summarizeDocument(input, context);
+    const output = await summarizeDocument(input, context);
     reply = { output: output.soif === undefined ? output : { ...output, soif: detached(output.soif) } };
   } catch (error) {
     reply = { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
   parentPort?.postMessage(reply, 'output' in reply ? transferable(reply.output.soif) : []);
-});
+}
 
 const ready: WorkerReply = { ready: true };
 parentPort?.postMessage(ready);

@@ -42,8 +42,9 @@ export class ExtractProcessor implements Processor {
       },
       uri.signal,
     );
-    uri.disposition = uri.essence.rejected ? 'rejected' : 'summarized';
-    if (uri.essence.rejected)
+    const { exploded = [] } = uri.essence;
+    uri.disposition = uri.essence.rejected && exploded.length === 0 ? 'rejected' : 'summarized';
+    if (uri.disposition === 'rejected')
       uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not wanted`;
     uri.outLinks = uri.essence.links;
     return 'proceed';

@@ -83,6 +83,11 @@ export class FetchProcessor implements Processor {
       uri.outLinks = fetched.entries.map((entry) => ({ url: entryUrl(uri.url, entry), hop: 'L' as const }));
       return 'post';
     }
+    if (fetched.links !== undefined) {
+      uri.disposition = 'listed';
+      uri.outLinks = fetched.links.map((url) => ({ url, hop: 'L' as const }));
+      return 'post';
+    }
     if (fetched.status < 200 || fetched.status > 299) {
       uri.disposition = 'failed';
       uri.reason = `status ${fetched.status}`;

@@ -8,6 +8,8 @@ export interface HistoryOptions {
   readonly known: boolean;
   /** Fetch again what is not due yet (`--force`). */
   readonly force: boolean;
+  /** Seconds (G-100). */
+  readonly timeToLive: number;
   /** Digest of what a summary depends on besides the document (G-110). */
   readonly rulesDigest: string;
   /** Seconds since 1970. */
@@ -25,9 +27,13 @@ export class History implements Processor {
   constructor(readonly options: HistoryOptions) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    const { documents, known, force, rulesDigest, now } = this.options;
+    const { documents, known, force, timeToLive, rulesDigest, now } = this.options;
     if (!known) return 'proceed';
-    const document = await documents.get(uri.url);
+    const stored = await documents.get(uri.url);
+    // Its objects have expired one by one, which its record does not know: it is a new document.
+    const expired =
+      stored !== undefined && stored.objects.length > 0 && stored.updateTime + timeToLive < now();
+    const document = expired ? undefined : stored;
     uri.document = document;
     if (document === undefined || force || uri.url.startsWith('file:')) return 'proceed';
     const fresh = document.updateTime + document.refreshRate > now();

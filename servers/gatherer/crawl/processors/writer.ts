@@ -1,12 +1,16 @@
 import { decodeSoif, encodeSoif } from '../../../../protocols/soif/index.js';
-import type { DocumentRecord, SummaryStore } from '../../../../storage/index.js';
+import type { DocumentRecord, GathererBatch, SummaryStore } from '../../../../storage/index.js';
+import type { EssenceOutput, ExplodedObject } from '../../essence/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
+import type { ShortestLife } from '../shortest-life.js';
 
 export interface WriterOptions {
   readonly summaries: Pick<SummaryStore, 'get'>;
   readonly refreshRate: number;
   readonly timeToLive: number;
+  /** Told the lifetimes that objects give themselves. */
+  readonly lives: ShortestLife;
   readonly rulesDigest: string;
   readonly now: () => number;
 }
@@ -28,47 +32,83 @@ export class WriterProcessor implements Processor {
   }
 
   #store(uri: CrawlUri): void {
-    const { timeToLive } = this.options;
+    const { now } = this.options;
     const essence = uri.essence!;
     // The time that the object itself says: exports rely on the two being one.
     const updateTime = uri.updateTime;
-    // A document that is not known has no summary either: both are written in one batch.
-    const previous = uri.document === undefined ? null : uri.document.updateTime;
-    uri.batch
-      .putSummary({ url: uri.url, updateTime, timeToLive, soif: essence.soif! }, previous)
-      .putDocument({ ...this.#document(uri), updateTime, md5: essence.md5, type: essence.type });
+    const known = uri.document;
+    const { own, others } = objectsOf(uri.url, essence);
+    const former = known?.objects ?? [];
+    if (own !== undefined) {
+      // A document that is not known has no summary either: both are written in one batch.
+      const previous = known === undefined ? null : former.length > 0 ? undefined : known.updateTime;
+      uri.batch.putSummary(
+        { url: uri.url, updateTime, timeToLive: this.#life(own, uri.batch), soif: own },
+        previous,
+      );
+    } else if (known !== undefined) uri.batch.deleteSummary(uri.url, undefined, { deletedAt: now() });
+    for (const { url, soif } of others)
+      uri.batch.putSummary({ url, updateTime, timeToLive: this.#life(soif, uri.batch), soif });
+    const objects = others.map(({ url }) => url);
+    const kept = new Set(objects);
+    for (const url of former)
+      if (!kept.has(url)) uri.batch.deleteSummary(url, undefined, { deletedAt: now() });
+    const { md5, type } = essence;
+    uri.batch.putDocument({ ...this.#document(uri), updateTime, md5, type, objects });
   }
 
-  /** The summary stays, its Update-Time is now. */
+  /** The summary stays, its Update-Time is now; likewise of every object that was made of the document. */
   async #refresh(uri: CrawlUri): Promise<void> {
-    const { summaries, timeToLive, now } = this.options;
+    const { summaries, now } = this.options;
     const known = uri.document!;
-    const summary = await summaries.get(uri.url);
-    if (summary === undefined) return;
     const updateTime = now();
     const lastModified = uri.fetched?.lastModified || known.lastModificationTime;
-    const object = decodeSoif(summary.soif).with([
-      ['Update-Time', String(updateTime)],
-      ['Last-Modification-Time', String(lastModified)],
-    ]);
-    uri.batch
-      .putSummary(
-        { url: uri.url, updateTime, timeToLive, soif: encodeSoif(object), contentTime: summary.contentTime },
-        known.updateTime,
-      )
-      .putDocument({ ...known, updateTime, fetchTime: updateTime, lastModificationTime: lastModified });
+    let refreshed = 0;
+    for (const url of known.objects.length > 0 ? known.objects : [uri.url]) {
+      const summary = await summaries.get(url);
+      if (summary === undefined) continue;
+      const object = decodeSoif(summary.soif).with([
+        ['Update-Time', String(updateTime)],
+        ['Last-Modification-Time', String(lastModified)],
+      ]);
+      const { contentTime } = summary;
+      uri.batch.putSummary(
+        { url, updateTime, timeToLive: summary.timeToLive, soif: encodeSoif(object), contentTime },
+        url === uri.url ? known.updateTime : undefined,
+      );
+      refreshed++;
+    }
+    if (refreshed === 0) return;
+    uri.batch.putDocument({
+      ...known,
+      updateTime,
+      fetchTime: updateTime,
+      lastModificationTime: lastModified,
+    });
   }
 
-  /** E-25: a rejected document leaves no object, and an older object of it goes. */
+  /** E-25: a rejected document leaves no object, and older ones of it go. */
   #reject(uri: CrawlUri): void {
-    if (uri.document !== undefined && uri.document.updateTime > 0) {
-      uri.batch.deleteSummary(uri.url, uri.document.updateTime, { deletedAt: this.options.now() });
+    const deletedAt = this.options.now();
+    const known = uri.document;
+    if (known !== undefined && known.objects.length > 0) {
+      for (const url of known.objects) uri.batch.deleteSummary(url, undefined, { deletedAt });
+    } else if (known !== undefined && known.updateTime > 0) {
+      uri.batch.deleteSummary(uri.url, known.updateTime, { deletedAt });
     }
     uri.batch.putDocument({
       ...this.#document(uri),
       md5: uri.essence?.md5 ?? '',
       type: uri.essence?.type ?? '',
     });
+  }
+
+  /** G-100, E-120: what the object itself says, which a rule may have set. */
+  #life(soif: Uint8Array, batch: GathererBatch): number {
+    const said = decodeSoif(soif).text('Time-to-Live')?.trim() ?? '';
+    const life = /^\d{1,15}$/.test(said) ? Number(said) : this.options.timeToLive;
+    this.options.lives.note(life, batch);
+    return life;
   }
 
   #document(uri: CrawlUri): DocumentRecord {
@@ -86,6 +126,19 @@ export class WriterProcessor implements Processor {
       size: uri.size,
       links: uri.outLinks,
       rulesDigest: this.options.rulesDigest,
+      objects: [],
+      referenced: true,
     };
   }
+}
+
+/** Under which URLs the objects of a document are stored: its own, and others (E-47, E-130). */
+function objectsOf(
+  url: string,
+  { soif, url: name = url, exploded = [] }: EssenceOutput,
+): { readonly own: Uint8Array | undefined; readonly others: readonly ExplodedObject[] } {
+  if (soif === undefined) return { own: undefined, others: exploded };
+  return name === url
+    ? { own: soif, others: exploded }
+    : { own: undefined, others: [{ url: name, soif }, ...exploded] };
 }

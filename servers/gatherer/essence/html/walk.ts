@@ -1,15 +1,10 @@
 import { Parser } from 'htmlparser2';
 import type { EssenceLink } from '../context.js';
 import type { SourceDocument, Summary } from '../document.js';
+import { AttributeLines } from '../sgml/lines.js';
 import { LinkCollector } from './links.js';
 import { type TagPlan, walkPlan } from './plan.js';
-import { type ContentMapping, conditionalMapping, type HtmlTable, holds, type TagMapping } from './table.js';
-
-/** Attributes that hold a URL: their values are made absolute (E-99). */
-const URL_ATTRIBUTES = new Set(['href', 'src', 'action', 'background', 'cite', 'data', 'longdesc', 'poster']);
-
-/** Attributes with a document's running text; only the size of the whole object limits them. */
-const RUNNING_TEXT = new Set(['body', 'full-text', 'partial-text', 'head']);
+import { type ContentMapping, conditionalMapping, type HtmlTable, type TagMapping } from './table.js';
 
 /** Shortest paragraph, in characters, that can describe a page. */
 const MIN_DESCRIPTION = 40;
@@ -32,12 +27,6 @@ interface Frame {
   readonly mapping: ContentMapping;
   /** Index of its first piece of text. */
   readonly start: number;
-}
-
-interface Lines {
-  readonly name: string;
-  readonly limit: number;
-  text: string;
 }
 
 /** What a walk yields beside the summary. */
@@ -71,7 +60,7 @@ class HtmlWalk {
   readonly #document: SourceDocument;
   readonly #plan: ReadonlyMap<string, TagPlan>;
   readonly #links: LinkCollector;
-  readonly #attributes = new Map<string, Lines>();
+  readonly #lines: AttributeLines;
   readonly #frames: Frame[] = [];
   readonly #pieces: string[] = [];
   #separator: Separator = NOTHING;
@@ -91,6 +80,12 @@ class HtmlWalk {
     this.#document = document;
     this.#plan = walkPlan(table);
     this.#links = new LinkCollector(document.url, document.settings.maxLinks);
+    const { maxAttributeLength, maxObjectBytes, rawReferences } = document.settings;
+    this.#lines = new AttributeLines({
+      maxAttributeLength,
+      maxObjectBytes,
+      ...(rawReferences ? {} : { resolve: (reference: string) => this.#links.resolve(reference) }),
+    });
     const html = this.#plan.get('html')?.mapping?.content;
     if (html !== undefined) this.#push(html, 0);
   }
@@ -160,7 +155,7 @@ class HtmlWalk {
       );
     }
     return {
-      attributes: Array.from(this.#attributes.values(), ({ name, text }) => [name, text] as const),
+      attributes: this.#lines.attributes,
       description: this.#description !== '' ? this.#description : this.#opening,
       links: this.#links.links,
       noindex: this.#links.noindex,
@@ -183,7 +178,7 @@ class HtmlWalk {
 
   #openMapped(mapping: TagMapping, attributes: Record<string, string>, depth: number): void {
     const chosen = conditionalMapping(mapping, attributes);
-    if (chosen?.ignore !== true) this.#takeValues(mapping, attributes);
+    if (chosen?.ignore !== true) this.#lines.takeValues(mapping, attributes);
     const content = chosen ?? mapping.content;
     if (content === undefined || this.#ignored > 0) return;
     if (content.ignore && depth > 0) this.#ignored = depth;
@@ -198,11 +193,11 @@ class HtmlWalk {
     const { mapping, start } = frame;
     if (this.#pieces.length <= start) return;
     if (
-      mapping.targets.some((target) => !this.#isFull(target)) ||
+      mapping.targets.some((target) => !this.#lines.isFull(target)) ||
       (frame.depth === 0 && this.#opening === '')
     ) {
       const content = stripSeparator(this.#pieces.slice(start).join(''));
-      for (const target of mapping.targets) this.#add(target, content);
+      for (const target of mapping.targets) this.#lines.add(target, content);
       if (frame.depth === 0 && this.#description === '') this.#opening = content.slice(0, 1000);
     }
     if (mapping.parent) return;
@@ -217,41 +212,6 @@ class HtmlWalk {
       if (text.length >= MIN_DESCRIPTION) this.#description = text;
     }
     this.#paragraph = -1;
-  }
-
-  /** `<TAG:ATT> name` and `<TAG:ATT1> $ATT2` (E-89). */
-  #takeValues(mapping: TagMapping, attributes: Record<string, string>): void {
-    for (const { when, attribute, target, indirect } of mapping.values) {
-      const value = attributes[attribute];
-      if (value === undefined || (when !== undefined && !holds(when, attributes))) continue;
-      const name = indirect ? attributes[target] : target;
-      if (name === undefined) continue;
-      if (URL_ATTRIBUTES.has(attribute) && !this.#document.settings.rawReferences) {
-        const url = this.#links.resolve(value);
-        if (url !== undefined) this.#add(name, url);
-      } else {
-        this.#add(name, value.replace(/\s+/g, ' ').trim());
-      }
-    }
-  }
-
-  #isFull(name: string): boolean {
-    const lines = this.#attributes.get(name.toLowerCase());
-    return lines !== undefined && lines.text.length >= lines.limit;
-  }
-
-  /** E-95: every occurrence is a line of its own. */
-  #add(name: string, value: string): void {
-    if (value === '') return;
-    const key = name.toLowerCase();
-    const lines = this.#attributes.get(key);
-    if (lines === undefined) {
-      const { maxAttributeLength, maxObjectBytes } = this.#document.settings;
-      const limit = RUNNING_TEXT.has(key) ? maxObjectBytes : maxAttributeLength;
-      this.#attributes.set(key, { name, limit, text: value });
-    } else if (lines.text.length < lines.limit) {
-      lines.text += `\n${value}`;
-    }
   }
 }
 

@@ -1,7 +1,29 @@
 import type { EssenceContext } from '../context.js';
 import type { SourceDocument, Summary } from '../document.js';
 import { type HtmlSummary, summarizeHtml } from '../html/walk.js';
+import { summarizeBibliographic, summarizeRefer } from './bibliography.js';
+import { summarizeArchive, summarizeBinary, summarizeObject } from './binaries.js';
+import { summarizeDvi } from './dvi/dvi.js';
+import { summarizeMail, summarizeNews } from './mail.js';
 import { summarizeManPage } from './man-page.js';
+import { summarizeAudio } from './media/audio.js';
+import { summarizeFont } from './media/font.js';
+import { summarizeImage } from './media/image.js';
+import { summarizeExcel } from './office/excel.js';
+import { summarizeOffice } from './office/office.js';
+import { summarizeWord } from './office/word.js';
+import { summarizeWordPerfect } from './office/word-perfect.js';
+import { summarizePdf } from './pdf/pdf.js';
+import { summarizePostScript } from './postscript/postscript.js';
+import { summarizePatch, summarizeRcs, summarizeSccs } from './revisions.js';
+import { summarizeRtf } from './rtf/rtf.js';
+import {
+  summarizeFramemaker,
+  summarizeLsm,
+  summarizeRfc,
+  summarizeSymbolicLink,
+  summarizeWaisSource,
+} from './small-formats.js';
 import {
   summarizeC,
   summarizeCHeader,
@@ -10,18 +32,19 @@ import {
   summarizePerl,
   summarizeShellScript,
 } from './source-code.js';
+import { summarizeLatex, summarizeTex } from './tex/tex.js';
 import { summarizeFullText, summarizeText, summarizeUnrecognized } from './text.js';
+import { summarizeTroff } from './troff/troff.js';
 
-/** Makes a summary of a document of one type. */
-export type Summarizer = (document: SourceDocument, context: EssenceContext) => Summary | HtmlSummary;
+/** Makes a summary of a document of one type, at once or, where a library or a program has to be waited for, later. */
+export type Summarizer = (
+  document: SourceDocument,
+  context: EssenceContext,
+) => Summary | HtmlSummary | Promise<Summary | HtmlSummary>;
 
-/** E-60, E-71: the built-in summarizers by type. A new type is a new line here. */
-export const SUMMARIZERS: ReadonlyMap<string, Summarizer> = new Map<string, Summarizer>([
-  ['HTML', (document, context) => summarizeHtml(document, context.htmlTable)],
+/** Types that are text themselves: their full text is the document (E-117). */
+const TEXTS: readonly (readonly [type: string, summarizer: Summarizer])[] = [
   ['Text', summarizeText],
-  ['RFC', summarizeText],
-  ['FYI', summarizeText],
-  ['Internet-Draft', summarizeText],
   ['README', summarizeFullText],
   ['FAQ', summarizeFullText],
   ['FullText', summarizeFullText],
@@ -33,12 +56,60 @@ export const SUMMARIZERS: ReadonlyMap<string, Summarizer> = new Map<string, Summ
   ['Tcl', summarizeShellScript],
   ['OtherCode', summarizeOtherCode],
   ['Makefile', summarizeMakefile],
+  ['Patch', summarizePatch],
+  ['RCS', summarizeRcs],
+  ['SCCS', summarizeSccs],
+  ['Bibliographic', summarizeBibliographic],
+  ['ReferBibliographic', summarizeRefer],
+  ['WaisSource', summarizeWaisSource],
+  ['LSM', summarizeLsm],
+];
+
+/** Types whose text has to be extracted, or that have none: what `--full-text` indexes is in the summary's `text`. */
+const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = [
+  ['RFC', summarizeRfc],
+  ['FYI', summarizeRfc],
+  ['Internet-Draft', summarizeRfc],
   ['ManPage', summarizeManPage],
+  ['Troff', summarizeTroff],
+  ['TeX', summarizeTex],
+  ['LaTeX', summarizeLatex],
+  ['Dvi', summarizeDvi],
+  ['PostScript', summarizePostScript],
+  ['Pdf', summarizePdf],
+  ['RTF', summarizeRtf],
+  ['Framemaker', summarizeFramemaker],
+  ['Word', summarizeWord],
+  ['Excel', summarizeExcel],
+  ['WordPerfect', summarizeWordPerfect],
+  ['OpenDocument', summarizeOffice],
+  ['OfficeOpenXML', summarizeOffice],
+  ['Mail', summarizeMail],
+  ['News', summarizeNews],
+  ['Object', summarizeObject],
+  ['Archive', summarizeArchive],
+  ['Binary', summarizeBinary],
+  ['Font', summarizeFont],
+  ['Image', summarizeImage],
+  ['Audio', summarizeAudio],
+  ['SymbolicLink', summarizeSymbolicLink],
   ['Unrecognized', summarizeUnrecognized],
+];
+
+/** E-60, E-71: the built-in summarizers by type. A new type is a new line in one of the two lists above. */
+export const SUMMARIZERS: ReadonlyMap<string, Summarizer> = new Map<string, Summarizer>([
+  ['HTML', (document, context) => summarizeHtml(document, context.htmlTable)],
+  ...TEXTS,
+  ...EXTRACTED,
 ]);
 
-/** E-117: with full text every summarizer of a text gives way to the whole text; HTML has a table for it. */
+const TEXT_TYPES: ReadonlySet<string> = new Set(TEXTS.map(([type]) => type));
+
+/**
+ * E-117: with full text the summarizer of a text gives way to the whole text; one that extracts gives its `text` beside
+ * its fields. HTML has a table for it.
+ */
 export function summarizerFor(type: string, fullText: boolean): Summarizer {
   const known = SUMMARIZERS.get(type) ?? summarizeUnrecognized;
-  return fullText && type !== 'HTML' && known !== summarizeUnrecognized ? summarizeFullText : known;
+  return fullText && TEXT_TYPES.has(type) ? summarizeFullText : known;
 }

@@ -1,5 +1,7 @@
 import type { SourceDocument, Summary } from '../document.js';
 import { summarizeText } from './text.js';
+import { macroArguments, removeEscapes } from './troff/escapes.js';
+import { roffText } from './troff/roff-text.js';
 
 /** Sections that become attributes of their own (E-74). */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
@@ -65,36 +67,10 @@ export function summarizeManPage(document: SourceDocument): Summary {
   flush();
   if (!known) return summarizeText(document);
   attributes.push(['Headings', headings.join('\n')]);
-  return { attributes };
+  return { attributes, text: roffText(document.text) };
 }
 
 function addText(words: string[], line: string): void {
   const text = removeEscapes(line).trim();
   if (text !== '') words.push(text);
-}
-
-/** Words of a macro line; double quotes hold blanks together and are doubled to stand for themselves. */
-function macroArguments(text: string): string[] {
-  return Array.from(text.matchAll(/"((?:[^"]|"")*)"?|[^\s"]\S*/g), (found) => {
-    const word = found[1] === undefined ? found[0] : found[1].replaceAll('""', '"');
-    return removeEscapes(word);
-  }).filter((word) => word !== '');
-}
-
-/** troff's escapes: fonts and sizes vanish, characters become what they stand for (E-74). */
-function removeEscapes(text: string): string {
-  if (!text.includes('\\')) return text;
-  return text
-    .replace(/\\["#].*$/, '')
-    .replace(/\\f(?:\[[^\]]*\]|\(..|.)|\\s[-+]?\d{1,2}|\\[hvwNoxbl]'[^']*'|\\[&|^/,:%)]/g, '')
-    .replace(/\\\*(?:\[[^\]]*\]|\(..|.)/g, '')
-    .replace(/\\\((?:em|en|hy|mi)/g, '-')
-    .replace(/\\\((?:lq|rq|dq)|\\\*q/g, '"')
-    .replace(/\\\((?:aq|cq|oq)/g, "'")
-    .replace(/\\\(co/g, '(c)')
-    .replace(/\\\(bu/g, '*')
-    .replace(/\\(?:\(..|\[[^\]]*\])/g, '')
-    .replace(/\\e/g, '\\')
-    .replace(/\\([- .'`_~0])/g, (_, c: string) => (c === '0' || c === '~' ? ' ' : c))
-    .replace(/\\(.)/g, '$1');
 }

@@ -81,8 +81,8 @@ function isBlank(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** The first paragraph that holds words, as a description. */
-function firstParagraph(text: string): string {
+/** The first paragraph that holds words, as a description (E-141). */
+export function firstParagraph(text: string): string {
   for (const paragraph of text.slice(0, 8192).split(/\n\s*\n/)) {
     if (/\p{L}{3}/u.test(paragraph)) return openingSentences(paragraph, DESCRIPTION_LENGTH);
   }

@@ -1,0 +1,141 @@
+import {
+  type BulkReplyDecoderOptions,
+  type BulkRequest,
+  type DigestReport,
+  decodeDigest,
+  encodeBulkRequest,
+} from '../../protocols/bulk/index.js';
+import { PeerError, ProtocolError } from '../../protocols/errors.js';
+import { decodeSoif } from '../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import { DEFAULT_BROKER_PORT } from '../broker/index.js';
+import { exchange } from '../broker/transport.js';
+import { type BulkWarning, readReply } from './reply.js';
+import { BulkTransfer } from './transfer.js';
+
+export interface BulkClientOptions {
+  readonly host: string;
+  /** Default 8501 (BRK-1.2). */
+  readonly port?: number;
+  /** Milliseconds. Default 20 000. */
+  readonly connectTimeoutMs?: number;
+  /** Longest silence of the Broker in milliseconds. Default 120 000. */
+  readonly idleTimeoutMs?: number;
+  /** Limits on what the Broker may send. */
+  readonly limits?: BulkReplyDecoderOptions;
+  /** Most bytes a compressed reply may come to. Default 16 GiB. */
+  readonly maxInflatedBytes?: number;
+  /** Most bytes out for a byte in. Default 250. */
+  readonly maxInflateRatio?: number;
+  /** Told of what was tolerated or left out. */
+  readonly onWarning?: (warning: BulkWarning) => void;
+  /** Our clock; for tests. */
+  readonly now?: () => UnixSeconds;
+}
+
+export interface BulkTransferRequest extends Omit<BulkRequest, 'digest'> {
+  /** Gives up connecting and reading. */
+  readonly signal?: AbortSignal;
+}
+
+const DEFAULT_CONNECT_TIMEOUT_MS = 20_000;
+const DEFAULT_IDLE_TIMEOUT_MS = 120_000;
+const DEFAULT_MAX_INFLATED_BYTES = 16 * 2 ** 30;
+const DEFAULT_MAX_INFLATE_RATIO = 250;
+
+/** BP-23: the number by which a Broker says that it cannot do this. */
+const UNSUPPORTED = 2;
+
+/**
+ * Asks a Broker for a bulk transfer. Every call opens a connection of its own (BT-2) when it is first awaited or
+ * iterated; between calls the client holds nothing, so there is nothing to close.
+ */
+export class BulkClient {
+  readonly host: string;
+  readonly port: number;
+  readonly #options: BulkClientOptions;
+  #bytes = 0;
+
+  constructor(options: BulkClientOptions) {
+    this.host = options.host;
+    this.port = options.port ?? DEFAULT_BROKER_PORT;
+    this.#options = options;
+  }
+
+  /** Bytes received by all calls so far. */
+  get bytesReceived(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Asks for what changed. @throws UsageError when the request cannot be written; what the iteration throws is said at
+   * {@link BulkTransfer}
+   */
+  transfer(request: BulkTransferRequest): BulkTransfer {
+    const { signal, ...wanted } = request;
+    const message = encodeBulkRequest(wanted);
+    return new BulkTransfer(() => this.#ask(message, signal), {
+      now: this.#options.now ?? (() => Math.floor(Date.now() / 1000)),
+      onWarning: this.#options.onWarning ?? (() => {}),
+      signal,
+    });
+  }
+
+  /**
+   * What the Broker says about the objects below a prefix of their digests; undefined when it does not know `#digest`.
+   * @throws ConnectionError, PeerError, ProtocolError; UsageError for a wrong prefix
+   */
+  async digest(
+    prefix: string,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<DigestReport | undefined> {
+    const message = encodeBulkRequest({ interface: 2, digest: prefix });
+    let known = false;
+    for await (const events of this.#ask(message, options.signal)) {
+      for (const event of events) {
+        if (event.kind === 'version') known = event.interface === 2;
+        // A Broker that does not know the flag refuses it, or sends objects.
+        else if (!known && (event.kind === 'status' || event.kind === 'change')) return undefined;
+        else if (event.kind === 'trailer') {
+          const { trailer } = event;
+          if (trailer.kind === 'stats') return readReport(trailer.data, prefix);
+          if (trailer.kind === 'error' && trailer.number === UNSUPPORTED) return undefined;
+          if (trailer.kind === 'error') throw new PeerError(trailer.text, trailer.number);
+          return undefined;
+        }
+      }
+    }
+    return undefined;
+  }
+
+  async *#ask(message: Uint8Array, signal: AbortSignal | undefined): ReturnType<typeof readReply> {
+    const options = this.#options;
+    const chunks = exchange(message, {
+      host: this.host,
+      port: this.port,
+      connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+      idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+      signal,
+    });
+    yield* readReply(this.#counted(chunks), {
+      decoder: options.limits ?? {},
+      maxInflatedBytes: options.maxInflatedBytes ?? DEFAULT_MAX_INFLATED_BYTES,
+      maxInflateRatio: options.maxInflateRatio ?? DEFAULT_MAX_INFLATE_RATIO,
+      signal,
+    });
+  }
+
+  async *#counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.#bytes += chunk.length;
+      yield chunk;
+    }
+  }
+}
+
+function readReport(data: Uint8Array, prefix: string): DigestReport {
+  const report = decodeDigest(decodeSoif(data));
+  if (report.prefix === prefix) return report;
+  const details = { protocol: 'bulk', rule: 'BP-24', offset: 0 } as const;
+  throw new ProtocolError(`asked for the digest of "${prefix}", got that of "${report.prefix}"`, details);
+}

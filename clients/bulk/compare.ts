@@ -1,0 +1,264 @@
+import { createHash } from 'node:crypto';
+import {
+  CHANGE_KINDS,
+  type DigestIdentity,
+  type DigestReport,
+  digestOfIdentity,
+  hexOf,
+  SetDigest,
+  type Sha256,
+} from '../../protocols/bulk/index.js';
+import { ConnectionError, KitError } from '../../protocols/errors.js';
+import { identityOf } from '../../protocols/soif/index.js';
+import type { BulkClient } from './client.js';
+
+export interface CompareOptions {
+  /** Differences to list, both sides together. Default 1000. Behind them nothing more is asked for. */
+  readonly maxDifferences?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Where two Brokers differ. An object that changed is in both lists, with its two identities. */
+export interface BrokerDifference {
+  readonly equal: boolean;
+  readonly onlyA: readonly DigestIdentity[];
+  readonly onlyB: readonly DigestIdentity[];
+  /** Whether there may be more differences than are listed. */
+  readonly truncated: boolean;
+  /** Objects that each has. */
+  readonly objects: { readonly a: number; readonly b: number };
+  /** Bytes received from both. */
+  readonly bytes: number;
+  /** By digests, or by reading both completely because one does not know digests. */
+  readonly method: 'digests' | 'transfer';
+}
+
+const DEFAULT_MAX_DIFFERENCES = 1000;
+
+/**
+ * Finds out where two Brokers differ. Brokers of this kit are asked for digests, from the whole down into the prefixes
+ * that differ, which costs a few kilobytes a difference; when one does not know digests, both are read completely, with
+ * 8 bytes of memory an object. Changes under way may show as differences.
+ * @throws ConnectionError, PeerError, ProtocolError; the signal's reason
+ */
+export async function compareBrokers(
+  a: BulkClient,
+  b: BulkClient,
+  options: CompareOptions = {},
+): Promise<BrokerDifference> {
+  const before = a.bytesReceived + b.bytesReceived;
+  const { signal, maxDifferences = DEFAULT_MAX_DIFFERENCES } = options;
+  const asking = signal === undefined ? {} : { signal };
+  const found = new Differences(maxDifferences);
+  const [rootA, rootB] = await Promise.all([digest(a, '', asking), digest(b, '', asking)]);
+  const byDigests = rootA !== undefined && rootB !== undefined;
+  const objects = byDigests
+    ? { a: rootA.count, b: rootB.count }
+    : await compareTransfers(a, b, found, asking);
+  if (byDigests) await new DigestWalk(a, b, found, asking).compare(rootA, rootB);
+  return {
+    equal: found.equal,
+    onlyA: found.onlyA,
+    onlyB: found.onlyB,
+    truncated: found.full,
+    objects,
+    bytes: a.bytesReceived + b.bytesReceived - before,
+    method: byDigests ? 'digests' : 'transfer',
+  };
+}
+
+interface Asking {
+  readonly signal?: AbortSignal;
+}
+
+/** The differences found so far. */
+class Differences {
+  readonly onlyA: DigestIdentity[] = [];
+  readonly onlyB: DigestIdentity[] = [];
+  /** There was no room for another. */
+  full = false;
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get equal(): boolean {
+    return !this.full && this.onlyA.length + this.onlyB.length === 0;
+  }
+
+  add(side: 'a' | 'b', identity: DigestIdentity): void {
+    if (this.onlyA.length + this.onlyB.length >= this.#max) this.full = true;
+    else (side === 'a' ? this.onlyA : this.onlyB).push(identity);
+  }
+}
+
+/** What is known of one side below a prefix: a Broker's report, or its objects, when they were listed above. */
+type Side = Pick<DigestReport, 'count' | 'digest' | 'buckets' | 'identities'>;
+
+class DigestWalk {
+  readonly #clients: readonly [BulkClient, BulkClient];
+  readonly #found: Differences;
+  readonly #asking: Asking;
+
+  constructor(a: BulkClient, b: BulkClient, found: Differences, asking: Asking) {
+    this.#clients = [a, b];
+    this.#found = found;
+    this.#asking = asking;
+  }
+
+  compare(a: DigestReport, b: DigestReport): Promise<void> {
+    return this.#compare('', a, b);
+  }
+
+  async #compare(prefix: string, a: Side, b: Side): Promise<void> {
+    if (this.#found.full || (a.count === b.count && a.digest === b.digest)) return;
+    if (a.buckets === undefined && b.buckets === undefined) {
+      this.#listed(a.identities ?? [], b.identities ?? []);
+      return;
+    }
+    for (let digit = 0; digit < 16; digit++) {
+      const below = prefix + digit.toString(16);
+      const [childA, childB] = [childOf(a, digit, below), childOf(b, digit, below)];
+      if (childA.count === childB.count && childA.digest === childB.digest) continue;
+      const [fullA, fullB] = await Promise.all([
+        this.#whole(0, childA, below),
+        this.#whole(1, childB, below),
+      ]);
+      await this.#compare(below, fullA, fullB);
+      if (this.#found.full) return;
+    }
+  }
+
+  /** What a Broker says about a prefix of which only the sum is known. */
+  async #whole(client: 0 | 1, side: Side, prefix: string): Promise<Side> {
+    if (side.identities !== undefined) return side;
+    if (side.count === 0) return { ...side, identities: [] };
+    const report = await digest(this.#clients[client], prefix, this.#asking);
+    if (report !== undefined) return report;
+    throw new ConnectionError('a broker that knew digests does not know them any more');
+  }
+
+  #listed(a: readonly DigestIdentity[], b: readonly DigestIdentity[]): void {
+    const [inA, inB] = [new Set(a.map(({ digest }) => digest)), new Set(b.map(({ digest }) => digest))];
+    for (const identity of a) if (!inB.has(identity.digest)) this.#found.add('a', identity);
+    for (const identity of b) if (!inA.has(identity.digest)) this.#found.add('b', identity);
+  }
+}
+
+/** One side below one digit more. */
+function childOf(side: Side, digit: number, prefix: string): Side {
+  if (side.buckets !== undefined) return side.buckets[digit]!;
+  const identities = (side.identities ?? []).filter(({ digest }) => digest.startsWith(prefix));
+  const sum = new SetDigest();
+  for (const { digest } of identities) sum.add(Buffer.from(digest, 'hex'));
+  return { count: identities.length, digest: sum.hex, identities };
+}
+
+const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
+
+/** Reads both Brokers; what only A has is known by its key alone, so then A is read again for its name. */
+async function compareTransfers(
+  a: BulkClient,
+  b: BulkClient,
+  found: Differences,
+  asking: Asking,
+): Promise<{ a: number; b: number }> {
+  const inA = new KeyList();
+  for await (const { digest } of identities(a, asking)) inA.add(keyOf(digest));
+  const keys = inA.sorted();
+  const seen = new Uint8Array(keys.length);
+  let count = 0;
+  for await (const identity of identities(b, asking)) {
+    count++;
+    const at = indexOf(keys, keyOf(identity.digest));
+    if (at < 0) found.add('b', identity);
+    else seen[at] = 1;
+  }
+  if (seen.includes(0)) {
+    for await (const identity of identities(a, asking)) {
+      const at = indexOf(keys, keyOf(identity.digest));
+      if (at < 0 || seen[at] === 1) continue;
+      found.add('a', identity);
+      seen[at] = 1;
+      if (found.full) break;
+    }
+  }
+  return { a: keys.length, b: count };
+}
+
+/** The identities of everything a Broker has; objects without one are left out, as every receiver does (BT-24). */
+async function* identities(client: BulkClient, asking: Asking): AsyncGenerator<DigestIdentity> {
+  const changes = client.transfer({ since: 0, ...asking })[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await changes.next().catch((error: unknown) => {
+        throw ofBroker(client, error);
+      });
+      if (next.done === true) return;
+      const { change, object } = next.value;
+      if (change === DELETED) continue;
+      const identity = identityOf(object);
+      if (identity === undefined) continue;
+      const { updateTime, url } = identity;
+      yield { digest: hexOf(digestOfIdentity(identity, sha256)), updateTime, url };
+    }
+  } finally {
+    await changes.return(undefined);
+  }
+}
+
+async function digest(client: BulkClient, prefix: string, asking: Asking): Promise<DigestReport | undefined> {
+  try {
+    return await client.digest(prefix, asking);
+  } catch (error) {
+    throw ofBroker(client, error);
+  }
+}
+
+/** Two are asked: an error says which one it is about. */
+function ofBroker({ host, port }: BulkClient, error: unknown): unknown {
+  const place = `${host}:${port}`;
+  if (error instanceof KitError && !error.message.includes(place)) {
+    error.message = `broker at ${place}: ${error.message}`;
+  }
+  return error;
+}
+
+const [DELETED] = CHANGE_KINDS;
+
+/** The first 8 bytes of a digest: for a million objects the chance that two agree is below one in ten million. */
+function keyOf(digest: string): bigint {
+  return BigInt(`0x${digest.slice(0, 16)}`);
+}
+
+/** Keys in 8 bytes each, of any number. */
+class KeyList {
+  #keys = new BigUint64Array(1024);
+  #length = 0;
+
+  add(key: bigint): void {
+    if (this.#length === this.#keys.length) {
+      const grown = new BigUint64Array(2 * this.#length);
+      grown.set(this.#keys);
+      this.#keys = grown;
+    }
+    this.#keys[this.#length++] = key;
+  }
+
+  sorted(): BigUint64Array {
+    return this.#keys.subarray(0, this.#length).sort();
+  }
+}
+
+/** Index of a key, by halving; -1 when it is not there. */
+function indexOf(keys: BigUint64Array, key: bigint): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keys[middle]! < key) low = middle + 1;
+    else high = middle;
+  }
+  return keys[low] === key ? low : -1;
+}

@@ -1,0 +1,98 @@
+import {
+  type BulkEvent,
+  BulkReplyDecoder,
+  type BulkReplyDecoderOptions,
+} from '../../protocols/bulk/index.js';
+import { ProtocolError } from '../../protocols/errors.js';
+import { InflateBudget, type InflateLimits, MemberInflater } from '../gatherd/inflater.js';
+
+export interface ReplyOptions extends InflateLimits {
+  readonly decoder: BulkReplyDecoderOptions;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Something that a reader tolerated or left out. */
+export type BulkWarning = Omit<Extract<BulkEvent, { kind: 'warning' }>, 'kind'>;
+
+/**
+ * The events of a reply, as they come in together; compressed data is inflated on the way. Reads a chunk only when it is
+ * asked for the next events.
+ * @throws ProtocolError; whatever the chunks throw; the signal's reason
+ */
+export async function* readReply(
+  chunks: AsyncIterable<Uint8Array>,
+  options: ReplyOptions,
+): AsyncGenerator<readonly BulkEvent[], void, undefined> {
+  const decoder = new BulkReplyDecoder(options.decoder);
+  const member = new Member(decoder, options);
+  try {
+    for await (const chunk of chunks) yield* member.inflating(decoder.push(chunk));
+    // What stands before an error comes first, and the error with the next call.
+    while (!decoder.done) yield* member.inflating(decoder.end());
+  } finally {
+    member.close();
+  }
+}
+
+/** The gzip member at hand, if any. */
+class Member {
+  readonly #decoder: BulkReplyDecoder;
+  readonly #options: ReplyOptions;
+  readonly #budget: InflateBudget;
+  #inflater: MemberInflater | undefined;
+
+  constructor(decoder: BulkReplyDecoder, options: ReplyOptions) {
+    this.#decoder = decoder;
+    this.#options = options;
+    this.#budget = new InflateBudget(options);
+  }
+
+  close(): void {
+    this.#inflater?.close();
+    this.#inflater = undefined;
+  }
+
+  /** The events, and in place of `inflate` those that the decompressed data makes. */
+  async *inflating(first: readonly BulkEvent[]): AsyncGenerator<readonly BulkEvent[], void, undefined> {
+    let events = first;
+    for (;;) {
+      const last = events.at(-1);
+      if (last?.kind !== 'inflate') {
+        if (events.length > 0) yield events;
+        return;
+      }
+      if (events.length > 1) yield events.slice(0, -1);
+      this.#inflater ??= new MemberInflater(this.#budget);
+      const inflater = this.#inflater;
+      const rest = yield* this.#outputs(inflater.push(last.bytes));
+      if (!inflater.ended) return;
+      this.close();
+      events = this.#decoder.inflateEnd(rest, inflater.crc, inflater.size);
+    }
+  }
+
+  async *#outputs(
+    outputs: AsyncGenerator<Uint8Array, Uint8Array, undefined>,
+  ): AsyncGenerator<readonly BulkEvent[], Uint8Array, undefined> {
+    for (;;) {
+      const output = await outputs.next().catch((error: unknown) => {
+        throw ofBulk(error);
+      });
+      if (output.done === true) return output.value;
+      this.#options.signal?.throwIfAborted();
+      const events = this.#decoder.inflated(output.value);
+      if (events.length > 0) yield events;
+    }
+  }
+}
+
+/** The inflater speaks of a Gatherer's update; here it is BP-16 that is broken. */
+function ofBulk(error: unknown): unknown {
+  if (!(error instanceof ProtocolError)) return error;
+  return new ProtocolError('the compressed groups are damaged or exceed a limit', {
+    protocol: 'bulk',
+    rule: 'BP-16',
+    offset: error.offset,
+    cause: error,
+  });
+}

@@ -1,0 +1,69 @@
+import { Command, Option } from 'commander';
+import { UsageError } from '../../../protocols/errors.js';
+import {
+  type DumpFormat,
+  dumpDocuments,
+  dumpLinks,
+  dumpServers,
+  ReferencesReader,
+} from '../../../storage/references/index.js';
+import { EXIT_HELP, runTool } from '../db/run-tool.js';
+
+const HELP = `
+Writes the published link graph to standard output: the links (--refs, the default), the reverse links (--hubs), the documents or the
+servers, one of them at a time. Keys ascend, a key's links are in stored order. --format bytevalue is the text that Berkeley
+DB's db_load reads, little-endian; pairs is a link a line. Documents and servers are lines of JSON. What load reads is
+what dump writes: with documents, refs and hubs the same graph comes out again, every list in its order.
+
+Examples:
+  harvest links dump --data DATA | db_load refs.db
+  harvest links dump --hubs --format pairs --data DATA
+  harvest links dump --documents --data DATA | gzip > documents.jsonl.gz
+${EXIT_HELP.slice(0, EXIT_HELP.indexOf(' A tool'))}
+`;
+
+const CONTENTS = ['refs', 'hubs', 'documents', 'servers'] as const;
+type Content = (typeof CONTENTS)[number];
+
+interface DumpOptions extends Partial<Readonly<Record<Content, boolean>>> {
+  readonly data: string;
+  readonly format: DumpFormat;
+}
+
+/** `harvest links dump` (R-19). */
+export function dumpCommand(): Command {
+  return new Command('dump')
+    .summary('write a published link graph as text')
+    .description('Writes the published link graph as text.')
+    .requiredOption('--data <dir>', 'the data directory')
+    .option('--refs', 'who each document links to (default)')
+    .option('--hubs', 'who links to each document')
+    .option('--documents', 'the documents')
+    .option('--servers', 'the servers')
+    .addOption(
+      new Option('--format <format>', 'of links').choices(['bytevalue', 'pairs']).default('bytevalue'),
+    )
+    .addHelpText('after', HELP)
+    .action(async ({ data, format, ...chosen }: DumpOptions) => {
+      const [content = 'refs', ...more] = CONTENTS.filter((name) => chosen[name] === true);
+      if (more.length > 0) throw new UsageError(`links dump: --${content} and --${more[0]} at once`);
+      await runTool('links dump', async ({ output, signal }) => {
+        await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
+        for (const piece of piecesOf(reader, content, format)) {
+          signal.throwIfAborted();
+          // Nobody reads any more: there is nobody left to be told.
+          if (!(await output.write(piece))) return;
+        }
+      });
+    });
+}
+
+function piecesOf(
+  reader: ReferencesReader,
+  content: Content,
+  format: DumpFormat,
+): Iterable<string | Uint8Array> {
+  if (content === 'documents') return dumpDocuments(reader);
+  if (content === 'servers') return dumpServers(reader);
+  return dumpLinks(reader, content, format);
+}

@@ -1,0 +1,72 @@
+import { Command, Option } from 'commander';
+import { type ByteOrder, loadReferences } from '../../../storage/references/index.js';
+import { EXIT_HELP, report, runTool } from '../db/run-tool.js';
+import { countOption } from '../option-values.js';
+import { GraphProgress } from './progress.js';
+
+const HELP = `
+Documents are lines of JSON:
+  {"id":10,"url":"http://a.example/","time":1000000100,"checktime":1000001000,"length":1000}
+time and checktime are seconds since 1970-01-01 UTC, length is bytes; all three may be left out. URLs are brought into
+canonical form. "server" may give the server's ID; else servers (host and port) are numbered in the order in which they are met.
+
+Links are either lines of two document IDs, the linking one first,
+  10 20
+or what Berkeley DB's db_dump prints of refdb, with or without -p; the first line tells which. Their order is kept: it is the order of
+the answers. A pair that comes again is left out and counted. --hubs takes the dump of the reverse database, to keep
+its order too; it must hold the same pairs. A link may begin or end at an ID that has no document.
+
+FILE may be - for standard input, and a name that ends in .gz is unpacked.
+
+Examples:
+  harvest links load --documents documents.jsonl --refs links.txt --data DATA
+  db_dump refs.db | harvest links load --documents documents.jsonl.gz --refs - --data DATA
+  harvest links load --documents d.jsonl --refs refs.dump --hubs hubs.dump --byte-order big --data DATA
+${EXIT_HELP.replace('the database', 'what was published')}`;
+
+interface LoadCommandOptions {
+  readonly documents?: string;
+  readonly refs: string;
+  readonly hubs?: string;
+  readonly data: string;
+  readonly byteOrder: ByteOrder;
+  readonly memory: number;
+  readonly json: boolean;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const DEFAULT_MEMORY = 256;
+
+/** `harvest links load` (R-10 to R-13, R-19). */
+export function loadCommand(): Command {
+  return new Command('load')
+    .summary('publish a link graph made of files')
+    .description('Makes a link graph of documents and links and publishes it.')
+    .option('--documents <file>', 'documents, a JSON object a line')
+    .requiredOption('--refs <file>', 'links: pairs of IDs, or the text of db_dump')
+    .option('--hubs <file>', 'the reverse links, to keep their order')
+    .requiredOption('--data <dir>', 'the data directory')
+    .addOption(
+      new Option('--byte-order <order>', 'of the IDs in a db_dump text')
+        .choices(['little', 'big'])
+        .default('little'),
+    )
+    .option('--memory <mib>', 'what sorting may take, MiB', countOption, DEFAULT_MEMORY)
+    .option('--json', 'print the counts as JSON', false)
+    .addHelpText('after', HELP)
+    .action(async ({ memory, json, ...files }: LoadCommandOptions) => {
+      await runTool('links load', async (tool) => {
+        using progress = new GraphProgress('links load');
+        const published = await loadReferences({
+          ...files,
+          memoryBytes: memory * MEBIBYTE,
+          signal: tool.signal,
+          onRead: progress.onRead,
+          onProgress: progress.onProgress,
+        });
+        const { documents, servers, links, repeated, generation } = published;
+        progress.clear();
+        await report(tool, json, 'links load', { documents, servers, links, repeated, generation });
+      });
+    });
+}

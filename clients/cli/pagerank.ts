@@ -1,0 +1,80 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { publishRanks, ReferencesReader } from '../../storage/references/index.js';
+import { EXIT_HELP, runTool } from './db/run-tool.js';
+import { GraphProgress } from './links/progress.js';
+import { countOption, integerOption } from './option-values.js';
+
+const HELP = `
+Computes the PageRank of every document of the link graph that is published in the data directory DATA, and of every ID that a link
+begins or ends at. A document hands its rank to the documents it links to, in equal shares; one without links to all. The ranks sum to
+1. They are published with the graph, as a new generation of it; the next links load makes one without ranks again.
+
+Then the highest are printed: rank, ID and URL, separated by tabs. With --json: one object, the highest under "top".
+
+Examples:
+  harvest pagerank --data DATA
+  harvest pagerank --data DATA --top 100 --json
+  harvest pagerank --data DATA --damping 0.5 --tolerance 1e-12 --top 0
+${EXIT_HELP.replace('the database', 'what was published')}`;
+
+interface PageRankCommandOptions {
+  readonly data: string;
+  readonly top: number;
+  readonly damping: number;
+  readonly tolerance: number;
+  readonly maxRounds: number;
+  readonly json: boolean;
+}
+
+const DEFAULT_TOP = 10;
+
+/** `harvest pagerank` (R-2, R-28). */
+export function pagerankCommand(): Command {
+  return new Command('pagerank')
+    .summary('rank the documents of the published link graph')
+    .description('Computes and publishes the PageRank of the documents in a link graph.')
+    .requiredOption('--data <dir>', 'the data directory')
+    .option('--top <n>', 'how many to print', integerOption, DEFAULT_TOP)
+    .option('--damping <d>', 'the chance that a link is followed, 0 to below 1', dampingOption, 0.85)
+    .option('--tolerance <t>', 'enough when a round changes less', toleranceOption, 1e-8)
+    .option('--max-rounds <n>', 'end after so many rounds in any case', countOption, 200)
+    .option('--json', 'print one JSON object', false)
+    .addHelpText('after', HELP)
+    .action(async ({ data, top, json, ...method }: PageRankCommandOptions) => {
+      await runTool('pagerank', async (tool) => {
+        using progress = new GraphProgress('pagerank');
+        const published = await publishRanks(data, {
+          ...method,
+          signal: tool.signal,
+          onProgress: progress.onProgress,
+          onRound: (round) => progress.show(`round ${round}`, round, method.maxRounds),
+        });
+        progress.clear();
+        if (!published.converged)
+          tool.onWarning?.(`after ${published.rounds} rounds the ranks still change by ${published.change}`);
+        await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
+        const best = reader
+          .highestRanks(top)
+          .map(({ id, rank }) => ({ id, rank, url: reader.document(id)?.url ?? null }));
+        if (json) {
+          await tool.output.write(`${JSON.stringify({ ...published, top: best })}\n`);
+          return;
+        }
+        const lines = best.map(({ id, rank, url }) => `${rank.toExponential(4)}\t${id}\t${url ?? '-'}\n`);
+        await tool.output.write(lines.join(''));
+        const { ranked, links, rounds, generation } = published;
+        tool.onWarning?.(`${ranked} ranked, ${links} links, ${rounds} rounds, generation ${generation}`);
+      });
+    });
+}
+
+function dampingOption(value: string): number {
+  if (!/^0(\.\d+)?$/.test(value)) throw new InvalidArgumentError('a number from 0 to below 1 is wanted');
+  return Number(value);
+}
+
+function toleranceOption(value: string): number {
+  const tolerance = /^\d+(\.\d+)?(e-?\d+)?$/i.test(value) ? Number(value) : 0;
+  if (tolerance <= 0) throw new InvalidArgumentError('a number above 0 is wanted, e.g. 1e-9');
+  return tolerance;
+}

@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import {
+  type PolicyDecision,
+  parseRobots,
+  ROBOTS_POLICIES,
+  RobotsPolicy,
+  type RobotsPolicyName,
+} from '../../protocols/robots/index.js';
+import { cleanUri } from '../../protocols/urls/index.js';
+import { EXIT } from './exit.js';
+import { StandardOutput } from './standard-output.js';
+import { orComplaint, wordsOrLines } from './url.js';
+
+const HELP = `
+Says of each URL whether the robots.txt in FILE lets the agent fetch it, and by which line: allow or disallow, the URL, the
+number of the line and the line, separated by tabs; - when no line applies. A URL may be a path. For - as the only URL
+lines of standard input are read.
+
+Policies:
+  rfc9309           all groups that name the agent's product hold together, else those of *; the default
+  classic           the first group, in file order, whose name is part of the agent's text, else that of *
+  ignore            everything is allowed
+  custom            as classic, with the robots.txt in --custom-file in place of FILE
+  most-favored      allowed if any agent that the file names may fetch it
+  most-favored-set  allowed if any agent of --set may; --masquerade then says as whom to fetch
+
+Examples:
+  harvest robots check --file robots.txt --agent harvest http://www.example.org/private/
+  harvest robots check --file robots.txt --agent 'Harvest/1.9 harvest-kit' --policy classic --json - < urls
+  harvest robots check --file robots.txt --agent harvest --policy most-favored-set --set a,b --masquerade /x
+
+Exit status: 0 done, whatever the answers, 1 a file or URL could not be read, 2 usage.
+`;
+
+interface CheckOptions {
+  readonly file: string;
+  readonly agent: string;
+  readonly policy: RobotsPolicyName;
+  readonly customFile?: string;
+  readonly set?: string;
+  readonly masquerade: boolean;
+  readonly json: boolean;
+}
+
+/** `harvest robots check` (CRAWL-13, RFC 9309). */
+export function robotsCommand(): Command {
+  return new Command('robots')
+    .summary('what a robots.txt allows, and by which line')
+    .description('Looks into robots.txt files.')
+    .addCommand(checkCommand());
+}
+
+function checkCommand(): Command {
+  return new Command('check')
+    .summary('may an agent fetch these URLs?')
+    .description('Says of each URL whether a robots.txt allows it, and by which line.')
+    .argument('<url...>', 'URLs or paths, or - for lines of standard input')
+    .requiredOption('--file <file>', 'the robots.txt')
+    .requiredOption('--agent <name>', "the agent's name or its User-Agent text")
+    .addOption(
+      new Option('--policy <name>', 'how the file is honoured').choices(ROBOTS_POLICIES).default('rfc9309'),
+    )
+    .option('--custom-file <file>', 'the robots.txt that --policy custom puts in the place of the other')
+    .option('--set <agents>', 'the agents of --policy most-favored-set, separated by commas')
+    .option('--masquerade', 'with the most-favored policies: fetch as the agent that is allowed', false)
+    .option('--json', 'print an object for each URL', false)
+    .addHelpText('after', HELP)
+    .action(async (urls: string[], options: CheckOptions) => {
+      process.exitCode = await orComplaint('robots', () => check(urls, options));
+    });
+}
+
+async function check(urls: readonly string[], options: CheckOptions): Promise<number> {
+  const { agent, policy, masquerade, json } = options;
+  const robots = await read(options.file);
+  const decider = new RobotsPolicy({
+    policy,
+    userAgent: agent,
+    masquerade,
+    userAgents: options.set === undefined ? [] : options.set.split(','),
+    ...(options.customFile === undefined ? {} : { customRobots: await read(options.customFile) }),
+  });
+  const output = new StandardOutput();
+  let status: number = EXIT.ok;
+  for await (const url of wordsOrLines(urls)) {
+    const path = pathOf(url);
+    if (path === undefined) {
+      status = EXIT.failure;
+      process.stderr.write(`robots: ${JSON.stringify(url)} is no usable URL\n`);
+      continue;
+    }
+    const decision = decider.decide(robots, path);
+    if (!(await output.write(`${json ? jsonLine(url, decision) : textLine(url, decision, masquerade)}\n`)))
+      break;
+  }
+  return status;
+}
+
+async function read(file: string): Promise<ReturnType<typeof parseRobots>> {
+  return parseRobots(await readFile(file, 'utf8'));
+}
+
+/** CRAWL-13.2.8: path and query, escaped. */
+function pathOf(url: string): string | undefined {
+  const clean = cleanUri(url, 'http://robots.invalid/');
+  return clean === undefined ? undefined : /^[a-z][a-z0-9+.-]*:\/\/[^/?]*(.*)$/.exec(clean)?.[1];
+}
+
+function verdict({ allowed }: PolicyDecision): string {
+  return allowed ? 'allow' : 'disallow';
+}
+
+function textLine(url: string, decision: PolicyDecision, masquerade: boolean): string {
+  const columns = [verdict(decision), url, String(decision.lineNumber ?? '-'), decision.line ?? '-'];
+  return (masquerade ? [...columns, decision.fetchAs] : columns).join('\t');
+}
+
+function jsonLine(url: string, decision: PolicyDecision): string {
+  const { allowed, line = null, lineNumber = null, group = null, fetchAs } = decision;
+  return JSON.stringify({ url, verdict: verdict(decision), allowed, lineNumber, line, group, fetchAs });
+}

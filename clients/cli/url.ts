@@ -1,0 +1,219 @@
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { KitError } from '../../protocols/errors.js';
+import {
+  canonicalString,
+  canonicalUrl,
+  cleanUri,
+  DEFAULT_SEEN_RULES,
+  type FingerprintBits,
+  fingerprint,
+  formatWord,
+  impliedSurtPrefix,
+  PublicSuffixes,
+  QUEUE_POLICIES,
+  type QueuePolicy,
+  queueAssignment,
+  SEEN_RULES,
+  seenRules,
+  surt,
+  uriKeyHalves,
+} from '../../protocols/urls/index.js';
+import { EXIT } from './exit.js';
+import { StandardOutput } from './standard-output.js';
+
+const HELP = `
+What the crawl makes of a URI. Each command prints one line for each URI; for - as the only URI it reads lines of standard
+input. With --json each line is an object with the URI and the answer.
+
+Examples:
+  harvest url canonical 'HTTP://user@www2.Example.com/a?sid=0123456789abcdef0123456789abcdef'
+                                                 what is compared to tell whether a URI was seen
+  harvest url surt http://www.example.com:8080/a
+  harvest url fingerprint --bits 24 http://www.example.com/
+  harvest url key http://www.example.com/        the key of the seen filter: 24 bits of the server, 40 of the URI
+  harvest url class --policy topmost - < uris    whose queue each URI waits in
+
+Exit status: 0 done, 1 a URI could not be used (its line is empty), 2 usage.
+`;
+
+/** `harvest url COMMAND URI...`: canonical strings, SURT, fingerprints, class keys (CRAWL-3, 9, 14, 15). */
+export function urlCommand(): Command {
+  const url = new Command('url')
+    .summary('what the crawl makes of a URI: canonical form, SURT, fingerprint, queue')
+    .description('Canonical strings, SURT, fingerprints, keys and queues of URIs.')
+    .addHelpText('after', HELP);
+  for (const command of [canonical(), surtForm(), fingerprintCommand(), key(), classCommand()]) {
+    url.addCommand(command);
+  }
+  return url;
+}
+
+interface OutputOptions {
+  readonly json: boolean;
+}
+
+interface CanonicalCommandOptions extends OutputOptions {
+  readonly rules?: readonly string[];
+  readonly gatherer: boolean;
+}
+
+const RULES_HELP = `
+The URI is cleaned as every discovered one (CRAWL-2.1), then these rules go over it in order:
+  ${DEFAULT_SEEN_RULES.map(({ name }) => name).join(' ')}
+--rules names others, in the order in which they are to run, of
+  ${SEEN_RULES.map(({ name }) => name).join(' ')}
+`;
+
+function canonical(): Command {
+  return subcommand('canonical', 'the string that is compared to tell whether a URI was seen (CRAWL-14)')
+    .option('--rules <names>', 'the rules, separated by commas; none is only the clean-up', namesOption)
+    .option('--gatherer', "the form under which the Gatherer's summaries know it (G-57 to G-59)", false)
+    .addHelpText('after', RULES_HELP)
+    .action(async (uris: string[], { rules, gatherer, json }: CanonicalCommandOptions) => {
+      await answer('canonical', uris, json, () => {
+        const chosen = rules === undefined ? DEFAULT_SEEN_RULES : seenRules(rules);
+        return (uri) => {
+          if (gatherer) return canonicalUrl(uri);
+          const clean = cleanUri(uri);
+          return clean === undefined ? undefined : canonicalString(clean, chosen);
+        };
+      });
+    });
+}
+
+interface SurtCommandOptions extends OutputOptions {
+  readonly prefix: boolean;
+  readonly preserveCase: boolean;
+}
+
+function surtForm(): Command {
+  return subcommand('surt', 'the SURT: the labels of the host turned round (CRAWL-15)')
+    .option('--prefix', 'the prefix that the URI implies as a seed', false)
+    .option('--preserve-case', 'keep capitals', false)
+    .action(async (uris: string[], { prefix, preserveCase, json }: SurtCommandOptions) => {
+      await answer('surt', uris, json, () =>
+        prefix ? impliedSurtPrefix : (uri) => surt(uri, { preserveCase }),
+      );
+    });
+}
+
+interface FingerprintCommandOptions extends OutputOptions {
+  readonly bits: FingerprintBits;
+}
+
+function fingerprintCommand(): Command {
+  return subcommand('fingerprint', 'the Rabin fingerprint of the text as it is (CRAWL-3)')
+    .option(
+      '--bits <n>',
+      '24, 32, 40 or 64; they are the first of the 64-bit word that is printed',
+      bitsOption,
+      64,
+    )
+    .action(async (uris: string[], { bits, json }: FingerprintCommandOptions) => {
+      await answer('fingerprint', uris, json, () => (uri) => formatWord(fingerprint(uri, bits)));
+    });
+}
+
+function key(): Command {
+  return subcommand('key', 'the key of the seen filter, of the text as it is (CRAWL-3.7)').action(
+    async (uris: string[], { json }: OutputOptions) => {
+      await answer('key', uris, json, () => (uri) => formatWord(uriKeyHalves(uri)));
+    },
+  );
+}
+
+interface ClassCommandOptions extends OutputOptions {
+  readonly policy: QueuePolicy;
+  readonly via?: string;
+  readonly publicSuffixes?: string;
+  readonly parallel: number;
+}
+
+function classCommand(): Command {
+  return subcommand('class', 'the queue in which a URI waits (CRAWL-9)')
+    .addOption(
+      new Option('--policy <name>', 'how queues are assigned').choices(QUEUE_POLICIES).default('host'),
+    )
+    .option('--via <uri>', 'the URI on which they were found; that of a dns: URI decides for it')
+    .option('--public-suffixes <file>', 'the Public Suffix List, for --policy topmost')
+    .option('--parallel <n>', 'queues for each key', parallelOption, 1)
+    .action(async (uris: string[], options: ClassCommandOptions) => {
+      const { policy, via, publicSuffixes: file, parallel: parallelQueues, json } = options;
+      await answer('class', uris, json, async () => {
+        const publicSuffixes =
+          file === undefined ? PublicSuffixes.USUAL : PublicSuffixes.parse(await readFile(file, 'utf8'));
+        const assign = queueAssignment({ policy, publicSuffixes, parallelQueues });
+        return (uri) => assign({ uri: cleanUri(uri) ?? uri, ...(via === undefined ? {} : { via }) });
+      });
+    });
+}
+
+function subcommand(name: string, summary: string): Command {
+  return new Command(name)
+    .summary(summary)
+    .description(summary)
+    .argument('<uri...>', 'URIs, or - for lines of standard input')
+    .option('--json', 'print an object for each URI', false);
+}
+
+function namesOption(value: string): readonly string[] {
+  return value === 'none' || value === '' ? [] : value.split(',');
+}
+
+function bitsOption(value: string): FingerprintBits {
+  const bits = ([24, 32, 40, 64] as const).find((known) => String(known) === value);
+  if (bits === undefined) throw new InvalidArgumentError('24, 32, 40 or 64 is wanted');
+  return bits;
+}
+
+function parallelOption(value: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('a number from 1 to 9999 is wanted');
+  return Number(value);
+}
+
+type Ask = (uri: string) => string | undefined;
+
+/** One line for each URI; an empty one, and a sentence on standard error, for a URI without an answer. */
+async function answer(
+  what: string,
+  uris: readonly string[],
+  json: boolean,
+  prepare: () => Ask | Promise<Ask>,
+): Promise<void> {
+  const output = new StandardOutput();
+  process.exitCode = await orComplaint('url', async () => {
+    const ask = await prepare();
+    let status: number = EXIT.ok;
+    for await (const uri of wordsOrLines(uris)) {
+      const found = ask(uri);
+      if (found === undefined) {
+        status = EXIT.failure;
+        process.stderr.write(`url: ${JSON.stringify(uri)} is no usable URI\n`);
+      }
+      const line = json ? JSON.stringify({ url: uri, [what]: found ?? null }) : (found ?? '');
+      if (!(await output.write(`${line}\n`))) break;
+    }
+    return status;
+  });
+}
+
+/** The exit status of `work`; an error of ours or of the file system is one sentence on standard error. */
+export async function orComplaint(name: string, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    const known = error instanceof KitError || (error instanceof Error && 'syscall' in error);
+    if (!known) throw error;
+    process.stderr.write(`${name}: ${error.message}\n`);
+    return error instanceof KitError && error.code === 'ERR_USAGE' ? EXIT.usage : EXIT.failure;
+  }
+}
+
+/** The words of the command line; for `-` alone the lines of standard input. */
+export async function* wordsOrLines(words: readonly string[]): AsyncGenerator<string, void, undefined> {
+  if (words.length === 1 && words[0] === '-') {
+    yield* createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+  } else yield* words;
+}

@@ -1,0 +1,197 @@
+import { constants, gzipSync } from 'node:zlib';
+import type { BulkClientCase } from './experiment.js';
+import { type Judged, judged } from './judged.js';
+import {
+  bytes,
+  count,
+  data,
+  full,
+  group,
+  number,
+  object,
+  updated,
+  updates,
+  urlOf,
+  version,
+} from './replies.js';
+
+const TWO = full('otter') + full('heron');
+const TWO_TEXTS = updated('otter', 'heron');
+const HEADER =
+  '126 - http://broker.example.org/\n140 - example\n141 - gatherer.example.org 8500 3\n101 - welcome\n';
+const BODY = updates(TWO);
+/** A value with the ENDMARKER in it: stored, so that it stands in the compressed bytes as it is. */
+const MARKED = object('otter', { Body: 'a\n151 - gzip end\nb', Title: 'ottertitle' }) + full('heron');
+const STORED = { level: constants.Z_NO_COMPRESSION };
+/** BP-27: a string may have 64 KiB. */
+const TOO_LONG = 'x'.repeat(70_000);
+
+/** Part B, for a client that asks for `#interface 2` (BP-29). */
+export const proposedCases: readonly BulkClientCase[] = [
+  read(
+    'plain',
+    'reads Version, Header, groups and count',
+    ['BP-11', 'BP-12', 'BP-15', 'BP-22'],
+    [HEADER, BODY, count(2)],
+  ),
+  read('no-header', 'needs no Header', ['BP-12'], [BODY, count(2)]),
+  read('no-trailer', 'needs no Trailer behind groups', ['BP-21'], [HEADER, BODY]),
+  read(
+    'header-order',
+    'reads InfoFields in any order, repeated',
+    ['BP-12'],
+    ['141 - one 1 3\n101 - welcome\n126 - http://b.example.org/\n141 - two 2 3\n140 - x\n', BODY, count(2)],
+  ),
+  read(
+    'extension',
+    'skips an extension of an unknown type by its length',
+    ['BP-12', 'BP-13'],
+    [`142 - x-unknown\n - ${data('@UPDATE {\n144 - \n\x00\x0a')}`, BODY, count(2)],
+  ),
+  read(
+    'groups-any-order',
+    'reads groups in any order and number',
+    ['BP-15'],
+    [group('UPDATE', full('otter')), group('DELETE'), group('UPDATE', full('heron')), count(2)],
+  ),
+  read(
+    'line-feed-in-number',
+    'reads by token: a number may hold the byte 0a',
+    ['BP-5', 'BP-1'],
+    [BODY, count(2)],
+    {
+      part: { reply: version(1, 10) + BODY + count(2) },
+    },
+  ),
+  read('higher-minor', 'accepts a higher minor version', ['BP-11'], [], {
+    source: 'project choice',
+    part: { reply: version(1, 7) + HEADER + BODY + count(2) },
+  }),
+  read(
+    'compressed',
+    'reads a compressed Body',
+    ['BP-16'],
+    [HEADER, `150 - gzip begin\n${gzipSync(bytes(BODY)).toString('latin1')}151 - gzip end\n`, count(2)],
+  ),
+  read(
+    'compressed-marker',
+    'does not look for the end marker in compressed bytes',
+    ['BP-16'],
+    [
+      HEADER,
+      `150 - gzip begin\n${gzipSync(bytes(updates(MARKED)), STORED).toString('latin1')}151 - gzip end\n`,
+      count(2),
+    ],
+  ),
+  read('delivery-bytes', 'reads a reply that comes byte by byte', ['BP-5'], [], {
+    part: { reply: version() + HEADER + BODY + count(2), delivery: 'bytes' },
+  }),
+  read('shipped', 'reads the shipped format of a Broker that does not know the interface', ['BP-29'], [], {
+    source: 'project choice',
+    part: { reply: `000 - Bulk transfer follows\n${BODY}` },
+  }),
+  failing(
+    'higher-major',
+    'stops at a higher major version',
+    ['BP-11'],
+    version(2, 0) + HEADER + BODY + count(2),
+  ),
+  failing(
+    'unknown-code',
+    'stops at an unknown code',
+    ['BP-28'],
+    `${version()}${HEADER}160 - what\n${BODY}${count(2)}`,
+  ),
+  failing(
+    'wrong-magic',
+    'stops at a wrong magic number',
+    ['BP-26'],
+    `${version()}142 - x-unknown\n - \x32\x9f\xa1\xd3${number(4)}abcd${BODY}${count(2)}`,
+  ),
+  failing(
+    'long-string',
+    'stops at a string that is too long',
+    ['BP-27'],
+    `${version()}101 - ${TOO_LONG}\n${BODY}${count(2)}`,
+  ),
+  failing(
+    'no-end-marker',
+    'stops when something else than the end marker follows compressed data',
+    ['BP-16'],
+    `${version()}150 - gzip begin\n${gzipSync(bytes(BODY)).toString('latin1')}${count(2)}`,
+  ),
+  failing(
+    'cut-in-group',
+    'says that it failed when the groups break off',
+    ['BP-15', 'BT-19'],
+    version() + BODY.slice(0, -2),
+  ),
+  failing(
+    'cut-in-version',
+    'says that it failed when the Version breaks off',
+    ['BP-11'],
+    version().slice(0, 12),
+  ),
+  failing(
+    'error',
+    'says that it failed after an ERROR',
+    ['BP-23'],
+    `${version()}111 - ${number(4)}pelican\n`,
+    {
+      says: 'pelican',
+    },
+  ),
+  failing(
+    'error-behind-objects',
+    'shows the objects before an ERROR, and says that it failed',
+    ['BP-21', 'BP-23'],
+    `${version()}${BODY}111 - ${number(6)}pelican\n`,
+    {
+      shows: TWO_TEXTS,
+    },
+  ),
+  proposed('wrong-count', 'reports a count that differs from what came', ['BP-22'], {
+    part: { reply: version() + BODY + count(7701) },
+    shows: TWO_TEXTS,
+    says: '7701',
+    level: 'SHOULD',
+    source: 'project choice',
+  }),
+  proposed('keeps-objects', 'shows what was complete before the reply went wrong', ['BP-28', 'BT-19'], {
+    part: { reply: `${version()}${BODY}${group('DELETE')}160 - what\n` },
+    shows: [{ kind: 'update', text: urlOf('otter') }],
+    level: 'SHOULD',
+    source: 'project choice',
+  }),
+];
+
+function proposed(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  more: Partial<Judged> & Pick<Judged, 'part'>,
+): BulkClientCase {
+  return judged({ id: `proposed/${id}`, title, rules, source: 'S', proposed: true, ...more });
+}
+
+function read(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  behindVersion: readonly string[],
+  more: Partial<Judged> = {},
+): BulkClientCase {
+  const part = { reply: version() + behindVersion.join('') };
+  return proposed(id, title, rules, { part, shows: TWO_TEXTS, ends: 'well', ...more });
+}
+
+function failing(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  reply: string,
+  more: Partial<Judged> = {},
+): BulkClientCase {
+  const source = 'project choice';
+  return proposed(id, title, rules, { part: { reply }, ends: 'failed', level: 'SHOULD', source, ...more });
+}

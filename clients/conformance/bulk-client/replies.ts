@@ -1,0 +1,85 @@
+/** What a client may show of a transfer. Every text of a script is one plain word or URL, so that it is found in any output. */
+export type Kind = 'update' | 'refresh' | 'delete' | 'value';
+
+/** A text that was sent, and as what. */
+export interface Sent {
+  readonly kind: Kind;
+  readonly text: string;
+}
+
+export const GREETING = '200 - HARVEST Broker 1.0\n';
+export const SUCCESS = '000 - Bulk transfer follows\n';
+/** BP-3 */
+export const MAGIC = '\x32\x9f\xa1\xd2';
+
+/** Bytes of a text whose characters are bytes (0x00 to 0xff). */
+export function bytes(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
+}
+
+export function urlOf(name: string): string {
+  return `http://${name}.example.org/`;
+}
+
+/** An object in the layout of BT-16, its attributes in front of those that identify it (BT-21). */
+export function object(
+  name: string,
+  attributes: Readonly<Record<string, string>> = {},
+  type = 'FILE',
+): string {
+  const all = {
+    ...attributes,
+    'Update-Time': '1700000000',
+    'Time-to-Live': '2000000000',
+    'Gatherer-Name': 'Example',
+    'Gatherer-Host': 'gatherer.example.org',
+    'Gatherer-Version': '1.8',
+  };
+  const lines = Object.entries(all).map(([key, value]) => `${key}{${value.length}}:\t${value}\n`);
+  return `@${type} { ${urlOf(name)}\n${lines.join('')}}\n`;
+}
+
+/** An object with a title made of its name. */
+export function full(name: string): string {
+  return object(name, { Title: `${name}title` });
+}
+
+/** A group as BT-17 writes it. */
+export function group(word: 'DELETE' | 'REFRESH' | 'UPDATE', objects = ''): string {
+  return `@${word} {\n${objects}}\n${word === 'UPDATE' ? '' : '\n'}`;
+}
+
+/** The three groups, two of them empty. */
+export function updates(objects: string): string {
+  return group('DELETE') + group('REFRESH') + group('UPDATE', objects);
+}
+
+/** What is to be seen of the {@link full} objects of an UPDATE group. */
+export function updated(...names: readonly string[]): Sent[] {
+  return names.flatMap((name): Sent[] => [
+    { kind: 'update', text: urlOf(name) },
+    { kind: 'value', text: `${name}title` },
+  ]);
+}
+
+/** BP-1 */
+export function number(value: number): string {
+  const four = Buffer.alloc(4);
+  four.writeUInt32BE(value);
+  return four.toString('latin1');
+}
+
+/** BP-4 */
+export function data(value: string): string {
+  return MAGIC + number(value.length) + value;
+}
+
+/** BP-11 */
+export function version(major = 1, minor = 0): string {
+  return `200 - ${number(major)}${number(minor)}example broker\n`;
+}
+
+/** BP-22 */
+export function count(objects: number): string {
+  return `144 - ${number(objects)}`;
+}

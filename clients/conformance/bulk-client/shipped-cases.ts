@@ -1,0 +1,247 @@
+import { gzipSync } from 'node:zlib';
+import type { BulkClientCase } from './experiment.js';
+import { judged, reads } from './judged.js';
+import { bytes, full, group, object, type Sent, SUCCESS, updated, updates, urlOf } from './replies.js';
+
+const TWO = full('otter') + full('heron');
+const TWO_TEXTS = updated('otter', 'heron');
+const PLAIN = SUCCESS + updates(TWO);
+const LARGE = `firstword ${'x'.repeat(300_000)} lastword`;
+const DELETED: Sent = { kind: 'delete', text: urlOf('stork') };
+const REFRESHED: Sent = { kind: 'refresh', text: urlOf('crane') };
+
+/** Values that look like something else to a reader of lines. */
+const TRAPS: readonly (readonly [id: string, text: string])[] = [
+  ['close', '}\n'],
+  ['group', '}\n}\n@DELETE {\n'],
+  ['object', '@FILE { http://trap.example.org/\n'],
+  ['end-line', '499 - done\n'],
+  ['error-line', '400 - ERROR: trap\n'],
+];
+
+/** What a reader has to bear of the shipped format: sections A2 and A3. */
+export const shippedCases: readonly BulkClientCase[] = [
+  reads(
+    'groups/any-order',
+    'reads the groups in any order',
+    ['BT-15'],
+    'S',
+    SUCCESS + group('UPDATE', TWO) + group('DELETE', full('stork')) + group('REFRESH', full('crane')),
+    [...TWO_TEXTS, DELETED, REFRESHED],
+  ),
+  reads(
+    'groups/missing',
+    'reads a transfer of one group',
+    ['BT-15'],
+    'S',
+    SUCCESS + group('UPDATE', TWO),
+    TWO_TEXTS,
+  ),
+  reads(
+    'groups/repeated',
+    'reads groups that come again',
+    ['BT-15'],
+    'S',
+    SUCCESS + updates(full('otter')) + group('DELETE', full('stork')) + group('UPDATE', full('heron')),
+    [...TWO_TEXTS, DELETED],
+  ),
+  reads(
+    'groups/all-empty',
+    'takes three empty groups for a complete transfer',
+    ['BT-15', 'BT-17'],
+    'M1.2',
+    SUCCESS + updates(''),
+    [],
+    {
+      hides: ['otter'],
+    },
+  ),
+  reads(
+    'groups/one-line',
+    'reads empty groups on one line',
+    ['BT-17'],
+    'M1.2',
+    `${SUCCESS}@DELETE { }\n@REFRESH { }\n@UPDATE {\n${TWO}}\n`,
+    TWO_TEXTS,
+  ),
+  reads(
+    'groups/any-case',
+    'reads the words of the groups in any case',
+    ['BT-18'],
+    'G',
+    `${SUCCESS}@delete {\n}\n@Refresh {\n}\n@update {\n${TWO}}\n`,
+    TWO_TEXTS,
+    { hides: ['trap'] },
+  ),
+  reads(
+    'groups/white-space',
+    'reads any white space between the tokens of groups',
+    ['BT-15', 'BT-18'],
+    'G',
+    `${SUCCESS}\n\n@DELETE\t{\n\n}\n  @REFRESH   {\n}\n\n\n@UPDATE {\n\n${full('otter')}\n \t${full('heron')}\n}\n\n`,
+    TWO_TEXTS,
+  ),
+  reads(
+    'groups/run-on',
+    'reads a group that begins on the line where another ends',
+    ['BT-18'],
+    'G; project choice',
+    `${SUCCESS}@DELETE { } @REFRESH { } @UPDATE {\n${TWO}}\n`,
+    TWO_TEXTS,
+    { level: 'SHOULD' },
+  ),
+  reads(
+    'objects/bare',
+    'takes objects outside of any group for updated ones',
+    ['BT-20'],
+    'inferred: RC',
+    SUCCESS + TWO,
+    TWO_TEXTS,
+  ),
+  reads(
+    'objects/type',
+    'reads objects of another template type',
+    ['BT-16'],
+    'G',
+    SUCCESS + updates(object('otter', { Title: 'ottertitle' }, 'DOCUMENT') + full('heron')),
+    TWO_TEXTS,
+  ),
+  reads(
+    'objects/binary',
+    'counts bytes, whatever they are',
+    ['BT-16'],
+    'G',
+    SUCCESS + updates(object('otter', { Body: '\x00\x80\xff\xc3\r\n', Title: 'ottertitle' }) + full('heron')),
+    TWO_TEXTS,
+  ),
+  reads(
+    'objects/large',
+    'reads a value of 300 000 bytes',
+    ['BT-16'],
+    'G',
+    SUCCESS + updates(object('otter', { Title: LARGE }) + full('heron')),
+    [{ kind: 'update', text: urlOf('otter') }, { kind: 'value', text: 'lastword' }, ...updated('heron')],
+  ),
+  ...TRAPS.map(([id, text]) =>
+    reads(
+      `objects/holds-${id}`,
+      `counts the bytes of a value that has a line like ${JSON.stringify(text.split('\n').at(-2))}`,
+      ['BT-16', 'BT-18'],
+      'G',
+      SUCCESS + updates(object('otter', { Body: `a\n${text}b`, Title: 'ottertitle' }) + full('heron')),
+      TWO_TEXTS,
+    ),
+  ),
+  reads('lines/no-success', 'needs no line 000 before the data', ['BT-10'], 'RC', updates(TWO), TWO_TEXTS),
+  reads(
+    'lines/success-behind',
+    'skips a line 000 behind the data',
+    ['BT-10'],
+    'RC',
+    `${updates(TWO)}000 - Bulk transfer done\n`,
+    TWO_TEXTS,
+  ),
+  reads(
+    'lines/success-between',
+    'skips a line 000 between groups',
+    ['BT-10'],
+    'RC',
+    `${group('DELETE')}000 - half of it\n${group('UPDATE', TWO)}`,
+    TWO_TEXTS,
+  ),
+  judged({
+    id: 'lines/end',
+    title: 'takes a line 099 for the end',
+    rules: ['BT-11'],
+    source: 'RC; project choice',
+    level: 'SHOULD',
+    part: { reply: `${PLAIN}099 - end\n@UPDATE {\n${full('trap')}}\n` },
+    shows: TWO_TEXTS,
+    hides: ['trap'],
+  }),
+  judged({
+    id: 'lines/end-error',
+    title: 'takes a line 499 for the end, and shows what came before',
+    rules: ['BT-11'],
+    source: 'RC; project choice',
+    level: 'SHOULD',
+    part: { reply: `${PLAIN}499 - end\n@UPDATE {\n${full('trap')}}\n` },
+    shows: TWO_TEXTS,
+    hides: ['trap'],
+  }),
+  judged({
+    id: 'error/status',
+    title: 'says that it failed after a line 400',
+    rules: ['BT-10'],
+    source: 'S',
+    level: 'SHOULD',
+    part: { reply: '400 - ERROR: pelican\n' },
+    ends: 'failed',
+  }),
+  judged({
+    id: 'error/shown',
+    title: 'shows the text of a line 400',
+    rules: ['BT-10'],
+    source: 'S',
+    level: 'SHOULD',
+    part: { reply: '400 - ERROR: pelican\n' },
+    says: 'pelican',
+  }),
+  cut('in-object', 'inside an object', SUCCESS + updates(TWO).slice(0, -30)),
+  cut('in-group', 'inside a group', SUCCESS + updates(TWO).slice(0, -2)),
+  cut('in-header', 'inside a group header', `${SUCCESS}${group('DELETE')}@REFR`),
+  cut('nothing', 'without a word', ''),
+  cut('reset', 'by force', SUCCESS + updates(TWO).slice(0, -30), { reset: true }),
+  judged({
+    id: 'cut/keeps-objects',
+    title: 'shows the objects that were complete when the transfer broke off',
+    rules: ['BT-19'],
+    source: 'project choice',
+    level: 'SHOULD',
+    part: { reply: SUCCESS + updates(full('otter') + full('heron') + full('stork')).slice(0, -30) },
+    shows: TWO_TEXTS,
+    hides: ['stork'],
+  }),
+  judged({
+    id: 'refused/gatherer',
+    title: 'says that it failed when the peer is a Gatherer',
+    rules: ['BT-9'],
+    source: 'RC; project choice',
+    level: 'SHOULD',
+    part: { greeting: '000 - HELLO 1.8 gatherer.example.org\n', reply: '900 - Unknown command\n' },
+    ends: 'failed',
+  }),
+  reads(
+    'gzip/tolerated',
+    'decompresses data that is compressed though it should not be',
+    ['BT-13'],
+    'project choice',
+    SUCCESS + gzipSync(bytes(updates(TWO))).toString('latin1'),
+    TWO_TEXTS,
+    { level: 'SHOULD' },
+  ),
+  reads('delivery/bytes', 'reads an answer that comes byte by byte', ['BT-14'], 'S', '', TWO_TEXTS, {
+    part: { reply: PLAIN, delivery: 'bytes' },
+  }),
+  reads('delivery/slow', 'reads an answer that comes in pieces, with pauses', ['BT-14'], 'S', '', TWO_TEXTS, {
+    part: { reply: PLAIN, delivery: 'slow' },
+  }),
+];
+
+/** BT-19: the client has to say that the transfer is not complete. */
+function cut(
+  id: string,
+  where: string,
+  reply: string,
+  more: { readonly reset?: boolean } = {},
+): BulkClientCase {
+  return judged({
+    id: `cut/${id}`,
+    title: `says that it failed when the transfer ends ${where}`,
+    rules: ['BT-19'],
+    source: 'project choice',
+    level: 'SHOULD',
+    part: { reply, ...more },
+    ends: 'failed',
+  });
+}

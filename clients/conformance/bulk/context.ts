@@ -1,0 +1,172 @@
+import { REQUIRED_NAMES } from '../../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import { wordsOf } from '../broker/survey.js';
+import { type ConformanceCase, NotApplicable } from '../case.js';
+import type { StreamObject } from '../gatherd/stream-check.js';
+import { printable } from '../printable.js';
+import type { Target } from '../target.js';
+import { Transcript } from '../transcript.js';
+import { Wire } from '../wire.js';
+import { type OnObject, readTransfer, type Transfer, transferred } from './transfer.js';
+
+export type BulkCase = ConformanceCase<BulkContext>;
+
+/** BT-3: how deployed clients ask for everything. */
+export const EVERYTHING = '#BULK #SINCE 0 #END #ALLB';
+/** Milliseconds for a case that may transfer a large database; silence ends it sooner. */
+export const TRANSFER_MS = 600_000;
+/** Objects that are remembered by URL, and whose words are looked at. */
+const MAX_KNOWN = 20_000;
+const MAX_SAMPLES = 500;
+const TEXTS = ['title', 'description', 'keywords'] as const;
+
+/** What the first transfer of everything told. The data should not change while it is looked at. */
+export interface Survey {
+  readonly transfer: Transfer;
+  /** Update-Time by URL (Latin-1), of the first objects. */
+  readonly times: ReadonlyMap<string, UnixSeconds>;
+  /** Whether `times` has them all. */
+  readonly complete: boolean;
+  /** The first object that lacks a mandatory attribute, and which (BT-24). */
+  readonly lacking: string | undefined;
+  /** The first object with an attribute of no bytes, and which (BT-16). */
+  readonly empty: string | undefined;
+  /** A word that some of the objects have in their titles or descriptions, but not all. */
+  readonly word: string | undefined;
+}
+
+/** What the cases of a run share. */
+export interface SharedFacts {
+  readonly target: Target;
+  /** Milliseconds to wait for a byte. */
+  readonly idleMs: number;
+  /** `failed`: there is no transfer of everything. */
+  survey: Survey | 'failed' | undefined;
+}
+
+/** What a case works with. Its connections are dropped when it ends. */
+export class BulkContext implements AsyncDisposable {
+  readonly #shared: SharedFacts;
+  readonly #signal: AbortSignal;
+  readonly #wires: Wire[] = [];
+  readonly #abort = () => void this.close();
+  readonly transcript: Transcript;
+
+  constructor(shared: SharedFacts, transcript: Transcript, signal: AbortSignal) {
+    this.#shared = shared;
+    this.transcript = transcript;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  /** Fires when the time of the case is over. */
+  get signal(): AbortSignal {
+    return this.#signal;
+  }
+
+  /** A new connection, nothing read. @param recorded false: the report does not show it */
+  async connect(recorded = true): Promise<Wire> {
+    const transcript = recorded ? this.transcript : new Transcript(this.transcript);
+    const { target, idleMs } = this.#shared;
+    const wire = await Wire.open(target, { transcript, signal: this.#signal, idleMs });
+    this.#wires.push(wire);
+    return wire;
+  }
+
+  /** A new connection, the version line read (BT-9). */
+  async session(recorded = true): Promise<Wire> {
+    const wire = await this.connect(recorded);
+    await wire.expect(200, 'the connection');
+    return wire;
+  }
+
+  /** Sends bytes as they are in a connection of their own and reads the whole answer. */
+  async exchange(bytes: string | Uint8Array, onObject?: OnObject): Promise<Transfer> {
+    const wire = await this.session();
+    await wire.send(bytes);
+    return readTransfer(wire, onObject);
+  }
+
+  /** As {@link exchange} with CR LF behind the message (BT-3). */
+  ask(message: string, onObject?: OnObject): Promise<Transfer> {
+    return this.exchange(`${message}\r\n`, onObject);
+  }
+
+  /** The transfer of everything, made once. @throws NotApplicable there is none, and another case says why */
+  async survey(): Promise<Survey> {
+    const { survey } = this.#shared;
+    if (survey === 'failed')
+      throw new NotApplicable('there is no transfer of everything: see transfer/everything');
+    if (survey !== undefined) return survey;
+    this.#shared.survey = 'failed';
+    const surveyor = new Surveyor();
+    const transfer = await this.ask(EVERYTHING, (object) => surveyor.add(object));
+    const taken = surveyor.survey(transferred(transfer, EVERYTHING));
+    this.#shared.survey = taken;
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#abort);
+    await Promise.all(this.#wires.map((wire) => wire.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** The URL's bytes, as Latin-1. */
+export function urlOf({ object }: StreamObject): string {
+  return Buffer.from(object.urlBytes).toString('latin1');
+}
+
+/** What of `names` an object does not have, with its URL; undefined when it has all. */
+export function lackingOf(item: StreamObject, names: readonly string[] = REQUIRED_NAMES): string | undefined {
+  const lacking = names.filter((name) => (item.object.text(name) ?? '').trim() === '');
+  return lacking.length === 0 ? undefined : `${printable(urlOf(item))} has no ${lacking.join(', ')}`;
+}
+
+/** Collects a {@link Survey} while everything passes. */
+class Surveyor {
+  readonly #times = new Map<string, UnixSeconds>();
+  readonly #samples: ReadonlySet<string>[] = [];
+  #complete = true;
+  #lacking: string | undefined;
+  #empty: string | undefined;
+
+  add(item: StreamObject): void {
+    const { object } = item;
+    this.#lacking ??= lackingOf(item);
+    for (const { name, value } of object) {
+      if (value.length === 0) this.#empty ??= `${name} of ${printable(urlOf(item))}`;
+    }
+    if (this.#times.size < MAX_KNOWN) this.#times.set(urlOf(item), object.number('Update-Time') ?? 0);
+    else this.#complete = false;
+    if (this.#samples.length === MAX_SAMPLES) return;
+    const text = TEXTS.map((name) => object.text(name) ?? '').join('\n');
+    this.#samples.push(new Set(wordsOf(text)));
+  }
+
+  survey(transfer: Transfer): Survey {
+    return {
+      transfer,
+      times: this.#times,
+      complete: this.#complete,
+      lacking: this.#lacking,
+      empty: this.#empty,
+      word: this.#word(),
+    };
+  }
+
+  /** The word that divides the samples most evenly. */
+  #word(): string | undefined {
+    const seenIn = new Map<string, number>();
+    for (const words of this.#samples)
+      for (const word of words) seenIn.set(word, (seenIn.get(word) ?? 0) + 1);
+    const half = this.#samples.length / 2;
+    const dividing = [...seenIn].filter(([, count]) => count < this.#samples.length);
+    dividing.sort(([a, inA], [b, inB]) => Math.abs(inA - half) - Math.abs(inB - half) || (a < b ? -1 : 1));
+    return dividing[0]?.[0];
+  }
+}

@@ -1,0 +1,63 @@
+import { setTimeout } from 'node:timers/promises';
+import { type BulkCase, EVERYTHING, TRANSFER_MS } from './context.js';
+import { sameNumber } from './selection-cases.js';
+import { readTransfer, transferred } from './transfer.js';
+
+const TOGETHER = 5;
+/** Milliseconds that a slow reader waits before it reads; pieces and pauses would tell no more. */
+const PAUSE_MS = 300;
+
+/** What a Broker has to stand that others collect from. */
+export const enduranceCases: readonly BulkCase[] = [
+  {
+    id: 'endurance/slow-reader',
+    title: 'who reads late gets everything all the same',
+    rules: ['BT-12', 'BT-19'],
+    source: 'project choice',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { transfer } = await context.survey();
+      const wire = await context.session();
+      await wire.send(`${EVERYTHING}\r\n`);
+      await setTimeout(PAUSE_MS, undefined, { signal: context.signal });
+      sameNumber(transfer, transferred(await readTransfer(wire), EVERYTHING));
+    },
+  },
+  {
+    id: 'endurance/together',
+    title: `${TOGETHER} that ask at once get everything`,
+    rules: ['BT-1', 'BT-3'],
+    source: 'project choice',
+    level: 'SHOULD',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { transfer } = await context.survey();
+      const wires = await Promise.all(Array.from({ length: TOGETHER }, () => context.session(false)));
+      const transfers = await Promise.all(
+        wires.map(async (wire) => {
+          await wire.send(`${EVERYTHING}\r\n`);
+          return readTransfer(wire);
+        }),
+      );
+      for (const one of transfers) sameNumber(transfer, transferred(one, EVERYTHING));
+    },
+  },
+  {
+    id: 'endurance/does-not-read',
+    title: 'who asks for everything and does not read, or leaves, holds nobody up',
+    rules: ['BT-12'],
+    source: 'project choice',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { transfer } = await context.survey();
+      await (await context.session(false)).send(`${EVERYTHING}\r\n`);
+      const leaving = await context.session(false);
+      await leaving.send(`${EVERYTHING}\r\n`);
+      leaving.reset();
+      await context.session(false);
+      sameNumber(transfer, transferred(await context.ask(EVERYTHING), EVERYTHING));
+    },
+  },
+];

@@ -1,0 +1,97 @@
+import type { SectionItem } from '../../../protocols/soif/index.js';
+import { printable } from '../printable.js';
+
+type Section = Extract<SectionItem, { kind: 'section' }>['section'];
+
+/** BT-17, written by hand. */
+const OPEN: Readonly<Record<Section, string>> = {
+  delete: '@DELETE {\n',
+  refresh: '@REFRESH {\n',
+  update: '@UPDATE {\n',
+};
+const CLOSE: Readonly<Record<Section, string>> = { delete: '}\n\n', refresh: '}\n\n', update: '}\n' };
+const LF = 0x0a;
+/** Bytes of earlier chunks at hand when an item is found: a group's header is far shorter. */
+const KEPT = 256;
+const SHOWN = 40;
+
+/** Compares the bytes of a transfer, as they pass, with what BT-17 recommends for the groups and objects found in them. */
+export class GroupLayout {
+  /** The first departure from BT-17. */
+  misplaced: string | undefined;
+  /** The first group header that does not begin a line. */
+  withinLine: string | undefined;
+  #raw: Uint8Array = Buffer.alloc(0);
+  #wanted: Uint8Array = Buffer.alloc(0);
+  #compared = 0;
+  #recent: Uint8Array = Buffer.alloc(0);
+  #recentEnd = 0;
+
+  /** The next bytes; then come the items that a decoder found in them. */
+  bytes(chunk: Uint8Array): void {
+    this.#recent = Buffer.concat([this.#recent.subarray(-KEPT), chunk]);
+    this.#recentEnd += chunk.length;
+    if (this.misplaced !== undefined) return;
+    this.#raw = this.#raw.length === 0 ? chunk : Buffer.concat([this.#raw, chunk]);
+    this.#compare();
+  }
+
+  items(items: readonly SectionItem[]): void {
+    for (const item of items) {
+      if (item.kind === 'section') {
+        if (item.open) this.#begins(item.section, item.offset);
+        this.#expect(Buffer.from((item.open ? OPEN : CLOSE)[item.section]));
+      } else if (item.kind === 'object') {
+        if (item.exact) this.#expect(item.bytes);
+        else this.#misplace(`an object in another layout at offset ${item.offset}`);
+      }
+    }
+  }
+
+  /** The transfer is over. */
+  end(): void {
+    if (this.#raw.length + this.#wanted.length > 0) this.#differ(this.#raw, this.#wanted);
+  }
+
+  #expect(bytes: Uint8Array): void {
+    if (this.misplaced !== undefined) return;
+    this.#wanted = this.#wanted.length === 0 ? bytes : Buffer.concat([this.#wanted, bytes]);
+    this.#compare();
+  }
+
+  /** As far as both are known. */
+  #compare(): void {
+    const length = Math.min(this.#wanted.length, this.#raw.length);
+    const raw = this.#raw.subarray(0, length);
+    const wanted = this.#wanted.subarray(0, length);
+    if (Buffer.compare(raw, wanted) !== 0) {
+      const at = raw.findIndex((byte, i) => byte !== wanted[i]);
+      this.#compared += at;
+      this.#differ(this.#raw.subarray(at), this.#wanted.subarray(at));
+      return;
+    }
+    this.#compared += length;
+    this.#raw = this.#raw.subarray(length);
+    this.#wanted = this.#wanted.subarray(length);
+  }
+
+  #differ(raw: Uint8Array, wanted: Uint8Array): void {
+    const text = (bytes: Uint8Array) =>
+      bytes.length === 0 ? 'nothing' : `"${printable(bytes.subarray(0, SHOWN))}"`;
+    this.#misplace(`${text(raw)} instead of ${text(wanted)} at offset ${this.#compared}`);
+  }
+
+  #misplace(how: string): void {
+    this.misplaced ??= how;
+    this.#raw = Buffer.alloc(0);
+    this.#wanted = Buffer.alloc(0);
+  }
+
+  /** BT-17: a deployed client recognises headers at the start of a line only. */
+  #begins(section: Section, offset: number): void {
+    const at = offset - (this.#recentEnd - this.#recent.length);
+    if (offset > 0 && at > 0 && this.#recent[at - 1] !== LF) {
+      this.withinLine ??= `@${section.toUpperCase()} behind "${printable(this.#recent.subarray(Math.max(0, at - SHOWN), at))}"`;
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { setImmediate } from 'node:timers/promises';
+import { check } from '../case.js';
+import { type BulkCase, type BulkContext, EVERYTHING, TRANSFER_MS } from './context.js';
+import { sameNumber } from './selection-cases.js';
+import { readTransfer, shown, type Transfer, transferred } from './transfer.js';
+
+/** The request, and requests that cannot be met: section A1, BT-10. */
+export const messageCases: readonly BulkCase[] = [
+  asEverything(
+    'message/lf',
+    'a message that ends in LF alone is answered',
+    'project choice',
+    'SHOULD',
+    `${EVERYTHING}\n`,
+  ),
+  asEverything(
+    'message/any-case',
+    'keywords with # are matched without regard to case',
+    'inferred: M1.2, FAQ, RC',
+    'MUST',
+    '#bulk #Since 0 #end #allb\r\n',
+  ),
+  asEverything(
+    'message/one',
+    'a second message on the connection is not answered',
+    'M1.2',
+    'MUST',
+    `${EVERYTHING}\r\n${EVERYTHING}\r\n`,
+  ),
+  {
+    id: 'message/bytewise',
+    title: 'a message may come one byte at a time',
+    rules: ['BT-2'],
+    source: 'M1.2; RC',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { transfer } = await context.survey();
+      const wire = await context.session();
+      for (const byte of `${EVERYTHING}\r\n`) {
+        await wire.send(byte);
+        // So that it leaves before the next.
+        await setImmediate();
+      }
+      sameNumber(transfer, transferred(await readTransfer(wire), EVERYTHING));
+    },
+  },
+  refused('error/since', 'a time that is none', '#BULK #SINCE soon #END #ALLB'),
+  refused('error/no-end', 'a message without #END', '#BULK #SINCE 0 #ALLB'),
+  refused('error/no-query', 'a message without a query', '#BULK #SINCE 0 #END'),
+  refused('error/flag', 'an unknown flag', '#BULK #SINCE 0 #frobnicate #END #ALLB'),
+  refused('error/query', 'a query with an open parenthesis', '#BULK #SINCE 0 #END (heron'),
+];
+
+function asEverything(
+  id: string,
+  title: string,
+  source: string,
+  level: 'MUST' | 'SHOULD',
+  bytes: string,
+): BulkCase {
+  const run = async (context: BulkContext) => {
+    const { transfer } = await context.survey();
+    const answer = transferred(await context.exchange(bytes), bytes.trim());
+    sameNumber(transfer, answer);
+    const ends = ({ endLine, sections }: Transfer) => `${sections.join(', ')}; ${endLine?.code ?? 'closed'}`;
+    check(ends(answer) === ends(transfer), 'more or less than one answer', {
+      expected: ends(transfer),
+      received: ends(answer),
+    });
+  };
+  return { id, title, rules: ['BT-2'], source, level, timeoutMs: TRANSFER_MS, run };
+}
+
+/** BT-10: `400 - ERROR: text`, then the end. */
+function refused(id: string, what: string, message: string): BulkCase {
+  const run = async (context: BulkContext) => {
+    await context.survey();
+    const answer = await context.ask(message);
+    const lines = answer.lines.filter(({ code }) => code !== 200);
+    const [line] = lines;
+    check(
+      lines.length === 1 && answer.bytes === 0 && line?.code === 400 && line.text.startsWith('ERROR'),
+      `not refused as a bulk transfer is: ${message}`,
+      { expected: '400 - ERROR: ..., and nothing behind it', received: shown(answer) },
+    );
+  };
+  return {
+    id,
+    title: `${what} is refused by a line 400 - ERROR: text, and the connection closed`,
+    rules: ['BT-10'],
+    source: 'S; project choice',
+    level: 'SHOULD',
+    timeoutMs: TRANSFER_MS,
+    run,
+  };
+}

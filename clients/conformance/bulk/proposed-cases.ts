@@ -1,0 +1,173 @@
+import { PLAIN_FLAGS } from '../broker/context.js';
+import { check, NotApplicable } from '../case.js';
+import { printable } from '../printable.js';
+import { type BulkCase, type BulkContext, TRANSFER_MS } from './context.js';
+import { isProposed, type ProposedReply, readProposed } from './proposed-reader.js';
+import { readTransfer, shown, updatesOf } from './transfer.js';
+
+const EVERYTHING = '#BULK #SINCE 0 #interface 2 #END #ALLB';
+/** BP-12 */
+const INFO_FIELDS = [126, 140, 141, 101, 142];
+/** BP-21 */
+const TRAILERS = [144, 111, 145];
+/** BP-23: numbers that have a meaning. */
+const ASSIGNED = 6;
+
+/** Part B, the interface proposed in 1995, of a Broker that knows `#interface 2` (BP-29). */
+export const proposedCases: readonly BulkCase[] = [
+  of(
+    'proposed/version',
+    'the reply begins with the Version 1',
+    ['BP-11', 'BP-29'],
+    'S; project choice',
+    EVERYTHING,
+    ({ major, minor }) =>
+      check(major === 1, 'another version', { expected: '1.0', received: `${major}.${minor}` }),
+  ),
+  of(
+    'proposed/order',
+    'Header, Body and Trailer come in this order, and at most one Trailer',
+    ['BP-12', 'BP-14', 'BP-21', 'BP-25', 'BP-28'],
+    'S',
+    EVERYTHING,
+    ({ items }) => {
+      const codes = items.map(({ code }) => code);
+      const body = codes.findIndex((code) => !INFO_FIELDS.includes(code));
+      const rest = body < 0 ? [] : codes.slice(body);
+      const trailers = codes.filter((code) => TRAILERS.includes(code));
+      check(
+        !rest.some((code) => INFO_FIELDS.includes(code)) &&
+          trailers.length <= 1 &&
+          (trailers.length === 0 || codes.at(-1) === trailers[0]),
+        'another order',
+        { expected: 'InfoFields, Body, one Trailer', received: codes.join(' ') },
+      );
+    },
+  ),
+  of(
+    'proposed/groups',
+    'the groups hold well-formed objects, as many as in the shipped format',
+    ['BP-15', 'BP-6'],
+    'S',
+    EVERYTHING,
+    ({ groups }, wanted) => {
+      check(groups !== undefined && groups.malformed === undefined, 'no groups, or malformed ones', {
+        expected: '@DELETE {, @REFRESH {, @UPDATE {',
+        received: groups?.malformed ?? 'no groups',
+      });
+      const came = updatesOf(groups);
+      check(came === wanted, 'other objects than in the shipped format', {
+        expected: `${wanted} objects`,
+        received: `${came} objects`,
+      });
+    },
+  ),
+  of(
+    'proposed/count',
+    'a count in the Trailer is the number of objects that were sent',
+    ['BP-22'],
+    'S; project choice',
+    EVERYTHING,
+    ({ items, groups }) => {
+      const count = items.find(({ code }) => code === 144)?.number;
+      if (count === undefined) throw new NotApplicable('the Trailer has no count');
+      check(count === (groups?.objects ?? 0), 'a wrong count', {
+        expected: String(groups?.objects ?? 0),
+        received: String(count),
+      });
+    },
+  ),
+  of(
+    'proposed/compressed',
+    'a compressed Body is one gzip member between its markers, with the same objects',
+    ['BP-16'],
+    'S; inferred',
+    '#BULK #SINCE 0 #interface 2 #compress #END #ALLB',
+    ({ items, groups }, wanted) => {
+      if (!items.some(({ code }) => code === 150)) throw new NotApplicable('the broker does not compress');
+      check(
+        items.some(({ code }) => code === 151) && groups !== undefined && updatesOf(groups) === wanted,
+        'not the same objects',
+        {
+          expected: `${wanted} objects, 151 - gzip end`,
+          received: `${groups === undefined ? 'no' : updatesOf(groups)} objects: ${codesOf(items)}`,
+        },
+      );
+    },
+  ),
+  {
+    id: 'proposed/objects',
+    title: 'a user query is answered by an ObjectList, its parts in order, its count right',
+    rules: ['BP-17', 'BP-19', 'BP-22'],
+    source: 'S',
+    level: 'SHOULD',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { word } = await context.survey();
+      if (word === undefined) throw new NotApplicable('the data has no word that divides the objects');
+      const { items } = await reply(context, `#USER #desc #interface 2 ${PLAIN_FLAGS} #END ${word}`);
+      const codes = items.map(({ code }) => code).filter((code) => !INFO_FIELDS.includes(code));
+      const list = codes.filter((code) => !TRAILERS.includes(code)).join(' ');
+      const objects = codes.filter((code) => code === 120).length;
+      check(
+        objects > 0 && /^(?:(?:103 )?120 125 (?:(?:124|122|127|143) )*130(?: |$))+$/.test(list),
+        'no ObjectList',
+        { expected: '120 125 ... 130 for each object', received: printable(list) || 'no object' },
+      );
+      const count = items.find(({ code }) => code === 144)?.number;
+      check(count === objects, 'a wrong count, or none', {
+        expected: `144 - ${objects}`,
+        received: String(count),
+      });
+    },
+  },
+  {
+    id: 'proposed/error',
+    title: 'a query that cannot be done ends in an ERROR, without a count',
+    rules: ['BP-21', 'BP-23'],
+    source: 'S; project choice',
+    level: 'SHOULD',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      // What is asked for is well-formed, and more than most engines can do.
+      const { items } = await reply(context, '#BULK #SINCE 0 #interface 2 #END title regexp "["');
+      const error = items.find(({ code }) => code === 111);
+      if (error === undefined) throw new NotApplicable('the broker answers the query');
+      const { number = 0 } = error;
+      check(number >= 1 && number <= ASSIGNED && items.at(-1) === error, 'not an ERROR as a Trailer', {
+        expected: '111 - <1 to 6> text, and nothing behind it',
+        received: codesOf(items),
+      });
+    },
+  },
+];
+
+function codesOf(items: ProposedReply['items']): string {
+  return items.map(({ code, number }) => (number === undefined ? code : `${code}(${number})`)).join(' ');
+}
+
+/** A case that looks at the answer to a message. `judge` is told how many objects the shipped format has. */
+function of(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  source: string,
+  message: string,
+  judge: (reply: ProposedReply, wanted: number) => void,
+): BulkCase {
+  const run = async (context: BulkContext) => {
+    const { transfer } = await context.survey();
+    judge(await reply(context, message), updatesOf(transfer));
+  };
+  return { id, title, rules, source, level: 'MUST', timeoutMs: TRANSFER_MS, run };
+}
+
+/** @throws NotApplicable the Broker does not know this interface, or refuses what is asked */
+async function reply(context: BulkContext, message: string): Promise<ProposedReply> {
+  await context.survey();
+  const wire = await context.session();
+  await wire.send(`${message}\r\n`);
+  if (await isProposed(wire)) return readProposed(wire);
+  const answer = await readTransfer(wire);
+  throw new NotApplicable(`the broker does not know #interface 2: ${shown(answer)}`);
+}

@@ -1,0 +1,264 @@
+import { ConnectionError, ProtocolError } from '../../../protocols/errors.js';
+import { SectionDecoder } from '../../../protocols/soif/index.js';
+import { Mismatch } from '../case.js';
+import { readMember } from '../gatherd/gzip-frame.js';
+import { printable } from '../printable.js';
+import type { Wire } from '../wire.js';
+import { GroupCheck, type Transfer } from './transfer.js';
+
+/** BP-8: codes of what a Separator follows, and what it is made of. */
+const FORMS = {
+  '126': 'string',
+  '140': 'string',
+  '141': 'string',
+  '101': 'string',
+  '142': 'named',
+  '103': 'numbered',
+  '120': 'string',
+  '125': 'string',
+  '124': 'data',
+  '122': 'data',
+  '127': 'named',
+  '143': 'named',
+  '144': 'number',
+  '111': 'numbered',
+  '145': 'data',
+} as const satisfies Readonly<Record<string, 'string' | 'named' | 'numbered' | 'data' | 'number'>>;
+
+/** BP-10: these have their whole literal and no Separator. */
+const LITERALS = ['130 - object end\n', '150 - gzip begin\n', '151 - gzip end\n'] as const;
+
+/** Stands among the items for the groups of a Body, which have no code (BP-6). */
+export const GROUPS = 0;
+
+/** One item of a reply, in the order in which it came. */
+export interface ProposedItem {
+  readonly code: number;
+  /** A string or a name, without its LF, as Latin-1. */
+  readonly text: string;
+  readonly number?: number;
+}
+
+/** A whole reply in the interface of 1995. */
+export interface ProposedReply {
+  readonly major: number;
+  readonly minor: number;
+  /** BP-12, 17 to 24; the markers of BP-16 as 150 and 151. */
+  readonly items: readonly ProposedItem[];
+  /** The groups; undefined without. */
+  readonly groups: Omit<Transfer, 'lines' | 'compressed'> | undefined;
+}
+
+const AT = 0x40;
+/** BP-27 */
+const MAX_STRING = 64 * 1024;
+const MAX_DATA = 64 << 20;
+const MAX_ITEMS = 1_000_000;
+const MAGIC = 0x329fa1d2;
+const SEPARATOR = ' - ';
+
+/** Whether a Version of this interface comes next (BP-29): `200 - ` and a byte 00. Nothing is consumed. */
+export async function isProposed(wire: Wire): Promise<boolean> {
+  const head = await upTo(wire, 7);
+  wire.unread(head);
+  return head.length === 7 && head.toString('latin1').startsWith('200 - ') && head[6] === 0;
+}
+
+/** Reads a reply from its Version (BP-11) to the end of the connection. @throws Mismatch where it has lost step (BP-26 to BP-28) */
+export async function readProposed(wire: Wire): Promise<ProposedReply> {
+  await literal(wire, '200 - ', 'BP-11');
+  const major = await number(wire);
+  const minor = await number(wire);
+  await string(wire);
+  const items: ProposedItem[] = [];
+  let groups: ProposedReply['groups'];
+  for (let next = await wire.peek(); next !== undefined; next = await wire.peek()) {
+    if (items.length > MAX_ITEMS) throw new ConnectionError(`more than ${MAX_ITEMS} items`);
+    if (next === AT && groups === undefined) {
+      groups = await rawGroups(wire);
+      items.push({ code: GROUPS, text: '' });
+      continue;
+    }
+    const code = (await exactly(wire, 3)).toString('latin1');
+    const whole = LITERALS.find((one) => one.startsWith(code));
+    if (whole !== undefined) {
+      await literal(wire, whole.slice(3), 'BP-10');
+      items.push({ code: Number(code), text: '' });
+      if (code === '150' && groups === undefined) groups = await compressedGroups(wire);
+    } else items.push(await item(wire, code));
+  }
+  return { major, minor, items, groups };
+}
+
+async function item(wire: Wire, code: string): Promise<ProposedItem> {
+  const form = isKnown(code) ? FORMS[code] : undefined;
+  if (form === undefined) {
+    throw new Mismatch('an unknown code, whose length nobody knows (BP-28)', {
+      expected: 'a code of BP-8',
+      received: printable(Buffer.from(code, 'latin1')),
+    });
+  }
+  await literal(wire, SEPARATOR, 'BP-7');
+  switch (form) {
+    case 'string':
+      return { code: Number(code), text: await string(wire) };
+    case 'number':
+      return { code: Number(code), text: '', number: await number(wire) };
+    case 'numbered': {
+      // BP-18, BP-23: no separator between them.
+      const value = await number(wire);
+      return { code: Number(code), text: await string(wire), number: value };
+    }
+    case 'named': {
+      // BP-13: the separator stands behind the LF of the name.
+      const text = await string(wire);
+      await literal(wire, SEPARATOR, 'BP-13');
+      return { code: Number(code), text, number: await data(wire) };
+    }
+    case 'data':
+      return { code: Number(code), text: '', number: await data(wire) };
+  }
+}
+
+function isKnown(code: string): code is keyof typeof FORMS {
+  return Object.hasOwn(FORMS, code);
+}
+
+/** BP-15: groups until something follows one that opens none. */
+async function rawGroups(wire: Wire): Promise<ProposedReply['groups']> {
+  const ends = new SectionDecoder({ mode: 'strict' });
+  const check = new GroupCheck();
+  let between = false;
+  let at = 0;
+  for (let bytes = await wire.read(); bytes !== undefined; bytes = await wire.read()) {
+    const space = /^\s*/.exec(Buffer.from(bytes).toString('latin1'))?.[0].length ?? 0;
+    if (between && space < bytes.length && bytes[space] !== AT) {
+      wire.unread(bytes.subarray(space));
+      break;
+    }
+    const end = endOfGroups(ends, bytes, at, between);
+    check.push(bytes.subarray(0, end.length));
+    if (end.over) {
+      wire.unread(bytes.subarray(end.length));
+      break;
+    }
+    between = end.between;
+    at += bytes.length;
+  }
+  return check.facts();
+}
+
+/** How far the groups go in these bytes: all the way, or to the first that opens none. */
+function endOfGroups(
+  decoder: SectionDecoder,
+  bytes: Uint8Array,
+  at: number,
+  wasBetween: boolean,
+): { readonly length: number; readonly over: boolean; readonly between: boolean } {
+  // The decoder may tell of a header or a brace with the bytes behind it only.
+  let between = wasBetween && bytes.every(isSpace);
+  const items = strictly(() => decoder.push(bytes));
+  for (const item of items) {
+    between = false;
+    if (item.kind !== 'section' || item.open) continue;
+    let next = Math.max(0, item.offset + 1 - at);
+    while (next < bytes.length && isSpace(bytes[next])) next++;
+    between = next === bytes.length;
+    if (!between && bytes[next] !== AT) return { length: next, over: true, between };
+  }
+  return { length: bytes.length, over: false, between };
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte !== undefined && (byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+}
+
+/** @throws Mismatch what cannot be read by token is fatal (BP-5) */
+function strictly<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    throw new Mismatch('malformed groups', { expected: 'groups of objects', received: error.message });
+  }
+}
+
+/** BP-16: one gzip member, whose own end is the end. */
+async function compressedGroups(wire: Wire): Promise<ProposedReply['groups']> {
+  const check = new GroupCheck();
+  const { crc, trailerCrc } = await readMember(wire, (bytes) => check.push(bytes));
+  if (crc !== trailerCrc) {
+    throw new Mismatch('the check sum of the member is wrong', {
+      expected: String(trailerCrc),
+      received: String(crc),
+    });
+  }
+  return check.facts();
+}
+
+/** BP-4; its length. */
+async function data(wire: Wire): Promise<number> {
+  const magic = await number(wire);
+  if (magic !== MAGIC) {
+    throw new Mismatch('a wrong magic number (BP-3)', {
+      expected: MAGIC.toString(16),
+      received: magic.toString(16).padStart(8, '0'),
+    });
+  }
+  const length = await number(wire);
+  if (length > MAX_DATA) {
+    throw new Mismatch('Data too long (BP-27)', {
+      expected: `${MAX_DATA} bytes`,
+      received: `${length} bytes`,
+    });
+  }
+  await exactly(wire, length);
+  return length;
+}
+
+/** BP-1 */
+async function number(wire: Wire): Promise<number> {
+  return (await exactly(wire, 4)).readUInt32BE(0);
+}
+
+/** BP-2 */
+async function string(wire: Wire): Promise<string> {
+  const line = await wire.line();
+  if (line.length < MAX_STRING) return line;
+  throw new Mismatch('a string too long (BP-27)', {
+    expected: `${MAX_STRING} bytes`,
+    received: `${line.length}`,
+  });
+}
+
+async function literal(wire: Wire, wanted: string, rule: string): Promise<void> {
+  const bytes = await upTo(wire, wanted.length);
+  if (bytes.toString('latin1') === wanted) return;
+  throw new Mismatch(`other bytes than the literal (${rule})`, {
+    expected: printable(wanted),
+    received: printable(bytes),
+  });
+}
+
+async function exactly(wire: Wire, length: number): Promise<Buffer> {
+  const bytes = await upTo(wire, length);
+  if (bytes.length === length) return bytes;
+  throw new Mismatch('the reply ends within an item', {
+    expected: `${length} bytes`,
+    received: `${printable(bytes)}, end of the connection`,
+  });
+}
+
+/** So many bytes, or fewer at the end. */
+async function upTo(wire: Wire, length: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let missing = length;
+  while (missing > 0) {
+    const bytes = await wire.read();
+    if (bytes === undefined) break;
+    parts.push(bytes.subarray(0, missing));
+    if (bytes.length > missing) wire.unread(bytes.subarray(missing));
+    missing -= Math.min(missing, bytes.length);
+  }
+  return Buffer.concat(parts);
+}

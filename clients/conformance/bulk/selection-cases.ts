@@ -1,0 +1,152 @@
+import { PLAIN_FLAGS } from '../broker/context.js';
+import { check, NotApplicable } from '../case.js';
+import { printable } from '../printable.js';
+import { type BulkCase, type BulkContext, EVERYTHING, TRANSFER_MS, urlOf } from './context.js';
+import { type Transfer, transferred, updatesOf } from './transfer.js';
+
+/** 2100-01-01: later than anything has changed. */
+const FAR_FUTURE = 4_102_444_800;
+const NOTHING_HAS = 'zzyzxqqv';
+
+/** What is sent of all there is: `#SINCE` and queries. */
+export const selectionCases: readonly BulkCase[] = [
+  {
+    id: 'since/future',
+    title: 'nothing is sent of what changed after a time far in the future',
+    rules: ['BT-4'],
+    source: 'RC',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { objects } = await sent(context, `#BULK #SINCE ${FAR_FUTURE} #END #ALLB`);
+      check(objects === 0, 'objects that have not changed yet', {
+        expected: 'three empty groups',
+        received: `${objects} objects`,
+      });
+    },
+  },
+  {
+    id: 'since/newer-is-sent',
+    title: 'every object with an Update-Time after the time is sent: a collector that is not told loses it',
+    rules: ['BT-4', 'BT-5'],
+    source: 'RC; inferred',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { times } = await context.survey();
+      const sorted = [...times.values()].sort((a, b) => a - b);
+      const since = sorted[sorted.length >> 1];
+      if (since === undefined || since === 0)
+        throw new NotApplicable('the broker has no objects with a time');
+      const wanted = new Set([...times].filter(([, time]) => time > since).map(([url]) => url));
+      if (wanted.size === 0) throw new NotApplicable('all objects are of one time');
+      await sent(context, `#BULK #SINCE ${since} #END #ALLB`, (url, group) => {
+        if (group !== 'delete') wanted.delete(url);
+      });
+      const [missing] = wanted;
+      check(missing === undefined, `${wanted.size} objects newer than ${since} are not sent`, {
+        expected: printable(missing ?? ''),
+        received: 'others',
+      });
+    },
+  },
+  {
+    id: 'since/absent',
+    title: 'without #SINCE everything is sent',
+    rules: ['BT-6'],
+    source: 'inferred: M1.4, RC',
+    level: 'SHOULD',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { transfer } = await context.survey();
+      sameNumber(transfer, await sent(context, '#BULK #END #ALLB'));
+    },
+  },
+  {
+    id: 'flags/no-effect',
+    title: '#desc and #opaque are accepted and have no effect',
+    rules: ['BT-8'],
+    source: 'inferred',
+    level: 'SHOULD',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { transfer } = await context.survey();
+      sameNumber(transfer, await sent(context, '#BULK #SINCE 0 #desc #opaque #END #ALLB'));
+    },
+  },
+  {
+    id: 'query/matches',
+    title: 'with a query and #index flags, what matches is sent, whole, and nothing else',
+    rules: ['BT-6', 'BT-8'],
+    source: 'inferred: M1.4, RC',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { word, times, complete, transfer } = await context.survey();
+      if (word === undefined) throw new NotApplicable('the data has no word that divides the objects');
+      let without: string | undefined;
+      let unknown: string | undefined;
+      const message = `#BULK #SINCE 0 ${PLAIN_FLAGS} #END ${word}`;
+      const answer = await sent(
+        context,
+        message,
+        (url, group, bytes) => {
+          if (group !== 'update') return;
+          if (!bytes.toString('latin1').toLowerCase().includes(word)) without ??= url;
+          if (complete && !times.has(url)) unknown ??= url;
+        },
+        'skip',
+      );
+      const came = updatesOf(answer);
+      check(came > 0 && came < updatesOf(transfer), `the word ${word} does not select`, {
+        expected: `some of ${updatesOf(transfer)} objects`,
+        received: `${came} objects`,
+      });
+      check(without === undefined && unknown === undefined, `an object that does not match ${word}`, {
+        expected: `objects of the broker that have the word, whole`,
+        received: printable(without ?? unknown ?? ''),
+      });
+    },
+  },
+  {
+    id: 'query/nothing',
+    title: 'a query that matches nothing is a transfer without updates, no error',
+    rules: ['BT-6', 'BT-15'],
+    source: 'inferred: M1.4',
+    level: 'SHOULD',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const message = `#BULK #SINCE 0 ${PLAIN_FLAGS} #END ${NOTHING_HAS}`;
+      const came = updatesOf(await sent(context, message, undefined, 'skip'));
+      check(came === 0, 'objects for a word that nothing has', {
+        expected: '0 objects',
+        received: `${came} objects`,
+      });
+    },
+  },
+];
+
+type Seen = (url: string, group: 'delete' | 'refresh' | 'update', bytes: Buffer) => void;
+
+/** A transfer that must be made. @throws Mismatch; NotApplicable with `skip`, when it is refused */
+async function sent(
+  context: BulkContext,
+  message: string,
+  onObject: Seen = () => {},
+  onRefusal: 'fail' | 'skip' = 'fail',
+): Promise<Transfer> {
+  // Who has no transfer at all is judged for that once.
+  if (message !== EVERYTHING) await context.survey();
+  const answer = await context.ask(message, (item) =>
+    onObject(urlOf(item), item.section, Buffer.from(item.bytes)),
+  );
+  return transferred(answer, message, onRefusal);
+}
+
+/** As many updates as in the transfer of everything. @throws Mismatch */
+export function sameNumber(all: Transfer, came: Transfer): void {
+  check(updatesOf(came) === updatesOf(all), 'other objects than with #SINCE 0', {
+    expected: `${updatesOf(all)} objects`,
+    received: `${updatesOf(came)} objects`,
+  });
+}

@@ -1,0 +1,168 @@
+import { check, NotApplicable } from '../case.js';
+import { printable } from '../printable.js';
+import { type BulkCase, type BulkContext, lackingOf, type Survey, TRANSFER_MS } from './context.js';
+import { shown, transferred } from './transfer.js';
+
+/** What a transfer looks like: sections A2 and A3. */
+export const transferCases: readonly BulkCase[] = [
+  {
+    id: 'greeting/first',
+    title: 'the version line comes first, before a message is read',
+    rules: ['BT-9'],
+    source: 'RC; S',
+    level: 'MUST',
+    async run(context) {
+      const line = await (await context.connect()).line();
+      check(/^200 - .*broker/i.test(line), 'not the first line of a Broker', {
+        expected: '200 - HARVEST Broker <version>',
+        received: printable(line),
+      });
+    },
+  },
+  of(
+    'transfer/everything',
+    'everything is sent to who asks as deployed clients do, not compressed, and the connection closed behind it',
+    ['BT-3', 'BT-12', 'BT-13', 'BT-14'],
+    'RC; S; M1.4',
+    'MUST',
+    () => {},
+  ),
+  of(
+    'transfer/success-line',
+    'one line 000 - text stands before the data, and no other line',
+    ['BT-10'],
+    'project choice',
+    'SHOULD',
+    ({ transfer }) => {
+      const codes = transfer.lines.filter(({ code }) => code !== 200).map(({ code }) => code);
+      check(codes.length === 1 && codes[0] === 0, 'other lines', {
+        expected: '000 - ..., then @DELETE {',
+        received: shown(transfer),
+      });
+    },
+  ),
+  of(
+    'transfer/no-end-line',
+    'no line 099 or 499 ends the data: the closed connection does',
+    ['BT-11', 'BT-12'],
+    'project choice',
+    'SHOULD',
+    ({ transfer: { endLine } }) =>
+      check(endLine === undefined, 'an end line', {
+        expected: 'no such line',
+        received: printable(`${endLine?.code} - ${endLine?.text}`),
+      }),
+  ),
+  of(
+    'groups/three',
+    'the groups @DELETE, @REFRESH and @UPDATE come in this order, each once, though it be empty',
+    ['BT-15'],
+    'M1.2',
+    'SHOULD',
+    ({ transfer: { sections } }) =>
+      check(sections.join() === 'delete,refresh,update', 'other groups', {
+        expected: 'delete, refresh, update',
+        received: sections.join(', ') || 'none',
+      }),
+  ),
+  of(
+    'groups/line-start',
+    'each group header begins a line: deployed clients see it nowhere else',
+    ['BT-17'],
+    'RC',
+    'MUST',
+    ({ transfer: { withinLine } }) =>
+      check(withinLine === undefined, 'a group header within a line', {
+        expected: 'LF, then the header',
+        received: withinLine ?? '',
+      }),
+  ),
+  of(
+    'groups/layout',
+    'groups and objects are written byte by byte as recommended',
+    ['BT-17', 'BT-16'],
+    'project choice',
+    'SHOULD',
+    ({ transfer: { misplaced } }) =>
+      check(misplaced === undefined, 'another layout', {
+        expected: '@DELETE {\\n}\\n\\n@REFRESH {\\n}\\n\\n@UPDATE {\\n...}\\n',
+        received: misplaced ?? '',
+      }),
+  ),
+  of('groups/members', 'no object is outside of the groups', ['BT-14'], 'S', 'MUST', ({ transfer }) =>
+    check(transfer.bySection.bare === 0, 'objects outside of the groups', {
+      expected: 'every object in a group',
+      received: `${transfer.bySection.bare} objects outside`,
+    }),
+  ),
+  of(
+    'objects/soif',
+    'there is nothing but groups and well-formed objects, their sizes right, up to the last brace',
+    ['BT-16', 'BT-18', 'BT-19'],
+    'G',
+    'MUST',
+    ({ transfer: { malformed } }) =>
+      check(malformed === undefined, 'malformed data', {
+        expected: 'objects as SOIF-2.2 writes them',
+        received: malformed ?? '',
+      }),
+  ),
+  of('objects/no-empty', 'attributes of no bytes are not written', ['BT-16'], 'G', 'SHOULD', ({ empty }) =>
+    check(empty === undefined, 'an attribute of no bytes', { expected: 'none', received: empty ?? '' }),
+  ),
+  of(
+    'objects/mandatory',
+    'every object has the mandatory attributes, without which it is dropped',
+    ['BT-24', 'BT-21', 'BT-23'],
+    'S',
+    'MUST',
+    ({ lacking }) =>
+      check(lacking === undefined, 'a mandatory attribute is missing', {
+        expected: 'Gatherer-Name, Gatherer-Host, Gatherer-Version, Update-Time',
+        received: lacking ?? '',
+      }),
+  ),
+  identified('delete'),
+  identified('refresh'),
+];
+
+/** A case that looks at the transfer of everything. */
+function of(
+  id: string,
+  title: string,
+  rules: readonly string[],
+  source: string,
+  level: 'MUST' | 'SHOULD',
+  judge: (survey: Survey) => void,
+): BulkCase {
+  const run = async (context: BulkContext) => judge(await context.survey());
+  return { id, title, rules, source, level, timeoutMs: TRANSFER_MS, run };
+}
+
+/** What the other two groups carry is only seen in a transfer since a time that has passed. */
+function identified(group: 'delete' | 'refresh'): BulkCase {
+  const name = `@${group.toUpperCase()}`;
+  return {
+    id: `objects/${group}-identified`,
+    title: `objects in ${name} carry what identifies them, and Update-Time`,
+    rules: ['BT-21'],
+    source: 'project choice',
+    level: 'SHOULD',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { times } = await context.survey();
+      const since = Math.max(1, Math.min(...times.values()) - 1);
+      const message = `#BULK #SINCE ${Number.isFinite(since) ? since : 1} #END #ALLB`;
+      let lacking: string | undefined;
+      const answer = await context.ask(message, (item) => {
+        if (item.section === group) lacking ??= lackingOf(item);
+      });
+      const { bySection } = transferred(answer, message);
+      if (bySection[group] === 0) throw new NotApplicable(`the broker has nothing for ${name}`);
+      check(lacking === undefined, `an object in ${name} cannot be identified`, {
+        expected: 'Gatherer-Name, Gatherer-Host, Gatherer-Version, Update-Time',
+        received: lacking ?? '',
+      });
+    },
+  };
+}

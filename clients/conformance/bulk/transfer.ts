@@ -1,0 +1,118 @@
+import { SectionDecoder } from '../../../protocols/soif/index.js';
+import { Mismatch, NotApplicable } from '../case.js';
+import { StreamCheck, type StreamFacts, type StreamObject } from '../gatherd/stream-check.js';
+import { printable } from '../printable.js';
+import type { Wire } from '../wire.js';
+import { GroupLayout } from './group-layout.js';
+
+/** A line that is no data. */
+export interface StatusLine {
+  readonly code: number;
+  /** What follows `NNN - `, as Latin-1. */
+  readonly text: string;
+}
+
+/** An answer to `#BULK`, from behind the version line to the end of the connection. */
+export interface Transfer extends Omit<StreamFacts, 'misplaced' | 'disorder'> {
+  /** Lines before the data. */
+  readonly lines: readonly StatusLine[];
+  /** A line that ended the data (BT-11). */
+  readonly endLine: StatusLine | undefined;
+  /** The first departure from BT-17. */
+  readonly misplaced: string | undefined;
+  /** A group header that does not begin a line (BT-17). */
+  readonly withinLine: string | undefined;
+  /** The data begin like gzip (BT-13). */
+  readonly compressed: boolean;
+}
+
+export type OnObject = (object: StreamObject) => void;
+
+const MAX_LINES = 100;
+const DIGITS = { from: 0x30, to: 0x39 } as const;
+const GZIP_MAGIC = 0x1f;
+
+/** Reads what follows the version line, until the Broker closes (BT-12). Rejects with ConnectionError on silence. */
+export async function readTransfer(wire: Wire, onObject?: OnObject): Promise<Transfer> {
+  const lines = await statusLines(wire);
+  const compressed = (await wire.peek()) === GZIP_MAGIC;
+  const check = new GroupCheck(onObject);
+  for (let bytes = await wire.read(); bytes !== undefined; bytes = await wire.read()) check.push(bytes);
+  return { ...check.facts(), lines, compressed };
+}
+
+/** The lines before the data. @throws Mismatch there are too many */
+async function statusLines(wire: Wire): Promise<StatusLine[]> {
+  const lines: StatusLine[] = [];
+  for (;;) {
+    const first = await wire.peek();
+    if (first === undefined || first < DIGITS.from || first > DIGITS.to) return lines;
+    const { code, line } = await wire.status();
+    lines.push({ code, text: line.slice(3).replace(/^ - /, '') });
+    if (lines.length > MAX_LINES) {
+      throw new Mismatch('lines without end', {
+        expected: '000 - ..., then @DELETE {',
+        received: printable(line),
+      });
+    }
+  }
+}
+
+/** Looks at groups while they pass. */
+export class GroupCheck {
+  readonly #stream: StreamCheck;
+  readonly #decoder = new SectionDecoder({ endLine: true });
+  readonly #layout = new GroupLayout();
+  #endLine: StatusLine | undefined;
+
+  constructor(onObject?: OnObject) {
+    this.#stream = new StreamCheck(onObject);
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#stream.bytes(bytes);
+    this.#layout.bytes(bytes);
+    if (!this.#decoder.ended) this.#take(this.#decoder.push(bytes));
+  }
+
+  facts(): Omit<Transfer, 'lines' | 'compressed'> {
+    if (!this.#decoder.ended) this.#take(this.#decoder.end());
+    this.#layout.end();
+    const { misplaced, withinLine } = this.#layout;
+    const { disorder: _, ...facts } = this.#stream.facts();
+    return { ...facts, misplaced, withinLine, endLine: this.#endLine };
+  }
+
+  #take(items: ReturnType<SectionDecoder['push']>): void {
+    this.#stream.items(items);
+    this.#layout.items(items);
+    for (const item of items) if (item.kind === 'end-line') this.#endLine = item;
+  }
+}
+
+/** A transfer, and not a refusal. @throws Mismatch or NotApplicable it is one */
+export function transferred(transfer: Transfer, what: string, onRefusal: 'fail' | 'skip' = 'fail'): Transfer {
+  const refusal = transfer.lines.find(({ code }) => code === 400 || code === 111);
+  const { compressed, sections, objects } = transfer;
+  if (refusal === undefined && !compressed && sections.length + objects > 0) return transfer;
+  const received = compressed ? 'compressed data (BT-13)' : shown(transfer);
+  if (refusal !== undefined && onRefusal === 'skip') {
+    throw new NotApplicable(`the broker does not do this: ${received}`);
+  }
+  throw new Mismatch(`no transfer for ${printable(what)}`, {
+    expected: '000 - ..., then @DELETE {',
+    received,
+  });
+}
+
+/** An answer as a report shows it. */
+export function shown({ lines, bytes, objects }: Transfer): string {
+  const first = lines.slice(0, 3).map(({ code, text }) => `${String(code).padStart(3, '0')} - ${text}`);
+  if (bytes > 0) first.push(`${bytes} bytes of data, ${objects} objects`);
+  return printable(first.join('\n')) || 'nothing';
+}
+
+/** Objects of UPDATE, and those outside of any group, which count as such (BT-20). */
+export function updatesOf({ bySection }: Pick<Transfer, 'bySection'>): number {
+  return bySection.update + bySection.bare;
+}

@@ -1,0 +1,139 @@
+import { setTimeout } from 'node:timers/promises';
+import { ConnectionError } from '../../../protocols/errors.js';
+import { check, Mismatch } from '../case.js';
+import { printable } from '../printable.js';
+import { PLAIN, type SstpCase } from './context.js';
+import { isServed, readReply, shown } from './reply.js';
+
+const PIPELINED = 1000;
+/** Milliseconds within which a server that speaks first would have spoken. */
+const SILENCE_MS = 700;
+
+/** What a connection is: sections 7 and 8. */
+export const connectionCases: readonly SstpCase[] = [
+  {
+    id: 'connection/silent',
+    title: 'a client that says nothing is told nothing',
+    rules: ['S-45', 'S-17', 'P-14'],
+    source: 'seed; project choice',
+    level: 'MUST',
+    async run(context) {
+      const wire = await context.connect(true, Math.min(SILENCE_MS, context.idleMs));
+      const bytes = await wire.read().catch((error: unknown) => {
+        if (error instanceof ConnectionError) return undefined;
+        throw error;
+      });
+      check(bytes === undefined, 'the server speaks first', {
+        expected: 'nothing',
+        received: printable(bytes ?? ''),
+      });
+    },
+  },
+  {
+    id: 'connection/one-at-a-time',
+    title: 'a request that comes octet by octet is understood',
+    rules: ['S-48', 'P-12'],
+    source: 'project choice',
+    level: 'MUST',
+    timeoutMs: 5000,
+    async run(context) {
+      const wire = await context.connect(false);
+      for (const octet of PLAIN) {
+        await wire.send(octet);
+        // Else the system sends them on together.
+        await setTimeout(1);
+      }
+      isServed(await readReply(wire), 81, 'a request octet by octet');
+    },
+  },
+  {
+    id: 'connection/half-close',
+    title: 'a client that closes its side gets the replies it is owed, then the end',
+    rules: ['S-39', 'P-13'],
+    source: 'project choice',
+    level: 'MUST',
+    async run(context) {
+      const wire = await context.connect();
+      await wire.send(PLAIN + PLAIN);
+      wire.endInput();
+      for (let i = 0; i < 2; i++) isServed(await readReply(wire), 81, 'a request before a half-close');
+      await wire.expectEnd('the replies');
+    },
+  },
+  {
+    id: 'connection/kept',
+    title: 'a connection serves one request after the other',
+    rules: ['S-39'],
+    source: 'project choice',
+    level: 'MUST',
+    async run(context) {
+      const wire = await context.connect();
+      for (let i = 0; i < 3; i++) {
+        await wire.send(PLAIN);
+        isServed(await readReply(wire), 81, `request ${i + 1} of a connection`);
+      }
+    },
+  },
+  {
+    id: 'connection/pipelined',
+    title: `${PIPELINED} requests at once get ${PIPELINED} replies, in order`,
+    rules: ['S-39', 'P-23'],
+    source: 'project choice',
+    level: 'MUST',
+    async run(context) {
+      // Codes that every server tells apart, in no simple pattern.
+      const codes = Array.from({ length: PIPELINED }, (_, i) => ((i * 7) % 11) % 5);
+      const requests = codes.map((kind) =>
+        kind === 4
+          ? 'SSTP/1.0 999 X\r\n\r\n'
+          : `SSTP/1.0 08${kind + 1} X\r\nHEADER_URI_ID: 10\r\nHEADER_SERVER_ID: 1\r\n\r\n`,
+      );
+      const wire = await context.connect(false);
+      const sent = wire.send(requests.join(''));
+      for (const [i, kind] of codes.entries()) {
+        const reply = await readReply(wire);
+        const wanted = kind === 4 ? [501] : [81 + kind, 404];
+        if (!wanted.includes(reply.code))
+          throw new Mismatch(`reply ${i + 1} is not that of request ${i + 1}`, {
+            expected: wanted.join(' or '),
+            received: shown(reply),
+          });
+      }
+      await sent;
+    },
+  },
+  {
+    id: 'connection/http',
+    title: 'an HTTP request to the same port gets an HTTP answer, and the connection is closed',
+    rules: ['S-47', 'S-49', 'P-15'],
+    source: 'project choice',
+    level: 'MUST',
+    async run(context) {
+      const wire = await context.connect();
+      await wire.send('GET /stat HTTP/1.0\r\n\r\n');
+      const line = await wire.line();
+      check(/^HTTP\/1\.[01] \d{3}(?: |\r?$)/.test(line), 'not an answer of HTTP', {
+        expected: 'HTTP/1.0 401 ...',
+        received: printable(line),
+      });
+      while ((await wire.read()) !== undefined);
+    },
+  },
+  {
+    id: 'connection/leaves',
+    title: 'clients that leave in the middle, or do not read, hold nobody up',
+    rules: ['S-39', 'S-45'],
+    source: 'project choice',
+    level: 'MUST',
+    async run(context) {
+      for (const start of ['S', PLAIN.slice(0, 50), PLAIN.repeat(20)]) {
+        const wire = await context.connect(false);
+        await wire.send(start);
+        wire.reset();
+      }
+      await (await context.connect(false)).send(PLAIN.repeat(100));
+      await (await context.connect(false)).send(PLAIN.slice(0, 50));
+      isServed(await context.ask(PLAIN), 81, 'a request beside them');
+    },
+  },
+];

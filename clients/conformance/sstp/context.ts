@@ -1,0 +1,82 @@
+import { type ConformanceCase, NotApplicable } from '../case.js';
+import type { Target } from '../target.js';
+import { Transcript } from '../transcript.js';
+import { Wire } from '../wire.js';
+import { hasCode, type Reply, readReply, resultOf } from './reply.js';
+
+export type SstpCase = ConformanceCase<SstpContext>;
+
+/** A request for the links of a document, which every References Server answers with its code or with 404. */
+export const PLAIN = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: 10\r\nHEADER_NUMRESULTS: 5\r\n\r\n';
+
+/** What the cases of a run share. */
+export interface SharedFacts {
+  readonly target: Target;
+  /** Milliseconds to wait for a byte. */
+  readonly idleMs: number;
+  /** Whether the server serves the fixture of references-server.md 13; undefined: not asked yet. */
+  fixture: boolean | undefined;
+}
+
+/** What a case works with. Its connections are dropped when it ends. */
+export class SstpContext implements AsyncDisposable {
+  readonly #shared: SharedFacts;
+  readonly #transcript: Transcript;
+  readonly #signal: AbortSignal;
+  readonly #wires: Wire[] = [];
+  readonly #abort = () => void this.close();
+
+  constructor(shared: SharedFacts, transcript: Transcript, signal: AbortSignal) {
+    this.#shared = shared;
+    this.#transcript = transcript;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  get idleMs(): number {
+    return this.#shared.idleMs;
+  }
+
+  /** A new connection. @param recorded false: the report does not show it */
+  async connect(recorded = true, idleMs = this.#shared.idleMs): Promise<Wire> {
+    const transcript = recorded ? this.#transcript : new Transcript(this.#transcript);
+    const wire = await Wire.open(this.#shared.target, { transcript, signal: this.#signal, idleMs });
+    this.#wires.push(wire);
+    return wire;
+  }
+
+  /** Sends octets in a connection of their own and reads one reply. */
+  async ask(request: string, recorded = true): Promise<Reply> {
+    const wire = await this.connect(recorded);
+    await wire.send(request);
+    return readReply(wire);
+  }
+
+  /** The octets are answered 400 and the connection is closed (S-39). @throws Mismatch */
+  async refused(request: string, what: string, code = 400): Promise<void> {
+    const wire = await this.connect();
+    await wire.send(request);
+    hasCode(await readReply(wire), code, what);
+    await wire.expectEnd(`the ${code}`);
+  }
+
+  /** @throws NotApplicable the server serves something else than the fixture */
+  async needsFixture(): Promise<void> {
+    if (this.#shared.fixture === undefined) {
+      const known = 'SSTP/1.0 008 REQ_GET_URL_BYNAME\r\nHEADER_URL: http://a.example:81/\r\n\r\n';
+      const [links, described] = [await this.ask(PLAIN, false), await this.ask(known, false)];
+      // Either is enough: of a server that gets one wrong the cases shall say so.
+      this.#shared.fixture = resultOf(links).endsWith(': 11 20 12') || described.code === 8;
+    }
+    if (!this.#shared.fixture) throw new NotApplicable('the server does not serve the fixture');
+  }
+
+  async close(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#abort);
+    await Promise.all(this.#wires.map((wire) => wire.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,236 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StorageError } from '../../../protocols/errors.js';
+import type { FetchResult } from '../types.js';
+import { decodeEntry, encodeEntry, isCacheable } from './entry.js';
+import { CACHE_BYTES, CACHE_TTL, type CacheSettings } from './settings.js';
+
+/** A temporary file that nobody finished for so long belongs to a process that was killed. */
+const ABANDONED_MS = 3_600_000;
+/** The part of the limit that one process adds before it looks at the whole again. */
+const SWEEP_PART = 1 / 32;
+/** What is left after a sweep that had to evict: room for four processes until each one's next. */
+const KEPT_PART = 7 / 8;
+/** The part of the limit that one entry may take: a single huge document is not worth all others. */
+const LARGEST_PART = 1 / 2;
+
+interface StoredFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly fetchedMs: number;
+  readonly usedMs: number;
+}
+
+/**
+ * The Gatherer's disk cache (G-91 to G-98): what was retrieved lately, so that an aborted run need not retrieve it again.
+ *
+ * One file an entry, at `XX/SHA256-OF-THE-URL`. A writer writes a temporary file and renames it, so readers and any number of
+ * writers, in any number of processes, need no lock, and a process that is killed leaves nothing but its temporary
+ * file, which a later sweep removes. A file's mtime is when it was retrieved, its atime when it was used last.
+ */
+export class DiskCache {
+  readonly directory: string;
+  readonly #settings: CacheSettings;
+  #added = Number.POSITIVE_INFINITY;
+  #sweeping: Promise<void> = Promise.resolve();
+
+  private constructor(directory: string, settings: CacheSettings) {
+    this.directory = directory;
+    this.#settings = settings;
+  }
+
+  /**
+   * Opens or makes the cache in a directory of its own.
+   * @throws StorageError when the directory cannot be used or belongs to somebody else
+   */
+  static async open(directory: string, settings: Partial<CacheSettings> = {}): Promise<DiskCache> {
+    try {
+      await mkdir(join(directory, 'tmp'), { recursive: true, mode: 0o700 });
+      const stats = await lstat(directory);
+      const user = process.getuid?.();
+      if (!stats.isDirectory() || (user !== undefined && stats.uid !== user && user !== 0)) {
+        // Below /tmp somebody may have been there before us.
+        throw new StorageError(`${directory}: not a directory of this user`);
+      }
+    } catch (error) {
+      throw error instanceof StorageError ? error : new StorageError(`${directory}: ${told(error)}`);
+    }
+    return new DiskCache(directory, { maxBytes: CACHE_BYTES, ttl: CACHE_TTL, ...settings });
+  }
+
+  /** The document, unless it is not there, too old or damaged. */
+  async get(url: string): Promise<FetchResult | undefined> {
+    const path = this.#pathOf(url);
+    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(missing);
+    if (handle === undefined) return undefined;
+    try {
+      const { mtimeMs } = await handle.stat();
+      if (this.#isExpired(mtimeMs)) return undefined;
+      const entry = decodeEntry(await handle.readFile(), url);
+      if (entry === undefined) {
+        await unlink(path).catch(missing);
+        return undefined;
+      }
+      await handle.utimes(Date.now() / 1000, entry.fetched);
+      return entry.result;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /**
+   * Keeps a result if it may be kept (G-98) and fits.
+   * @returns whether it is there now
+   * @throws StorageError when the disk does not take it
+   */
+  async put(result: FetchResult): Promise<boolean> {
+    if (!isCacheable(result)) return false;
+    const pieces = encodeEntry(result);
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    if (bytes > this.#settings.maxBytes * LARGEST_PART) return false;
+    try {
+      await this.#makeRoom(bytes);
+      await this.#write(this.#pathOf(result.url), pieces, Math.floor(result.endTime / 1000));
+    } catch (error) {
+      throw new StorageError(`${this.directory}: ${told(error)}`, { cause: error });
+    }
+    this.#added += bytes;
+    return true;
+  }
+
+  /** Removes entries that are too old (G-93); returns their number. */
+  async expire(): Promise<number> {
+    let removed = 0;
+    for (const file of await this.#files()) {
+      if (this.#isExpired(file.fetchedMs) && (await remove(file.path))) removed += 1;
+    }
+    return removed;
+  }
+
+  /** Removes everything (G-89, G-92), and nothing that is not the cache's; returns the number of entries. */
+  async purge(): Promise<number> {
+    let removed = 0;
+    for (const { path } of await this.#files()) if (await remove(path)) removed += 1;
+    await this.#removeTemporaries(0);
+    return removed;
+  }
+
+  /** Entries and their bytes. */
+  async size(): Promise<{ entries: number; bytes: number }> {
+    const files = await this.#files();
+    return { entries: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
+  }
+
+  #pathOf(url: string): string {
+    const name = createHash('sha256').update(url).digest('hex');
+    return join(this.directory, name.slice(0, 2), name);
+  }
+
+  #isExpired(fetchedMs: number): boolean {
+    return fetchedMs + this.#settings.ttl * 1000 <= Date.now();
+  }
+
+  async #write(path: string, pieces: readonly Uint8Array[], fetched: number): Promise<void> {
+    const name = `${process.pid}-${randomBytes(8).toString('hex')}`;
+    const temporary = join(this.directory, 'tmp', name);
+    const handle = await open(temporary, 'wx', 0o600);
+    try {
+      try {
+        for (const piece of pieces) await handle.writeFile(piece);
+        await handle.utimes(Date.now() / 1000, fetched);
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, path).catch(async (error: unknown) => {
+        if (codeOf(error) !== 'ENOENT') throw error;
+        await mkdir(join(path, '..'), { mode: 0o700, recursive: true });
+        await rename(temporary, path);
+      });
+    } catch (error) {
+      await unlink(temporary).catch(missing);
+      throw error;
+    }
+  }
+
+  /** One sweep at a time: who waited for another's has room by then. */
+  async #makeRoom(bytes: number): Promise<void> {
+    const isEnough = () => this.#added + bytes <= this.#settings.maxBytes * SWEEP_PART;
+    if (isEnough()) return;
+    const sweep = this.#sweeping.then(async () => {
+      if (!isEnough()) await this.#sweep(bytes);
+    });
+    this.#sweeping = sweep.catch(() => {});
+    await sweep;
+  }
+
+  /** Expired entries go, then those not used for longest, until `bytes` more fit. */
+  async #sweep(bytes: number): Promise<void> {
+    await this.#removeTemporaries(ABANDONED_MS);
+    const { maxBytes } = this.#settings;
+    const files = await this.#files();
+    let total = files.reduce((sum, file) => sum + file.bytes, 0);
+    const wanted = Math.min(maxBytes * KEPT_PART, maxBytes - bytes);
+    // Who was used last goes last; what expired counts as never used.
+    const age = (file: StoredFile) => (this.#isExpired(file.fetchedMs) ? 0 : file.usedMs);
+    for (const file of files.sort((a, b) => age(a) - age(b))) {
+      if (age(file) > 0 && total <= wanted) break;
+      await remove(file.path);
+      total -= file.bytes;
+    }
+    this.#added = 0;
+  }
+
+  async #files(): Promise<StoredFile[]> {
+    const files: StoredFile[] = [];
+    for (const part of await readdir(this.directory)) {
+      if (!/^[0-9a-f]{2}$/.test(part)) continue;
+      const names = (await readdir(join(this.directory, part)).catch(missing)) ?? [];
+      for (const name of names) {
+        if (!/^[0-9a-f]{64}$/.test(name)) continue;
+        const path = join(this.directory, part, name);
+        const stats: Stats | undefined = await stat(path).catch(missing);
+        if (stats === undefined) continue;
+        files.push({ path, bytes: stats.size, fetchedMs: stats.mtimeMs, usedMs: stats.atimeMs });
+      }
+    }
+    return files;
+  }
+
+  async #removeTemporaries(olderThanMs: number): Promise<void> {
+    const directory = join(this.directory, 'tmp');
+    for (const name of await readdir(directory)) {
+      if (!/^\d+-[0-9a-f]{16}$/.test(name)) continue;
+      const path = join(directory, name);
+      const stats = await stat(path).catch(missing);
+      // ctime: the mtime is set to the time of retrieval.
+      if (stats !== undefined && stats.ctimeMs + olderThanMs <= Date.now()) await remove(path);
+    }
+  }
+}
+
+/** @returns false when another process was quicker */
+async function remove(path: string): Promise<boolean> {
+  try {
+    await unlink(path);
+    return true;
+  } catch (error) {
+    missing(error);
+    return false;
+  }
+}
+
+/** Other processes remove files and directories at any time: what is gone is no error. */
+function missing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
+  return undefined;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function told(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,142 @@
+import { ConnectionError, UsageError } from '../../protocols/errors.js';
+
+/** A connection that can be used again. */
+export interface PooledConnection {
+  /** Nothing is under way on it and it is not broken. */
+  readonly usable: boolean;
+  /** The server ended it, not we. */
+  readonly lost: boolean;
+  close(): void;
+}
+
+interface Slot<C> {
+  readonly key: string;
+  readonly idle: { readonly connection: C; readonly timer: NodeJS.Timeout }[];
+  readonly waiting: (() => void)[];
+  busy: number;
+}
+
+/** Kept connections by server and login (G-88): at most so many to each, the others wait in turn. */
+export class ConnectionPool<C extends PooledConnection> {
+  readonly #perKey: number;
+  readonly #idleMs: number;
+  readonly #slots = new Map<string, Slot<C>>();
+  readonly #busy = new Set<C>();
+  #closed = false;
+
+  constructor(perKey: number, idleMs: number) {
+    this.#perKey = perKey;
+    this.#idleMs = idleMs;
+  }
+
+  /**
+   * Runs `work` on a connection, kept or new. When a kept one turns out to have been ended by the server, work is run again,
+   * once, on a new one.
+   * @throws the signal's reason when it is aborted while this call waits its turn
+   */
+  async use<T>(
+    key: string,
+    signal: AbortSignal | undefined,
+    open: () => Promise<C>,
+    work: (connection: C) => Promise<T>,
+  ): Promise<T> {
+    const slot = this.#slot(key);
+    await this.#turn(slot, signal);
+    try {
+      if (this.#closed) throw new UsageError('the fetcher is closed');
+      const kept = this.#takeIdle(slot);
+      if (kept !== undefined) {
+        try {
+          return await this.#run(slot, kept, work);
+        } catch (error) {
+          if (!kept.lost || !(error instanceof ConnectionError) || this.#closed) throw error;
+        }
+      }
+      return await this.#run(slot, await open(), work);
+    } finally {
+      slot.busy -= 1;
+      slot.waiting.shift()?.();
+      this.#forget(slot);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const slot of this.#slots.values()) {
+      for (const { connection, timer } of slot.idle.splice(0)) {
+        clearTimeout(timer);
+        connection.close();
+      }
+    }
+    for (const connection of this.#busy) connection.close();
+  }
+
+  async #run<T>(slot: Slot<C>, connection: C, work: (connection: C) => Promise<T>): Promise<T> {
+    this.#busy.add(connection);
+    if (this.#closed) connection.close();
+    try {
+      return await work(connection);
+    } finally {
+      this.#busy.delete(connection);
+      if (connection.usable && !this.#closed) this.#keep(slot, connection);
+      else connection.close();
+    }
+  }
+
+  #keep(slot: Slot<C>, connection: C): void {
+    const entry = {
+      connection,
+      timer: setTimeout(() => {
+        slot.idle.splice(slot.idle.indexOf(entry), 1);
+        connection.close();
+        this.#forget(slot);
+      }, this.#idleMs),
+    };
+    entry.timer.unref();
+    slot.idle.push(entry);
+  }
+
+  #forget(slot: Slot<C>): void {
+    if (slot.busy === 0 && slot.idle.length === 0 && slot.waiting.length === 0) this.#slots.delete(slot.key);
+  }
+
+  #takeIdle(slot: Slot<C>): C | undefined {
+    for (let entry = slot.idle.pop(); entry !== undefined; entry = slot.idle.pop()) {
+      clearTimeout(entry.timer);
+      if (entry.connection.usable) return entry.connection;
+      entry.connection.close();
+    }
+    return undefined;
+  }
+
+  #slot(key: string): Slot<C> {
+    if (this.#closed) throw new UsageError('the fetcher is closed');
+    let slot = this.#slots.get(key);
+    if (slot === undefined) {
+      slot = { key, idle: [], waiting: [], busy: 0 };
+      this.#slots.set(key, slot);
+    }
+    return slot;
+  }
+
+  async #turn(slot: Slot<C>, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (slot.busy < this.#perKey) {
+      slot.busy += 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const go = () => {
+        signal?.removeEventListener('abort', onAbort);
+        slot.busy += 1;
+        resolve();
+      };
+      const onAbort = () => {
+        slot.waiting.splice(slot.waiting.indexOf(go), 1);
+        reject(signal?.reason);
+      };
+      slot.waiting.push(go);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+}

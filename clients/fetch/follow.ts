@@ -1,0 +1,32 @@
+import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { isPrivateAddress } from './private-addresses.js';
+import type { Fetcher, FetchRequest, FetchResult } from './types.js';
+
+/** G-173. */
+export const MAX_REDIRECTS = 5;
+
+/**
+ * Fetches and follows redirects, as tools for one document do; a crawl does not, its frontier judges each step. A redirect
+ * never leads to a file of this machine, and not from a public host to a private address (G-174).
+ * @throws ConnectionError after too many redirects
+ * @throws UsageError when a redirect is refused
+ */
+export async function fetchFollowing(
+  fetcher: Fetcher,
+  request: FetchRequest,
+  maxRedirects = MAX_REDIRECTS,
+): Promise<FetchResult> {
+  let next = request;
+  for (let steps = 0; ; steps++) {
+    const result = await fetcher.fetch(next);
+    if (result.location === undefined) return result;
+    if (steps === maxRedirects) throw new ConnectionError(`more than ${maxRedirects} redirects`);
+    if (!/^(?:https?|ftp|gopher):/.test(result.location)) {
+      throw new UsageError(`a redirect to ${result.location} is not followed (G-174)`);
+    }
+    const address = result.remoteAddress;
+    const isPublic = next.publicOnly === true || address === undefined || !isPrivateAddress(address);
+    const { headers: _, ...rest } = request;
+    next = { ...rest, url: result.location, publicOnly: isPublic };
+  }
+}

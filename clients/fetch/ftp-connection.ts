@@ -1,0 +1,214 @@
+import { Writable } from 'node:stream';
+import { Client, type FileInfo, FTPError } from 'basic-ftp';
+import { ConnectionError } from '../../protocols/errors.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { BoundedBody } from './bounded-body.js';
+import type { PooledConnection } from './connection-pool.js';
+import { asConnectionError } from './network-errors.js';
+import { resolveHost } from './private-addresses.js';
+import { DEFAULT_CONNECT_MS, silenceOf, type TransferOptions, TransferWatch } from './transfer.js';
+import type { FetchRequest } from './types.js';
+
+export interface FtpLogin {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** Bytes of one directory listing; a longer one is an error. */
+export const MAX_LISTING_BYTES = 32 * 1024 * 1024;
+
+/** Bytes of replies to one operation: basic-ftp waits for ever on lines that are none. */
+const MAX_REPLY_BYTES = 1024 * 1024;
+
+/** A server's refusal (4xx, 5xx). */
+export class FtpRefusal {
+  readonly code: number;
+  /** The reply as the server wrote it. */
+  readonly text: string;
+
+  constructor({ code, message }: FTPError) {
+    this.code = code;
+    this.text = message;
+  }
+}
+
+/** One login at an FTP server by basic-ftp: passive, binary, names as bytes. One operation at a time. */
+export class FtpConnection implements PooledConnection {
+  readonly host: string;
+  /** The server did not accept the login: nothing can be done with this connection. */
+  refusal: FtpRefusal | undefined;
+  readonly #client: Client;
+  #home = '';
+  #busy = false;
+  #replyBytes = 0;
+  #lost = false;
+  #stopped: Error | undefined;
+
+  private constructor(host: string, client: Client) {
+    this.host = host;
+    this.#client = client;
+  }
+
+  /**
+   * Connects and logs in; {@link refusal} says when the server does not accept the login.
+   * @throws ConnectionError when it cannot be reached, does not answer in time or is too busy
+   */
+  static async open(
+    host: string,
+    port: number,
+    login: FtpLogin,
+    request: FetchRequest,
+    options: TransferOptions,
+  ): Promise<FtpConnection> {
+    const address = await resolveHost(host, request.publicOnly === true, request.signal);
+    const client = new Client(silenceOf(request), { maxListingBytes: MAX_LISTING_BYTES });
+    // Names are bytes to FTP; every byte is one character of this encoding.
+    client.ftp.encoding = 'latin1';
+    const connection = new FtpConnection(host, client);
+    const connectMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_MS;
+    using watch = new TransferWatch(host, request, options, (reason) => connection.destroy(reason));
+    const timer = setTimeout(() => {
+      connection.destroy(new ConnectionError(`${host}: the connection could not be made in time`));
+    }, connectMs);
+    try {
+      const connecting = client.connect(address, port).finally(() => clearTimeout(timer));
+      connection.#boundReplies();
+      await connecting;
+      await client.login(login.user, login.password);
+      await client.useDefaultSettings();
+      connection.#home = await client.pwd().catch((error: unknown) => {
+        if (client.closed) throw error;
+        return ''; // a server without PWD: paths stay relative
+      });
+      return connection;
+    } catch (error) {
+      const isLogin = error instanceof FTPError && !client.closed && Math.floor(error.code / 100) === 5;
+      const failure = watch.judge(connection.#failure(error));
+      client.close();
+      if (!isLogin) throw failure;
+      connection.refusal = new FtpRefusal(error);
+      return connection;
+    }
+  }
+
+  get remoteAddress(): string {
+    return this.#client.ftp.socket.remoteAddress ?? '';
+  }
+
+  get usable(): boolean {
+    return !this.#busy && !this.#client.closed;
+  }
+
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  /** Breaks the connection: what waits for it fails with `reason`. */
+  destroy(reason: Error): void {
+    this.#stopped ??= reason;
+    this.#client.close();
+  }
+
+  /** When the file was changed; 0 when the server does not say. */
+  async modified(path: string): Promise<UnixSeconds> {
+    const date = await this.#know(() => this.#client.lastMod(this.#absolute(path)));
+    return date !== undefined && date.getTime() > 0 ? Math.floor(date.getTime() / 1000) : 0;
+  }
+
+  /** Bytes of a file; `undefined` when the server does not say. */
+  async size(path: string): Promise<number | undefined> {
+    const size = await this.#know(() => this.#client.size(this.#absolute(path)));
+    return size !== undefined && size >= 0 ? size : undefined;
+  }
+
+  /** Retrieves a file. When it is larger than the body takes, the connection is given up and the call ends normally. */
+  async retrieve(path: string, isText: boolean, body: BoundedBody): Promise<FtpRefusal | undefined> {
+    const sink = new Writable({
+      write: (chunk: Uint8Array, _, done) => {
+        body.push(chunk);
+        done(body.truncated ? ENOUGH : null);
+      },
+    });
+    const refusal = await this.#do(async () => {
+      if (isText) await this.#client.send('TYPE A');
+      try {
+        await this.#client.downloadTo(sink, this.#absolute(path));
+      } catch (error) {
+        if (!body.truncated) throw error;
+        this.#client.close();
+        return;
+      }
+      if (isText) await this.#client.send('TYPE I');
+    });
+    return refusal instanceof FtpRefusal ? refusal : undefined;
+  }
+
+  /** Lists a directory. */
+  async list(path: string): Promise<FileInfo[] | FtpRefusal> {
+    return await this.#do(async () => {
+      await this.#client.cd(this.#absolute(path));
+      return await this.#client.list();
+    });
+  }
+
+  #boundReplies(): void {
+    this.#client.ftp.socket.on('data', (text) => {
+      this.#replyBytes += text.length;
+      if (this.#replyBytes <= MAX_REPLY_BYTES) return;
+      this.destroy(new ConnectionError(`${this.host}: the FTP server does not stop talking`));
+    });
+  }
+
+  /** Independent of the directory that an earlier operation went to. */
+  #absolute(path: string): string {
+    if (path.startsWith('/') || this.#home === '') return path;
+    return path === '' ? this.#home : `${this.#home.replace(/\/$/, '')}/${path}`;
+  }
+
+  /** @returns `undefined` when the server refuses, or nothing can be made of what it says */
+  async #know<T>(operation: () => Promise<T>): Promise<T | undefined> {
+    const answer = await this.#do(() =>
+      operation().catch((error: unknown) => {
+        if (error instanceof FTPError || this.#client.closed) throw error;
+        return undefined;
+      }),
+    );
+    return answer instanceof FtpRefusal ? undefined : answer;
+  }
+
+  async #do<T>(operation: () => Promise<T>): Promise<T | FtpRefusal> {
+    this.#busy = true;
+    this.#replyBytes = 0;
+    try {
+      const result = await operation();
+      this.#busy = false;
+      return result;
+    } catch (error) {
+      if (!(error instanceof FTPError) || this.#client.closed) throw this.#failure(error);
+      // 421: the server ends the session; 425, 426: the data connection failed, not the request.
+      if (error.code === 421) this.#lost = true;
+      if (error.code === 421 || error.code === 425 || error.code === 426) throw this.#failure(error);
+      this.#busy = false;
+      return new FtpRefusal(error);
+    }
+  }
+
+  #failure(error: unknown): Error {
+    if (this.#stopped !== undefined) return this.#stopped;
+    const message = error instanceof Error ? error.message : '';
+    if (/^Timeout/.test(message)) {
+      return new ConnectionError(`${this.host}: the FTP server was silent for too long (G-85)`, {
+        cause: error,
+      });
+    }
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    this.#lost ||= /FIN packet|closed connection|is closed because/.test(message) || code === 'ECONNRESET';
+    return asConnectionError(this.host, error);
+  }
+}
+
+const ENOUGH = new Error('the rest is not wanted');

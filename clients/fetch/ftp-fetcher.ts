@@ -1,0 +1,142 @@
+import { type FileInfo, FileType } from 'basic-ftp';
+import { ConnectionError } from '../../protocols/errors.js';
+import { BoundedBody } from './bounded-body.js';
+import { ConnectionPool } from './connection-pool.js';
+import { FtpConnection, type FtpLogin, FtpRefusal } from './ftp-connection.js';
+import { type FtpAddress, parseFtpUrl } from './ftp-url.js';
+import { refusePrivate } from './private-addresses.js';
+import { silenceOf, type TransferOptions, TransferWatch } from './transfer.js';
+import {
+  DEFAULT_MAX_BYTES,
+  DIRECTORY_TYPE,
+  type Fetcher,
+  type FetchRequest,
+  type FetchResult,
+} from './types.js';
+
+export interface FtpFetcherOptions extends TransferOptions {
+  /** G-83: logins by server; the first that fits is used. URLs that name a user keep theirs (G-81). */
+  readonly ftpAuth?:
+    | readonly {
+        readonly host: string;
+        readonly port?: number | undefined;
+        readonly user: string;
+        readonly password: string;
+      }[]
+    | undefined;
+  /** Mail address that anonymous logins give as password; default `harvest@`. */
+  readonly from?: string | undefined;
+  /** Names of a directory that are listed; default 100 000. */
+  readonly maxEntries?: number | undefined;
+}
+
+/** `ftp:` URLs over kept logins (G-88): files, and directories as `entries`. */
+export class FtpFetcher implements Fetcher {
+  readonly #options: FtpFetcherOptions;
+  readonly #pool: ConnectionPool<FtpConnection>;
+
+  constructor(options: FtpFetcherOptions = {}) {
+    this.#options = options;
+    this.#pool = new ConnectionPool(options.maxConnectionsPerHost ?? 1, options.keepAliveMs ?? 10_000);
+  }
+
+  async fetch(request: FetchRequest): Promise<FetchResult> {
+    const address = parseFtpUrl(request.url);
+    const login = this.#login(address);
+    const beginTime = Date.now();
+    const key = [address.host, address.port, login.user, login.password, silenceOf(request)].join(' ');
+    const answer = await this.#pool.use(
+      key,
+      request.signal,
+      () => FtpConnection.open(address.host, address.port, login, request, this.#options),
+      async (connection) => {
+        if (connection.refusal !== undefined) return refused(connection.refusal);
+        if (request.publicOnly === true) refusePrivate(address.host, connection.remoteAddress);
+        using watch = new TransferWatch(address.host, request, this.#options, (reason) =>
+          connection.destroy(reason),
+        );
+        try {
+          const { remoteAddress } = connection;
+          return { remoteAddress, ...(await this.#retrieve(connection, address, request)) };
+        } catch (error) {
+          throw watch.judge(error);
+        }
+      },
+    );
+    const body = new Uint8Array(0);
+    const common = { url: request.url, headers: {}, lastModified: 0, etag: '', body, truncated: false };
+    return { ...common, local: false, beginTime, ...answer, endTime: Date.now() };
+  }
+
+  async close(): Promise<void> {
+    this.#pool.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #login(address: FtpAddress): FtpLogin {
+    const anonymous = this.#options.from ?? 'harvest@';
+    if (address.user !== undefined) return { user: address.user, password: address.password ?? anonymous };
+    const known = this.#options.ftpAuth?.find(
+      ({ host, port }) => host.toLowerCase() === address.host && (port ?? address.port) === address.port,
+    );
+    return known ?? { user: 'anonymous', password: anonymous };
+  }
+
+  async #retrieve(connection: FtpConnection, address: FtpAddress, request: FetchRequest): Promise<Answer> {
+    const { path } = address;
+    if (path === undefined) return { status: 404 };
+    if (address.isDirectory) return await this.#list(connection, path);
+    const lastModified = await connection.modified(path);
+    const known = request.headers?.lastModified;
+    if (known && lastModified !== 0 && lastModified <= known) return { status: 304, lastModified };
+    const size = address.isText ? undefined : await connection.size(path);
+    const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
+    const refusal = await connection.retrieve(path, address.isText, body);
+    if (refusal !== undefined) {
+      // Servers say the same of a directory and of nothing.
+      const listing = refusal.code === 550 ? await this.#list(connection, path) : undefined;
+      return listing?.status === 200 ? listing : refused(refusal);
+    }
+    if (size !== undefined && body.length < size && !body.truncated) {
+      throw new ConnectionError(`${address.host}: only ${body.length} of ${size} bytes came`);
+    }
+    return { status: 200, lastModified, body: body.bytes(), truncated: body.truncated };
+  }
+
+  async #list(connection: FtpConnection, path: string): Promise<Answer> {
+    const found = await connection.list(path);
+    if (found instanceof FtpRefusal) return refused(found);
+    const limit = this.#options.maxEntries ?? 100_000;
+    const entries = found.slice(0, limit).flatMap((file) => entryName(file) ?? []);
+    const unique = [...new Set(entries)].sort((a, b) => (a < b ? -1 : 1));
+    return {
+      status: 200,
+      contentType: DIRECTORY_TYPE,
+      entries: unique,
+      truncated: found.length > limit,
+    };
+  }
+}
+
+type Answer = Pick<FetchResult, 'status'> & Partial<FetchResult>;
+
+/** 5xx is final, 4xx may be tried again. */
+function refused({ code, text }: FtpRefusal): Answer {
+  const status = code === 530 || code === 532 ? 401 : code >= 500 ? 404 : 503;
+  return { status, headers: { 'ftp-reply': text.replace(/[\0-\x1f]+/g, ' ') } };
+}
+
+/**
+ * As `entries` have it. What a symbolic link points to is unknown, so it has no slash; fetching it tells. Links to
+ * a directory above would make a listing without end.
+ */
+function entryName(file: FileInfo): string | undefined {
+  const name = Buffer.from(file.name, 'latin1').toString('utf8');
+  if (name === '.' || name === '..' || name === '' || name.includes('/')) return undefined;
+  const target = file.link?.trim();
+  if (file.type === FileType.SymbolicLink && /^(?:\.{0,2}\/?)*$/.test(target ?? 'x')) return undefined;
+  return file.isDirectory ? `${name}/` : name;
+}

@@ -1,0 +1,141 @@
+import { UsageError } from '../../protocols/errors.js';
+import {
+  encodeGopherRequest,
+  GOPHER_MENU_TYPE,
+  type GopherAddress,
+  GopherMenuDecoder,
+  gopherError,
+  gopherItemType,
+  gopherItemUrl,
+  gopherPlusHeader,
+  gopherText,
+  parseGopherUrl,
+} from '../../protocols/gopher/index.js';
+import { BoundedBody } from './bounded-body.js';
+import { asError } from './network-errors.js';
+import { TcpStream } from './tcp-stream.js';
+import { type TransferOptions, TransferWatch } from './transfer.js';
+import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
+
+export interface GopherFetcherOptions extends TransferOptions {
+  /** Items of a menu that become links; default 100 000. */
+  readonly maxMenuItems?: number | undefined;
+}
+
+/** `gopher:` URLs: one connection a request, as the protocol has it. */
+export class GopherFetcher implements Fetcher {
+  readonly #options: GopherFetcherOptions;
+  readonly #running = new Set<TcpStream>();
+  #closed = false;
+
+  constructor(options: GopherFetcherOptions = {}) {
+    this.#options = options;
+  }
+
+  async fetch(request: FetchRequest): Promise<FetchResult> {
+    if (this.#closed) throw new UsageError('the fetcher is closed');
+    const address = parseGopherUrl(request.url);
+    const type = gopherItemType(address.type);
+    if (type.kind === 'nothing') {
+      throw new UsageError(`gopher items of type ${JSON.stringify(address.type)} cannot be retrieved`);
+    }
+    const beginTime = Date.now();
+    const stream = await TcpStream.open(address.host, address.port, request, this.#options);
+    this.#running.add(stream);
+    using watch = new TransferWatch(address.host, request, this.#options, (reason) => stream.destroy(reason));
+    try {
+      stream.watchSilence(request);
+      await stream.write(encodeGopherRequest(address));
+      const answer = await this.#read(stream, address, request);
+      return {
+        url: request.url,
+        headers: {},
+        lastModified: 0,
+        etag: '',
+        local: false,
+        beginTime,
+        endTime: Date.now(),
+        remoteAddress: stream.remoteAddress,
+        ...answer,
+      };
+    } catch (error) {
+      throw watch.judge(error);
+    } finally {
+      this.#running.delete(stream);
+      stream.destroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const stream of this.#running) stream.destroy(asError('the fetcher was closed'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Reads until the server closes; a menu's own end is enough, since some servers wait behind it. */
+  async #read(stream: TcpStream, address: GopherAddress, request: FetchRequest): Promise<Answer> {
+    const { kind, mediaType } = gopherItemType(address.type);
+    const isMenu = (kind === 'menu' || kind === 'search') && address.plus === undefined;
+    const menu = new GopherMenuDecoder({ maxItems: this.#options.maxMenuItems ?? 100_000 });
+    const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
+    const links = new Set<string>();
+    let items = 0;
+    while (!body.truncated && !menu.ended) {
+      const chunk = await stream.read();
+      if (chunk === undefined) break;
+      body.push(chunk);
+      if (!isMenu) continue;
+      for (const item of menu.push(chunk)) {
+        items += 1;
+        const url = gopherItemUrl(item);
+        if (url !== undefined && url !== request.url) links.add(url);
+      }
+    }
+    const bytes = body.bytes();
+    // gophernicus says in plain text that there is no such menu.
+    const isNoMenu = isMenu && items === 0 && !/^[\s.]*$/.test(printable(bytes.subarray(0, 512)));
+    const refusal = body.truncated
+      ? undefined
+      : (errorOf(bytes, address) ?? (isNoMenu ? printable(bytes.subarray(0, 512)) : undefined));
+    if (refusal !== undefined) {
+      return { status: 404, body: bytes, truncated: false, headers: { 'gopher-error': refusal } };
+    }
+    const contentType = address.plus === undefined ? mediaType : undefined;
+    return {
+      status: 200,
+      ...(contentType === undefined ? {} : { contentType }),
+      body: body.truncated ? bytes : withoutFraming(bytes, address, kind === 'text'),
+      truncated: body.truncated || menu.truncated,
+      ...(isMenu ? { contentType: GOPHER_MENU_TYPE, links: [...links] } : {}),
+    };
+  }
+}
+
+type Answer = Pick<FetchResult, 'status' | 'body' | 'truncated'> & Partial<FetchResult>;
+
+function errorOf(body: Uint8Array, address: GopherAddress): string | undefined {
+  if (address.plus !== undefined) {
+    const header = gopherPlusHeader(body);
+    if (header?.failed === true) return printable(body.subarray(header.headerBytes, 512));
+  }
+  const message = gopherError(body);
+  return message === undefined ? undefined : printable(Buffer.from(message, 'latin1'));
+}
+
+function printable(bytes: Uint8Array): string {
+  return Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/[\0-\x1f]+/g, ' ')
+    .trim();
+}
+
+function withoutFraming(body: Uint8Array, address: GopherAddress, isText: boolean): Uint8Array {
+  const header = address.plus === undefined ? undefined : gopherPlusHeader(body);
+  if (header === undefined) return isText ? gopherText(body) : body;
+  const rest = body.slice(header.headerBytes);
+  if (header.length >= 0) return rest.slice(0, header.length);
+  return header.length === -1 ? gopherText(rest) : rest;
+}

@@ -1,0 +1,279 @@
+import {
+  articleUrl,
+  groupUrl,
+  LineCutter,
+  type NewsAddress,
+  NNTP_PORT,
+  nntpTime,
+  parseActiveLine,
+  parseGroupStatus,
+  parseNewsUrl,
+  parseOverviewLine,
+} from '../../protocols/nntp/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import { BoundedBody } from './bounded-body.js';
+import { ConnectionPool } from './connection-pool.js';
+import { NntpConnection, type NntpLogin, type NntpStatus } from './nntp-connection.js';
+import { refusePrivate } from './private-addresses.js';
+import { type TransferOptions, TransferWatch } from './transfer.js';
+import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
+
+export interface NewsFetcherOptions extends TransferOptions {
+  /** `host[:port]` for URLs that name none (G-70); default `$NNTPSERVER`, else the host `news`. */
+  readonly newsServer?: string | undefined;
+  /** Logins by server, used when it asks for one. */
+  readonly newsAuth?:
+    | readonly {
+        readonly host: string;
+        readonly port?: number | undefined;
+        readonly user: string;
+        readonly password: string;
+      }[]
+    | undefined;
+  /** Articles of a group that are listed, the newest; default 100 000. */
+  readonly maxGroupArticles?: number | undefined;
+}
+
+/** Content type of what OVER says about a group: `number TAB subject TAB from TAB date TAB message-id ...` lines. */
+export const OVERVIEW_TYPE = 'text/x-news-overview';
+/** Content type of LIST ACTIVE: `group high low status` lines. */
+export const ACTIVE_TYPE = 'text/x-news-active';
+/** Content type of an article. */
+export const ARTICLE_TYPE = 'message/rfc822';
+
+/** Bytes of lists from which links are taken. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+
+/** `news:` and `nntp:` URLs (G-55, G-70) over kept connections: articles, groups, lists of groups. */
+export class NewsFetcher implements Fetcher {
+  readonly #options: NewsFetcherOptions;
+  readonly #pool: ConnectionPool<NntpConnection>;
+
+  constructor(options: NewsFetcherOptions = {}) {
+    this.#options = options;
+    this.#pool = new ConnectionPool(options.maxConnectionsPerHost ?? 1, options.keepAliveMs ?? 10_000);
+  }
+
+  async fetch(request: FetchRequest): Promise<FetchResult> {
+    const address = parseNewsUrl(request.url);
+    const { host, port } = this.#server(address);
+    const login = this.#login(address, host, port);
+    const beginTime = Date.now();
+    return await this.#pool.use(
+      `${host}:${port} ${login?.user ?? ''} ${login?.password ?? ''}`,
+      request.signal,
+      () => NntpConnection.open(host, port, login, request, this.#options),
+      async (connection) => {
+        if (request.publicOnly === true) refusePrivate(host, connection.remoteAddress);
+        connection.watchSilence(request);
+        using watch = new TransferWatch(host, request, this.#options, (reason) => connection.destroy(reason));
+        try {
+          const { remoteAddress } = connection;
+          const answer = await this.#retrieve(connection, address, request);
+          return { ...nothing(request.url, beginTime), remoteAddress, ...answer, endTime: Date.now() };
+        } catch (error) {
+          throw watch.judge(error);
+        } finally {
+          connection.watchSilence(undefined);
+        }
+      },
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#pool.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #server(address: NewsAddress): { host: string; port: number } {
+    if (address.host !== undefined) return { host: address.host, port: address.port };
+    const site = this.#options.newsServer ?? process.env.NNTPSERVER ?? 'news';
+    const [, host = site, port] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(site) ?? [];
+    return { host: host.replace(/^\[|\]$/g, ''), port: port === undefined ? NNTP_PORT : Number(port) };
+  }
+
+  #login(address: NewsAddress, host: string, port: number): NntpLogin | undefined {
+    if (address.user !== undefined) return { user: address.user, password: address.password ?? '' };
+    return this.#options.newsAuth?.find(
+      (login) => login.host.toLowerCase() === host && (login.port ?? port) === port,
+    );
+  }
+
+  async #retrieve(
+    connection: NntpConnection,
+    { target }: NewsAddress,
+    request: FetchRequest,
+  ): Promise<Answer> {
+    switch (target.kind) {
+      case 'message':
+        return await retrieveArticle(connection, `<${target.id}>`, request);
+      case 'number': {
+        if (connection.selectedGroup !== target.group) {
+          const status = await connection.group(target.group);
+          if (status.code !== 211) return refused(connection, status);
+        }
+        return await retrieveArticle(connection, String(target.number), request);
+      }
+      case 'group':
+        return await this.#listGroup(connection, target.group, request);
+      case 'groups':
+        return await this.#listGroups(connection, target.pattern, request);
+    }
+  }
+
+  /** The group's articles as links (G-26, G-70), what OVER says of them as body. */
+  async #listGroup(connection: NntpConnection, name: string, request: FetchRequest): Promise<Answer> {
+    const status = await connection.group(name);
+    const group = status.code === 211 ? parseGroupStatus(status.text) : undefined;
+    if (group === undefined) return refused(connection, status);
+    const etag = `"${group.low}-${group.high}-${group.count}"`;
+    if (request.headers?.etag === etag) return { status: 304, etag };
+    if (!request.headers?.etag && request.headers?.lastModified) {
+      const isQuiet = await hasNothingNew(connection, name, request.headers.lastModified);
+      if (isQuiet) return { status: 304, etag, lastModified: request.headers.lastModified };
+    }
+    if (group.count === 0 || group.high < group.low) {
+      return { status: 200, etag, contentType: OVERVIEW_TYPE, links: [] };
+    }
+    const low = Math.max(group.low, group.high - (this.#options.maxGroupArticles ?? 100_000) + 1);
+    const range = `${low}-${group.high}`;
+    let over = await connection.command(`OVER ${range}`, [224]);
+    // Servers from before 2000 know the command by its older name.
+    if (over.code === 500 || over.code === 501) over = await connection.command(`XOVER ${range}`, [224]);
+    if (over.code === 423 || over.code === 420) {
+      return { status: 200, etag, contentType: OVERVIEW_TYPE, links: [] };
+    }
+    if (over.code !== 224) return refused(connection, over);
+    const list = await readList(connection, request, (line) => {
+      const article = parseOverviewLine(line);
+      return article === undefined ? undefined : articleUrl(request.url, article);
+    });
+    return {
+      status: 200,
+      etag,
+      contentType: OVERVIEW_TYPE,
+      ...list,
+      truncated: list.truncated || low > group.low,
+    };
+  }
+
+  async #listGroups(connection: NntpConnection, pattern: string, request: FetchRequest): Promise<Answer> {
+    const command = pattern === '*' ? 'LIST ACTIVE' : `LIST ACTIVE ${pattern}`;
+    const status = await connection.command(command, [215]);
+    if (status.code !== 215) return refused(connection, status);
+    const list = await readList(connection, request, (line) => {
+      const group = parseActiveLine(line);
+      return group === undefined ? undefined : groupUrl(request.url, group);
+    });
+    return { status: 200, contentType: ACTIVE_TYPE, ...list };
+  }
+}
+
+type Answer = Pick<FetchResult, 'status'> & Partial<FetchResult>;
+
+function nothing(url: string, beginTime: number): Omit<FetchResult, 'status'> {
+  const body = new Uint8Array(0);
+  const common = { url, headers: {}, lastModified: 0, etag: '', body, truncated: false, local: false };
+  return { ...common, beginTime, endTime: beginTime };
+}
+
+/** An article never changes: who has it needs to know only that it is still there. */
+async function retrieveArticle(
+  connection: NntpConnection,
+  article: string,
+  request: FetchRequest,
+): Promise<Answer> {
+  const etag = request.headers?.etag;
+  if (etag || request.headers?.lastModified) {
+    const status = await connection.command(`STAT ${article}`);
+    if (status.code !== 223) return refused(connection, status);
+    const isSame = !etag || etag === messageIdOf(status.text);
+    if (isSame) return { status: 304, etag: messageIdOf(status.text) };
+  }
+  const status = await connection.command(`ARTICLE ${article}`, [220]);
+  if (status.code !== 220) return refused(connection, status);
+  const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
+  for await (const piece of connection.block()) {
+    body.push(piece);
+    if (body.truncated) break;
+  }
+  const bytes = body.bytes();
+  return {
+    status: 200,
+    contentType: ARTICLE_TYPE,
+    etag: messageIdOf(status.text),
+    lastModified: dateOf(bytes),
+    body: bytes,
+    truncated: body.truncated,
+  };
+}
+
+/** `number <id> ...`, the text of 220 and 223. */
+function messageIdOf(text: string): string {
+  return /<[^\s<>]+>/.exec(text)?.[0] ?? '';
+}
+
+function dateOf(article: Uint8Array): UnixSeconds {
+  const text = Buffer.from(article.buffer, article.byteOffset, Math.min(article.length, 65_536)).toString(
+    'latin1',
+  );
+  const end = text.search(/\r?\n\r?\n/);
+  const date = /^date:[ \t]*(.+?)\r?$/im.exec(end < 0 ? text : text.slice(0, end))?.[1];
+  const milliseconds = date === undefined ? Number.NaN : Date.parse(date.replace(/\([^)]*\)\s*$/, ''));
+  return milliseconds > 0 ? Math.floor(milliseconds / 1000) : 0;
+}
+
+/** NEWNEWS, which many servers allow nobody: then nothing is known. */
+async function hasNothingNew(
+  connection: NntpConnection,
+  group: string,
+  since: UnixSeconds,
+): Promise<boolean> {
+  const status = await connection.command(`NEWNEWS ${group} ${nntpTime(since)}`, [230]);
+  if (status.code !== 230) return false;
+  let length = 0;
+  for await (const piece of connection.block()) length += piece.length;
+  return length === 0;
+}
+
+async function readList(
+  connection: NntpConnection,
+  request: FetchRequest,
+  linkOf: (line: string) => string | undefined,
+): Promise<Pick<FetchResult, 'body' | 'links' | 'truncated'>> {
+  const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
+  const cutter = new LineCutter();
+  const links = new Set<string>();
+  for await (const piece of connection.block()) {
+    body.push(piece);
+    for (const line of cutter.push(Buffer.from(piece).toString('latin1'))) {
+      const url = linkOf(line);
+      if (url !== undefined) links.add(url);
+    }
+    if (body.length > MAX_LIST_BYTES) break;
+  }
+  return { body: body.bytes(), links: [...links], truncated: body.truncated || body.length > MAX_LIST_BYTES };
+}
+
+/** What a refusal means in the numbers of HTTP. */
+const STATUS_BY_CODE: ReadonlyMap<number, number> = new Map([
+  [411, 404],
+  [420, 404],
+  [423, 404],
+  [430, 404],
+  [480, 401],
+  [481, 401],
+  [482, 401],
+  [502, 403],
+  [403, 503],
+  [501, 404],
+]);
+
+function refused(connection: NntpConnection, status: NntpStatus): Answer {
+  const code = STATUS_BY_CODE.get(status.code);
+  if (code === undefined) throw connection.refusal(status);
+  return { status: code, headers: { 'nntp-reply': `${status.code} ${status.text}` } };
+}

@@ -1,0 +1,180 @@
+import { ConnectionError } from '../../protocols/errors.js';
+import { type NntpEvent, NntpReplyDecoder } from '../../protocols/nntp/index.js';
+import type { PooledConnection } from './connection-pool.js';
+import { TcpStream } from './tcp-stream.js';
+import { type TransferOptions, TransferWatch } from './transfer.js';
+import type { FetchRequest } from './types.js';
+
+/** A server's status line. */
+export interface NntpStatus {
+  readonly code: number;
+  readonly text: string;
+}
+
+export interface NntpLogin {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** RFC 3977 3.1: a command line has at most 512 bytes with its end. */
+const MAX_COMMAND_BYTES = 510;
+
+/** One reader's dialogue with a news server. One command at a time. */
+export class NntpConnection implements PooledConnection {
+  readonly #stream: TcpStream;
+  readonly #login: NntpLogin | undefined;
+  readonly #decoder = new NntpReplyDecoder();
+  readonly #events: NntpEvent[] = [];
+  #busy = false;
+  #lost = false;
+  #group: string | undefined;
+
+  private constructor(stream: TcpStream, login: NntpLogin | undefined) {
+    this.#stream = stream;
+    this.#login = login;
+  }
+
+  /**
+   * Connects, reads the greeting, says MODE READER.
+   * @throws ConnectionError when the server does not want to serve now
+   */
+  static async open(
+    host: string,
+    port: number,
+    login: NntpLogin | undefined,
+    request: FetchRequest,
+    options: TransferOptions,
+  ): Promise<NntpConnection> {
+    const stream = await TcpStream.open(host, port, request, options);
+    const connection = new NntpConnection(stream, login);
+    using watch = new TransferWatch(host, request, options, (reason) => stream.destroy(reason));
+    try {
+      stream.watchSilence(request);
+      const greeting = await connection.#status();
+      if (greeting.code !== 200 && greeting.code !== 201) throw connection.refusal(greeting);
+      const mode = await connection.command('MODE READER');
+      // A server that needs no such command may say that it does not know it.
+      if (mode.code === 400 || mode.code === 502) throw connection.refusal(mode);
+      return connection;
+    } catch (error) {
+      stream.destroy();
+      throw watch.judge(error);
+    }
+  }
+
+  get remoteAddress(): string {
+    return this.#stream.remoteAddress;
+  }
+
+  get usable(): boolean {
+    return !this.#busy && !this.#stream.closed;
+  }
+
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  watchSilence(request: FetchRequest | undefined): void {
+    this.#stream.watchSilence(request);
+  }
+
+  /** Breaks the connection: what waits for it fails with `reason`. */
+  destroy(reason: Error): void {
+    this.#stream.destroy(reason);
+  }
+
+  close(): void {
+    this.#stream.destroy();
+  }
+
+  /** The server's refusal as a failure of the connection. */
+  refusal(status: NntpStatus): ConnectionError {
+    return new ConnectionError(`${this.#stream.host}: the news server says ${status.code} ${status.text}`);
+  }
+
+  /** Selects a group unless it is selected already; 211 when it exists. */
+  async group(name: string): Promise<NntpStatus> {
+    const status = await this.command(`GROUP ${name}`);
+    this.#group = status.code === 211 ? name : undefined;
+    return status;
+  }
+
+  /** The group that is selected. */
+  get selectedGroup(): string | undefined {
+    return this.#group;
+  }
+
+  /**
+   * Sends a command; logs in when the server asks for it (480) and a login is known, then asks again.
+   * @param blockCodes answers that have a block, which {@link block} then reads: it must be read to its end
+   */
+  async command(line: string, blockCodes: readonly number[] = []): Promise<NntpStatus> {
+    const status = await this.#ask(line, blockCodes);
+    if (status.code !== 480 || this.#login === undefined) return status;
+    const user = await this.#ask(`AUTHINFO USER ${this.#login.user}`, []);
+    const login = user.code === 381 ? await this.#ask(`AUTHINFO PASS ${this.#login.password}`, []) : user;
+    if (login.code !== 281) return login;
+    return await this.#ask(line, blockCodes);
+  }
+
+  /** The pieces of the block behind the last status. When its reader stops early the connection is given up. */
+  async *block(): AsyncGenerator<Uint8Array, void, undefined> {
+    for (;;) {
+      const event = await this.#next();
+      if (event.kind === 'end') break;
+      if (event.kind === 'data') yield event.bytes;
+    }
+    this.#busy = false;
+  }
+
+  async #ask(line: string, blockCodes: readonly number[]): Promise<NntpStatus> {
+    const bytes = Buffer.from(line, 'utf8');
+    if (bytes.length > MAX_COMMAND_BYTES || /[\r\n\0]/.test(line)) {
+      return { code: 501, text: 'a command cannot hold this name' };
+    }
+    this.#decoder.expect(blockCodes);
+    this.#busy = true;
+    await this.#noticingLoss(this.#stream.write(Buffer.concat([bytes, Buffer.from('\r\n')])));
+    const status = await this.#status();
+    // 400 and 205: the server closes.
+    this.#busy = blockCodes.includes(status.code) || status.code === 400 || status.code === 205;
+    if (status.code === 400) {
+      this.#lost = true;
+      throw this.refusal(status);
+    }
+    return status;
+  }
+
+  async #status(): Promise<NntpStatus> {
+    const event = await this.#next();
+    if (event.kind === 'status') return event;
+    throw new ConnectionError(`${this.#stream.host}: the news server answers out of turn`);
+  }
+
+  async #next(): Promise<NntpEvent> {
+    for (;;) {
+      const event = this.#events.shift();
+      if (event?.kind === 'broken') throw new ConnectionError(`${this.#stream.host}: ${event.reason}`);
+      if (event !== undefined) return event;
+      const chunk = await this.#read();
+      this.#events.push(...this.#decoder.push(chunk));
+    }
+  }
+
+  async #read(): Promise<Uint8Array> {
+    const chunk = await this.#noticingLoss(this.#stream.read());
+    if (chunk !== undefined) return chunk;
+    this.#lost = true;
+    throw new ConnectionError(`${this.#stream.host}: the news server closed the connection`);
+  }
+
+  /** Our own reasons to break a connection have no cause. */
+  async #noticingLoss<T>(operation: Promise<T>): Promise<T> {
+    try {
+      return await operation;
+    } catch (error) {
+      this.#lost = error instanceof ConnectionError && error.cause !== undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { ProtocolError, UsageError } from '../../protocols/errors.js';
+import {
+  CODES,
+  codeBySymbol,
+  codeOfKind,
+  HEADERS,
+  type LinkKind,
+  type LinkReply,
+  linkRequestMessage,
+  MAX_U32,
+  parseLinkReply,
+  parseUrlDescription,
+  type SstpHeader,
+  type SstpMessage,
+  type UrlDescription,
+} from '../../protocols/sstp/index.js';
+
+export interface CallOptions {
+  /** Gives up this call; the connection goes on. */
+  readonly signal?: AbortSignal;
+}
+
+/** A document, or a server in the site calls, and which part of the result is wanted. */
+export interface LinkQuery extends CallOptions {
+  /** 1..4294967295. Has priority over {@link url} (R-22). */
+  readonly id?: number;
+  /** URL of the document; in the site calls any URL of the site, or `HOST[:PORT]` (R-40). */
+  readonly url?: string;
+  /** Position of the first wanted result, from 0. Default 0. */
+  readonly start?: number;
+  /** Default: as many as the server gives in one reply; 0 asks for the total only. */
+  readonly count?: number;
+}
+
+/** As {@link LinkQuery}, for reading a result to its end. */
+export interface PagesQuery extends Omit<LinkQuery, 'count'> {
+  /** IDs of one request. Default 1000. */
+  readonly pageSize?: number;
+}
+
+const DEFAULT_PAGE_SIZE = 1000;
+
+/**
+ * The questions of a References Server (R-20), over whatever carries them. Every call rejects with PeerError when the
+ * server refuses (its `status` is the code, S-42), ConnectionError when it cannot be reached, breaks off or is silent too
+ * long, ProtocolError when it does not speak SSTP, UsageError when the question cannot be asked, or the signal's reason.
+ */
+export abstract class ReferencesCalls implements AsyncDisposable {
+  /** Sends one request, which has no body, and resolves with its reply. */
+  protected abstract exchange(
+    message: Omit<SstpMessage, 'body'>,
+    signal: AbortSignal | undefined,
+  ): Promise<SstpMessage>;
+
+  abstract close(): Promise<void>;
+
+  /** What the document links to. */
+  references(query: LinkQuery): Promise<LinkReply> {
+    return this.links('references', query);
+  }
+
+  /** What links to the document. */
+  referers(query: LinkQuery): Promise<LinkReply> {
+    return this.links('referers', query);
+  }
+
+  /** Outside documents that the site's pages link to. */
+  siteReferences(query: LinkQuery): Promise<LinkReply> {
+    return this.links('site-references', query);
+  }
+
+  /** Outside documents that link to the site's pages. */
+  siteReferers(query: LinkQuery): Promise<LinkReply> {
+    return this.links('site-referers', query);
+  }
+
+  /** One page of links. An empty result is no error, however the server says it (S-41). */
+  async links(kind: LinkKind, query: LinkQuery): Promise<LinkReply> {
+    const { id, url, start, count, signal } = query;
+    if (id === undefined && url === undefined) throw new UsageError('R-21: an ID or a URL is wanted');
+    for (const number of [id, start, count]) {
+      if (number !== undefined && !(Number.isInteger(number) && number >= 0 && number <= MAX_U32))
+        throw new UsageError(`S-34: not a number from 0 to ${MAX_U32}: ${number}`);
+    }
+    const message = linkRequestMessage({
+      kind,
+      ...(id === undefined ? {} : { id }),
+      ...(url === undefined ? {} : { url }),
+      ...(start === undefined ? {} : { start }),
+      ...(count === undefined ? {} : { count }),
+    });
+    return parseLinkReply(await this.exchange(message, signal), codeOfKind(kind));
+  }
+
+  /** The description of a document; `undefined` when the server does not know the URL (R-34). */
+  async urlByName(url: string, { signal }: CallOptions = {}): Promise<UrlDescription | undefined> {
+    const headers: SstpHeader[] = [[HEADERS.url.name, url]];
+    return parseUrlDescription(await this.exchange({ code: CODES.urlByName.number, headers }, signal));
+  }
+
+  /**
+   * Any request by a published name of its code: `REQ_GET_URLBYNAME` and `REQ_GET_URL_BYNAME` are one (P-22). Resolves with
+   * whatever the server answers.
+   */
+  async request(
+    symbol: string,
+    headers: readonly SstpHeader[],
+    { signal }: CallOptions = {},
+  ): Promise<SstpMessage> {
+    const entry = codeBySymbol(symbol);
+    if (entry === undefined) throw new UsageError(`no SSTP code is named ${symbol}`);
+    return this.exchange({ code: entry.number, headers }, signal);
+  }
+
+  /**
+   * The whole result, page by page, going on from start + returned, for a server may return fewer than asked (R-31). At least
+   * one page comes, which says how many were found.
+   */
+  async *pages(kind: LinkKind, query: PagesQuery): AsyncGenerator<LinkReply, void, undefined> {
+    const { pageSize = DEFAULT_PAGE_SIZE, start: first = 0, ...rest } = query;
+    if (pageSize < 1) throw new UsageError('a page has at least one ID');
+    for (let start = first; ; ) {
+      const page = await this.links(kind, { ...rest, start, count: pageSize });
+      if (page.ids.length > pageSize)
+        throw new ProtocolError(`${page.ids.length} IDs where ${pageSize} were wanted`, {
+          protocol: 'sstp',
+          rule: 'R-31',
+          offset: 0,
+        });
+      yield page;
+      start += page.ids.length;
+      if (page.ids.length === 0 || start >= page.found) return;
+    }
+  }
+
+  /** The IDs of the whole result, in the server's order. */
+  async *ids(kind: LinkKind, query: PagesQuery): AsyncGenerator<number, void, undefined> {
+    for await (const page of this.pages(kind, query)) yield* page.ids;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

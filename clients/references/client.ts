@@ -1,0 +1,209 @@
+import type { Socket } from 'node:net';
+import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import {
+  DEFAULT_REFERENCES_PORT,
+  replyError,
+  SstpClientSession,
+  type SstpDecoderOptions,
+  type SstpMessage,
+} from '../../protocols/sstp/index.js';
+import { ReferencesCalls } from './calls.js';
+import { explain, open } from './transport.js';
+
+export interface ReferencesClientOptions {
+  readonly host: string;
+  /** Default 3324 (S-15). */
+  readonly port?: number;
+  /** Default 10 000 ms. */
+  readonly connectTimeoutMs?: number;
+  /** Longest silence of the server while it owes a reply. Default 60 000 ms. */
+  readonly replyTimeoutMs?: number;
+  /** Calls that are on their way at a time; more wait for their turn. Default 1024. */
+  readonly maxInFlight?: number;
+  /** What is accepted of the server. */
+  readonly limits?: SstpDecoderOptions;
+  /** Gives up connecting. */
+  readonly signal?: AbortSignal;
+}
+
+interface Call {
+  readonly message: Omit<SstpMessage, 'body'>;
+  resolve(reply: SstpMessage): void;
+  reject(reason: unknown): void;
+}
+
+const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
+const DEFAULT_REPLY_TIMEOUT_MS = 60_000;
+const DEFAULT_MAX_IN_FLIGHT = 1024;
+
+/**
+ * One connection to a References Server. Calls need not wait for one another: they are sent at once, those of one turn in one
+ * piece, and answered in order (S-39).
+ */
+export class ReferencesClient extends ReferencesCalls {
+  readonly host: string;
+  readonly port: number;
+  readonly #socket: Socket;
+  readonly #session: SstpClientSession;
+  readonly #replyTimeoutMs: number;
+  readonly #maxInFlight: number;
+  readonly #inFlight: Call[] = [];
+  readonly #waiting = new Set<Call>();
+  #flushing = false;
+  #draining = false;
+  #timer: NodeJS.Timeout | undefined;
+  #failure: Error | undefined;
+
+  private constructor(socket: Socket, options: ReferencesClientOptions, port: number) {
+    super();
+    this.host = options.host;
+    this.port = port;
+    this.#socket = socket;
+    this.#session = new SstpClientSession(options.limits);
+    this.#replyTimeoutMs = options.replyTimeoutMs ?? DEFAULT_REPLY_TIMEOUT_MS;
+    this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
+    socket.on('data', (chunk) => this.#receive(chunk));
+    socket.on('drain', () => {
+      this.#draining = false;
+      this.#schedule();
+    });
+    socket.on('error', (cause) => this.#fail(explain(cause, this.host, this.port)));
+    socket.on('close', () =>
+      this.#fail(new ConnectionError(`${this.host}:${this.port} closed the connection`)),
+    );
+  }
+
+  /** Connects. Rejects with ConnectionError, or the signal's reason. */
+  static async connect(options: ReferencesClientOptions): Promise<ReferencesClient> {
+    const { host, port = DEFAULT_REFERENCES_PORT, signal } = options;
+    if (options.maxInFlight !== undefined && options.maxInFlight < 1)
+      throw new UsageError('at least one call has to be on its way');
+    const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
+    return new ReferencesClient(await open({ host, port, connectTimeoutMs, signal }), options, port);
+  }
+
+  /** Calls without an answer. */
+  get pending(): number {
+    return this.#inFlight.length + this.#waiting.size;
+  }
+
+  /** No further call can be made. */
+  get closed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  protected exchange(
+    message: Omit<SstpMessage, 'body'>,
+    signal: AbortSignal | undefined,
+  ): Promise<SstpMessage> {
+    return this.send(message, signal);
+  }
+
+  /** Sends one message without a body; resolves with its reply, whatever its code. */
+  send(message: Omit<SstpMessage, 'body'>, signal: AbortSignal | undefined): Promise<SstpMessage> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) return reject(this.#failure);
+      if (signal?.aborted === true) return reject(signal.reason);
+      // A call on its way keeps its place: its reply will come, and nobody takes it.
+      const onAbort = () => {
+        this.#waiting.delete(call);
+        reject(signal?.reason);
+      };
+      const call: Call = {
+        message,
+        resolve(reply) {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(reply);
+        },
+        reject(reason) {
+          signal?.removeEventListener('abort', onAbort);
+          reject(reason);
+        },
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.add(call);
+      this.#schedule();
+    });
+  }
+
+  /** Drops the connection; calls without an answer reject. Resolves when it is gone. */
+  async close(): Promise<void> {
+    this.#fail(new ConnectionError('the client was closed'));
+    if (this.#socket.closed) return;
+    await new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+  }
+
+  /** The calls of one turn are sent together. */
+  #schedule(): void {
+    if (this.#flushing || this.#draining || this.#waiting.size === 0) return;
+    this.#flushing = true;
+    queueMicrotask(() => {
+      this.#flushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#failure !== undefined) return;
+    const idle = this.#inFlight.length === 0;
+    for (const call of this.#waiting) {
+      if (this.#inFlight.length >= this.#maxInFlight) break;
+      this.#waiting.delete(call);
+      try {
+        this.#session.request(call.message);
+      } catch (error) {
+        call.reject(error);
+        continue;
+      }
+      this.#inFlight.push(call);
+    }
+    const octets = this.#session.take();
+    if (octets.length === 0) return;
+    if (idle) this.#watch();
+    this.#draining = !this.#socket.write(octets);
+  }
+
+  #receive(chunk: Uint8Array): void {
+    if (this.#failure !== undefined) return;
+    try {
+      const replies = this.#session.push(chunk);
+      const answered = this.#inFlight.splice(0, replies.length);
+      for (const [i, call] of answered.entries()) call.resolve(replies[i]!.message);
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    const { refusal } = this.#session;
+    // S-39: what is still pending is not going to be answered.
+    if (refusal !== undefined) {
+      this.#fail(replyError(refusal.status));
+      return;
+    }
+    this.#watch();
+    this.#schedule();
+  }
+
+  /** S-45 from this side: whoever owes a reply may not be silent for ever. */
+  #watch(): void {
+    if (this.#inFlight.length === 0) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    } else if (this.#timer !== undefined) this.#timer.refresh();
+    else {
+      this.#timer = setTimeout(() => {
+        const problem = `${this.host}:${this.port} sent nothing for ${this.#replyTimeoutMs} ms`;
+        this.#fail(new ConnectionError(problem));
+      }, this.#replyTimeoutMs);
+    }
+  }
+
+  #fail(reason: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = reason;
+    clearTimeout(this.#timer);
+    this.#socket.destroy();
+    const calls = [...this.#inFlight.splice(0), ...this.#waiting];
+    this.#waiting.clear();
+    for (const call of calls) call.reject(reason);
+  }
+}

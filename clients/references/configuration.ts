@@ -1,0 +1,80 @@
+import { ConnectionError, KitError, ProtocolError } from '../../protocols/errors.js';
+import { CODES, DEFAULT_DISPATCHER_PORT, HEADERS, replyError } from '../../protocols/sstp/index.js';
+import { ReferencesClient } from './client.js';
+
+/** One list of the common configuration: its text, or why the local file is to be used instead (S-53). */
+export type ConfigurationList =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly error: KitError };
+
+/** S-51: what a References Server asks a dispatcher for. */
+export interface CommonConfiguration {
+  /** Code 017: the allowed hosts. */
+  readonly allow: ConfigurationList;
+  /** Code 016: the user base. */
+  readonly users: ConfigurationList;
+}
+
+export interface CommonConfigurationOptions {
+  readonly host: string;
+  /** Default 3320 (S-15). */
+  readonly port?: number;
+  /** Has no colon (S-43). */
+  readonly user: string;
+  readonly password: string;
+  /** Default 10 000 ms. */
+  readonly connectTimeoutMs?: number;
+  /** For the whole of one list, from the request on. Default 30 000 ms. */
+  readonly replyTimeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const DEFAULT_REPLY_TIMEOUT_MS = 30_000;
+
+/**
+ * Asks a dispatcher for the lists (S-50 to S-54), each over a connection of its own, for a refusal closes it and the lists are
+ * independent. An empty list is a list (S-54). Rejects only with the signal's reason: every failure is told in the result.
+ */
+export async function fetchCommonConfiguration(
+  options: CommonConfigurationOptions,
+): Promise<CommonConfiguration> {
+  const [allow, users] = await Promise.all([
+    list(CODES.getAllow.number, options),
+    list(CODES.getPasswords.number, options),
+  ]);
+  return { allow, users };
+}
+
+async function list(code: number, options: CommonConfigurationOptions): Promise<ConfigurationList> {
+  const { user, password, port = DEFAULT_DISPATCHER_PORT, signal } = options;
+  const replyTimeoutMs = options.replyTimeoutMs ?? DEFAULT_REPLY_TIMEOUT_MS;
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await using client = await ReferencesClient.connect({ ...options, port, replyTimeoutMs });
+    timer = setTimeout(() => {
+      late.abort(new ConnectionError(`no complete reply within ${replyTimeoutMs} ms`));
+    }, replyTimeoutMs);
+    // S-43
+    const authorization = `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
+    const message = { code, headers: [[HEADERS.authorization.name, authorization] as const] };
+    const give = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    const reply = await client.send(message, give);
+    if (reply.code !== code) return { ok: false, error: replyError(reply.code) };
+    if (!reply.headers.some(([name]) => name === HEADERS.contentLength.name))
+      return { ok: false, error: unreadable(`${HEADERS.contentLength.name} is missing`) };
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(reply.body);
+    return { ok: true, text };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof KitError) return { ok: false, error };
+    if (error instanceof TypeError) return { ok: false, error: unreadable('the list is not UTF-8') };
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unreadable(message: string): ProtocolError {
+  return new ProtocolError(message, { protocol: 'sstp', rule: 'S-52', offset: 0 });
+}

@@ -1,0 +1,181 @@
+import { ProtocolError, UsageError } from '../errors.js';
+import { decodeText, encodeSoif, type SoifIdentity, SoifObject } from '../soif/index.js';
+import type { UnixSeconds } from '../time.js';
+import { isDigestPrefix, MAX_PREFIX } from './request.js';
+
+/**
+ * Digests of sets of objects, so that two Brokers can find out where they differ without sending what they have in
+ * common. An extension of ours to Part B, carried by STATS ("asked for by other means": BP-21, BP-24):
+ *
+ *     #BULK #interface 2 #digest PREFIX #END #ALLB
+ *
+ * PREFIX is 0 to 16 lower-case hex digits, `-` when empty: the objects whose digest begins so. The reply has an empty
+ * Body and one SOIF object `@DIGEST { PREFIX` with `Count`, `Digest` (hex) and either `Buckets`, 16 lines
+ * `H COUNT DIGEST` for the prefix with one more digit, or, where there are at most 256 objects, `Identities`, a line
+ * `DIGEST UPDATE-TIME URL` an object.
+ */
+
+/** Bytes of a digest. */
+export const DIGEST_BYTES = 16;
+
+/** Up to this many objects are listed one by one. */
+export const MAX_LEAF_OBJECTS = 256;
+
+/** SHA-256, which this folder may not import; all peers need the same. */
+export type Sha256 = (bytes: Uint8Array) => Uint8Array;
+
+/**
+ * The digest of one object's identity (REG-42): the first 16 bytes of SHA-256 over Gatherer-Name, Gatherer-Host,
+ * Gatherer-Version, Update-Time (decimal), URL and MD5 (lower case, empty if there is none), each in UTF-8 behind its
+ * length as a 4-byte number.
+ */
+export function digestOfIdentity(identity: SoifIdentity, sha256: Sha256): Uint8Array {
+  const { gathererName, gathererHost, gathererVersion, updateTime, url, md5 = '' } = identity;
+  const texts = [gathererName, gathererHost, gathererVersion, String(updateTime), url, md5.toLowerCase()];
+  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const bytes = Buffer.alloc(lengths.reduce((sum, length) => sum + 4 + length, 0));
+  let at = 0;
+  texts.forEach((text, i) => {
+    at = bytes.writeUInt32BE(lengths[i]!, at);
+    at += bytes.write(text, at);
+  });
+  return sha256(bytes).subarray(0, DIGEST_BYTES);
+}
+
+/** The digest of a set: XOR of its members' digests, plus their number. Adding and taking away are the same to XOR. */
+export class SetDigest {
+  readonly #bytes = new Uint8Array(DIGEST_BYTES);
+  count = 0;
+
+  add(digest: Uint8Array): void {
+    this.#mix(digest, 1);
+  }
+
+  remove(digest: Uint8Array): void {
+    this.#mix(digest, -1);
+  }
+
+  /** Adds the members of another set, which has none of ours. */
+  addSet(other: SetDigest): void {
+    this.#mix(other.#bytes, other.count);
+  }
+
+  /** The digest in hex. */
+  get hex(): string {
+    return hexOf(this.#bytes);
+  }
+
+  #mix(digest: Uint8Array, count: number): void {
+    for (let i = 0; i < DIGEST_BYTES; i++) this.#bytes[i]! ^= digest[i]!;
+    this.count += count;
+  }
+}
+
+/** Bytes as lower-case hex digits. */
+export function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}
+
+/** One object of a leaf. */
+export interface DigestIdentity {
+  /** 32 hex digits. */
+  readonly digest: string;
+  readonly updateTime: UnixSeconds;
+  readonly url: string;
+}
+
+/** The set below a prefix with one more digit: 16 of them, in the order of the digits. */
+export interface DigestBucket {
+  readonly count: number;
+  /** 32 hex digits. */
+  readonly digest: string;
+}
+
+/** What a Broker says about the objects below a prefix. One of `buckets` and `identities` is there. */
+export interface DigestReport {
+  readonly prefix: string;
+  readonly count: number;
+  /** 32 hex digits. */
+  readonly digest: string;
+  readonly buckets?: readonly DigestBucket[];
+  readonly identities?: readonly DigestIdentity[];
+}
+
+const NO_PREFIX = '-';
+
+/** A report as SOIF text, for STATS. @throws UsageError when the prefix is none, or there are not 16 buckets */
+export function encodeDigest(report: DigestReport): Uint8Array {
+  const { prefix, count, digest, buckets, identities } = report;
+  if (!isDigestPrefix(prefix)) throw new UsageError(`not a prefix of a digest: ${prefix}`);
+  const attributes: [string, string][] = [
+    ['Count', String(count)],
+    ['Digest', digest],
+  ];
+  if (buckets !== undefined) {
+    if (buckets.length !== 16) throw new UsageError(`a prefix has 16 buckets, not ${buckets.length}`);
+    const lines = buckets.map((bucket, i) => `${i.toString(16)} ${bucket.count} ${bucket.digest}`);
+    attributes.push(['Buckets', lines.join('\n')]);
+  }
+  if (identities !== undefined) {
+    const lines = identities.map((each) => `${each.digest} ${each.updateTime} ${oneWord(each.url)}`);
+    attributes.push(['Identities', lines.join('\n')]);
+  }
+  return encodeSoif(SoifObject.of('DIGEST', prefix === '' ? NO_PREFIX : prefix, attributes));
+}
+
+/** A URL from an old store may hold what ends a line. */
+function oneWord(url: string): string {
+  return url.replace(
+    /[\t-\r ]/g,
+    (blank) => `%${blank.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`,
+  );
+}
+
+/** Reads the object of STATS. @throws ProtocolError BP-24 when it is not such a report */
+export function decodeDigest(object: SoifObject): DigestReport {
+  const prefix = object.url === NO_PREFIX ? '' : object.url;
+  const count = object.number('Count');
+  const digest = object.text('Digest')?.trim();
+  if (object.type.toUpperCase() !== 'DIGEST' || !isDigestPrefix(prefix)) throw malformed('it is no @DIGEST');
+  if (count === undefined || digest === undefined || !HEX.test(digest)) {
+    throw malformed('Count or Digest is missing');
+  }
+  const common = { prefix, count, digest };
+  const buckets = object.get('Buckets');
+  if (buckets !== undefined) {
+    if (prefix.length === MAX_PREFIX) throw malformed('a prefix of full length has no buckets');
+    return { ...common, buckets: readBuckets(decodeText(buckets), count) };
+  }
+  return { ...common, identities: readIdentities(object.text('Identities') ?? '', prefix, count) };
+}
+
+const HEX = /^[\da-f]{32}$/;
+
+function readBuckets(text: string, count: number): DigestBucket[] {
+  const buckets = text.split('\n').map((line, i): DigestBucket => {
+    const match = /^([\da-f]) (\d{1,15}) ([\da-f]{32})$/.exec(line);
+    if (match === null || match[1] !== i.toString(16)) throw malformed(`line ${i + 1} of Buckets`);
+    return { count: Number(match[2]), digest: match[3]! };
+  });
+  const sum = buckets.reduce((total, bucket) => total + bucket.count, 0);
+  if (buckets.length !== 16 || sum !== count) throw malformed('the Buckets do not come to Count');
+  return buckets;
+}
+
+function readIdentities(text: string, prefix: string, count: number): DigestIdentity[] {
+  const lines = text === '' ? [] : text.split('\n');
+  if (lines.length !== count) throw malformed(`${lines.length} Identities instead of ${count}`);
+  return lines.map((line, i) => {
+    const match = /^([\da-f]{32}) (\d{1,15}) (\S+)$/.exec(line);
+    if (match === null || !line.startsWith(prefix)) throw malformed(`line ${i + 1} of Identities`);
+    return { digest: match[1]!, updateTime: Number(match[2]), url: match[3]! };
+  });
+}
+
+function malformed(problem: string): ProtocolError {
+  return new ProtocolError(`the digest cannot be read: ${problem}`, {
+    protocol: 'bulk',
+    rule: 'BP-24',
+    offset: 0,
+  });
+}

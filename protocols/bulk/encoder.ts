@@ -1,0 +1,129 @@
+import { UsageError } from '../errors.js';
+import type { BulkInfo, BulkListedObject, BulkTrailer } from './events.js';
+import { DEFAULT_TOKENS, type TokenBytes, type TokenName, type TokenTable, tokenBytes } from './tokens.js';
+
+/** BP-3: before every Data. */
+export const MAGIC_NUMBER = 0x329fa1d2;
+
+/** BP-11: the version of this interface. */
+export const INTERFACE_MAJOR = 1;
+export const INTERFACE_MINOR = 0;
+
+/** BP-27: bytes of one string and of one Data. */
+export const MAX_STRING_BYTES = 64 * 1024;
+export const MAX_DATA_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Writes the productions of the 1995 interface (Part B), each as one piece of bytes. A reply is `version`, any number
+ * of `info`, then a Body (groups as in the shipped format, bare or between `compressedStart` and `compressedEnd`; or
+ * `object`s; or nothing), then at most one `trailer`. LF and CR in a string become blanks: they would end it (BP-2).
+ * What exceeds the limits of BP-27 is refused with UsageError, because every reader would refuse it.
+ */
+export class BulkReplyEncoder {
+  readonly #table: TokenBytes;
+
+  /** @throws UsageError for a table that cannot be read back */
+  constructor(tokens: TokenTable = DEFAULT_TOKENS) {
+    this.#table = tokenBytes(tokens);
+  }
+
+  /** BP-11: first of all; `text` names the implementation. */
+  version(text: string, major: number = INTERFACE_MAJOR, minor: number = INTERFACE_MINOR): Uint8Array {
+    return concat([this.#token('version'), number(major), number(minor), string(text)]);
+  }
+
+  /** BP-12 */
+  info(info: BulkInfo): Uint8Array {
+    if (info.field === 'extension') return this.#named('user-ext', info.type, info.data);
+    return concat([this.#token(INFO_TOKENS[info.field]), string(info.text)]);
+  }
+
+  /** BP-16: in front of one gzip member with the groups. */
+  compressedStart(): Uint8Array {
+    return this.#token('start-marker').slice();
+  }
+
+  /** BP-16: behind the gzip member. */
+  compressedEnd(): Uint8Array {
+    return this.#token('end-marker').slice();
+  }
+
+  /** BP-17 to BP-20: one Object with its warning and extensions. */
+  object(object: BulkListedObject): Uint8Array {
+    const pieces: Uint8Array[] = [];
+    if (object.warning !== undefined) pieces.push(this.#numbered('warning', object.warning));
+    pieces.push(this.#token('resource'), string(object.resource));
+    pieces.push(this.#token('object'), string(object.object));
+    if (object.description !== undefined) pieces.push(...this.#data('description', object.description));
+    for (const line of object.opaque) pieces.push(...this.#data('opaque', line));
+    for (const { name, value } of object.attributes) pieces.push(this.#named('attribute', name, value));
+    for (const { type, data } of object.extensions) pieces.push(this.#named('user-extension', type, data));
+    pieces.push(this.#token('object-end'));
+    return concat(pieces);
+  }
+
+  /** BP-21 to BP-24: last of all. */
+  trailer(trailer: BulkTrailer): Uint8Array {
+    switch (trailer.kind) {
+      case 'count':
+        return concat([this.#token('object-count'), number(trailer.count)]);
+      case 'error':
+        return this.#numbered('error', trailer);
+      case 'stats':
+        return concat(this.#data('stats', trailer.data));
+    }
+  }
+
+  #token(name: TokenName): Uint8Array {
+    return this.#table.tokens[name];
+  }
+
+  /** BP-18, BP-23: no separator between number and string. */
+  #numbered(name: TokenName, what: { readonly number: number; readonly text: string }): Uint8Array {
+    return concat([this.#token(name), number(what.number), string(what.text)]);
+  }
+
+  /** BP-13: the second separator stands behind the LF of the string. */
+  #named(name: TokenName, text: string, value: Uint8Array): Uint8Array {
+    return concat([this.#token(name), string(text), this.#table.separator, ...data(value)]);
+  }
+
+  #data(name: TokenName, value: Uint8Array): Uint8Array[] {
+    return [this.#token(name), ...data(value)];
+  }
+}
+
+/** Tokens of the InfoFields that are a string. */
+export const INFO_TOKENS = {
+  'broker-url': 'broker-url',
+  indexer: 'broker-indexer',
+  collect: 'broker-collect',
+  message: 'message-to-user',
+} as const satisfies Record<Exclude<BulkInfo['field'], 'extension'>, TokenName>;
+
+/** BP-1 */
+function number(value: number): Uint8Array {
+  if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
+    throw new UsageError(`a number of four bytes is wanted, not ${value} (BP-1)`);
+  }
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value);
+  return bytes;
+}
+
+/** BP-2 */
+function string(text: string): Uint8Array {
+  const bytes = Buffer.from(`${text.replace(/[\r\n]+/g, ' ')}\n`, 'utf8');
+  if (bytes.length > MAX_STRING_BYTES) throw new UsageError(`a string of ${bytes.length} bytes (BP-27)`);
+  return bytes;
+}
+
+/** BP-4 */
+function data(value: Uint8Array): Uint8Array[] {
+  if (value.length > MAX_DATA_BYTES) throw new UsageError(`Data of ${value.length} bytes (BP-27)`);
+  return [number(MAGIC_NUMBER), number(value.length), value];
+}
+
+function concat(pieces: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(pieces));
+}

@@ -1,0 +1,47 @@
+import type { SectionItem } from '../soif/index.js';
+import type { BulkEvent, ChangeKind } from './events.js';
+
+/** What the groups of a reply came to so far, and the events they make. */
+export class Groups {
+  readonly #emit: (event: BulkEvent) => void;
+  /** The group that is open. */
+  open: ChangeKind | undefined;
+  readonly closed = new Set<ChangeKind>();
+  /** Objects of all groups. */
+  objects = 0;
+  /** Warnings so far. */
+  warnings = 0;
+
+  constructor(emit: (event: BulkEvent) => void) {
+    this.#emit = emit;
+  }
+
+  /** Whether anything of a body has been seen. */
+  get begun(): boolean {
+    return this.objects > 0 || this.open !== undefined || this.closed.size > 0;
+  }
+
+  /** Takes what a SectionDecoder found that began `base` bytes behind the start of the reply. */
+  take(item: SectionItem, base: number): void {
+    switch (item.kind) {
+      case 'object': {
+        const { section: change, object, bytes, exact } = item;
+        this.objects++;
+        this.#emit({ kind: 'change', change, object, bytes, exact, offset: base + item.offset });
+        break;
+      }
+      case 'section':
+        if (item.open) this.open = item.section;
+        else {
+          this.open = undefined;
+          this.closed.add(item.section);
+        }
+        break;
+      case 'warning':
+        this.warnings++;
+        this.#emit({ ...item, offset: base + item.offset });
+        break;
+      case 'end-line':
+    }
+  }
+}

@@ -1,0 +1,51 @@
+export { BulkReplyDecoder, type BulkReplyDecoderOptions } from './decoder.js';
+export {
+  DIGEST_BYTES,
+  type DigestBucket,
+  type DigestIdentity,
+  type DigestReport,
+  decodeDigest,
+  digestOfIdentity,
+  encodeDigest,
+  hexOf,
+  MAX_LEAF_OBJECTS,
+  SetDigest,
+  type Sha256,
+} from './digest.js';
+export {
+  BulkReplyEncoder,
+  INTERFACE_MAJOR,
+  INTERFACE_MINOR,
+  MAGIC_NUMBER,
+  MAX_DATA_BYTES,
+  MAX_STRING_BYTES,
+} from './encoder.js';
+export {
+  BULK_ERROR,
+  type BulkChange,
+  type BulkEvent,
+  type BulkExtension,
+  type BulkInfo,
+  type BulkListedObject,
+  type BulkTrailer,
+  CHANGE_KINDS,
+  type ChangeKind,
+} from './events.js';
+export { type BulkRequest, encodeBulkRequest, isDigestPrefix, MAX_PREFIX } from './request.js';
+export {
+  BULK_STATUS,
+  encodeBulkError,
+  encodeBulkSuccess,
+  formatTransferText,
+  groupClose,
+  groupOpen,
+  parseTransferTime,
+} from './shipped.js';
+export {
+  DEFAULT_TOKENS,
+  TOKEN_NAMES,
+  type TokenBytes,
+  type TokenName,
+  type TokenTable,
+  tokenBytes,
+} from './tokens.js';

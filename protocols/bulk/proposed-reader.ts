@@ -1,0 +1,362 @@
+import { decodeText, SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
+import { CompressedGroups } from './compressed.js';
+import { INFO_TOKENS, INTERFACE_MAJOR, MAGIC_NUMBER } from './encoder.js';
+import type { BulkEvent, BulkExtension, BulkInfo, BulkListedObject } from './events.js';
+import type { Groups } from './groups.js';
+import { bulkError, CutOff, type Input, isSpace, type Reading } from './input.js';
+import { TOKEN_NAMES, type TokenBytes, type TokenName } from './tokens.js';
+
+export interface ProposedLimits {
+  readonly soif: SoifDecoderOptions;
+  /** BP-27: bytes of one string, LF included. */
+  readonly maxStringBytes: number;
+  /** BP-27: bytes of one Data. */
+  readonly maxDataBytes: number;
+  /** Bytes of all strings and Data of one Object. */
+  readonly maxListedBytes: number;
+  /** Extensions of one Object. */
+  readonly maxExtensions: number;
+}
+
+const AT = 0x40;
+const NOTHING = new Uint8Array(0);
+
+/** Reads a reply in the interface of 1995 (part B), from behind the first token (BP-11). */
+export class ProposedReader {
+  readonly #input: Input;
+  readonly #groups: Groups;
+  readonly #table: TokenBytes;
+  readonly #limits: ProposedLimits;
+  readonly #emit: (event: BulkEvent) => void;
+  #listed = 0;
+  /** Bytes that the Object at hand may still have. */
+  #budget = 0;
+  /** The member at hand, to be fed from outside. */
+  compressed: CompressedGroups | undefined;
+
+  constructor(
+    input: Input,
+    groups: Groups,
+    table: TokenBytes,
+    limits: ProposedLimits,
+    emit: (event: BulkEvent) => void,
+  ) {
+    this.#input = input;
+    this.#groups = groups;
+    this.#table = table;
+    this.#limits = limits;
+    this.#emit = emit;
+  }
+
+  /** The whole reply; a reason says why it is not complete. @throws ProtocolError; CutOff */
+  *read(): Reading<{ readonly reason: string | undefined }> {
+    yield* this.#version();
+    let token = yield* this.#header();
+    let body: 'groups' | 'objects' | 'nothing' = 'nothing';
+    if (token === 'group') {
+      body = 'groups';
+      yield* this.#rawGroups();
+      token = yield* this.#token();
+    } else if (token === 'start-marker') {
+      body = 'groups';
+      token = yield* this.#compressedGroups();
+    } else if (token === 'warning' || token === 'resource') {
+      body = 'objects';
+      token = yield* this.#objects(token);
+    }
+    const reason = yield* this.#trailer(token, body);
+    yield* this.#nothingMore();
+    return { reason };
+  }
+
+  /** BP-11 */
+  *#version(): Reading<void> {
+    const { offset } = this.#input;
+    this.#budget = this.#limits.maxListedBytes;
+    this.#input.skip(this.#table.tokens.version.length);
+    const major = yield* this.#number('Version');
+    const minor = yield* this.#number('Version');
+    const text = yield* this.#string('Version');
+    if (major > INTERFACE_MAJOR) throw bulkError('BP-11', offset, `interface version ${major}.${minor}`);
+    this.#emit({ kind: 'version', text, interface: 2, major, minor });
+  }
+
+  /** BP-12; returns what begins behind it (BP-14). */
+  *#header(): Reading<TokenName | 'group' | 'end'> {
+    for (;;) {
+      this.#budget = this.#limits.maxListedBytes;
+      yield* this.#input.fill(1);
+      if (this.#input.peek(0) === AT) return 'group';
+      const token = yield* this.#token();
+      const field = INFO_FIELDS.get(token);
+      if (token === 'user-ext') {
+        this.#emit({ kind: 'info', info: { field: 'extension', ...(yield* this.#extension()) } });
+      } else if (field !== undefined) {
+        this.#emit({ kind: 'info', info: { field, text: yield* this.#string('the Header') } });
+      } else return token;
+    }
+  }
+
+  /**
+   * BP-15. Strictly, because nothing tells where a malformed object ends in a stream that is read by token (BP-5).
+   * The groups end at the first byte between them that opens none.
+   */
+  *#rawGroups(): Reading<void> {
+    const decoder = new SectionDecoder({ ...this.#limits.soif, mode: 'strict' });
+    const base = this.#input.offset;
+    let between = false;
+    for (;;) {
+      if (between && this.#endsGroups()) return;
+      const bytes = this.#input.takeAll();
+      const start = this.#input.offset - bytes.length - base;
+      between &&= bytes.every(isSpace);
+      for (const item of decoder.push(bytes)) {
+        this.#groups.take(item, base);
+        between = false;
+        if (item.kind !== 'section' || item.open) continue;
+        let next = item.offset + 1 - start;
+        while (next < bytes.length && isSpace(bytes[next]!)) next++;
+        between = next === bytes.length;
+        if (between || bytes[next] === AT) continue;
+        this.#input.giveBack(bytes.subarray(next));
+        return;
+      }
+      // A strict decoder hands the objects before a defect out first, and throws with the next call.
+      if (decoder.failed) decoder.push(NOTHING);
+      if (this.#input.final) {
+        if (between) return;
+        throw new CutOff('the reply ends inside a group');
+      }
+      yield;
+    }
+  }
+
+  /** Between groups: whether something else than a group comes, and not only white space so far. */
+  #endsGroups(): boolean {
+    let index = 0;
+    for (;;) {
+      const byte = this.#input.peek(index);
+      if (byte === undefined || byte === AT) return false;
+      if (!isSpace(byte)) break;
+      index++;
+    }
+    this.#input.skip(index);
+    return true;
+  }
+
+  /** BP-16; returns the token behind the marker. */
+  *#compressedGroups(): Reading<TokenName | 'end'> {
+    const compressed = new CompressedGroups(this.#input, this.#groups, this.#limits.soif, this.#emit);
+    this.compressed = compressed;
+    yield* compressed.read();
+    this.compressed = undefined;
+    yield* this.#expect('end-marker', 'BP-16');
+    return yield* this.#token();
+  }
+
+  /** An ObjectList; returns the token behind it. */
+  *#objects(first: 'warning' | 'resource'): Reading<TokenName | 'end'> {
+    let token: TokenName | 'end' = first;
+    while (token === 'warning' || token === 'resource') {
+      const object: BulkListedObject = yield* this.#object(token);
+      this.#listed++;
+      this.#emit({ kind: 'object', object });
+      token = yield* this.#token();
+    }
+    return token;
+  }
+
+  /** BP-17 to BP-20 */
+  *#object(first: 'warning' | 'resource'): Reading<BulkListedObject> {
+    this.#budget = this.#limits.maxListedBytes;
+    const opaque: Uint8Array[] = [];
+    const attributes: { name: string; value: Uint8Array }[] = [];
+    const extensions: BulkExtension[] = [];
+    let rest: Pick<BulkListedObject, 'warning' | 'description'> = {};
+    if (first === 'warning') {
+      rest = { warning: yield* this.#numbered('a warning') };
+      yield* this.#expect('resource', 'BP-17');
+    }
+    const resource = yield* this.#string('an Object');
+    yield* this.#expect('object', 'BP-17');
+    const object = yield* this.#string('an Object');
+    for (let count = 0; ; count++) {
+      const { offset } = this.#input;
+      const token = yield* this.#token();
+      if (token === 'object-end') return { ...rest, resource, object, opaque, attributes, extensions };
+      if (count === this.#limits.maxExtensions) {
+        throw bulkError('BP-17', offset, `an Object has more than ${count} extensions`);
+      }
+      switch (token) {
+        case 'description':
+          if (rest.description !== undefined) throw bulkError('BP-19', offset, 'a second description');
+          rest = { ...rest, description: yield* this.#data() };
+          break;
+        case 'opaque':
+          opaque.push(yield* this.#data());
+          break;
+        case 'attribute': {
+          const { type: name, data: value } = yield* this.#extension();
+          attributes.push({ name, value });
+          break;
+        }
+        case 'user-extension':
+          extensions.push(yield* this.#extension());
+          break;
+        default:
+          throw this.#misplaced(token, 'BP-17', offset, 'inside an Object');
+      }
+    }
+  }
+
+  /** BP-21; says why the transfer is not complete. */
+  *#trailer(
+    token: TokenName | 'group' | 'end',
+    body: 'groups' | 'objects' | 'nothing',
+  ): Reading<string | undefined> {
+    const { offset } = this.#input;
+    this.#budget = this.#limits.maxListedBytes;
+    let failure = this.#groups.open === undefined ? undefined : 'the compressed groups end inside a group';
+    switch (token) {
+      case 'object-count': {
+        const count = yield* this.#number('the Trailer');
+        const got = this.#groups.objects + this.#listed;
+        this.#emit({ kind: 'trailer', trailer: { kind: 'count', count } });
+        if (got === count) return failure;
+        this.#emit({ kind: 'warning', rule: 'BP-22', offset, message: `${got} objects instead of ${count}` });
+        return failure;
+      }
+      case 'error': {
+        const error = yield* this.#numbered('the Trailer');
+        this.#emit({ kind: 'trailer', trailer: { kind: 'error', ...error } });
+        return `error ${error.number}: ${error.text}`;
+      }
+      case 'stats':
+        this.#emit({ kind: 'trailer', trailer: { kind: 'stats', data: yield* this.#data() } });
+        return failure;
+      case 'end':
+        // BP-21: without a count nobody knows whether a list is whole; groups are closed.
+        if (body !== 'groups') failure ??= 'the reply ends without a Trailer';
+        return failure;
+      default:
+        throw this.#misplaced(token, 'BP-21', offset, 'where the Trailer should be');
+    }
+  }
+
+  /** BP-25 */
+  *#nothingMore(): Reading<void> {
+    let told = false;
+    for (;;) {
+      const { offset, available } = this.#input;
+      if (available > 0 && !told) {
+        this.#emit({ kind: 'warning', rule: 'BP-25', offset, message: 'data behind the Trailer' });
+        told = true;
+      }
+      this.#input.takeAll();
+      if (this.#input.final) return;
+      yield;
+    }
+  }
+
+  /** The next token with its separator; `end` when the reply ends in front of it. @throws ProtocolError BP-28 */
+  *#token(): Reading<TokenName | 'end'> {
+    for (;;) {
+      const found = this.#match();
+      if (found === 'none') {
+        throw bulkError('BP-28', this.#input.offset, 'an unknown code, whose length nobody knows');
+      }
+      if (found !== 'more') {
+        this.#input.skip(this.#table.tokens[found].length);
+        return found;
+      }
+      if (this.#input.final) {
+        if (this.#input.available === 0) return 'end';
+        throw new CutOff('the reply ends inside a token');
+      }
+      yield;
+    }
+  }
+
+  /** The token that the input begins with, as far as it is there. */
+  #match(): TokenName | 'more' | 'none' {
+    let best: 'more' | 'none' = 'none';
+    for (const name of TOKEN_NAMES) {
+      const token = this.#table.tokens[name];
+      let index = 0;
+      while (index < token.length && this.#input.peek(index) === token[index]) index++;
+      if (index === token.length) return name;
+      if (index === this.#input.available) best = 'more';
+    }
+    return best;
+  }
+
+  *#expect(wanted: TokenName, rule: string): Reading<void> {
+    const { offset } = this.#input;
+    const token = yield* this.#token();
+    if (token !== wanted) throw this.#misplaced(token, rule, offset, `instead of ${wanted}`);
+  }
+
+  #misplaced(token: TokenName | 'group' | 'end', rule: string, offset: number, where: string): Error {
+    if (token === 'end') return new CutOff('the reply ends inside an item');
+    return bulkError(rule, offset, `${token} stands ${where}`);
+  }
+
+  /** BP-13: a string, a separator, Data. */
+  *#extension(): Reading<BulkExtension> {
+    const type = yield* this.#string('the name of an extension');
+    const { separator } = this.#table;
+    yield* this.#input.need(separator.length, 'an extension');
+    const { offset } = this.#input;
+    if (!this.#input.take(separator.length).every((byte, i) => byte === separator[i])) {
+      throw bulkError('BP-13', offset, 'no separator between name and data');
+    }
+    return { type, data: yield* this.#data() };
+  }
+
+  /** BP-18, BP-23: no separator between number and string. */
+  *#numbered(what: string): Reading<{ readonly number: number; readonly text: string }> {
+    const number = yield* this.#number(what);
+    return { number, text: yield* this.#string(what) };
+  }
+
+  /** BP-1 */
+  *#number(what: string): Reading<number> {
+    yield* this.#input.need(4, what);
+    const bytes = this.#input.take(4);
+    return new DataView(bytes.buffer).getUint32(0);
+  }
+
+  /** BP-2 */
+  *#string(what: string): Reading<string> {
+    const { offset } = this.#input;
+    const line = yield* this.#input.line(this.#limits.maxStringBytes, 'BP-27', what, false);
+    this.#spend(line.length + 1, offset);
+    return decodeText(line);
+  }
+
+  /** BP-4 */
+  *#data(): Reading<Uint8Array> {
+    const { offset } = this.#input;
+    if ((yield* this.#number('Data')) !== MAGIC_NUMBER)
+      throw bulkError('BP-26', offset, 'a wrong magic number');
+    const length = yield* this.#number('Data');
+    if (length > this.#limits.maxDataBytes) throw bulkError('BP-27', offset, `Data of ${length} bytes`);
+    this.#spend(length, offset);
+    yield* this.#input.need(length, 'Data');
+    return this.#input.take(length);
+  }
+
+  #spend(bytes: number, offset: number): void {
+    this.#budget -= bytes;
+    if (this.#budget >= 0) return;
+    throw bulkError('BP-27', offset, `an Object of more than ${this.#limits.maxListedBytes} bytes`);
+  }
+}
+
+/** The InfoField of each token that is followed by a string. */
+const INFO_FIELDS: ReadonlyMap<string, Exclude<BulkInfo['field'], 'extension'>> = new Map([
+  [INFO_TOKENS['broker-url'], 'broker-url'],
+  [INFO_TOKENS.indexer, 'indexer'],
+  [INFO_TOKENS.collect, 'collect'],
+  [INFO_TOKENS.message, 'message'],
+]);

@@ -1,0 +1,53 @@
+import { frameMessage } from '../broker/index.js';
+import { UsageError } from '../errors.js';
+import type { UnixSeconds } from '../time.js';
+
+/** What a peer asks for (BT-2 to BT-6). */
+export interface BulkRequest {
+  /** `#SINCE`: only what changed after this time; 0 asks for everything (BT-4). Absent: no `#SINCE` (type 6). */
+  readonly since?: UnixSeconds;
+  /** Text of further flags, as `--FLAGS` of Collection.conf has it (BT-6). */
+  readonly flags?: string;
+  /** Text of the query. Default `#ALLB`. */
+  readonly query?: string;
+  /** 2 asks for the interface of 1995 (BP-29). Default 1: the flag is not sent. */
+  readonly interface?: 1 | 2;
+  /** Only with interface 2: asks for a CompressedBulkTransfer (BP-16). Our extension `#compress`. */
+  readonly compress?: boolean;
+  /** Only with interface 2: asks for the digest of a prefix instead of objects. Our extension; see `digest.ts`. */
+  readonly digest?: string;
+}
+
+/**
+ * The message of a bulk transfer, CR LF included: with `since: 0` alone exactly as BT-3 has it.
+ * @throws UsageError for a time that is not a whole number from 0, for text that is not part of one message line, and
+ * for extensions without interface 2
+ */
+export function encodeBulkRequest(request: BulkRequest): Uint8Array {
+  const { since, flags = '', query = '#ALLB', digest, compress = false } = request;
+  if (since !== undefined && !(Number.isSafeInteger(since) && since >= 0)) {
+    throw new UsageError(`a time is a whole number of seconds from 0, not ${since}`);
+  }
+  if (request.interface !== 2 && (digest !== undefined || compress)) {
+    throw new UsageError('#digest and #compress need #interface 2');
+  }
+  if (digest !== undefined && !isDigestPrefix(digest)) {
+    throw new UsageError(`a prefix has 0 to ${MAX_PREFIX} lower-case hex digits, not: ${digest}`);
+  }
+  const words = ['#BULK'];
+  if (since !== undefined) words.push(`#SINCE ${since}`);
+  words.push(flags.trim());
+  if (request.interface === 2) words.push('#interface 2');
+  if (compress) words.push('#compress');
+  if (digest !== undefined) words.push(`#digest ${digest === '' ? '-' : digest}`);
+  words.push('#END', query.trim());
+  return frameMessage(words.filter((word) => word !== '').join(' '));
+}
+
+/** The longest prefix of a digest that can be asked for, hex digits. */
+export const MAX_PREFIX = 16;
+
+/** Whether `text` is a prefix for `#digest`: 0 to {@link MAX_PREFIX} lower-case hex digits. */
+export function isDigestPrefix(text: string): boolean {
+  return text.length <= MAX_PREFIX && /^[\da-f]*$/.test(text);
+}

@@ -1,0 +1,219 @@
+import type { ProtocolError } from '../errors.js';
+import { decodeText, SECTION_OPEN, SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
+import { CompressedGroups } from './compressed.js';
+import type { BulkEvent, ChangeKind } from './events.js';
+import type { Groups } from './groups.js';
+import { bulkError, CutOff, type Input, isSpace, type Reading } from './input.js';
+import { BULK_STATUS, parseTransferTime } from './shipped.js';
+
+export interface ShippedLimits {
+  readonly soif: SoifDecoderOptions;
+  /** Bytes of a line before the data. */
+  readonly maxLineBytes: number;
+  /** Lines that are no data, in the whole reply. */
+  readonly maxLines: number;
+}
+
+const GZIP_MAGIC = [0x1f, 0x8b] as const;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** How a shipped reply ended; a reason says why it is not complete. */
+export interface ShippedEnd {
+  readonly reason: string | undefined;
+}
+
+/** Reads a reply in the shipped format (part A): status lines, then groups, in whatever layout (BT-15, BT-18). */
+export class ShippedReader {
+  readonly #input: Input;
+  readonly #groups: Groups;
+  readonly #isProposed: () => Reading<boolean>;
+  readonly #limits: ShippedLimits;
+  readonly #emit: (event: BulkEvent) => void;
+  #lines = 0;
+  #versionSeen = false;
+  /** The server's word that the transfer has failed. */
+  #failure: string | undefined;
+  /** A line of ours announced the transfer: then all groups will come (BT-15). */
+  #announced = false;
+  /** BT-11: a line ended the stream. */
+  #stopped = false;
+  /** The member at hand, to be fed from outside. */
+  compressed: CompressedGroups | undefined;
+
+  constructor(
+    input: Input,
+    groups: Groups,
+    isProposed: () => Reading<boolean>,
+    limits: ShippedLimits,
+    emit: (event: BulkEvent) => void,
+  ) {
+    this.#input = input;
+    this.#groups = groups;
+    this.#isProposed = isProposed;
+    this.#limits = limits;
+    this.#emit = emit;
+  }
+
+  /**
+   * The whole reply, or `proposed` when, behind a Broker's first line, the other interface begins (BP-29).
+   * @throws ProtocolError BT-9 when it is no Broker's; for a limit and damaged compression; CutOff
+   */
+  *read(): Reading<ShippedEnd | 'proposed'> {
+    const body = yield* this.#before();
+    if (body === 'proposed') return body;
+    if (body === 'gzip') yield* this.#readCompressed();
+    else if (body === 'groups') yield* this.#readGroups();
+    return { reason: this.#incomplete() };
+  }
+
+  /** BT-9, BT-10: the lines before the data; says what begins behind them. */
+  *#before(): Reading<'gzip' | 'groups' | 'proposed' | 'nothing'> {
+    for (;;) {
+      this.#input.skipSpace();
+      const first = this.#input.peek(0);
+      if (first === undefined) {
+        if (!(yield* this.#input.fill(1))) return 'nothing';
+      } else if (yield* this.#isProposed()) {
+        return 'proposed';
+      } else if (first >= ZERO && first <= NINE) {
+        if (!this.#versionSeen) yield* this.#mustGreet();
+        const { offset } = this.#input;
+        const what = 'a line before the data';
+        const line = yield* this.#input.line(this.#limits.maxLineBytes, 'BT-10', what, true);
+        this.#takeLine(decodeText(line).trimEnd(), offset);
+        if (this.#stopped) return 'nothing';
+      } else if (first === GZIP_MAGIC[0] && (yield* this.#input.fill(2))) {
+        // BT-13: tolerated, though no server should do it.
+        return this.#input.peek(1) === GZIP_MAGIC[1] ? 'gzip' : 'groups';
+      } else if (first === AT || this.#versionSeen) return 'groups';
+      else throw this.#noBroker();
+    }
+  }
+
+  /** BT-9: a Broker speaks first. Who begins otherwise, as a Gatherer with its `000`, may wait for us for ever. */
+  *#mustGreet(): Reading<void> {
+    for (let index = 0; index < VERSION_CODE.length; index++) {
+      if (!(yield* this.#input.fill(index + 1))) return;
+      if (this.#input.peek(index) !== VERSION_CODE.charCodeAt(index)) throw this.#noBroker();
+    }
+  }
+
+  #noBroker(): ProtocolError {
+    return bulkError(
+      'BT-9',
+      this.#input.offset,
+      'this is not a broker: its first line does not begin with 200',
+    );
+  }
+
+  #takeLine(line: string, offset: number): void {
+    const match = /^(\d{3}) -(?: (.*))?$/s.exec(line);
+    if (match === null) {
+      this.#countLine(offset);
+      this.#emit({
+        kind: 'warning',
+        rule: 'BT-9',
+        offset,
+        message: 'a line that is neither status nor data',
+      });
+    } else this.#takeStatus(Number(match[1]), match[2] ?? '', offset);
+  }
+
+  #countLine(offset: number): void {
+    if (++this.#lines > this.#limits.maxLines) {
+      throw bulkError('BT-10', offset, `more than ${this.#limits.maxLines} lines that are no data`);
+    }
+  }
+
+  #takeStatus(code: number, text: string, offset: number): void {
+    this.#countLine(offset);
+    if (code === VERSION && !this.#versionSeen) {
+      this.#versionSeen = true;
+      this.#emit({ kind: 'version', text, interface: 1, major: 1, minor: 0 });
+      return;
+    }
+    this.#emit({ kind: 'status', code, text });
+    if (code === BULK_STATUS.success) this.#announced ||= parseTransferTime(text) !== undefined;
+    // 111 is how a Broker that does not do this transfer refuses any message.
+    if (code === BULK_STATUS.error || code === BULK_STATUS.endError || code === FATAL) this.#failure ??= text;
+    this.#stopped = code === BULK_STATUS.end || code === BULK_STATUS.endError;
+  }
+
+  /** BT-10, BT-11: status lines may stand anywhere between objects; each ends a decoder, and another goes on. */
+  *#readGroups(): Reading<void> {
+    let decoder = new SectionDecoder({ ...this.#limits.soif, endLine: true });
+    let base = this.#input.offset;
+    for (;;) {
+      const bytes = this.#input.takeAll();
+      const items = decoder.push(bytes);
+      for (const item of items) {
+        this.#groups.take(item, base);
+        if (item.kind === 'end-line') this.#takeStatus(item.code, item.text, base + item.offset);
+      }
+      if (this.#stopped) return;
+      if (decoder.ended) {
+        this.#input.giveBack(decoder.rest);
+        base = this.#input.offset;
+        decoder = new SectionDecoder({ ...this.#limits.soif, endLine: true });
+        if (this.#groups.open !== undefined) base -= reopen(decoder, this.#groups.open);
+      } else if (this.#input.final) {
+        this.#finish(decoder, base);
+        return;
+      } else yield;
+    }
+  }
+
+  #finish(decoder: SectionDecoder, base: number): void {
+    const { open, warnings } = this.#groups;
+    for (const item of decoder.end()) {
+      // BT-19: a lenient reader would make do with half an object.
+      if (item.kind === 'object' && this.#groups.warnings > warnings) continue;
+      this.#groups.take(item, base);
+      if (item.kind === 'end-line') this.#takeStatus(item.code, item.text, base + item.offset);
+    }
+    if (this.#stopped) return;
+    if (open !== undefined && this.#groups.open !== undefined) {
+      throw new CutOff(`the reply ends inside the group ${open.toUpperCase()}`);
+    }
+    if (this.#groups.warnings > warnings) throw new CutOff('the reply ends inside an object');
+  }
+
+  *#readCompressed(): Reading<void> {
+    const compressed = new CompressedGroups(this.#input, this.#groups, this.#limits.soif, this.#emit);
+    this.compressed = compressed;
+    yield* compressed.read();
+    this.compressed = undefined;
+    let offset: number | undefined;
+    for (;;) {
+      const bytes = this.#input.takeAll();
+      if (offset === undefined && !bytes.every(isSpace)) offset = this.#input.offset - bytes.length;
+      if (this.#input.final) break;
+      yield;
+    }
+    if (offset === undefined) return;
+    this.#emit({ kind: 'warning', rule: 'BT-13', offset, message: 'data behind the compressed groups' });
+  }
+
+  /** BT-19: why the transfer is not complete. */
+  #incomplete(): string | undefined {
+    const { open, closed, begun } = this.#groups;
+    if (this.#failure !== undefined) return this.#failure;
+    if (open !== undefined) return `the reply ends inside the group ${open.toUpperCase()}`;
+    if (!begun) return 'the reply ends before the data';
+    if (this.#announced && closed.size < GROUPS) return 'the reply ends between the groups';
+    return undefined;
+  }
+}
+
+const VERSION = 200;
+const VERSION_CODE = '200';
+const AT = 0x40;
+const FATAL = 111;
+const GROUPS = 3;
+
+/** Puts a new decoder into a group; returns the bytes that took. */
+function reopen(decoder: SectionDecoder, open: ChangeKind): number {
+  decoder.push(SECTION_OPEN[open]);
+  return SECTION_OPEN[open].length;
+}

@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import { ConfigError } from '../errors.js';
+import { joinPath } from './paths.js';
+import { INT_MAX, integer, port, text } from './values.js';
+import { type Assignment, VariableTable } from './variables.js';
+
+/** R-65: seconds of a timeout. */
+const timeout = integer(1, 86_400);
+const fromZero = integer(0, INT_MAX);
+
+/** The parameters of references-server.md 9.2, with their recorded defaults and ours where none is recorded. */
+const schema = z.object({
+  rootdir: text
+    .default('/usr/local/turtle')
+    .meta({ description: 'root of all relative names; a name that begins with `/` is absolute' }),
+  tmpdir: text.default('tmp').meta({ description: 'temporary files' }),
+  dispatchername: text
+    .default('dispatcher-001.turtle.ru')
+    .meta({ description: 'name or address of the dispatcher, source of the common lists' }),
+  port: port.default(3320).meta({ description: 'port of the dispatcher' }),
+  referername: text
+    .default('referer-001.turtle.ru')
+    .meta({ description: 'name or address of this server; it listens nowhere else' }),
+  refererport: port.default(3324).meta({ description: 'port of this server' }),
+  progname: text.optional().meta({ description: 'prefix of log lines; default: the name it was started by' }),
+  logfile: text.default('logs/turtled.log').meta({ description: 'log' }),
+  pidfile: text.default('logs/turtled.pid').meta({ description: 'file with the process number' }),
+  allowdb: text.default('conf/hosts.allow').meta({ description: 'patterns of the allowed hosts' }),
+  pwfile: text.default('conf/turtle.passwd').meta({ description: 'users who may ask for statistics' }),
+  version: text.default('1.0').meta({ description: 'version, for information' }),
+  maintainer: text.optional().meta({ description: 'address for mail about faults; empty: no mail' }),
+  user: text.default('turtle').meta({ description: 'user to run as, when started as superuser' }),
+  group: text.default('turtle').meta({ description: 'group to run as, when started as superuser' }),
+  maxclients: integer(1, INT_MAX).default(8192).meta({ description: 'connections at once' }),
+  readtimeout: timeout.default(60).meta({ description: 'seconds to receive a request' }),
+  sendtimeout: timeout.default(60).meta({ description: 'seconds to send a reply' }),
+  connectimeout: timeout
+    .default(30)
+    .meta({ description: 'seconds to connect to the dispatcher and to the mail relay' }),
+  chroot: fromZero.default(0).meta({ description: 'not 0: rootdir becomes the root directory' }),
+  sendmessages: fromZero.default(1).meta({ description: '0: no mail; also spelt `sendmessage`' }),
+  scanuser: text.optional().meta({ description: 'user name sent to the dispatcher' }),
+  scanpass: text.optional().meta({ description: 'password sent to the dispatcher' }),
+  debuglevel: fromZero
+    .default(40)
+    .meta({ description: 'how much is logged: 10 critical, 40 notices, 50 requests, 80 the exchange' }),
+  urldb: text.default('base/url.db').meta({ description: 'documents; also spelt `urlsdb`' }),
+  srvdb: text.default('base/srv.db').meta({ description: 'servers' }),
+  refdb: text.default('base/refs.db').meta({ description: 'links' }),
+  hubsdir: text.default('base/hubs').meta({ description: 'directory of `hubsdb`' }),
+  hubsdb: text.default('hubs.db').meta({ description: 'links turned round, below `hubsdir`' }),
+});
+
+/** The parameters of a references server and what a file may say (R-62 to R-65); `describe()` gives the table's rows. */
+export const REFERER_VARIABLES = new VariableTable(schema, 'last');
+
+type Values = z.output<typeof schema>;
+
+/** A checked `referer.cf`. Names of files are absolute; times are seconds. */
+export interface RefererConfig extends Values {
+  readonly progname: string;
+}
+
+/** R-49: what a running server keeps until its next start. */
+const BOUND_AT_START: readonly (keyof RefererConfig)[] = [
+  'refererport',
+  'referername',
+  'rootdir',
+  'chroot',
+  'user',
+  'group',
+];
+
+/** Section 11, contradictions 2 and 3: two parameters have two spellings. */
+const OTHER_SPELLINGS: ReadonlyMap<string, string> = new Map([
+  ['sendmessage', 'sendmessages'],
+  ['urlsdb', 'urldb'],
+]);
+
+/** Parameters that name files: relative ones are below `rootdir`. */
+const FILE_NAMES = [
+  'tmpdir',
+  'logfile',
+  'pidfile',
+  'allowdb',
+  'pwfile',
+  'urldb',
+  'srvdb',
+  'refdb',
+  'hubsdir',
+] as const;
+
+/** What the surroundings of the program decide. */
+export interface RefererDefaults {
+  /** Name by which the program was started: `progname` where the file gives none. */
+  readonly progname: string;
+  /** Takes the place of the file's `rootdir`: R-56, below a changed root that is `/`. */
+  readonly rootdir?: string;
+}
+
+/**
+ * Reads a `referer.cf` (R-62 to R-65). Nothing of the file is looked at but its text.
+ *
+ * @returns warnings for what is skipped: unknown names, repeated ones, lines without `=`
+ * @throws ConfigError at the first number that is none of its range; its text never shows a value
+ */
+export function parseRefererConf(
+  content: string,
+  file: string,
+  defaults: RefererDefaults,
+): { readonly config: RefererConfig; readonly warnings: readonly ConfigError[] } {
+  const { assignments, problems } = readAssignments(content, file);
+  const { values, warnings } = REFERER_VARIABLES.read(assignments, file);
+  const rootdir = defaults.rootdir ?? values.rootdir;
+  const config: RefererConfig = { ...values, rootdir, progname: values.progname ?? defaults.progname };
+  for (const name of FILE_NAMES) config[name] = joinPath(rootdir, values[name]);
+  config.hubsdb = joinPath(config.hubsdir, values.hubsdb);
+  const all = [...problems, ...warnings].sort((a, b) => a.line - b.line);
+  return { config, warnings: all };
+}
+
+/**
+ * R-49: a configuration that was read again, but for what is bound at the start.
+ *
+ * @returns also the names of the parameters whose new values wait for the next start
+ */
+export function rereadRefererConf(
+  running: RefererConfig,
+  read: RefererConfig,
+): { readonly config: RefererConfig; readonly waiting: readonly string[] } {
+  const waiting = BOUND_AT_START.filter((name) => running[name] !== read[name]);
+  const { refererport, referername, rootdir, chroot, user, group } = running;
+  return { config: { ...read, refererport, referername, rootdir, chroot, user, group }, waiting };
+}
+
+function readAssignments(
+  content: string,
+  file: string,
+): { readonly assignments: Assignment[]; readonly problems: ConfigError[] } {
+  const assignments: Assignment[] = [];
+  const problems: ConfigError[] = [];
+  let line = 0;
+  for (const physical of content.replace(/^\ufeff/, '').split('\n')) {
+    line += 1;
+    // R-63: there is no quoting, so the first `#` begins a comment wherever it stands.
+    const said = trimBlanks(physical.replace(/\r$/, '').replace(/#.*$/s, ''));
+    if (said === '') continue;
+    const equals = said.indexOf('=');
+    const name = trimBlanks(equals < 0 ? said : said.slice(0, equals));
+    if (equals < 0) {
+      // The text may be a password whose `=` was forgotten: it is not shown.
+      problems.push(new ConfigError(file, line, '', 'skipped: there is no "="'));
+    } else if (!/^\w+$/.test(name)) {
+      problems.push(new ConfigError(file, line, '', 'skipped: a name of letters, digits and "_" is wanted'));
+    } else {
+      const value = trimBlanks(said.slice(equals + 1));
+      assignments.push({ name: OTHER_SPELLINGS.get(name.toLowerCase()) ?? name, value, line });
+    }
+  }
+  return { assignments, problems };
+}
+
+/** Without spaces and tabs at both ends; other white space is part of a value. */
+function trimBlanks(said: string): string {
+  return said.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
+}

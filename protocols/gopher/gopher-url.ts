@@ -1,0 +1,77 @@
+import { UsageError } from '../errors.js';
+import { canonicalUrl } from '../urls/index.js';
+import type { GopherItem } from './menu-decoder.js';
+
+/** G-55: what a Gopher URL asks for. Strings of bytes: one UTF-16 unit from 0 to 255 for each. */
+export interface GopherAddress {
+  readonly host: string;
+  readonly port: number;
+  /** One character; `1` when the URL has no path. */
+  readonly type: string;
+  readonly selector: string;
+  /** What stands behind the first tab: the words of a search. */
+  readonly search: string | undefined;
+  /** What stands behind the second tab: a Gopher+ request. */
+  readonly plus: string | undefined;
+}
+
+export const GOPHER_PORT = 70;
+
+/**
+ * Takes a canonical `gopher:` URL apart (RFC 4266): `gopher://host:port/TSELECTOR%09SEARCH%09PLUS`.
+ * @throws UsageError when it is none, or asks for bytes that would end the request line
+ */
+export function parseGopherUrl(url: string): GopherAddress {
+  const match = /^gopher:\/\/(?:[^/?@]*@)?(\[[^\]]*\]|[^/?:]+)(?::(\d{1,5}))?(?:\/(.*))?$/s.exec(url);
+  if (match === null) throw new UsageError('not a canonical gopher URL');
+  const [, host = '', port = String(GOPHER_PORT), path = ''] = match;
+  const bytes = unescapeBytes(path);
+  if (/[\r\n\0]/.test(bytes)) throw new UsageError('a Gopher selector cannot hold line ends');
+  const [selector = '', search, plus] = bytes.slice(1).split('\t');
+  return {
+    host: host.replace(/^\[|\]$/g, ''),
+    port: Number(port),
+    type: bytes[0] ?? '1',
+    selector,
+    search,
+    plus,
+  };
+}
+
+/** The request line for an address. */
+export function encodeGopherRequest({ selector, search, plus }: GopherAddress): Uint8Array {
+  const fields = plus === undefined ? [selector, search] : [selector, search ?? '', plus];
+  const line = `${fields.filter((field) => field !== undefined).join('\t')}\r\n`;
+  return Uint8Array.from(line, (character) => character.charCodeAt(0));
+}
+
+/**
+ * The canonical URL of a menu's item.
+ * @returns `undefined` for lines that lead nowhere (text for people, errors); a search without words is an address
+ */
+export function gopherItemUrl(item: GopherItem): string | undefined {
+  if (item.type === 'i' || item.type === '3') return undefined;
+  // A convention of the later servers: a link to the Web.
+  const web = /^\/?URL:(.+)$/is.exec(item.selector);
+  if (web !== null) return canonicalUrl(escapeBytes(web[1]!, /[^!-~]/g));
+  if (item.host === '' || item.port === 0) return undefined;
+  const host = item.host.includes(':') ? `[${item.host}]` : item.host;
+  if (item.type === '8' || item.type === 'T') return canonicalUrl(`telnet://${host}:${item.port}/`);
+  // A selector is no path: with its slashes escaped the canonical form takes no dots for steps up.
+  const hasSteps = /(^|\/)\.{1,2}(\/|$)/.test(item.selector);
+  const selector = escapeBytes(item.selector, hasSteps ? /[^\w\-.]/g : /[^\w\-.*=&+,:;@$!()/]/g);
+  return canonicalUrl(`gopher://${host}:${item.port}/${escapeBytes(item.type, /[^\w+]/g)}${selector}`);
+}
+
+function unescapeBytes(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+}
+
+function escapeBytes(bytes: string, illegal: RegExp): string {
+  return bytes.replace(
+    illegal,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}

@@ -1,0 +1,68 @@
+/** One line of an overview (RFC 3977 8.3): what a group's listing shows of an article. */
+export interface OverviewLine {
+  readonly number: number;
+  readonly subject: string;
+  readonly from: string;
+  readonly date: string;
+  /** With its angle brackets. */
+  readonly messageId: string;
+}
+
+/** @returns `undefined` for a line that names no article */
+export function parseOverviewLine(line: string): OverviewLine | undefined {
+  const [number = '', subject = '', from = '', date = '', messageId = ''] = line.split('\t');
+  if (!/^\d{1,15}$/.test(number) || !/^<[^\s<>]+>$/.test(messageId)) return undefined;
+  return { number: Number(number), subject, from, date, messageId };
+}
+
+/** What GROUP says (RFC 3977 6.1.1): how many articles, and the numbers they lie between. */
+export interface GroupStatus {
+  readonly count: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** @param text of the status line behind its code: `count low high name` */
+export function parseGroupStatus(text: string): GroupStatus | undefined {
+  const match = /^\s*(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})/.exec(text);
+  return match === null
+    ? undefined
+    : { count: Number(match[1]), low: Number(match[2]), high: Number(match[3]) };
+}
+
+/** The name in a line of LIST ACTIVE (`name high low status`); `undefined` when there is none. */
+export function parseActiveLine(line: string): string | undefined {
+  return /^([^\s]+)\s+\d+\s+\d+\s+\S/.exec(line)?.[1];
+}
+
+/** `YYYYMMDD HHMMSS GMT`, as NEWNEWS wants a time. */
+export function nntpTime(seconds: number): string {
+  const digits = new Date(seconds * 1000).toISOString().replace(/[-:]/g, '');
+  return `${digits.slice(0, 8)} ${digits.slice(9, 15)} GMT`;
+}
+
+/** Cuts text that comes in pieces into lines; a line longer than `maxBytes` is left out. */
+export class LineCutter {
+  readonly #maxBytes: number;
+  #rest = '';
+  #skipping = false;
+
+  constructor(maxBytes = 65_536) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @param text one UTF-16 unit a byte */
+  push(text: string): string[] {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop()!;
+    if (this.#skipping && lines.length > 0) {
+      lines.shift();
+      this.#skipping = false;
+    }
+    if (this.#skipping || this.#rest.length > this.#maxBytes) {
+      this.#rest = '';
+      this.#skipping = true;
+    }
+    return lines.filter((line) => line.length <= this.#maxBytes).map((line) => line.replace(/\r$/, ''));
+  }
+}

@@ -1,0 +1,102 @@
+import { UsageError } from '../errors.js';
+
+/** What a `news:` or `nntp:` URL names. */
+export type NewsTarget =
+  /** All groups, or those that fit a pattern such as `comp.*`. */
+  | { readonly kind: 'groups'; readonly pattern: string }
+  | { readonly kind: 'group'; readonly group: string }
+  /** By number within a group, as only one server counts it. */
+  | { readonly kind: 'number'; readonly group: string; readonly number: number }
+  /** By message-id without its angle brackets. */
+  | { readonly kind: 'message'; readonly id: string };
+
+export interface NewsAddress {
+  /** Absent: the site's server (G-70). */
+  readonly host: string | undefined;
+  readonly port: number;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly target: NewsTarget;
+}
+
+export const NNTP_PORT = 119;
+
+const AUTHORITY = /^(?:([^/?@]*)@)?(\[[^\]]*\]|[^/?:]*)(?::(\d{1,5}))?(?:\/(.*))?$/s;
+
+/**
+ * Takes a canonical `news:` or `nntp:` URL apart (RFC 5538, G-55, G-70): `news:GROUP`, `news:ID`, `news:*`, both with
+ * `//host[:port]/`, and `nntp://host[:port]/GROUP[/NUMBER]`.
+ * @throws UsageError when it is none, or names something that would break a command line
+ */
+export function parseNewsUrl(url: string): NewsAddress {
+  const match = /^(news|nntp):(\/\/)?(.*)$/s.exec(url);
+  if (match === null) throw new UsageError('not a canonical news URL');
+  const [, scheme, slashes, rest = ''] = match;
+  if (slashes === undefined) {
+    const nowhere = { host: undefined, port: NNTP_PORT, user: undefined, password: undefined };
+    return { ...nowhere, target: parseTarget(rest, scheme === 'nntp') };
+  }
+  const parts = AUTHORITY.exec(rest);
+  if (parts === null) throw new UsageError('not a canonical news URL');
+  const [, userInfo, host = '', port = String(NNTP_PORT), path = ''] = parts;
+  const [user, password] = (userInfo ?? '').split(/:(.*)/s);
+  return {
+    host: host === '' ? undefined : host.replace(/^\[|\]$/g, ''),
+    port: Number(port),
+    user: userInfo === undefined ? undefined : safe(user ?? ''),
+    password: password === undefined ? undefined : safe(password),
+    target: parseTarget(path, scheme === 'nntp'),
+  };
+}
+
+function parseTarget(path: string, numbers: boolean): NewsTarget {
+  const name = safe(path);
+  if (name === '' || /[*?]/.test(name)) return { kind: 'groups', pattern: name === '' ? '*' : word(name) };
+  if (!numbers && name.includes('@')) return { kind: 'message', id: messageId(name) };
+  const numbered = numbers ? /^([^/]+)\/(\d{1,15})$/.exec(name) : null;
+  if (numbered !== null) return { kind: 'number', group: word(numbered[1]!), number: Number(numbered[2]) };
+  return { kind: 'group', group: word(name.replace(/\/$/, '')) };
+}
+
+function word(name: string): string {
+  if (name === '' || /[\s/]/.test(name)) throw new UsageError('not the name of a newsgroup or article');
+  return name;
+}
+
+function messageId(name: string): string {
+  const id = name.replace(/^<|>$/g, '');
+  if (/[\s<>]/.test(id)) throw new UsageError('not a message-id');
+  return id;
+}
+
+function safe(escaped: string): string {
+  let text = escaped;
+  try {
+    text = decodeURIComponent(escaped);
+  } catch {
+    // A stray percent sign stands for itself.
+  }
+  if (/[\r\n\0]/.test(text)) throw new UsageError('a news URL cannot hold line ends');
+  return text;
+}
+
+/** The URL of one of a group's articles, in the manner of the group's own URL: by number for `nntp:`, else by message-id. */
+export function articleUrl(groupUrl: string, article: { number: number; messageId: string }): string {
+  if (groupUrl.startsWith('nntp:')) return `${groupUrl.replace(/\/$/, '')}/${article.number}`;
+  const id = escapeName(article.messageId.replace(/^<|>$/g, ''));
+  return `${baseOf(groupUrl)}${id}`;
+}
+
+/** The URL of a group in a list of groups. */
+export function groupUrl(listUrl: string, group: string): string {
+  return `${baseOf(listUrl)}${escapeName(group)}`;
+}
+
+function baseOf(url: string): string {
+  const authority = /^(?:news|nntp):\/\/[^/]*/.exec(url)?.[0];
+  return authority === undefined ? 'news:' : `${authority}/`;
+}
+
+function escapeName(name: string): string {
+  return name.replace(/[^\w$@.+\-!&=:'()*,;]/gu, encodeURIComponent);
+}

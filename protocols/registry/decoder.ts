@@ -1,0 +1,164 @@
+import { UsageError } from '../errors.js';
+import {
+  dataBytesOf,
+  FILE_HEADER_BYTES,
+  RECORD_HEADER_BYTES,
+  type RecordState,
+  type RegistryFormat,
+  registryFormat,
+  stateOf,
+} from './format.js';
+import { decodeRecordHeader, decodeRegistryHeader, hex, type RegistryHeader } from './header.js';
+
+/** How to read a Registry. */
+export interface RegistryDecoderOptions extends Partial<RegistryFormat> {
+  /** Bytes of one record's data; a larger size is damage, since nothing says that it is true. Default 16 MiB. */
+  readonly maxRecordBytes?: number;
+  /** Where in the file the input begins, bytes: 0, or the start of a record. Default 0. */
+  readonly start?: number;
+}
+
+/** A record as it stands in the file; `decodeRecordData` reads its data. */
+export interface RawRecord {
+  readonly kind: 'record';
+  /** Of the record's size field, bytes from the start of the file. */
+  readonly offset: number;
+  readonly flag: number;
+  readonly state: RecordState;
+  /** A view of the chunk it came in, or a copy: copy what you keep. */
+  readonly data: Uint8Array;
+}
+
+/** Where reading stopped (REG-15). */
+export interface RegistryDamage {
+  readonly kind: 'damage';
+  readonly rule: string;
+  readonly offset: number;
+  readonly message: string;
+  /** The file ends within a record that may have been well so far (REG-29). */
+  readonly cut: boolean;
+}
+
+/** What {@link RegistryDecoder} finds. After a damage nothing comes. */
+export type RegistryItem = ({ readonly kind: 'header' } & RegistryHeader) | RawRecord | RegistryDamage;
+
+export const DEFAULT_MAX_RECORD_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads a Registry that comes in chunks of any size, under one reading of the size field (REG-11). It never throws for what
+ * the file holds: a damage is its last item. What it holds on to is at most one record.
+ */
+export class RegistryDecoder {
+  readonly #format: RegistryFormat;
+  readonly #maxRecordBytes: number;
+  /** Bytes that are not decoded yet; together they are less than a record. */
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  /** Of the first byte that is not decoded. */
+  #offset = 0;
+  /** Bytes that the next step needs. */
+  #wanted = FILE_HEADER_BYTES;
+  #stopped = false;
+  #ended = false;
+
+  /** @throws UsageError a constant or limit out of its range. */
+  constructor(options: RegistryDecoderOptions = {}) {
+    this.#format = registryFormat(options);
+    this.#maxRecordBytes = options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES;
+    if (!Number.isSafeInteger(this.#maxRecordBytes) || this.#maxRecordBytes < 1) {
+      throw new UsageError(`maxRecordBytes must be a positive whole number, not ${this.#maxRecordBytes}`);
+    }
+    this.#offset = options.start ?? 0;
+    if (this.#offset > 0) this.#wanted = RECORD_HEADER_BYTES;
+  }
+
+  /** The items that are complete with this chunk. @throws UsageError after {@link end}. */
+  push(chunk: Uint8Array): RegistryItem[] {
+    if (this.#ended) throw new UsageError('push after end');
+    if (this.#stopped || chunk.length === 0) return [];
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (this.#heldBytes < this.#wanted) return [];
+    const bytes = this.#held.length === 1 ? chunk : concat(this.#held, this.#heldBytes);
+    const items: RegistryItem[] = [];
+    let at = 0;
+    while (!this.#stopped && bytes.length - at >= this.#wanted) {
+      const taken = this.#step(bytes, at, items);
+      at += taken;
+      this.#offset += taken;
+    }
+    this.#held = at === bytes.length ? [] : [bytes.subarray(at)];
+    this.#heldBytes = bytes.length - at;
+    return items;
+  }
+
+  /** No more input: the damage of a file that ends too early (REG-29), or nothing. */
+  end(): RegistryItem[] {
+    if (this.#ended) throw new UsageError('end after end');
+    this.#ended = true;
+    if (this.#stopped || (this.#heldBytes === 0 && this.#offset > 0)) return [];
+    if (this.#offset === 0) {
+      const message = `the Registry's header has ${this.#heldBytes} of ${FILE_HEADER_BYTES} bytes`;
+      return [{ kind: 'damage', rule: 'REG-5', offset: this.#heldBytes, message, cut: true }];
+    }
+    const message = `the last record is cut off after ${this.#heldBytes} bytes`;
+    return [{ kind: 'damage', rule: 'REG-29', offset: this.#offset, message, cut: true }];
+  }
+
+  /** Decodes one thing at `at`, where {@link #wanted} bytes are; returns how many of them are done with. */
+  #step(bytes: Uint8Array, at: number, items: RegistryItem[]): number {
+    if (this.#offset === 0) {
+      const start = bytes.subarray(at, at + FILE_HEADER_BYTES);
+      const magic = decodeRecordHeader(start).size;
+      if (magic !== this.#format.fileMagic) {
+        const message = `not a Registry: it begins with ${hex(magic)}, not ${hex(this.#format.fileMagic)}`;
+        return this.#stop(items, 'REG-8', message);
+      }
+      items.push({ kind: 'header', ...decodeRegistryHeader(start, this.#format) });
+      this.#wanted = RECORD_HEADER_BYTES;
+      return FILE_HEADER_BYTES;
+    }
+    const { size, magic, flag } = decodeRecordHeader(bytes, at);
+    if (magic !== this.#format.recordMagic) {
+      return this.#stop(items, 'REG-15', `a record's magic number is ${hex(magic)}`);
+    }
+    const dataBytes = dataBytesOf(size, this.#format.reading);
+    if (dataBytes < 0) {
+      return this.#stop(
+        items,
+        'REG-11',
+        `no record has size ${size} under reading (${this.#format.reading})`,
+      );
+    }
+    if (dataBytes > this.#maxRecordBytes) {
+      const message = `a record of ${dataBytes} bytes is longer than the limit of ${this.#maxRecordBytes}`;
+      return this.#stop(items, 'REG-11', message);
+    }
+    const length = RECORD_HEADER_BYTES + dataBytes;
+    if (bytes.length - at < length) {
+      this.#wanted = length;
+      return 0;
+    }
+    const data = bytes.subarray(at + RECORD_HEADER_BYTES, at + length);
+    items.push({ kind: 'record', offset: this.#offset, flag, state: stateOf(flag, this.#format), data });
+    this.#wanted = RECORD_HEADER_BYTES;
+    return length;
+  }
+
+  #stop(items: RegistryItem[], rule: string, message: string): number {
+    this.#stopped = true;
+    this.#held = [];
+    items.push({ kind: 'damage', rule, offset: this.#offset, message, cut: false });
+    return 0;
+  }
+}
+
+function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}

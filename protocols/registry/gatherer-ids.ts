@@ -1,0 +1,82 @@
+import { ProtocolError, UsageError } from '../errors.js';
+import { U32_MAX } from './format.js';
+
+/** Who gathered: what version 2 of the Registry has a number for (REG-50). */
+export interface GathererTriple {
+  readonly name: string;
+  readonly host: string;
+  readonly version: string;
+}
+
+/** REG-50: the fields of a line and the lines cannot be told apart when a value has these. */
+const BORDERS = /[\t\r\n]/;
+
+/** The content of `admin/Gatherer-Ids` (REG-50): id, name, host, version, separated by tabs, ids from 1. */
+export class GathererIds {
+  readonly #byId = new Map<number, GathererTriple>();
+  readonly #ids = new Map<string, number>();
+  #next = 1;
+
+  /**
+   * A last line without newline is an append that was cut off, and is left out.
+   *
+   * @throws ProtocolError REG-50: a line that is none, or an id twice.
+   */
+  static parse(text: string): GathererIds {
+    const ids = new GathererIds();
+    let offset = 0;
+    for (const line of text.split('\n').slice(0, -1)) {
+      const [id = '', name, host, version, ...more] = line.replace(/\r$/, '').split('\t');
+      const wrong =
+        !/^[1-9]\d{0,9}$/.test(id) || Number(id) > U32_MAX || version === undefined || more.length > 0;
+      if (wrong || ids.#byId.has(Number(id))) {
+        const message = 'a line of Gatherer-Ids is not an id of its own, name, host and version';
+        throw new ProtocolError(message, { protocol: 'registry', rule: 'REG-50', offset });
+      }
+      ids.#set(Number(id), { name: name ?? '', host: host ?? '', version });
+      offset += line.length + 1;
+    }
+    return ids;
+  }
+
+  get(id: number): GathererTriple | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The Gatherer's id; a new one gets the next. @throws UsageError a tab or newline in a value, or all ids are used up. */
+  idOf(gatherer: GathererTriple): number {
+    const known = this.#ids.get(keyOf(gatherer));
+    if (known !== undefined) return known;
+    const bad = Object.values(gatherer).find((value) => BORDERS.test(value));
+    if (bad !== undefined) {
+      throw new UsageError(`Gatherer-Ids cannot hold ${JSON.stringify(bad)}: a tab or newline (REG-50)`);
+    }
+    if (this.#next > U32_MAX) throw new UsageError('all Gatherer ids are used up (REG-2)');
+    const id = this.#next;
+    this.#set(id, gatherer);
+    return id;
+  }
+
+  /** The whole file, in the order in which the ids came; written again it only ever gets longer (REG-50). */
+  format(): string {
+    return [...this.#byId]
+      .map(([id, { name, host, version }]) => `${id}\t${name}\t${host}\t${version}\n`)
+      .join('');
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  #set(id: number, gatherer: GathererTriple): void {
+    this.#byId.set(id, gatherer);
+    const key = keyOf(gatherer);
+    if (!this.#ids.has(key)) this.#ids.set(key, id);
+    this.#next = Math.max(this.#next, id + 1);
+  }
+}
+
+/** The values as parsed have no tab; one that has is refused before it is kept. */
+function keyOf({ name, host, version }: GathererTriple): string {
+  return JSON.stringify([name, host, version]);
+}

@@ -1,0 +1,93 @@
+import { ProtocolError, UsageError } from '../errors.js';
+import {
+  FILE_HEADER_BYTES,
+  isU32,
+  RECORD_HEADER_BYTES,
+  type RegistryFormat,
+  type RegistryReading,
+  sizeFieldOf,
+  U32_MAX,
+} from './format.js';
+
+/** How many records a Registry has. A record of an unknown flag is in `records` alone (REG-14). */
+export interface RegistryCounts {
+  readonly records: number;
+  readonly deleted: number;
+  readonly valid: number;
+}
+
+/** REG-5. */
+export interface RegistryHeader extends RegistryCounts {
+  readonly version: number;
+}
+
+/** The 20 bytes at the start of the file (REG-5). @throws UsageError a number that is no u32. */
+export function encodeRegistryHeader(header: RegistryHeader, format: RegistryFormat): Uint8Array {
+  const numbers = [format.fileMagic, header.version, header.records, header.deleted, header.valid];
+  const bytes = new Uint8Array(FILE_HEADER_BYTES);
+  const view = viewOf(bytes);
+  numbers.forEach((number, i) => {
+    if (!isU32(number)) throw new UsageError(`a Registry's header cannot hold ${number} (REG-2)`);
+    view.setUint32(4 * i, number);
+  });
+  return bytes;
+}
+
+/** @throws ProtocolError REG-5: fewer than 20 bytes; REG-8: another magic number. */
+export function decodeRegistryHeader(bytes: Uint8Array, format: RegistryFormat): RegistryHeader {
+  if (bytes.length < FILE_HEADER_BYTES) {
+    const message = `the Registry's header has ${bytes.length} of ${FILE_HEADER_BYTES} bytes`;
+    throw new ProtocolError(message, { protocol: 'registry', rule: 'REG-5', offset: bytes.length });
+  }
+  const view = viewOf(bytes);
+  if (view.getUint32(0) !== format.fileMagic) {
+    const message = `not a Registry: it begins with ${hex(view.getUint32(0))}, not ${hex(format.fileMagic)}`;
+    throw new ProtocolError(message, { protocol: 'registry', rule: 'REG-8', offset: 0 });
+  }
+  return {
+    version: view.getUint32(4),
+    records: view.getUint32(8),
+    deleted: view.getUint32(12),
+    valid: view.getUint32(16),
+  };
+}
+
+/** REG-11. */
+export interface RecordHeader {
+  /** As it stands in the file; {@link dataBytesOf} reads it. */
+  readonly size: number;
+  readonly magic: number;
+  readonly flag: number;
+}
+
+/** The 12 bytes before `dataBytes` bytes of data. @throws UsageError the data are too long for a u32 (REG-2). */
+export function encodeRecordHeader(
+  dataBytes: number,
+  flag: number,
+  format: RegistryFormat,
+  reading: RegistryReading = format.reading,
+): Uint8Array {
+  const size = sizeFieldOf(dataBytes, reading);
+  if (size > U32_MAX) throw new UsageError(`a record of ${dataBytes} bytes is too long (REG-2)`);
+  const bytes = new Uint8Array(RECORD_HEADER_BYTES);
+  const view = viewOf(bytes);
+  view.setUint32(0, size);
+  view.setUint32(4, format.recordMagic);
+  view.setUint32(8, flag);
+  return bytes;
+}
+
+/** `bytes` holds at least 12 bytes from `at` on. */
+export function decodeRecordHeader(bytes: Uint8Array, at = 0): RecordHeader {
+  const view = viewOf(bytes);
+  return { size: view.getUint32(at), magic: view.getUint32(at + 4), flag: view.getUint32(at + 8) };
+}
+
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** A magic number as people compare it. */
+export function hex(number: number): string {
+  return `0x${number.toString(16).padStart(8, '0')}`;
+}

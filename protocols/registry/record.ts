@@ -1,0 +1,174 @@
+import { ProtocolError, UsageError } from '../errors.js';
+import type { UnixSeconds } from '../time.js';
+import { clampU32, isU32, type RegistryFormat, U32_MAX } from './format.js';
+import { encodeRecordHeader, viewOf } from './header.js';
+
+/** REG-9: what may stand in a file's header. */
+export type RegistryVersion = 1 | 2;
+
+/** Who gathered the object: three texts in version 1, in version 2 a number that `admin/Gatherer-Ids` explains (REG-50). */
+export type RecordGatherer =
+  | { readonly name: Uint8Array; readonly host: Uint8Array; readonly version: Uint8Array }
+  | { readonly id: number };
+
+/** One record of a Registry (REG-50 and the tables of section 3.2). Texts are the bytes as received (REG-4). */
+export interface RegistryRecord {
+  readonly oid: number;
+  readonly url: Uint8Array;
+  readonly gatherer: RecordGatherer;
+  /** Empty: none. */
+  readonly md5: Uint8Array;
+  /** Empty: none. */
+  readonly description: Uint8Array;
+  readonly updateTime: UnixSeconds;
+  readonly lastModificationTime: UnixSeconds;
+  /** Seconds after the Update-Time (REG-18, REG-19). */
+  readonly refreshRate: number;
+  /** Seconds after the Update-Time (REG-18, REG-19). */
+  readonly timeToLive: number;
+  /** REG-21: what follows the last number. */
+  readonly rest: Uint8Array;
+}
+
+/** REG-7: how many text fields and number fields a record has. */
+export const FIELDS: Readonly<Record<RegistryVersion, { readonly texts: number; readonly numbers: number }>> =
+  {
+    1: { texts: 6, numbers: 5 },
+    2: { texts: 3, numbers: 6 },
+  };
+
+export function isRegistryVersion(version: number): version is RegistryVersion {
+  return version === 1 || version === 2;
+}
+
+/**
+ * The data of a record, without its header (REG-3, REG-21, REG-22).
+ *
+ * @throws UsageError a Gatherer of the other version's kind, or an OID or id that is no u32.
+ */
+export function encodeRecordData(record: RegistryRecord, version: RegistryVersion): Uint8Array {
+  const { url, md5, description, gatherer, rest } = record;
+  const numbers = [
+    record.oid,
+    ...('id' in gatherer ? [gatherer.id] : []),
+    clampU32(record.updateTime),
+    clampU32(record.lastModificationTime),
+    clampU32(record.refreshRate),
+    clampU32(record.timeToLive),
+  ];
+  const wanted = version === 2 ? 'an id' : 'a name, host and version';
+  if ('id' in gatherer !== (version === 2)) {
+    throw new UsageError(`a record of version ${version} has its Gatherer as ${wanted} (REG-50)`);
+  }
+  const texts =
+    'id' in gatherer
+      ? [url, md5, description]
+      : [url, gatherer.name, gatherer.host, gatherer.version, md5, description];
+  return join(texts, numbers, rest);
+}
+
+function join(texts: readonly Uint8Array[], numbers: readonly number[], rest: Uint8Array): Uint8Array {
+  const length = texts.reduce((sum, text) => sum + 4 + text.length, 4 * numbers.length + rest.length);
+  if (length > U32_MAX) throw new UsageError(`a record of ${length} bytes is too long (REG-2)`);
+  const bytes = new Uint8Array(length);
+  const view = viewOf(bytes);
+  let at = 0;
+  for (const text of texts) {
+    view.setUint32(at, text.length);
+    bytes.set(text, at + 4);
+    at += 4 + text.length;
+  }
+  for (const number of numbers) {
+    if (!isU32(number)) throw new UsageError(`a Registry's record cannot hold ${number} (REG-2)`);
+    view.setUint32(at, number);
+    at += 4;
+  }
+  bytes.set(rest, at);
+  return bytes;
+}
+
+/** A whole record, header included, as it is appended (REG-11). */
+export function encodeRegistryRecord(
+  record: RegistryRecord,
+  version: RegistryVersion,
+  format: RegistryFormat,
+  flag: number = format.validFlag,
+): Uint8Array {
+  const data = encodeRecordData(record, version);
+  const head = encodeRecordHeader(data.length, flag, format);
+  const bytes = new Uint8Array(head.length + data.length);
+  bytes.set(head);
+  bytes.set(data, head.length);
+  return bytes;
+}
+
+/**
+ * The record in `data`; its texts are views.
+ *
+ * @param offset of `data` in the file, for errors.
+ * @throws ProtocolError REG-21: the data are too short for their version.
+ */
+export function decodeRecordData(data: Uint8Array, version: RegistryVersion, offset = 0): RegistryRecord {
+  const { texts: textCount, numbers: numberCount } = FIELDS[version];
+  const view = viewOf(data);
+  const texts: Uint8Array[] = [];
+  const numbers: number[] = [];
+  let at = 0;
+  const need = (bytes: number, what: string): void => {
+    if (bytes > data.length - at) {
+      const message = `a record of ${data.length} bytes ends within ${what}`;
+      throw new ProtocolError(message, { protocol: 'registry', rule: 'REG-21', offset: offset + at });
+    }
+  };
+  for (let i = 0; i < textCount; i++) {
+    need(4, `the length of text ${i + 1}`);
+    const length = view.getUint32(at);
+    at += 4;
+    need(length, `text ${i + 1}, which has ${length} bytes`);
+    texts.push(data.subarray(at, at + length));
+    at += length;
+  }
+  need(4 * numberCount, `its ${numberCount} numbers`);
+  for (let i = 0; i < numberCount; i++, at += 4) numbers.push(view.getUint32(at));
+  return assembled(texts, numbers, version, data.subarray(at));
+}
+
+function assembled(
+  texts: readonly Uint8Array[],
+  numbers: readonly number[],
+  version: RegistryVersion,
+  rest: Uint8Array,
+): RegistryRecord {
+  if (version === 1) {
+    const [url, name, host, gathererVersion, md5, description] = texts as Texts6;
+    const [oid, updateTime, lastModificationTime, refreshRate, timeToLive] = numbers as Numbers5;
+    const gatherer = { name, host, version: gathererVersion };
+    const times = { updateTime, lastModificationTime, refreshRate, timeToLive };
+    return { oid, url, gatherer, md5, description, ...times, rest };
+  }
+  const [url, md5, description] = texts as Texts3;
+  const [oid, id, updateTime, lastModificationTime, refreshRate, timeToLive] = numbers as Numbers6;
+  const times = { updateTime, lastModificationTime, refreshRate, timeToLive };
+  return { oid, url, gatherer: { id }, md5, description, ...times, rest };
+}
+
+type Texts3 = [Uint8Array, Uint8Array, Uint8Array];
+type Texts6 = [...Texts3, ...Texts3];
+type Numbers5 = [number, number, number, number, number];
+type Numbers6 = [...Numbers5, number];
+
+/** The mandatory fields that are empty (REG-39 and the table of section 3.2). */
+export function emptyFields(record: RegistryRecord): string[] {
+  const { gatherer } = record;
+  const fields: readonly (readonly [string, number])[] = [
+    ['URL', record.url.length],
+    ...('id' in gatherer
+      ? ([['Gatherer id', gatherer.id]] as const)
+      : ([
+          ['Gatherer-Name', gatherer.name.length],
+          ['Gatherer-Host', gatherer.host.length],
+          ['Gatherer-Version', gatherer.version.length],
+        ] as const)),
+  ];
+  return fields.filter(([, length]) => length === 0).map(([name]) => name);
+}

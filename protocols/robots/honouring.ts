@@ -1,0 +1,140 @@
+import { UsageError } from '../errors.js';
+import { type RobotsDecision, RobotsTxt } from './robots-txt.js';
+
+/**
+ * CRAWL-13.4: the five ways to honour a robots.txt, and RFC 9309 as the sixth (CRAWL-13.9).
+ * - `classic`: the first group, in file order, whose name is part of our User-Agent; else `*`
+ * - `ignore`: everything is allowed
+ * - `custom`: the operator's text in place of the site's
+ * - `most-favored`: allowed if any agent that the file names is
+ * - `most-favored-set`: allowed if any agent of the operator's set is
+ * - `rfc9309`: all groups that name one of our products; else `*`
+ */
+export const ROBOTS_POLICIES = [
+  'classic',
+  'ignore',
+  'custom',
+  'most-favored',
+  'most-favored-set',
+  'rfc9309',
+] as const;
+
+export type RobotsPolicyName = (typeof ROBOTS_POLICIES)[number];
+
+export interface RobotsPolicyOptions {
+  readonly policy: RobotsPolicyName;
+  /** The User-Agent header that we send. */
+  readonly userAgent: string;
+  /** `custom`: what holds instead of the site's file. */
+  readonly customRobots?: RobotsTxt;
+  /** `most-favored-set`: the agents of the set. */
+  readonly userAgents?: readonly string[];
+  /** CRAWL-13.5: with the two most-favored policies, fetch as the agent that is allowed. Default false. */
+  readonly masquerade?: boolean;
+}
+
+/** What a policy says of one path. */
+export interface PolicyDecision extends RobotsDecision {
+  /** The name in the file whose group decided; absent when none did. */
+  readonly group?: string;
+  /** The User-Agent to fetch with: ours, or the allowed agent's (CRAWL-13.5). */
+  readonly fetchAs: string;
+}
+
+/** Decides about paths by one of {@link ROBOTS_POLICIES}. Pure; may be used for any number of files. */
+export class RobotsPolicy {
+  readonly #options: RobotsPolicyOptions;
+
+  /** @throws UsageError when the policy lacks what it needs: a text for `custom`, a set for `most-favored-set` */
+  constructor(options: RobotsPolicyOptions) {
+    if (options.policy === 'custom' && options.customRobots === undefined)
+      throw new UsageError('the robots policy custom needs a robots text');
+    if (options.policy === 'most-favored-set' && (options.userAgents ?? []).length === 0)
+      throw new UsageError('the robots policy most-favored-set needs user agents');
+    this.#options = options;
+  }
+
+  /**
+   * @param robots the site's file
+   * @param path path and query in escaped form (CRAWL-13.2.8)
+   */
+  decide(robots: RobotsTxt, path: string): PolicyDecision {
+    const { policy, userAgent, customRobots = RobotsTxt.ALLOW_ALL, userAgents = [] } = this.#options;
+    switch (policy) {
+      case 'ignore':
+        return { allowed: true, fetchAs: userAgent };
+      case 'rfc9309':
+        return { ...robots.allowed(userAgent, path), fetchAs: userAgent };
+      case 'classic':
+        return this.#asAgent(robots, userAgent, path);
+      case 'custom':
+        return this.#asAgent(customRobots, userAgent, path);
+      case 'most-favored':
+        return this.#mostFavored(
+          robots.names.map((name) => ({ ...robots.allowedByName(name, path), group: name, fetchAs: name })),
+        );
+      case 'most-favored-set':
+        return this.#mostFavored(
+          userAgents.map((agent) => ({ ...this.#asAgent(robots, agent, path), fetchAs: agent })),
+        );
+    }
+  }
+
+  /** Seconds of Crawl-delay that the deciding groups ask for; of several agents the shortest. */
+  crawlDelay(robots: RobotsTxt): number | undefined {
+    const { policy, userAgent, customRobots = RobotsTxt.ALLOW_ALL, userAgents = [] } = this.#options;
+    switch (policy) {
+      case 'ignore':
+        return undefined;
+      case 'rfc9309':
+        return robots.crawlDelay(userAgent);
+      case 'classic':
+        return delayOf(robots, userAgent);
+      case 'custom':
+        return delayOf(customRobots, userAgent);
+      case 'most-favored':
+        return shortest(robots.names.map((name) => robots.crawlDelayByName(name)));
+      case 'most-favored-set':
+        return shortest(userAgents.map((agent) => delayOf(robots, agent)));
+    }
+  }
+
+  #asAgent(robots: RobotsTxt, agent: string, path: string): PolicyDecision {
+    const group = groupNameOf(robots, agent);
+    const fetchAs = this.#options.userAgent;
+    return group === undefined
+      ? { allowed: true, fetchAs }
+      : { ...robots.allowedByName(group, path), group, fetchAs };
+  }
+
+  /** The first that is allowed; when none is, what the first says. */
+  #mostFavored(decisions: readonly PolicyDecision[]): PolicyDecision {
+    const { userAgent, masquerade = false } = this.#options;
+    const best = decisions.find(({ allowed }) => allowed) ?? decisions[0];
+    if (best === undefined) return { allowed: true, fetchAs: userAgent };
+    // `*` is nobody's name, and who is refused pretends nothing.
+    const disguised = masquerade && best.allowed && best.fetchAs !== '*';
+    return { ...best, fetchAs: disguised ? best.fetchAs : userAgent };
+  }
+}
+
+/**
+ * CRAWL-13.2.10: the first name in file order that is part of the user agent's text, whatever the case; else `*`;
+ * `undefined` when the file says nothing to this agent.
+ */
+export function groupNameOf(robots: RobotsTxt, userAgent: string): string | undefined {
+  const text = userAgent.toLowerCase();
+  const named = robots.names.find((name) => name !== '*' && text.includes(name));
+  return named ?? (robots.names.includes('*') ? '*' : undefined);
+}
+
+function delayOf(robots: RobotsTxt, userAgent: string): number | undefined {
+  const name = groupNameOf(robots, userAgent);
+  return name === undefined ? undefined : robots.crawlDelayByName(name);
+}
+
+/** The least of the delays; an agent without one has none. */
+function shortest(delays: readonly (number | undefined)[]): number | undefined {
+  if (delays.length === 0 || delays.includes(undefined)) return undefined;
+  return Math.min(...delays.filter((delay) => delay !== undefined));
+}

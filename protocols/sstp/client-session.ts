@@ -1,0 +1,91 @@
+import { type PeerError, ProtocolError, UsageError } from '../errors.js';
+import { SstpDecoder, type SstpDecoderOptions } from './codec.js';
+import { formatHead } from './encoder.js';
+import type { SstpMessage } from './message.js';
+import { codeEntry } from './registry.js';
+import { replyError } from './replies.js';
+
+/** A reply and the code of the request that it answers. */
+export interface SstpReply {
+  readonly requestCode: number;
+  readonly message: SstpMessage;
+}
+
+/**
+ * The client's end of a connection (S-39 to S-42). {@link request} as often as wanted, write what {@link take} gives, push
+ * what arrives: replies come in the order of the requests.
+ */
+export class SstpClientSession {
+  readonly #decoder: SstpDecoder;
+  /** Codes of requests that are not answered; those before `#answered` are. */
+  #codes: number[] = [];
+  #answered = 0;
+  #text = '';
+  #refusal: PeerError | undefined;
+
+  constructor(options: SstpDecoderOptions = {}) {
+    this.#decoder = new SstpDecoder('reply', options);
+  }
+
+  /** Requests without a reply. */
+  get pending(): number {
+    return this.#codes.length - this.#answered;
+  }
+
+  /**
+   * S-39: the reply behind which the server closes, as an error: requests that are still pending are not answered, and no
+   * more are taken.
+   */
+  get refusal(): PeerError | undefined {
+    return this.#refusal;
+  }
+
+  /** Adds a request, which has no body (S-37, S-52), to what is sent next. @throws UsageError the message cannot be sent, or the server is closing */
+  request(message: Omit<SstpMessage, 'body'>): void {
+    if (this.#refusal !== undefined) throw new UsageError('S-39: the server is closing this connection');
+    this.#text += formatHead(message);
+    this.#codes.push(message.code);
+  }
+
+  /** The octets of the requests since the last call. */
+  take(): Uint8Array {
+    const text = this.#text;
+    this.#text = '';
+    return Buffer.from(text, 'utf8');
+  }
+
+  /**
+   * The replies that are complete. Octets behind a reply that closes the connection are ignored.
+   * @throws ProtocolError as the decoder, or rule S-39: a reply to no request
+   */
+  push(chunk: Uint8Array): SstpReply[] {
+    const replies: SstpReply[] = [];
+    for (let at = 0; at < chunk.length && this.#refusal === undefined; ) {
+      at = this.#decoder.take(chunk, at);
+      const message = this.#decoder.takeMessage();
+      if (message !== undefined) this.#reply(message, replies);
+    }
+    return replies;
+  }
+
+  /** Whether the peer may close now: nothing is pending, and no half reply has come. */
+  get complete(): boolean {
+    return this.pending === 0 && this.#decoder.idle;
+  }
+
+  #reply(message: SstpMessage, replies: SstpReply[]): void {
+    if (codeEntry(message.code)?.closes === true) this.#refusal = replyError(message.code);
+    const requestCode = this.#codes[this.#answered];
+    if (requestCode === undefined) {
+      // R-64: a server that is full says so before anything is asked.
+      if (this.#refusal !== undefined) return;
+      throw new ProtocolError('a reply to no request', { protocol: 'sstp', rule: 'S-39', offset: 0 });
+    }
+    replies.push({ requestCode, message });
+    this.#answered++;
+    if (this.#answered > 1024 && this.#answered * 2 > this.#codes.length) {
+      this.#codes = this.#codes.slice(this.#answered);
+      this.#answered = 0;
+    }
+  }
+}

@@ -1,0 +1,241 @@
+import { ProtocolError } from '../errors.js';
+import { bufferOf, COLON, CR, LF, SP, TAB } from './ascii.js';
+import { onlyHeader, parseU32 } from './header-values.js';
+import { IdListMessage } from './id-list-message.js';
+import { IdRun } from './id-run.js';
+import { REPLY_LIMITS, REQUEST_LIMITS, type SstpLimits } from './limits.js';
+import { NO_BODY, type SstpHeader, type SstpMessage } from './message.js';
+import { OctetBuffer } from './octet-buffer.js';
+import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
+
+export interface SstpDecoderOptions extends Partial<SstpLimits> {
+  /** Reads runs of IDs in replies straight into numbers. Default true; false is for comparing the two. */
+  readonly fast?: boolean;
+}
+
+/** Fewer octets a line than this, and runs of IDs are not taken the fast way, which does not measure its lines. */
+const LONGEST_ID_LINE = 64;
+
+/**
+ * Cuts a stream into messages (S-27 to S-38). Chunk borders never matter, neither to messages nor to errors. Memory is
+ * bounded by the limits. After an error the framing cannot be trusted: every further call throws it again.
+ */
+export class SstpDecoder {
+  readonly #role: 'request' | 'reply';
+  readonly #limits: SstpLimits;
+  readonly #run: IdRun | undefined;
+  readonly #partial = new OctetBuffer();
+  readonly #body = new OctetBuffer();
+  #state: 'start' | 'headers' | 'body' = 'start';
+  /** Octets from the start of the stream to the present line. */
+  #offset = 0;
+  #code = 0;
+  #headers: SstpHeader[] = [];
+  #headerBytes = 0;
+  #headerLines = 0;
+  #bodyLength = 0;
+  #message: SstpMessage | undefined;
+  #failure: ProtocolError | undefined;
+
+  constructor(role: 'request' | 'reply', options: SstpDecoderOptions = {}) {
+    this.#role = role;
+    this.#limits = { ...(role === 'request' ? REQUEST_LIMITS : REPLY_LIMITS), ...options };
+    const fast = options.fast !== false && this.#limits.maxHeaderLineBytes >= LONGEST_ID_LINE;
+    this.#run = role === 'reply' && fast ? new IdRun() : undefined;
+  }
+
+  /** No octet of an unfinished message is held. */
+  get idle(): boolean {
+    return this.#state === 'start' && this.#partial.length === 0;
+  }
+
+  /** The complete messages, in order. @throws ProtocolError rule S-28 to S-38, or S-46 (the version) */
+  push(chunk: Uint8Array): SstpMessage[] {
+    const messages: SstpMessage[] = [];
+    for (let at = 0; at < chunk.length; ) {
+      at = this.take(chunk, at);
+      const message = this.takeMessage();
+      if (message !== undefined) messages.push(message);
+    }
+    return messages;
+  }
+
+  /**
+   * Reads on from `from`, up to the end of one message at most.
+   * @returns where it stopped; {@link takeMessage} tells whether a message is complete
+   * @throws ProtocolError as {@link push}
+   */
+  take(chunk: Uint8Array, from: number): number {
+    if (this.#failure !== undefined) throw this.#failure;
+    let at = from;
+    while (at < chunk.length && this.#message === undefined) {
+      if (this.#state === 'body') at = this.#takeBody(chunk, at);
+      else at = this.#takeLine(chunk, at);
+    }
+    return at;
+  }
+
+  /** The message that {@link take} completed; once. */
+  takeMessage(): SstpMessage | undefined {
+    const message = this.#message;
+    this.#message = undefined;
+    return message;
+  }
+
+  /** Octets that somebody else has read from the stream between two messages. */
+  skipped(octets: number): void {
+    this.#offset += octets;
+  }
+
+  #takeLine(chunk: Uint8Array, from: number): number {
+    if (this.#partial.length === 0) {
+      const at = this.#takeRun(chunk, from, chunk.length);
+      if (at > from) return at;
+    }
+    const lf = chunk.indexOf(LF, from);
+    if (lf >= 0 && this.#partial.length === 0) {
+      this.#line(chunk, from, lf);
+      return lf + 1;
+    }
+    const end = lf < 0 ? chunk.length : lf + 1;
+    this.#partial.append(chunk, from, end);
+    if (lf < 0) {
+      this.#checkLine(this.#partial.bytes, 0, this.#partial.length, false);
+      return end;
+    }
+    const line = this.#partial.take();
+    if (this.#takeRun(line, 0, line.length) === 0) this.#line(line, 0, line.length - 1);
+    return end;
+  }
+
+  /** Lines of IDs, the fast way; what is not in the usual form, or at a limit, is left to the other way. */
+  #takeRun(bytes: Uint8Array, from: number, end: number): number {
+    const run = this.#run;
+    if (run === undefined || this.#state !== 'headers' || !run.continuesAt(this.#headers.length)) return from;
+    const { maxHeaderBytes, maxHeaderLines } = this.#limits;
+    const lines = run.length;
+    const room = Math.min(end, from + maxHeaderBytes - this.#headerBytes);
+    const at = run.read(bytes, from, room, maxHeaderLines - this.#headerLines, this.#headers.length);
+    this.#headerBytes += at - from;
+    this.#headerLines += run.length - lines;
+    this.#offset += at - from;
+    return at;
+  }
+
+  /** @param lf where the line's LF is */
+  #line(bytes: Uint8Array, start: number, lf: number): void {
+    const end = lf > start && bytes[lf - 1] === CR ? lf - 1 : lf;
+    this.#checkLine(bytes, start, end, true);
+    if (this.#state === 'start') this.#startLine(bytes, start, end);
+    else if (end === start) this.#endOfHeaders();
+    else {
+      this.#headerLines++;
+      this.#headerBytes += lf + 1 - start;
+      if (this.#headerLines > this.#limits.maxHeaderLines)
+        this.#fail('S-38', `more than ${this.#limits.maxHeaderLines} header lines`);
+      this.#headers.push(this.#header(bytes, start, end));
+    }
+    if (this.#failure === undefined) this.#offset += lf + 1 - start;
+  }
+
+  /**
+   * S-30, S-38. Of a bare CR and a line too long the first is the error, so that chunk borders do not decide.
+   * @param complete false: the line goes on behind `end`
+   */
+  #checkLine(bytes: Uint8Array, start: number, end: number, complete: boolean): void {
+    const limit = this.#lineLimit();
+    const cr = bytes.indexOf(CR, start);
+    const bare = cr >= 0 && cr < (complete ? end : end - 1);
+    if (bare && cr - start <= limit) this.#fail('S-30', 'a CR without LF');
+    const endsInCr = !complete && end > start && bytes[end - 1] === CR;
+    if (end - start - (endsInCr ? 1 : 0) > limit) this.#fail('S-38', `a line of more than ${limit} octets`);
+  }
+
+  #lineLimit(): number {
+    const { maxStartLineBytes, maxHeaderLineBytes, maxHeaderBytes } = this.#limits;
+    if (this.#state === 'start') return maxStartLineBytes;
+    return Math.min(maxHeaderLineBytes, Math.max(0, maxHeaderBytes - this.#headerBytes));
+  }
+
+  #startLine(bytes: Uint8Array, start: number, end: number): void {
+    const text = bufferOf(bytes).toString('latin1', start, end);
+    const version = VERSION_TOKEN.exec(text);
+    if (version === null) this.#fail('S-28', `a start line begins with ${VERSION_PREFIX} and a version`);
+    // S-46: what follows another version is nobody's business.
+    if (Number(version[1]) !== VERSION.major) this.#fail('S-46', `the version is not ${VERSION.major}.x`);
+    // S-29: whatever the phrase is.
+    const code = /^ (\d{3})(?: .*)?$/s.exec(text.slice(version[0].length))?.[1];
+    if (code === undefined) this.#fail('S-28', 'behind the version come a blank and three digits');
+    this.#code = Number(code);
+    this.#state = 'headers';
+  }
+
+  #header(bytes: Uint8Array, start: number, end: number): SstpHeader {
+    if (isBlank(bytes[start])) return this.#fail('S-32', 'a folded line');
+    const colon = bytes.indexOf(COLON, start);
+    if (colon < 0 || colon >= end) return this.#fail('S-32', 'a header line without a colon');
+    const line = bufferOf(bytes);
+    const name = line.toString('latin1', start, colon);
+    if (!/^\w+$/.test(name)) return this.#fail('S-32', 'a header without a name, or not a name');
+    // S-31
+    let from = colon + 1;
+    let to = end;
+    while (from < to && isBlank(bytes[from])) from++;
+    while (to > from && isBlank(bytes[to - 1])) to--;
+    const text = line.toString('latin1', from, to);
+    if (/[\0-\x08\x0a-\x1f\x7f]/.test(text)) return this.#fail('S-36', 'a control character in a value');
+    // S-36: text beyond ASCII is UTF-8.
+    const value = /[\x80-\xff]/.test(text) ? line.toString('utf8', from, to) : text;
+    return [name.toUpperCase(), value];
+  }
+
+  #endOfHeaders(): void {
+    let length = 0;
+    try {
+      const text = onlyHeader(this.#headers, HEADERS.contentLength.name);
+      if (text !== undefined) length = parseU32(text, HEADERS.contentLength.name);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#fail(error.rule, 'not the length of a body');
+    }
+    if (length > this.#limits.maxBodyBytes)
+      this.#fail('S-38', `a body of more than ${this.#limits.maxBodyBytes} octets`);
+    if (length > 0 && this.#role === 'request' && codeEntry(this.#code)?.bodyless === true)
+      this.#fail('S-37', 'a request of this code has no body');
+    this.#bodyLength = length;
+    this.#state = 'body';
+    if (length === 0) this.#complete(NO_BODY);
+  }
+
+  #takeBody(chunk: Uint8Array, from: number): number {
+    const end = Math.min(chunk.length, from + this.#bodyLength - this.#body.length);
+    this.#body.append(chunk, from, end);
+    this.#offset += end - from;
+    if (this.#body.length === this.#bodyLength) this.#complete(this.#body.take());
+    return end;
+  }
+
+  #complete(body: Uint8Array): void {
+    const headers = this.#headers;
+    const run = this.#run?.take();
+    this.#message =
+      run === undefined
+        ? { code: this.#code, headers, body }
+        : new IdListMessage(this.#code, headers, run.ids, run.at, body);
+    this.#headers = [];
+    this.#headerBytes = 0;
+    this.#headerLines = 0;
+    this.#state = 'start';
+  }
+
+  #fail(rule: string, message: string): never {
+    this.#failure = new ProtocolError(message, { protocol: 'sstp', rule, offset: this.#offset });
+    throw this.#failure;
+  }
+}
+
+function isBlank(octet: number | undefined): boolean {
+  return octet === SP || octet === TAB;
+}
+
+const VERSION_TOKEN = new RegExp(String.raw`^${VERSION_PREFIX}(\d+)\.\d+(?= |$)`);

@@ -1,0 +1,49 @@
+import { UsageError } from '../errors.js';
+import { threeDigits } from './ascii.js';
+import type { SstpHeader, SstpMessage } from './message.js';
+import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
+
+/** What a header name is made of (6.2). */
+const NAME = /^[A-Za-z0-9_]+$/;
+/** What a value may not hold (S-36), nor begin or end with: the receiver strips it (S-31). */
+const BAD_VALUE = /[\0-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$/;
+
+/** The start line of a code without its end (S-28); a code that is not registered has no symbol. */
+export function startLine(code: number): string {
+  const symbol = codeEntry(code)?.symbol;
+  const phrase = symbol === undefined ? '' : ` ${symbol}`;
+  return `${VERSION_PREFIX}${VERSION.major}.${VERSION.minor} ${threeDigits(code)}${phrase}`;
+}
+
+/**
+ * A message without a body as text: ASCII, but for values that are not.
+ * @throws UsageError when it cannot be sent: code, header name or value
+ */
+export function formatHead({ code, headers }: Pick<SstpMessage, 'code' | 'headers'>): string {
+  if (!Number.isInteger(code) || code < 0 || code > 999) throw new UsageError(`no SSTP code: ${code}`);
+  let text = `${startLine(code)}\r\n`;
+  for (const [name, value] of headers) {
+    if (!NAME.test(name)) throw new UsageError(`no SSTP header name: ${JSON.stringify(name)}`);
+    if (BAD_VALUE.test(value)) throw new UsageError(`${name} cannot be sent: ${JSON.stringify(value)}`);
+    text += `${name.toUpperCase()}: ${value}\r\n`;
+  }
+  return `${text}\r\n`;
+}
+
+/**
+ * Encodes a message (S-28, S-30, S-31). The length of a body is added when the headers do not have it (S-37).
+ * @throws UsageError when it cannot be sent, or the given length is not the body's
+ */
+export function encodeSstp(message: SstpMessage): Uint8Array {
+  const { code, headers, body } = message;
+  const head = Buffer.from(formatHead({ code, headers: withLength(headers, body.length) }), 'utf8');
+  return body.length === 0 ? head : Buffer.concat([head, body]);
+}
+
+function withLength(headers: readonly SstpHeader[], length: number): readonly SstpHeader[] {
+  const given = headers.filter(([name]) => name.toUpperCase() === HEADERS.contentLength.name);
+  if (given.length === 0)
+    return length === 0 ? headers : [...headers, [HEADERS.contentLength.name, String(length)]];
+  if (given.length === 1 && given[0]?.[1] === String(length)) return headers;
+  throw new UsageError(`${HEADERS.contentLength.name} is not the length of the body, ${length}`);
+}

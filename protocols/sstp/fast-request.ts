@@ -1,0 +1,152 @@
+import { ProtocolError } from '../errors.js';
+import { asciiBytes, bufferOf, CR, LF, NINE, SP, ZERO } from './ascii.js';
+import { startLine } from './encoder.js';
+import type { SstpLimits } from './limits.js';
+import { CODES, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
+import {
+  isSiteKind,
+  kindOfCode,
+  type LinkKind,
+  type LinkRequest,
+  MAX_URL_BYTES,
+  nameOf,
+} from './requests.js';
+
+/** The start line of a link request as a sender writes it (S-28), and the headers that are parameters of it. */
+interface Form {
+  readonly kind: LinkKind;
+  readonly line: Uint8Array;
+  readonly id: Uint8Array;
+}
+
+const FORMS: readonly Form[] = [
+  CODES.references,
+  CODES.referers,
+  CODES.siteReferences,
+  CODES.siteReferers,
+].map(({ number }) => {
+  const kind = kindOfCode(number)!;
+  const id = isSiteKind(kind) ? HEADERS.serverId : HEADERS.uriId;
+  return { kind, line: asciiBytes(`${startLine(number)}\r\n`), id: asciiBytes(`${id.name}: `) };
+});
+
+const URL_HEADER = asciiBytes(`${HEADERS.url.name}: `);
+const COUNT = asciiBytes(`${HEADERS.numResults.name}: `);
+const START = asciiBytes(`${HEADERS.startResults.name}: `);
+/** Where the digits of the code differ: the last one. */
+const CODE_AT = FORMS[0]!.line.indexOf(SP) + 3;
+
+/** A request read the fast way, and where it ends. The object is used again by the next call. */
+export interface FastResult {
+  request: LinkRequest | undefined;
+  end: number;
+}
+
+/** Whether the limits let everything pass that the fast way accepts without measuring it. */
+export function fitsFastRequests(limits: SstpLimits): boolean {
+  return (
+    limits.maxStartLineBytes >= 64 &&
+    limits.maxHeaderLineBytes >= MAX_URL_BYTES + 64 &&
+    limits.maxHeaderBytes >= MAX_URL_BYTES + 512 &&
+    limits.maxHeaderLines >= 4
+  );
+}
+
+/** A cursor over one request; module state, for it is used and left within one call. */
+let position = 0;
+
+/**
+ * Reads one link request straight from the octets, if it is complete and in the very form that a sender writes: start
+ * line with the symbol, registered headers in capitals, each once, numbers of at most ten digits, CR LF. Everything else,
+ * every error too, is left to the decoder that knows all forms, so nothing is accepted here that is refused there.
+ * @returns whether a request was read into `result`
+ */
+export function readFastRequest(bytes: Uint8Array, from: number, result: FastResult): boolean {
+  const digit = bytes[from + CODE_AT];
+  let form: Form | undefined;
+  for (const candidate of FORMS) if (candidate.line[CODE_AT] === digit) form = candidate;
+  if (form === undefined || !matches(bytes, from, form.line)) return false;
+  position = from + form.line.length;
+  let id = -1;
+  let count = -1;
+  let start = -1;
+  let urlFrom = -1;
+  let urlEnd = -1;
+  while (bytes[position] !== CR) {
+    const line = position;
+    if (id < 0 && matches(bytes, line, form.id)) {
+      id = readNumber(bytes, line + form.id.length);
+      if (id < 0) return false;
+    } else if (count < 0 && matches(bytes, line, COUNT)) {
+      count = readNumber(bytes, line + COUNT.length);
+      if (count < 0) return false;
+    } else if (start < 0 && matches(bytes, line, START)) {
+      start = readNumber(bytes, line + START.length);
+      if (start < 0) return false;
+    } else if (urlFrom < 0 && matches(bytes, line, URL_HEADER)) {
+      urlFrom = line + URL_HEADER.length;
+      urlEnd = endOfPlainText(bytes, urlFrom);
+      if (urlEnd < 0) return false;
+      position = urlEnd + 2;
+    } else return false;
+  }
+  if (bytes[position + 1] !== LF) return false;
+  const end = position + 2;
+  let name = '';
+  if (id <= 0) {
+    if (urlFrom < 0) return false;
+    const known = nameIn(form.kind, bufferOf(bytes).toString('latin1', urlFrom, urlEnd));
+    if (known === undefined) return false;
+    name = known;
+  }
+  result.request = {
+    kind: form.kind,
+    id: Math.max(0, id),
+    name,
+    start: start < 0 ? 0 : Math.max(0, start - START_RESULTS_BASE),
+    count: count < 0 ? undefined : count,
+  };
+  result.end = end;
+  return true;
+}
+
+/** The octets at `at` are these. The last two are looked at first: there names of different lengths differ. */
+function matches(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
+  const length = wanted.length;
+  if (bytes[at + length - 2] !== wanted[length - 2]) return false;
+  for (let i = 0; i < length; i++) if (bytes[at + i] !== wanted[i]) return false;
+  return true;
+}
+
+/** Digits and CR LF; the cursor stands behind them. @returns -1 when it is anything else */
+function readNumber(bytes: Uint8Array, from: number): number {
+  let at = from;
+  let value = 0;
+  let octet = bytes[at];
+  while (octet !== undefined && octet >= ZERO && octet <= NINE) {
+    value = value * 10 + (octet - ZERO);
+    octet = bytes[++at];
+  }
+  if (at === from || at - from > 10 || value > MAX_U32) return -1;
+  if (octet !== CR || bytes[at + 1] !== LF) return -1;
+  position = at + 2;
+  return value;
+}
+
+/** Where the CR LF behind printable ASCII without blanks is; -1 when it is anything else, or too long. */
+function endOfPlainText(bytes: Uint8Array, from: number): number {
+  let at = from;
+  let octet = bytes[at];
+  while (octet !== undefined && octet > SP && octet < 0x7f) octet = bytes[++at];
+  if (at === from || at - from > MAX_URL_BYTES) return -1;
+  return octet === CR && bytes[at + 1] === LF ? at : -1;
+}
+
+function nameIn(kind: LinkKind, url: string): string | undefined {
+  try {
+    return nameOf(kind, url);
+  } catch (error) {
+    if (error instanceof ProtocolError) return undefined; // the other decoder says it, with the offset
+    throw error;
+  }
+}

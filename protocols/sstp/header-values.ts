@@ -1,0 +1,32 @@
+import { ProtocolError } from '../errors.js';
+import type { SstpHeader } from './message.js';
+import { MAX_U32 } from './registry.js';
+
+/**
+ * The value of a single-valued header, `undefined` when it is not there.
+ * @param name in capitals, as the decoder gives it
+ * @throws ProtocolError rule S-33 when it occurs twice
+ */
+export function onlyHeader(headers: readonly SstpHeader[], name: string): string | undefined {
+  let found: string | undefined;
+  for (const [key, value] of headers) {
+    if (key !== name) continue;
+    if (found !== undefined) throw refusal('S-33', `${name} is given twice`);
+    found = value;
+  }
+  return found;
+}
+
+/**
+ * S-34: decimal digits without sign, leading zeros accepted, at most 4294967295.
+ * @throws ProtocolError rule S-34
+ */
+export function parseU32(text: string, name: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= MAX_U32)) throw refusal('S-34', `${name} is no number from 0 to ${MAX_U32}`);
+  return value;
+}
+
+function refusal(rule: string, message: string): ProtocolError {
+  return new ProtocolError(message, { protocol: 'sstp', rule, offset: 0 });
+}

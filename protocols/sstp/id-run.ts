@@ -1,0 +1,81 @@
+import { asciiBytes, CR, LF, NINE, ZERO } from './ascii.js';
+import { HEADERS, MAX_U32 } from './registry.js';
+
+const PREFIX = asciiBytes(`${HEADERS.uriId.name}: `);
+const SMALLEST = 64;
+/** Numbers that are kept between two messages, so that usual replies need no growing. */
+const KEPT = 16_384;
+
+/** The lines of IDs of one reply, read into numbers without a string in between. */
+export class IdRun {
+  #ids: Uint32Array = new Uint32Array(SMALLEST);
+  #length = 0;
+  #at = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Whether a line behind so many other headers still belongs to the run: it has not begun, or nothing came since. */
+  continuesAt(headers: number): boolean {
+    return this.#length === 0 || this.#at === headers;
+  }
+
+  /**
+   * Reads whole lines in the form that a sender writes (S-30, S-31, S-34), as many as there are up to `end` and `maxLines`.
+   * @param headers how many other headers there are
+   * @returns where the first line begins that is not of this form
+   */
+  read(bytes: Uint8Array, from: number, end: number, maxLines: number, headers: number): number {
+    const before = this.#length;
+    const most = before + maxLines;
+    let ids = this.#ids;
+    let length = before;
+    let at = from;
+    while (length < most) {
+      let position = at + PREFIX.length;
+      // The shortest line has one digit and a LF.
+      if (position + 2 > end || !beginsWith(bytes, at)) break;
+      const digits = position;
+      let value = 0;
+      let octet = bytes[position]!;
+      while (octet >= ZERO && octet <= NINE && position - digits < 11) {
+        value = value * 10 + (octet - ZERO);
+        octet = ++position < end ? bytes[position]! : 0;
+      }
+      const count = position - digits;
+      // Leading zeros and numbers out of range: not this way.
+      if (count === 0 || value > MAX_U32 || (count > 1 && bytes[digits] === ZERO)) break;
+      if (octet === CR) octet = ++position < end ? bytes[position]! : 0;
+      if (octet !== LF) break;
+      if (length === ids.length) ids = this.#grow();
+      ids[length++] = value;
+      at = position + 1;
+    }
+    this.#length = length;
+    if (before === 0 && length > 0) this.#at = headers;
+    return at;
+  }
+
+  /** The IDs and how many headers stood before them; `undefined` when there are none. Empty afterwards. */
+  take(): { readonly ids: Uint32Array; readonly at: number } | undefined {
+    if (this.#length === 0) return undefined;
+    const ids = this.#ids.slice(0, this.#length);
+    if (this.#ids.length > KEPT) this.#ids = new Uint32Array(SMALLEST);
+    this.#length = 0;
+    return { ids, at: this.#at };
+  }
+
+  #grow(): Uint32Array {
+    const grown = new Uint32Array(this.#ids.length * 2);
+    grown.set(this.#ids);
+    this.#ids = grown;
+    return grown;
+  }
+}
+
+function beginsWith(bytes: Uint8Array, at: number): boolean {
+  // From the end: names of other headers differ there.
+  for (let i = PREFIX.length - 1; i >= 0; i--) if (bytes[at + i] !== PREFIX[i]) return false;
+  return true;
+}

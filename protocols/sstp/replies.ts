@@ -1,0 +1,128 @@
+import { PeerError, ProtocolError } from '../errors.js';
+import { onlyHeader, parseU32 } from './header-values.js';
+import { IdListMessage } from './id-list-message.js';
+import type { SstpHeader, SstpMessage } from './message.js';
+import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
+
+/** The answer to a link request (R-24). Of an empty result, however it was said (S-41), `ids` is empty. */
+export interface LinkReply {
+  /** The total number of results. */
+  readonly found: number;
+  /** Position of the first of {@link ids}, from 0. */
+  readonly start: number;
+  /** In the server's order (S-21). */
+  readonly ids: Uint32Array;
+  /** R-27: false when the document or site itself is not known to the server. */
+  readonly known: boolean;
+}
+
+/** The description of a document (R-33); times are seconds since 1970 UTC, 0 when unknown. */
+export interface UrlDescription {
+  readonly id: number;
+  readonly serverId: number;
+  /** URL scheme in lower case. */
+  readonly protocol: string;
+  readonly host: string;
+  /** 1..65535 */
+  readonly port: number;
+  /** Path and query, begins with `/` (R-42). */
+  readonly uri: string;
+  readonly time: number;
+  readonly checkTime: number;
+  /** Bytes; 0 when unknown. */
+  readonly length: number;
+}
+
+/**
+ * Reads the reply to a link request.
+ * @throws PeerError when the server refused (S-42); ProtocolError rule R-24, S-33 or S-34
+ */
+export function parseLinkReply(message: SstpMessage, requestCode: number): LinkReply {
+  if (isNotFound(message, requestCode))
+    return { found: 0, start: START_RESULTS_BASE, ids: new Uint32Array(0), known: false };
+  const { others, ids } = idsOf(message);
+  const number = (name: string) => {
+    const text = onlyHeader(others, name);
+    return text === undefined ? undefined : parseU32(text, name);
+  };
+  const found = number(HEADERS.numFound.name);
+  if (found === undefined) throw refusal('R-24', `${HEADERS.numFound.name} is missing`);
+  const returned = number(HEADERS.numResults.name);
+  if (returned !== undefined && returned !== ids.length)
+    throw refusal('R-24', `${HEADERS.numResults.name} is ${returned} where ${ids.length} IDs are given`);
+  if (ids.length > found) throw refusal('R-24', 'more IDs than were found');
+  const start = number(HEADERS.startResults.name) ?? START_RESULTS_BASE;
+  return { found, start: Math.max(0, start - START_RESULTS_BASE), ids, known: true };
+}
+
+/** @throws PeerError, ProtocolError as {@link parseLinkReply}; `undefined` when the URL is not known (R-34) */
+export function parseUrlDescription(message: SstpMessage): UrlDescription | undefined {
+  if (isNotFound(message, CODES.urlByName.number)) return undefined;
+  const text = (name: string) => {
+    const value = onlyHeader(message.headers, name);
+    if (value === undefined) throw refusal('R-33', `${name} is missing`);
+    return value;
+  };
+  const number = (name: string) => parseU32(text(name), name);
+  const port = number(HEADERS.serverPort.name);
+  if (port < 1 || port > 65_535) throw refusal('R-33', `${HEADERS.serverPort.name} is no port`);
+  return {
+    id: number(HEADERS.uriId.name),
+    serverId: number(HEADERS.serverId.name),
+    protocol: text(HEADERS.serverProtocol.name),
+    host: text(HEADERS.serverName.name),
+    port,
+    uri: text(HEADERS.uri.name),
+    time: number(HEADERS.uriTime.name),
+    checkTime: number(HEADERS.urlCheckTime.name),
+    length: number(HEADERS.uriLength.name),
+  };
+}
+
+/** R-33: the headers of a description, in the order of the specification; what no u32 can hold is sent as unknown (S-34). */
+export function descriptionHeaders(described: UrlDescription): SstpHeader[] {
+  return [
+    [HEADERS.uriId.name, String(described.id)],
+    [HEADERS.serverId.name, String(described.serverId)],
+    [HEADERS.serverProtocol.name, described.protocol],
+    [HEADERS.serverName.name, described.host],
+    [HEADERS.serverPort.name, String(described.port)],
+    [HEADERS.uri.name, described.uri],
+    [HEADERS.uriTime.name, numberOrUnknown(described.time)],
+    [HEADERS.urlCheckTime.name, numberOrUnknown(described.checkTime)],
+    [HEADERS.uriLength.name, numberOrUnknown(described.length)],
+  ];
+}
+
+function numberOrUnknown(value: number): string {
+  return String(value <= MAX_U32 ? value : 0);
+}
+
+/**
+ * Whether the reply says that nothing is there (S-41).
+ * @throws PeerError for any code that is neither the request's nor this one (S-42)
+ */
+export function isNotFound({ code }: SstpMessage, requestCode: number): boolean {
+  if (code === CODES.notFound.number) return true;
+  if (code === requestCode) return false;
+  throw replyError(code);
+}
+
+/** S-42: the server's refusal as an error; its `status` is the reply's code. */
+export function replyError(code: number): PeerError {
+  const phrase = codeEntry(code)?.symbol.toLowerCase() ?? 'an unexpected code';
+  return new PeerError(`the server answered ${String(code).padStart(3, '0')}: ${phrase}`, code);
+}
+
+function idsOf(message: SstpMessage): { readonly others: readonly SstpHeader[]; readonly ids: Uint32Array } {
+  const name = HEADERS.uriId.name;
+  if (message instanceof IdListMessage && !message.others.some(([key]) => key === name))
+    return { others: message.others, ids: message.ids };
+  const texts = message.headers.filter(([key]) => key === name);
+  const ids = Uint32Array.from(texts, ([, value]) => parseU32(value, name));
+  return { others: message.headers.filter(([key]) => key !== name), ids };
+}
+
+function refusal(rule: string, message: string): ProtocolError {
+  return new ProtocolError(message, { protocol: 'sstp', rule, offset: 0 });
+}

@@ -1,0 +1,62 @@
+import { SstpDecoder } from './codec.js';
+import { type FastResult, fitsFastRequests, readFastRequest } from './fast-request.js';
+import { REQUEST_LIMITS, type SstpLimits } from './limits.js';
+import { parseRequest, type SstpRequest } from './requests.js';
+
+export interface RequestDecoderOptions extends Partial<SstpLimits> {
+  /** Reads usual requests straight from the octets. Default true; false is for comparing the two. */
+  readonly fast?: boolean;
+}
+
+/**
+ * Reads requests, one at a time and only when asked, so that who answers decides how much is pending. A chunk is held
+ * until it is used up. Whatever way a request is read, the result is the same.
+ */
+export class RequestDecoder {
+  readonly #decoder: SstpDecoder;
+  readonly #fast: boolean;
+  readonly #chunks: Uint8Array[] = [];
+  #at = 0;
+  readonly #result: FastResult = { request: undefined, end: 0 };
+
+  constructor(options: RequestDecoderOptions = {}) {
+    const limits = { ...REQUEST_LIMITS, ...options };
+    this.#decoder = new SstpDecoder('request', options);
+    this.#fast = options.fast !== false && fitsFastRequests(limits);
+  }
+
+  /** No octet is held. */
+  get idle(): boolean {
+    return this.#chunks.length === 0 && this.#decoder.idle;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (chunk.length > 0) this.#chunks.push(chunk);
+  }
+
+  /**
+   * The next request; `undefined` when none is complete.
+   * @throws ProtocolError (to be answered 400, or 505 when its rule is S-46); then every further call throws it
+   */
+  next(): SstpRequest | undefined {
+    for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
+      const from = this.#at;
+      if (this.#fast && this.#decoder.idle && readFastRequest(chunk, from, this.#result)) {
+        this.#moveTo(this.#result.end, chunk.length);
+        this.#decoder.skipped(this.#result.end - from);
+        return this.#result.request;
+      }
+      this.#moveTo(this.#decoder.take(chunk, from), chunk.length);
+      const message = this.#decoder.takeMessage();
+      if (message !== undefined) return parseRequest(message);
+    }
+    return undefined;
+  }
+
+  #moveTo(at: number, end: number): void {
+    this.#at = at;
+    if (at < end) return;
+    this.#chunks.shift();
+    this.#at = 0;
+  }
+}

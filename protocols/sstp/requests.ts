@@ -1,0 +1,150 @@
+import { ProtocolError } from '../errors.js';
+import { canonicalDocumentUrl, formatServerName, serverNameOf } from '../urls/server-name.js';
+import { onlyHeader, parseU32 } from './header-values.js';
+import type { SstpHeader, SstpMessage } from './message.js';
+import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
+
+/** The four link requests: of a document, and of a site. */
+export type LinkKind = 'references' | 'referers' | 'site-references' | 'site-referers';
+
+/** A link request (R-20, sections 3.2 and 3.3), read and checked. */
+export interface LinkRequest {
+  readonly kind: LinkKind;
+  /** ID of the document, of the server in a site request; 0 when the request gives {@link name} instead (S-35). */
+  readonly id: number;
+  /** The document's canonical URL, or the server's `host:port` in a site request; '' when {@link id} is given (R-22). */
+  readonly name: string;
+  /** Position of the first wanted result, from 0 (R-31). */
+  readonly start: number;
+  /** Results wanted; `undefined`: as many as the server gives in one reply (R-31). */
+  readonly count: number | undefined;
+}
+
+/** Request 008: the description of a document (R-33). */
+export interface UrlByNameRequest {
+  readonly kind: 'url-by-name';
+  /** Canonical (R-41). */
+  readonly url: string;
+}
+
+/** A well-formed request with a code that a References Server does not serve (R-20): it is answered 501. */
+export interface UnservedRequest {
+  readonly kind: 'unserved';
+  readonly code: number;
+}
+
+export type SstpRequest = LinkRequest | UrlByNameRequest | UnservedRequest;
+
+/** S-38: octets of a URL. */
+export const MAX_URL_BYTES = 4096;
+
+const KIND_OF_CODE: ReadonlyMap<number, LinkKind> = new Map([
+  [CODES.references.number, 'references'],
+  [CODES.referers.number, 'referers'],
+  [CODES.siteReferences.number, 'site-references'],
+  [CODES.siteReferers.number, 'site-referers'],
+]);
+
+const CODE_OF_KIND: Readonly<Record<LinkKind, number>> = {
+  references: CODES.references.number,
+  referers: CODES.referers.number,
+  'site-references': CODES.siteReferences.number,
+  'site-referers': CODES.siteReferers.number,
+};
+
+/** The code of a kind of link request. */
+export function codeOfKind(kind: LinkKind): number {
+  return CODE_OF_KIND[kind];
+}
+
+/** The kind of link request that a code stands for. */
+export function kindOfCode(code: number): LinkKind | undefined {
+  return KIND_OF_CODE.get(code);
+}
+
+/** Whether the request asks about a site rather than a document. */
+export function isSiteKind(kind: LinkKind): boolean {
+  return kind === 'site-references' || kind === 'site-referers';
+}
+
+/**
+ * Reads a request. Headers that are no parameters of this kind of request are not looked at (S-33, R-34, R-37).
+ * @throws ProtocolError (answered 400) rule S-33, S-34, S-37, S-38, R-21, R-23, R-33 or R-41
+ */
+export function parseRequest(message: SstpMessage): SstpRequest {
+  const { code, headers, body } = message;
+  if (body.length > 0 && codeEntry(code)?.bodyless === true)
+    throw refusal('S-37', 'a request of this code has no body');
+  const kind = kindOfCode(code);
+  if (kind !== undefined) return parseLinkRequest(kind, headers);
+  if (code !== CODES.urlByName.number) return { kind: 'unserved', code };
+  const url = onlyHeader(headers, HEADERS.url.name);
+  if (url === undefined) throw refusal('R-33', `${HEADERS.url.name} is missing`);
+  return { kind: 'url-by-name', url: documentName(url) };
+}
+
+function parseLinkRequest(kind: LinkKind, headers: readonly SstpHeader[]): LinkRequest {
+  const site = isSiteKind(kind);
+  const idHeader = site ? HEADERS.serverId.name : HEADERS.uriId.name;
+  const idText = onlyHeader(headers, idHeader);
+  const url = onlyHeader(headers, HEADERS.url.name);
+  const startText = onlyHeader(headers, HEADERS.startResults.name);
+  const countText = onlyHeader(headers, HEADERS.numResults.name);
+  const id = idText === undefined ? 0 : parseU32(idText, idHeader);
+  const start = startText === undefined ? START_RESULTS_BASE : parseU32(startText, HEADERS.startResults.name);
+  const count = countText === undefined ? undefined : parseU32(countText, HEADERS.numResults.name);
+  // R-22: where there is an ID, the URL is not looked at; S-35: 0 is no ID.
+  if (id === 0 && url === undefined)
+    throw refusal('R-21', `neither ${idHeader} nor ${HEADERS.url.name} is given`);
+  const name = id !== 0 || url === undefined ? '' : nameOf(kind, url);
+  return { kind, id, name, start: Math.max(0, start - START_RESULTS_BASE), count };
+}
+
+/**
+ * What a link request's URL names: the canonical URL of a document (R-41), or a site's `host:port` (R-40).
+ * @throws ProtocolError rule S-38, R-23, R-39 or R-41
+ */
+export function nameOf(kind: LinkKind, url: string): string {
+  return isSiteKind(kind) ? formatServerName(serverNameOf(limited(url))) : documentName(url);
+}
+
+function documentName(url: string): string {
+  return canonicalDocumentUrl(limited(url));
+}
+
+/** S-38 */
+function limited(url: string): string {
+  if (url.length > MAX_URL_BYTES || Buffer.byteLength(url) > MAX_URL_BYTES)
+    throw refusal('S-38', `a URL of more than ${MAX_URL_BYTES} octets`);
+  return url;
+}
+
+/** What a client asks: an ID (1..4294967295) or a URL, and which part of the result. */
+export interface LinkQuestion {
+  readonly kind: LinkKind;
+  /** Has priority over {@link url} (R-22). */
+  readonly id?: number;
+  /** A document's URL; in a site request any URL of the site, or `HOST[:PORT]` (R-40). Sent as it is. */
+  readonly url?: string;
+  /** Position of the first wanted result, from 0. Default: the beginning. */
+  readonly start?: number;
+  /** Default: as many as the server gives in one reply. 0 asks for the total only (R-31). */
+  readonly count?: number;
+}
+
+/** The message of a link request, its headers in the order of sstp.md 10.1. */
+export function linkRequestMessage(question: LinkQuestion): Omit<SstpMessage, 'body'> {
+  const { kind, id, url, start, count } = question;
+  const headers: SstpHeader[] = [];
+  const idHeader = isSiteKind(kind) ? HEADERS.serverId.name : HEADERS.uriId.name;
+  if (id !== undefined) headers.push([idHeader, String(id)]);
+  else if (url !== undefined) headers.push([HEADERS.url.name, url]);
+  if (count !== undefined) headers.push([HEADERS.numResults.name, String(count)]);
+  if (start !== undefined)
+    headers.push([HEADERS.startResults.name, String(Math.min(MAX_U32, start + START_RESULTS_BASE))]);
+  return { code: codeOfKind(kind), headers };
+}
+
+function refusal(rule: string, message: string): ProtocolError {
+  return new ProtocolError(message, { protocol: 'sstp', rule, offset: 0 });
+}

@@ -1,0 +1,148 @@
+import { MAX_URL_LENGTH } from './canonical.js';
+
+export interface CleanUriOptions {
+  /** UTF-16 units, before and after escaping; default {@link MAX_URL_LENGTH}. */
+  readonly maxLength?: number;
+}
+
+/**
+ * The clean-up that every discovered string goes through before a crawl uses it (CRAWL-2.1). Other than `canonicalUrl`,
+ * which unifies more for the Gatherer's summaries, it keeps `~`, odd spellings of addresses, and schemes it does not know.
+ *
+ * @param base an absolute URI that went through this function; a relative `input` is resolved against it
+ * @returns `undefined` when the string is no usable URI
+ */
+export function cleanUri(input: string, base?: string, options: CleanUriOptions = {}): string | undefined {
+  const maxLength = options.maxLength ?? MAX_URL_LENGTH;
+  if (input.length > maxLength) return undefined;
+  const text = repaired(input);
+  if (text === '' && base === undefined) return undefined;
+  const parts = resolved(split(text), base === undefined ? undefined : split(base));
+  const uri = parts === undefined ? undefined : format(parts);
+  return uri === undefined || uri.length > maxLength ? undefined : uri;
+}
+
+/** CRAWL-2.1 step 6: the parts by RFC 2396 appendix B; the fragment is gone (step 11). */
+interface UriParts {
+  readonly scheme: string | undefined;
+  readonly authority: string | undefined;
+  readonly path: string;
+  readonly query: string | undefined;
+}
+
+/** CRAWL-2.1 steps 2 to 5. */
+function repaired(input: string): string {
+  const text = input
+    .replaceAll('\u00a0', ' ')
+    .trim()
+    .replace(/[\t\r\n]+/g, '');
+  const mark = text.indexOf('?');
+  const head = (mark < 0 ? text : text.slice(0, mark)).replaceAll('\\', '/');
+  const whole = mark < 0 ? head : head + text.slice(mark);
+  return whole.replace(/^(https?:)\/{3,}/i, '$1//');
+}
+
+function split(text: string): UriParts {
+  const match = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?/.exec(text);
+  return {
+    scheme: match?.[1]?.toLowerCase(),
+    authority: match?.[2],
+    path: match?.[3] ?? '',
+    query: match?.[4],
+  };
+}
+
+/** CRAWL-2.1 steps 6 and 12. */
+function resolved(reference: UriParts, base: UriParts | undefined): UriParts | undefined {
+  const { scheme, authority, path } = reference;
+  if (scheme !== undefined) {
+    if (!/^[a-z][a-z0-9+.-]*$/.test(scheme)) return undefined;
+    if (!isWeb(scheme) || authority !== undefined) return reference;
+    // `http:foo` without slashes is a relative reference, and only where the base is of that scheme.
+    if (base?.scheme !== scheme) return undefined;
+  }
+  if (base?.scheme === undefined) return undefined;
+  if (authority !== undefined) return { ...reference, scheme: base.scheme };
+  const from = { scheme: base.scheme, authority: base.authority };
+  if (path === '') return { ...from, path: base.path, query: reference.query ?? base.query };
+  if (path.startsWith('/')) return { ...from, path, query: reference.query };
+  const directory = base.path.slice(0, base.path.lastIndexOf('/') + 1);
+  return { ...from, path: (directory === '' ? '/' : directory) + path, query: reference.query };
+}
+
+function isWeb(scheme: string): boolean {
+  return scheme === 'http' || scheme === 'https';
+}
+
+function format({ scheme = '', authority, path, query }: UriParts): string | undefined {
+  const suffix = query === undefined ? '' : `?${escaped(query, ILLEGAL_IN_QUERY)}`;
+  if (authority === undefined) {
+    // `dns:archive.org`: nothing to look into.
+    if (path === '') return undefined;
+    const kept = path.startsWith('/') ? withoutDots(path) : path;
+    return `${scheme}:${escaped(kept, ILLEGAL_IN_PATH)}${suffix}`;
+  }
+  const server = cleanAuthority(scheme, authority);
+  if (server === undefined) return undefined;
+  // CRAWL-2.1 step 8: an empty path is the root.
+  const cleanPath = path === '' ? '/' : withoutDots(path);
+  return `${scheme}://${server}${escaped(cleanPath, ILLEGAL_IN_PATH)}${suffix}`;
+}
+
+/** CRAWL-2.1 steps 7 and 9. */
+function cleanAuthority(scheme: string, authority: string): string | undefined {
+  const text = authority.replace(/(?:%20)+$/, '');
+  const at = text.lastIndexOf('@') + 1;
+  const server = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(text.slice(at));
+  const port = cleanPort(scheme, server?.[2]);
+  if (server === null || port === undefined) return undefined;
+  const bare = port === '' ? server[1]!.replace(/\.$/, '') : server[1]!;
+  const host = cleanHost(at === 0 ? bare.replace(/^\./, '') : bare);
+  if (host === undefined || (host === '' && scheme !== 'file')) return undefined;
+  return text.slice(0, at) + host + port;
+}
+
+/** `:PORT` or nothing; `undefined` when it is none. */
+function cleanPort(scheme: string, port: string | undefined): string | undefined {
+  if (port === undefined || port === '') return '';
+  if (!/^\d+$/.test(port)) return undefined;
+  if (!isWeb(scheme)) return `:${port}`;
+  const number = Number(port);
+  if (number < 1 || number > 65_535) return undefined;
+  return number === (scheme === 'http' ? 80 : 443) ? '' : `:${number}`;
+}
+
+function cleanHost(host: string): string | undefined {
+  if (/^[\w.-]*$/.test(host)) return host.toLowerCase();
+  if (host.startsWith('[')) return /^\[[0-9a-f:.]+\]$/i.test(host) ? host.toLowerCase() : undefined;
+  // What is left holds letters beyond ASCII, or nothing that a host may hold.
+  if (/[^\w.\-\u0080-\uffff]/.test(host)) return undefined;
+  const url = `http://${host}/`;
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+/** CRAWL-2.1 steps 8 and 12: `.` and `..` go, also where there is nothing left to go up from. */
+function withoutDots(path: string): string {
+  if (!path.includes('/.')) return path;
+  const kept: string[] = [];
+  const segments = path.split('/');
+  segments.forEach((segment, i) => {
+    const last = i === segments.length - 1;
+    if (segment === '..') {
+      if (kept.length > 1) kept.pop();
+      if (last) kept.push('');
+    } else if (segment === '.') {
+      if (last) kept.push('');
+    } else kept.push(segment);
+  });
+  return kept.join('/');
+}
+
+/** CRAWL-2.1 step 10: `%` is never escaped, so escapes survive and a stray `%` stays as it is. */
+const ILLEGAL_IN_PATH = /[^\w\-~.*/=&+,:;@$!()%|']+/g;
+const ILLEGAL_IN_QUERY = /[^\w\-~.*/=&+,:;@$!()%|'{}[\]^?]+/g;
+
+function escaped(text: string, illegal: RegExp): string {
+  if (text.search(illegal) < 0) return text;
+  return text.replace(/\p{Surrogate}/gu, '\ufffd').replace(illegal, encodeURIComponent);
+}

@@ -1,0 +1,72 @@
+import { UsageError } from '../errors.js';
+import { fingerprint, type Word64 } from './fingerprint.js';
+
+/** CRAWL-3.11: points of a bucket on the circle. */
+const REPLICAS = 128;
+const MAX_BUCKETS = 10_000;
+
+interface Point {
+  readonly bucket: number;
+  /** The fingerprint as two halves, the high one signed: the circle is walked in signed order. */
+  readonly high: number;
+  readonly low: number;
+}
+
+/**
+ * Spreads texts over buckets so that another number of buckets moves few of them (CRAWL-3.11). The circle is made
+ * once for the largest number of buckets asked for.
+ */
+export class ConsistentHash {
+  readonly #points: readonly Point[];
+
+  /** @param buckets 1 to 10 000: the largest number that {@link bucketOf} will be asked for */
+  constructor(readonly buckets: number) {
+    if (!Number.isInteger(buckets) || buckets < 1 || buckets > MAX_BUCKETS) {
+      throw new UsageError(`buckets are 1 to ${MAX_BUCKETS}`);
+    }
+    const points: Point[] = [];
+    for (let bucket = 0; bucket < buckets; bucket++) {
+      for (let replica = 0; replica < REPLICAS; replica++) {
+        const { high, low } = fingerprint(`${bucket}.${replica}`, 64);
+        points.push({ bucket, high: high | 0, low });
+      }
+    }
+    this.#points = points.sort((a, b) => a.high - b.high || a.low - b.low);
+  }
+
+  /** @param buckets how many there are, at most {@link buckets}; default all */
+  bucketOf(text: string, buckets = this.buckets): number {
+    if (buckets > this.buckets || buckets < 1) throw new UsageError(`buckets are 1 to ${this.buckets}`);
+    const from = this.#firstFrom(fingerprint(text, 64));
+    for (let i = 0; i < this.#points.length; i++) {
+      const { bucket } = this.#points[(from + i) % this.#points.length]!;
+      if (bucket < buckets) return bucket;
+    }
+    return 0;
+  }
+
+  /** The first point that is not before the hash. */
+  #firstFrom({ high, low }: Word64): number {
+    const signed = high | 0;
+    let from = 0;
+    let to = this.#points.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      const point = this.#points[middle]!;
+      if (point.high < signed || (point.high === signed && point.low < low)) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+}
+
+/**
+ * CRAWL-9.8: which of several crawlers has a mapping key.
+ * @returns 0 to crawlers - 1: the magnitude of the signed fingerprint's remainder
+ */
+export function crawlerOf(mappingKey: string, crawlers: number): number {
+  const { high, low } = fingerprint(mappingKey, 64);
+  const signed = (BigInt(high | 0) << 32n) | BigInt(low);
+  const rest = Number(signed % BigInt(crawlers));
+  return Math.abs(rest);
+}

@@ -1,0 +1,69 @@
+import { hopCount, linkHops } from './hops.js';
+
+/** What the precedence of a URI is made of (CRAWL-9.11). */
+export interface PrecedenceSubject {
+  readonly uri: string;
+  /** Hops from the seed (CRAWL-2.2). */
+  readonly hops: string;
+  /** By its cost policy (CRAWL-9.10). */
+  readonly cost: number;
+}
+
+/** CRAWL-9.11: smaller is earlier. */
+export type UriPrecedence = (subject: PrecedenceSubject) => number;
+
+/** CRAWL-9.11: the URI's cost; the default. */
+export const costPrecedence: UriPrecedence = ({ cost }) => cost;
+
+/** CRAWL-9.11: the same for all. */
+export function basePrecedence(base = 1): UriPrecedence {
+  return () => base;
+}
+
+/** CRAWL-9.11: the farther from the seed, the later; by links, or by all hops. */
+export function hopsPrecedence(
+  options: { readonly base?: number; readonly allHops?: boolean } = {},
+): UriPrecedence {
+  const { base = 1, allHops = false } = options;
+  return ({ hops }) => base + (allHops ? hopCount(hops) : linkHops(hops));
+}
+
+/** CRAWL-9.11: from a table prepared before, else by another policy. */
+export function preloadedPrecedence(
+  table: ReadonlyMap<string, number>,
+  otherwise: UriPrecedence = costPrecedence,
+): UriPrecedence {
+  return (subject) => table.get(subject.uri) ?? otherwise(subject);
+}
+
+/** CRAWL-9.11: queues at or above it are never crawled. */
+export const PRECEDENCE_FLOOR = 255;
+/** CRAWL-9.11: what a queue has at first. */
+export const QUEUE_PRECEDENCE = 3;
+
+/** CRAWL-9.11: base and the smallest precedence of what the queue holds; of an empty queue the base. */
+export function highestUriPrecedence(pending: Iterable<number>, base = QUEUE_PRECEDENCE): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (const precedence of pending) best = Math.min(best, precedence);
+  return best === Number.POSITIVE_INFINITY ? base : base + best;
+}
+
+/**
+ * CRAWL-9.11: a queue that gave much comes later: one step at each sum of the increments, of which the last repeats. The
+ * usual `[100, 1000]` steps at 100, 1100, 2100 ... successes.
+ */
+export function successCountsPrecedence(
+  successes: number,
+  increments: readonly number[] = [100, 1000],
+  base = QUEUE_PRECEDENCE,
+): number {
+  let precedence = base;
+  let left = successes;
+  for (const increment of increments) {
+    if (increment <= 0 || left < increment) return precedence;
+    left -= increment;
+    precedence++;
+  }
+  const repeated = increments.at(-1) ?? Number.POSITIVE_INFINITY;
+  return precedence + Math.floor(left / repeated);
+}

@@ -1,0 +1,158 @@
+import { UsageError } from '../errors.js';
+import { type ClassKeySubject, classKey, hostOfDns, NO_AUTHORITY } from './class-key.js';
+import { ConsistentHash } from './consistent-hash.js';
+import { elfHash } from './fingerprint.js';
+import { PublicSuffixes } from './public-suffixes.js';
+import { surt } from './surt.js';
+
+/** CRAWL-9: the ways to give URIs to queues. `host` is the default (CRAWL-21). */
+export const QUEUE_POLICIES = ['host', 'surt', 'topmost', 'limits', 'ip', 'bucket', 'elf'] as const;
+
+export type QueuePolicy = (typeof QUEUE_POLICIES)[number];
+
+export interface QueueAssignmentOptions {
+  /** Default `host`. */
+  readonly policy?: QueuePolicy;
+  /** CRAWL-9.4, `topmost`: default {@link PublicSuffixes.USUAL}. */
+  readonly publicSuffixes?: PublicSuffixes;
+  /** CRAWL-9.4, `limits`: labels of the SURT that are kept; -1 is all. Default -1. */
+  readonly labels?: number;
+  /** CRAWL-9.5, 9.6, `ip` and `bucket`: the address of a host as four bytes or sixteen; `undefined` while it is not known. */
+  readonly addressOf?: (host: string) => Uint8Array | undefined;
+  /** CRAWL-9.9, `elf`: how many queues. Default 100. Politeness then no longer holds for each host. */
+  readonly elfQueues?: number;
+  /** CRAWL-9.7: queues for each key, 1 to 10 000; default 1. */
+  readonly parallelQueues?: number;
+  /** CRAWL-9.7: spread by the whole URI, not by the first path segment. Default false. */
+  readonly spreadWholeUri?: boolean;
+  /** CRAWL-9.7: a key that the settings of a URI force; '' is none. */
+  readonly forcedKey?: (uri: string) => string;
+}
+
+/** CRAWL-9.1: the queue of a URI: what shares one shares politeness and locking. */
+export type QueueAssignment = (subject: ClassKeySubject) => string;
+
+/**
+ * A queue assignment policy with the additions of CRAWL-9.7.
+ * @throws UsageError when an option is out of its range
+ */
+export function queueAssignment(options: QueueAssignmentOptions = {}): QueueAssignment {
+  const { parallelQueues = 1, spreadWholeUri = false, forcedKey, elfQueues = 100 } = options;
+  if (!Number.isInteger(elfQueues) || elfQueues < 1) throw new UsageError('elf queues are at least 1');
+  const base = policyKey(options, elfQueues);
+  const circle = new ConsistentHash(parallelQueues);
+  return (subject) => {
+    const forced = forcedKey?.(subject.uri) ?? '';
+    // CRAWL-9.7: `whois:` has a queue of its own.
+    const own = subject.uri.startsWith('whois:') ? 'whois...' : undefined;
+    const key = forced !== '' ? forced : (own ?? base(subject));
+    if (parallelQueues === 1) return key;
+    const text = spreadWholeUri ? subject.uri : firstSegment(subject.uri);
+    const bucket = text === '' ? 0 : circle.bucketOf(text);
+    return bucket === 0 ? key : `${key}+${bucket}`;
+  };
+}
+
+function policyKey(options: QueueAssignmentOptions, elfQueues: number): QueueAssignment {
+  const { addressOf = () => undefined, labels = -1, publicSuffixes = PublicSuffixes.USUAL } = options;
+  switch (options.policy ?? 'host') {
+    case 'host':
+      return ({ uri, via }) => classKey(uri, via);
+    case 'surt':
+      return surtKey;
+    case 'topmost':
+      return (subject) => topmostKey(surtKey(subject), publicSuffixes);
+    case 'limits':
+      return (subject) => limitedKey(surtKey(subject), labels);
+    case 'ip':
+      return ({ uri, via }) => {
+        const address = addressOf(hostOf(uri));
+        return address === undefined ? classKey(uri, via) : formatAddress(address);
+      };
+    case 'bucket':
+      return ({ uri }) => bucketKey(hostOf(uri), addressOf);
+    case 'elf':
+      return ({ uri }) => String(elfHash(uri) % elfQueues);
+  }
+}
+
+/** CRAWL-9.3: http and https of a host share a queue; user information is part of the key. */
+export function surtKey({ uri, via }: ClassKeySubject): string {
+  let basis = uri;
+  if (uri.startsWith('dns:')) {
+    basis = via !== undefined && !via.startsWith('dns:') ? via : `http://${hostOfDns(uri)}`;
+  }
+  const form = surt(basis);
+  const from = form.indexOf('://(');
+  if (from < 0) return NO_AUTHORITY;
+  const to = form.indexOf(')', from);
+  const key = form.slice(from + 4, to < 0 ? form.length : to);
+  return key === '' ? NO_AUTHORITY : key.replaceAll(':', '#');
+}
+
+/** CRAWL-9.4: a SURT key cut to the public suffix plus one label; an address or a key without labels stays. */
+export function topmostKey(key: string, suffixes: PublicSuffixes = PublicSuffixes.USUAL): string {
+  const labels = labelsOf(key);
+  if (labels.length === 0) return key;
+  const kept = suffixes.assignedLabels([...labels].reverse());
+  return labels
+    .slice(0, kept)
+    .map((label) => `${label},`)
+    .join('');
+}
+
+/** CRAWL-9.4 with-limits: the first `count` labels of a SURT key; -1 is all. */
+function limitedKey(key: string, count: number): string {
+  const labels = labelsOf(key);
+  if (count < 0 || labels.length <= count) return key;
+  return labels
+    .slice(0, count)
+    .map((label) => `${label},`)
+    .join('');
+}
+
+/** `com,example,www,#8080`: the labels, topmost first. */
+function labelsOf(key: string): string[] {
+  const last = key.lastIndexOf(',');
+  return last < 0 ? [] : key.slice(0, last).split(',');
+}
+
+/** CRAWL-9.6: at most 2046 keys, so that all queues stay in memory. */
+function bucketKey(host: string, addressOf: (host: string) => Uint8Array | undefined): string {
+  if (host === '') return 'NO-HOST';
+  const address = addressOf(host);
+  if (address === undefined) return `NO-IP-${Math.abs(javaHash(host)) & 1023}`;
+  return String(Math.abs(addressHash(address)) % 1021);
+}
+
+/** The hash of a text that CRAWL-9.6 means: 31 times the one before, plus the code unit, in 32 signed bits. */
+function javaHash(text: string): number {
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
+  return hash;
+}
+
+/** Of an address: its four bytes as a signed number; of sixteen bytes the sum of four such numbers. */
+function addressHash(address: Uint8Array): number {
+  const view = new DataView(address.buffer, address.byteOffset, address.byteLength);
+  let hash = 0;
+  for (let at = 0; at + 4 <= address.length; at += 4) hash = (hash + view.getInt32(at)) | 0;
+  return hash;
+}
+
+function formatAddress(address: Uint8Array): string {
+  if (address.length === 4) return address.join('.');
+  const view = new DataView(address.buffer, address.byteOffset, address.byteLength);
+  return Array.from({ length: address.length / 2 }, (_, i) => view.getUint16(2 * i).toString(16)).join('#');
+}
+
+function hostOf(uri: string): string {
+  if (uri.startsWith('dns:')) return hostOfDns(uri);
+  const match = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)/i.exec(uri);
+  return match?.[1] ?? '';
+}
+
+/** CRAWL-9.7: '' when the path has no second slash. */
+function firstSegment(uri: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*\/([^/?#]*)\//i.exec(uri)?.[1] ?? '';
+}

@@ -1,0 +1,98 @@
+import { ProtocolError } from '../errors.js';
+
+/** The identity of a server in the link databases (R-38): `site.name:80` and `site.name:81` are two. */
+export interface ServerName {
+  /** Lower case, ASCII form, no trailing dot; an IPv6 address in brackets (R-39). */
+  readonly host: string;
+  /** 1..65535 */
+  readonly port: number;
+}
+
+/** R-39: ports of the schemes that have one without saying so. */
+const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
+  ['http:', 80],
+  ['https:', 443],
+  ['ftp:', 21],
+  ['gopher:', 70],
+]);
+
+/**
+ * What the long way would return unchanged: characters that are never escaped, no segment that begins with a dot, no
+ * port, and a host whose last label begins with a letter (it cannot be an IPv4 address) and that has no `xn--` label.
+ */
+const PLAIN_URL =
+  /^https?:\/\/(?!xn--|[a-z\d.-]*\.xn--)(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)*[a-z](?:[a-z\d-]*[a-z\d])?(?:\/(?!\.)[\w\-*=&+,:;@$!()~%.]*)+(?:\?[\w\-*=&+,:;@$!()~%./?]*)?$/;
+/** `%2e` is a dot too. */
+const ESCAPED_DOT = /%2e/i;
+
+/**
+ * The canonical URL of a document (R-41): what the WHATWG parser yields, without fragment and without a trailing dot
+ * of the host. The function is idempotent.
+ * @throws ProtocolError rule R-23 (no absolute URL with a host) or R-41 (user information)
+ */
+export function canonicalDocumentUrl(text: string): string {
+  if (PLAIN_URL.test(text) && !ESCAPED_DOT.test(text)) return text;
+  const url = parse(text);
+  const { protocol, port, pathname, search } = url;
+  const shownPort = port === '' || Number(port) === DEFAULT_PORTS.get(protocol) ? '' : `:${port}`;
+  // A scheme that the parser does not know may have an empty path (R-41: `/`).
+  const path = pathname === '' ? '/' : pathname;
+  return `${protocol}//${hostOf(url)}${shownPort}${path}${search}`;
+}
+
+/**
+ * The server that a value of a site request names (R-40): a URL, whose path is dropped, or `HOST`, `HOST:PORT`,
+ * `HOST/PATH`, which are read as http.
+ * @throws ProtocolError rule R-23 (neither), R-39 (a scheme without a default port) or R-41 (user information)
+ */
+export function serverNameOf(text: string): ServerName {
+  // R-40: `://` first; a general parser takes `a.example:81` for a URL of the scheme `a.example`.
+  const url = parse(text.includes('://') ? text : `http://${text}`);
+  const port = url.port === '' ? DEFAULT_PORTS.get(url.protocol) : Number(url.port);
+  if (port === undefined || port === 0) throw refusal('R-39', 'a port is wanted: the scheme has no default');
+  return { host: hostOf(url), port };
+}
+
+/** `host:port`, by which servers are looked up (R-18, R-38). */
+export function formatServerName({ host, port }: ServerName): string {
+  return `${host}:${port}`;
+}
+
+/** What a description of a document says of its URL (R-33, R-42). */
+export interface DocumentUrlParts extends ServerName {
+  /** Scheme in lower case, without the colon. */
+  readonly scheme: string;
+  /** Path and query, begins with `/` (R-42). */
+  readonly path: string;
+}
+
+/**
+ * Takes a URL apart as R-33 and R-42 want it.
+ * @throws ProtocolError as {@link canonicalDocumentUrl} and {@link serverNameOf}
+ */
+export function documentUrlParts(text: string): DocumentUrlParts {
+  const canonical = canonicalDocumentUrl(text);
+  const end = canonical.indexOf('://');
+  const slash = canonical.indexOf('/', end + 3);
+  return { ...serverNameOf(canonical), scheme: canonical.slice(0, end), path: canonical.slice(slash) };
+}
+
+function parse(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.host === '') throw refusal('R-23', 'neither a URL nor a server name');
+  if (url.username !== '' || url.password !== '') throw refusal('R-41', 'a URL with user information');
+  if (hostOf(url) === '') throw refusal('R-23', 'a host of dots only');
+  return url;
+}
+
+/** R-39, R-41: the parser keeps a trailing dot; and it keeps capitals in hosts of schemes it does not know. */
+function hostOf(url: URL): string {
+  const host = url.hostname.toLowerCase();
+  let end = host.length;
+  while (end > 0 && host[end - 1] === '.') end--;
+  return host.slice(0, end);
+}
+
+function refusal(rule: string, message: string): ProtocolError {
+  return new ProtocolError(message, { protocol: 'url', rule, offset: 0 });
+}

@@ -1,0 +1,164 @@
+import { cleanUri } from './clean-uri.js';
+
+export interface SurtOptions {
+  /** CRAWL-15.1: keep capitals; default false. */
+  readonly preserveCase?: boolean;
+}
+
+const DOTTED_QUAD = /^(?:\d{1,3}\.){3}\d{1,3}$/;
+
+/**
+ * The SURT of a URI (CRAWL-15.1): `http://www.example.org:81/a` is `http://(org,example,www,:81)/a`, so that the URIs of
+ * a domain begin alike. A URI without an authority (`dns:`) is returned as it is.
+ */
+export function surt(uri: string, options: SurtOptions = {}): string {
+  const scheme = /^\w+:\/\//.exec(uri)?.[0];
+  if (scheme === undefined || /[ \t\n\v\f\r]/.test(uri)) return uri;
+  const rest = uri.slice(scheme.length);
+  if (rest === '') return uri;
+  // What is called user information ends with the first `@` and holds no slash; behind it there must be a host.
+  const user = /^([-\w.!~*'()%;:&=+$,]+)@./.exec(rest)?.[1];
+  const server = user === undefined ? rest : rest.slice(user.length + 1);
+  const slash = server.indexOf('/', 1);
+  const authority = slash < 0 ? server : server.slice(0, slash);
+  const path = slash < 0 ? '' : server.slice(slash);
+  const port = /(?<=.):\d+$/.exec(authority)?.[0] ?? '';
+  const host = authority.slice(0, authority.length - port.length);
+  const form = `${scheme}(${reversed(host)}${port}${user === undefined ? '' : `@${user}`})${path}`;
+  return options.preserveCase === true ? form : form.toLowerCase();
+}
+
+function reversed(host: string): string {
+  if (DOTTED_QUAD.test(host)) return host;
+  const labels = host.split('.');
+  // A dot at the end stays with its label.
+  if (labels.at(-1) === '' && labels.length > 1) labels.splice(-2, 2, `${labels.at(-2)}.`);
+  return labels
+    .reverse()
+    .map((label) => `${label},`)
+    .join('');
+}
+
+/**
+ * The SURT prefix that a seed or a line of a list implies (CRAWL-15.2): `example.com` is `http://(com,example,` and holds
+ * all sub-domains; `http://example.com/a/b` is `http://(com,example,)/a/`.
+ */
+export function impliedSurtPrefix(text: string): string {
+  const named = withScheme(text.trim());
+  const slashed = named.endsWith('/');
+  const url = asHttp(named);
+  const clean = cleanUri(url) ?? url;
+  const form = surt(!slashed && clean.endsWith('/') ? clean.slice(0, -1) : clean);
+  const cut = form.replace(/^(.*\/\/.*\/)[^/]*/s, '$1');
+  if (cut.endsWith('/')) return cut;
+  // Without a path the bracket goes, so that sub-domains match.
+  const bracket = cut.lastIndexOf(')');
+  return bracket < 0 ? cut : cut.slice(0, bracket) + cut.slice(bracket + 1);
+}
+
+/** CRAWL-15.2: without a scheme it is `http`; a dot before the first colon is a host's. */
+function withScheme(text: string): string {
+  const colon = text.indexOf(':');
+  const dot = text.indexOf('.');
+  return colon < 0 || (dot >= 0 && dot < colon) ? `http://${text}` : text;
+}
+
+function asHttp(uri: string): string {
+  return uri.startsWith('https://') ? `http${uri.slice(5)}` : uri;
+}
+
+/** CRAWL-15.3: what is looked up in a prefix set: the SURT, `https` as `http`. */
+export function surtCandidate(uri: string): string {
+  return surt(asHttp(uri));
+}
+
+/** CRAWL-15.3: the same prefix for exactly one host: `http://(com,example,` becomes `http://(com,example,)`. */
+export function surtPrefixOfHost(prefix: string): string {
+  const bracket = prefix.indexOf(')');
+  if (bracket >= 0) return prefix.slice(0, bracket + 1);
+  return `${prefix}${prefix.endsWith(',') ? '' : ','})`;
+}
+
+/** CRAWL-15.3: the same prefix for the whole domain, without a `www`: `http://(com,example,www,)/a/` becomes `http://(com,example,`. */
+export function surtPrefixOfDomain(prefix: string): string {
+  const bracket = prefix.indexOf(')');
+  const open = bracket < 0 ? prefix : prefix.slice(0, bracket);
+  return open.endsWith('www,') ? open.slice(0, -'www,'.length) : open;
+}
+
+/** A set of SURT prefixes (CRAWL-15.3): sorted, without entries that another one covers. A look-up is one binary search. */
+export class SurtPrefixSet {
+  readonly #prefixes: string[] = [];
+
+  /** @param prefixes formal SURT prefixes, with their round bracket */
+  constructor(prefixes: Iterable<string> = []) {
+    for (const prefix of prefixes) this.add(prefix);
+  }
+
+  /** CRAWL-15.2, 10.1.5: from lines of a list: a formal prefix (it has a `(`), or a URI or host that implies one. */
+  static of(lines: Iterable<string>): SurtPrefixSet {
+    const set = new SurtPrefixSet();
+    for (const line of lines) {
+      const text = line.trim();
+      if (text === '' || text.startsWith('#')) continue;
+      set.add(text.indexOf('(') > 0 ? text.toLowerCase() : impliedSurtPrefix(text));
+    }
+    return set;
+  }
+
+  get size(): number {
+    return this.#prefixes.length;
+  }
+
+  /** In code unit order. */
+  get prefixes(): readonly string[] {
+    return this.#prefixes;
+  }
+
+  /** @returns false when a prefix of it is there already, which makes it redundant */
+  add(prefix: string): boolean {
+    const at = this.#place(prefix);
+    if (at > 0 && prefix.startsWith(this.#prefixes[at - 1]!)) return false;
+    let covered = 0;
+    while (this.#prefixes[at + covered]?.startsWith(prefix) === true) covered++;
+    this.#prefixes.splice(at, covered, prefix);
+    return true;
+  }
+
+  /** The prefix under which a URI lies, `undefined` when it lies under none. */
+  find(uri: string): string | undefined {
+    return this.findSurt(surtCandidate(uri));
+  }
+
+  /** The same for a SURT. */
+  findSurt(text: string): string | undefined {
+    const candidate = this.#prefixes[this.#place(text) - 1];
+    return candidate !== undefined && text.startsWith(candidate) ? candidate : undefined;
+  }
+
+  has(uri: string): boolean {
+    return this.find(uri) !== undefined;
+  }
+
+  /** CRAWL-15.3: every prefix for its host only. */
+  ofHosts(): SurtPrefixSet {
+    return new SurtPrefixSet(this.#prefixes.map(surtPrefixOfHost));
+  }
+
+  /** CRAWL-15.3: every prefix for its whole domain. */
+  ofDomains(): SurtPrefixSet {
+    return new SurtPrefixSet(this.#prefixes.map(surtPrefixOfDomain));
+  }
+
+  /** How many entries are not behind `text`. */
+  #place(text: string): number {
+    let low = 0;
+    let high = this.#prefixes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#prefixes[middle]! <= text) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,117 @@
+import { BulkClient } from '../../clients/bulk/index.js';
+import { type CollectionPoint, collectionMode } from '../../protocols/config/index.js';
+import { encodeSoif, identityOf, isExpired } from '../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import { Applier, Tally } from './applier.js';
+import { type CollectContext, type PointReport, pointKey, publish } from './collector.js';
+import { readLastCollections, writeLastCollections } from './last-collection.js';
+
+/** What {@link collectFromBroker} works with. */
+export interface BulkCollectContext extends CollectContext {
+  /** BT-7: where `<last>` is when the store does not know it. */
+  readonly lastCollections: string;
+}
+
+/**
+ * Collects from another Broker (types 4 to 7) and applies what it sends, batch by batch, in the order in which it comes
+ * (BT-6, BT-25). A transfer that breaks is not taken up again: what came is kept, and the next collection asks for the same
+ * (BT-19).
+ *
+ * Never rejects for the other Broker's faults: they are in the report. Rejects for our own: the store or the index failed, or
+ * the signal was aborted.
+ */
+export async function collectFromBroker(
+  point: CollectionPoint,
+  context: BulkCollectContext,
+): Promise<PointReport> {
+  const started = performance.now();
+  const { incremental, byQuery } = collectionMode(point.type);
+  const key = pointKey(point);
+  const last = (await context.store.collectionState(key))?.last ?? (await rememberedLast(point, context));
+  // BT-6: type 6 is asked without a time.
+  const since = incremental ? last : byQuery ? undefined : 0;
+  const tally = new Tally();
+  const applier = new Applier(context, tally, { relayed: true });
+  let next: UnixSeconds | undefined;
+  let error: string | undefined;
+  try {
+    next = await receive(point, since, context, tally, applier);
+  } catch (cause) {
+    error = cause instanceof Error ? cause.message : String(cause);
+  }
+  // Our own failures first: they surface here and end the collection.
+  await applier.drain();
+  context.signal?.throwIfAborted();
+  // BT-19: `<last>` goes into the same atomic batch as the last objects, and only when all have arrived.
+  await applier.finish(next === undefined ? undefined : { key, last: next });
+  // BT-27: nobody is asked for them; what is only refreshed is there to be had whole from `#SINCE 0`.
+  for (const url of tally.unknown) tally.gone(url);
+  return {
+    host: point.host,
+    port: point.port,
+    type: point.type,
+    since: since ?? 0,
+    received: tally.received,
+    expired: tally.expired,
+    malformed: tally.malformed,
+    connections: 1,
+    ...tally.counts,
+    complete: error === undefined,
+    ...(error === undefined ? {} : { error }),
+    reasons: tally.reasons,
+    milliseconds: Math.round(performance.now() - started),
+  };
+}
+
+/**
+ * BT-7: a store that was taken over from an original Broker goes on from the file that came with it. An empty one asks for
+ * everything: the file of a store that is lost would keep all older objects from it for ever, and so is dropped first.
+ */
+async function rememberedLast(point: CollectionPoint, context: BulkCollectContext): Promise<UnixSeconds> {
+  const last = (await readLastCollections(context.lastCollections))(point);
+  if (last === undefined) return 0;
+  if (context.store.count > 0) return last;
+  await writeLastCollections(context.lastCollections, []);
+  return 0;
+}
+
+/** @returns what to ask for the next time */
+async function receive(
+  point: CollectionPoint,
+  since: UnixSeconds | undefined,
+  context: BulkCollectContext,
+  tally: Tally,
+  applier: Applier,
+): Promise<UnixSeconds | undefined> {
+  const { signal, limits = {} } = context;
+  const { flags = '', query = '' } = point.filter ?? {};
+  const client = new BulkClient({
+    host: point.host,
+    port: point.port,
+    connectTimeoutMs: limits.connectTimeoutMs ?? 30_000,
+    idleTimeoutMs: limits.idleTimeoutMs ?? 120_000,
+    onWarning: ({ rule, offset, message }) => tally.malformedObject(`${message} (${rule}, byte ${offset})`),
+    now: context.now,
+  });
+  const transfer = client.transfer({
+    flags,
+    ...(query === '' ? {} : { query }),
+    ...(since === undefined ? {} : { since }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  for await (const { change, object, bytes, exact } of transfer) {
+    tally.received += 1;
+    // What a lenient reader understood is stored as everybody understands it (SOIF-3.1).
+    const stored = exact ? bytes : encodeSoif(object);
+    if (change === 'update' && isExpired(object, context.now()) && identityOf(object) !== undefined) {
+      // BRK-7.14: it would be deleted right after. What it replaces is outdated all the same.
+      tally.expired += 1;
+      await applier.add({ kind: 'delete', object, bytes: stored });
+    } else {
+      await applier.add({ kind: change, object, bytes: stored });
+    }
+    if (tally.received % 256 === 0)
+      publish({ event: 'progress', host: point.host, port: point.port, received: tally.received });
+  }
+  return transfer.totals.next;
+}

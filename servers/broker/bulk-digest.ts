@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import {
+  type DigestIdentity,
+  type DigestReport,
+  digestOfIdentity,
+  hexOf,
+  MAX_LEAF_OBJECTS,
+  MAX_PREFIX,
+  SetDigest,
+} from '../../protocols/bulk/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
+
+/** Hex digits by which the walk over the store sorts objects: 65 536 buckets. */
+const DIGITS = 4;
+const BUCKETS = 16 ** DIGITS;
+const PAGE_ENTRIES = 1000;
+/** Seconds for which a walk is good although something has expired since. */
+const KEEP_SECONDS = 60;
+
+/** What one walk over the store found. */
+interface Survey {
+  readonly sequence: number;
+  /** What had expired then is left out, as a transfer leaves it out (REG-48). */
+  readonly at: UnixSeconds;
+  /** When the first of the others expires. */
+  readonly until: UnixSeconds;
+  readonly sets: readonly (SetDigest | undefined)[];
+  /** OIDs by bucket. */
+  readonly oids: Uint32Array;
+  /** Where each bucket's OIDs begin, and behind the last one where they end. */
+  readonly starts: Uint32Array;
+}
+
+/**
+ * Digests of what a store holds, for `#digest` (protocols/bulk/digest.ts). Costs one walk over the entries whenever the store
+ * has changed or objects have expired since the last question, and six bytes of memory an object; a leaf is read when it is asked for.
+ */
+export class DigestCache {
+  readonly #store: BrokerStore;
+  readonly #now: () => UnixSeconds;
+  #survey: Survey | undefined;
+  #running: Promise<Survey> | undefined;
+
+  constructor(store: BrokerStore, now: () => UnixSeconds) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** What the store holds below a prefix of hex digits. */
+  async report(prefix: string, signal: AbortSignal): Promise<DigestReport> {
+    const survey = await this.#current();
+    signal.throwIfAborted();
+    const [from, to] = bucketsOf(prefix);
+    if (prefix.length >= DIGITS) return this.#below(prefix, survey, from, to);
+    const whole = sum(survey, from, to);
+    if (whole.count <= MAX_LEAF_OBJECTS) return this.#below(prefix, survey, from, to);
+    const step = (to - from) / 16;
+    const children = Array.from({ length: 16 }, (_, i) =>
+      sum(survey, from + i * step, from + (i + 1) * step),
+    );
+    return {
+      prefix,
+      count: whole.count,
+      digest: whole.hex,
+      buckets: children.map(({ count, hex }) => ({ count, digest: hex })),
+    };
+  }
+
+  /** Reads the objects of some buckets and reports those below the prefix. */
+  async #below(prefix: string, survey: Survey, from: number, to: number): Promise<DigestReport> {
+    const oids = [...survey.oids.subarray(survey.starts[from], survey.starts[to])];
+    const whole = new SetDigest();
+    const children = Array.from({ length: 16 }, () => new SetDigest());
+    const identities: DigestIdentity[] = [];
+    for (let at = 0; at < oids.length; at += PAGE_ENTRIES) {
+      for (const entry of await this.#store.entries(oids.slice(at, at + PAGE_ENTRIES))) {
+        if (entry === undefined || expiryOf(entry) < survey.at) continue;
+        const digest = digestOf(entry);
+        const hex = hexOf(digest);
+        if (!hex.startsWith(prefix)) continue;
+        whole.add(digest);
+        if (prefix.length < MAX_PREFIX) children[Number.parseInt(hex.charAt(prefix.length), 16)]?.add(digest);
+        if (identities.length <= MAX_LEAF_OBJECTS) {
+          identities.push({ digest: hex, updateTime: entry.updateTime, url: entry.url });
+        }
+      }
+    }
+    const common = { prefix, count: whole.count, digest: whole.hex };
+    if (whole.count > MAX_LEAF_OBJECTS && prefix.length < MAX_PREFIX) {
+      return { ...common, buckets: children.map(({ count, hex }) => ({ count, digest: hex })) };
+    }
+    identities.sort((a, b) => (a.digest < b.digest ? -1 : 1));
+    return { ...common, identities };
+  }
+
+  /** Several who ask at one time share a walk. */
+  async #current(): Promise<Survey> {
+    for (;;) {
+      const { lastSequence } = this.#store;
+      const now = this.#now();
+      if (this.#survey?.sequence === lastSequence && !isOutdated(this.#survey, now)) return this.#survey;
+      this.#running ??= survey(this.#store, now).finally(() => {
+        this.#running = undefined;
+      });
+      const found = await this.#running;
+      this.#survey = found;
+      // A walk during which the store changed is as good as one can be while it is being collected into.
+      if (found.sequence >= lastSequence) return found;
+    }
+  }
+}
+
+/** Something has expired since; but objects that expire one by one do not cost a walk each. */
+function isOutdated({ at, until }: Survey, now: UnixSeconds): boolean {
+  return now > until && now - at >= KEEP_SECONDS;
+}
+
+/** REG-48: the last second in which an object is valid. */
+function expiryOf({ timeToLive, updateTime }: RegistryEntry): UnixSeconds {
+  return timeToLive === 0 ? Number.POSITIVE_INFINITY : updateTime + timeToLive;
+}
+
+async function survey(store: BrokerStore, at: UnixSeconds): Promise<Survey> {
+  const sequence = store.lastSequence;
+  const sets: (SetDigest | undefined)[] = Array.from({ length: BUCKETS });
+  const starts = new Uint32Array(BUCKETS + 1);
+  let oids = new Uint32Array(1024);
+  let buckets = new Uint16Array(1024);
+  let count = 0;
+  let until = Number.POSITIVE_INFINITY;
+  for await (const page of store.all()) {
+    for (const entry of page) {
+      const expiry = expiryOf(entry);
+      if (expiry < at) continue;
+      until = Math.min(until, expiry);
+      const digest = digestOf(entry);
+      const bucket = ((digest[0] ?? 0) << 8) | (digest[1] ?? 0);
+      const set = sets[bucket] ?? new SetDigest();
+      set.add(digest);
+      sets[bucket] = set;
+      if (count === oids.length) {
+        oids = grown(new Uint32Array(count * 2), oids);
+        buckets = grown(new Uint16Array(count * 2), buckets);
+      }
+      oids[count] = entry.oid;
+      buckets[count] = bucket;
+      count += 1;
+      starts[bucket + 1] = (starts[bucket + 1] ?? 0) + 1;
+    }
+  }
+  for (let i = 1; i <= BUCKETS; i++) starts[i] = (starts[i] ?? 0) + (starts[i - 1] ?? 0);
+  const next = starts.slice();
+  const sorted = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    const bucket = buckets[i] ?? 0;
+    const at = next[bucket] ?? 0;
+    sorted[at] = oids[i] ?? 0;
+    next[bucket] = at + 1;
+  }
+  return { sequence, at, until, sets, oids: sorted, starts };
+}
+
+function grown<T extends Uint32Array | Uint16Array>(larger: T, old: T): T {
+  larger.set(old);
+  return larger;
+}
+
+function sum({ sets }: Survey, from: number, to: number): SetDigest {
+  const whole = new SetDigest();
+  for (let i = from; i < to; i++) {
+    const set = sets[i];
+    if (set !== undefined) whole.addSet(set);
+  }
+  return whole;
+}
+
+/** The range of buckets that hold what begins with the prefix. */
+function bucketsOf(prefix: string): readonly [from: number, to: number] {
+  const head = prefix.slice(0, DIGITS);
+  const first = head === '' ? 0 : Number.parseInt(head, 16);
+  const width = 16 ** (DIGITS - head.length);
+  return [first * width, (first + 1) * width];
+}
+
+function digestOf(entry: RegistryEntry): Uint8Array {
+  return digestOfIdentity(entry, (bytes) => createHash('sha256').update(bytes).digest());
+}

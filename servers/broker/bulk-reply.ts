@@ -1,0 +1,160 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { type BrokerMessage, VERSION_TEXT } from '../../protocols/broker/index.js';
+import {
+  BULK_ERROR,
+  BulkReplyEncoder,
+  CHANGE_KINDS,
+  type ChangeKind,
+  encodeBulkError,
+  encodeBulkSuccess,
+  encodeDigest,
+  formatTransferText,
+  groupClose,
+  groupOpen,
+} from '../../protocols/bulk/index.js';
+import type { HostConnection } from '../host/index.js';
+import type { Broker } from './broker.js';
+import type { BulkRefusal, BulkTransfer } from './bulk-transfer.js';
+
+/** What of a broker the answer to a bulk request needs. */
+export type BulkServingBroker = Pick<
+  Broker,
+  'bulkTransfer' | 'bulkDigest' | 'description' | 'events' | 'debug'
+>;
+
+type BulkMessage = BrokerMessage & { readonly kind: 'bulk' };
+
+/** What was sent, by group. */
+export type BulkCounts = Record<ChangeKind, number>;
+
+const encoder = new BulkReplyEncoder();
+
+/**
+ * Answers `#BULK` in the shipped format (BT-9 to BT-17) or, when asked, in that of 1995 (Part B).
+ *
+ * A transfer that fails on the way ends without its closing braces, or without its Trailer: the caller closes the connection
+ * (BT-10).
+ */
+export async function answerBulk(
+  connection: HostConnection,
+  message: BulkMessage,
+  line: string,
+  broker: BulkServingBroker,
+): Promise<void> {
+  const { address } = connection.peer;
+  const { events } = broker;
+  events.write('Bulk-Transfer', `${address}: ${line}`);
+  const started = performance.now();
+  const counts: BulkCounts = { delete: 0, refresh: 0, update: 0 };
+  let outcome = 'broken off';
+  try {
+    outcome =
+      message.flags.interface === 2
+        ? await answerSecond(connection, message, broker, counts)
+        : await answerShipped(connection, message, broker, counts);
+  } finally {
+    // BT-28
+    const sent = `${counts.delete} deleted, ${counts.refresh} refreshed, ${counts.update} updated`;
+    const milliseconds = Math.round(performance.now() - started);
+    events.write('Bulk-Return', `${address}: ${outcome}: ${sent}, ${milliseconds} ms`);
+    broker.debug(75, 1, () => `bulk transfer to ${address}: ${outcome}: ${sent}`);
+  }
+}
+
+/** Part A. */
+async function answerShipped(
+  connection: HostConnection,
+  { flags, query }: BulkMessage,
+  broker: BulkServingBroker,
+  counts: BulkCounts,
+): Promise<string> {
+  if (flags.digest !== undefined || flags.compress === true) {
+    return refuse(connection, '#digest and #compress need #interface 2');
+  }
+  const transfer = await broker.bulkTransfer(query, flags, connection.signal);
+  if ('refused' in transfer) return refuse(connection, transfer.refused);
+  await connection.write(encodeBulkSuccess(formatTransferText(transfer.time)));
+  for await (const bytes of groups(transfer, counts)) await connection.write(bytes);
+  return 'sent';
+}
+
+async function refuse(connection: HostConnection, sentence: string): Promise<string> {
+  await connection.write(encodeBulkError(sentence));
+  return `refused, ${sentence}`;
+}
+
+/** Part B: Version, Header, Body, Trailer. */
+async function answerSecond(
+  connection: HostConnection,
+  { flags, query }: BulkMessage,
+  broker: BulkServingBroker,
+  counts: BulkCounts,
+): Promise<string> {
+  // BP-11: the shipped version line, which went out before the message was read, is not part of this interface.
+  await connection.write(encoder.version(VERSION_TEXT));
+  if (flags.digest !== undefined) {
+    // BP-21: STATS, asked for by other means.
+    const data = encodeDigest(await broker.bulkDigest(flags.digest, connection.signal));
+    await connection.write(encoder.trailer({ kind: 'stats', data }));
+    return 'digest sent';
+  }
+  const transfer = await broker.bulkTransfer(query, flags, connection.signal);
+  if ('refused' in transfer) return refuseSecond(connection, transfer);
+  // BP-12
+  const { homePage, indexer, points } = await broker.description();
+  await connection.write(encoder.info({ field: 'broker-url', text: homePage }));
+  await connection.write(encoder.info({ field: 'indexer', text: indexer }));
+  for (const text of points) await connection.write(encoder.info({ field: 'collect', text }));
+  await connection.write(encoder.info({ field: 'message', text: formatTransferText(transfer.time) }));
+  if (flags.compress === true) {
+    // BP-16
+    await connection.write(encoder.compressedStart());
+    await pipeline(Readable.from(groups(transfer, counts)), createGzip(), async (chunks) => {
+      for await (const bytes of chunks) await connection.write(bytes);
+    });
+    await connection.write(encoder.compressedEnd());
+  } else {
+    for await (const bytes of groups(transfer, counts)) await connection.write(bytes);
+  }
+  const count = counts.delete + counts.refresh + counts.update;
+  await connection.write(encoder.trailer({ kind: 'count', count }));
+  return 'sent';
+}
+
+/** BP-23 */
+async function refuseSecond(connection: HostConnection, { refused, error }: BulkRefusal): Promise<string> {
+  await connection.write(encoder.trailer({ kind: 'error', number: BULK_ERROR[error], text: refused }));
+  return `refused, ${refused}`;
+}
+
+/** BT-14 to BT-17: the three groups, each there even if it is empty. */
+async function* groups(
+  transfer: BulkTransfer,
+  counts: BulkCounts,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const group of CHANGE_KINDS) {
+    yield groupOpen(group);
+    for await (const { bytes, objects } of readAhead(transfer.pages(group))) {
+      counts[group] += objects;
+      yield bytes;
+    }
+    yield groupClose(group);
+  }
+}
+
+/** The same, each piece being made while the one before it is on its way. */
+async function* readAhead<T>(pieces: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
+  let next = pieces.next();
+  try {
+    for (let piece = await next; piece.done !== true; piece = await next) {
+      next = pieces.next();
+      // Its failure is told when its turn comes; who stops listening before is not told.
+      next.catch(() => undefined);
+      yield piece.value;
+    }
+  } finally {
+    await pieces.return();
+  }
+}

@@ -1,0 +1,294 @@
+import type { Query, QueryFlags } from '../../protocols/broker/index.js';
+import type { ChangeKind } from '../../protocols/bulk/index.js';
+import { PeerError } from '../../protocols/errors.js';
+import { decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { BrokerStore, RegistryEntry, Removal, StoredCopy } from '../../storage/index.js';
+import type { Indexer } from '../../storage/indexers/index.js';
+import { groupByBytes } from './object-groups.js';
+
+/** What of the broker a bulk transfer needs. */
+export interface BulkTransferContext {
+  readonly store: BrokerStore;
+  readonly indexer: Indexer;
+  /** Brings the index up to the store. */
+  readonly settle: () => Promise<void>;
+  /** Takes a place for a query (BRK-7.3 `Max-Queries`); undefined when none is free. */
+  readonly takePlace: () => (() => void) | undefined;
+  /** BRK-8.14 `Glimpse-MaxLife`, seconds: most that finding the objects of a query may take. */
+  readonly maxLife: number;
+  readonly now: () => UnixSeconds;
+  readonly signal: AbortSignal;
+}
+
+/** Bytes of whole objects, one behind the other, each ended by LF. */
+export interface BulkPage {
+  readonly bytes: Uint8Array;
+  readonly objects: number;
+}
+
+/** A transfer that can be made. Nothing of it is read before it is asked for. */
+export interface BulkTransfer {
+  /** The latest second such that everything that changed up to its end is in the transfer: what to ask for the next time. */
+  readonly time: UnixSeconds;
+  /** The objects of one group, in pages of about a megabyte (BT-21). */
+  pages(group: ChangeKind): AsyncGenerator<BulkPage, void, undefined>;
+}
+
+/** Why a transfer cannot be made: a sentence for the peer, and the number of BP-23. */
+export interface BulkRefusal {
+  readonly refused: string;
+  readonly error: 'unsupported' | 'busy' | 'lifetime';
+}
+
+/** Bytes of objects read together at most; a single larger object is read alone. */
+const PAGE_BYTES = 1 << 20;
+/** Entries read together when a query names them. */
+const PAGE_ENTRIES = 1000;
+/** BT-21: what a refresh carries, as far as it is known. */
+const BOOKKEEPING = [
+  'Gatherer-Name',
+  'Gatherer-Host',
+  'Gatherer-Version',
+  'Update-Time',
+  'Refresh-Rate',
+  'Time-to-Live',
+  'Last-Modification-Time',
+  'MD5',
+] as const;
+const LF = 0x0a;
+const NEWLINE = Uint8Array.of(LF);
+
+/**
+ * Makes a bulk transfer ready: fixes its moment and finds what a query asks for (BT-4 to BT-6).
+ *
+ * Its moment is a second of the store's clock that has not ended yet: whatever changes in what is left of it, or while the
+ * transfer runs, is sent now or belongs to the next one, whose `#SINCE` is the second before.
+ */
+export async function prepareTransfer(
+  query: Query,
+  flags: QueryFlags,
+  context: BulkTransferContext,
+): Promise<BulkTransfer | BulkRefusal> {
+  const moment = await context.store.moment();
+  const matching = query.kind === 'all' ? undefined : await matches(query, flags, context);
+  if (matching !== undefined && 'refused' in matching) return matching;
+  return new Transfer(context, moment, flags.since, matching);
+}
+
+class Transfer implements BulkTransfer {
+  readonly time: UnixSeconds;
+
+  constructor(
+    readonly context: BulkTransferContext,
+    readonly moment: UnixSeconds,
+    readonly since: UnixSeconds | undefined,
+    /** OIDs that the query matches, ascending; undefined = all. */
+    readonly matching: Uint32Array | undefined,
+  ) {
+    this.time = Math.max(0, moment - 1);
+  }
+
+  pages(group: ChangeKind): AsyncGenerator<BulkPage, void, undefined> {
+    switch (group) {
+      case 'delete':
+        return this.#deleted();
+      case 'refresh':
+        return this.#refreshed();
+      case 'update':
+        return this.#updated();
+    }
+  }
+
+  /** BT-5, BT-21. Whether a query would have matched them nobody can tell any more, so all are sent. */
+  async *#deleted(): AsyncGenerator<BulkPage, void, undefined> {
+    const { store, signal } = this.context;
+    if (this.since === undefined) return;
+    for await (const removals of store.removalsSince({ after: this.since, upTo: this.moment, signal })) {
+      yield page(removals.map(deletedObject));
+    }
+  }
+
+  async *#refreshed(): AsyncGenerator<BulkPage, void, undefined> {
+    const since = this.since ?? 0;
+    // Who has nothing has nothing that could be refreshed.
+    if (since === 0) return;
+    for await (const entries of this.#entriesSince(since)) {
+      const refreshed = entries.filter((entry) => this.#isRefreshed(entry, since));
+      for await (const copies of this.#read(refreshed)) yield page(copies.map(refreshedObject));
+    }
+  }
+
+  async *#updated(): AsyncGenerator<BulkPage, void, undefined> {
+    const since = this.since ?? 0;
+    const { store, signal } = this.context;
+    if (since === 0 && this.matching === undefined) {
+      for await (const objects of store.valid(this.context.now(), { signal })) yield page(objects);
+      return;
+    }
+    for await (const entries of since === 0 ? this.#matchingEntries() : this.#entriesSince(since)) {
+      const updated = entries.filter((entry) => !this.#isRefreshed(entry, since));
+      for await (const copies of this.#read(updated)) yield page(copies.map(({ bytes }) => bytes));
+    }
+  }
+
+  async *#entriesSince(after: UnixSeconds): AsyncGenerator<RegistryEntry[], void, undefined> {
+    const { store, signal } = this.context;
+    for await (const entries of store.copiesSince({ after, upTo: this.moment, signal })) {
+      const { matching } = this;
+      yield entries.filter(
+        (entry) => this.#isValid(entry) && (matching === undefined || includes(matching, entry.oid)),
+      );
+    }
+  }
+
+  async *#matchingEntries(): AsyncGenerator<RegistryEntry[], void, undefined> {
+    const { matching = new Uint32Array(), context } = this;
+    for (let at = 0; at < matching.length; at += PAGE_ENTRIES) {
+      context.signal.throwIfAborted();
+      const entries = await context.store.entries([...matching.subarray(at, at + PAGE_ENTRIES)]);
+      yield entries.filter((entry) => entry !== undefined).filter((entry) => this.#isValid(entry));
+    }
+  }
+
+  async *#read(entries: readonly RegistryEntry[]): AsyncGenerator<StoredCopy[], void, undefined> {
+    const { store, signal } = this.context;
+    for (const group of groupByBytes(entries, PAGE_BYTES)) {
+      signal.throwIfAborted();
+      const objects = await store.objects(group.map((entry) => entry.oid));
+      yield group.flatMap((entry, i) => {
+        const bytes = objects[i];
+        return bytes === undefined ? [] : [{ entry, bytes }];
+      });
+    }
+  }
+
+  /**
+   * BT-21: whether the peer has the content already, by our clock and by the object's own. It has dropped the content when
+   * the time to live that came with it has passed; then it wants the object whole.
+   */
+  #isRefreshed(entry: RegistryEntry, since: UnixSeconds): boolean {
+    if (entry.contentChanged > since || entry.contentTime > since) return false;
+    if (entry.contentTime === entry.updateTime) return false;
+    return entry.timeToLive === 0 || entry.contentTime + entry.timeToLive >= this.context.now();
+  }
+
+  /** REG-48: what has expired is not relayed, though the cleaner has not been there yet. */
+  #isValid(entry: RegistryEntry): boolean {
+    return entry.timeToLive === 0 || entry.updateTime + entry.timeToLive >= this.context.now();
+  }
+}
+
+/**
+ * The OIDs of the objects that a query matches, ascending. Numbers only: all are found before the first is sent, so that a
+ * query that cannot be answered to its end is refused (BT-10). Our own cap of results does not hold; one that the peer sets
+ * does (BT-8), and picks among all that match, so that `#SINCE` goes on with the same objects.
+ */
+async function matches(
+  query: Exclude<Query, { readonly kind: 'all' }>,
+  flags: QueryFlags,
+  context: BulkTransferContext,
+): Promise<Uint32Array | BulkRefusal> {
+  const giveBack = context.takePlace();
+  if (giveBack === undefined) return { refused: 'Broker is too busy, try again later', error: 'busy' };
+  // Without matched lines a result is an object. BRK-8.11: 0 means no limit.
+  const most = Math.min(
+    flags.maxResults || Number.POSITIVE_INFINITY,
+    flags.maxFiles || Number.POSITIVE_INFINITY,
+  );
+  try {
+    // What changed before the moment must be found.
+    await context.settle();
+    const hits = context.indexer.query(query, {
+      ignoreCase: flags.ignoreCase,
+      matchWord: flags.matchWord,
+      errors: flags.errors,
+      wantLines: false,
+      lifetimeMs: context.maxLife * 1000,
+      signal: context.signal,
+      ...(Number.isFinite(most) ? { maxFiles: most } : {}),
+    });
+    const found = new Oids();
+    for await (const { oid } of hits) {
+      if (found.length < most) found.add(oid);
+    }
+    const { complete, reason } = await hits.outcome;
+    context.signal.throwIfAborted();
+    if (complete || (reason === 'limit' && found.length >= most)) return found.sorted();
+    return { refused: `The query took more than ${context.maxLife} seconds`, error: 'lifetime' };
+  } catch (error) {
+    // BRK-2.19: the engine cannot do what was asked.
+    if (!(error instanceof PeerError)) throw error;
+    return { refused: error.message.replace(/^(?:111 - )?ERROR: /, ''), error: 'unsupported' };
+  } finally {
+    giveBack();
+  }
+}
+
+/** Object identifiers, four bytes each. */
+class Oids {
+  #oids = new Uint32Array(1024);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(oid: number): void {
+    if (this.#length === this.#oids.length) {
+      const larger = new Uint32Array(this.#length * 2);
+      larger.set(this.#oids);
+      this.#oids = larger;
+    }
+    this.#oids[this.#length++] = oid;
+  }
+
+  sorted(): Uint32Array {
+    return this.#oids.subarray(0, this.#length).sort();
+  }
+}
+
+/** Whether a number is in an ascending list. */
+function includes(sorted: Uint32Array, wanted: number): boolean {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === wanted;
+}
+
+function page(objects: readonly Uint8Array[]): BulkPage {
+  const pieces: Uint8Array[] = [];
+  for (const bytes of objects) {
+    pieces.push(bytes);
+    if (bytes.at(-1) !== LF) pieces.push(NEWLINE);
+  }
+  return { bytes: Buffer.concat(pieces), objects: objects.length };
+}
+
+/** BT-21: what a peer needs to find its own copy, and to remember that it is gone. */
+function deletedObject(removal: Removal): Uint8Array {
+  const { url, gathererName, gathererHost, gathererVersion, updateTime, timeToLive, md5 } = removal;
+  const attributes: [string, string][] = [
+    ['Gatherer-Name', gathererName],
+    ['Gatherer-Host', gathererHost],
+    ['Gatherer-Version', gathererVersion],
+    ['Update-Time', String(updateTime)],
+    ['Time-to-Live', String(timeToLive)],
+  ];
+  if (md5 !== '') attributes.push(['MD5', md5]);
+  return encodeSoif(SoifObject.of('FILE', url, attributes));
+}
+
+/** BT-21: as the object itself says it, so that a peer's copy comes to the same bytes. */
+function refreshedObject({ bytes }: StoredCopy): Uint8Array {
+  const object = decodeSoif(bytes, { maxObjectBytes: Math.max(bytes.length, 1) });
+  const attributes = BOOKKEEPING.flatMap((name) => {
+    const value = object.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return encodeSoif(SoifObject.of(object.type, object.url, attributes));
+}

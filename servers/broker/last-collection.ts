@@ -1,0 +1,64 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { CollectionPoint } from '../../protocols/config/index.js';
+import { StorageError } from '../../protocols/errors.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+
+/** BT-7: what is known of a collection point that is a Broker. */
+export interface LastCollection {
+  readonly point: CollectionPoint;
+  /** What to ask for the next time. */
+  readonly last: UnixSeconds;
+}
+
+/** BT-7: the file's place in a Broker's directory. */
+export function lastCollectionFile(brokerDirectory: string): string {
+  return join(brokerDirectory, 'admin', 'LAST-COLLECTION');
+}
+
+/**
+ * BT-7: writes the file, one line a point: `host port type time`, and for points with a filter its options behind that. The
+ * store is what counts; the file is for people, and for a store that has objects and does not know the point. A crash leaves the old file or the
+ * new one.
+ *
+ * @throws StorageError when it cannot be written
+ */
+export async function writeLastCollections(file: string, points: readonly LastCollection[]): Promise<void> {
+  const text = points.map(({ point, last }) => `${lineOf(point, String(last))}\n`).join('');
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(`${file}.tmp`, text);
+    await rename(`${file}.tmp`, file);
+  } catch (cause) {
+    throw new StorageError(`${file} cannot be written`, { cause });
+  }
+}
+
+/** The times that the file has for a point; undefined when it has none, or there is no file. */
+export async function readLastCollections(
+  file: string,
+): Promise<(point: CollectionPoint) => UnixSeconds | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch {
+    return () => undefined;
+  }
+  const lines = text.split('\n');
+  return (point) => {
+    // The time is the only part of a point's line that is not known beforehand.
+    const [head = '', tail = ''] = lineOf(point, '\0').split('\0');
+    for (const line of lines) {
+      if (!line.startsWith(head) || !line.endsWith(tail)) continue;
+      const time = line.slice(head.length, line.length - tail.length);
+      if (/^\d{1,15}$/.test(time)) return Number(time);
+    }
+    return undefined;
+  };
+}
+
+function lineOf({ host, port, type, filter }: CollectionPoint, time: string): string {
+  const flags = filter === undefined || filter.flags === '' ? '' : ` --FLAGS ${filter.flags}`;
+  const query = filter === undefined || filter.query === '' ? '' : ` --QUERY ${filter.query}`;
+  return `${host.toLowerCase()} ${port} ${type} ${time}${flags}${query}`;
+}

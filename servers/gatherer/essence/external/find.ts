@@ -1,0 +1,115 @@
+import { constants } from 'node:fs';
+import { access, readdir, readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { typeName } from '../type-rules.js';
+
+/** The user's programs by type (E-61, E-46). Plain data: it travels to worker threads. */
+export interface TypePrograms {
+  /** Type to the absolute path of its `TypeName.sum`. */
+  readonly summarizers: Readonly<Record<string, string>>;
+  /** Type to the absolute path of its `TypeName.unnest`. */
+  readonly unnesters: Readonly<Record<string, string>>;
+  /** E-86: types whose `.sum` only says `exec SGML.sum ...`: what it asks for is done in this process. */
+  readonly sgml: Readonly<Record<string, SgmlCommand>>;
+}
+
+/** What a line `exec SGML.sum [-d declaration] [-t table] DOCTYPE $*` asks for (E-81). */
+export interface SgmlCommand {
+  readonly documentType: string;
+  /** `-t`, with `$HARVEST_HOME` filled in; relative paths are the directory's. */
+  readonly table?: string;
+  /** `-d`, likewise. */
+  readonly declaration?: string;
+}
+
+/** Bytes; a longer script does more than call SGML.sum. */
+const MAX_WRAPPER = 4096;
+
+/**
+ * Looks for `TypeName.sum` and `TypeName.unnest` in the directories; earlier directories win (E-61: the Gatherer's own
+ * first). Directories that are not there are passed over, files that cannot be executed are named in the warnings.
+ *
+ * @param harvestHome what `$HARVEST_HOME` means in the wrappers of E-86 and E-101
+ */
+export async function findTypePrograms(
+  directories: readonly string[],
+  harvestHome = '',
+): Promise<TypePrograms & { readonly warnings: readonly string[] }> {
+  const summarizers: Record<string, string> = {};
+  const unnesters: Record<string, string> = {};
+  const sgml: Record<string, SgmlCommand> = {};
+  const warnings: string[] = [];
+  for (const directory of directories) {
+    for (const name of await namesIn(directory)) {
+      const parts = /^([A-Za-z0-9_-]+)\.(sum|unnest)$/.exec(name);
+      if (parts === null) continue;
+      const type = typeName(parts[1]!);
+      const programs = parts[2] === 'sum' ? summarizers : unnesters;
+      if (type in programs || (parts[2] === 'sum' && type in sgml)) continue;
+      const file = resolve(directory, name);
+      const command = parts[2] === 'sum' ? await sgmlCommandIn(file, harvestHome) : undefined;
+      if (command !== undefined) sgml[type] = command;
+      else if (await isExecutable(file)) programs[type] = file;
+      else warnings.push(`${file} is not used: it is no file that can be executed`);
+    }
+  }
+  return { summarizers, unnesters, sgml, warnings };
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return (await readdir(directory)).sort();
+  } catch {
+    return [];
+  }
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function sgmlCommandIn(file: string, harvestHome: string): Promise<SgmlCommand | undefined> {
+  try {
+    if ((await stat(file)).size > MAX_WRAPPER) return undefined;
+    return parseSgmlWrapper(await readFile(file, 'utf8'), join(file, '..'), harvestHome);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * E-86 step 1, E-101: a shell script that only does `exec SGML.sum FOO $*`. Undefined for every other script: that one is
+ * a program to be run.
+ */
+export function parseSgmlWrapper(
+  script: string,
+  directory: string,
+  harvestHome: string,
+): SgmlCommand | undefined {
+  const lines = script.split('\n').map((line) => line.trim());
+  if (lines.shift()?.startsWith('#!') !== true) return undefined;
+  const [only, ...more] = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  if (only === undefined || more.length > 0) return undefined;
+  const found =
+    /^(?:exec\s+)?(?:\S*\/)?SGML\.sum((?:\s+-[dt]\s+[\w./${}"-]+)*)\s+([A-Za-z][\w.-]*)\s+"?\$[*@]"?$/.exec(
+      only,
+    );
+  if (found === null) return undefined;
+  const option = (letter: string): string | undefined => {
+    const value = new RegExp(`-${letter}\\s+(\\S+)`).exec(found[1]!)?.[1];
+    const plain = value?.replaceAll('"', '').replace(/\$\{?HARVEST_HOME\}?/, () => harvestHome);
+    return plain === undefined ? undefined : resolve(directory, plain);
+  };
+  const table = option('t');
+  const declaration = option('d');
+  return {
+    documentType: found[2]!,
+    ...(table === undefined ? {} : { table }),
+    ...(declaration === undefined ? {} : { declaration }),
+  };
+}

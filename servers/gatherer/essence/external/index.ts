@@ -1,0 +1,10 @@
+export { findTypePrograms, parseSgmlWrapper, type SgmlCommand, type TypePrograms } from './find.js';
+export { type ProgramLimits, type ProgramSettings, programLimits } from './limits.js';
+export {
+  explodeByProgram,
+  type ProgramDocument,
+  readAttributeList,
+  summarizeByProgram,
+} from './programs.js';
+export { type ProgramCall, type ProgramResult, runProgram } from './run.js';
+export { safeName, Workplace } from './workplace.js';

@@ -1,0 +1,70 @@
+/** The names ISO 8879 and HTML give to the characters U+00A0 to U+00FF, in order. */
+const LATIN_1 = (
+  'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para ' +
+  'middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute ' +
+  'Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml ' +
+  'Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml ' +
+  'eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml'
+).split(' ');
+
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ...LATIN_1.map((name, index) => [name, String.fromCharCode(0xa0 + index)] as const),
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['ndash', '\u2013'],
+  ['mdash', '\u2014'],
+  ['lsquo', '\u2018'],
+  ['rsquo', '\u2019'],
+  ['ldquo', '\u201c'],
+  ['rdquo', '\u201d'],
+  ['bull', '\u2022'],
+  ['hellip', '\u2026'],
+  ['trade', '\u2122'],
+  ['euro', '\u20ac'],
+  ['num', '#'],
+  ['dollar', '$'],
+  ['percnt', '%'],
+  ['lsqb', '['],
+  ['rsqb', ']'],
+  ['lcub', '{'],
+  ['rcub', '}'],
+  ['lowbar', '_'],
+  ['bsol', '\\'],
+  ['sol', '/'],
+  ['commat', '@'],
+  ['ast', '*'],
+  ['verbar', '|'],
+  ['hyphen', '-'],
+]);
+
+/** The character of an entity that documents use without declaring it here. */
+export function namedCharacter(name: string): string | undefined {
+  return NAMED.get(name);
+}
+
+/**
+ * Replaces character references and the entities that are known, once: what an entity stands for is not looked at again, so
+ * that no entity can grow. Unknown ones stay as they are.
+ *
+ * @param own the document's own entities
+ */
+export function replaceEntities(text: string, own: ReadonlyMap<string, string>): string {
+  if (!text.includes('&')) return text;
+  return text.replace(
+    /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][\w.-]{0,63}));?/g,
+    (whole, decimal?: string, hexadecimal?: string, name?: string) => {
+      if (name !== undefined) return own.get(name) ?? namedCharacter(name) ?? whole;
+      const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
+      return characterOf(code) ?? whole;
+    },
+  );
+}
+
+/** The character of a number, if it is one that a text may hold. */
+export function characterOf(code: number): string | undefined {
+  if (code === 0 || code > 0x10_ffff || (code >= 0xd800 && code <= 0xdfff)) return undefined;
+  return String.fromCodePoint(code);
+}

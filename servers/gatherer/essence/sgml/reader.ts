@@ -1,0 +1,163 @@
+import { replaceEntities } from './entities.js';
+import type { Prolog } from './prolog.js';
+
+/** What a reader tells about a document; names as written. */
+export interface SgmlEvents {
+  /** Open elements. */
+  readonly depth: number;
+  open(name: string, attributes: Readonly<Record<string, string>>): void;
+  text(data: string): void;
+  close(): void;
+}
+
+const NAME = /[A-Za-z_\u0080-\uffff][\w.:\u0080-\uffff-]*/y;
+const ATTRIBUTE =
+  /\s*([A-Za-z_\u0080-\uffff][\w.:\u0080-\uffff-]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+)))?/y;
+const END_TAG = /<\/([A-Za-z_\u0080-\uffff][\w.:\u0080-\uffff-]*)/g;
+
+/** Attributes of one element. */
+const MAX_ATTRIBUTES = 1000;
+
+/**
+ * Reads an XML document, or an SGML document without its DTD, as a stream of events (E-87), in linear time. It takes what
+ * comes: an end tag ends what is open inside its element, one that ends nothing is passed over. In SGML, authors leave end
+ * tags out: an element ends where the next of its name begins, and one whose name has no end tag anywhere in the
+ * document ends where another such begins. Entities are the document's own and those everybody uses.
+ *
+ * @param maxDepth open elements at which reading stops
+ * @returns false when it stopped there
+ */
+export function readMarkupEvents(
+  text: string,
+  prolog: Prolog,
+  events: SgmlEvents,
+  maxDepth: number,
+): boolean {
+  const reader = new MarkupReader(text, prolog, events);
+  while (reader.step()) if (events.depth > maxDepth) return false;
+  return true;
+}
+
+class MarkupReader {
+  readonly #text: string;
+  readonly #prolog: Prolog;
+  readonly #events: SgmlEvents;
+  /** Names of the open elements, and how many there are of each. */
+  readonly #open: string[] = [];
+  readonly #counts = new Map<string, number>();
+  /** SGML: the names that have an end tag somewhere. */
+  readonly #ended = new Set<string>();
+  #at: number;
+
+  constructor(text: string, prolog: Prolog, events: SgmlEvents) {
+    this.#text = text;
+    this.#prolog = prolog;
+    this.#events = events;
+    this.#at = prolog.end;
+    if (!prolog.isXml) for (const [, name] of text.matchAll(END_TAG)) this.#ended.add(this.#fold(name!));
+  }
+
+  /** One tag and the text before it; false at the end of the document. */
+  step(): boolean {
+    const text = this.#text;
+    const start = this.#at;
+    if (start >= text.length) return false;
+    let tag = text.indexOf('<', start);
+    // A `<` before anything but a name or a sign is a character.
+    while (tag >= 0 && !/[A-Za-z_\u0080-\uffff/!?>]/.test(text[tag + 1] ?? '')) {
+      tag = text.indexOf('<', tag + 1);
+    }
+    if (tag < 0) tag = text.length;
+    if (tag > start) this.#events.text(this.#entities(text.slice(start, tag)));
+    this.#at = tag;
+    if (tag < text.length) this.#markup(tag);
+    return true;
+  }
+
+  #markup(at: number): void {
+    const text = this.#text;
+    if (text.startsWith('<!--', at)) this.#at = behind(text, '-->', at + 4);
+    else if (text.startsWith('<![CDATA[', at)) {
+      this.#at = behind(text, ']]>', at + 9);
+      const end = text.endsWith(']]>', this.#at) ? this.#at - 3 : this.#at;
+      if (end > at + 9) this.#events.text(text.slice(at + 9, end));
+    } else if (text.startsWith('<!', at)) this.#at = behind(text, '>', at + 2);
+    else if (text.startsWith('<?', at)) this.#at = behind(text, this.#prolog.isXml ? '?>' : '>', at + 2);
+    else if (text.startsWith('</', at)) this.#endTag(at);
+    else this.#startTag(at);
+  }
+
+  /** `</>` ends the innermost element. */
+  #endTag(at: number): void {
+    NAME.lastIndex = at + 2;
+    const name = NAME.exec(this.#text)?.[0];
+    this.#at = behind(this.#text, '>', at + 2);
+    if (name === undefined) {
+      if (this.#open.length > 0) this.#close();
+      return;
+    }
+    const folded = this.#fold(name);
+    if ((this.#counts.get(folded) ?? 0) === 0) return;
+    while (this.#open.at(-1) !== folded) this.#close();
+    this.#close();
+  }
+
+  #startTag(at: number): void {
+    const text = this.#text;
+    NAME.lastIndex = at + 1;
+    const name = NAME.exec(text)?.[0];
+    if (name === undefined) {
+      // `<>` repeats the last tag in SGML; nobody writes it.
+      this.#at = at + 2;
+      return;
+    }
+    const attributes = new Map<string, string>();
+    let end = at + 1 + name.length;
+    for (;;) {
+      ATTRIBUTE.lastIndex = end;
+      const found = ATTRIBUTE.exec(text);
+      if (found === null) break;
+      const [, key, double, single, bare] = found;
+      if (attributes.size < MAX_ATTRIBUTES && !attributes.has(key!)) {
+        attributes.set(key!, this.#entities(double ?? single ?? bare?.replace(/\/$/, '') ?? key!));
+      }
+      end = ATTRIBUTE.lastIndex;
+    }
+    const closing = behind(text, '>', end);
+    const isEmpty = text[closing - 2] === '/' && closing > end;
+    this.#at = closing;
+    const folded = this.#fold(name);
+    if (!this.#prolog.isXml) this.#endImplied(folded);
+    this.#open.push(folded);
+    this.#counts.set(folded, (this.#counts.get(folded) ?? 0) + 1);
+    this.#events.open(name, Object.fromEntries(attributes));
+    if (isEmpty) this.#close();
+  }
+
+  #endImplied(name: string): void {
+    const top = this.#open.at(-1);
+    if (top === undefined || this.#open.length === 1) return;
+    if (top === name || (!this.#ended.has(top) && !this.#ended.has(name))) this.#close();
+  }
+
+  #close(): void {
+    const name = this.#open.pop();
+    if (name === undefined) return;
+    this.#counts.set(name, (this.#counts.get(name) ?? 1) - 1);
+    this.#events.close();
+  }
+
+  /** E-94: SGML folds names; XML does not. */
+  #fold(name: string): string {
+    return this.#prolog.isXml ? name : name.toLowerCase();
+  }
+
+  #entities(text: string): string {
+    return replaceEntities(text, this.#prolog.entities);
+  }
+}
+
+function behind(text: string, what: string, from: number): number {
+  const at = text.indexOf(what, from);
+  return at < 0 ? text.length : at + what.length;
+}

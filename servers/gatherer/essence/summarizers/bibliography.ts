@@ -1,0 +1,164 @@
+import type { EssenceContext } from '../context.js';
+import type { SourceDocument, Summary } from '../document.js';
+import { oneLine, present, summarizeFields } from './extracted.js';
+import { TexReader } from './tex/de-tex.js';
+import { summarizeUnrecognized } from './text.js';
+
+/** Entries of one bibliography that are read. */
+const MAX_ENTRIES = 5000;
+/** Characters of one value. */
+const MAX_VALUE = 20_000;
+
+/** BibTeX's fields and the attributes they become (6.2). */
+const BIBTEX: ReadonlyMap<string, string> = new Map([
+  ['author', 'Author'],
+  ['editor', 'Author'],
+  ['title', 'Title'],
+  ['booktitle', 'Journal'],
+  ['journal', 'Journal'],
+  ['year', 'Year'],
+  ['date', 'Year'],
+  ['abstract', 'Abstract'],
+  ['keywords', 'Keywords'],
+  ['keyword', 'Keywords'],
+]);
+
+/** Fields of refer (E-65) and the attributes they become. */
+const REFER: ReadonlyMap<string, string> = new Map([
+  ['A', 'Author'],
+  ['C', 'City'],
+  ['D', 'Date'],
+  ['E', 'Editor'],
+  ['H', 'Comments'],
+  ['I', 'Issuer'],
+  ['J', 'Journal'],
+  ['K', 'Keywords'],
+  ['L', 'Label'],
+  ['N', 'Number'],
+  ['O', 'Comments'],
+  ['P', 'Page-Number'],
+  ['R', 'Unpublished-Info'],
+  ['S', 'Series-Title'],
+  ['T', 'Title'],
+  ['V', 'Volume'],
+  ['X', 'Abstract'],
+]);
+
+/** Bibliographic: author and titles of every BibTeX entry (6.2). */
+export function summarizeBibliographic(document: SourceDocument): Summary {
+  const values: (readonly [string, string])[] = [];
+  const { text } = document;
+  const strings = new Map<string, string>();
+  const entry = /@[ \t]*([A-Za-z]+)\s*[{(]/g;
+  let entries = 0;
+  for (
+    let found = entry.exec(text);
+    found !== null && entries < MAX_ENTRIES;
+    found = entry.exec(text), entries++
+  ) {
+    const kind = found[1]!.toLowerCase();
+    if (kind === 'comment' || kind === 'preamble') continue;
+    const reader = new BibReader(text, entry.lastIndex, strings);
+    for (const [name, value] of reader.fields(kind !== 'string')) {
+      if (kind === 'string') strings.set(name, value);
+      else values.push([BIBTEX.get(name) ?? '', spoken(value)]);
+    }
+    entry.lastIndex = Math.max(reader.at, entry.lastIndex);
+  }
+  const attributes = present(values.filter(([name]) => name !== ''));
+  return summarizeFields({ attributes, text: attributes.map(([, value]) => value).join('\n') });
+}
+
+function spoken(value: string): string {
+  return oneLine(new TexReader(value, false).read());
+}
+
+/** Reads the fields of one entry, from behind its opening brace. */
+class BibReader {
+  at: number;
+  readonly #text: string;
+  readonly #strings: ReadonlyMap<string, string>;
+
+  constructor(text: string, at: number, strings: ReadonlyMap<string, string>) {
+    this.#text = text;
+    this.at = at;
+    this.#strings = strings;
+  }
+
+  fields(hasKey: boolean): [string, string][] {
+    const fields: [string, string][] = [];
+    if (hasKey) {
+      const key = /[^,{}"=@]{0,300},/y;
+      key.lastIndex = this.at;
+      if (key.exec(this.#text) !== null) this.at = key.lastIndex;
+    }
+    for (;;) {
+      const name = /[\s,]*([A-Za-z][\w:.+/-]{0,60})\s*=\s*/y;
+      name.lastIndex = this.at;
+      const found = name.exec(this.#text);
+      if (found === null) return fields;
+      this.at = name.lastIndex;
+      fields.push([found[1]!.toLowerCase(), this.#value()]);
+    }
+  }
+
+  /** Pieces in braces, in quotes, numbers and names of strings, joined by `#`. */
+  #value(): string {
+    let value = '';
+    for (;;) {
+      const c = this.#text[this.at];
+      if (c === '{' || c === '"') value += this.#delimited(c);
+      else {
+        const word = /[^\s,#{}"=]+/y;
+        word.lastIndex = this.at;
+        const found = word.exec(this.#text);
+        if (found === null) return value;
+        this.at = word.lastIndex;
+        value += this.#strings.get(found[0].toLowerCase()) ?? found[0];
+      }
+      const joint = /\s*#\s*/y;
+      joint.lastIndex = this.at;
+      if (joint.exec(this.#text) === null) return value;
+      this.at = joint.lastIndex;
+    }
+  }
+
+  #delimited(opening: string): string {
+    const start = this.at + 1;
+    const limit = Math.min(this.#text.length, start + MAX_VALUE);
+    let depth = 0;
+    for (let at = start; at < limit; at++) {
+      const c = this.#text[at];
+      if (c === '\\') at++;
+      else if (c === '{') depth++;
+      else if (
+        (c === '"' && opening === '"' && depth === 0) ||
+        (c === '}' && opening === '{' && depth === 0)
+      ) {
+        this.at = at + 1;
+        return this.#text.slice(start, at);
+      } else if (c === '}') depth--;
+    }
+    this.at = limit;
+    return '';
+  }
+}
+
+/**
+ * ReferBibliographic: the fields of E-65; a line without `%` goes on with the field before. Where the user's quick-sum.cf
+ * has lines for the type, they alone speak (example 4 of the manual), or every value would be there twice.
+ */
+export function summarizeRefer(document: SourceDocument, context: EssenceContext): Summary {
+  if (context.quick.has('ReferBibliographic')) return summarizeUnrecognized(document);
+  const values: [string, string][] = [];
+  for (const line of document.text.replace(/\r\n?/g, '\n').split('\n')) {
+    const found = /^%([A-Z])[ \t]+(.*)$/.exec(line);
+    const last = values[values.length - 1];
+    if (found !== null) values.push([REFER.get(found[1]!) ?? '', found[2]!.trim()]);
+    else if (line.trim() !== '' && last !== undefined && last[1].length < MAX_VALUE)
+      last[1] += ` ${line.trim()}`;
+    else if (line.trim() === '') values.push(['', '']);
+  }
+  const attributes = present(values.filter(([name]) => name !== ''));
+  return summarizeFields({ attributes, text: attributes.map(([, value]) => value).join('\n') });
+}

@@ -1,0 +1,110 @@
+import type { SourceDocument, Summary } from '../document.js';
+import { guarded, present, summarizeExtracted, summarizeFields } from './extracted.js';
+
+/** Names of symbols of one file. */
+const MAX_SYMBOLS = 20_000;
+/** Members of an archive. */
+const MAX_MEMBERS = 10_000;
+/** Strings kept of a program. */
+const MAX_STRINGS = 5000;
+
+/** Object: the global symbols that it defines (6.2). */
+export function summarizeObject(document: SourceDocument): Summary {
+  const symbols = new Set<string>();
+  guarded(document, 'the object file', undefined, () => readElf(document.body, symbols));
+  return summarizeFields({ attributes: present([['Keywords', [...symbols].join('\n')]]), text: '' });
+}
+
+/** Archive: names of the members, and the symbols they define. A shared object is one too (3.1). */
+export function summarizeArchive(document: SourceDocument): Summary {
+  const symbols = new Set<string>();
+  const members: string[] = [];
+  const bytes = Buffer.from(document.body.buffer, document.body.byteOffset, document.body.byteLength);
+  guarded(document, 'the archive', undefined, () => {
+    if (bytes.subarray(0, 8).toString('latin1') !== '!<arch>\n') return readElf(document.body, symbols);
+    let longNames = '';
+    for (let at = 8; at + 60 <= bytes.length && members.length < MAX_MEMBERS; ) {
+      const name = bytes
+        .subarray(at, at + 16)
+        .toString('latin1')
+        .trimEnd();
+      const size = Number(bytes.subarray(at + 48, at + 58).toString('latin1'));
+      if (!(size >= 0)) throw new Error('a member has no size');
+      const body = bytes.subarray(at + 60, at + 60 + size);
+      at += 60 + size + (size % 2);
+      if (name === '//') longNames = body.toString('latin1');
+      else if (name !== '/' && name !== '/SYM64/' && !name.startsWith('__.SYMDEF')) {
+        const long = /^\/(\d+)$/.exec(name);
+        const full =
+          long === null ? name : longNames.slice(Number(long[1]), longNames.indexOf('\n', Number(long[1])));
+        members.push(full.replace(/\/$/, ''));
+        guarded(document, full, undefined, () => readElf(body, symbols));
+      }
+    }
+  });
+  return summarizeFields({
+    attributes: present([
+      ['Contents', members.join('\n')],
+      ['Keywords', [...symbols].join('\n')],
+    ]),
+    text: '',
+  });
+}
+
+/** Adds the names of defined global and weak symbols of an ELF file. @throws RangeError when it breaks off. */
+function readElf(bytes: Uint8Array, symbols: Set<string>): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 52 || view.getUint32(0) !== 0x7f454c46) return;
+  const wide = view.getUint8(4) === 2;
+  const little = view.getUint8(5) === 1;
+  const word = (at: number) => (wide ? Number(view.getBigUint64(at, little)) : view.getUint32(at, little));
+  const sections = word(wide ? 40 : 32);
+  const entry = view.getUint16(wide ? 58 : 46, little);
+  const count = view.getUint16(wide ? 60 : 48, little);
+  for (let i = 0; i < count; i++) {
+    const at = sections + i * entry;
+    const type = view.getUint32(at + 4, little);
+    // SHT_SYMTAB and SHT_DYNSYM; the names are in the section that `link` says.
+    if (type !== 2 && type !== 11) continue;
+    const start = word(at + (wide ? 24 : 16));
+    const size = word(at + (wide ? 32 : 20));
+    const names = sections + view.getUint32(at + (wide ? 40 : 24), little) * entry;
+    const strings = word(names + (wide ? 24 : 16));
+    const step = wide ? 24 : 16;
+    for (let symbol = start; symbol + step <= start + size && symbols.size < MAX_SYMBOLS; symbol += step) {
+      const info = view.getUint8(symbol + (wide ? 4 : 12));
+      const section = view.getUint16(symbol + (wide ? 6 : 14), little);
+      const binding = info >> 4;
+      // Undefined symbols (section 0) are somebody else's; 3 and 4 are sections and files.
+      if (section === 0 || (binding !== 1 && binding !== 2) || (info & 15) > 2) continue;
+      const from = strings + view.getUint32(symbol, little);
+      const end = bytes.indexOf(0, from);
+      const name = Buffer.from(bytes.subarray(from, Math.min(end < 0 ? from : end, from + 500))).toString(
+        'latin1',
+      );
+      if (name !== '') symbols.add(name);
+    }
+  }
+}
+
+/** Binary: strings of four and more printable characters that hold a vowel (6.2). */
+export function summarizeBinary(document: SourceDocument): Summary {
+  const strings: string[] = [];
+  const { body } = document;
+  for (let at = 0; at < body.length && strings.length < MAX_STRINGS; at++) {
+    const start = at;
+    while (at < body.length && ((body[at]! >= 0x20 && body[at]! < 0x7f) || body[at] === 9)) at++;
+    if (at - start < 4) continue;
+    const text = Buffer.from(body.subarray(start, Math.min(at, start + 1000)))
+      .toString('latin1')
+      .trim();
+    if (isMeaningful(text)) strings.push(text);
+  }
+  return summarizeExtracted({ attributes: [], text: strings.join('\n') });
+}
+
+/** A vowel, and mostly letters: what a compiler leaves between the words is neither. */
+function isMeaningful(text: string): boolean {
+  const letters = text.replace(/[^A-Za-z ]/g, '').length;
+  return text.length >= 4 && /[aeiouy]/i.test(text) && letters * 2 > text.length;
+}

@@ -1,0 +1,140 @@
+/** What a code of a font means; undefined: nothing that can be read. */
+export type FontEncoding = readonly (string | undefined)[];
+
+/** Accents that TeX sets before their letter, as combining characters. */
+const COMBINING: ReadonlyMap<string, string> = new Map([
+  ['`', '\u0300'],
+  ['´', '\u0301'],
+  ['ˆ', '\u0302'],
+  ['˜', '\u0303'],
+  ['¨', '\u0308'],
+  ['˝', '\u030b'],
+  ['˚', '\u030a'],
+  ['ˇ', '\u030c'],
+  ['˘', '\u0306'],
+  ['¯', '\u0304'],
+  ['˙', '\u0307'],
+  ['¸', '\u0327'],
+]);
+
+/** 33..126 as in ASCII, with the given codes replaced. */
+function overAscii(codes: readonly (readonly [start: number, characters: string])[]): FontEncoding {
+  const table: (string | undefined)[] = Array.from({ length: 256 }, (_, code) =>
+    code > 32 && code < 127 ? String.fromCharCode(code) : undefined,
+  );
+  fill(table, codes);
+  return table;
+}
+
+function fill(table: (string | undefined)[], codes: readonly (readonly [number, string])[]): void {
+  for (const [start, characters] of codes) {
+    characters.split(' ').forEach((character, index) => {
+      table[start + index] = character === '.' && start > 126 ? undefined : character;
+    });
+  }
+}
+
+const GREEK_CAPITALS = 'Γ Δ Θ Λ Ξ Π Σ Υ Φ Ψ Ω';
+
+/** Knuth's text fonts (OT1): cmr and its family. */
+export const OT1 = overAscii([
+  [0, `${GREEK_CAPITALS} ff fi fl ffi ffl ı ȷ \` ´ ˇ ˘ ¯ ˚ ¸ ß æ œ ø Æ Œ Ø`],
+  [34, '”'],
+  [39, '’'],
+  [60, '¡'],
+  [62, '¿'],
+  [92, '“'],
+  [94, 'ˆ ˙ ‘'],
+  [123, '– — ˝ ˜ ¨'],
+]);
+
+/** Knuth's typewriter fonts: ASCII, and accents for the codes of the others' ligatures. */
+export const OT1_TYPEWRITER = overAscii([
+  [0, `${GREEK_CAPITALS} ↑ ↓ ' ¡ ¿ ı ȷ \` ´ ˇ ˘ ¯ ˚ ¸ ß æ œ ø Æ Œ Ø`],
+  [39, '’'],
+  [96, '‘'],
+]);
+
+/** The Cork encoding (T1): ec, dc and the PostScript fonts named `...8t`. */
+export const T1 = overAscii([
+  [0, '` ´ ˆ ˜ ¨ ˝ ˚ ˇ ˘ ¯ ˙ ¸'],
+  [16, '“ ” „ « » – —'],
+  [25, 'ı ȷ ff fi fl ffi ffl'],
+  [39, '’'],
+  [96, '‘'],
+  [127, '-'],
+  [128, 'Ă Ą Ć Č Ď Ě Ę Ğ Ĺ Ľ Ł Ń Ň Ŋ Ő Ŕ Ř Ś Š Ş Ť Ţ Ű Ů Ÿ Ź Ž Ż Ĳ İ đ §'],
+  [160, 'ă ą ć č ď ě ę ğ ĺ ľ ł ń ň ŋ ő ŕ ř ś š ş ť ţ ű ů ÿ ź ž ż ĳ ¡ ¿ £'],
+  [192, 'À Á Â Ã Ä Å Æ Ç È É Ê Ë Ì Í Î Ï Ð Ñ Ò Ó Ô Õ Ö Œ Ø Ù Ú Û Ü Ý Þ SS'],
+  [224, 'à á â ã ä å æ ç è é ê ë ì í î ï ð ñ ò ó ô õ ö œ ø ù ú û ü ý þ ß'],
+]);
+
+/** Math italic (OML): cmmi. */
+export const OML: FontEncoding = (() => {
+  const table: (string | undefined)[] = [];
+  fill(table, [
+    [0, `${GREEK_CAPITALS} α β γ δ ϵ ζ η θ ι κ λ μ ν ξ π ρ σ τ υ ϕ χ ψ ω ε ϑ ϖ ϱ ς φ`],
+    [48, '0 1 2 3 4 5 6 7 8 9 . , < / > ⋆ ∂'],
+    [65, 'A B C D E F G H I J K L M N O P Q R S T U V W X Y Z ♭ ♮ ♯'],
+    [96, 'ℓ a b c d e f g h i j k l m n o p q r s t u v w x y z ı ȷ ℘'],
+  ]);
+  return table;
+})();
+
+/** Math symbols (OMS): cmsy. */
+export const OMS: FontEncoding = (() => {
+  const table: (string | undefined)[] = [];
+  fill(table, [
+    [0, '− · × ∗ ÷ ⋄ ± ∓ ⊕ ⊖ ⊗ ⊘ ⊙ ◯ ∘ • ≍ ≡ ⊆ ⊇ ≤ ≥ ≼ ≽ ∼ ≈ ⊂ ⊃ ≪ ≫ ≺ ≻'],
+    [32, '← → ↑ ↓ ↔ ↗ ↘ ≃ ⇐ ⇒ ⇑ ⇓ ⇔ ↖ ↙ ∝ ′ ∞ ∈ ∋ △ ▽'],
+    [56, '∀ ∃ ¬ ∅ ℜ ℑ ⊤ ⊥ ℵ A B C D E F G H I J K L M N O P Q R S T U V W X Y Z ∪ ∩ ⊎ ∧ ∨'],
+    [98, '⌊ ⌋ ⌈ ⌉ { } ⟨ ⟩ | ‖ ↕ ⇕ \\'],
+    [112, '√ ∐ ∇ ∫ ⊔ ⊓ ⊑ ⊒ § † ‡ ¶ ♣ ♢ ♡ ♠'],
+  ]);
+  return table;
+})();
+
+/** Codes of Windows' Latin character set, as the base encoding of PostScript fonts (`...8r`) has them. */
+const LATIN: FontEncoding = Array.from({ length: 256 }, (_, code) =>
+  code > 32 ? new TextDecoder('windows-1252').decode(Uint8Array.of(code)) : undefined,
+);
+
+/** Fonts of pieces, lines and signs that are no text. */
+const NOTHING: FontEncoding = [];
+
+/** First name that matches tells the encoding; TeX's font names are made by these habits. */
+const BY_NAME: readonly (readonly [pattern: RegExp, encoding: FontEncoding])[] = [
+  [
+    /^(?:cmex|lmex|euex|l?circle|line|lasy|wasy|manfnt|stmary|xy|msam|tc(?:rm|bx|ti|tt)|pzd|logo$)|8c$/i,
+    NOTHING,
+  ],
+  [/^(?:cmmi|cmmib|lmmi|eurm|eurb|rm[pt]mi|zptmcm7m)|7m$/i, OML],
+  [/^(?:cmsy|cmbsy|lmsy|eusm|eusb|zptmcm7y|msbm)|7y$/i, OMS],
+  [/^(?:cm(?:tt|sltt|itt|vtt|tcsc|tex)|lmtt.*ot1)/i, OT1_TYPEWRITER],
+  [/^(?:ec|dc)[a-z]{2}|^(?:ec|rm|lm).*(?:8t|-ec)$|8t$|^la[a-z]{2}\d/i, T1],
+  [/8r$/i, LATIN],
+];
+
+/** The encoding of a TeX font by its name; what is not known is set like cmr. */
+export function encodingOf(font: string): FontEncoding {
+  return BY_NAME.find(([pattern]) => pattern.test(font))?.[1] ?? OT1;
+}
+
+/** Accents come before their letter, moved there and back: this puts the two together again. */
+export class AccentJoiner {
+  #accent = '';
+
+  /** What the next glyph adds to the text; nothing for an accent, which waits for its letter. */
+  join(glyph: string): string {
+    const accent = COMBINING.get(glyph);
+    if (accent !== undefined) {
+      this.#accent = accent;
+      return '';
+    }
+    if (this.#accent === '') return glyph;
+    const base = glyph === 'ı' ? 'i' : glyph === 'ȷ' ? 'j' : glyph;
+    const text = /^\p{L}$/u.test(base) ? `${base}${this.#accent}`.normalize('NFC') : glyph;
+    this.#accent = '';
+    return text;
+  }
+}

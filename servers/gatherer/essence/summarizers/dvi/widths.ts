@@ -1,0 +1,28 @@
+/** Advance widths of cmr10 in thousandths of its size, from `!` on; other roman fonts have nearly the same proportions. */
+const ROMAN = (
+  '278 500 833 500 833 778 278 389 389 500 778 278 333 278 500 500 500 500 500 500 500 500 500 500 500 278 278 278 778 ' +
+  '472 472 778 750 708 722 764 681 653 785 750 361 514 778 625 917 750 778 681 778 736 556 722 750 750 1028 750 750 611 ' +
+  '278 500 278 500 278 278 500 556 444 556 444 306 500 556 278 306 528 278 833 556 500 556 528 392 394 389 556 528 722 ' +
+  '528 528 444 500 1000 500 500'
+)
+  .split(' ')
+  .map(Number);
+
+/** Share of the size that a glyph without an entry takes. */
+const USUAL = 0.5;
+/** Typewriter fonts: every glyph. */
+const TYPEWRITER = 0.525;
+
+/**
+ * About how far a character moves on, as a share of the font's size. Neither DVI files nor many PostScript files hold
+ * widths; gaps between words are told by explicit moves, so this need only be right on the average.
+ */
+export function aboutWidth(character: string, typewriter: boolean): number {
+  if (typewriter) return TYPEWRITER;
+  let width = 0;
+  for (let i = 0; i < character.length; i++) {
+    const entry = ROMAN[character.charCodeAt(i) - 33];
+    width += entry === undefined ? USUAL : entry / 1000;
+  }
+  return width;
+}

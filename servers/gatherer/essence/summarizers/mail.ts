@@ -1,0 +1,109 @@
+import PostalMime, { type Address, type Email } from 'postal-mime';
+import type { SourceDocument, Summary } from '../document.js';
+import { oneLine, present, summarizeExtracted, summarizeFields, unreadable } from './extracted.js';
+
+/** Bytes of a message that are parsed: what stands behind is attachments. */
+const MAX_MESSAGE = 4 * 1024 * 1024;
+/** Levels of parts in parts. */
+const MAX_NESTING = 50;
+/** Messages of a folder whose headers are read. */
+const MAX_MESSAGES = 500;
+
+/** Mail: who, what, when, to whom (6.2); the text of its body by the Text rule. A folder in mbox form: of every message. */
+export async function summarizeMail(document: SourceDocument): Promise<Summary> {
+  const emails = await read(document);
+  return summarizeExtracted({
+    attributes: present([
+      ...each(emails, 'Author', (email) => address(email.from)),
+      ...each(emails, 'Title', (email) => email.subject),
+      ...each(emails, 'Date', (email) => header(email, 'date')),
+      ...each(emails, 'To', (email) => (email.to ?? []).map(address).join(', ')),
+      ...each(emails, 'Newsgroups', (email) => header(email, 'newsgroups')),
+      ...each(emails, 'Keywords', (email) => header(email, 'keywords')),
+      ...each(emails, 'Message-Id', (email) => email.messageId),
+    ]),
+    text: emails.map(textOf).join('\n\n'),
+  });
+}
+
+/** News: the header fields of an article (6.2). */
+export async function summarizeNews(document: SourceDocument): Promise<Summary> {
+  const emails = await read(document);
+  return summarizeFields({
+    attributes: present([
+      ...each(emails, 'Author', (email) => address(email.from)),
+      ...each(emails, 'Title', (email) => email.subject),
+      ...each(emails, 'Date', (email) => header(email, 'date')),
+      ...each(emails, 'Newsgroups', (email) => header(email, 'newsgroups')),
+      ...each(emails, 'Keywords', (email) => header(email, 'keywords')),
+      ...each(emails, 'Summary', (email) => header(email, 'summary')),
+      ...each(emails, 'Organization', (email) => header(email, 'organization')),
+      ...each(emails, 'Message-Id', (email) => email.messageId),
+      ...each(emails, 'References', (email) => email.references),
+    ]),
+    text: emails.map(textOf).join('\n\n'),
+  });
+}
+
+async function read(document: SourceDocument): Promise<Email[]> {
+  const emails: Email[] = [];
+  for (const bytes of messagesOf(document.body)) {
+    if (emails.length >= MAX_MESSAGES) {
+      document.warn(`messages beyond the first ${MAX_MESSAGES} left out`);
+      break;
+    }
+    try {
+      emails.push(
+        await PostalMime.parse(bytes.slice(0, MAX_MESSAGE), {
+          maxNestingDepth: MAX_NESTING,
+          forceRfc822Attachments: true,
+        }),
+      );
+    } catch (error) {
+      document.warn(unreadable('a message', error));
+    }
+  }
+  return emails;
+}
+
+/** The messages of a folder; each begins with a line `From sender date` after a blank line (RFC 4155). */
+function* messagesOf(body: Uint8Array): Generator<Uint8Array> {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (!bytes.subarray(0, 5).equals(Buffer.from('From '))) {
+    yield bytes;
+    return;
+  }
+  for (let start = 0; start < bytes.length; ) {
+    const found = bytes.indexOf('\n\nFrom ', start);
+    const end = found < 0 ? bytes.length : found + 1;
+    const header = bytes.indexOf('\n', start);
+    if (header >= 0 && header < end) yield bytes.subarray(header + 1, end);
+    start = end + 1;
+  }
+}
+
+function each(
+  emails: readonly Email[],
+  name: string,
+  value: (email: Email) => string | undefined,
+): (readonly [string, string])[] {
+  return emails.map((email) => [name, oneLine(value(email) ?? '')] as const);
+}
+
+function header(email: Email, key: string): string | undefined {
+  return email.headers.find((each) => each.key === key)?.value;
+}
+
+function address(from: Address | undefined): string {
+  if (from === undefined) return '';
+  if (from.address === undefined) return from.name;
+  return from.name === '' ? from.address : `${from.name} <${from.address}>`;
+}
+
+/** The plain part; a message in HTML only, without its tags. */
+function textOf(email: Email): string {
+  return (
+    email.text ??
+    (email.html ?? '').replace(/<(?:style|script)\b[^>]*>[^<]*/gi, ' ').replace(/<[^<>]*>/g, ' ')
+  );
+}

@@ -1,0 +1,91 @@
+import { oneLine } from '../extracted.js';
+
+/** Frames of ID3v2 (three letters before 2.3) and the attributes they become. */
+const FRAMES: ReadonlyMap<string, string> = new Map([
+  ['TIT2', 'Title'],
+  ['TT2', 'Title'],
+  ['TPE1', 'Author'],
+  ['TP1', 'Author'],
+  ['TALB', 'Series-Title'],
+  ['TAL', 'Series-Title'],
+  ['TYER', 'Date'],
+  ['TDRC', 'Date'],
+  ['TYE', 'Date'],
+  ['TCON', 'Keywords'],
+  ['TCO', 'Keywords'],
+  ['COMM', 'Description'],
+  ['COM', 'Description'],
+]);
+
+const ENCODINGS = ['windows-1252', 'utf-16', 'utf-16be', 'utf-8'];
+/** Bytes of one text. */
+const MAX_TEXT = 4000;
+
+/** Texts of an ID3v2 tag at the beginning of the file. */
+export function id3v2(bytes: Uint8Array): [string, string][] {
+  if (Buffer.from(bytes.subarray(0, 3)).toString('latin1') !== 'ID3') return [];
+  const version = bytes[3]!;
+  const short = version < 3;
+  const end = Math.min(bytes.length, 10 + syncSafe(bytes, 6));
+  const found: [string, string][] = [];
+  for (let at = 10; at + (short ? 6 : 10) <= end; ) {
+    const id = Buffer.from(bytes.subarray(at, at + (short ? 3 : 4))).toString('latin1');
+    if (!/^[A-Z][A-Z0-9]+$/.test(id)) break;
+    const size = short
+      ? plain(bytes, at + 3, 3)
+      : version === 4
+        ? syncSafe(bytes, at + 4)
+        : plain(bytes, at + 4, 4);
+    const start = at + (short ? 6 : 10);
+    const name = FRAMES.get(id);
+    if (name !== undefined) {
+      const text = frameText(
+        bytes.subarray(start, Math.min(start + size, start + MAX_TEXT)),
+        name === 'Description',
+      );
+      if (text !== '') found.push([name, text]);
+    }
+    at = start + size;
+  }
+  return found;
+}
+
+/** The 128 bytes at the end that files had before. */
+export function id3v1(bytes: Uint8Array): [string, string][] {
+  const tag = Buffer.from(bytes.subarray(Math.max(0, bytes.length - 128))).toString('latin1');
+  if (!tag.startsWith('TAG')) return [];
+  const field = (from: number, length: number) =>
+    oneLine(tag.slice(from, from + length).replace(/\0[\s\S]*$/, ''));
+  const fields: [string, string][] = [
+    ['Title', field(3, 30)],
+    ['Author', field(33, 30)],
+    ['Series-Title', field(63, 30)],
+    ['Date', field(93, 4)],
+    ['Description', field(97, 30)],
+  ];
+  return fields.filter(([, value]) => value !== '');
+}
+
+/** A byte for the encoding, then text; a comment has a language and a short name in front. */
+function frameText(frame: Uint8Array, comment: boolean): string {
+  const label = ENCODINGS[frame[0] ?? 0] ?? 'windows-1252';
+  const text = new TextDecoder(label).decode(frame.subarray(comment ? 4 : 1));
+  const value = comment ? text.slice(text.indexOf('\0') + 1) : text;
+  return oneLine(
+    value
+      .replace(/\ufeff/g, '')
+      .replace(/\0+$/, '')
+      .replace(/\0/g, ', '),
+  );
+}
+
+/** Sizes with seven bits a byte. */
+function syncSafe(bytes: Uint8Array, at: number): number {
+  return [0, 1, 2, 3].reduce((size, i) => size * 128 + ((bytes[at + i] ?? 0) & 0x7f), 0);
+}
+
+function plain(bytes: Uint8Array, at: number, count: number): number {
+  let size = 0;
+  for (let i = 0; i < count; i++) size = size * 256 + (bytes[at + i] ?? 0);
+  return size;
+}

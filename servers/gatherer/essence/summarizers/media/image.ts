@@ -1,0 +1,206 @@
+import exifr from 'exifr';
+import type { SourceDocument, Summary } from '../../document.js';
+import { guarded, oneLine, present, unreadable } from '../extracted.js';
+import { summarizeUnrecognized } from '../text.js';
+
+/** What a picture's head says. */
+interface ImageHead {
+  readonly format: string;
+  readonly width: number;
+  readonly height: number;
+  readonly comments: readonly string[];
+}
+
+/** EXIF, IPTC and XMP fields, in the order of preference, and the attributes they become. */
+const TAGS: readonly (readonly [name: string, tags: readonly string[]])[] = [
+  ['Title', ['title', 'ObjectName', 'Headline', 'DocumentName']],
+  ['Author', ['Artist', 'creator', 'Byline']],
+  ['Description', ['ImageDescription', 'description', 'Caption', 'UserComment']],
+  ['Keywords', ['Keywords', 'subject']],
+  ['Copyright', ['Copyright', 'rights', 'CopyrightNotice']],
+  ['Date', ['DateTimeOriginal', 'CreateDate']],
+];
+
+/** Characters of one field. */
+const MAX_FIELD = 2000;
+
+/** Image: file name, format and size, comments; what EXIF, IPTC and XMP say (E-141). */
+export async function summarizeImage(document: SourceDocument): Promise<Summary> {
+  const head = guarded(document, 'the image', undefined, () => imageHead(document.body));
+  const fields = await metadataOf(document, head?.format);
+  const size = head === undefined ? undefined : `${head.format} image, ${head.width} x ${head.height} pixels`;
+  const title = fields.some(([name]) => name === 'Title') ? [] : summarizeUnrecognized(document).attributes;
+  return {
+    attributes: [
+      ...title,
+      ...fields,
+      ...present([
+        ['Description', head?.comments.join('\n')],
+        ['Description', size],
+      ]),
+    ],
+    text: '',
+  };
+}
+
+async function metadataOf(
+  document: SourceDocument,
+  format: string | undefined,
+): Promise<(readonly [string, string])[]> {
+  if (format !== 'JPEG' && format !== 'TIFF' && format !== 'PNG') return [];
+  try {
+    const tags: unknown = await exifr.parse(document.body.slice(), {
+      xmp: true,
+      iptc: true,
+      icc: false,
+      gps: false,
+      makerNote: false,
+      mergeOutput: true,
+    });
+    if (typeof tags !== 'object' || tags === null) return [];
+    return present(
+      TAGS.map(([name, keys]) => [
+        name,
+        keys.map((key) => textOf(Reflect.get(tags, key))).find((text) => text !== ''),
+      ]),
+    );
+  } catch (error) {
+    document.warn(unreadable("the image's metadata", error));
+    return [];
+  }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return oneLine(value.replace(/\0.*$/s, '').slice(0, MAX_FIELD));
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString().slice(0, 10);
+  if (Array.isArray(value)) return value.slice(0, 100).map(textOf).join('\n');
+  return typeof value === 'object' && value !== null && 'value' in value ? textOf(value.value) : '';
+}
+
+/** Format, size and comments by the first bytes. Undefined for a format that we do not know. @throws RangeError */
+function imageHead(bytes: Uint8Array): ImageHead | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const latin = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).toString('latin1');
+  const head = (
+    format: string,
+    width: number,
+    height: number,
+    comments: readonly string[] = [],
+  ): ImageHead => ({
+    format,
+    width,
+    height,
+    comments,
+  });
+  const start = latin(0, 16);
+  if (start.startsWith('\x89PNG'))
+    return head('PNG', view.getUint32(16), view.getUint32(20), pngComments(view, latin));
+  if (start.startsWith('GIF8'))
+    return head('GIF', view.getUint16(6, true), view.getUint16(8, true), gifComments(bytes));
+  if (start.startsWith('\xff\xd8')) return jpegHead(view, latin, head);
+  if (start.startsWith('II*\0') || start.startsWith('MM\0*'))
+    return tiffHead(view, start.startsWith('II'), head);
+  if (start.startsWith('BM')) return head('BMP', view.getInt32(18, true), Math.abs(view.getInt32(22, true)));
+  if (start.slice(8, 12) === 'WEBP') {
+    const kind = latin(12, 16);
+    if (kind === 'VP8X') return head('WebP', 1 + threeBytes(view, 24), 1 + threeBytes(view, 27));
+    if (kind === 'VP8L') {
+      const bits = view.getUint32(21, true);
+      return head('WebP', 1 + (bits & 0x3fff), 1 + ((bits >> 14) & 0x3fff));
+    }
+    return head('WebP', view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff);
+  }
+  const text = latin(0, 2000);
+  const pnm = /^P[1-6](?:\s+|#[^\n]*\n)+(\d+)(?:\s+|#[^\n]*\n)+(\d+)/.exec(text);
+  if (pnm !== null) {
+    const comments = Array.from(
+      text.slice(0, pnm[0].length).matchAll(/#[ \t]*([^\n]+)/g),
+      (found) => found[1]!,
+    );
+    return head('PNM', Number(pnm[1]), Number(pnm[2]), comments);
+  }
+  const xbm = /#define\s+\w*width\s+(\d+)[\s\S]*?#define\s+\w*height\s+(\d+)/.exec(text);
+  if (xbm !== null) return head('XBM', Number(xbm[1]), Number(xbm[2]));
+  const xpm = /XPM[\s\S]{0,400}?"\s*(\d+)\s+(\d+)\s+\d+\s+\d+/.exec(text);
+  return xpm === null ? undefined : head('XPM', Number(xpm[1]), Number(xpm[2]));
+}
+
+type MakeHead = (format: string, width: number, height: number, comments?: readonly string[]) => ImageHead;
+
+function threeBytes(view: DataView, at: number): number {
+  return view.getUint16(at, true) + 65536 * view.getUint8(at + 2);
+}
+
+/** Texts in `tEXt` chunks, before the picture's data. */
+function pngComments(view: DataView, latin: (from: number, to: number) => string): string[] {
+  const comments: string[] = [];
+  for (let at = 8; at + 12 <= view.byteLength && comments.length < 100; ) {
+    const length = view.getUint32(at);
+    const kind = latin(at + 4, at + 8);
+    if (kind === 'IDAT' || kind === 'IEND') break;
+    if (kind === 'tEXt' && length < 10_000)
+      comments.push(oneLine(latin(at + 8, at + 8 + length).replace('\0', ': ')));
+    at += 12 + length;
+  }
+  return comments;
+}
+
+/** Comment extensions (0x21 0xfe), before the first picture. */
+function gifComments(bytes: Uint8Array): string[] {
+  const comments: string[] = [];
+  const flags = bytes[10] ?? 0;
+  let at = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+  while (bytes[at] === 0x21 && comments.length < 100) {
+    const comment = bytes[at + 1] === 0xfe;
+    let text = '';
+    for (at += 2; (bytes[at] ?? 0) !== 0; at += 1 + bytes[at]!) {
+      if (comment && text.length < MAX_FIELD)
+        text += Buffer.from(bytes.subarray(at + 1, at + 1 + bytes[at]!)).toString('latin1');
+    }
+    at++;
+    if (oneLine(text) !== '') comments.push(oneLine(text));
+  }
+  return comments;
+}
+
+function jpegHead(
+  view: DataView,
+  latin: (from: number, to: number) => string,
+  head: MakeHead,
+): ImageHead | undefined {
+  const comments: string[] = [];
+  for (let at = 2; at + 9 < view.byteLength; ) {
+    if (view.getUint8(at) !== 0xff) return undefined;
+    const marker = view.getUint8(at + 1);
+    if (marker === 0xff) {
+      at++;
+      continue;
+    }
+    const length = view.getUint16(at + 2);
+    if (marker === 0xfe && comments.length < 100)
+      comments.push(oneLine(latin(at + 4, at + 2 + Math.min(length, MAX_FIELD))));
+    // The frame's head; 0xc4, 0xc8 and 0xcc are tables.
+    if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc) {
+      return head('JPEG', view.getUint16(at + 7), view.getUint16(at + 5), comments);
+    }
+    at += 2 + length;
+  }
+  return undefined;
+}
+
+function tiffHead(view: DataView, little: boolean, head: MakeHead): ImageHead {
+  const directory = view.getUint32(4, little);
+  const count = Math.min(500, view.getUint16(directory, little));
+  let width = 0;
+  let height = 0;
+  for (let i = 0; i < count; i++) {
+    const at = directory + 2 + 12 * i;
+    const tag = view.getUint16(at, little);
+    if (tag !== 256 && tag !== 257) continue;
+    const value =
+      view.getUint16(at + 2, little) === 3 ? view.getUint16(at + 8, little) : view.getUint32(at + 8, little);
+    if (tag === 256) width = value;
+    else height = value;
+  }
+  return head('TIFF', width, height);
+}

@@ -1,0 +1,108 @@
+/** Sector numbers from here on mean "none". */
+const LAST = 0xfffffffa;
+
+interface Stream {
+  readonly start: number;
+  readonly size: number;
+  readonly small: boolean;
+}
+
+/** Reads the streams of an OLE compound file, the container of Word, Excel and others before 2007. */
+export class CompoundFile {
+  readonly #view: DataView;
+  readonly #bytes: Uint8Array;
+  readonly #sector: number;
+  readonly #table: number[] = [];
+  readonly #smallTable: number[] = [];
+  readonly #small: Uint8Array;
+  readonly #streams = new Map<string, Stream>();
+
+  /** @throws Error when the bytes are no compound file. */
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (bytes.length < 512 || this.#view.getUint32(0) !== 0xd0cf11e0) throw new Error('no OLE compound file');
+    const shift = this.#u16(30);
+    if (shift !== 9 && shift !== 12) throw new Error('sectors of an impossible size');
+    this.#sector = 1 << shift;
+    this.#readTable();
+    const directory = this.#chain(this.#u32(48), this.#table, bytes.length);
+    const view = new DataView(directory.buffer, directory.byteOffset, directory.byteLength);
+    let root: Stream = { start: LAST, size: 0, small: false };
+    for (let at = 0; at + 128 <= directory.length; at += 128) {
+      const length = Math.min(64, view.getUint16(at + 64, true));
+      if (length < 2) continue;
+      const name = new TextDecoder('utf-16le').decode(directory.subarray(at, at + length - 2));
+      const size = view.getUint32(at + 120, true);
+      const stream = { start: view.getUint32(at + 116, true), size, small: size < this.#u32(56) };
+      if (view.getUint8(at + 66) === 5) root = stream;
+      else if (view.getUint8(at + 66) === 2 && !this.#streams.has(name)) this.#streams.set(name, stream);
+    }
+    this.#small = this.#chain(root.start, this.#table, root.size);
+    const small = this.#chain(this.#u32(60), this.#table, bytes.length);
+    const smallView = new DataView(small.buffer, small.byteOffset, small.byteLength);
+    for (let at = 0; at + 4 <= small.length; at += 4) this.#smallTable.push(smallView.getUint32(at, true));
+  }
+
+  /** The first stream of one of these names. */
+  stream(...names: string[]): Uint8Array | undefined {
+    const stream = names.map((name) => this.#streams.get(name)).find((each) => each !== undefined);
+    if (stream === undefined) return undefined;
+    if (!stream.small) return this.#chain(stream.start, this.#table, stream.size);
+    const size = Math.min(stream.size, this.#small.length);
+    const out = new Uint8Array(size);
+    let filled = 0;
+    for (
+      let sector = stream.start;
+      sector < LAST && filled < size;
+      sector = this.#smallTable[sector] ?? LAST
+    ) {
+      const part = this.#small.subarray(sector * 64, sector * 64 + Math.min(64, size - filled));
+      if (part.length === 0) break;
+      out.set(part, filled);
+      filled += part.length;
+    }
+    return out.subarray(0, filled);
+  }
+
+  #readTable(): void {
+    const places: number[] = [];
+    for (let i = 0; i < 109; i++) places.push(this.#u32(76 + 4 * i));
+    const perSector = this.#sector / 4;
+    const most = this.#bytes.length / this.#sector + 1;
+    let next = this.#u32(68);
+    for (let i = 0; next < LAST && i < most; i++) {
+      const at = (next + 1) * this.#sector;
+      for (let k = 0; k < perSector - 1; k++) places.push(this.#u32(at + 4 * k));
+      next = this.#u32(at + 4 * (perSector - 1));
+    }
+    for (const place of places.slice(0, most)) {
+      if (place >= LAST) continue;
+      const at = (place + 1) * this.#sector;
+      for (let k = 0; k < perSector; k++) this.#table.push(this.#u32(at + 4 * k));
+    }
+  }
+
+  /** The sectors of a chain put together; a chain in a ring ends with the file's length. */
+  #chain(start: number, table: readonly number[], size: number): Uint8Array {
+    const limit = Math.min(size, this.#bytes.length);
+    const out = new Uint8Array(limit);
+    let filled = 0;
+    for (let sector = start; sector < LAST && filled < limit; sector = table[sector] ?? LAST) {
+      const at = (sector + 1) * this.#sector;
+      const part = this.#bytes.subarray(at, at + Math.min(this.#sector, limit - filled));
+      if (part.length === 0) break;
+      out.set(part, filled);
+      filled += part.length;
+    }
+    return out.subarray(0, filled);
+  }
+
+  #u16(at: number): number {
+    return this.#view.getUint16(at, true);
+  }
+
+  #u32(at: number): number {
+    return at + 4 <= this.#bytes.length ? this.#view.getUint32(at, true) : LAST;
+  }
+}

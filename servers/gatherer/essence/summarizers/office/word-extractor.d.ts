@@ -1,0 +1,13 @@
+/** The part of the library's interface that we use; it brings no types. */
+declare module 'word-extractor' {
+  interface WordDocument {
+    getBody(): string;
+    getFootnotes(): string;
+    getEndnotes(): string;
+    getHeaders(): string;
+  }
+  class WordExtractor {
+    extract(file: Buffer): Promise<WordDocument>;
+  }
+  export = WordExtractor;
+}

@@ -1,0 +1,89 @@
+/** A run of glyphs on a page: what they say, and where they stand. Any unit, the same for all runs. */
+export interface PlacedText {
+  readonly text: string;
+  /** Start of the run on its baseline. */
+  readonly x: number;
+  readonly y: number;
+  /** Advance to the place where the next run would touch. */
+  readonly width: number;
+  /** Size of the font. */
+  readonly size: number;
+}
+
+/** Gap, as a share of the font's size, from which on two runs of a line are two words. */
+const WORD_GAP = 0.13;
+/** Step between baselines, as a share of the size, from which on a run is on another line; less is an index or an accent. */
+const LINE_STEP = 0.6;
+/** Step between baselines, as a share of the size, with which a paragraph ends. */
+const PARAGRAPH_STEP = 1.9;
+
+/**
+ * Puts the runs of a page together in the order they come: words by gaps, lines by baselines, paragraphs by larger
+ * steps. PDF, DVI and PostScript place text alike; only what reads it differs.
+ */
+export class PageText {
+  readonly #parts: string[] = [];
+  #length = 0;
+  #end = 0;
+  #y = 0;
+  #size = 0;
+  #empty = true;
+  #atBreak = true;
+
+  /** Characters so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  add({ text, x, y, width, size }: PlacedText): void {
+    if (text === '') return;
+    if (!this.#empty) {
+      const small = Math.max(1e-9, Math.min(size, this.#size || size));
+      const step = Math.abs(y - this.#y);
+      if (step > PARAGRAPH_STEP * Math.max(size, this.#size)) this.paragraph();
+      else if (step > LINE_STEP * small && (x < this.#end - small || step > small)) this.newline();
+      else if (x - this.#end > WORD_GAP * small || x < this.#end - small) this.#blank();
+    }
+    this.#push(text);
+    this.#atBreak = /\s$/.test(text);
+    this.#empty = false;
+    this.#end = x + width;
+    this.#y = y;
+    if (size > 0) this.#size = size;
+  }
+
+  /** Ends the line. */
+  newline(): void {
+    if (this.#length === 0 || this.#parts[this.#parts.length - 1]!.endsWith('\n')) return;
+    this.#push('\n');
+    this.#atBreak = true;
+  }
+
+  /** Ends the paragraph. */
+  paragraph(): void {
+    this.newline();
+    this.#push('\n');
+    this.#atBreak = true;
+  }
+
+  /** The next run stands by itself: a new page, a turned text. */
+  page(): void {
+    if (this.#length > 0) this.paragraph();
+    this.#empty = true;
+  }
+
+  finish(): string {
+    return this.#parts.join('');
+  }
+
+  #blank(): void {
+    if (this.#atBreak) return;
+    this.#push(' ');
+    this.#atBreak = true;
+  }
+
+  #push(text: string): void {
+    this.#parts.push(text);
+    this.#length += text.length;
+  }
+}

@@ -1,0 +1,256 @@
+import type { OperatorBody, PsMachine } from './machine.js';
+import {
+  objectOf,
+  PsArray,
+  PsDict,
+  PsEnd,
+  PsError,
+  PsExit,
+  PsFile,
+  PsName,
+  type PsObject,
+  PsStop,
+  PsString,
+} from './objects.js';
+import { PsScanner } from './scanner.js';
+
+/** Runs a loop's body until `exit`. */
+function looping(machine: PsMachine, body: () => void): void {
+  machine.protect(() => {
+    try {
+      body();
+    } catch (error) {
+      if (!(error instanceof PsExit)) throw error;
+    }
+  });
+}
+
+function forAll(machine: PsMachine): void {
+  const body = machine.pop();
+  const container = machine.pop();
+  looping(machine, () => {
+    if (container instanceof PsDict) {
+      for (const [key, value] of [...container.entries]) {
+        machine.push(objectOf(key), value);
+        machine.execute(body);
+      }
+      return;
+    }
+    const items: Iterable<PsObject> =
+      container instanceof PsArray ? container.items.slice() : bytesOf(container);
+    for (const item of items) {
+      machine.push(item);
+      machine.execute(body);
+    }
+  });
+}
+
+function bytesOf(object: PsObject): Uint8Array {
+  if (object instanceof PsString) return object.bytes.slice();
+  throw new PsError('typecheck: forall');
+}
+
+function forLoop(machine: PsMachine): void {
+  const body = machine.pop();
+  const [from, step, to] = machine.numbers(3);
+  looping(machine, () => {
+    for (let i = from!; step! >= 0 ? i <= to! : i >= to!; i += step!) {
+      machine.push(i);
+      machine.execute(body);
+      machine.count();
+    }
+  });
+}
+
+function loop(machine: PsMachine): void {
+  const body = machine.pop();
+  looping(machine, () => {
+    for (;;) {
+      machine.count();
+      machine.execute(body);
+    }
+  });
+}
+
+function repeat(machine: PsMachine): void {
+  const body = machine.pop();
+  const times = machine.number();
+  looping(machine, () => {
+    for (let i = 0; i < times; i++) {
+      machine.count();
+      machine.execute(body);
+    }
+  });
+}
+
+function stopped(machine: PsMachine): void {
+  const body = machine.pop();
+  machine.protect(() => {
+    try {
+      machine.execute(body);
+      machine.push(false);
+    } catch (error) {
+      if (!(error instanceof PsStop || error instanceof PsError)) throw error;
+      machine.push(true);
+    }
+  });
+}
+
+/** `currentfile eexec`: the encrypted part of a Type 1 font would define the font that lies on the stack. */
+function eexec(machine: PsMachine): void {
+  machine.pop();
+  const font = machine.operands[machine.operands.length - 1];
+  if (font instanceof PsDict) {
+    const name = font.get('FontName');
+    if (name instanceof PsName) machine.fonts.set(name.text, font);
+    machine.pop();
+  }
+  machine.scanner.skipTo('cleartomark', true);
+}
+
+function readString(machine: PsMachine): void {
+  const target = machine.string();
+  if (!isProgram(machine.pop())) {
+    machine.push(new PsString(new Uint8Array()), false);
+    return;
+  }
+  machine.scanner.skipSeparator();
+  const data = machine.scanner.take(target.bytes.length);
+  target.bytes.set(data);
+  machine.push(new PsString(target.bytes.subarray(0, data.length)), data.length === target.bytes.length);
+}
+
+function readHexString(machine: PsMachine): void {
+  const target = machine.string();
+  if (!isProgram(machine.pop())) {
+    machine.push(new PsString(new Uint8Array()), false);
+    return;
+  }
+  let filled = 0;
+  let high = -1;
+  while (filled < target.bytes.length && !machine.scanner.done) {
+    const digit = Number.parseInt(String.fromCharCode(machine.scanner.take(1)[0]!), 16);
+    if (Number.isNaN(digit)) continue;
+    if (high < 0) high = digit;
+    else {
+      target.bytes[filled++] = high * 16 + digit;
+      high = -1;
+    }
+  }
+  machine.push(new PsString(target.bytes.subarray(0, filled)), filled === target.bytes.length);
+}
+
+function readLine(machine: PsMachine): void {
+  const target = machine.string();
+  if (!isProgram(machine.pop())) {
+    machine.push(new PsString(new Uint8Array()), false);
+    return;
+  }
+  const more = !machine.scanner.done;
+  const line = machine.scanner.takeLine().subarray(0, target.bytes.length);
+  target.bytes.set(line);
+  machine.push(new PsString(target.bytes.subarray(0, line.length)), more);
+}
+
+/** A filter on the program: its data is no text, and ends with the filter's own sign. */
+function filter(machine: PsMachine): void {
+  const name = machine.key();
+  if (machine.operands[machine.operands.length - 1] instanceof PsDict) machine.pop();
+  const source = machine.pop();
+  if (isProgram(source)) {
+    if (name === '/ASCII85Decode') machine.scanner.skipTo('~>', true);
+    else if (name === '/ASCIIHexDecode') machine.scanner.skipTo('>', true);
+  }
+  machine.push(new PsFile(false));
+}
+
+function isProgram(object: PsObject): boolean {
+  return object instanceof PsFile && object.program;
+}
+
+/** `token` on a string: what follows it, the token, and whether there was one. */
+function token(machine: PsMachine): void {
+  const source = machine.pop();
+  if (source instanceof PsString) {
+    const scanner = new PsScanner(source.bytes);
+    const object = scanner.next();
+    if (object === undefined) machine.push(false);
+    else machine.push(new PsString(source.bytes.subarray(scanner.at)), object, true);
+    return;
+  }
+  const object = isProgram(source) ? machine.scanner.next() : undefined;
+  if (object === undefined) machine.push(false);
+  else machine.push(object, true);
+}
+
+function replace(machine: PsMachine, value: PsObject): void {
+  machine.pop();
+  machine.push(value);
+}
+
+/** Operators of control and files. */
+export const CONTROL_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
+  ['exec', (m) => m.execute(m.pop())],
+  [
+    'if',
+    (m) => {
+      const body = m.pop();
+      if (m.boolean()) m.execute(body);
+    },
+  ],
+  [
+    'ifelse',
+    (m) => {
+      const otherwise = m.pop();
+      const body = m.pop();
+      m.execute(m.boolean() ? body : otherwise);
+    },
+  ],
+  ['for', forLoop],
+  ['repeat', repeat],
+  ['loop', loop],
+  ['forall', forAll],
+  [
+    'exit',
+    () => {
+      throw new PsExit();
+    },
+  ],
+  [
+    'stop',
+    () => {
+      throw new PsStop();
+    },
+  ],
+  [
+    'quit',
+    () => {
+      throw new PsEnd('');
+    },
+  ],
+  ['stopped', stopped],
+  ['countexecstack', (m) => m.push(0)],
+  ['currentfile', (m) => m.push(new PsFile(true))],
+  ['closefile', (m) => void m.pop()],
+  ['flushfile', (m) => void m.pop()],
+  ['flush', () => {}],
+  ['readstring', readString],
+  ['readhexstring', readHexString],
+  ['readline', readLine],
+  [
+    'read',
+    (m) => {
+      const byte = isProgram(m.pop()) ? m.scanner.take(1)[0] : undefined;
+      if (byte === undefined) m.push(false);
+      else m.push(byte, true);
+    },
+  ],
+  ['filter', filter],
+  ['token', token],
+  ['eexec', eexec],
+  ['print', (m) => void m.pop()],
+  ['=', (m) => void m.pop()],
+  ['==', (m) => void m.pop()],
+  ['status', (m) => replace(m, false)],
+  ['run', (m) => void m.pop()],
+];

@@ -1,0 +1,84 @@
+import type { OperatorBody, PsMachine } from './machine.js';
+import {
+  PsArray,
+  PsDict,
+  PsError,
+  PsFile,
+  PsMark,
+  PsName,
+  type PsObject,
+  PsOperator,
+  PsString,
+} from './objects.js';
+
+function typeOf(object: PsObject): string {
+  if (typeof object === 'number') return Number.isInteger(object) ? 'integertype' : 'realtype';
+  if (typeof object === 'boolean') return 'booleantype';
+  if (object instanceof PsName) return 'nametype';
+  if (object instanceof PsString) return 'stringtype';
+  if (object instanceof PsArray) return 'arraytype';
+  if (object instanceof PsDict) return 'dicttype';
+  if (object instanceof PsOperator) return 'operatortype';
+  if (object instanceof PsMark) return 'marktype';
+  return object instanceof PsFile ? 'filetype' : 'nulltype';
+}
+
+function toText(object: PsObject): string {
+  if (object instanceof PsName || object instanceof PsString) return object.text;
+  if (object instanceof PsOperator) return object.name;
+  return typeof object === 'number' || typeof object === 'boolean' ? String(object) : '--nostringval--';
+}
+
+function toNumber(object: PsObject): number {
+  const value = object instanceof PsString ? Number(object.text) : object;
+  if (typeof value !== 'number' || Number.isNaN(value)) throw new PsError('typecheck: no number');
+  return value;
+}
+
+function withAttribute(object: PsObject, executable: boolean): PsObject {
+  if (object instanceof PsName) return new PsName(object.text, executable);
+  if (object instanceof PsArray) return new PsArray(object.items, executable);
+  if (object instanceof PsString) return new PsString(object.bytes, executable);
+  return object;
+}
+
+function nameOf(string: PsString): PsName {
+  return new PsName(string.text, string.executable);
+}
+
+function isExecutable(object: PsObject): boolean {
+  return object instanceof PsOperator || (isAttributed(object) && object.executable);
+}
+
+function isAttributed(object: PsObject): object is PsName | PsArray | PsString {
+  return object instanceof PsName || object instanceof PsArray || object instanceof PsString;
+}
+
+function replaceTop(m: PsMachine, value: PsObject): void {
+  m.pop();
+  m.push(value);
+}
+
+function convertToString(m: PsMachine, radix: number | undefined): void {
+  const target = m.string();
+  const base = radix ?? m.number();
+  const object = m.pop();
+  const text = typeof object === 'number' && base >= 2 && base <= 36 ? object.toString(base) : toText(object);
+  const bytes = Buffer.from(text, 'latin1').subarray(0, target.bytes.length);
+  target.bytes.set(bytes);
+  m.push(new PsString(target.bytes.subarray(0, bytes.length)));
+}
+
+/** Operators that ask for types and change them. */
+export const CONVERSION_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
+  ['type', (m) => m.push(new PsName(typeOf(m.pop()), true))],
+  ['cvi', (m) => m.push(Math.trunc(toNumber(m.pop())))],
+  ['cvr', (m) => m.push(toNumber(m.pop()))],
+  ['cvn', (m) => m.push(nameOf(m.string()))],
+  ['cvx', (m) => m.push(withAttribute(m.pop(), true))],
+  ['cvlit', (m) => m.push(withAttribute(m.pop(), false))],
+  ['cvs', (m) => convertToString(m, 10)],
+  ['cvrs', (m) => convertToString(m, undefined)],
+  ['xcheck', (m) => m.push(isExecutable(m.pop()))],
+  ...['rcheck', 'wcheck'].map((name): [string, OperatorBody] => [name, (m) => replaceTop(m, true)]),
+];

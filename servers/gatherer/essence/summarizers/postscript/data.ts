@@ -1,0 +1,366 @@
+import type { OperatorBody, PsMachine } from './machine.js';
+import {
+  keyOf,
+  MARK,
+  PsArray,
+  PsDict,
+  PsError,
+  PsMark,
+  PsName,
+  type PsObject,
+  PsOperator,
+  PsString,
+} from './objects.js';
+import { dictionaryOf } from './scanner.js';
+
+function binary(body: (a: number, b: number) => number): OperatorBody {
+  return (m) => {
+    const b = m.number();
+    m.push(body(m.number(), b));
+  };
+}
+
+function unary(body: (a: number) => number): OperatorBody {
+  return (m) => m.push(body(m.number()));
+}
+
+function compare(body: (order: number) => boolean): OperatorBody {
+  return (m) => {
+    const b = m.pop();
+    const a = m.pop();
+    if (typeof a === 'number' && typeof b === 'number') m.push(body(a - b));
+    else if (a instanceof PsString && b instanceof PsString)
+      m.push(body(a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
+    else throw new PsError('typecheck: comparison');
+  };
+}
+
+function same(a: PsObject, b: PsObject): boolean {
+  if (a instanceof PsName || a instanceof PsString) {
+    return (b instanceof PsName || b instanceof PsString) && a.text === b.text;
+  }
+  if (a instanceof PsOperator && b instanceof PsOperator) return a.name === b.name;
+  return a === b;
+}
+
+function logic(bits: (a: number, b: number) => number): OperatorBody {
+  return (m) => {
+    const b = m.pop();
+    const a = m.pop();
+    if (typeof a === 'boolean') m.push(bits(Number(a), Number(b)) !== 0);
+    else if (typeof a === 'number' && typeof b === 'number') m.push(bits(a, b));
+    else throw new PsError('typecheck: logic');
+  };
+}
+
+function copy(m: PsMachine): void {
+  const top = m.pop();
+  if (typeof top === 'number') {
+    if (top < 0 || top > m.operands.length) throw new PsError('rangecheck');
+    m.push(...(top === 0 ? [] : m.operands.slice(-top)));
+    return;
+  }
+  const from = m.pop();
+  if (top instanceof PsDict && from instanceof PsDict)
+    for (const [key, value] of from.entries) top.entries.set(key, value);
+  else if (top instanceof PsArray && from instanceof PsArray)
+    top.items.splice(0, from.items.length, ...from.items);
+  else if (top instanceof PsString && from instanceof PsString) {
+    top.bytes.set(from.bytes.subarray(0, top.bytes.length));
+    m.push(new PsString(top.bytes.subarray(0, from.bytes.length)));
+    return;
+  } else throw new PsError('typecheck: copy');
+  m.push(top);
+}
+
+function roll(m: PsMachine): void {
+  const [count, by] = m.numbers(2);
+  if (count! < 0 || count! > m.operands.length) throw new PsError('rangecheck');
+  if (count === 0) return;
+  const part = m.operands.splice(m.operands.length - count!);
+  const shift = (((by! % count!) + count!) % count!) | 0;
+  m.push(...part.slice(part.length - shift), ...part.slice(0, part.length - shift));
+}
+
+function get(m: PsMachine): void {
+  const index = m.pop();
+  const from = m.pop();
+  let value: PsObject | undefined;
+  if (from instanceof PsDict) value = from.entries.get(keyOf(index));
+  else if (from instanceof PsArray && typeof index === 'number') value = from.items[index];
+  else if (from instanceof PsString && typeof index === 'number') value = from.bytes[index];
+  if (value === undefined) throw new PsError('get: nothing there');
+  m.push(value);
+}
+
+function put(m: PsMachine): void {
+  const value = m.pop();
+  const index = m.pop();
+  const into = m.pop();
+  if (into instanceof PsDict) into.entries.set(keyOf(index), value);
+  else if (typeof index !== 'number') throw new PsError('typecheck: put');
+  else if (into instanceof PsArray && index >= 0 && index < into.items.length) into.items[index] = value;
+  else if (into instanceof PsString && typeof value === 'number' && index < into.bytes.length)
+    into.bytes[index] = value;
+  else throw new PsError('rangecheck: put');
+}
+
+function getInterval(m: PsMachine): void {
+  const [start, count] = m.numbers(2);
+  const from = m.pop();
+  if (from instanceof PsString) m.push(new PsString(from.bytes.subarray(start!, start! + count!)));
+  else if (from instanceof PsArray) {
+    m.allocate(count!);
+    m.push(new PsArray(from.items.slice(start!, start! + count!), from.executable));
+  } else throw new PsError('typecheck: getinterval');
+}
+
+function putInterval(m: PsMachine): void {
+  const value = m.pop();
+  const start = m.number();
+  const into = m.pop();
+  if (
+    into instanceof PsString &&
+    value instanceof PsString &&
+    start + value.bytes.length <= into.bytes.length
+  ) {
+    into.bytes.set(value.bytes, start);
+  } else if (
+    into instanceof PsArray &&
+    value instanceof PsArray &&
+    start + value.items.length <= into.items.length
+  ) {
+    into.items.splice(start, value.items.length, ...value.items);
+  } else throw new PsError('rangecheck: putinterval');
+}
+
+function length(m: PsMachine): void {
+  const object = m.pop();
+  if (object instanceof PsString) m.push(object.bytes.length);
+  else if (object instanceof PsArray) m.push(object.items.length);
+  else if (object instanceof PsDict) m.push(object.entries.size);
+  else if (object instanceof PsName) m.push(object.text.length);
+  else throw new PsError('typecheck: length');
+}
+
+function search(m: PsMachine, anchored: boolean): void {
+  const wanted = m.string();
+  const from = m.string();
+  const at = from.text.indexOf(wanted.text);
+  if (at < 0 || (anchored && at > 0)) {
+    m.push(from, false);
+    return;
+  }
+  const end = at + wanted.bytes.length;
+  m.push(new PsString(from.bytes.subarray(end)), new PsString(from.bytes.subarray(at, end)));
+  if (!anchored) m.push(new PsString(from.bytes.subarray(0, at)));
+  m.push(true);
+}
+
+function store(m: PsMachine): void {
+  const value = m.pop();
+  const key = m.key();
+  const dict = [...m.dicts].reverse().find((each) => each.entries.has(key)) ?? m.current;
+  dict.entries.set(key, value);
+}
+
+function where(m: PsMachine): void {
+  const key = m.key();
+  const dict = [...m.dicts].reverse().find((each) => each.entries.has(key));
+  if (dict === undefined) m.push(false);
+  else m.push(dict, true);
+}
+
+function newArray(m: PsMachine): void {
+  const size = m.number();
+  m.allocate(size);
+  m.push(new PsArray(new Array<PsObject>(size).fill(null)));
+}
+
+function define(m: PsMachine): void {
+  const value = m.pop();
+  const key = m.key();
+  m.current.entries.set(key, value);
+  if (key === '/FontType' && value === 3) m.shown.fontBegins(m.current);
+}
+
+function newString(m: PsMachine): void {
+  const size = m.number();
+  m.allocate(size / 8);
+  m.push(new PsString(new Uint8Array(size)));
+}
+
+/** Operators on numbers, stacks, arrays, strings and dictionaries. */
+export const DATA_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
+  ['add', binary((a, b) => a + b)],
+  ['sub', binary((a, b) => a - b)],
+  ['mul', binary((a, b) => a * b)],
+  ['div', binary((a, b) => (b === 0 ? 0 : a / b))],
+  ['idiv', binary((a, b) => (b === 0 ? 0 : Math.trunc(a / b)))],
+  ['mod', binary((a, b) => (b === 0 ? 0 : a % b))],
+  ['atan', binary((a, b) => ((Math.atan2(a, b) * 180) / Math.PI + 360) % 360)],
+  ['exp', binary((a, b) => a ** b || 0)],
+  ['bitshift', binary((a, b) => (b >= 0 ? a << b : a >> -b))],
+  ['neg', unary((a) => -a)],
+  ['abs', unary(Math.abs)],
+  ['ceiling', unary(Math.ceil)],
+  ['floor', unary(Math.floor)],
+  ['round', unary(Math.round)],
+  ['truncate', unary(Math.trunc)],
+  ['sqrt', unary((a) => Math.sqrt(Math.max(0, a)))],
+  ['sin', unary((a) => Math.sin((a * Math.PI) / 180))],
+  ['cos', unary((a) => Math.cos((a * Math.PI) / 180))],
+  ['ln', unary((a) => Math.log(a) || 0)],
+  ['log', unary((a) => Math.log10(a) || 0)],
+  ['rand', (m) => m.push(0)],
+  ['srand', (m) => void m.pop()],
+  ['rrand', (m) => m.push(0)],
+  ['eq', (m) => m.push(same(m.pop(), m.pop()))],
+  ['ne', (m) => m.push(!same(m.pop(), m.pop()))],
+  ['lt', compare((order) => order < 0)],
+  ['le', compare((order) => order <= 0)],
+  ['gt', compare((order) => order > 0)],
+  ['ge', compare((order) => order >= 0)],
+  ['and', logic((a, b) => a & b)],
+  ['or', logic((a, b) => a | b)],
+  ['xor', logic((a, b) => a ^ b)],
+  [
+    'not',
+    (m) => {
+      const a = m.pop();
+      m.push(typeof a === 'number' ? ~a : a !== true);
+    },
+  ],
+  ['pop', (m) => void m.pop()],
+  [
+    'exch',
+    (m) => {
+      const b = m.pop();
+      const a = m.pop();
+      m.push(b, a);
+    },
+  ],
+  [
+    'dup',
+    (m) => {
+      const a = m.pop();
+      m.push(a, a);
+    },
+  ],
+  ['copy', copy],
+  [
+    'index',
+    (m) => {
+      const value = m.operands[m.operands.length - 2 - m.number()];
+      if (value === undefined) throw new PsError('rangecheck: index');
+      m.push(value);
+    },
+  ],
+  ['roll', roll],
+  ['clear', (m) => void m.operands.splice(0)],
+  ['count', (m) => m.push(m.operands.length)],
+  ['mark', (m) => m.push(MARK)],
+  ['[', (m) => m.push(MARK)],
+  ['<<', (m) => m.push(MARK)],
+  ['cleartomark', (m) => void m.toMark()],
+  [
+    'counttomark',
+    (m) => {
+      const at = m.operands.findLastIndex((each) => each instanceof PsMark);
+      if (at < 0) throw new PsError('unmatched mark');
+      m.push(m.operands.length - 1 - at);
+    },
+  ],
+  [
+    ']',
+    (m) => {
+      const items = m.toMark();
+      m.allocate(items.length);
+      m.push(new PsArray(items));
+    },
+  ],
+  ['>>', (m) => m.push(dictionaryOf(m.toMark(), keyOf))],
+  ['array', newArray],
+  ['packedarray', (m) => m.push(new PsArray(m.operands.splice(-Math.max(1, m.number()))))],
+  ['setpacking', (m) => void m.pop()],
+  ['currentpacking', (m) => m.push(false)],
+  ['string', newString],
+  [
+    'dict',
+    (m) => {
+      m.number();
+      m.allocate(8);
+      m.push(new PsDict());
+    },
+  ],
+  ['begin', (m) => void m.dicts.push(m.dict())],
+  ['end', (m) => void (m.dicts.length > 2 && m.dicts.pop())],
+  ['cleardictstack', (m) => void m.dicts.splice(2)],
+  ['countdictstack', (m) => m.push(m.dicts.length)],
+  ['def', define],
+  ['store', store],
+  [
+    'load',
+    (m) => {
+      const value = m.find(m.key());
+      if (value === undefined) throw new PsError('undefined: load');
+      m.push(value);
+    },
+  ],
+  ['where', where],
+  [
+    'known',
+    (m) => {
+      const key = m.key();
+      m.push(m.dict().entries.has(key));
+    },
+  ],
+  [
+    'undef',
+    (m) => {
+      const key = m.key();
+      m.dict().entries.delete(key);
+    },
+  ],
+  ['currentdict', (m) => m.push(m.current)],
+  ['maxlength', (m) => m.push(m.dict().entries.size + 100)],
+  ['get', get],
+  ['put', put],
+  ['getinterval', getInterval],
+  ['putinterval', putInterval],
+  ['length', length],
+  [
+    'aload',
+    (m) => {
+      const array = m.array();
+      m.push(...array.items, array);
+    },
+  ],
+  [
+    'astore',
+    (m) => {
+      const array = m.array();
+      if (array.items.length > m.operands.length) throw new PsError('stack underflow');
+      const values = array.items.length === 0 ? [] : m.operands.splice(-array.items.length);
+      array.items.splice(0, array.items.length, ...values);
+      m.push(array);
+    },
+  ],
+  ['search', (m) => search(m, false)],
+  ['anchorsearch', (m) => search(m, true)],
+  ...['bind', 'executeonly', 'readonly', 'noaccess', 'nulldevice'].map((name): [string, OperatorBody] => [
+    name,
+    () => {},
+  ]),
+  ['save', (m) => m.save()],
+  ['restore', (m) => m.restore()],
+  ['setglobal', (m) => void m.pop()],
+  ['currentglobal', (m) => m.push(false)],
+  ['vmstatus', (m) => m.push(0, 0, 1_000_000)],
+  ['vmreclaim', (m) => void m.pop()],
+  ['realtime', (m) => m.push(0)],
+  ['usertime', (m) => m.push(0)],
+  ['languagelevel', (m) => m.push(2)],
+  ['version', (m) => m.push(new PsString(Buffer.from('2017')))],
+  ['product', (m) => m.push(new PsString(Buffer.from('')))],
+];

@@ -1,0 +1,272 @@
+import { CONTROL_OPERATORS } from './control.js';
+import { CONVERSION_OPERATORS } from './conversion.js';
+import { DATA_OPERATORS } from './data.js';
+import { type GraphicsState, initialGraphics } from './graphics.js';
+import {
+  keyOf,
+  PsArray,
+  PsDict,
+  PsEnd,
+  PsError,
+  PsExit,
+  PsMark,
+  PsName,
+  type PsObject,
+  PsOperator,
+  PsStop,
+  PsString,
+} from './objects.js';
+import { PAINT_OPERATORS } from './paint.js';
+import { PICTURE_OPERATORS } from './pictures.js';
+import { PsScanner } from './scanner.js';
+import type { ShownText } from './shown-text.js';
+import { TYPE_OPERATORS } from './type.js';
+
+/** What an operator of the language does to the machine. */
+export type OperatorBody = (machine: PsMachine) => void;
+
+/** Steps of one program. A page of text takes some ten thousand. */
+const MAX_STEPS = 12_000_000;
+/** Depth of procedures that call procedures. */
+const MAX_DEPTH = 250;
+/** Objects on the operand stack. */
+const MAX_OPERANDS = 100_000;
+/** Elements that all arrays and strings of a program may have together. */
+const MAX_CELLS = 20_000_000;
+/** Errors outside of `stopped` after which the program is given up. */
+const MAX_ERRORS = 1000;
+
+const OPERATORS: ReadonlyMap<string, OperatorBody> = new Map([
+  ...DATA_OPERATORS,
+  ...CONVERSION_OPERATORS,
+  ...CONTROL_OPERATORS,
+  ...PAINT_OPERATORS,
+  ...TYPE_OPERATORS,
+  ...PICTURE_OPERATORS,
+]);
+
+/**
+ * Runs a PostScript program for the text that it shows. Dictionaries, procedures and the coordinate system are as in the
+ * language, so that every producer's own procedures work; nothing is painted. Files do not exist, the clock stands.
+ */
+export class PsMachine {
+  readonly operands: PsObject[] = [];
+  readonly system = new PsDict();
+  readonly user = new PsDict();
+  readonly dicts: PsDict[] = [this.system, this.user];
+  readonly fonts = new PsDict();
+  readonly resources = new PsDict();
+  readonly shown: ShownText;
+  /** Characters of text after which reading ends. */
+  readonly limit: number;
+  readonly #saved: GraphicsState[] = [];
+  graphics = initialGraphics();
+  scanner: PsScanner;
+  /** First error outside of `stopped`. */
+  failure: string | undefined;
+  #steps = 0;
+  #depth = 0;
+  #cells = 0;
+  #errors = 0;
+
+  constructor(program: Uint8Array, shown: ShownText, limit: number) {
+    this.limit = limit;
+    this.shown = shown;
+    this.scanner = new PsScanner(program, (line) => shown.comment(line));
+    for (const name of OPERATORS.keys()) this.system.set(name, new PsOperator(name));
+    for (const [name, value] of [
+      ['true', true],
+      ['false', false],
+      ['null', null],
+    ] as const) {
+      this.system.set(name, value);
+    }
+    this.system.set('systemdict', this.system);
+    this.system.set('globaldict', this.user);
+    this.system.set('userdict', this.user);
+    this.system.set('FontDirectory', this.fonts);
+    for (const name of ['statusdict', 'errordict', '$error', 'serverdict'])
+      this.system.set(name, new PsDict());
+  }
+
+  /** Runs the whole program; ends quietly at its end, at `quit` or when the budget is used up. */
+  run(): void {
+    try {
+      while (!this.scanner.done) this.#runOne();
+    } catch (error) {
+      if (!(error instanceof PsEnd)) throw error;
+      this.failure ??= error.message === '' ? undefined : error.message;
+    }
+  }
+
+  #runOne(): void {
+    try {
+      const object = this.scanner.next();
+      if (object !== undefined) this.meet(object);
+    } catch (error) {
+      if (error instanceof PsEnd) throw error;
+      // A real interpreter would stop here; a reader of words goes on with what follows.
+      if (error instanceof PsError) this.failure ??= error.message;
+      else if (!(error instanceof PsStop || error instanceof PsExit)) throw error;
+      this.#depth = 0;
+      if (++this.#errors > MAX_ERRORS) throw new PsEnd('too many errors');
+    }
+  }
+
+  /** An object is met in a program: literals and procedures are pushed, names and operators done. */
+  meet(object: PsObject): void {
+    this.count();
+    if (object instanceof PsName && object.executable) this.execute(this.lookUp(object.text));
+    else if (object instanceof PsOperator) this.execute(object);
+    else this.push(object);
+  }
+
+  /** One step; loops count their rounds too, for the body may be empty. @throws PsEnd */
+  count(): void {
+    if (++this.#steps > MAX_STEPS) throw new PsEnd('the program takes too long');
+  }
+
+  /** Does an object: a procedure's items are met one by one. */
+  execute(object: PsObject): void {
+    if (object instanceof PsOperator) {
+      OPERATORS.get(object.name)!(this);
+    } else if (object instanceof PsArray && object.executable) {
+      if (++this.#depth > MAX_DEPTH) throw new PsEnd('procedures call each other too deeply');
+      for (const item of object.items) this.meet(item);
+      this.#depth--;
+    } else if (object instanceof PsName && object.executable) {
+      this.meet(object);
+    } else if (object instanceof PsString && object.executable) {
+      const inner = new PsScanner(object.bytes);
+      for (let item = inner.next(); item !== undefined; item = inner.next()) this.meet(item);
+    } else {
+      this.push(object);
+    }
+  }
+
+  /** Runs `body`; whatever ends it early, the depth of calls is as before. */
+  protect(body: () => void): void {
+    const depth = this.#depth;
+    try {
+      body();
+    } finally {
+      this.#depth = depth;
+    }
+  }
+
+  /** The value of a name, from the innermost dictionary. @throws PsError */
+  lookUp(name: string): PsObject {
+    const value = this.find(`/${name}`);
+    if (value === undefined) throw new PsError(`undefined: ${name.slice(0, 60)}`);
+    return value;
+  }
+
+  find(key: string): PsObject | undefined {
+    for (let i = this.dicts.length - 1; i >= 0; i--) {
+      const value = this.dicts[i]!.entries.get(key);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  get current(): PsDict {
+    return this.dicts[this.dicts.length - 1]!;
+  }
+
+  /** Counts what a program asks room for. @throws PsEnd */
+  allocate(cells: number): void {
+    if (!(cells >= 0)) throw new PsError('rangecheck');
+    this.#cells += cells;
+    if (this.#cells > MAX_CELLS) throw new PsEnd('the program needs too much memory');
+  }
+
+  push(...objects: PsObject[]): void {
+    if (this.operands.length + objects.length > MAX_OPERANDS) throw new PsEnd('stack overflow');
+    for (const object of objects) this.operands.push(object);
+  }
+
+  pop(): PsObject {
+    const object = this.operands.pop();
+    if (object === undefined) throw new PsError('stack underflow');
+    return object;
+  }
+
+  number(): number {
+    const object = this.pop();
+    if (typeof object !== 'number') throw new PsError('typecheck: a number is wanted');
+    return object;
+  }
+
+  /** `count` numbers in the order they were pushed. */
+  numbers(count: number): number[] {
+    return Array.from({ length: count }, () => this.number()).reverse();
+  }
+
+  boolean(): boolean {
+    return this.pop() === true;
+  }
+
+  string(): PsString {
+    const object = this.pop();
+    if (!(object instanceof PsString)) throw new PsError('typecheck: a string is wanted');
+    return object;
+  }
+
+  array(): PsArray {
+    const object = this.pop();
+    if (!(object instanceof PsArray)) throw new PsError('typecheck: an array is wanted');
+    return object;
+  }
+
+  dict(): PsDict {
+    const object = this.pop();
+    if (!(object instanceof PsDict)) throw new PsError('typecheck: a dictionary is wanted');
+    return object;
+  }
+
+  key(): string {
+    return keyOf(this.pop());
+  }
+
+  /** Takes `count` operands away; a program that has not so many goes on. */
+  drop(count: number): void {
+    this.operands.length = Math.max(0, this.operands.length - count);
+  }
+
+  /** The text is long enough. @throws PsEnd */
+  finish(): never {
+    throw new PsEnd('');
+  }
+
+  keepGraphics(): void {
+    this.allocate(8);
+    this.#saved.push({ ...this.graphics });
+  }
+
+  restoreGraphics(): void {
+    this.graphics = this.#saved.pop() ?? this.graphics;
+  }
+
+  /** `save`: coordinates come back with `restore`; what dictionaries hold stays, as no program relies on its loss. */
+  save(): void {
+    this.keepGraphics();
+    this.push(this.#saved.length);
+  }
+
+  restore(): void {
+    const level = this.number();
+    if (level < 1 || level > this.#saved.length) return;
+    this.#saved.length = level;
+    this.restoreGraphics();
+  }
+
+  /** Objects above the topmost mark; the mark goes too. */
+  toMark(): PsObject[] {
+    let at = this.operands.length - 1;
+    while (at >= 0 && !(this.operands[at] instanceof PsMark)) at--;
+    if (at < 0) throw new PsError('unmatched mark');
+    const objects = this.operands.splice(at + 1);
+    this.operands.pop();
+    return objects;
+  }
+}

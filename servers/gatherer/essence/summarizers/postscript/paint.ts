@@ -1,0 +1,170 @@
+import {
+  IDENTITY,
+  initialGraphics,
+  invert,
+  type Matrix,
+  matrixOf,
+  moveBy,
+  multiply,
+  transform,
+  transformDistance,
+} from './graphics.js';
+import type { OperatorBody, PsMachine } from './machine.js';
+import { PsArray, PsDict, type PsObject } from './objects.js';
+
+/** A matrix operand, if there is one on top of `count` numbers: `scale` and its like take both forms. */
+function change(count: 1 | 2, make: (a: number, b: number) => Matrix): OperatorBody {
+  return (m) => {
+    const top = m.pop();
+    const target = top instanceof PsArray ? top : undefined;
+    if (target === undefined) m.push(top);
+    const [a, b] = m.numbers(count);
+    const matrix = make(a!, b ?? 0);
+    if (target === undefined) m.graphics.matrix = multiply(matrix, m.graphics.matrix);
+    else fill(m, target, matrix);
+  };
+}
+
+function rotation(degrees: number): Matrix {
+  const angle = (degrees * Math.PI) / 180;
+  return [Math.cos(angle), Math.sin(angle), -Math.sin(angle), Math.cos(angle), 0, 0];
+}
+
+function fill(m: PsMachine, array: PsArray, matrix: Matrix): void {
+  array.items.splice(0, 6, ...matrix);
+  m.push(array);
+}
+
+function apply(
+  map: (matrix: Matrix, x: number, y: number) => [number, number],
+  inverse: boolean,
+): OperatorBody {
+  return (m) => {
+    const top = m.pop();
+    const matrix = top instanceof PsArray ? matrixOf(top) : m.graphics.matrix;
+    if (!(top instanceof PsArray)) m.push(top);
+    const [x, y] = m.numbers(2);
+    m.push(...map(inverse ? invert(matrix) : matrix, x!, y!));
+  };
+}
+
+function setMatrix(m: PsMachine, matrix: Matrix): void {
+  m.graphics.matrix = matrix;
+}
+
+function moveTo(m: PsMachine, x: number, y: number): void {
+  [m.graphics.x, m.graphics.y] = transform(m.graphics.matrix, x, y);
+}
+
+/** The last point of a path's piece is the current one. */
+function pathTo(numbers: number, relative: boolean): OperatorBody {
+  return (m) => {
+    const [x, y] = m.numbers(numbers).slice(-2);
+    if (relative) moveBy(m.graphics, x!, y!);
+    else moveTo(m, x!, y!);
+  };
+}
+
+/** Operators that only take operands away, with their number. */
+const IGNORED: readonly (readonly [count: number, names: string])[] = [
+  [
+    0,
+    'newpath closepath fill eofill stroke clip eoclip initclip clippath erasepage flattenpath strokepath reversepath',
+  ],
+  [0, 'initgraphics grestoreall letter legal a4 note'],
+  [
+    1,
+    'setgray setlinewidth setlinecap setlinejoin setmiterlimit setflat setstrokeadjust setcolorspace setpattern settransfer ' +
+      'setoverprint setpagedevice ustroke ufill setsmoothness setblackgeneration setundercolorremoval setcachelimit shfill ' +
+      'setsystemparams setuserparams setcacheparams setvmthreshold setobjectformat sethalftone setcolorrendering undefinefont execform',
+  ],
+  [2, 'setdash setcharwidth undefineresource'],
+  [3, 'setrgbcolor sethsbcolor setscreen'],
+  [4, 'setcmykcolor setcolortransfer rectclip rectfill rectstroke setbbox'],
+  [6, 'setcachedevice'],
+  [10, 'setcachedevice2'],
+];
+
+const QUERIES: readonly (readonly [name: string, values: readonly PsObject[]])[] = [
+  ['currentgray', [0]],
+  ['currentlinewidth', [1]],
+  ['currentrgbcolor', [0, 0, 0]],
+  ['currentcmykcolor', [0, 0, 0, 1]],
+  ['currentflat', [1]],
+  ['currentlinecap', [0]],
+  ['currentlinejoin', [0]],
+  ['currentmiterlimit', [10]],
+  ['pathbbox', [0, 0, 612, 792]],
+];
+
+/** Operators of coordinates, paths, fonts and text. */
+export const PAINT_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
+  ...IGNORED.flatMap(([count, names]) =>
+    names.split(' ').map((name): [string, OperatorBody] => [name, (m) => m.drop(count)]),
+  ),
+  ...QUERIES.map(([name, values]): [string, OperatorBody] => [name, (m) => m.push(...values)]),
+  ['setcolor', (m) => m.drop(1)],
+  ['currentscreen', (m) => m.push(60, 45, new PsArray([], true))],
+  ['currenttransfer', (m) => m.push(new PsArray([], true))],
+  ['currentdash', (m) => m.push(new PsArray([]), 0)],
+  ['currentpagedevice', (m) => m.push(new PsDict())],
+  ['matrix', (m) => m.push(new PsArray([...IDENTITY]))],
+  ['identmatrix', (m) => fill(m, m.array(), IDENTITY)],
+  ['defaultmatrix', (m) => fill(m, m.array(), IDENTITY)],
+  ['currentmatrix', (m) => fill(m, m.array(), m.graphics.matrix)],
+  ['setmatrix', (m) => setMatrix(m, matrixOf(m.pop()))],
+  ['initmatrix', (m) => setMatrix(m, IDENTITY)],
+  ['concat', (m) => setMatrix(m, multiply(matrixOf(m.pop()), m.graphics.matrix))],
+  ['translate', change(2, (x, y) => [1, 0, 0, 1, x, y])],
+  ['scale', change(2, (x, y) => [x, 0, 0, y, 0, 0])],
+  ['rotate', change(1, rotation)],
+  [
+    'concatmatrix',
+    (m) => {
+      const target = m.array();
+      const second = matrixOf(m.pop());
+      fill(m, target, multiply(matrixOf(m.pop()), second));
+    },
+  ],
+  [
+    'invertmatrix',
+    (m) => {
+      const target = m.array();
+      fill(m, target, invert(matrixOf(m.pop())));
+    },
+  ],
+  ['transform', apply(transform, false)],
+  ['itransform', apply(transform, true)],
+  ['dtransform', apply(transformDistance, false)],
+  ['idtransform', apply(transformDistance, true)],
+  ['moveto', pathTo(2, false)],
+  ['lineto', pathTo(2, false)],
+  ['curveto', pathTo(6, false)],
+  ['rmoveto', pathTo(2, true)],
+  ['rlineto', pathTo(2, true)],
+  ['rcurveto', pathTo(6, true)],
+  ['arc', (m) => m.drop(5)],
+  ['arcn', (m) => m.drop(5)],
+  ['arct', (m) => m.drop(5)],
+  [
+    'arcto',
+    (m) => {
+      m.drop(5);
+      m.push(0, 0, 0, 0);
+    },
+  ],
+  ['pathforall', (m) => m.drop(4)],
+  ['currentpoint', (m) => m.push(...transform(invert(m.graphics.matrix), m.graphics.x, m.graphics.y))],
+  ['gsave', (m) => m.keepGraphics()],
+  ['grestore', (m) => m.restoreGraphics()],
+  ['gstate', (m) => m.push(new PsDict())],
+  ['showpage', (m) => showPage(m)],
+  ['copypage', (m) => m.shown.text.page()],
+  ['charpath', (m) => m.drop(2)],
+];
+
+/** A page is done; the coordinates begin anew, as `initgraphics` has it. */
+function showPage(m: PsMachine): void {
+  m.shown.text.page();
+  m.graphics = { ...initialGraphics(), font: m.graphics.font };
+}

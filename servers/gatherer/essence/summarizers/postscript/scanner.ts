@@ -1,0 +1,202 @@
+import { PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
+
+/** Depth of procedures within procedures. */
+const MAX_DEPTH = 200;
+
+/** Bytes of a string or name. */
+const MAX_STRING = 1 << 20;
+
+/** Bytes by what they do: 1 white space, 2 delimiter. */
+const CLASS = new Uint8Array(256);
+for (const code of [0, 9, 10, 12, 13, 32]) CLASS[code] = 1;
+for (const c of '()<>[]{}/%') CLASS[c.charCodeAt(0)] = 2;
+
+/** Reads PostScript tokens from bytes; a procedure comes as one object. */
+export class PsScanner {
+  at = 0;
+  readonly #bytes: Uint8Array;
+  readonly #comment: (text: string) => void;
+
+  constructor(bytes: Uint8Array, comment: (text: string) => void = () => {}) {
+    this.#bytes = bytes;
+    this.#comment = comment;
+  }
+
+  get done(): boolean {
+    return this.at >= this.#bytes.length;
+  }
+
+  /** The next object; undefined at the end. @throws PsError for a string or procedure without an end. */
+  next(depth = 0): PsObject | undefined {
+    const bytes = this.#bytes;
+    for (;;) {
+      while (this.at < bytes.length && CLASS[bytes[this.at]!] === 1) this.at++;
+      if (this.at >= bytes.length) return undefined;
+      const code = bytes[this.at]!;
+      if (code !== 0x25) break;
+      this.#skipComment();
+    }
+    const start = this.at++;
+    switch (bytes[start]) {
+      case 0x28:
+        return this.#string();
+      case 0x3c:
+        if (bytes[this.at] === 0x3c) {
+          this.at++;
+          return new PsName('<<', true);
+        }
+        return bytes[this.at] === 0x7e ? this.#base85() : this.#hexadecimal();
+      case 0x3e:
+        if (bytes[this.at] === 0x3e) this.at++;
+        return new PsName('>>', true);
+      case 0x7b:
+        return this.#procedure(depth);
+      case 0x7d:
+        return new PsName('}', true);
+      case 0x5b:
+        return new PsName('[', true);
+      case 0x5d:
+        return new PsName(']', true);
+      case 0x29:
+        return new PsName(')', true);
+      case 0x2f: {
+        const immediate = bytes[this.at] === 0x2f;
+        if (immediate) this.at++;
+        return new PsName(this.#word(this.at), immediate);
+      }
+      default:
+        return nameOrNumber(this.#word(start));
+    }
+  }
+
+  /** Takes up to `count` bytes of data that stand in the program, after one white space (`readstring`). */
+  take(count: number): Uint8Array {
+    const data = this.#bytes.subarray(this.at, this.at + count);
+    this.at += data.length;
+    return data;
+  }
+
+  /** Passes the white space that ends a token, before data. */
+  skipSeparator(): void {
+    if (this.#bytes[this.at] === 13 && this.#bytes[this.at + 1] === 10) this.at += 2;
+    else if (CLASS[this.#bytes[this.at] ?? 0] === 1) this.at++;
+  }
+
+  /** Up to the next line end. */
+  takeLine(): Uint8Array {
+    const start = this.at;
+    while (this.at < this.#bytes.length && this.#bytes[this.at] !== 10 && this.#bytes[this.at] !== 13)
+      this.at++;
+    const line = this.#bytes.subarray(start, this.at);
+    this.skipSeparator();
+    return line;
+  }
+
+  /** Goes behind (or before) the next occurrence of `text`, or to the end. */
+  skipTo(text: string, behind: boolean): void {
+    const found = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength).indexOf(
+      text,
+      this.at,
+      'latin1',
+    );
+    this.at = found < 0 ? this.#bytes.length : found + (behind ? text.length : 0);
+  }
+
+  #skipComment(): void {
+    const line = Buffer.from(this.takeLine().subarray(0, 300)).toString('latin1');
+    const data = /^%%Begin(?:Binary|Data):\s*(\d+)(?:\s+\S+\s+(\w+))?/.exec(line);
+    if (data !== null && data[2] !== 'Lines') this.at += Number(data[1]);
+    else this.#comment(line);
+  }
+
+  #word(start: number): string {
+    while (this.at < this.#bytes.length && CLASS[this.#bytes[this.at]!] === 0) this.at++;
+    return Buffer.from(
+      this.#bytes.buffer,
+      this.#bytes.byteOffset + start,
+      Math.min(this.at - start, MAX_STRING),
+    ).toString('latin1');
+  }
+
+  #procedure(depth: number): PsArray {
+    if (depth >= MAX_DEPTH) throw new PsError('procedures nested too deeply');
+    const items: PsObject[] = [];
+    for (;;) {
+      const object = this.next(depth + 1);
+      if (object === undefined) throw new PsError('a procedure has no end');
+      if (object instanceof PsName && object.executable && object.text === '}')
+        return new PsArray(items, true);
+      items.push(object);
+    }
+  }
+
+  #string(): PsString {
+    const out: number[] = [];
+    let depth = 1;
+    while (this.at < this.#bytes.length) {
+      let code = this.#bytes[this.at++]!;
+      if (code === 0x28) depth++;
+      else if (code === 0x29 && --depth === 0) return new PsString(Uint8Array.from(out));
+      else if (code === 0x5c) {
+        const escaped = this.#escape();
+        if (escaped === undefined) continue;
+        code = escaped;
+      }
+      if (out.length < MAX_STRING) out.push(code);
+    }
+    throw new PsError('a string has no end');
+  }
+
+  #escape(): number | undefined {
+    const code = this.#bytes[this.at++] ?? 0;
+    if (code >= 0x30 && code <= 0x37) {
+      let value = code - 0x30;
+      for (let i = 0; i < 2 && (this.#bytes[this.at]! & 0xf8) === 0x30; i++) {
+        value = value * 8 + this.#bytes[this.at++]! - 0x30;
+      }
+      return value & 0xff;
+    }
+    if (code === 10) return undefined;
+    if (code === 13) {
+      if (this.#bytes[this.at] === 10) this.at++;
+      return undefined;
+    }
+    const place = 'nrtbf'.indexOf(String.fromCharCode(code));
+    return place < 0 ? code : [10, 13, 9, 8, 12][place]!;
+  }
+
+  #hexadecimal(): PsString {
+    const start = this.at;
+    this.skipTo('>', true);
+    const digits = Buffer.from(this.#bytes.subarray(start, Math.min(this.at, start + 2 * MAX_STRING)))
+      .toString('latin1')
+      .replace(/[^0-9A-Fa-f]/g, '');
+    return new PsString(new Uint8Array(Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, 'hex')));
+  }
+
+  /** Base-85 strings hold pictures and fonts, no text: they are passed over. */
+  #base85(): PsString {
+    this.skipTo('~>', true);
+    return new PsString(new Uint8Array());
+  }
+}
+
+function nameOrNumber(word: string): PsObject {
+  const first = word.charCodeAt(0);
+  if ((first >= 0x30 && first <= 0x39) || first === 0x2d || first === 0x2b || first === 0x2e) {
+    if (/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(word)) return Number(word);
+    const radix = /^(\d\d?)#([0-9A-Za-z]+)$/.exec(word);
+    if (radix !== null && Number(radix[1]) >= 2 && Number(radix[1]) <= 36) {
+      const value = Number.parseInt(radix[2]!, Number(radix[1]));
+      if (Number.isFinite(value)) return value;
+    }
+  }
+  return new PsName(word, true);
+}
+
+/** A dictionary of the objects since `<<`. */
+export function dictionaryOf(objects: readonly PsObject[], key: (object: PsObject) => string): PsDict {
+  const dict = new PsDict();
+  for (let i = 0; i + 1 < objects.length; i += 2) dict.entries.set(key(objects[i]!), objects[i + 1]!);
+  return dict;
+}

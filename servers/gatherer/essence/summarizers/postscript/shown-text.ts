@@ -1,0 +1,131 @@
+import { AccentJoiner, encodingOf, type FontEncoding } from '../dvi/encodings.js';
+import { aboutWidth } from '../dvi/widths.js';
+import { PageText } from '../page-text.js';
+import { characterOf, STANDARD_ENCODING } from './glyph-names.js';
+import type { Font } from './graphics.js';
+import { transformDistance } from './graphics.js';
+import { PsArray, type PsDict, PsName } from './objects.js';
+
+/** Points a pixel font of TeX is set at when nothing says it. */
+const USUAL_SIZE = 10;
+
+/** Comments kept of a document's head. */
+const MAX_COMMENTS = 200;
+
+/** What a font's codes mean. */
+interface KnownFont {
+  readonly characters: FontEncoding;
+  readonly typewriter: boolean;
+  readonly tex: boolean;
+  /** Of a TeX font of pixels, whose own unit is the pixel: points. 0 for all others. */
+  readonly points: number;
+}
+
+/** Collects what a program shows: characters by their fonts, words and lines by their places. */
+export class ShownText {
+  readonly text = new PageText();
+  /** `%%Name: value` comments (DSC), the first of each name. */
+  readonly comments = new Map<string, string>();
+  readonly #fonts = new WeakMap<PsDict, KnownFont>();
+  readonly #accents = new AccentJoiner();
+  /** dvips says before a font of pixels which one it is. */
+  readonly #pixelFonts = new WeakMap<PsDict, { name: string; points: number }>();
+  #announced: { name: string; points: number } | undefined;
+  #direction = '';
+
+  comment(line: string): void {
+    const dsc = /^%%(\w+):\s*(.*)$/.exec(line);
+    if (dsc !== null && !this.comments.has(dsc[1]!) && this.comments.size < MAX_COMMENTS) {
+      this.comments.set(dsc[1]!, dsc[2]!.trim());
+    }
+    const font = /^%DVIPSBitmapFont: \S+ (\S+) ([\d.]+)/.exec(line);
+    if (font !== null) this.#announced = { name: font[1]!, points: Number(font[2]) };
+  }
+
+  /** A font of procedures (Type 3) is being made. */
+  fontBegins(dict: PsDict): void {
+    if (this.#announced !== undefined) this.#pixelFonts.set(dict, this.#announced);
+    this.#announced = undefined;
+  }
+
+  /** Widths of the codes in user space, and what they say. */
+  measure(bytes: Uint8Array, font: Font, scale: number): { width: number; text: string } {
+    const known = this.#know(font.dict);
+    const em = known.points > 0 ? known.points / (scale || 1) : 1;
+    let width = 0;
+    let text = '';
+    for (const code of bytes) {
+      const character = known.characters[code];
+      width += (character === undefined ? 0.5 : aboutWidth(character, known.typewriter)) * em;
+      if (character !== undefined)
+        text += known.tex && !known.typewriter ? this.#accents.join(character) : character;
+    }
+    return { width: width * (known.points > 0 ? 1 : transformDistance(font.matrix, 1, 0)[0] || 1), text };
+  }
+
+  /**
+   * Text at a place of the page (points), along the direction (dx, dy) of its baseline, that is `width` points long.
+   * `size` is that of the font in points, for those that are no fonts of pixels.
+   */
+  show(
+    text: string,
+    x: number,
+    y: number,
+    dx: number,
+    dy: number,
+    width: number,
+    size: number,
+    font: Font,
+  ): void {
+    const length = Math.hypot(dx, dy) || 1;
+    const [ux, uy] = [dx / length, dy / length];
+    const direction = `${Math.round(ux * 10)} ${Math.round(uy * 10)}`;
+    if (direction !== this.#direction) this.text.page();
+    this.#direction = direction;
+    const points = this.#know(font.dict).points || size;
+    this.text.add({ text, x: x * ux + y * uy, y: y * ux - x * uy, width, size: points });
+  }
+
+  #know(dict: PsDict): KnownFont {
+    const known = this.#fonts.get(dict) ?? this.#study(dict);
+    this.#fonts.set(dict, known);
+    return known;
+  }
+
+  #study(dict: PsDict): KnownFont {
+    const named = dict.get('FontName');
+    const fontName = named instanceof PsName ? named.text : '';
+    const pixel = this.#pixelFonts.get(dict);
+    if (pixel !== undefined || dict.get('BitMaps') !== undefined) {
+      const name = pixel?.name ?? '';
+      const typewriter = /tt/.test(name);
+      return { characters: encodingOf(name), typewriter, tex: true, points: pixel?.points ?? USUAL_SIZE };
+    }
+    const tex = /^(?:CM|MSBM|EU|LASY)[A-Z]*\d+$/.test(fontName);
+    return {
+      characters: byGlyphNames(dict, tex ? encodingOf(fontName.toLowerCase()) : undefined),
+      typewriter: /courier|mono|typewriter|^CM[A-Z]*TT/i.test(fontName),
+      tex,
+      points: 0,
+    };
+  }
+}
+
+/** By the names of `Encoding`; where they say nothing, by the code itself. */
+function byGlyphNames(dict: PsDict, fallback: FontEncoding | undefined): FontEncoding {
+  const encoding = dict.get('Encoding');
+  const names =
+    encoding instanceof PsArray
+      ? encoding.items.map((item) => (item instanceof PsName ? item.text : undefined))
+      : STANDARD_ENCODING;
+  const useful = names.some(
+    (name) => name !== undefined && name.length > 1 && characterOf(name) !== undefined,
+  );
+  return Array.from({ length: 256 }, (_, code) => {
+    const name = names[code];
+    const said = name === undefined || !useful ? undefined : characterOf(name);
+    if (said !== undefined) return said;
+    if (fallback !== undefined) return fallback[code];
+    return !useful && code >= 32 && code < 127 ? String.fromCharCode(code) : undefined;
+  });
+}

@@ -1,0 +1,256 @@
+import { characterOf, ISO_LATIN1_ENCODING, STANDARD_ENCODING } from './glyph-names.js';
+import {
+  type Font,
+  IDENTITY,
+  type Matrix,
+  matrixOf,
+  moveBy,
+  multiply,
+  transformDistance,
+} from './graphics.js';
+import type { OperatorBody, PsMachine } from './machine.js';
+import { PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
+
+function findFont(m: PsMachine): void {
+  const key = m.key();
+  let font = m.fonts.entries.get(key);
+  if (font === undefined) {
+    // A font that the printer would have: its name and the standard encoding are what we need of it.
+    const made = new PsDict();
+    made.set('FontName', new PsName(key.slice(1), false));
+    made.set('FontType', 1);
+    made.set('FontMatrix', new PsArray([0.001, 0, 0, 0.001, 0, 0]));
+    made.set('Encoding', encodingArray(STANDARD_ENCODING));
+    made.set('FontBBox', new PsArray([0, -200, 1000, 900]));
+    m.fonts.entries.set(key, made);
+    font = made;
+  }
+  m.push(font);
+}
+
+function encodingArray(names: readonly (string | undefined)[]): PsArray {
+  return new PsArray(Array.from({ length: 256 }, (_, code) => new PsName(names[code] ?? '.notdef', false)));
+}
+
+const SCALE_KEY = 'harvest-scale';
+
+/** `scalefont` and `makefont` give a copy of the dictionary that remembers the matrix. */
+function scaled(m: PsMachine, dict: PsDict, matrix: Matrix): PsDict {
+  m.allocate(20);
+  const copy = new PsDict();
+  for (const [key, value] of dict.entries) copy.entries.set(key, value);
+  copy.set(SCALE_KEY, new PsArray([...multiply(scaleOf(dict), matrix)]));
+  const own = dict.get('FontMatrix');
+  if (own instanceof PsArray) copy.set('FontMatrix', new PsArray([...multiply(matrixOf(own), matrix)]));
+  return copy;
+}
+
+function scaleOf(dict: PsDict): Matrix {
+  const scale = dict.get(SCALE_KEY);
+  return scale === undefined ? IDENTITY : matrixOf(scale);
+}
+
+function setFont(m: PsMachine, dict: PsDict): void {
+  m.graphics.font = { dict, matrix: scaleOf(dict) };
+}
+
+/** A size or a matrix, as `selectfont` takes them. */
+function sizeMatrix(object: PsObject): Matrix {
+  return typeof object === 'number' ? [object, 0, 0, object, 0, 0] : matrixOf(object);
+}
+
+function selectFont(m: PsMachine): void {
+  const matrix = sizeMatrix(m.pop());
+  findFont(m);
+  setFont(m, scaled(m, m.dict(), matrix));
+}
+
+/** Shows a string; each character moves on by (ax, ay) more, a character `code` by (cx, cy) too. */
+function show(
+  m: PsMachine,
+  string: PsString,
+  extra: [number, number],
+  special?: [number, number, number],
+): void {
+  const { graphics, shown } = m;
+  const { font } = graphics;
+  if (font === undefined) return;
+  const [ex, ey] = transformDistance(graphics.matrix, 1, 0);
+  const scale = Math.hypot(ex, ey);
+  const { width, text } = shown.measure(string.bytes, font, scale);
+  const specials = special === undefined ? 0 : string.bytes.filter((code) => code === special[2]).length;
+  const dx = width + extra[0] * string.bytes.length + (special?.[0] ?? 0) * specials;
+  const dy = extra[1] * string.bytes.length + (special?.[1] ?? 0) * specials;
+  const [vx, vy] = transformDistance(graphics.matrix, ...transformDistance(font.matrix, 0, 1));
+  const direction = transformDistance(graphics.matrix, ...direct(font));
+  const [wx, wy] = transformDistance(graphics.matrix, dx, dy);
+  shown.show(
+    text,
+    graphics.x,
+    graphics.y,
+    direction[0],
+    direction[1],
+    Math.hypot(wx, wy),
+    Math.hypot(vx, vy),
+    font,
+  );
+  graphics.x += wx;
+  graphics.y += wy;
+  if (shown.text.length > m.limit) m.finish();
+}
+
+function direct(font: Font): [number, number] {
+  const [x, y] = transformDistance(font.matrix, 1, 0);
+  return x === 0 && y === 0 ? [1, 0] : [x, y];
+}
+
+function showGlyph(m: PsMachine): void {
+  const name = m.pop();
+  const text = name instanceof PsName ? characterOf(name.text) : undefined;
+  show(m, new PsString(Buffer.from(text ?? '', 'latin1')), [0, 0]);
+}
+
+/** `xshow`, `yshow`, `xyshow`: the advances are given, one (or two) a character. */
+function showPlaced(numbers: 1 | 2, vertical: boolean): OperatorBody {
+  return (m) => {
+    const advances = m.array().items.map((each) => (typeof each === 'number' ? each : 0));
+    const string = m.string();
+    string.bytes.forEach((_, index) => {
+      const { x, y } = m.graphics;
+      show(m, new PsString(string.bytes.subarray(index, index + 1)), [0, 0]);
+      m.graphics.x = x;
+      m.graphics.y = y;
+      const at = index * numbers;
+      if (numbers === 2) moveBy(m.graphics, advances[at] ?? 0, advances[at + 1] ?? 0);
+      else if (vertical) moveBy(m.graphics, 0, advances[at] ?? 0);
+      else moveBy(m.graphics, advances[at] ?? 0, 0);
+    });
+  };
+}
+
+function kernShow(m: PsMachine): void {
+  const string = m.string();
+  const body = m.pop();
+  string.bytes.forEach((code, index) => {
+    show(m, new PsString(string.bytes.subarray(index, index + 1)), [0, 0]);
+    const next = string.bytes[index + 1];
+    if (next === undefined) return;
+    m.push(code, next);
+    m.execute(body);
+  });
+}
+
+function defineFont(m: PsMachine): void {
+  const font = m.dict();
+  const key = m.key();
+  font.set('FID', 1);
+  if (font.get('FontName') === undefined) font.set('FontName', new PsName(key.slice(1), false));
+  m.fonts.entries.set(key, font);
+  m.push(font);
+}
+
+function findResource(m: PsMachine): void {
+  const category = m.key();
+  if (category === '/Font') {
+    findFont(m);
+    return;
+  }
+  const key = m.key();
+  if (category === '/Encoding')
+    m.push(encodingArray(key === '/ISOLatin1Encoding' ? ISO_LATIN1_ENCODING : STANDARD_ENCODING));
+  else m.push(m.resources.entries.get(`${category}${key}`) ?? new PsDict());
+}
+
+function defineResource(m: PsMachine): void {
+  const category = m.key();
+  if (category === '/Font') {
+    defineFont(m);
+    return;
+  }
+  const value = m.pop();
+  m.resources.entries.set(`${category}${m.key()}`, value);
+  m.push(value);
+}
+
+function currentFont(m: PsMachine): Font {
+  if (m.graphics.font === undefined) throw new PsError('invalidfont');
+  return m.graphics.font;
+}
+
+/** Operators of fonts and text. */
+export const TYPE_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
+  ['findfont', findFont],
+  ['definefont', defineFont],
+  ['findresource', findResource],
+  ['defineresource', defineResource],
+  [
+    'resourcestatus',
+    (m) => {
+      m.drop(2);
+      m.push(false);
+    },
+  ],
+  ['resourceforall', (m) => m.drop(4)],
+  [
+    'findencoding',
+    (m) => m.push(encodingArray(m.key() === '/ISOLatin1Encoding' ? ISO_LATIN1_ENCODING : STANDARD_ENCODING)),
+  ],
+  ['StandardEncoding', (m) => m.push(encodingArray(STANDARD_ENCODING))],
+  ['ISOLatin1Encoding', (m) => m.push(encodingArray(ISO_LATIN1_ENCODING))],
+  [
+    'scalefont',
+    (m) => {
+      const matrix = sizeMatrix(m.number());
+      m.push(scaled(m, m.dict(), matrix));
+    },
+  ],
+  [
+    'makefont',
+    (m) => {
+      const matrix = matrixOf(m.pop());
+      m.push(scaled(m, m.dict(), matrix));
+    },
+  ],
+  ['selectfont', selectFont],
+  ['setfont', (m) => setFont(m, m.dict())],
+  ['currentfont', (m) => m.push(currentFont(m).dict)],
+  ['rootfont', (m) => m.push(currentFont(m).dict)],
+  [
+    'stringwidth',
+    (m) => {
+      const [ex, ey] = transformDistance(m.graphics.matrix, 1, 0);
+      const { bytes } = m.string();
+      m.push(m.shown.measure(bytes, currentFont(m), Math.hypot(ex, ey)).width, 0);
+    },
+  ],
+  ['show', (m) => show(m, m.string(), [0, 0])],
+  [
+    'ashow',
+    (m) => {
+      const string = m.string();
+      const [ax, ay] = m.numbers(2);
+      show(m, string, [ax!, ay!]);
+    },
+  ],
+  [
+    'widthshow',
+    (m) => {
+      const string = m.string();
+      const [cx, cy, code] = m.numbers(3);
+      show(m, string, [0, 0], [cx!, cy!, code!]);
+    },
+  ],
+  [
+    'awidthshow',
+    (m) => {
+      const string = m.string();
+      const [cx, cy, code, ax, ay] = m.numbers(5);
+      show(m, string, [ax!, ay!], [cx!, cy!, code!]);
+    },
+  ],
+  ['kshow', kernShow],
+  ['xshow', showPlaced(1, false)],
+  ['yshow', showPlaced(1, true)],
+  ['xyshow', showPlaced(2, false)],
+  ['glyphshow', showGlyph],
+];

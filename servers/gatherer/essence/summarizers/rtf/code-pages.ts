@@ -1,0 +1,53 @@
+/** Windows character set numbers of RTF's `\fcharset` as labels of the Encoding Standard. */
+const BY_CHARSET: ReadonlyMap<number, string> = new Map([
+  [0, 'windows-1252'],
+  [77, 'macintosh'],
+  [128, 'shift_jis'],
+  [129, 'euc-kr'],
+  [134, 'gbk'],
+  [136, 'big5'],
+  [161, 'windows-1253'],
+  [162, 'windows-1254'],
+  [163, 'windows-1258'],
+  [177, 'windows-1255'],
+  [178, 'windows-1256'],
+  [186, 'windows-1257'],
+  [204, 'windows-1251'],
+  [222, 'windows-874'],
+  [238, 'windows-1250'],
+]);
+
+const BY_PAGE: ReadonlyMap<number, string> = new Map([
+  [866, 'ibm866'],
+  [874, 'windows-874'],
+  [932, 'shift_jis'],
+  [936, 'gbk'],
+  [949, 'euc-kr'],
+  [950, 'big5'],
+  [10000, 'macintosh'],
+  [20866, 'koi8-r'],
+  [65001, 'utf-8'],
+]);
+
+/** Label of a Windows or DOS code page; what is not known reads as Latin. */
+export function codePage(number: number): string {
+  if (number >= 1250 && number <= 1258) return `windows-${number}`;
+  return BY_PAGE.get(number) ?? 'windows-1252';
+}
+
+/** Label of a font's character set; undefined for symbols and unknown ones, which use the document's. */
+export function charsetOf(number: number): string | undefined {
+  return BY_CHARSET.get(number);
+}
+
+const decoders = new Map<string, InstanceType<typeof TextDecoder>>();
+
+/** Text of bytes in a character set of one of these labels. */
+export function decodePage(bytes: readonly number[] | Uint8Array, label: string): string {
+  let decoder = decoders.get(label);
+  if (decoder === undefined) {
+    decoder = new TextDecoder(label);
+    decoders.set(label, decoder);
+  }
+  return decoder.decode(Uint8Array.from(bytes));
+}

@@ -1,0 +1,264 @@
+import { oneLine } from '../extracted.js';
+import { charsetOf, codePage, decodePage } from './code-pages.js';
+
+/** Depth of groups. */
+const MAX_DEPTH = 500;
+/** Emphasized runs, headings and links kept. */
+const MAX_RUNS = 2000;
+
+/** Groups that hold no text of the document. */
+const SKIPPED = new Set(
+  (
+    'fonttbl colortbl stylesheet listtable listoverridetable pict object objdata themedata colorschememapping datastore ' +
+    'latentstyles rsidtbl generator filetbl revtbl xmlnstbl fldinst bkmkstart bkmkend template operator ' +
+    'private1 passwordhash userprops company category doccomm hlinkbase mmathPr wgrffmtfilter pgptbl'
+  ).split(' '),
+);
+/** Fields of the information group. */
+const INFORMATION = new Set(['title', 'author', 'subject', 'keywords']);
+
+/** Control words that are text. */
+const TEXT: ReadonlyMap<string, string> = new Map([
+  ['par', '\n'],
+  ['line', '\n'],
+  ['sect', '\n\n'],
+  ['page', '\n\n'],
+  ['row', '\n'],
+  ['cell', '\t'],
+  ['nestcell', '\t'],
+  ['tab', '\t'],
+  ['emdash', '—'],
+  ['endash', '–'],
+  ['emspace', ' '],
+  ['enspace', ' '],
+  ['bullet', '•'],
+  ['lquote', '‘'],
+  ['rquote', '’'],
+  ['ldblquote', '“'],
+  ['rdblquote', '”'],
+]);
+
+interface Group {
+  /** Text goes nowhere, to the document, or to a field of the information group. */
+  target: 'text' | 'none' | 'fonts' | 'styles' | 'link' | string;
+  bold: boolean;
+  font: number;
+  /** Bytes that stand for a `\u` character to readers that do not know it. */
+  fallback: number;
+}
+
+/** Reads RTF: groups, control words, characters. */
+export class RtfReader {
+  readonly emphasized: string[] = [];
+  readonly headings: string[] = [];
+  readonly links: string[] = [];
+  readonly #bytes: Uint8Array;
+  readonly #limit: number;
+  readonly #parts: string[] = [];
+  readonly #information = new Map<string, string>();
+  readonly #charsets = new Map<number, string>();
+  readonly #headingStyles = new Set<number>();
+  #length = 0;
+  #at = 0;
+  #stack: Group[] = [];
+  #group: Group = { target: 'text', bold: false, font: -1, fallback: 1 };
+  #page = 'windows-1252';
+  /** Bytes of `\'hh` that wait for the rest of their character. */
+  #pending: number[] = [];
+  #skip = 0;
+  #ignorable = false;
+  #run = '';
+  #heading = false;
+  #paragraph = '';
+  #style = -1;
+  #styleName = '';
+  #link = '';
+
+  constructor(bytes: Uint8Array, limit: number) {
+    this.#bytes = bytes;
+    this.#limit = limit;
+  }
+
+  get text(): string {
+    return this.#parts.join('');
+  }
+
+  /** A field of the information group. */
+  information(name: string): string | undefined {
+    const value = this.#information.get(name);
+    return value === undefined ? undefined : oneLine(value);
+  }
+
+  /** Stops where the document, or the room for text, ends. */
+  read(): void {
+    const bytes = this.#bytes;
+    while (this.#at < bytes.length && this.#length < this.#limit) {
+      const code = bytes[this.#at++]!;
+      if (code === 0x7b) this.#open();
+      else if (code === 0x7d) this.#close();
+      else if (code === 0x5c) this.#control();
+      else if (code !== 10 && code !== 13) this.#byte(code);
+    }
+    this.#flush();
+    this.#endParagraph();
+  }
+
+  #open(): void {
+    this.#flush();
+    if (this.#stack.length >= MAX_DEPTH) throw new Error(`more than ${MAX_DEPTH} groups in each other`);
+    this.#stack.push({ ...this.#group });
+    this.#skip = 0;
+  }
+
+  #close(): void {
+    this.#flush();
+    if (this.#group.target === 'link' && this.#stack[this.#stack.length - 1]?.target !== 'link')
+      this.#endLink();
+    if (this.#group.bold && this.#stack[this.#stack.length - 1]?.bold !== true) this.#endRun();
+    this.#group = this.#stack.pop() ?? this.#group;
+    this.#skip = 0;
+  }
+
+  #control(): void {
+    const code = this.#bytes[this.#at] ?? 0;
+    if (!isLetter(code)) {
+      this.#at++;
+      this.#symbol(code);
+      return;
+    }
+    let name = '';
+    while (isLetter(this.#bytes[this.#at] ?? 0) && name.length < 32)
+      name += String.fromCharCode(this.#bytes[this.#at++]!);
+    let digits = '';
+    while (/[-\d]/.test(String.fromCharCode(this.#bytes[this.#at] ?? 0)) && digits.length < 12) {
+      digits += String.fromCharCode(this.#bytes[this.#at++]!);
+    }
+    if (this.#bytes[this.#at] === 0x20) this.#at++;
+    this.#word(name, digits === '' ? undefined : Number(digits));
+  }
+
+  #symbol(code: number): void {
+    if (code === 0x27) {
+      const value = Number.parseInt(
+        Buffer.from(this.#bytes.subarray(this.#at, this.#at + 2)).toString('latin1'),
+        16,
+      );
+      this.#at += 2;
+      if (!Number.isNaN(value)) this.#byte(value);
+    } else if (code === 0x2a) this.#ignorable = true;
+    else if (code === 0x7e) this.#text(' ');
+    else if (code === 0x5f) this.#text('-');
+    else if (code === 10 || code === 13) this.#word('par', undefined);
+    else if (code === 0x5c || code === 0x7b || code === 0x7d) this.#byte(code);
+  }
+
+  #word(name: string, value: number | undefined): void {
+    this.#flush();
+    const ignorable = this.#ignorable;
+    this.#ignorable = false;
+    const { target } = this.#group;
+    if (name === 'u' && value !== undefined) {
+      this.#text(String.fromCharCode(value & 0xffff));
+      this.#skip = this.#group.fallback;
+    } else if (name === 'uc') this.#group.fallback = Math.max(0, Math.min(8, value ?? 1));
+    else if (name === 'bin') this.#at += Math.max(0, value ?? 0);
+    else if (name === 'ansicpg') this.#page = codePage(value ?? 1252);
+    else if (name === 'mac') this.#page = 'macintosh';
+    else if (name === 'f' && value !== undefined) this.#group.font = value;
+    else if (name === 'fcharset' && target === 'fonts') this.#setCharset(value ?? 0);
+    else if (name === 's' && value !== undefined) this.#setStyle(value);
+    else if (name === 'fonttbl') this.#group.target = 'fonts';
+    else if (name === 'stylesheet') this.#group.target = 'styles';
+    else if (name === 'info') this.#group.target = 'none';
+    else if (name === 'fldinst') this.#group.target = 'link';
+    else if (INFORMATION.has(name) && target === 'none') this.#group.target = name;
+    else if (SKIPPED.has(name) || ignorable) this.#group.target = name === 'shptxt' ? target : 'none';
+    else if (target === 'text') this.#format(name, value);
+  }
+
+  #setCharset(value: number): void {
+    const label = charsetOf(value);
+    if (label !== undefined) this.#charsets.set(this.#group.font, label);
+  }
+
+  #setStyle(value: number): void {
+    this.#style = value;
+    if (this.#group.target === 'text') this.#heading = this.#headingStyles.has(value);
+  }
+
+  #format(name: string, value: number | undefined): void {
+    if (name === 'b' || name === 'i' || name === 'ul') {
+      const on = value !== 0;
+      if (this.#group.bold && !on) this.#endRun();
+      this.#group.bold = on;
+    } else if (name === 'plain') {
+      if (this.#group.bold) this.#endRun();
+      this.#group.bold = false;
+    } else if (name === 'pard') this.#heading = false;
+    else if (name === 'outlinelevel') this.#heading = (value ?? 9) < 9;
+    else {
+      const text = TEXT.get(name);
+      if (text === undefined) return;
+      this.#text(text);
+      if (text.startsWith('\n')) this.#endParagraph();
+    }
+  }
+
+  #byte(code: number): void {
+    if (this.#skip > 0) {
+      this.#skip--;
+      return;
+    }
+    this.#ignorable = false;
+    this.#pending.push(code);
+  }
+
+  #flush(): void {
+    if (this.#pending.length === 0) return;
+    const text = decodePage(this.#pending, this.#charsets.get(this.#group.font) ?? this.#page);
+    this.#pending = [];
+    this.#text(text);
+  }
+
+  #text(text: string): void {
+    const { target } = this.#group;
+    if (target === 'text') {
+      this.#parts.push(text);
+      this.#length += text.length;
+      if (this.#paragraph.length < 500) this.#paragraph += text;
+      if (this.#group.bold && this.#run.length < 300) this.#run += text;
+    } else if (target === 'styles') {
+      this.#styleName += text;
+      if (!this.#styleName.includes(';')) return;
+      if (/^\s*heading|^\s*title/i.test(this.#styleName)) this.#headingStyles.add(this.#style);
+      this.#styleName = '';
+    } else if (target === 'link') {
+      if (this.#link.length < 2000) this.#link += text;
+    } else if (INFORMATION.has(target)) {
+      this.#information.set(target, `${this.#information.get(target) ?? ''}${text}`.slice(0, 2000));
+    }
+  }
+
+  #endRun(): void {
+    if (this.#run.trim() !== '' && this.emphasized.length < MAX_RUNS) this.emphasized.push(this.#run);
+    this.#run = '';
+  }
+
+  #endParagraph(): void {
+    if (this.#group.bold) this.#endRun();
+    if (this.#heading && this.#paragraph.trim() !== '' && this.headings.length < MAX_RUNS) {
+      this.headings.push(this.#paragraph);
+    }
+    this.#paragraph = '';
+  }
+
+  #endLink(): void {
+    const url = /HYPERLINK\s+"?([^\s"]+)/.exec(this.#link)?.[1];
+    if (url !== undefined && this.links.length < MAX_RUNS) this.links.push(url);
+    this.#link = '';
+  }
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
+}

@@ -1,0 +1,29 @@
+import type { SourceDocument, Summary } from '../../document.js';
+import { guarded, oneLine, openingText, present, tidyText } from '../extracted.js';
+import { RtfReader } from './reader.js';
+
+/**
+ * RTF: as HTML (6.2): emphasized words are keywords, paragraphs of heading styles headings, the text `body`; title and
+ * author come from the information group.
+ */
+export function summarizeRtf(document: SourceDocument): Summary {
+  const reader = new RtfReader(document.body, document.settings.maxObjectBytes);
+  guarded(document, 'RTF', undefined, () => reader.read());
+  const text = tidyText(reader.text);
+  const lines = (values: readonly string[]) =>
+    [...new Set(values.map(oneLine))].filter((line) => line !== '').join('\n');
+  return {
+    attributes: present([
+      ['Title', reader.information('title')],
+      ['Author', reader.information('author')],
+      ['Subject', reader.information('subject')],
+      ['keywords', reader.information('keywords')],
+      ['keywords', lines(reader.emphasized)],
+      ['headings', lines(reader.headings)],
+      ['url-references', lines(reader.links)],
+      ['body', text],
+    ]),
+    description: openingText(text),
+    text,
+  };
+}

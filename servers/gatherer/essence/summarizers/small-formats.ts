@@ -1,0 +1,111 @@
+import type { SourceDocument, Summary } from '../document.js';
+import { oneLine, present, summarizeExtracted, summarizeFields } from './extracted.js';
+import { summarizeUnrecognized } from './text.js';
+
+/** WaisSource: the fields of the `(:source ...)` form (6.2). */
+export function summarizeWaisSource(document: SourceDocument): Summary {
+  const field = (name: string): string | undefined => {
+    const found = new RegExp(
+      `:${name}\\s+(?:#\\d+\\s*)?(?:"((?:[^"\\\\]|\\\\[\\s\\S])*)"|([^\\s()"]+))`,
+      'i',
+    ).exec(document.text);
+    return (found?.[1] ?? found?.[2])?.replace(/\\([\s\S])/g, '$1').trim();
+  };
+  const description = field('description');
+  return summarizeFields({
+    attributes: present([
+      ['Title', field('database-name')],
+      ['Description', description],
+      ['Author', field('maintainer')],
+      ['Host', field('ip-name') ?? field('ip-address')],
+      ['Port', field('tcp-port')],
+    ]),
+    text: description ?? '',
+  });
+}
+
+/** LSM: `Name: value` and `Name = value` lines; a line without a name goes on with the value before (E-48). */
+export function summarizeLsm(document: SourceDocument): Summary {
+  const values: [string, string][] = [];
+  for (const line of document.text.replace(/\r\n?/g, '\n').split('\n')) {
+    const found = /^([A-Za-z][\w-]{0,40}?)\d?\s*[:=]\s*(.*)$/.exec(line);
+    const last = values[values.length - 1];
+    if (found !== null) values.push([found[1] === 'Desc' ? 'Description' : found[1]!, found[2]!.trim()]);
+    else if (last !== undefined && /^\s+\S/.test(line) && last[1].length < 20_000)
+      last[1] += `\n${line.trim()}`;
+  }
+  return summarizeFields({ attributes: present(values), text: values.map(([, value]) => value).join('\n') });
+}
+
+/** RFC, FYI, Internet-Draft: title, author and abstract of the head, then as Text (6.2). */
+export function summarizeRfc(document: SourceDocument): Summary {
+  const text = document.text.replace(/\r\n?/g, '\n');
+  const head = text.slice(0, 20_000);
+  // The lines of the head stand in two columns; the title is the first paragraph after it that is centred.
+  const blocks = head.split(/\n\s*\n/).filter((block) => block.trim() !== '');
+  const first = blocks.findIndex((block) =>
+    /^(?:Network Working Group|Internet|Request for Comments|RFC)/im.test(block),
+  );
+  const title = blocks.slice(first + 1).find((block) => /^ {3,}\S/.test(block.replace(/^\n+/, '')));
+  const authors = [
+    ...(blocks[Math.max(0, first)] ?? '').matchAll(/ {3,}((?:[A-Z]\. ?)+(?:[a-z]+ )?[A-Z][\p{L}'-]+)/gu),
+  ];
+  const abstract = /^(?:\d\. )?\s{0,3}Abstract\s*\n+((?: .*\n|\n(?= ))+)/m.exec(head)?.[1];
+  return summarizeExtracted({
+    attributes: present([
+      ['Title', title === undefined ? undefined : oneLine(title)],
+      ['Author', authors.map((found) => found[1]!).join('\n')],
+      ['Abstract', abstract === undefined ? undefined : oneLine(abstract)],
+    ]),
+    text,
+  });
+}
+
+/** Framemaker: the strings of the paragraphs of a MIF file (6.2); headings by the names of their formats. */
+export function summarizeFramemaker(document: SourceDocument): Summary {
+  const lines: string[] = [];
+  const headings: string[] = [];
+  let line = '';
+  let format = '';
+  const flush = () => {
+    if (line.trim() !== '') lines.push(line);
+    if (/^(?:heading|head|title|chapter)/i.test(format) && line.trim() !== '' && headings.length < 2000)
+      headings.push(oneLine(line));
+    line = '';
+  };
+  for (const found of document.text.matchAll(
+    /<(Para|PgfTag|String|Char)\b[ \t]*(?:`([^'`\n]{0,4000})'|([A-Za-z]+))?/g,
+  )) {
+    const [, tag, text, word] = found;
+    if (tag === 'Para') flush();
+    else if (tag === 'PgfTag') format = text ?? '';
+    else if (tag === 'String') line += unescapeMif(text ?? '');
+    else line += word === 'HardReturn' ? '\n' : ' ';
+  }
+  flush();
+  const title = headings[0];
+  return summarizeExtracted({
+    attributes: present([
+      ['Title', title],
+      ['Headings', headings.join('\n')],
+    ]),
+    text: lines.join('\n'),
+  });
+}
+
+function unescapeMif(text: string): string {
+  return text
+    .replace(/\\x([0-9a-f]{2}) /gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/\\q/g, "'")
+    .replace(/\\t/g, '\t')
+    .replace(/\\(.)/g, '$1');
+}
+
+/** SymbolicLink: its name and where it leads (6.2); the document is the link's target. */
+export function summarizeSymbolicLink(document: SourceDocument): Summary {
+  const target = oneLine(document.text.slice(0, 4096));
+  return {
+    attributes: [...summarizeUnrecognized(document).attributes, ...present([['References', target]])],
+    text: '',
+  };
+}

@@ -1,0 +1,132 @@
+const words = (text: string): readonly string[] => text.split(' ');
+
+/** Commands whose arguments are no text: how many braces groups go with them. */
+export const WITHOUT_TEXT: ReadonlyMap<string, number> = new Map([
+  ...words(
+    'label ref pageref eqref autoref cref Cref vref nameref cite citep citet nocite documentclass documentstyle usepackage ' +
+      'RequirePackage bibliographystyle bibliography include input includeonly includegraphics epsfig psfig hspace vspace ' +
+      'pagestyle thispagestyle pagenumbering newcounter stepcounter refstepcounter newlength newsavebox usebox color ' +
+      'begin end hypersetup geometry captionsetup usetikzlibrary pgfplotsset tikzset graphicspath selectlanguage ' +
+      'hyphenation index glossary bibitem newif LoadClass PassOptionsToClass definecolorset ProvidesPackage ProvidesClass ' +
+      'NeedsTeXFormat hypertarget phantomsection lstset cline cmidrule theoremstyle setmainfont setsansfont setmonofont ' +
+      'fontencoding fontfamily fontseries fontshape DeclareOption typeout message special write openout enlargethispage ' +
+      'alph Alph roman Roman arabic value listfiles marginparwidth allowdisplaybreaks linespread',
+  ).map((name) => [name, 1] as const),
+  ...words(
+    'setlength addtolength setcounter addtocounter fontsize newcommand renewcommand providecommand DeclareMathOperator ' +
+      'newtheorem settowidth addcontentsline rule raisebox href hyperlink numberwithin definecolor newcolumntype ' +
+      'resizebox scalebox DeclareRobustCommand declaretheorem pagecolor addtocontents newfont textcolor@',
+  ).map((name) => [name, 2] as const),
+  ...words('newenvironment renewenvironment multirow DeclareFontFamily').map((name) => [name, 3] as const),
+  ['href', 1],
+  ['hyperlink', 1],
+  ['raisebox', 1],
+  ['resizebox', 2],
+  ['scalebox', 1],
+  ['textcolor', 1],
+  ['colorbox', 1],
+  ['multicolumn', 2],
+  ['multirow', 2],
+  ['parbox', 1],
+  ['definecolor', 3],
+  ['addcontentsline', 3],
+]);
+
+/** Environments whose content is a formula or a picture. */
+export const FORMULAS: ReadonlySet<string> = new Set(
+  words(
+    'equation equation* align align* alignat alignat* eqnarray eqnarray* gather gather* multline multline* displaymath math ' +
+      'flalign flalign* picture tikzpicture pspicture comment filecontents filecontents* pmatrix bmatrix array',
+  ),
+);
+
+/** Environments whose content is taken as it stands. */
+export const VERBATIM: ReadonlySet<string> = new Set(
+  words('verbatim verbatim* Verbatim lstlisting alltt minted BVerbatim LVerbatim'),
+);
+
+/** Environments with an argument that says how, not what. */
+export const ENVIRONMENT_ARGUMENTS: ReadonlyMap<string, number> = new Map([
+  ...words(
+    'tabular array longtable minipage supertabular thebibliography multicols list adjustwidth spacing',
+  ).map((name) => [name, 1] as const),
+  ...words('tabular* tabularx tabulary').map((name) => [name, 2] as const),
+]);
+
+/** Headings (LaTeX's and AMS's). */
+export const HEADINGS: ReadonlySet<string> = new Set(
+  words('part chapter section subsection subsubsection paragraph'),
+);
+
+/** Commands that are characters. */
+export const CHARACTERS: ReadonlyMap<string, string> = new Map([
+  ...Object.entries({
+    ss: 'ß',
+    ae: 'æ',
+    AE: 'Æ',
+    oe: 'œ',
+    OE: 'Œ',
+    o: 'ø',
+    O: 'Ø',
+    aa: 'å',
+    AA: 'Å',
+    l: 'ł',
+    L: 'Ł',
+    i: 'ı',
+    j: 'ȷ',
+    S: '§',
+    P: '¶',
+    copyright: '©',
+    pounds: '£',
+    dots: '...',
+    ldots: '...',
+    textellipsis: '...',
+    TeX: 'TeX',
+    LaTeX: 'LaTeX',
+    LaTeXe: 'LaTeX2e',
+    BibTeX: 'BibTeX',
+    MF: 'METAFONT',
+    MP: 'MetaPost',
+    textbackslash: '\\',
+    backslash: '\\',
+    textasciitilde: '~',
+    textasciicircum: '^',
+    textbar: '|',
+    textless: '<',
+    textgreater: '>',
+    textquotedblleft: '“',
+    textquotedblright: '”',
+    textbullet: '•',
+    euro: '€',
+    texteuro: '€',
+    slash: '/',
+    quad: ' ',
+    qquad: ' ',
+    space: ' ',
+    par: '\n\n',
+    newline: '\n',
+    linebreak: '\n',
+    cr: '\n',
+    item: '\n',
+    today: '',
+  }),
+]);
+
+/** Accent commands, as combining characters. */
+export const ACCENTS: ReadonlyMap<string, string> = new Map([
+  ['`', '\u0300'],
+  ["'", '\u0301'],
+  ['^', '\u0302'],
+  ['~', '\u0303'],
+  ['=', '\u0304'],
+  ['u', '\u0306'],
+  ['.', '\u0307'],
+  ['"', '\u0308'],
+  ['r', '\u030a'],
+  ['H', '\u030b'],
+  ['v', '\u030c'],
+  ['c', '\u0327'],
+  ['k', '\u0328'],
+  ['d', '\u0323'],
+  ['b', '\u0331'],
+]);

@@ -1,0 +1,342 @@
+import { oneLine } from '../extracted.js';
+import {
+  ACCENTS,
+  CHARACTERS,
+  ENVIRONMENT_ARGUMENTS,
+  FORMULAS,
+  HEADINGS,
+  VERBATIM,
+  WITHOUT_TEXT,
+} from './commands.js';
+
+/** What a TeX source says in so many words. */
+export interface TexFields {
+  readonly title: string[];
+  readonly author: string[];
+  readonly abstract: string[];
+  readonly headings: string[];
+  readonly references: string[];
+  readonly keywords: string[];
+}
+
+/** Characters of one argument that is taken as a field; a brace that is never closed does not take the document. */
+const MAX_FIELD = 20_000;
+/** Braces that are never closed, after which no more arguments are looked for: each costs a long look. */
+const MAX_UNCLOSED = 50;
+/** Headings, references and keywords of one document. */
+const MAX_FIELDS = 2000;
+
+/** The words of a TeX or LaTeX source without its commands, formulas and definitions. Reads once from front to end. */
+export class TexReader {
+  readonly fields: TexFields = {
+    title: [],
+    author: [],
+    abstract: [],
+    headings: [],
+    references: [],
+    keywords: [],
+  };
+  readonly #source: string;
+  /** Fields are looked for; their own text is read without. */
+  readonly #outer: boolean;
+  readonly #out: string[] = [];
+  #at = 0;
+  #abstractFrom = -1;
+  #begun = false;
+  #unclosed = 0;
+
+  constructor(source: string, outer = true) {
+    this.#source = source;
+    this.#outer = outer;
+  }
+
+  read(): string {
+    const source = this.#source;
+    const special = /[\\%${}~&#^_]|``|''|---?|\n[ \t]*\n\s*/g;
+    while (this.#at < source.length) {
+      special.lastIndex = this.#at;
+      const found = special.exec(source);
+      if (found === null) {
+        this.#out.push(source.slice(this.#at));
+        break;
+      }
+      this.#out.push(source.slice(this.#at, found.index));
+      this.#at = found.index + found[0].length;
+      this.#special(found[0]);
+    }
+    return this.#out.join('');
+  }
+
+  #special(token: string): void {
+    switch (token) {
+      case '\\':
+        this.#command();
+        break;
+      case '%':
+        this.#comment();
+        break;
+      case '$':
+        this.#formula();
+        break;
+      case '{':
+      case '}':
+      case '#':
+        break;
+      case '~':
+      case '&':
+      case '^':
+      case '_':
+        this.#out.push(token === '_' ? '_' : ' ');
+        break;
+      case '``':
+        this.#out.push('“');
+        break;
+      case "''":
+        this.#out.push('”');
+        break;
+      case '--':
+      case '---':
+        this.#out.push('–');
+        break;
+      default:
+        this.#out.push('\n\n');
+    }
+  }
+
+  #comment(): void {
+    const end = this.#source.indexOf('\n', this.#at);
+    this.#at = end < 0 ? this.#source.length : end + 1;
+  }
+
+  /** A formula ends with its sign and never holds a blank line: one that does was no formula. */
+  #formula(): void {
+    const display = this.#source[this.#at] === '$';
+    const end = display ? /\$\$|\n[ \t]*\n/g : /\\.|\$|\n[ \t]*\n/gs;
+    const start = this.#at + (display ? 1 : 0);
+    end.lastIndex = start;
+    let found = end.exec(this.#source);
+    while (found?.[0].startsWith('\\') === true) found = end.exec(this.#source);
+    if (found?.[0].startsWith('$')) this.#at = end.lastIndex;
+    else if (display) this.#at = start;
+    this.#out.push(' ');
+  }
+
+  #command(): void {
+    const named = /[A-Za-z@]+\*?|[\s\S]/y;
+    named.lastIndex = this.#at;
+    const name = named.exec(this.#source)?.[0] ?? '';
+    this.#at += name.length;
+    const plain = name.replace(/\*$/, '');
+    if (/^[A-Za-z@]/.test(name)) this.#named(plain);
+    else if (ACCENTS.has(name)) this.#accent(name);
+    else if (name === '(' || name === '[') this.#skipPast(name === '(' ? '\\)' : '\\]');
+    else if (name === '\\') this.#out.push('\n');
+    else if ('&%#$_{}'.includes(name)) this.#out.push(name);
+    else if (' \n\t,;:!'.includes(name)) this.#out.push(name === '!' ? '' : ' ');
+  }
+
+  #named(name: string): void {
+    const character = CHARACTERS.get(name);
+    if (character !== undefined) {
+      this.#skipBlanks();
+      this.#out.push(character);
+      return;
+    }
+    if (name.length === 1 && ACCENTS.has(name)) {
+      this.#accent(name);
+      return;
+    }
+    if (name === 'verb') {
+      this.#verb();
+      return;
+    }
+    if (name === 'begin' || name === 'end') {
+      this.#environment(name);
+      return;
+    }
+    if (
+      /^(?:[egx]?def|let|newcount|newdimen|newskip|newtoks|newbox|font|chardef|mathchardef|catcode)$/.test(
+        name,
+      )
+    ) {
+      this.#definition(name);
+      return;
+    }
+    if (this.#outer) this.#field(name);
+    const groups = WITHOUT_TEXT.get(name);
+    if (groups !== undefined) this.#skipArguments(groups);
+    else this.#separate();
+  }
+
+  /** A command ends with its name; a blank after it is not text, but a brace begins one. Options are no text. */
+  #separate(): void {
+    const options = /[ \t]*\[[^[\]]{0,300}\]/y;
+    options.lastIndex = this.#at;
+    const found = options.exec(this.#source);
+    if (found !== null) this.#at += found[0].length;
+    else if (/\s/.test(this.#source[this.#at] ?? '')) this.#out.push(' ');
+  }
+
+  #skipBlanks(): void {
+    while (/[ \t]/.test(this.#source[this.#at] ?? '')) this.#at++;
+  }
+
+  #accent(name: string): void {
+    const found = /\s*(?:\{\s*\\([ij])\s*\}|\\([ij])(?![A-Za-z])|\{\s*(\p{L})\s*\}|(\p{L}))/uy;
+    found.lastIndex = this.#at;
+    const match = found.exec(this.#source);
+    if (match === null) return;
+    const letter = match[1] ?? match[2] ?? match[3] ?? match[4]!;
+    this.#at += match[0].length;
+    this.#out.push(`${letter}${ACCENTS.get(name)!}`.normalize('NFC'));
+  }
+
+  #verb(): void {
+    const sign = this.#source[this.#at] ?? '';
+    const end = this.#source.indexOf(sign, this.#at + 1);
+    if (sign === '' || end < 0 || end - this.#at > 1000) return;
+    this.#out.push(this.#source.slice(this.#at + 1, end));
+    this.#at = end + 1;
+  }
+
+  #environment(which: string): void {
+    const name = this.#group()?.trim() ?? '';
+    if (which === 'end') {
+      if (name === 'abstract' && this.#abstractFrom >= 0) {
+        this.#add(this.fields.abstract, this.#out.slice(this.#abstractFrom).join(''));
+        this.#abstractFrom = -1;
+      }
+      this.#out.push('\n');
+      return;
+    }
+    if (FORMULAS.has(name)) {
+      this.#skipPast(`\\end{${name}}`);
+      return;
+    }
+    if (VERBATIM.has(name)) {
+      const end = this.#source.indexOf(`\\end{${name}}`, this.#at);
+      const stop = end < 0 ? this.#source.length : end;
+      this.#out.push('\n', this.#source.slice(this.#at, stop));
+      this.#at = stop;
+      return;
+    }
+    this.#skipArguments(ENVIRONMENT_ARGUMENTS.get(name) ?? 0);
+    this.#out.push('\n');
+    if (name === 'abstract' && this.#outer) this.#abstractFrom = this.#out.length;
+    // What stands before the document are settings; a second beginning is an example.
+    if (name === 'document' && !this.#begun) {
+      this.#out.length = 0;
+      this.#begun = true;
+    }
+  }
+
+  /** `\def\name#1{...}` and its like define; what they define is not said here. */
+  #definition(name: string): void {
+    const head = /\s*\\(?:[A-Za-z@]+|.)[^{}\\\n]{0,100}(?:\\[A-Za-z@]+)?/y;
+    head.lastIndex = this.#at;
+    const found = head.exec(this.#source);
+    if (found === null) return;
+    if (name.endsWith('def') && name.length <= 4) {
+      // Up to the brace only: a parameter text may hold commands.
+      const brace = this.#source.indexOf('{', this.#at);
+      if (brace < 0 || brace - this.#at > 200) return;
+      this.#at = brace;
+      this.#group();
+    } else if (name === 'let' || name === 'font') {
+      const end = this.#source.indexOf('\n', this.#at);
+      this.#at = Math.min(end < 0 ? this.#source.length : end, this.#at + found[0].length);
+    } else {
+      this.#at += /\s*\\?(?:[A-Za-z@]+|.)/.exec(found[0])?.[0].length ?? 0;
+    }
+  }
+
+  /** Fields keep their place in the text; here they are only noted. */
+  #field(name: string): void {
+    const { fields } = this;
+    if (name === 'title' || name === 'author' || name === 'keywords' || name === 'abstract') {
+      const raw = this.#peekGroup();
+      if (raw === undefined) return;
+      const parts = name === 'author' ? raw.split(/\\and\b|\\And\b|\\AND\b/) : [raw];
+      for (const part of parts) this.#add(fields[name], part);
+    } else if (HEADINGS.has(name)) {
+      const raw = this.#peekGroup();
+      if (raw !== undefined) this.#add(fields.headings, raw);
+    } else if (name === 'index') {
+      const raw = this.#peekGroup();
+      if (raw !== undefined) this.#add(fields.keywords, raw.replace(/[!@|].*$/s, ''));
+    } else if (name === 'href' || name === 'url') {
+      const raw = this.#peekGroup()?.trim();
+      if (raw !== undefined && raw !== '' && fields.references.length < MAX_FIELDS)
+        fields.references.push(raw);
+    } else if (name === 'bibitem') {
+      const end = /\\bibitem\b|\\end\s*\{|\n[ \t]*\n/g;
+      end.lastIndex = this.#at;
+      const stop = end.exec(this.#source.slice(0, this.#at + MAX_FIELD))?.index ?? this.#at;
+      const raw = this.#source.slice(this.#at, stop).replace(/^\s*(?:\[[^\]]*\])?\s*\{[^}]*\}/, '');
+      this.#add(fields.references, raw);
+    }
+  }
+
+  #add(field: string[], raw: string): void {
+    if (field.length >= MAX_FIELDS) return;
+    const text = oneLine(new TexReader(raw.slice(0, MAX_FIELD), false).read());
+    if (text !== '') field.push(text);
+  }
+
+  #skipArguments(groups: number): void {
+    for (let left = groups; ; ) {
+      const option = /\s*\[[^\]]{0,500}\]|[ \t]*\*/y;
+      option.lastIndex = this.#at;
+      const found = option.exec(this.#source);
+      if (found !== null) {
+        this.#at += found[0].length;
+        continue;
+      }
+      if (left-- <= 0) return;
+      const bare = /\s*\\[A-Za-z@]+/y;
+      bare.lastIndex = this.#at;
+      const name = bare.exec(this.#source);
+      if (name !== null) this.#at += name[0].length;
+      else if (this.#group() === undefined) return;
+    }
+  }
+
+  #skipPast(text: string): void {
+    const end = this.#source.indexOf(text, this.#at);
+    if (end >= 0) this.#at = end + text.length;
+    this.#out.push(' ');
+  }
+
+  #peekGroup(): string | undefined {
+    const at = this.#at;
+    const option = /\s*\[[^\]]{0,300}\]/y;
+    option.lastIndex = at;
+    const found = option.exec(this.#source);
+    if (found !== null) this.#at += found[0].length;
+    const raw = this.#group();
+    this.#at = at;
+    return raw;
+  }
+
+  /** The content of the braces that follow; undefined, and nothing passed, when none do or they are never closed. */
+  #group(): string | undefined {
+    const source = this.#source;
+    let at = this.#at;
+    while (at < source.length && /\s/.test(source[at]!)) at++;
+    if (source[at] !== '{' || this.#unclosed > MAX_UNCLOSED) return undefined;
+    const start = at + 1;
+    const limit = Math.min(source.length, start + MAX_FIELD);
+    let depth = 0;
+    for (; at < limit; at++) {
+      const c = source[at];
+      if (c === '\\') at++;
+      else if (c === '{') depth++;
+      else if (c === '}' && --depth === 0) {
+        this.#at = at + 1;
+        return source.slice(start, at);
+      }
+    }
+    this.#unclosed++;
+    return undefined;
+  }
+}

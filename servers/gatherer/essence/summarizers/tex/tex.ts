@@ -1,0 +1,44 @@
+import type { SourceDocument, Summary } from '../../document.js';
+import { present, summarizeExtracted } from '../extracted.js';
+import { TexReader } from './de-tex.js';
+
+/** TeX: the Text rule on the text without its commands; a title if one is found (6.2). */
+export function summarizeTex(document: SourceDocument): Summary {
+  const reader = new TexReader(normalized(document.text));
+  const text = withoutGaps(reader.read());
+  const { title, author } = reader.fields;
+  return summarizeExtracted({
+    attributes: present([
+      ['Title', title[0]],
+      ['Author', author.join('\n')],
+    ]),
+    text,
+  });
+}
+
+/** LaTeX: the fields that the document marks (6.2); its text serves `--full-text`. */
+export function summarizeLatex(document: SourceDocument): Summary {
+  const reader = new TexReader(normalized(document.text));
+  const text = withoutGaps(reader.read());
+  const { title, author, abstract, headings, references, keywords } = reader.fields;
+  const attributes = present([
+    ['Title', title[0]],
+    ['Author', author.join('\n')],
+    ['Abstract', abstract.join('\n')],
+    ['Headings', headings.join('\n')],
+    ['References', [...new Set(references)].join('\n')],
+    ['Keywords', [...new Set(keywords)].join('\n')],
+  ]);
+  const summary = summarizeExtracted({ attributes, text });
+  // A piece of a document (a chapter, a style file) marks nothing: then its text has to speak.
+  return attributes.length > 0 ? { ...summary, attributes } : summary;
+}
+
+function normalized(text: string): string {
+  return text.replace(/\r\n?/g, '\n');
+}
+
+/** Blanks that commands leave behind. */
+function withoutGaps(text: string): string {
+  return text.replace(/ {2,}/g, ' ').replace(/^ /gm, '');
+}

@@ -1,0 +1,176 @@
+import { macroArguments, removeEscapes } from './escapes.js';
+
+/** Requests and macros whose arguments are no words of the document. */
+const SILENT: ReadonlySet<string> = new Set(
+  (
+    'ad af am as bp br c2 cc ce cf ch cs cu da de1 di do ds dt ec el em eo ev fam fc fi fp ft hc hw hy ie if in it kern lc ' +
+    'lf lg ll ls lt mc mk na ne nf nh nm nn nop nr ns nx os pc pi pl pm pn po ps rd rm rn rr rs rt shift so sp ss sv sy ta ' +
+    'tc ti tr uf ul vs warn while wh substring tm ex ab hcode hla nroff pev char ftr fchar defcolor mso blm de LP PP P HP IP_ ' +
+    'RS RE PD DT TE TS EQ EN KS KE KF DS DE ID LD CD BD QS QE QP XS XE XA PX 1C 2C MC TC RP Bl El Bd Ed Bk Ek Pp Lp Dd Os ' +
+    'EX EE IX UC AT UE ME AE AB AU_ AI_ TL_ FS FE LG SM_ NL PT OH EH OF EF HD in ig Sm Db Rs Re Xo Xc Oo Oc Po Pc Bo Bc Qo ' +
+    'Qc So Sc Do Dc Ao Ac Brc Bro Eo Ec Fo Fc Hf Tg'
+  ).split(' '),
+);
+
+/** mdoc macros that may stand among the arguments of others. */
+const MDOC_INNER: ReadonlySet<string> = new Set(
+  (
+    'Ac Ad An Ao Ap Aq Ar At Bc Bo Bq Brc Bro Brq Bsx Bt Bx Cd Cm Dc Do Dq Dv Dx Em En Er Es Ev Fa Fl Fn Ft Fx Ic In ' +
+    'Li Lk Ms Mt Nm No Ns Nx Oc Oo Op Ot Ox Pa Pc Pf Po Pq Qc Ql Qo Qq Sc So Sq Sx Sy Tn Ux Va Vt Xc Xo Xr'
+  ).split(' '),
+);
+/** mdoc macros that are words themselves. */
+const MDOC_WORDS: ReadonlyMap<string, string> = new Map([
+  ['Ux', 'UNIX'],
+  ['Bx', 'BSD'],
+  ['Fx', 'FreeBSD'],
+  ['Nx', 'NetBSD'],
+  ['Ox', 'OpenBSD'],
+  ['Dx', 'DragonFly'],
+  ['Bsx', 'BSD/OS'],
+  ['At', 'AT&T UNIX'],
+]);
+/** Macros whose arguments are set one after the other without blanks. */
+const ALTERNATING = /^(?:BI|BR|IB|IR|RB|RI)$/;
+/** How many lines of a definition, a formula or a skipped part are passed over before it is taken for text again. */
+const MAX_SKIPPED = 5000;
+
+/** The words of a roff source (man, mdoc, ms, me, mm) in lines: requests, definitions and escapes are taken out. */
+export function roffText(source: string): string {
+  const out: string[] = [];
+  const strings = new Map<string, string>();
+  const lines = source.replace(/\r\n?/g, '\n').split('\n');
+  let name = '';
+  /** The line that ends what is passed over, and how long that may be. */
+  let until: RegExp | undefined;
+  let skipped = 0;
+  let table = false;
+  for (const raw of lines) {
+    if (until !== undefined) {
+      if (until.test(raw) || ++skipped > MAX_SKIPPED) until = undefined;
+      continue;
+    }
+    const line = raw.includes('\\*') ? expand(raw, strings) : raw;
+    const macro = /^[.'][ \t]*([^\s\\]{1,20})[ \t]*(.*)$/.exec(line);
+    if (macro === null) {
+      if (/^[.'][ \t]*(?:\\["#].*|\\\}.*)?$/.test(line)) continue;
+      const text = removeEscapes(line);
+      if (table) out.push(text.replace(/\t/g, ' ').replace(/^T[{}]\s?/, ''));
+      else out.push(text);
+      continue;
+    }
+    const [, word, rest] = macro;
+    if (word === 'if' || word === 'ie' || word === 'el') {
+      const kept = conditional(word, rest!);
+      if (kept !== undefined) out.push(kept);
+    } else if (word === 'de' || word === 'de1' || word === 'am' || word === 'ig') {
+      const end = macroArguments(rest!)[word === 'ig' ? 0 : 1];
+      until = end === undefined ? /^[.'][ \t]*\.[ \t]*$/ : new RegExp(`^[.'][ \\t]*${escapeRegExp(end)}`);
+      skipped = 0;
+    } else if (word === 'EQ') {
+      until = /^[.']EN/;
+      skipped = 0;
+    } else if (word === 'TS') {
+      // The format of the columns ends with a full stop.
+      table = true;
+      until = /\.\s*$/;
+      skipped = MAX_SKIPPED - 50;
+    } else if (word === 'TE') table = false;
+    else if (word === 'ds' || word === 'as') defineString(strings, rest!);
+    else if (word === 'Nm' || word === 'Ex' || word === 'Rv') {
+      const args = macroArguments(rest!);
+      const first = args.find((arg) => /^[\w.-]/.test(arg) && arg !== '-std');
+      if (word === 'Nm' && name === '' && first !== undefined) name = first;
+      if (word === 'Nm')
+        out.push(first === undefined ? `${name} ${mdocWords(args, name)}` : mdocWords(args, name));
+      else out.push(`The ${first ?? name} ${word === 'Ex' ? EXIT_TEXT : RETURN_TEXT}`);
+    } else if (word === 'SH' || word === 'Sh' || word === 'NH' || word === 'TL') {
+      out.push('', word === 'NH' ? '' : plainWords(rest!));
+    } else if (
+      word === 'PP' ||
+      word === 'Pp' ||
+      word === 'LP' ||
+      word === 'P' ||
+      word === 'pp' ||
+      word === 'lp'
+    )
+      out.push('');
+    else if (!SILENT.has(word!)) out.push(said(word!, rest!, name));
+    else if (/^(?:Oo|Po|Bo|Qo|So|Do|Ao|Bro|Bk|Eo|Xo)$/.test(word!))
+      out.push(mdocWords(macroArguments(rest!), name));
+    else if (/^(?:Oc|Pc|Bc|Qc|Sc|Dc|Ac|Brc|Xc|Fo)$/.test(word!))
+      out.push(mdocWords(macroArguments(rest!), name));
+  }
+  return out.join('\n');
+}
+
+/** What mdoc says for `.Ex -std` and `.Rv -std`. */
+const EXIT_TEXT = 'utility exits 0 on success, and >0 if an error occurs.';
+const RETURN_TEXT =
+  'function returns the value 0 if successful; otherwise the value -1 is returned and the global variable errno is set to ' +
+  'indicate the error.';
+
+function said(macro: string, rest: string, name: string): string {
+  const args = macroArguments(rest);
+  if (ALTERNATING.test(macro)) return args.join('');
+  if (macro === 'TP' || macro === 'IP') return macro === 'IP' ? (args[0] ?? '') : '';
+  if (macro === 'Xr')
+    return args[1] === undefined
+      ? (args[0] ?? '')
+      : `${args[0]}(${args[1]}) ${mdocWords(args.slice(2), name)}`;
+  if (macro === 'UR' || macro === 'MT' || macro === 'URL') return args.join(' ');
+  const own = MDOC_WORDS.get(macro);
+  return own === undefined ? mdocWords(args, name) : `${own} ${mdocWords(args, name)}`;
+}
+
+/** Arguments without the macros among them; `Ns` and `Pf` leave no blank. */
+function mdocWords(args: readonly string[], name: string): string {
+  let text = '';
+  let close = false;
+  args.forEach((arg, index) => {
+    if (MDOC_INNER.has(arg)) {
+      if (arg === 'Ns' || arg === 'Ap') close = true;
+      if (arg === 'Ap') text += "'";
+      const next = args[index + 1];
+      const alone = next === undefined || MDOC_INNER.has(next);
+      const word = arg === 'Nm' && alone ? name : MDOC_WORDS.get(arg);
+      if (word !== undefined && word !== '') text += ` ${word}`;
+      return;
+    }
+    text += close || /^[.,;:)\]]$/.test(arg) ? arg : ` ${arg}`;
+    close = args[index - 1] === 'Pf';
+  });
+  return text.trimStart();
+}
+
+function plainWords(rest: string): string {
+  return macroArguments(rest).join(' ');
+}
+
+/** `.if n .xx` and `.if t ...`: what a terminal would be shown. */
+function conditional(word: string, rest: string): string | undefined {
+  const found = /^(?:(!?)([nt])\s+)?(.*)$/.exec(rest)!;
+  if (word !== 'el' && found[2] === undefined) return undefined;
+  const holds = (found[2] !== 't') !== (found[1] === '!');
+  const text = found[3]!.replace(/^\\\{\\?/, '').replace(/\\\}$/, '');
+  return holds && text !== '' && !/^[.']/.test(text) && word !== 'el' ? removeEscapes(text) : undefined;
+}
+
+function defineString(strings: Map<string, string>, rest: string): void {
+  const found = /^(\S+)[ \t]+"?(.{0,500})$/.exec(rest);
+  if (found !== null && strings.size < 1000) strings.set(found[1]!, removeEscapes(found[2]!));
+}
+
+/** `\*x`, `\*(xx`, `\*[name]`: strings the document has defined. */
+function expand(line: string, strings: ReadonlyMap<string, string>): string {
+  return line.replace(
+    /\\\*(?:\[([^\]]*)\]|\((..)|(.))/g,
+    (all, long?: string, two?: string, one?: string) => {
+      return strings.get(long ?? two ?? one ?? '') ?? all;
+    },
+  );
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

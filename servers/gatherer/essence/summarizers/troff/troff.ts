@@ -1,0 +1,97 @@
+import type { SourceDocument, Summary } from '../../document.js';
+import { oneLine, present, summarizeExtracted } from '../extracted.js';
+import { summarizeManPage } from '../man-page.js';
+import { macroArguments, removeEscapes } from './escapes.js';
+import { roffText } from './roff-text.js';
+
+type Field = 'title' | 'author' | 'abstract' | 'heading' | 'none';
+
+/** E-74: macros of -ms, -me and -mm that begin a field; the lines up to the next macro of the list belong to it. */
+const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ['TL', 'title'],
+  ['AU', 'author'],
+  ['AI', 'none'],
+  ['AF', 'none'],
+  ['AB', 'abstract'],
+  ['AS', 'abstract'],
+  ['AE', 'none'],
+  ['SH', 'heading'],
+  ['NH', 'heading'],
+  ['H', 'heading'],
+  ['HU', 'heading'],
+  ['sh', 'heading'],
+  ['uh', 'heading'],
+  ['tp', 'title'],
+  ['(l', 'author'],
+  [')l', 'none'],
+  ['PP', 'none'],
+  ['LP', 'none'],
+  ['P', 'none'],
+  ['pp', 'none'],
+  ['lp', 'none'],
+  ['ip', 'none'],
+  ['IP', 'none'],
+  ['bp', 'none'],
+]);
+
+/** Headings of one document. */
+const MAX_HEADINGS = 2000;
+
+/**
+ * Troff: title, author, abstract and headings by the macros of -ms, -me and -mm (E-74), then the Text rule. A manual page
+ * is summarised as one.
+ */
+export function summarizeTroff(document: SourceDocument): Summary {
+  const source = document.text.replace(/\r\n?/g, '\n');
+  if (/^\.[ \t]*(?:TH|Dt)[ \t]/m.test(source)) return summarizeManPage(document);
+  const found: Record<Exclude<Field, 'none'>, string[]> = {
+    title: [],
+    author: [],
+    abstract: [],
+    heading: [],
+  };
+  let field: Field = 'none';
+  let words: string[] = [];
+  const flush = () => {
+    const text = field === 'abstract' ? words.join('\n') : oneLine(words.join(' '));
+    if (field !== 'none' && text !== '' && found[field].length < MAX_HEADINGS) found[field].push(text);
+    words = [];
+  };
+  for (const line of source.split('\n')) {
+    const macro = /^[.'][ \t]*(\(l|\)l|[A-Za-z]{1,3})(?:[ \t]+(.*))?$/.exec(line);
+    if (macro === null) {
+      if (field !== 'none' && !/^[.']/.test(line)) words.push(removeEscapes(line));
+      continue;
+    }
+    const next = FIELDS.get(macro[1]!);
+    const args = macroArguments(macro[2] ?? '');
+    if (next === undefined) {
+      if (field !== 'none' && /^(?:B|I|R|BI|SM|CW|ul|b|i)$/.test(macro[1]!)) words.push(args.join(' '));
+      continue;
+    }
+    flush();
+    // -me begins letters and displays with `.(l` too: before the first heading they name the author.
+    field =
+      next === 'author' && macro[1] === '(l' && (found.heading.length > 0 || found.author.length > 0)
+        ? 'none'
+        : next;
+    if (next === 'heading') {
+      const level = /^(?:H|NH|sh)$/.test(macro[1]!) ? args.slice(1) : args;
+      words.push(...level);
+      if (level.length > 0) {
+        flush();
+        field = 'none';
+      }
+    }
+  }
+  flush();
+  return summarizeExtracted({
+    attributes: present([
+      ['Title', found.title[0]],
+      ['Author', found.author.join('\n')],
+      ['Abstract', found.abstract.join('\n')],
+      ['Headings', found.heading.join('\n')],
+    ]),
+    text: roffText(source),
+  });
+}

@@ -1,0 +1,100 @@
+import type { EssenceContext, EssenceLink } from './context.js';
+import type { SourceDocument, Summary } from './document.js';
+import { summarizeByProgram } from './external/index.js';
+import { type HtmlSummary, summarizeHtml } from './html/walk.js';
+import { summarizeSgml } from './sgml/index.js';
+import { SUMMARIZERS, summarizerFor } from './summarizers/index.js';
+import { summarizeUnrecognized } from './summarizers/text.js';
+import type { QuickRule } from './type-rules.js';
+
+/** A summary, with what only pages say. */
+export interface FullSummary extends Summary {
+  readonly noindex: boolean;
+  /** For enumeration; absent when the document was not read for links. */
+  readonly links?: readonly EssenceLink[];
+}
+
+/** A table without a line: a walk for links only. */
+const NO_MAPPINGS: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** The links of a page that is not to be summarised (E-25). */
+export function linksOnly(document: SourceDocument): readonly EssenceLink[] {
+  return summarizeHtml(document, NO_MAPPINGS).links;
+}
+
+/**
+ * E-60, E-67, E-71: the summary of a document that is not nested: by the user's program or the built-in summarizer, then
+ * the lines of quick-sum.cf.
+ */
+export async function summaryOf(
+  document: SourceDocument,
+  type: string,
+  isHtml: boolean,
+  context: EssenceContext,
+): Promise<FullSummary> {
+  const { settings } = context;
+  if (!settings.access) return { ...summarizeUnrecognized(document), noindex: false };
+  // E-117: the original's full text, whatever the file is.
+  if (settings.rawText) return { attributes: [['Full-Text', document.text]], noindex: false };
+  const summary = await basicSummary(document, type, context);
+  const html = isHtmlSummary(summary) ? summary : undefined;
+  const links = html?.links ?? (isHtml ? linksOnly(document) : undefined);
+  return {
+    ...withQuickValues(document, asFullText(summary, settings.fullText), context.quick.get(type)),
+    noindex: html?.noindex ?? false,
+    ...(links === undefined ? {} : { links }),
+  };
+}
+
+function basicSummary(
+  document: SourceDocument,
+  type: string,
+  context: EssenceContext,
+): Summary | HtmlSummary | Promise<Summary | HtmlSummary> {
+  const { programs } = context;
+  const program = programs?.found.summarizers[type];
+  if (programs !== undefined && program !== undefined) {
+    return summarizeByProgram(document, program, programs.settings);
+  }
+  const { sgml } = context;
+  if (sgml !== undefined && isByTable(type, context)) {
+    const settings = programs?.settings;
+    return summarizeSgml(document, type, sgml, settings === undefined ? {} : { openSp: settings });
+  }
+  return summarizerFor(type, context.settings.fullText)(document, context);
+}
+
+/** E-80, E-86: SGML and XML, and types of the user's that have a table or a script that only calls SGML.sum. */
+function isByTable(type: string, { programs, sgml }: EssenceContext): boolean {
+  if (programs?.found.sgml[type] !== undefined) return true;
+  if (SUMMARIZERS.has(type)) return false;
+  return type === 'SGML' || type === 'XML' || sgml?.types.has(type.toLowerCase()) === true;
+}
+
+function isHtmlSummary(summary: Summary | HtmlSummary): summary is HtmlSummary {
+  return 'noindex' in summary;
+}
+
+/** E-117: where a converter has the text of a document, full text means that text. */
+function asFullText(summary: Summary, fullText: boolean): Summary {
+  if (!fullText || summary.text === undefined) return summary;
+  const others = summary.attributes.filter(([name]) => name !== 'Partial-Text' && name !== 'Full-Text');
+  return { ...summary, attributes: [...others, ['Full-Text', summary.text]] };
+}
+
+/** E-64, E-67: every line that matches is appended to the attribute. */
+function withQuickValues(
+  document: SourceDocument,
+  summary: Summary,
+  rules: readonly QuickRule[] | undefined,
+): Summary {
+  if (rules === undefined) return summary;
+  const values: (readonly [string, string])[] = [];
+  for (const line of document.text.split('\n')) {
+    for (const { attribute, pattern } of rules) {
+      const value = pattern.extract(line)?.trim();
+      if (value !== undefined && value !== '') values.push([attribute, value]);
+    }
+  }
+  return { ...summary, attributes: [...summary.attributes, ...values] };
+}

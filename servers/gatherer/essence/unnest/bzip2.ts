@@ -1,0 +1,294 @@
+import { UnnestError } from '../errors.js';
+import { ByteReader, type Chunks } from './chunks.js';
+
+/** Bytes given on at a time. */
+const OUT = 64 * 1024;
+/** Largest number of different codes of a block: 256 bytes, two for runs, without one. */
+const MAX_SYMBOLS = 258;
+const MAX_CODE_LENGTH = 20;
+const BLOCK = 0x314159265359n;
+const END = 0x177245385090n;
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, i) => {
+  let c = i << 24;
+  for (let k = 0; k < 8; k++) c = c & 0x80000000 ? (c << 1) ^ 0x04c11db7 : c << 1;
+  return c >>> 0;
+});
+
+/**
+ * The data of a bzip2 file (E-44), several joined ones too. Memory: one block of at most 900 000 bytes and its table,
+ * whatever a block expands to (a run of a hostile one takes a few bytes for 45 MB).
+ *
+ * @throws UnnestError for bytes that are no such file, a wrong check sum, an early end.
+ */
+export async function* decompressBzip2(chunks: Chunks): Chunks {
+  const reader = new ByteReader(chunks);
+  const bits = new BitReader(reader);
+  for (let first = true; ; first = false) {
+    const head = await bits.bytes(4);
+    if (head === undefined || head[0] !== 0x42 || head[1] !== 0x5a || head[2] !== 0x68) {
+      // What follows the end of a stream and is none is padding.
+      if (first) throw new UnnestError('these are no bzip2 data', 'E-44');
+      return;
+    }
+    const level = head[3]! - 0x30;
+    if (level < 1 || level > 9) throw new UnnestError('these are no bzip2 data', 'E-44');
+    const block = new Block(level * 100_000);
+    for (;;) {
+      // The longest a block can be coded to; near the end of the file there is just less.
+      await bits.fill(level * 250_000 + 50_000);
+      const magic = (BigInt(bits.read(24)) << 24n) | BigInt(bits.read(24));
+      const crc = ((bits.read(16) << 16) | bits.read(16)) >>> 0;
+      if (magic === END) break;
+      if (magic !== BLOCK) throw new UnnestError('a bzip2 block does not begin where it should', 'E-44');
+      block.read(bits);
+      yield* block.write();
+      if (block.crc !== crc) throw new UnnestError('the check sum of a bzip2 block is wrong', 'E-44');
+    }
+    bits.align();
+  }
+}
+
+/** Bits of the bytes that {@link fill} has brought, most significant first. */
+class BitReader {
+  #bytes: Uint8Array = new Uint8Array();
+  #bit = 0;
+
+  constructor(readonly source: ByteReader) {}
+
+  /** Brings at least `count` bytes, if there are so many. */
+  async fill(count: number): Promise<void> {
+    const used = this.#bit >> 3;
+    if (this.#bytes.length - used >= count) return;
+    const more = await this.source.read(count * 2);
+    this.#bytes = Buffer.concat([this.#bytes.subarray(used), more]);
+    this.#bit &= 7;
+  }
+
+  /** Whole bytes at a byte's border; undefined when there are fewer. */
+  async bytes(count: number): Promise<number[] | undefined> {
+    await this.fill(count);
+    if (this.#bytes.length - (this.#bit >> 3) < count) return undefined;
+    return Array.from({ length: count }, () => this.read(8));
+  }
+
+  align(): void {
+    this.#bit = (this.#bit + 7) & ~7;
+  }
+
+  /** 1 to 24 bits. */
+  read(count: number): number {
+    const at = this.#bit >> 3;
+    if (this.#bit + count > this.#bytes.length * 8)
+      throw new UnnestError('the bzip2 file ends too early', 'E-45');
+    const bytes = this.#bytes;
+    const four =
+      ((bytes[at]! << 24) |
+        ((bytes[at + 1] ?? 0) << 16) |
+        ((bytes[at + 2] ?? 0) << 8) |
+        (bytes[at + 3] ?? 0)) >>>
+      0;
+    const value = (four << (this.#bit & 7)) >>> (32 - count);
+    this.#bit += count;
+    return value;
+  }
+}
+
+/** A Huffman code by length: the smallest code of each length, and the symbols in order. */
+class Code {
+  readonly #limit = new Int32Array(MAX_CODE_LENGTH + 2);
+  readonly #base = new Int32Array(MAX_CODE_LENGTH + 2);
+  readonly #symbols: Uint16Array;
+
+  constructor(lengths: Uint8Array) {
+    const counts = new Int32Array(MAX_CODE_LENGTH + 2);
+    for (const length of lengths) counts[length]!++;
+    this.#symbols = new Uint16Array(lengths.length);
+    let at = 0;
+    let code = 0;
+    for (let length = 1; length <= MAX_CODE_LENGTH; length++) {
+      this.#base[length] = at - code;
+      for (let symbol = 0; symbol < lengths.length; symbol++) {
+        if (lengths[symbol] === length) this.#symbols[at++] = symbol;
+      }
+      code += counts[length]!;
+      this.#limit[length] = code;
+      code <<= 1;
+    }
+  }
+
+  decode(bits: BitReader): number {
+    let code = 0;
+    for (let length = 1; length <= MAX_CODE_LENGTH; length++) {
+      code = (code << 1) | bits.read(1);
+      if (code < this.#limit[length]!) {
+        const symbol = this.#symbols[code + this.#base[length]!];
+        if (symbol !== undefined) return symbol;
+        break;
+      }
+    }
+    throw bad('a code that stands for nothing');
+  }
+}
+
+class Block {
+  readonly #capacity: number;
+  /** Lower 8 bits: the byte; above: where the next one is. */
+  readonly #chain: Uint32Array;
+  #length = 0;
+  #start = 0;
+  crc = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+    this.#chain = new Uint32Array(capacity);
+  }
+
+  read(bits: BitReader): void {
+    if (bits.read(1) === 1) throw bad('a randomised block');
+    const origin = bits.read(24);
+    const used = readUsed(bits);
+    const { codes, selectors } = readCodes(bits, used.length + 2);
+    const counts = this.#readSymbols(bits, used, codes, selectors);
+    if (origin >= this.#length) throw bad('a block that begins outside itself');
+    let sum = 0;
+    for (let byte = 0; byte < 256; byte++) {
+      const count = counts[byte]!;
+      counts[byte] = sum;
+      sum += count;
+    }
+    const chain = this.#chain;
+    for (let i = 0; i < this.#length; i++) {
+      const byte = chain[i]! & 0xff;
+      chain[counts[byte]!++]! |= i << 8;
+    }
+    this.#start = chain[origin]! >>> 8;
+  }
+
+  /** Runs and move-to-front undone; how often each byte is there. */
+  #readSymbols(bits: BitReader, used: Uint8Array, codes: readonly Code[], selectors: Uint8Array): Int32Array {
+    const front = Uint8Array.from(used);
+    const counts = new Int32Array(256);
+    const chain = this.#chain;
+    const last = used.length + 1;
+    let length = 0;
+    let run = 0;
+    let weight = 1;
+    for (let group = 0; ; group++) {
+      const code = codes[selectors[group] ?? codes.length];
+      if (code === undefined) throw bad('a block without an end');
+      for (let i = 0; i < 50; i++) {
+        const symbol = code.decode(bits);
+        if (symbol < 2) {
+          run += weight << symbol;
+          weight *= 2;
+          if (run > this.#capacity) throw bad('a block that is too long');
+          continue;
+        }
+        if (run > 0) {
+          if (length + run > this.#capacity) throw bad('a block that is too long');
+          counts[front[0]!]! += run;
+          chain.fill(front[0]!, length, length + run);
+          length += run;
+          run = 0;
+        }
+        weight = 1;
+        if (symbol === last) {
+          this.#length = length;
+          return counts;
+        }
+        if (length >= this.#capacity) throw bad('a block that is too long');
+        const byte = front[symbol - 1]!;
+        front.copyWithin(1, 0, symbol - 1);
+        front[0] = byte;
+        counts[byte]!++;
+        chain[length++] = byte;
+      }
+    }
+  }
+
+  /** The block's bytes: four equal ones are followed by the number of more. */
+  *write(): Generator<Uint8Array> {
+    let out = new Uint8Array(OUT);
+    let filled = 0;
+    let crc = 0xffffffff;
+    let at = this.#start;
+    let same = 0;
+    let previous = -1;
+    for (let i = 0; i < this.#length; i++) {
+      const link = this.#chain[at]!;
+      const byte = link & 0xff;
+      at = link >>> 8;
+      let times = 1;
+      let value = byte;
+      if (same === 4) {
+        times = byte;
+        value = previous;
+        same = 0;
+        previous = -1;
+      } else {
+        same = byte === previous ? same + 1 : 1;
+        previous = byte;
+      }
+      for (; times > 0; times--) {
+        out[filled++] = value;
+        crc = ((crc << 8) ^ CRC_TABLE[((crc >>> 24) ^ value) & 0xff]!) >>> 0;
+        if (filled === OUT) {
+          yield out;
+          out = new Uint8Array(OUT);
+          filled = 0;
+        }
+      }
+    }
+    this.crc = ~crc >>> 0;
+    if (filled > 0) yield out.subarray(0, filled);
+  }
+}
+
+function readUsed(bits: BitReader): Uint8Array {
+  const rows = bits.read(16);
+  const used: number[] = [];
+  for (let row = 0; row < 16; row++) {
+    if ((rows & (0x8000 >> row)) === 0) continue;
+    const columns = bits.read(16);
+    for (let column = 0; column < 16; column++) {
+      if ((columns & (0x8000 >> column)) !== 0) used.push(row * 16 + column);
+    }
+  }
+  if (used.length === 0) throw bad('a block without bytes');
+  return Uint8Array.from(used);
+}
+
+function readCodes(bits: BitReader, symbols: number): { codes: Code[]; selectors: Uint8Array } {
+  const tables = bits.read(3);
+  const count = bits.read(15);
+  if (tables < 2 || tables > 6 || count === 0 || symbols > MAX_SYMBOLS) throw bad('a wrong number of tables');
+  const order = [0, 1, 2, 3, 4, 5].slice(0, tables);
+  const selectors = new Uint8Array(count);
+  for (let i = 0; i < count; i++) {
+    let place = 0;
+    while (bits.read(1) === 1) if (++place >= tables) throw bad('a table that is not there');
+    const [table = 0] = order.splice(place, 1);
+    order.unshift(table);
+    selectors[i] = table;
+  }
+  const codes: Code[] = [];
+  for (let table = 0; table < tables; table++) {
+    const lengths = new Uint8Array(symbols);
+    let length = bits.read(5);
+    for (let symbol = 0; symbol < symbols; symbol++) {
+      for (;;) {
+        if (length < 1 || length > MAX_CODE_LENGTH) throw bad('a code of a wrong length');
+        if (bits.read(1) === 0) break;
+        length += bits.read(1) === 0 ? 1 : -1;
+      }
+      lengths[symbol] = length;
+    }
+    codes.push(new Code(lengths));
+  }
+  return { codes, selectors };
+}
+
+function bad(what: string): UnnestError {
+  return new UnnestError(`damaged bzip2 data: ${what}`, 'E-44');
+}

@@ -1,0 +1,156 @@
+import { UnnestError } from '../errors.js';
+
+/** Bytes as they come; chunk borders mean nothing. */
+export type Chunks = AsyncIterable<Uint8Array>;
+
+/** Bytes given on at a time: a decoder never makes more than a bounded multiple of it at once. */
+const SLICE = 16 * 1024;
+
+/** A document that is in memory, in slices. */
+export async function* chunksOf(bytes: Uint8Array): Chunks {
+  for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE);
+}
+
+/** All bytes of a member that has to be in memory. @throws UnnestError above `limit` bytes (E-45). */
+export async function collect(chunks: Chunks, limit: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > limit) throw new UnnestError(`more than ${limit} bytes would have to be in memory`, 'E-45');
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts, size);
+}
+
+/** Reads a stream of chunks by bytes, lines and ranges. */
+export class ByteReader {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #buffer: Uint8Array = new Uint8Array();
+  #ended = false;
+  /** The source broke: what came before is given first. */
+  #failure: unknown;
+  /** Bytes read so far. */
+  position = 0;
+
+  constructor(source: Chunks) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** The next `count` bytes without reading them; fewer at the end. */
+  async peek(count: number): Promise<Uint8Array> {
+    await this.#fill(count);
+    return this.#buffer.subarray(0, count);
+  }
+
+  /** The next `count` bytes; fewer at the end. */
+  async read(count: number): Promise<Uint8Array> {
+    const bytes = await this.peek(count);
+    this.#advance(bytes.length);
+    return bytes;
+  }
+
+  /** The next `count` bytes. @throws UnnestError when the input ends before. */
+  async exactly(count: number): Promise<Uint8Array> {
+    const bytes = await this.read(count);
+    if (bytes.length < count) throw this.#failure ?? truncated(this.position);
+    return bytes;
+  }
+
+  /** Passes over `count` bytes. @throws UnnestError when the input ends before. */
+  async skip(count: number): Promise<void> {
+    for await (const _ of this.take(count));
+  }
+
+  /** The next `count` bytes as they come. @throws UnnestError when the input ends before. */
+  async *take(count: number): Chunks {
+    for (let left = count; left > 0; ) {
+      const bytes = await this.#some(left);
+      if (bytes === undefined) throw truncated(this.position);
+      left -= bytes.length;
+      yield bytes;
+    }
+  }
+
+  /** Everything that is left. */
+  async *rest(): Chunks {
+    for (;;) {
+      const bytes = await this.#some(SLICE);
+      if (bytes === undefined) return;
+      yield bytes;
+    }
+  }
+
+  /**
+   * The next line in Latin-1 without its end; undefined at the end. Of a line longer than `limit` bytes the beginning is
+   * given and the rest passed over.
+   */
+  async line(limit = SLICE): Promise<string | undefined> {
+    let text: string | undefined;
+    for (;;) {
+      const chunk = await this.#peekSome();
+      if (chunk === undefined) return text?.replace(/\r$/, '');
+      const end = chunk.indexOf(0x0a);
+      const piece = end < 0 ? chunk : chunk.subarray(0, end);
+      const room = limit - (text?.length ?? 0);
+      text = (text ?? '') + Buffer.from(piece.subarray(0, Math.max(0, room))).toString('latin1');
+      this.#advance(end < 0 ? chunk.length : end + 1);
+      if (end >= 0) return text.replace(/\r$/, '');
+    }
+  }
+
+  /** Tells the source that nobody reads on. */
+  async close(): Promise<void> {
+    this.#ended = true;
+    this.#buffer = new Uint8Array();
+    await this.#source.return?.();
+  }
+
+  async #some(most: number): Promise<Uint8Array | undefined> {
+    const chunk = await this.#peekSome();
+    if (chunk === undefined) return undefined;
+    const bytes = chunk.subarray(0, most);
+    this.#advance(bytes.length);
+    return bytes;
+  }
+
+  async #peekSome(): Promise<Uint8Array | undefined> {
+    if (this.#buffer.length === 0) await this.#fill(1);
+    if (this.#buffer.length === 0 && this.#failure !== undefined) throw this.#failure;
+    return this.#buffer.length === 0 ? undefined : this.#buffer;
+  }
+
+  #advance(count: number): void {
+    this.#buffer = this.#buffer.subarray(count);
+    this.position += count;
+  }
+
+  async #fill(count: number): Promise<void> {
+    if (this.#buffer.length >= count || this.#ended) return;
+    const parts = [this.#buffer];
+    let size = this.#buffer.length;
+    while (size < count) {
+      const chunk = await this.#next();
+      if (chunk === undefined) break;
+      parts.push(chunk);
+      size += chunk.length;
+    }
+    this.#buffer = parts.length === 1 ? this.#buffer : Buffer.concat(parts, size);
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    try {
+      const { value, done } = await this.#source.next();
+      if (done !== true) return value;
+    } catch (error) {
+      this.#failure = error;
+    }
+    this.#ended = true;
+    return undefined;
+  }
+}
+
+/** What every reader of a format says when its input ends too early. */
+export function truncated(position: number): UnnestError {
+  return new UnnestError(`the file ends too early, after ${position} bytes`, 'E-45');
+}

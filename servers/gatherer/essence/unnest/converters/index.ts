@@ -1,0 +1,19 @@
+import { convertIafa } from './iafa.js';
+import type { FoundObject } from './lines.js';
+import { convertLsm } from './lsm.js';
+import { convertNetfind } from './netfind.js';
+import { convertPcIndex } from './pc-index.js';
+
+export type { FoundObject } from './lines.js';
+export { convertIafa, convertLsm, convertNetfind, convertPcIndex };
+
+/** Makes objects of a document's text; `url` is the document's own. */
+export type Converter = (text: string, url: string) => Iterable<FoundObject>;
+
+/** E-46, E-48 to E-51: the Exploders that are built in, by type. */
+export const CONVERTERS: ReadonlyMap<string, Converter> = new Map<string, Converter>([
+  ['LSM', convertLsm],
+  ['IAFA', convertIafa],
+  ['PCIndex', convertPcIndex],
+  ['Netfind', convertNetfind],
+]);

@@ -1,0 +1,46 @@
+import { type FoundObject, linesOf } from './lines.js';
+
+interface Organisation {
+  readonly domain: string;
+  organization: string;
+  hosts: string;
+}
+
+/**
+ * E-51: records of Netfind's seed data, `%D` domain, `%O` organization, `%H` hosts, as one `@DOMAIN` object for each
+ * second-level domain; several records of one become `Embed<n>-` attributes.
+ */
+export function convertNetfind(text: string): FoundObject[] {
+  const groups = new Map<string, Organisation[]>();
+  let current: Organisation | undefined;
+  for (const line of linesOf(text)) {
+    const [, letter, raw = ''] = /^%([DOH])\s+(.*)$/.exec(line) ?? [];
+    const value = raw.trim();
+    if (letter === 'D' && value !== '') {
+      current = { domain: value, organization: '', hosts: '' };
+      const key = value.toLowerCase().split('.').slice(-2).join('.');
+      groups.set(key, [...(groups.get(key) ?? []), current]);
+    } else if (current !== undefined && letter === 'O')
+      current.organization = joined(current.organization, value);
+    else if (current !== undefined && letter === 'H') current.hosts = joined(current.hosts, value);
+  }
+  return Array.from(groups, ([domain, records]) => ({
+    url: `nop:${domain}`,
+    template: 'DOMAIN',
+    attributes: records.flatMap((record, i) => {
+      const prefix = records.length === 1 ? '' : `Embed<${i + 1}>-`;
+      const pairs = [
+        ['Domain', record.domain],
+        ['Organization', record.organization],
+        ['Hosts', record.hosts],
+      ] as const;
+      return pairs
+        .filter(([, value]) => value !== '')
+        .map(([name, value]) => [`${prefix}${name}`, value] as const);
+    }),
+  }));
+}
+
+function joined(before: string, more: string): string {
+  return before === '' ? more : `${before}\n${more}`;
+}

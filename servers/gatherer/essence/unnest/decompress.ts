@@ -1,0 +1,121 @@
+import { ReadableStream } from 'node:stream/web';
+import { createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'node:zlib';
+import { Decompress } from 'fzstd';
+import xz from 'xz-decompress';
+import { UnnestError } from '../errors.js';
+import { type Chunks, truncated } from './chunks.js';
+
+/** gzip data, several joined ones too (E-43). @throws UnnestError at damage; what came before has been given. */
+export function gunzip(chunks: Chunks): Chunks {
+  return throughZlib(chunks, createGunzip(), 'gzip');
+}
+
+/** A deflated member of a zip file (E-44). */
+export function inflateRaw(chunks: Chunks): Chunks {
+  return throughZlib(chunks, createInflateRaw(), 'deflate');
+}
+
+/**
+ * Not by piping: a stream that fails throws away what it had already made, and of a truncated file that is all there is.
+ * One slice of input is under way at a time, so at most a thousand slices of output wait.
+ */
+async function* throughZlib(chunks: Chunks, zlib: Gunzip | InflateRaw, what: string): Chunks {
+  const made: Uint8Array[] = [];
+  let failure: Error | undefined;
+  let ended = false;
+  let awake: () => void = () => {};
+  zlib.on('data', (bytes: Uint8Array) => made.push(bytes));
+  zlib.on('error', (error) => {
+    failure = error;
+    awake();
+  });
+  zlib.on('end', () => {
+    ended = true;
+    awake();
+  });
+  try {
+    for await (const chunk of chunks) {
+      await new Promise<void>((resolve) => {
+        awake = resolve;
+        zlib.write(chunk, () => resolve());
+      });
+      yield* made.splice(0);
+      if (failure !== undefined || ended) break;
+    }
+    if (failure === undefined && !ended) {
+      await new Promise<void>((resolve) => {
+        awake = resolve;
+        zlib.end();
+      });
+    }
+    yield* made.splice(0);
+    if (failure !== undefined)
+      throw new UnnestError(`damaged ${what} data: ${failure.message}`, 'E-43', failure);
+  } finally {
+    zlib.destroy();
+  }
+}
+
+/** xz data (E-44). */
+export async function* decompressXz(chunks: Chunks): Chunks {
+  const source = chunks[Symbol.asyncIterator]();
+  let size = 0;
+  const stream = new xz.XzReadableStream(
+    new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { value, done } = await source.next();
+        if (done === true) return controller.close();
+        size += value.length;
+        controller.enqueue(new Uint8Array(value));
+      },
+      async cancel() {
+        await source.return?.();
+      },
+    }),
+  );
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } catch (error) {
+    throw new UnnestError(`damaged xz data after ${size} bytes: ${messageOf(error)}`, 'E-44', error);
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** Bytes of input that a zstd decoder gets at a time: four bytes can stand for 128 KiB. */
+const ZSTD_SLICE = 512;
+
+/** Zstandard data (E-44). */
+export async function* decompressZstd(chunks: Chunks): Chunks {
+  let made: Uint8Array[] = [];
+  let size = 0;
+  const decoder = new Decompress((bytes) => {
+    if (bytes.length > 0) made.push(bytes);
+  });
+  try {
+    for await (const chunk of chunks) {
+      for (let at = 0; at < chunk.length; at += ZSTD_SLICE) {
+        decoder.push(chunk.subarray(at, at + ZSTD_SLICE));
+        yield* made;
+        made = [];
+      }
+      size += chunk.length;
+    }
+    decoder.push(new Uint8Array(), true);
+  } catch (error) {
+    if (error instanceof UnnestError) throw error;
+    yield* made;
+    if (messageOf(error).includes('EOF')) throw truncated(size);
+    throw new UnnestError(`damaged zstd data: ${messageOf(error)}`, 'E-44', error);
+  }
+  yield* made;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

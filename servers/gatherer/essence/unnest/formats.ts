@@ -1,0 +1,112 @@
+import { describeContent } from '../magic.js';
+import { arMembers, cpioMembers } from './ar-cpio.js';
+import { binhexMembers } from './binhex.js';
+import { decompressBzip2 } from './bzip2.js';
+import type { Chunks } from './chunks.js';
+import { decompressXz, decompressZstd, gunzip } from './decompress.js';
+import type { UnnestMeter } from './limits.js';
+import { decompressLzw } from './lzw.js';
+import type { Member } from './member.js';
+import { mimeMembers } from './mime.js';
+import { sharMembers } from './shar.js';
+import { isTarHead, tarMembers } from './tar.js';
+import { uuencodedMembers } from './uuencode.js';
+import { zipMembers } from './zip.js';
+
+/** How one layer is taken off. */
+export interface Format {
+  readonly name: string;
+  /** A compression or an encoding of one file: it adds nothing to the path of what is in it (E-56). */
+  readonly transparent: boolean;
+  members(chunks: Chunks, meter: UnnestMeter): AsyncIterable<Member>;
+}
+
+function compression(name: string, decode: (chunks: Chunks) => Chunks): Format {
+  return {
+    name,
+    transparent: true,
+    async *members(chunks, meter) {
+      yield { name: '', content: meter.unpacked(decode(chunks)) };
+    },
+  };
+}
+
+function container(name: string, members: Format['members'], transparent = false): Format {
+  return { name, transparent, members };
+}
+
+/** The content of members that take more room than in the archive is counted (E-45). */
+function expanding(name: string, members: Format['members'], transparent = false): Format {
+  return container(
+    name,
+    async function* (chunks, meter) {
+      for await (const member of members(chunks, meter))
+        yield { ...member, content: meter.unpacked(member.content) };
+    },
+    transparent,
+  );
+}
+
+const GZIP = compression('gzip', gunzip);
+const COMPRESS = compression('compress', decompressLzw);
+const BZIP2 = compression('bzip2', decompressBzip2);
+const XZ = compression('xz', decompressXz);
+const ZSTD = compression('zstd', decompressZstd);
+const TAR = container('tar', tarMembers);
+const AR = container('ar', arMembers);
+const CPIO = container('cpio', cpioMembers);
+const ZIP = expanding('zip', (chunks, meter) => zipMembers(chunks, meter.limits.maxArchiveBytes));
+const UUENCODE = container('uuencode', uuencodedMembers, true);
+const SHAR = container('shar', sharMembers);
+const BINHEX = expanding('BinHex', binhexMembers, true);
+const MIME = container('MIME', (chunks, meter) => mimeMembers(chunks, meter.limits.maxArchiveBytes));
+
+/** Nested types (E-40, E-43, E-44) and the formats that their files can have, the usual one first. */
+export const FORMATS: ReadonlyMap<string, readonly Format[]> = new Map([
+  ['GNUCompressed', [GZIP]],
+  ['GNUCompressedTar', [GZIP]],
+  ['Compressed', [COMPRESS]],
+  ['CompressedTar', [COMPRESS]],
+  ['Bzip2Compressed', [BZIP2, XZ, ZSTD]],
+  ['Bzip2CompressedTar', [BZIP2, XZ, ZSTD]],
+  ['Tar', [TAR]],
+  ['PCCompressed', [ZIP]],
+  ['MacCompressed', [BINHEX]],
+  ['Uuencoded', [UUENCODE]],
+  ['ShellArchive', [SHAR]],
+  ['DebianPackage', [AR]],
+  ['CpioArchive', [CPIO]],
+]);
+
+/** Attachments: of types that have a summary of their own as well. */
+export const MESSAGE_TYPES: ReadonlySet<string> = new Set(['Mail', 'News']);
+export const MESSAGE_FORMAT = MIME;
+
+/** Descriptions of content that show a format. */
+const BY_DESCRIPTION: readonly (readonly [start: string, format: Format])[] = [
+  ['gzip compressed', GZIP],
+  ["compress'd", COMPRESS],
+  ['bzip2 compressed', BZIP2],
+  ['XZ compressed', XZ],
+  ['Zstandard compressed', ZSTD],
+  ['Zip archive', ZIP],
+  ['Debian binary package', AR],
+  ['current ar archive', AR],
+  ['BinHex', BINHEX],
+  ['ASCII cpio archive', CPIO],
+  ['cpio archive', CPIO],
+  ['shell archive', SHAR],
+  ['uuencoded', UUENCODE],
+];
+
+/** The format that the first bytes show, whatever the file is called. */
+export function formatByContent(head: Uint8Array): Format | undefined {
+  if (isTarHead(head)) return TAR;
+  const description = describeContent(head);
+  return BY_DESCRIPTION.find(([start]) => description.startsWith(start))?.[1];
+}
+
+/** Texts that people write around an encoded file hide it from a look at the first bytes: the name is believed. */
+export function isTextFormat(format: Format): boolean {
+  return format === UUENCODE || format === SHAR || format === BINHEX;
+}

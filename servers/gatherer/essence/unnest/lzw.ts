@@ -1,0 +1,144 @@
+import { UnnestError } from '../errors.js';
+import type { Chunks } from './chunks.js';
+
+/** Code that empties the table, in block mode. */
+const CLEAR = 256;
+/** Bytes given on at a time. */
+const OUT = 64 * 1024;
+
+/**
+ * The data of a file of compress(1), `.Z` (E-43): LZW with codes of 9 to 16 bits. The writer fills a group of eight codes
+ * whenever the width changes or the table is emptied, so input is read in groups of `width` bytes.
+ *
+ * @throws UnnestError for bytes that are no such file. An end in the middle of a code is the format's normal end.
+ */
+export async function* decompressLzw(chunks: Chunks): Chunks {
+  const decoder = new LzwDecoder();
+  for await (const chunk of chunks) yield* decoder.push(chunk);
+  yield* decoder.end();
+}
+
+/** E-43: the decoder as a machine: bytes in, bytes out. */
+export class LzwDecoder {
+  #head: number[] = [];
+  #maxBits = 0;
+  #blockMode = false;
+  #prefix = new Uint16Array(0);
+  #suffix = new Uint8Array(0);
+  #stack = new Uint8Array(0);
+  #free = 0;
+  #bits = 9;
+  #previous = -1;
+  #first = 0;
+  #group = new Uint8Array(16);
+  #filled = 0;
+  #out = new Uint8Array(OUT);
+  #length = 0;
+
+  *push(chunk: Uint8Array): Generator<Uint8Array> {
+    let at = 0;
+    while (this.#head.length < 3 && at < chunk.length) {
+      this.#head.push(chunk[at++]!);
+      if (this.#head.length === 3) this.#begin();
+    }
+    while (at < chunk.length) {
+      const wanted = Math.min(this.#bits - this.#filled, chunk.length - at);
+      this.#group.set(chunk.subarray(at, at + wanted), this.#filled);
+      at += wanted;
+      this.#filled += wanted;
+      if (this.#filled === this.#bits) yield* this.#codes();
+    }
+  }
+
+  *end(): Generator<Uint8Array> {
+    if (this.#head.length < 3) throw new UnnestError('the file ends inside its head of 3 bytes', 'E-43');
+    if (this.#filled > 0) yield* this.#codes();
+    if (this.#length > 0) yield this.#flush();
+  }
+
+  #begin(): void {
+    const [a, b, flags = 0] = this.#head;
+    if (a !== 0x1f || b !== 0x9d)
+      throw new UnnestError('these are no compressed data of compress(1)', 'E-43');
+    this.#maxBits = flags & 0x1f;
+    this.#blockMode = (flags & 0x80) !== 0;
+    if (this.#maxBits < 9 || this.#maxBits > 16) {
+      throw new UnnestError(`codes of ${this.#maxBits} bits; 9 to 16 are possible`, 'E-43');
+    }
+    const size = 1 << this.#maxBits;
+    this.#prefix = new Uint16Array(size);
+    this.#suffix = new Uint8Array(size);
+    this.#stack = new Uint8Array(size);
+    this.#free = this.#blockMode ? CLEAR + 1 : CLEAR;
+  }
+
+  /** The codes of one group. A change of width drops what is left of the group: the writer padded it. */
+  *#codes(): Generator<Uint8Array> {
+    const width = this.#bits;
+    const count = Math.floor((this.#filled * 8) / width);
+    this.#filled = 0;
+    for (let i = 0; i < count; i++) {
+      const code = this.#code(i * width, width);
+      if (this.#blockMode && code === CLEAR) {
+        this.#free = CLEAR + 1;
+        this.#bits = 9;
+        this.#previous = -1;
+        return;
+      }
+      yield* this.#string(code);
+      if (this.#free >= 1 << width && width < this.#maxBits) {
+        this.#bits = width + 1;
+        return;
+      }
+    }
+  }
+
+  #code(bit: number, width: number): number {
+    const at = bit >> 3;
+    const three = this.#group[at]! | (this.#group[at + 1]! << 8) | (this.#group[at + 2]! << 16);
+    return (three >> (bit & 7)) & ((1 << width) - 1);
+  }
+
+  *#string(code: number): Generator<Uint8Array> {
+    const { previous, stack } = { previous: this.#previous, stack: this.#stack };
+    if (previous < 0) {
+      if (code > 255) throw new UnnestError(`code ${code} comes before its string`, 'E-43');
+      this.#first = code;
+      this.#previous = code;
+      yield* this.#write(code);
+      return;
+    }
+    let top = stack.length;
+    let at = code;
+    if (code >= this.#free) {
+      if (code > this.#free) throw new UnnestError(`code ${code} comes before its string`, 'E-43');
+      stack[--top] = this.#first;
+      at = previous;
+    }
+    while (at > 255) {
+      stack[--top] = this.#suffix[at]!;
+      at = this.#prefix[at]!;
+    }
+    this.#first = at;
+    stack[--top] = at;
+    for (; top < stack.length; top++) yield* this.#write(stack[top]!);
+    if (this.#free < 1 << this.#maxBits) {
+      this.#prefix[this.#free] = previous;
+      this.#suffix[this.#free] = this.#first;
+      this.#free++;
+    }
+    this.#previous = code;
+  }
+
+  *#write(byte: number): Generator<Uint8Array> {
+    this.#out[this.#length++] = byte;
+    if (this.#length === OUT) yield this.#flush();
+  }
+
+  #flush(): Uint8Array {
+    const full = this.#out.subarray(0, this.#length);
+    this.#out = new Uint8Array(OUT);
+    this.#length = 0;
+    return full;
+  }
+}

@@ -1,0 +1,53 @@
+import PostalMime from 'postal-mime';
+import { UnnestError } from '../errors.js';
+import { type Chunks, chunksOf, collect } from './chunks.js';
+import type { Member } from './member.js';
+
+/** Nested parts of one message that are read. */
+const MAX_PARTS_DEPTH = 32;
+
+/** File name endings for parts that have no name, so that byname.cf knows them. */
+const ENDINGS: ReadonlyMap<string, string> = new Map([
+  ['text/html', 'html'],
+  ['text/plain', 'txt'],
+  ['message/rfc822', 'eml'],
+  ['application/pdf', 'pdf'],
+  ['application/postscript', 'ps'],
+  ['application/zip', 'zip'],
+  ['application/gzip', 'gz'],
+]);
+
+/** Whether a message of this beginning has parts that are files of their own (E-44): its head says so. */
+export function hasParts(head: Uint8Array): boolean {
+  const text = Buffer.from(head).toString('latin1');
+  const end = /\r?\n\r?\n/.exec(text)?.index ?? text.length;
+  return /^content-type:\s*multipart\/(?!alternative)/im.test(text.slice(0, end));
+}
+
+/** The attached files of a mail or news message (E-44); its own text is the message's summary. */
+export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable<Member> {
+  const bytes = await collect(chunks, limit);
+  let parts: Awaited<ReturnType<typeof PostalMime.parse>>['attachments'];
+  try {
+    const message = await PostalMime.parse(bytes, {
+      attachmentEncoding: 'arraybuffer',
+      forceRfc822Attachments: true,
+      maxNestingDepth: MAX_PARTS_DEPTH,
+    });
+    parts = message.attachments;
+  } catch (error) {
+    throw new UnnestError(
+      `the parts of the message cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      'E-44',
+      error,
+    );
+  }
+  let number = 0;
+  for (const { filename, mimeType, content } of parts) {
+    number++;
+    const ending = ENDINGS.get(mimeType);
+    const name = filename ?? `part-${number}${ending === undefined ? '' : `.${ending}`}`;
+    const data = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
+    yield { name: name.replace(/^.*[/\\]/, ''), content: chunksOf(data) };
+  }
+}

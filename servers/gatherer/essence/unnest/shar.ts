@@ -1,0 +1,73 @@
+import { UnnestError } from '../errors.js';
+import { ByteReader, type Chunks } from './chunks.js';
+import type { Member } from './member.js';
+import { uuencodedMembers } from './uuencode.js';
+
+/** Longest line of a shell archive's commands. */
+const MAX_LINE = 64 * 1024;
+
+/** A here-document that is written to a file. */
+interface HereDocument {
+  readonly name: string;
+  readonly delimiter: string;
+  /** What `sed` takes off the front of each line. */
+  readonly prefix: string;
+  /** Whether the whole prefix or just its first character has to be there. */
+  readonly uuencoded: boolean;
+}
+
+/**
+ * Files of a shell archive (E-43): the here-documents of its `cat` and `sed` commands, as read by us. No command of it is
+ * ever carried out; a file that is made in any other way is not found.
+ */
+export async function* sharMembers(chunks: Chunks): AsyncIterable<Member> {
+  const reader = new ByteReader(chunks);
+  let found = false;
+  for (let line = await reader.line(MAX_LINE); line !== undefined; line = await reader.line(MAX_LINE)) {
+    const here = hereDocument(line);
+    if (here === undefined) continue;
+    const state = { ended: false };
+    const text = lines(reader, here, state);
+    if (here.uuencoded) {
+      found = true;
+      yield* uuencodedMembers(text);
+    } else if (here.name !== '') {
+      found = true;
+      yield { name: here.name, content: text };
+    }
+    while (!state.ended) for await (const _ of lines(reader, here, state));
+  }
+  if (!found) throw new UnnestError('there is no here-document for a file in it', 'E-43');
+}
+
+/** The command that begins a here-document; its words may stand in any order. */
+function hereDocument(line: string): HereDocument | undefined {
+  const operator = /<<-?\s*(?:'([^']+)'|"([^"]+)"|\\?([^\s'"\\;&|<>]+))/.exec(line);
+  if (operator === null || /^\s*#/.test(line)) return undefined;
+  const command = line.slice(0, operator.index);
+  const rest = command + line.slice(operator.index + operator[0].length);
+  const target = /(?:^|[^0-9&>])>{1,2}\s*(?:'([^']+)'|"([^"]+)"|([^\s'";&|<>]+))/.exec(rest);
+  const sed =
+    /\bsed\s+(?:-e\s*)?(?:'s[/,@]\^([^/,@]*)[/,@]{2}'|"s[/,@]\^([^/,@]*)[/,@]{2}"|s[/,@]\^([^/,@\s]*)[/,@]{2})/.exec(
+      line,
+    );
+  return {
+    delimiter: operator[1] ?? operator[2] ?? operator[3] ?? '',
+    name: target?.[1] ?? target?.[2] ?? target?.[3] ?? '',
+    prefix: sed?.[1] ?? sed?.[2] ?? sed?.[3] ?? '',
+    uuencoded: /\buudecode\b/.test(line),
+  };
+}
+
+async function* lines(reader: ByteReader, here: HereDocument, state: { ended: boolean }): Chunks {
+  for (;;) {
+    const line = await reader.line(MAX_LINE);
+    if (line === undefined || line === here.delimiter) {
+      state.ended = true;
+      if (line === undefined) throw new UnnestError(`the here-document of ${here.name} has no end`, 'E-43');
+      return;
+    }
+    const text = here.prefix !== '' && line.startsWith(here.prefix) ? line.slice(here.prefix.length) : line;
+    yield Buffer.from(`${text}\n`, 'latin1');
+  }
+}

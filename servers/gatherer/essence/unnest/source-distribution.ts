@@ -1,0 +1,50 @@
+import type { EmbeddedSummary, Summary } from '../document.js';
+
+const SOURCE_TYPES: ReadonlySet<string> = new Set([
+  'C',
+  'CHeader',
+  'Perl',
+  'Tcl',
+  'Awk',
+  'ShellScript',
+  'OtherCode',
+]);
+/** Archives that a distribution comes in. */
+const ARCHIVE_TYPES: ReadonlySet<string> = new Set(
+  'Tar CompressedTar GNUCompressedTar Bzip2CompressedTar Compressed GNUCompressed Bzip2Compressed PCCompressed ShellArchive'.split(
+    ' ',
+  ),
+);
+
+/** The type of such an archive; on a stop list, it keeps its components as `Embed<n>`. */
+export const SOURCE_DISTRIBUTION = 'SourceDistribution';
+
+/** E-58: an archive with a README or Makefile and at least one source file. */
+export function isSourceDistribution(type: string, components: readonly EmbeddedSummary[]): boolean {
+  return (
+    ARCHIVE_TYPES.has(type) &&
+    components.some((each) => each.type === 'README' || each.type === 'Makefile') &&
+    components.some((each) => SOURCE_TYPES.has(each.type))
+  );
+}
+
+/**
+ * E-58: one summary for all: the README's full text, the comments of Makefiles and sources, everything of the manual
+ * pages, and the names of the files as `Contents`.
+ */
+export function summarizeDistribution(components: readonly EmbeddedSummary[]): Summary {
+  const attributes: (readonly [string, string])[] = [];
+  let description: string | undefined;
+  for (const { type, summary } of components) {
+    if (type === 'README') {
+      attributes.push(...summary.attributes);
+      description ??= summary.description;
+    } else if (type === 'ManPage') {
+      attributes.push(...summary.attributes);
+    } else if (type === 'Makefile' || SOURCE_TYPES.has(type)) {
+      attributes.push(...summary.attributes.filter(([name]) => name === 'Description'));
+    }
+  }
+  attributes.push(['Contents', components.map(({ name }) => name).join('\n')]);
+  return { attributes, ...(description === undefined ? {} : { description }) };
+}

@@ -1,0 +1,102 @@
+import { UnnestError } from '../errors.js';
+import { ByteReader, type Chunks } from './chunks.js';
+import { type Member, nameOf, nothing } from './member.js';
+
+const BLOCK = 512;
+/** Bytes of a long name or of extended headers that are read; larger ones are passed over. */
+const MAX_HEADER = 1024 * 1024;
+
+/** Whether these bytes begin with the head of a member: the check sum of V7, POSIX and GNU tar alike. */
+export function isTarHead(head: Uint8Array): boolean {
+  if (head.length < BLOCK || head[0] === 0) return false;
+  let sum = 8 * 0x20;
+  let signed = sum;
+  for (let i = 0; i < BLOCK; i++) {
+    if (i >= 148 && i < 156) continue;
+    sum += head[i]!;
+    signed += (head[i]! << 24) >> 24;
+  }
+  const said = octal(head.subarray(148, 156));
+  return said === sum || said === signed;
+}
+
+/** Members of a tape archive (E-43): V7, POSIX with extended headers, GNU with long names and large sizes. */
+export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
+  const reader = new ByteReader(chunks);
+  let longName: string | undefined;
+  let extended = new Map<string, string>();
+  for (;;) {
+    const head = Uint8Array.from(await reader.read(BLOCK));
+    if (head.length === 0 || head.every((byte) => byte === 0)) return;
+    if (!isTarHead(head)) {
+      throw new UnnestError(
+        `no member of a tar archive begins at byte ${reader.position - head.length}`,
+        'E-43',
+      );
+    }
+    const flag = String.fromCharCode(head[156]!);
+    const size = Number(extended.get('size') ?? sizeOf(head.subarray(124, 136)));
+    const padding = (BLOCK - (size % BLOCK)) % BLOCK;
+    if ('xgLK'.includes(flag)) {
+      const small = size <= MAX_HEADER;
+      const bytes = small ? await reader.exactly(size) : new Uint8Array();
+      if (!small) await reader.skip(size);
+      if (flag === 'x') extended = records(bytes);
+      if (flag === 'L') longName = nameOf(bytes);
+    } else {
+      const name = extended.get('path') ?? longName ?? shortName(head);
+      const end = reader.position + size;
+      if (flag === '5' || (flag === '\0' && name.endsWith('/'))) {
+        // A directory: its members come by themselves.
+      } else if ('\x000 7S'.includes(flag)) {
+        yield { name, content: reader.take(size) };
+      } else {
+        yield {
+          name,
+          content: nothing(),
+          special: flag === '1' || flag === '2' ? 'a link' : 'a special file',
+        };
+      }
+      await reader.skip(end - reader.position);
+      longName = undefined;
+      extended = new Map();
+    }
+    await reader.skip(padding);
+  }
+}
+
+function shortName(head: Uint8Array): string {
+  const name = nameOf(head.subarray(0, 100));
+  const posix = nameOf(head.subarray(257, 263)) === 'ustar' && head[262] === 0;
+  const prefix = posix ? nameOf(head.subarray(345, 500)) : '';
+  return prefix === '' ? name : `${prefix}/${name}`;
+}
+
+function octal(field: Uint8Array): number {
+  const found = /[0-7]+/.exec(Buffer.from(field).toString('latin1'));
+  return found === null ? 0 : Number.parseInt(found[0], 8);
+}
+
+/** Octal digits, or GNU's binary number behind a set first bit. */
+function sizeOf(field: Uint8Array): number {
+  if ((field[0]! & 0x80) === 0) return octal(field);
+  const size = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, field[0]! & 0x7f);
+  if (!Number.isSafeInteger(size)) throw new UnnestError('a member of an impossible size', 'E-43');
+  return size;
+}
+
+/** Extended headers: `LENGTH KEY=VALUE\n`, the length being that of the whole record. */
+function records(bytes: Uint8Array): Map<string, string> {
+  const found = new Map<string, string>();
+  for (let at = 0; at < bytes.length; ) {
+    const length = Number.parseInt(Buffer.from(bytes.subarray(at, at + 12)).toString('latin1'), 10);
+    if (!(length > 0)) break;
+    const record = nameOf(bytes.subarray(at, at + length - 1));
+    const text = record.slice(record.indexOf(' ') + 1);
+    const equals = text.indexOf('=');
+    if (equals > 0) found.set(text.slice(0, equals), text.slice(equals + 1));
+    at += length;
+  }
+  if (!/^\d{1,15}$/.test(found.get('size') ?? '0')) found.delete('size');
+  return found;
+}

@@ -1,0 +1,68 @@
+import { UnnestError } from '../errors.js';
+import { ByteReader, type Chunks } from './chunks.js';
+import type { Member } from './member.js';
+
+/** Files of a uuencoded text (E-43), also those of `uuencode -m`; mail heads and signatures around them are passed over. */
+export async function* uuencodedMembers(chunks: Chunks): AsyncIterable<Member> {
+  const reader = new ByteReader(chunks);
+  let found = false;
+  for (let line = await reader.line(); line !== undefined; line = await reader.line()) {
+    const begin = /^begin(-base64)? [0-7]{3,4} (\S.*)$/.exec(line);
+    if (begin === null) continue;
+    found = true;
+    const state = { ended: false };
+    const decode = begin[1] === undefined ? decodeLine : decodeBase64Line;
+    const name = Buffer.from(begin[2]!.trim(), 'latin1').toString('utf8');
+    yield { name, content: body(reader, decode, state) };
+    while (!state.ended) for await (const _ of body(reader, decode, state));
+  }
+  if (!found) throw new UnnestError('there is no uuencoded file in it', 'E-43');
+}
+
+async function* body(
+  reader: ByteReader,
+  decode: (line: string) => Uint8Array | undefined,
+  state: { ended: boolean },
+): Chunks {
+  let parts: Uint8Array[] = [];
+  for (;;) {
+    const line = await reader.line();
+    if (line === undefined || line === 'end' || line === '====') {
+      state.ended = true;
+      if (parts.length > 0) yield Buffer.concat(parts);
+      if (line === undefined) throw new UnnestError('the uuencoded file has no end', 'E-43');
+      return;
+    }
+    const bytes = decode(line);
+    if (bytes !== undefined) parts.push(bytes);
+    if (parts.length === 256) {
+      yield Buffer.concat(parts);
+      parts = [];
+    }
+  }
+}
+
+/** One line: its length, then four characters for three bytes. Undefined when it is none (a line of mail between parts). */
+function decodeLine(line: string): Uint8Array | undefined {
+  const length = (line.charCodeAt(0) - 32) & 63;
+  const digits = Math.ceil(length / 3) * 4;
+  // Blanks at the end of a line are lost on the way; an extra character for a sum may follow.
+  if (line === '' || length === 0 || line.length > 1 + digits + 2 || /[^ -`]/.test(line)) return undefined;
+  const bytes = new Uint8Array(length);
+  for (let i = 0; i < length; i++) {
+    const quad = 1 + Math.floor(i / 3) * 4 + (i % 3);
+    const a = digit(line, quad);
+    const b = digit(line, quad + 1);
+    const shift = (i % 3) * 2;
+    bytes[i] = (a << (2 + shift)) | (b >> (4 - shift));
+  }
+  return bytes;
+}
+
+function digit(line: string, at: number): number {
+  return at < line.length ? (line.charCodeAt(at) - 32) & 63 : 0;
+}
+
+function decodeBase64Line(line: string): Uint8Array | undefined {
+  return /^[A-Za-z0-9+/=]+$/.test(line) ? Buffer.from(line, 'base64') : undefined;
+}

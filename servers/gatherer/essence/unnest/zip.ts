@@ -1,0 +1,73 @@
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { UnnestError } from '../errors.js';
+import { type Chunks, chunksOf, collect } from './chunks.js';
+import { inflateRaw } from './decompress.js';
+import { type Member, nameOf, nothing } from './member.js';
+
+const LINK = 0o120000;
+
+/**
+ * Members of a zip archive (E-44). The list of members stands at the archive's end, so the archive has to be in memory,
+ * at most `limit` bytes. Of one without its end the members are found by their own heads.
+ */
+export async function* zipMembers(chunks: Chunks, limit: number): AsyncIterable<Member> {
+  const bytes = Buffer.from(await collect(chunks, limit));
+  let zip: ZipFile;
+  try {
+    zip = await fromBufferPromise(bytes, { decodeStrings: false, lazyEntries: true });
+  } catch (error) {
+    yield* membersByHeads(bytes);
+    throw damaged(error);
+  }
+  try {
+    for await (const entry of zip.eachEntry()) {
+      const name = entryName(entry);
+      if (name.endsWith('/')) continue;
+      const isLink = ((entry.externalFileAttributes >>> 16) & 0o170000) === LINK;
+      if (isLink) yield { name, content: nothing(), special: 'a link' };
+      else yield { name, content: content(zip, entry) };
+    }
+  } catch (error) {
+    throw error instanceof UnnestError ? error : damaged(error);
+  } finally {
+    zip.close();
+  }
+}
+
+/** With `decodeStrings: false` names are bytes; the flag that says UTF-8 is often forgotten, so they are looked at. */
+function entryName(entry: Entry): string {
+  return nameOf(entry.fileNameRaw).replaceAll('\\', '/');
+}
+
+async function* content(zip: ZipFile, entry: Entry): Chunks {
+  if (entry.isEncrypted()) throw new UnnestError('the member is encrypted', 'E-44');
+  try {
+    for await (const chunk of await zip.openReadStreamPromise(entry)) yield chunk;
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+/** The heads before the members, for an archive whose end is missing. */
+function* membersByHeads(bytes: Buffer): Generator<Member> {
+  for (let at = bytes.indexOf('PK\x03\x04', 0, 'latin1'); at >= 0 && at + 30 <= bytes.length; ) {
+    const flags = bytes.readUInt16LE(at + 6);
+    const method = bytes.readUInt16LE(at + 8);
+    const nameSize = bytes.readUInt16LE(at + 26);
+    const begin = at + 30 + nameSize + bytes.readUInt16LE(at + 28);
+    const name = nameOf(bytes.subarray(at + 30, at + 30 + nameSize)).replaceAll('\\', '/');
+    const known = (flags & 8) === 0;
+    const size = known ? bytes.readUInt32LE(at + 18) : bytes.length - begin;
+    const plain = (flags & 1) === 0 && (method === 8 || (method === 0 && known));
+    if (plain && begin < bytes.length && !name.endsWith('/')) {
+      const packed = chunksOf(bytes.subarray(begin, begin + size));
+      yield { name, content: method === 8 ? inflateRaw(packed) : packed };
+    }
+    at = bytes.indexOf('PK\x03\x04', known ? begin + size : begin, 'latin1');
+  }
+}
+
+function damaged(error: unknown): UnnestError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new UnnestError(`a damaged zip archive: ${message}`, 'E-44', error);
+}

@@ -1,0 +1,121 @@
+import {
+  CODES,
+  codeOfKind,
+  isSiteKind,
+  type LinkRequest,
+  type ReplyWriter,
+  type LinkKind as RequestKind,
+  type UrlByNameRequest,
+} from '../../protocols/sstp/index.js';
+import type { LinkKind, LinkList, References } from '../../storage/references/index.js';
+
+/** R-31: most IDs of one reply. */
+export const MAX_RESULTS = 10_000;
+
+const LIST_OF: Readonly<Record<RequestKind, LinkKind>> = {
+  references: 'refs',
+  referers: 'hubs',
+  'site-references': 'siterefs',
+  'site-referers': 'sitehubs',
+};
+
+const COUNTER_OF = {
+  references: CODES.references.symbol,
+  referers: CODES.referers.symbol,
+  'site-references': CODES.siteReferences.symbol,
+  'site-referers': CODES.siteReferers.symbol,
+} as const satisfies Record<RequestKind, string>;
+
+/** The name under which requests of a kind are counted (R-47). */
+export function counterOf(kind: RequestKind): (typeof COUNTER_OF)[RequestKind] {
+  return COUNTER_OF[kind];
+}
+
+/** A part of a list, from `start` on, at most `count`. */
+export type Pager = (
+  references: References,
+  kind: LinkKind,
+  id: number,
+  list: LinkList,
+  start: number,
+  count: number,
+) => Uint32Array;
+
+/** R-29: the stored order. */
+export const naturalOrder: Pager = (_references, _kind, _id, list, start, count) => list.page(start, count);
+
+/** What a link request found. */
+export interface FoundLinks {
+  readonly found: number;
+  /** At most what was asked for and {@link MAX_RESULTS}. */
+  readonly ids: Uint32Array;
+}
+
+const NONE: FoundLinks = { found: 0, ids: new Uint32Array(0) };
+
+/**
+ * Looks the links up.
+ *
+ * @returns `undefined` when the document or server is not known (R-27)
+ */
+export function findLinks(
+  references: References | undefined,
+  request: LinkRequest,
+  pager: Pager = naturalOrder,
+): FoundLinks | undefined {
+  if (references === undefined) return undefined;
+  const site = isSiteKind(request.kind);
+  const id = request.id === 0 ? idByName(references, site, request.name) : request.id;
+  if (id === undefined) return undefined;
+  const kind = LIST_OF[request.kind];
+  const list = references.links(kind, id);
+  if (list === undefined) {
+    const known = site ? references.server(id) !== undefined : references.knows(id);
+    return known ? NONE : undefined;
+  }
+  const count = Math.min(request.count ?? MAX_RESULTS, MAX_RESULTS);
+  // R-31: a start beyond the end is no error; neither is asking only for the total.
+  const ids =
+    count === 0 || request.start >= list.total
+      ? NONE.ids
+      : pager(references, kind, id, list, request.start, count);
+  return { found: list.total, ids };
+}
+
+/** Writes the answer to a link request; false when nothing was found (R-24 to R-32). */
+export function answerLinks(
+  references: References | undefined,
+  request: LinkRequest,
+  replies: ReplyWriter,
+  pager?: Pager,
+): boolean {
+  const links = findLinks(references, request, pager);
+  if (links === undefined) {
+    replies.notFound();
+    return false;
+  }
+  replies.links(codeOfKind(request.kind), links.found, request.start, links.ids, 0, links.ids.length);
+  return true;
+}
+
+/** Writes the description of a document; false when its URL is not known (R-33, R-34). */
+export function answerDescription(
+  references: References | undefined,
+  request: UrlByNameRequest,
+  replies: ReplyWriter,
+): boolean {
+  const document = references?.documentByUrl(request.url);
+  const server = document && references?.server(document.serverId);
+  if (document === undefined || server === undefined) {
+    replies.notFound();
+    return false;
+  }
+  const { id, serverId, protocol, uri, time, checkTime, length } = document;
+  const { name: host, port } = server;
+  replies.description({ id, serverId, protocol, host, port, uri, time, checkTime, length });
+  return true;
+}
+
+function idByName(references: References, site: boolean, name: string): number | undefined {
+  return site ? references.serverByName(name)?.id : references.idByUrl(name);
+}

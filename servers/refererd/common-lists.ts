@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import { fetchCommonConfiguration } from '../../clients/references/index.js';
+import type { RefererConfig } from '../../protocols/config/index.js';
+import { AllowedHosts, type AllowedHostsOptions } from './allowed-hosts.js';
+import { LEVEL, type RefererLog } from './log.js';
+import type { CommonLists } from './service.js';
+import type { ListSource } from './statistics.js';
+import { UserBase } from './user-base.js';
+
+/** What is needed of a configuration. */
+export type ListsConfig = Pick<
+  RefererConfig,
+  'dispatchername' | 'port' | 'scanuser' | 'scanpass' | 'connectimeout' | 'allowdb' | 'pwfile'
+>;
+
+interface Found {
+  readonly text: string | undefined;
+  readonly source: ListSource;
+}
+
+/**
+ * R-52: the allowed hosts and the users, from the dispatcher, or, each by itself (S-54), from the local file. Never fails: what
+ * cannot be had is missing, and then nobody is let in, which is said loudly (R-36).
+ */
+export async function loadCommonLists(
+  config: ListsConfig,
+  log: RefererLog,
+  signal?: AbortSignal,
+  hosts?: AllowedHostsOptions,
+): Promise<CommonLists> {
+  const asked = await askDispatcher(config, log, signal);
+  const find = async (from: string | undefined, file: string, what: string): Promise<Found> => {
+    if (from !== undefined) return { text: from, source: 'dispatcher' };
+    const text = await readLocal(file, what, log);
+    return { text, source: text === undefined ? 'none' : 'file' };
+  };
+  const [allow, users] = await Promise.all([
+    find(asked.allow, config.allowdb, 'the allowed hosts'),
+    find(asked.users, config.pwfile, 'the users'),
+  ]);
+  if (allow.text === undefined) {
+    log.write(LEVEL.critical, 'there is no list of allowed hosts: every host is refused');
+  }
+  log.write(LEVEL.notice, `allowed hosts: ${allow.source}, users: ${users.source}`);
+  return {
+    allowed: new AllowedHosts(allow.text, hosts),
+    allowSource: allow.source,
+    users: UserBase.parse(users.text ?? ''),
+    pwSource: users.source,
+  };
+}
+
+/** S-53: whatever goes wrong means the local file. */
+async function askDispatcher(
+  config: ListsConfig,
+  log: RefererLog,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly allow?: string; readonly users?: string }> {
+  const { dispatchername: host, port, scanuser: user, scanpass: password } = config;
+  if (user === undefined || password === undefined) {
+    log.write(LEVEL.notice, 'scanuser or scanpass is not set: the dispatcher is not asked');
+    return {};
+  }
+  try {
+    const milliseconds = config.connectimeout * 1000;
+    const { allow, users } = await fetchCommonConfiguration({
+      host,
+      port,
+      user,
+      password,
+      connectTimeoutMs: milliseconds,
+      replyTimeoutMs: milliseconds,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    for (const [list, what] of [
+      [allow, 'the allowed hosts'],
+      [users, 'the users'],
+    ] as const) {
+      if (!list.ok) log.write(LEVEL.warning, `the dispatcher gives not ${what}: ${list.error.message}`);
+    }
+    return {
+      ...(allow.ok ? { allow: allow.text } : {}),
+      ...(users.ok ? { users: users.text } : {}),
+    };
+  } catch (error) {
+    signal?.throwIfAborted();
+    const why = error instanceof Error ? error.message : String(error);
+    log.write(LEVEL.warning, `the dispatcher cannot be asked: ${why}`);
+    return {};
+  }
+}
+
+async function readLocal(file: string, what: string, log: RefererLog): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    log.write(LEVEL.warning, `${what} cannot be read from ${file}: ${why}`);
+    return undefined;
+  }
+}

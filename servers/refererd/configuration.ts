@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
+import { parseRefererConf, type RefererConfig } from '../../protocols/config/index.js';
+import type { ConfigError } from '../../protocols/errors.js';
+import { StorageError } from '../../protocols/errors.js';
+
+/** How the program was started, as far as its configuration depends on it. */
+export interface ConfigurationPlace {
+  /** Absolute: the program changes its directory (R-54). */
+  readonly file: string;
+  /** R-67: the default of `progname`. */
+  readonly progname: string;
+  /** R-56: the root has been changed, so `rootdir` is `/`. */
+  readonly chrooted: boolean;
+}
+
+/**
+ * Reads the configuration file. A relative `rootdir` is below the directory that the program was started in.
+ *
+ * @param startedIn that directory
+ * @throws StorageError when the file cannot be read; ConfigError when a value cannot be used
+ */
+export async function readConfiguration(
+  place: ConfigurationPlace,
+  startedIn: string,
+): Promise<{ readonly config: RefererConfig; readonly warnings: readonly ConfigError[] }> {
+  const { file, progname, chrooted } = place;
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StorageError(`${file} cannot be read: ${why}`, { cause });
+  }
+  if (chrooted) return parseRefererConf(text, file, { progname, rootdir: '/' });
+  const read = parseRefererConf(text, file, { progname });
+  if (isAbsolute(read.config.rootdir)) return read;
+  return parseRefererConf(text, file, { progname, rootdir: resolve(startedIn, read.config.rootdir) });
+}

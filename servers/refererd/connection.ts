@@ -1,0 +1,293 @@
+import type { Socket } from 'node:net';
+import { CODES, chooseProtocol, ReplyWriter, SstpServerSession } from '../../protocols/sstp/index.js';
+import { plainAddress } from '../host/index.js';
+import { ExchangeLog } from './exchange-log.js';
+import { LEVEL } from './log.js';
+import type { ConnectionContext } from './service.js';
+
+/** Replies are collected up to so many bytes, or one reply more, before they are written. */
+const WRITE_BYTES = 128 * 1024;
+/** After so many bytes in one turn the other connections come first. */
+const TURN_BYTES = 1024 * 1024;
+/** How long, and for how many bytes, we go on reading behind our last reply: a close over unread input would destroy it. */
+const LINGER_MS = 2000;
+const LINGER_BYTES = 1 << 20;
+
+type Phase = 'choosing' | 'sstp' | 'handed-over' | 'lingering';
+
+/**
+ * One connection of a references server: first octets choose the protocol (S-47), SSTP is served here, HTTP elsewhere. All
+ * requests that have arrived are answered into one buffer, which is written at once; while the peer does not take it,
+ * nothing is read (S-39). A peer that does nothing costs a socket, a session and a timer.
+ */
+export class RefererConnection {
+  readonly address: string;
+  readonly #socket: Socket;
+  readonly #context: ConnectionContext;
+  readonly #exchange: ExchangeLog | undefined;
+  #phase: Phase = 'choosing';
+  /** Octets that came before the protocol was chosen, or before the peer was let in. */
+  #first: Buffer | undefined;
+  #session: SstpServerSession | undefined;
+  #sending = false;
+  /** The other connections come first; callbacks of writes that are over do not end that. */
+  #yielding = false;
+  #deciding = false;
+  #ended = false;
+  #stopping = false;
+  #answered = 0;
+  #lingered = 0;
+  #timer: NodeJS.Timeout;
+  #sendTimer: NodeJS.Timeout | undefined;
+
+  constructor(socket: Socket, context: ConnectionContext) {
+    this.#socket = socket;
+    this.#context = context;
+    this.address = plainAddress(socket.remoteAddress ?? '');
+    const { log } = context;
+    this.#exchange = log.writes(LEVEL.protocol) ? new ExchangeLog(log, this.address) : undefined;
+    // S-45: from accepting the connection to the end of the request.
+    this.#timer = setTimeout(this.#readTimeout, context.settings.readTimeoutMs);
+    socket.on('data', this.#onData);
+    socket.on('end', this.#onEnd);
+    socket.on('error', this.#onError);
+    socket.on('close', this.#onClose);
+  }
+
+  /** No further request is taken but those that have begun; a connection that has asked nothing yet may ask once (R-60). */
+  stop(): void {
+    this.#stopping = true;
+    // What the system has received already is read first.
+    setImmediate(() => setImmediate(() => this.#closeIfIdle()));
+  }
+
+  /** Drops the connection. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    const { counts } = this.#context.statistics;
+    counts.bytes_in += chunk.length;
+    if (this.#phase === 'lingering') {
+      this.#lingered += chunk.length;
+      if (this.#lingered > LINGER_BYTES) this.#socket.destroy();
+      return;
+    }
+    this.#exchange?.received(chunk);
+    if (this.#session !== undefined) {
+      this.#session.push(chunk);
+      this.#pump();
+      return;
+    }
+    this.#first = this.#first === undefined ? chunk : Buffer.concat([this.#first, chunk]);
+    if (!this.#deciding) this.#choose();
+  };
+
+  readonly #onEnd = (): void => {
+    this.#ended = true;
+    if (this.#deciding || this.#phase === 'handed-over') return;
+    if (this.#phase === 'lingering' || (this.#session === undefined && this.#first === undefined)) {
+      this.#socket.end();
+      return;
+    }
+    // S-47: what stays undecided to its end is neither protocol.
+    if (this.#session === undefined) {
+      this.#refuse(CODES.badRequest.number);
+      return;
+    }
+    this.#session.end();
+    this.#pump();
+  };
+
+  readonly #onError = (error: Error): void => {
+    this.#context.log.write(LEVEL.connection, `${this.address}: ${error.message}`);
+  };
+
+  readonly #onClose = (): void => {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#sendTimer);
+    this.#context.closed(this);
+  };
+
+  /** S-47, S-48; S-44: whether the peer is let in is asked as soon as its protocol is known. */
+  #choose(): void {
+    const choice = chooseProtocol(this.#first ?? Buffer.alloc(0));
+    if (choice === 'undecided') return;
+    if (choice === 'neither') {
+      this.#refuse(CODES.badRequest.number);
+      return;
+    }
+    const decided = this.#context.allowed.decide(this.address);
+    if (typeof decided === 'boolean') {
+      this.#begin(choice, decided);
+      return;
+    }
+    this.#deciding = true;
+    this.#socket.pause();
+    void decided.then((allowed) => {
+      this.#deciding = false;
+      if (this.#socket.destroyed) return;
+      this.#socket.resume();
+      this.#begin(choice, allowed);
+    });
+  }
+
+  #begin(choice: 'sstp' | 'http', allowed: boolean): void {
+    if (!allowed) {
+      this.#context.statistics.counts.forbidden += 1;
+      this.#context.log.write(LEVEL.warning, `${this.address} is not allowed`);
+    }
+    const first = this.#first ?? Buffer.alloc(0);
+    if (choice === 'http') {
+      this.#handOver(first, allowed);
+      return;
+    }
+    // R-46: HTTP says so itself.
+    if (!allowed) {
+      this.#refuse(CODES.forbidden.number);
+      return;
+    }
+    this.#phase = 'sstp';
+    this.#first = undefined;
+    this.#session = new SstpServerSession({}, this.#context.buffers);
+    this.#session.push(first);
+    if (this.#ended) this.#session.end();
+    this.#pump();
+  }
+
+  #handOver(first: Buffer, allowed: boolean): void {
+    this.#phase = 'handed-over';
+    this.#first = undefined;
+    const socket = this.#socket;
+    socket.off('data', this.#onData);
+    socket.off('end', this.#onEnd);
+    socket.pause();
+    socket.unshift(first);
+    const { counts } = this.#context.statistics;
+    const received = socket.bytesRead;
+    socket.once('close', () => {
+      counts.bytes_in += socket.bytesRead - received;
+      counts.bytes_out += socket.bytesWritten;
+    });
+    const requested = (): void => {
+      clearTimeout(this.#timer);
+      this.#sendTimer ??= setTimeout(this.#sendTimeout, this.#context.settings.sendTimeoutMs);
+    };
+    this.#context.serveHttp(socket, { address: this.address, allowed, requested });
+  }
+
+  /** Answers what has arrived, as far as the peer takes the answers. */
+  #pump(): void {
+    const session = this.#session;
+    if (session === undefined || this.#sending || this.#phase !== 'sstp') return;
+    const { replies } = session;
+    let written = 0;
+    for (;;) {
+      let request = session.next();
+      while (request !== undefined) {
+        this.#context.answer(request, replies, this.address);
+        this.#answered += 1;
+        if (replies.length >= WRITE_BYTES) break;
+        request = session.next();
+      }
+      if (replies.length === 0) break;
+      const bytes = replies.take();
+      written += bytes.length;
+      if (!this.#write(bytes)) return;
+      this.#context.buffers.giveBack(bytes);
+      if (request === undefined) break;
+      if (written >= TURN_BYTES) {
+        this.#yield();
+        return;
+      }
+    }
+    if (session.closing) {
+      this.#finish();
+      return;
+    }
+    if (this.#stopping) this.#closeIfIdle();
+  }
+
+  /** @returns whether the system has taken all of it */
+  #write(bytes: Uint8Array): boolean {
+    const socket = this.#socket;
+    this.#exchange?.sent(bytes);
+    this.#context.statistics.counts.bytes_out += bytes.length;
+    socket.write(bytes, this.#onWritten);
+    if (socket.writableLength === 0) {
+      // S-45: from the last octet of the reply.
+      this.#timer.refresh();
+      return true;
+    }
+    this.#sending = true;
+    clearTimeout(this.#timer);
+    socket.pause();
+    this.#sendTimer = setTimeout(this.#sendTimeout, this.#context.settings.sendTimeoutMs);
+    return false;
+  }
+
+  readonly #onWritten = (): void => {
+    if (!this.#sending || this.#yielding || this.#socket.writableLength > 0 || this.#socket.destroyed) return;
+    clearTimeout(this.#sendTimer);
+    this.#goOn();
+  };
+
+  /** The replies go on in the next turn; meanwhile nothing is read. */
+  #yield(): void {
+    this.#sending = true;
+    this.#yielding = true;
+    this.#socket.pause();
+    setImmediate(() => {
+      this.#yielding = false;
+      if (!this.#socket.destroyed) this.#goOn();
+    });
+  }
+
+  #goOn(): void {
+    this.#sending = false;
+    if (this.#phase === 'lingering') return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#readTimeout, this.#context.settings.readTimeoutMs);
+    this.#socket.resume();
+    this.#pump();
+  }
+
+  /** An answer before any request was read. */
+  #refuse(code: number): void {
+    if (code === CODES.badRequest.number) this.#context.statistics.counts.bad_request += 1;
+    const replies = new ReplyWriter();
+    replies.error(code);
+    this.#write(replies.take());
+    this.#finish();
+  }
+
+  /** Sends what is buffered, then closes; what still comes in is thrown away for a while. */
+  #finish(): void {
+    this.#phase = 'lingering';
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    socket.end();
+    socket.resume();
+    if (!this.#ended) this.#timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  }
+
+  /** R-60: a peer that has been answered and says nothing new is not waited for. */
+  #closeIfIdle(): void {
+    if (this.#socket.destroyed) return;
+    const idle = this.#session?.idle === true && !this.#sending && this.#answered > 0;
+    if (idle && this.#phase === 'sstp') this.#finish();
+  }
+
+  readonly #readTimeout = (): void => {
+    this.#context.statistics.counts.timeouts_read += 1;
+    this.#context.log.write(LEVEL.connection, `${this.address}: no request in time`);
+    this.#socket.destroy();
+  };
+
+  readonly #sendTimeout = (): void => {
+    this.#context.statistics.counts.timeouts_send += 1;
+    this.#context.log.write(LEVEL.connection, `${this.address}: it takes no reply`);
+    this.#socket.destroy();
+  };
+}

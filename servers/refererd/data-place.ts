@@ -1,0 +1,75 @@
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { RefererConfig } from '../../protocols/config/index.js';
+import { StorageError } from '../../protocols/errors.js';
+import { loadReferences, referencesDirectory } from '../../storage/references/index.js';
+import { LEVEL, type RefererLog } from './log.js';
+
+/** The parameters that say where the databases are. */
+export type DatabaseNames = Pick<RefererConfig, 'refdb' | 'urldb' | 'hubsdb'>;
+
+/** Where the links are. */
+export interface PreparedData {
+  /** The data directory. */
+  readonly directory: string;
+  /** What was made by loading, and is to be the user's who loads again (R-55). */
+  readonly written: readonly string[];
+}
+
+/**
+ * The data directory that the names of the original mean (R-8, R-14): `refdb` itself when it is one, else the directory in
+ * which it is named; `refdb = base/refs.db` is served from the links published in `base`.
+ *
+ * Where `refdb` is a file, newer than what is published there, it is loaded first: a dump (R-19) or pairs, with the documents of
+ * `urldb` (JSON lines), and checked against `hubsdb` if that is a file. So databases that were copied here (R-5) are in force
+ * after a start, a `/reload` or SIGHUP. `srvdb` is not needed: the documents' URLs name their servers.
+ *
+ * @throws StorageError when nothing is published there and there is nothing to load
+ */
+export async function prepareData(
+  names: DatabaseNames,
+  log: RefererLog,
+  signal?: AbortSignal,
+): Promise<PreparedData> {
+  const { refdb } = names;
+  if ((await publishedAt(refdb)) !== undefined) return { directory: refdb, written: [] };
+  const directory = dirname(refdb);
+  const published = await publishedAt(directory);
+  const dump = await fileTime(refdb);
+  if (dump !== undefined && dump > (published ?? Number.NEGATIVE_INFINITY)) {
+    await load(names, directory, log, signal);
+    const published = referencesDirectory(directory);
+    const inside = await readdir(published);
+    return { directory, written: [published, ...inside.map((name) => join(published, name))] };
+  }
+  if (published === undefined) {
+    throw new StorageError(
+      `refdb: there is neither a dump ${refdb} nor are links published in ${directory} (\`harvest links load --data ${directory}\`)`,
+    );
+  }
+  return { directory, written: [] };
+}
+
+async function load(
+  { refdb, urldb, hubsdb }: DatabaseNames,
+  data: string,
+  log: RefererLog,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const documents = (await fileTime(urldb)) === undefined ? undefined : urldb;
+  const hubs = (await fileTime(hubsdb)) === undefined ? undefined : hubsdb;
+  if (documents === undefined) log.write(LEVEL.warning, `there is no ${urldb}: no URL is known`);
+  log.write(LEVEL.notice, `loading ${[refdb, documents, hubs].filter(Boolean).join(', ')}`);
+  await loadReferences({ data, refs: refdb, documents, hubs, ...(signal === undefined ? {} : { signal }) });
+}
+
+/** When the newest generation was published, milliseconds since 1970. */
+async function publishedAt(directory: string): Promise<number | undefined> {
+  return fileTime(join(referencesDirectory(directory), 'CURRENT'));
+}
+
+/** When a file was changed; `undefined` when there is no such file. */
+async function fileTime(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true ? found.mtimeMs : undefined;
+}

@@ -1,0 +1,61 @@
+import { stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { RefererConfig } from '../../protocols/config/index.js';
+import { sendMail } from './smtp.js';
+
+/** What ended a server process. */
+export interface Fault {
+  readonly signal: NodeJS.Signals;
+  readonly pid: number;
+  readonly startedAt: Date;
+  readonly at: Date;
+}
+
+/** Who takes the mail. */
+export interface MailRelay {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * R-57, R-61: tells the maintainer of a fault by mail, unless there is none, or `sendmessages` is 0.
+ *
+ * @returns whether a message was delivered
+ * @throws ConnectionError, PeerError when it could not be
+ */
+export async function reportFault(config: RefererConfig, fault: Fault, relay: MailRelay): Promise<boolean> {
+  const { maintainer, sendmessages, progname, referername } = config;
+  if (maintainer === undefined || sendmessages === 0) return false;
+  const core = await coreFile(config.rootdir, fault);
+  await sendMail({
+    ...relay,
+    clientName: hostname(),
+    from: `${progname.replace(/[^\w.-]/g, '-')}@${/^[\d.]+$|:/.test(referername) ? `[${referername}]` : referername}`,
+    to: maintainer,
+    subject: `${progname}: ${fault.signal} on ${referername}`,
+    body: [
+      `program: ${progname}`,
+      `version: ${config.version}`,
+      `server: ${referername}`,
+      `pid: ${fault.pid}`,
+      `signal: ${fault.signal}`,
+      `time: ${fault.at.toISOString().slice(0, 19)}Z`,
+      `core: ${core ?? 'not found'}`,
+      '',
+    ].join('\n'),
+    date: fault.at,
+    timeoutMs: config.connectimeout * 1000,
+  });
+  return true;
+}
+
+/** A core file in the home directory that is not older than the process; where the system puts it elsewhere it is not known. */
+async function coreFile(directory: string, { pid, startedAt }: Fault): Promise<string | undefined> {
+  for (const name of [`core.${pid}`, 'core']) {
+    const path = join(directory, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined && found.mtimeMs >= startedAt.getTime()) return path;
+  }
+  return undefined;
+}

@@ -1,0 +1,105 @@
+/**
+ * R-36: the shell patterns of allowed hosts: `*` any text, also across dots, `?` one character, `[...]` and `[!...]` one
+ * character of a set; no escapes. Matching takes time linear in the text for each `*`, whatever the pattern.
+ */
+export class HostPattern {
+  readonly #steps: readonly Step[];
+  /** A pattern without letters cannot match a name that has one, except through `*`, `?` and sets. */
+  readonly hasLetter: boolean;
+
+  constructor(readonly pattern: string) {
+    const plain = pattern.toLowerCase();
+    this.#steps = stepsOf(plain);
+    this.hasLetter = /[a-z]/.test(plain);
+  }
+
+  /** @param text an address or a name, in lower case */
+  matches(text: string): boolean {
+    const steps = this.#steps;
+    let at = 0;
+    let step = 0;
+    // Where to go on when what follows the last star did not fit: one character further.
+    let starStep = -1;
+    let starAt = 0;
+    while (at < text.length) {
+      const wanted = steps[step];
+      if (wanted === '*') {
+        starStep = step++;
+        starAt = at;
+      } else if (wanted !== undefined && fits(wanted, text[at] ?? '')) {
+        step += 1;
+        at += 1;
+      } else if (starStep >= 0) {
+        step = starStep + 1;
+        at = ++starAt;
+      } else {
+        return false;
+      }
+    }
+    while (steps[step] === '*') step += 1;
+    return step === steps.length;
+  }
+}
+
+/** A star, or what one character must be. */
+type Step = '*' | '?' | { readonly character: string } | CharacterSet;
+
+interface CharacterSet {
+  readonly inverted: boolean;
+  readonly ranges: readonly (readonly [from: string, to: string])[];
+}
+
+function fits(step: Exclude<Step, '*'>, character: string): boolean {
+  if (step === '?') return true;
+  if ('character' in step) return step.character === character;
+  return step.inverted !== step.ranges.some(([from, to]) => from <= character && character <= to);
+}
+
+function stepsOf(pattern: string): Step[] {
+  const steps: Step[] = [];
+  for (let i = 0; i < pattern.length; i++) {
+    const character = pattern[i] ?? '';
+    const set = character === '[' ? setAt(pattern, i) : undefined;
+    if (set !== undefined) {
+      steps.push(set.set);
+      i = set.end;
+    } else if (character === '*') {
+      // Two stars say no more than one.
+      if (steps.at(-1) !== '*') steps.push('*');
+    } else {
+      steps.push(character === '?' ? '?' : { character });
+    }
+  }
+  return steps;
+}
+
+/** The set that begins with the `[` at `begin`; a `]` right behind it is a member; a `[` that nothing closes is a character. */
+function setAt(
+  pattern: string,
+  begin: number,
+): { readonly set: CharacterSet; readonly end: number } | undefined {
+  const inverted = pattern[begin + 1] === '!';
+  const first = begin + (inverted ? 2 : 1);
+  const end = pattern.indexOf(']', first + 1);
+  if (end < 0) return undefined;
+  const ranges: (readonly [string, string])[] = [];
+  for (let i = first; i < end; i++) {
+    const from = pattern[i] ?? '';
+    if (pattern[i + 1] === '-' && i + 2 < end) {
+      ranges.push([from, pattern[i + 2] ?? '']);
+      i += 2;
+    } else {
+      ranges.push([from, from]);
+    }
+  }
+  return { set: { inverted, ranges }, end };
+}
+
+/** R-36: the patterns of a file or of the dispatcher's list, one a line. */
+export function parseHostPatterns(text: string): HostPattern[] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/#.*$/s, '').trim().replace(/\.$/, ''))
+    .filter((pattern) => pattern !== '')
+    .map((pattern) => new HostPattern(pattern));
+}

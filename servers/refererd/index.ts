@@ -1,0 +1,17 @@
+export { AllowedHosts, type AllowedHostsOptions } from './allowed-hosts.js';
+export { MAX_RESULTS } from './answers.js';
+export { loadCommonLists } from './common-lists.js';
+export type { ConfigurationPlace } from './configuration.js';
+export { type DatabaseNames, prepareData } from './data-place.js';
+export { type Fault, type MailRelay, reportFault } from './fault-report.js';
+export { HostPattern, parseHostPatterns } from './host-patterns.js';
+export { FileLog, type FileLogOptions, LEVEL, logTo, type RefererLog } from './log.js';
+export { type RefererProcessOptions, runRefererProcess } from './process.js';
+export { ProcessSignals, type SignalHandlers } from './process-signals.js';
+export { RefererServer, type RefererServerOptions } from './server.js';
+export { type CommonLists, NO_LISTS, RefererService, type RefererSettings } from './service.js';
+export { type Mail, sendMail } from './smtp.js';
+export { type RunningRefererd, type StartRefererdOptions, startRefererd } from './start.js';
+export { type Counter, type ListSource, Statistics } from './statistics.js';
+export { type SupervisorOptions, superviseRefererd } from './supervisor.js';
+export { checkUserName, UserBase, userLine, withUser } from './user-base.js';

@@ -1,0 +1,253 @@
+import { promises as dns } from 'node:dns';
+import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
+import { type RefererConfig, rereadRefererConf } from '../../protocols/config/index.js';
+import { ConnectionError } from '../../protocols/errors.js';
+import { loadCommonLists } from './common-lists.js';
+import { type ConfigurationPlace, readConfiguration } from './configuration.js';
+import { prepareData } from './data-place.js';
+import { FileLog, LEVEL } from './log.js';
+import { affordableClients } from './open-files.js';
+import { removePidFile, writePidFile } from './pid-file.js';
+import { dropPrivileges } from './privileges.js';
+import { ProcessSignals } from './process-signals.js';
+import { rankOrder } from './rank-order.js';
+import { RefererServer } from './server.js';
+import { NO_LISTS, RefererService, type RefererSettings } from './service.js';
+import { openReferences } from './start.js';
+import { Syslog } from './syslog.js';
+
+export interface RefererProcessOptions extends ConfigurationPlace {
+  /** R-28 */
+  readonly rankOrder: boolean;
+  /** R-68 `LOG_DAYTIME`. */
+  readonly daytime: boolean;
+  /** R-68 `USE_SYSLOG`. */
+  readonly syslog: boolean;
+  /** Told once requests are served. */
+  readonly onReady: (address: { readonly host: string; readonly port: number }) => void;
+}
+
+/**
+ * The server process of a references server, from its start to its end by a signal (R-54, R-58 to R-60).
+ *
+ * @returns 0 when a signal has ended it, 1 when it could not start: why is in the log, or on standard error
+ */
+export async function runRefererProcess(options: RefererProcessOptions): Promise<0 | 1> {
+  using signals = new ProcessSignals();
+  // The parent process keeps its signals back until now (R-70). One that is gone has none.
+  process.send?.('listening', undefined, undefined, () => {});
+  using syslog = options.syslog ? new Syslog() : undefined;
+  let log = new FileLog({ file: undefined, progname: options.progname, debuglevel: LEVEL.critical });
+  try {
+    const startedIn = process.cwd();
+    const { config, warnings } = await readConfiguration(options, startedIn);
+    const { logfile: file, progname, debuglevel } = config;
+    log = new FileLog({
+      file,
+      progname,
+      debuglevel,
+      daytime: options.daytime,
+      ...(syslog === undefined ? {} : { syslog: (level: number, line: string) => syslog.write(level, line) }),
+    });
+    for (const warning of warnings) log.write(LEVEL.warning, warning.message);
+    await new RefererProcess(options, config, startedIn, log, signals).run();
+    return 0;
+  } catch (error) {
+    if (signals.stop.aborted) {
+      log.write(LEVEL.notice, 'stopped before it served');
+      return 0;
+    }
+    const why = `cannot start: ${error instanceof Error ? error.message : String(error)}`;
+    log.write(LEVEL.critical, why);
+    // Who started it looks here first.
+    if (log.inFile) process.stderr.write(`${options.progname}: ${why}\n`);
+    return 1;
+  } finally {
+    log[Symbol.dispose]();
+  }
+}
+
+class RefererProcess {
+  #data = '';
+
+  constructor(
+    private readonly options: RefererProcessOptions,
+    private config: RefererConfig,
+    private readonly startedIn: string,
+    private readonly log: FileLog,
+    private readonly signals: ProcessSignals,
+  ) {}
+
+  /** R-54, in its order. */
+  async run(): Promise<void> {
+    const { log, options, signals } = this;
+    abortOnException(log);
+    process.chdir(this.config.rootdir);
+    const { directory, written } = await prepareData(this.config, log, signals.stop);
+    this.#data = directory;
+    const references = await openReferences(this.#data, log);
+    const service: RefererService = new RefererService({
+      settings: await this.#settings(),
+      lists: NO_LISTS,
+      references,
+      log,
+      reload: () => this.#reload(service),
+      ...(options.rankOrder ? { pager: rankOrder() } : {}),
+    });
+    try {
+      const addresses = await addressesOf(this.config.referername);
+      await using server = await RefererServer.listen({
+        service,
+        addresses,
+        port: this.config.refererport,
+      });
+      writePidFile(this.config.pidfile, process.pid);
+      await this.#serve(service, server, written);
+    } finally {
+      removePidFile(this.config.pidfile, process.pid);
+      await service.references.close();
+    }
+    log.write(LEVEL.notice, 'stopped');
+  }
+
+  async #serve(service: RefererService, server: RefererServer, written: readonly string[]): Promise<void> {
+    const { log, options } = this;
+    const { stop } = this.signals;
+    this.#dropPrivileges(written);
+    const over = this.#untilOver(service, server);
+    try {
+      service.lists = await loadCommonLists(this.config, log, stop);
+    } catch (error) {
+      if (!stop.aborted) throw error;
+    }
+    if (!stop.aborted) {
+      server.open();
+      log.write(LEVEL.notice, `serving on ${server.addresses.join(', ')}, port ${server.port}`);
+      options.onReady({ host: server.addresses[0] ?? '', port: server.port });
+    }
+    await over;
+  }
+
+  /** R-55. What was made for the log and the process number is then the user's, who has to replace it (R-58, R-60). */
+  #dropPrivileges(written: readonly string[]): void {
+    const { log, options } = this;
+    const { user, group, logfile, pidfile } = this.config;
+    const files = [logfile, pidfile, ...log.directoriesMade, ...written];
+    if (options.chrooted || !dropPrivileges(user, group, files)) return;
+    log.write(LEVEL.notice, `running as user ${user}, group ${group}`);
+    const directory = dirname(logfile);
+    if (!isWritable(directory)) {
+      log.write(LEVEL.warning, `${directory} is not ${user}'s to write: SIGHUP cannot begin the log anew`);
+    }
+  }
+
+  async #untilOver(service: RefererService, server: RefererServer): Promise<void> {
+    const { log, signals } = this;
+    await new Promise<void>((resolve) => {
+      signals.handle({
+        onHangup: () => {
+          log.rotate();
+          log.write(LEVEL.notice, 'SIGHUP: the log is begun anew, the configuration is read again');
+          service.reload().catch(() => {});
+        },
+        onFinish: () => {
+          log.write(LEVEL.notice, `SIGUSR1: finishing, ${server.clients} clients`);
+          void server.stop().then(resolve);
+        },
+        onStop: (signal) => {
+          log.write(LEVEL.notice, `${signal}: stopping`);
+          void server.close().then(resolve);
+        },
+      });
+    });
+  }
+
+  /** R-49. */
+  async #reload(service: RefererService): Promise<void> {
+    const { log } = this;
+    try {
+      const { config: read, warnings } = await readConfiguration(this.options, this.startedIn);
+      for (const warning of warnings) log.write(LEVEL.warning, warning.message);
+      const { config, waiting } = rereadRefererConf(this.config, read);
+      const { stop } = this.signals;
+      const { directory: data } = await prepareData(config, log, stop);
+      // What may fail comes first: the new values are in force all together, or not at all.
+      const old = this.config;
+      if (config.pidfile !== old.pidfile) writePidFile(config.pidfile, process.pid);
+      try {
+        if (data !== this.#data) await this.#changeData(service, data);
+      } catch (error) {
+        if (config.pidfile !== old.pidfile) removePidFile(config.pidfile, process.pid);
+        throw error;
+      }
+      this.config = config;
+      log.moveTo(config.logfile);
+      log.progname = config.progname;
+      log.debuglevel = config.debuglevel;
+      for (const name of waiting) log.write(LEVEL.notice, `${name} takes effect at the next start`);
+      if (config.pidfile !== old.pidfile) removePidFile(old.pidfile, process.pid);
+      service.settings = await this.#settings();
+      service.lists = await loadCommonLists(config, log, stop);
+      log.write(LEVEL.notice, 'the configuration was read again');
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      log.write(LEVEL.error, `the old configuration stays: ${why}`);
+      throw error;
+    }
+  }
+
+  async #changeData(service: RefererService, data: string): Promise<void> {
+    const old = service.references;
+    const opened = await openReferences(data, this.log);
+    // R-60: who stops closes what is served; nobody would close these.
+    if (this.signals.stop.aborted) {
+      await opened.close();
+      this.signals.stop.throwIfAborted();
+    }
+    service.references = opened;
+    this.#data = data;
+    await old.close();
+  }
+
+  async #settings(): Promise<RefererSettings> {
+    const { progname: program, version, maxclients, readtimeout, sendtimeout } = this.config;
+    const maxClients = await affordableClients(maxclients);
+    if (maxClients < maxclients) {
+      this.log.write(
+        LEVEL.warning,
+        `maxclients is lowered to ${maxClients}: the system allows no more files`,
+      );
+    }
+    const [readTimeoutMs, sendTimeoutMs] = [readtimeout * 1000, sendtimeout * 1000];
+    return { program, version, maxClients, readTimeoutMs, sendTimeoutMs };
+  }
+}
+
+/** R-72: the parent reports the end like a fault. */
+function abortOnException(log: FileLog): void {
+  process.on('uncaughtException', (error) => {
+    log.write(LEVEL.critical, `uncaught: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
+    log.flush();
+    process.abort();
+  });
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** R-53: where the name is. */
+async function addressesOf(name: string): Promise<string[]> {
+  try {
+    const found = await dns.lookup(name, { all: true });
+    return [...new Set(found.map(({ address }) => address))];
+  } catch (cause) {
+    throw new ConnectionError(`referername: ${name} has no address`, { cause });
+  }
+}

@@ -1,0 +1,170 @@
+import type { Socket } from 'node:net';
+import {
+  CODES,
+  type ReplyBuffers,
+  type ReplyWriter,
+  type ServerRequest,
+} from '../../protocols/sstp/index.js';
+import type { CurrentReferences } from '../../storage/references/index.js';
+import { AllowedHosts } from './allowed-hosts.js';
+import { answerDescription, answerLinks, counterOf, type Pager } from './answers.js';
+import type { RefererConnection } from './connection.js';
+import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
+import { type ListSource, Statistics } from './statistics.js';
+import { UserBase } from './user-base.js';
+
+/** What a configuration decides and a reload may change; times in milliseconds. */
+export interface RefererSettings {
+  readonly program: string;
+  readonly version: string;
+  /** R-64: connections at once. */
+  readonly maxClients: number;
+  /** S-45 */
+  readonly readTimeoutMs: number;
+  readonly sendTimeoutMs: number;
+}
+
+/** Who may talk to the server, and who may ask for statistics (R-35, R-37), and where that is known from (R-47). */
+export interface CommonLists {
+  readonly allowed: AllowedHosts;
+  readonly allowSource: ListSource;
+  readonly users: UserBase;
+  readonly pwSource: ListSource;
+}
+
+/** What the HTTP side is told of a connection that it takes over. */
+export interface HttpClient {
+  readonly address: string;
+  readonly allowed: boolean;
+  /** To be called when the request is there: the read timeout ends, the send timeout begins (S-45). */
+  readonly requested: () => void;
+}
+
+/** What a connection needs of its server. */
+export interface ConnectionContext {
+  readonly settings: RefererSettings;
+  readonly statistics: Statistics;
+  readonly log: RefererLog;
+  readonly allowed: AllowedHosts;
+  /** Memory for replies; the connections write one after the other. */
+  readonly buffers: ReplyBuffers;
+  /** Answers one request into the buffer. Never throws. */
+  answer(request: ServerRequest, replies: ReplyWriter, address: string): void;
+  serveHttp(socket: Socket, client: HttpClient): void;
+  closed(connection: RefererConnection): void;
+}
+
+export interface RefererServiceOptions {
+  readonly settings: RefererSettings;
+  readonly lists: CommonLists;
+  readonly references: CurrentReferences;
+  readonly log: RefererLog;
+  /** R-28: default is the natural order. */
+  readonly pager?: Pager;
+  /** R-49: reads the configuration and the lists anew; throws when the old ones stay. */
+  readonly reload: () => Promise<void>;
+}
+
+/** Nobody may connect, nobody may ask for statistics: what there is before lists are. */
+export const NO_LISTS: CommonLists = {
+  allowed: new AllowedHosts(undefined),
+  allowSource: 'none',
+  users: UserBase.empty,
+  pwSource: 'none',
+};
+
+/** The state that all connections of a references server share, and its answers. */
+export class RefererService {
+  settings: RefererSettings;
+  lists: CommonLists;
+  /** Connections open now. */
+  clients = 0;
+  /** What is published now, and what will be. */
+  references: CurrentReferences;
+  readonly statistics = new Statistics();
+  readonly log: RefererLog;
+  readonly #pager: Pager | undefined;
+  readonly #reload: () => Promise<void>;
+  #reloading: Promise<void> | undefined;
+
+  constructor(options: RefererServiceOptions) {
+    this.settings = options.settings;
+    this.lists = options.lists;
+    this.references = options.references;
+    this.log = options.log;
+    this.#pager = options.pager;
+    this.#reload = options.reload;
+  }
+
+  answer(request: ServerRequest, replies: ReplyWriter, address: string): void {
+    const { counts } = this.statistics;
+    counts.requests_total += 1;
+    const before = replies.length;
+    try {
+      switch (request.kind) {
+        case 'malformed':
+          if (request.code === CODES.badRequest.number) counts.bad_request += 1;
+          else counts.version_not_supported += 1;
+          break;
+        case 'unserved':
+          counts.not_implemented += 1;
+          break;
+        case 'url-by-name':
+          counts.REQ_GET_URL_BYNAME += 1;
+          if (!answerDescription(this.references.current, request, replies)) counts.not_found += 1;
+          break;
+        default:
+          counts[counterOf(request.kind)] += 1;
+          if (!answerLinks(this.references.current, request, replies, this.#pager)) counts.not_found += 1;
+      }
+    } catch (error) {
+      counts.internal_errors += 1;
+      this.log.write(LEVEL.error, `${address}: ${error instanceof Error ? error.message : String(error)}`);
+      if (replies.length === before) replies.error(CODES.internalError.number);
+    }
+    if (this.log.writes(LEVEL.request)) this.log.write(LEVEL.request, `${address} ${described(request)}`);
+  }
+
+  /** R-49: the same for `/reload` and SIGHUP; several at a time are one. */
+  reload(): Promise<void> {
+    this.#reloading ??= this.#reload()
+      .then(() => {
+        this.statistics.counts.reloads += 1;
+      })
+      .finally(() => {
+        this.#reloading = undefined;
+      });
+    return this.#reloading;
+  }
+
+  /** R-47. */
+  statisticsText(): string {
+    const { program, version, maxClients } = this.settings;
+    const { allowSource, pwSource } = this.lists;
+    return this.statistics.text({
+      program,
+      version,
+      clients: this.clients,
+      maxclients: maxClients,
+      allowSource,
+      pwSource,
+      generation: this.references.current?.generation,
+    });
+  }
+}
+
+/** One line of the log (R-66, level 50). */
+function described(request: ServerRequest): string {
+  switch (request.kind) {
+    case 'malformed':
+      return `${request.code}: ${withoutPasswords(request.error.message)}`;
+    case 'unserved':
+      return `${String(request.code).padStart(3, '0')} is not served`;
+    case 'url-by-name':
+      return `${CODES.urlByName.symbol} ${request.url}`;
+    default: {
+      const what = request.id === 0 ? request.name : request.id;
+      return `${counterOf(request.kind)} ${what} ${request.start}+${request.count ?? 'all'}`;
+    }
+  }
+}

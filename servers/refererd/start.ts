@@ -1,0 +1,140 @@
+import { readFile } from 'node:fs/promises';
+import { StorageError } from '../../protocols/errors.js';
+import { CurrentReferences } from '../../storage/references/index.js';
+import { AllowedHosts } from './allowed-hosts.js';
+import { LEVEL, type RefererLog } from './log.js';
+import { rankOrder } from './rank-order.js';
+import { RefererServer } from './server.js';
+import { type CommonLists, RefererService, type RefererSettings } from './service.js';
+import { UserBase } from './user-base.js';
+
+/** Version of the program in statistics and mail where no configuration gives one (9.2). */
+const VERSION = '1.0';
+
+export interface StartRefererdOptions {
+  /** Directory below which `references/` is published. */
+  readonly data: string;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 3324 (S-15); 0 takes a free one. */
+  readonly port?: number;
+  readonly log: RefererLog;
+  /** Patterns of the hosts that may connect (R-36); left out: all that reach the address. */
+  readonly allowFile?: string | undefined;
+  /** Users of the statistics (R-37); left out: nobody. */
+  readonly passwordFile?: string | undefined;
+  /** Connections at once, default 8192 (R-64). */
+  readonly maxClients?: number;
+  /** Milliseconds to receive a request, default 60 000 (S-45). */
+  readonly readTimeoutMs?: number;
+  /** Milliseconds to send a reply, default 60 000 (S-45). */
+  readonly sendTimeoutMs?: number;
+  /** R-28: highest PageRank first. Default false. */
+  readonly rankOrder?: boolean;
+  /** Bytes of links held in memory, default that of the store. */
+  readonly residentBytes?: number;
+}
+
+/** A references server that runs in this process. */
+export interface RunningRefererd extends AsyncDisposable {
+  readonly address: { readonly host: string; readonly port: number };
+  /** Of its page of links. */
+  readonly url: string;
+  readonly service: RefererService;
+  /** Reads the two files again (R-49). */
+  reload(): Promise<void>;
+  /** R-60: no new connections; resolves when what was asked is answered. {@link close} ends the waiting. */
+  stop(): Promise<void>;
+  /** Drops all connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a references server over a data directory, without a configuration file. What is published later is served as soon
+ * as it is there.
+ *
+ * @throws StorageError when the links are damaged or a file cannot be read; ConnectionError when the port cannot be had
+ */
+export async function startRefererd(options: StartRefererdOptions): Promise<RunningRefererd> {
+  const { data, host = '127.0.0.1', port = 3324, log } = options;
+  const references = await openReferences(data, log, options.residentBytes);
+  try {
+    const settings: RefererSettings = {
+      program: 'refererd',
+      version: VERSION,
+      maxClients: options.maxClients ?? 8192,
+      readTimeoutMs: options.readTimeoutMs ?? 60_000,
+      sendTimeoutMs: options.sendTimeoutMs ?? 60_000,
+    };
+    const service: RefererService = new RefererService({
+      settings,
+      lists: await readLists(options),
+      references,
+      log,
+      reload: async () => {
+        service.lists = await readLists(options);
+      },
+      ...(options.rankOrder === true ? { pager: rankOrder() } : {}),
+    });
+    const server = await RefererServer.listen({ service, addresses: [host], port });
+    server.open();
+    const close = async () => {
+      await server.close();
+      await references.close();
+    };
+    return {
+      address: { host, port: server.port },
+      url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}/`,
+      service,
+      reload: () => service.reload(),
+      stop: () => server.stop(),
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await references.close();
+    throw error;
+  }
+}
+
+/** The newest generation of a data directory, followed. */
+export async function openReferences(
+  data: string,
+  log: RefererLog,
+  residentBytes?: number,
+): Promise<CurrentReferences> {
+  const references = await CurrentReferences.open(data, {
+    ...(residentBytes === undefined ? {} : { residentBytes }),
+    onOpen: ({ generation, counts }) => {
+      const { documents, links } = counts;
+      log.write(LEVEL.notice, `serving generation ${generation}: ${documents} documents, ${links} links`);
+    },
+    onError: (error) => {
+      const why = error instanceof Error ? error.message : String(error);
+      log.write(LEVEL.error, `the new links cannot be opened, the old ones serve on: ${why}`);
+    },
+  });
+  if (references.current === undefined) log.write(LEVEL.warning, `no links were published in ${data} yet`);
+  return references;
+}
+
+async function readLists({
+  allowFile,
+  passwordFile,
+}: Pick<StartRefererdOptions, 'allowFile' | 'passwordFile'>): Promise<CommonLists> {
+  return {
+    allowed: allowFile === undefined ? AllowedHosts.everybody() : new AllowedHosts(await readList(allowFile)),
+    allowSource: allowFile === undefined ? 'all' : 'file',
+    users: passwordFile === undefined ? UserBase.empty : UserBase.parse(await readList(passwordFile)),
+    pwSource: passwordFile === undefined ? 'none' : 'file',
+  };
+}
+
+async function readList(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StorageError(`${file} cannot be read: ${why}`, { cause });
+  }
+}

@@ -1,0 +1,82 @@
+/** What is counted (R-47), in the order of the page; `/clean` sets all of it to 0 (R-48). */
+const NOTHING = {
+  requests_total: 0,
+  REQ_GET_REFERENCES: 0,
+  REQ_GET_REFERERS: 0,
+  REQ_GET_SITEREFERENCES: 0,
+  REQ_GET_SITEREFERERS: 0,
+  REQ_GET_URL_BYNAME: 0,
+  not_found: 0,
+  bad_request: 0,
+  forbidden: 0,
+  not_implemented: 0,
+  version_not_supported: 0,
+  internal_errors: 0,
+  timeouts_read: 0,
+  timeouts_send: 0,
+  refused_maxclients: 0,
+  http_requests: 0,
+  bytes_in: 0,
+  bytes_out: 0,
+  reloads: 0,
+};
+
+export type Counter = keyof typeof NOTHING;
+
+/** Where a common list came from. */
+export type ListSource = 'dispatcher' | 'file' | 'none' | 'all';
+
+/** What the page of statistics shows beside the counters. */
+export interface StatisticsSurroundings {
+  readonly program: string;
+  readonly version: string;
+  readonly clients: number;
+  readonly maxclients: number;
+  readonly allowSource: ListSource;
+  readonly pwSource: ListSource;
+  /** Number of the generation that is served; `undefined` when there is none. */
+  readonly generation: number | undefined;
+}
+
+/** Counters of a references server since its start or the last `/clean`. */
+export class Statistics {
+  readonly counts: Record<Counter, number> = { ...NOTHING };
+  readonly #now: () => number;
+  readonly #started: number;
+  #sinceClean: number;
+
+  /** @param now milliseconds since 1970 */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+    this.#started = now();
+    this.#sinceClean = this.#started;
+  }
+
+  /** R-48. */
+  clean(): void {
+    Object.assign(this.counts, NOTHING);
+    this.#sinceClean = this.#now();
+  }
+
+  /** R-47: `name: value` a line. Times are ISO 8601 in UTC, `uptime` seconds. */
+  text(around: StatisticsSurroundings): string {
+    const lines: readonly (readonly [string, string | number])[] = [
+      ['program', around.program],
+      ['version', around.version],
+      ['started', isoSeconds(this.#started)],
+      ['uptime', Math.floor((this.#now() - this.#started) / 1000)],
+      ['since_clean', isoSeconds(this.#sinceClean)],
+      ['clients', around.clients],
+      ['maxclients', around.maxclients],
+      ...Object.entries(this.counts),
+      ['allow_source', around.allowSource],
+      ['pw_source', around.pwSource],
+      ['generation', around.generation ?? 'none'],
+    ];
+    return lines.map(([name, value]) => `${name}: ${value}\n`).join('');
+  }
+}
+
+function isoSeconds(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { isAbsolute, join, relative } from 'node:path';
+import type { RefererConfig } from '../../protocols/config/index.js';
+import { StorageError } from '../../protocols/errors.js';
+import { type ConfigurationPlace, readConfiguration } from './configuration.js';
+import { type MailRelay, reportFault } from './fault-report.js';
+import { FileLog, LEVEL } from './log.js';
+import { removePidFile } from './pid-file.js';
+
+/** R-57 and R-72: ends that are faults. */
+const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGQUIT', 'SIGABRT']);
+/** SIGQUIT among them: Ctrl-\\ at a terminal reaches both processes, and somebody must be left to report it (R-57). */
+const PASSED_ON = ['SIGHUP', 'SIGTERM', 'SIGUSR1', 'SIGINT', 'SIGQUIT'] as const;
+
+export interface SupervisorOptions extends ConfigurationPlace {
+  /** Node and the program: what starts `refererd`. */
+  readonly program: readonly [interpreter: string, script: string];
+  /** The server process's words, without those that say where the configuration is. */
+  readonly words: readonly string[];
+  readonly relay: MailRelay;
+}
+
+/**
+ * R-71: the parent process. It starts the server process, passes signals on, and when that ends by a fault tells the
+ * maintainer; nothing is started again.
+ *
+ * @returns the exit status: the server's, or 128 and the number of the signal that ended it
+ */
+export async function superviseRefererd(options: SupervisorOptions): Promise<number> {
+  const waiting: NodeJS.Signals[] = [];
+  // R-70: until it listens, SIGUSR1 would open its debugger, and the others would end it.
+  let listening: ChildProcess | undefined;
+  const listeners = PASSED_ON.map((signal) => {
+    // A terminal's Ctrl-C reaches both processes; the server takes a second one for what it is.
+    const listener = () =>
+      listening === undefined ? void waiting.push(signal) : void listening.kill(signal);
+    process.on(signal, listener);
+    return [signal, listener] as const;
+  });
+  const log = new FileLog({ file: undefined, progname: options.progname, debuglevel: LEVEL.error });
+  try {
+    const startedIn = process.cwd();
+    const { config } = await readConfiguration(options, startedIn);
+    const command = config.chroot === 0 ? plainCommand(options) : chrootCommand(options, config);
+    const startedAt = new Date();
+    const child = spawn(command[0], command.slice(1), { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+    child.once('message', () => {
+      listening = child;
+      for (const signal of waiting.splice(0)) child.kill(signal);
+    });
+    const { code, signal } = await ended(child);
+    const pid = child.pid ?? 0;
+    const latest = await readConfiguration(options, startedIn).catch(() => ({ config }));
+    // The file may have been changed and not be in force: both names are tried.
+    for (const known of [config, latest.config]) removePidFile(pidFileOf(known), pid);
+    if (signal === null) return code ?? 1;
+    log.write(LEVEL.critical, `the server process ${pid} was ended by ${signal}`);
+    if (FAULTS.has(signal)) {
+      await reportFault(latest.config, { signal, pid, startedAt, at: new Date() }, options.relay).catch(
+        (error: Error) => log.write(LEVEL.error, `the maintainer could not be told: ${error.message}`),
+      );
+    }
+    return 128 + (constants.signals[signal] ?? 0);
+  } catch (error) {
+    log.write(LEVEL.critical, `cannot start: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  } finally {
+    for (const [signal, listener] of listeners) process.off(signal, listener);
+    log[Symbol.dispose]();
+  }
+}
+
+function plainCommand({ program, words, file }: SupervisorOptions): [string, ...string[]] {
+  const [interpreter, script] = program;
+  return [interpreter, ...process.execArgv, script, 'refererd', '--foreground', '-c', file, ...words];
+}
+
+/**
+ * R-73: through the system's chroot program, which also takes on user and group (R-55).
+ *
+ * @throws StorageError when the new root lacks what is needed; the parameter is never ignored
+ */
+function chrootCommand(
+  { program, words, file }: SupervisorOptions,
+  { rootdir, user, group }: RefererConfig,
+): [string, ...string[]] {
+  if (process.getuid?.() !== 0) throw new StorageError('chroot: only the superuser can change the root');
+  const [interpreter, script] = program;
+  for (const needed of [interpreter, script]) {
+    if (!existsSync(join(rootdir, needed))) throw new StorageError(`chroot: ${rootdir} lacks ${needed}`);
+  }
+  const inside = relative(rootdir, file);
+  if (inside.startsWith('..') || isAbsolute(inside)) {
+    throw new StorageError(`chroot: ${file} lies outside ${rootdir}, so it could not be read again`);
+  }
+  const options = ['--foreground', '--chrooted', '-c', `/${inside}`];
+  const who = `--userspec=${user}:${group}`;
+  return ['chroot', who, rootdir, interpreter, script, 'refererd', ...options, ...words];
+}
+
+/** Under a changed root, names begin there. */
+function pidFileOf({ chroot, pidfile, rootdir }: RefererConfig): string {
+  return chroot === 0 || pidfile.startsWith(`${rootdir}/`) ? pidfile : join(rootdir, pidfile);
+}
+
+function ended(
+  child: ChildProcess,
+): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (cause) => {
+      reject(new StorageError(`the server process cannot be started: ${cause.message}`, { cause }));
+    });
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+}

@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { LEVEL } from './log.js';
+
+/** Lines that may wait for the program; more are lost. */
+const MAX_WAITING_BYTES = 256 * 1024;
+
+/**
+ * R-68: a way to syslog, through the system's `logger`. Node has no Unix datagram sockets of its own. Where there is no such
+ * program, nothing is written there.
+ */
+export class Syslog implements Disposable {
+  readonly #logger: ChildProcess;
+  #usable = true;
+
+  /** @param program the log's name for the lines, and the words that start it */
+  constructor(command: readonly [string, ...string[]] = ['logger', '--prio-prefix']) {
+    this.#logger = spawn(command[0], command.slice(1), { stdio: ['pipe', 'ignore', 'ignore'] });
+    const lost = () => {
+      this.#usable = false;
+    };
+    this.#logger.on('error', lost);
+    this.#logger.stdin?.on('error', lost);
+    this.#logger.unref();
+  }
+
+  write(level: number, line: string): void {
+    const { stdin } = this.#logger;
+    if (!this.#usable || stdin === null || stdin.writableLength > MAX_WAITING_BYTES) return;
+    stdin.write(`<${priority(level)}>${line}\n`);
+  }
+
+  [Symbol.dispose](): void {
+    this.#logger.stdin?.end();
+  }
+}
+
+/** Facility daemon (3), and the severity of our levels (R-66). */
+function priority(level: number): number {
+  const severity =
+    level <= LEVEL.critical
+      ? 2
+      : level <= LEVEL.error
+        ? 3
+        : level <= LEVEL.warning
+          ? 4
+          : level <= LEVEL.notice
+            ? 5
+            : 7;
+  return 3 * 8 + severity;
+}

@@ -1,0 +1,116 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { UsageError } from '../../protocols/errors.js';
+
+/** Cost of new passwords: 16 MiB and some 50 ms each. */
+const COST = { N: 16_384, r: 8, p: 1 } as const;
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+/** A list that came over the network must not be able to ask for more memory and time than this. */
+const MAX_MEMORY = 64 << 20;
+const MAX_PARALLEL = 16;
+/** Passwords being checked at a time, and those that may wait: a check costs memory. */
+const MAX_WAITING = 64;
+
+interface Secret {
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+/** R-37: the users who may ask for statistics: `name:$scrypt$N,r,p$salt$hash` a line, `#` comments. */
+export class UserBase {
+  readonly #users: ReadonlyMap<string, Secret | undefined>;
+  #checking: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  private constructor(users: ReadonlyMap<string, Secret | undefined>) {
+    this.#users = users;
+  }
+
+  /** Reads a list. An unknown scheme disables that user; a line without a name is skipped. */
+  static parse(text: string): UserBase {
+    const users = new Map<string, Secret | undefined>();
+    for (const line of text.split('\n')) {
+      const match = /^([^:#\s][^:]*):(.*)$/.exec(line.trim());
+      if (match !== null) users.set(match[1] ?? '', secretOf(match[2] ?? ''));
+    }
+    return new UserBase(users);
+  }
+
+  static readonly empty = new UserBase(new Map());
+
+  get names(): readonly string[] {
+    return [...this.#users.keys()];
+  }
+
+  /**
+   * Whether the password is the user's. Takes the same time for a user who is not there. One at a time.
+   *
+   * @returns `undefined` when too many wait already
+   */
+  async check(name: string, password: string): Promise<boolean | undefined> {
+    if (this.#waiting >= MAX_WAITING) return undefined;
+    this.#waiting += 1;
+    const turn = this.#checking.then(() => matches(this.#users.get(name), password));
+    this.#checking = turn.catch(() => {});
+    try {
+      return await turn;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+}
+
+/** A line of the user base, without its end. */
+export async function userLine(name: string, password: string): Promise<string> {
+  checkUserName(name);
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await derive(password, { ...COST, salt, hash: Buffer.alloc(HASH_BYTES) });
+  const { N, r, p } = COST;
+  return `${name}:$scrypt$${N},${r},${p}$${salt.toString('base64')}$${hash.toString('base64')}`;
+}
+
+/** @throws UsageError S-43: a name has no colon; ours have neither blanks at their ends nor a `#` in front */
+export function checkUserName(name: string): void {
+  if (!/^[^:#\s\0-\x1f\x7f](?:[^:\0-\x1f\x7f]*[^:\s\0-\x1f\x7f])?$/.test(name)) {
+    throw new UsageError('a user name without ":" and control characters is wanted, not beginning with "#"');
+  }
+}
+
+/** The text of a user base with one user's line replaced, added (`line`) or taken out; comments stay. */
+export function withUser(text: string, name: string, line: string | undefined): string {
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const kept = lines.filter((known) => !known.trim().startsWith(`${name}:`));
+  return [...kept, ...(line === undefined ? [] : [line])].map((known) => `${known}\n`).join('');
+}
+
+function secretOf(text: string): Secret | undefined {
+  const match = /^\$scrypt\$(\d{1,9}),(\d{1,4}),(\d{1,4})\$([A-Za-z0-9+/]+=*)\$([A-Za-z0-9+/]+=*)$/.exec(
+    text,
+  );
+  if (match === null) return undefined;
+  const [N, r, p] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  const [salt, hash] = [Buffer.from(match[4] ?? '', 'base64'), Buffer.from(match[5] ?? '', 'base64')];
+  const isPower = N > 1 && Number.isInteger(Math.log2(N));
+  const affordable = r > 0 && p > 0 && p <= MAX_PARALLEL && 128 * N * r <= MAX_MEMORY;
+  if (!isPower || !affordable || hash.length < 16 || hash.length > 128) return undefined;
+  return { N, r, p, salt, hash };
+}
+
+const NOBODY: Secret = { ...COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) };
+
+async function matches(secret: Secret | undefined, password: string): Promise<boolean> {
+  const found = await derive(password, secret ?? NOBODY);
+  return timingSafeEqual(found, (secret ?? NOBODY).hash) && secret !== undefined;
+}
+
+function derive(password: string, { N, r, p, salt, hash }: Secret): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, hash.length, { N, r, p, maxmem: 2 * MAX_MEMORY }, (error, key) => {
+      if (error === null) resolve(key);
+      else reject(error);
+    });
+  });
+}

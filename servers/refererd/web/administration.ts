@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { KitError } from '../../../protocols/errors.js';
+import { LEVEL } from '../log.js';
+import type { RefererService } from '../service.js';
+import { plain } from './plain.js';
+
+const ROUTE = { method: ['GET', 'HEAD', 'POST'] as ['GET', 'HEAD', 'POST'] };
+
+/** `/stat`, `/reload`, `/clean` (R-42 to R-49). HEAD tells whether one may, and changes nothing. */
+export function addAdministration(app: FastifyInstance, service: RefererService): void {
+  /** R-44, R-45: all three are for the users of the user base. */
+  const authorized = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply | undefined> => {
+    const given = credentialsOf(request.headers.authorization);
+    const right = given && (await service.lists.users.check(given.user, given.password));
+    if (right === true) return undefined;
+    if (given !== undefined && right === undefined) return plain(reply, 503, 'too many are asking');
+    if (given !== undefined) {
+      service.log.write(LEVEL.warning, `HTTP: wrong credentials for ${pathOf(request)}`);
+    }
+    return plain(
+      reply.header('www-authenticate', 'Basic realm="refererd"'),
+      401,
+      'a user and a password, please',
+    );
+  };
+  /** A page of another site must not make a browser use the credentials that it remembers. */
+  const notFromElsewhere = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply | undefined> => {
+    if (request.headers['sec-fetch-site'] !== 'cross-site') return undefined;
+    return plain(reply, 403, 'another site asked for this');
+  };
+
+  app.route({
+    ...ROUTE,
+    url: '/stat',
+    preHandler: authorized,
+    handler: (_request, reply) =>
+      reply
+        .type('text/plain; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .send(service.statisticsText()),
+  });
+  app.route({
+    ...ROUTE,
+    url: '/clean',
+    preHandler: [notFromElsewhere, authorized],
+    handler: (request, reply) => {
+      if (request.method !== 'HEAD') service.statistics.clean();
+      return plain(reply, 200, 'the statistics are cleared');
+    },
+  });
+  app.route({
+    ...ROUTE,
+    url: '/reload',
+    preHandler: [notFromElsewhere, authorized],
+    handler: async (request, reply) => {
+      if (request.method === 'HEAD') return plain(reply, 200, 'the configuration would be read again');
+      try {
+        await service.reload();
+        return plain(reply, 200, 'the configuration is in force');
+      } catch (error) {
+        // The sentence names file, line and parameter, never a value.
+        const why = error instanceof KitError ? error.message : 'the server failed';
+        return plain(reply, 500, `the old configuration stays: ${why}`);
+      }
+    },
+  });
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}
+
+/** HTTP Basic: the base64 of `user:password` in UTF-8. */
+function credentialsOf(
+  header: string | undefined,
+): { readonly user: string; readonly password: string } | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/]+=*) *$/i.exec(header ?? '')?.[1];
+  const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}

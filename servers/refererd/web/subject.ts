@@ -1,0 +1,35 @@
+import { KitError } from '../../../protocols/errors.js';
+import { MAX_U32 } from '../../../protocols/sstp/index.js';
+import { canonicalDocumentUrl, formatServerName, serverNameOf } from '../../../protocols/urls/index.js';
+import type { References, ServerRecord, UrlRecord } from '../../../storage/references/index.js';
+
+/** What the words of the form mean. */
+export interface Subject {
+  /** u32; `undefined` when they name no known document. */
+  readonly id: number | undefined;
+  readonly document: UrlRecord | undefined;
+  readonly server: ServerRecord | undefined;
+}
+
+/** Finds the document and the site that an ID, a URL or a server name stands for (R-40, R-41). */
+export function findSubject(references: References, text: string): Subject | undefined {
+  if (/^\d{1,10}$/.test(text)) {
+    const id = Number(text);
+    if (id < 1 || id > MAX_U32 || !references.knows(id)) return undefined;
+    const document = references.document(id);
+    return { id, document, server: document && references.server(document.serverId) };
+  }
+  try {
+    const name = serverNameOf(text);
+    const server = references.serverByName(formatServerName(name));
+    const document = references.documentByUrl(
+      canonicalDocumentUrl(text.includes('://') ? text : `http://${text}`),
+    );
+    if (document === undefined && server === undefined) return undefined;
+    return { id: document?.id, document, server };
+  } catch (error) {
+    // Not a URL: so nothing has it.
+    if (error instanceof KitError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,163 @@
+import { UsageError } from '../../protocols/errors.js';
+import type { DocumentInput, ReferencesCounts } from './contract.js';
+import { DocumentBuilder, requireId, type SiteMembers } from './document-builder.js';
+import { referencesDirectory, requireLittleEndian } from './format.js';
+import { LinkBuilder, writeSiteLists } from './link-builder.js';
+import { openWritten } from './link-table.js';
+import type { PaceOptions } from './pace.js';
+import { Publication, storageError } from './publication.js';
+
+export interface ReferencesBuilderOptions extends PaceOptions {
+  /**
+   * What sorting may take, bytes; default 256 MiB. More pairs than fit (16 bytes each) are sorted on the disk. Beside it memory
+   * holds the servers' names, 12 to 20 bytes a document, and 16 to 32 bytes for each distinct ID of the longest list.
+   */
+  readonly memoryBytes?: number;
+  /** Generations kept, the new one included. Default 2. */
+  readonly keepGenerations?: number;
+}
+
+/** What was published. */
+export interface PublishedReferences extends ReferencesCounts {
+  readonly generation: number;
+}
+
+const DEFAULT_MEMORY_BYTES = 256 * 1024 * 1024;
+/** Less makes runs so small that merging them takes forever. */
+const LEAST_MEMORY_BYTES = 1024 * 1024;
+
+/**
+ * Builds a generation of documents and links and publishes it. Documents and links may come in any order and mixed; links keep
+ * insertion order (R-11). An end of a link need not be a document (R-27, R-32).
+ *
+ *     await using builder = await ReferencesBuilder.create(data);
+ *     for (...) builder.addDocument(...);
+ *     for (...) builder.addLink(source, target);
+ *     await builder.publish();
+ */
+export class ReferencesBuilder implements AsyncDisposable {
+  readonly #publication: Publication;
+  readonly #documents: DocumentBuilder;
+  readonly #links: LinkBuilder;
+  readonly #options: ReferencesBuilderOptions;
+  readonly #memoryBytes: number;
+  #finished = false;
+
+  private constructor(publication: Publication, memoryBytes: number, options: ReferencesBuilderOptions) {
+    const { directory, scratch } = publication;
+    this.#publication = publication;
+    this.#documents = new DocumentBuilder(directory, scratch, memoryBytes);
+    this.#links = new LinkBuilder(directory, scratch, memoryBytes);
+    this.#options = options;
+    this.#memoryBytes = memoryBytes;
+  }
+
+  /**
+   * Begins a generation in `DATA/references`, which is made when it is missing. Only one builder may work there at a time.
+   *
+   * @param data the data directory
+   * @throws StorageError when that cannot be written
+   */
+  static async create(data: string, options: ReferencesBuilderOptions = {}): Promise<ReferencesBuilder> {
+    requireLittleEndian();
+    const memoryBytes = Math.max(LEAST_MEMORY_BYTES, options.memoryBytes ?? DEFAULT_MEMORY_BYTES);
+    try {
+      const publication = await Publication.begin(referencesDirectory(data));
+      return new ReferencesBuilder(publication, memoryBytes, options);
+    } catch (cause) {
+      throw storageError(`no references can be published in ${data}`, cause);
+    }
+  }
+
+  /**
+   * @throws ProtocolError rule R-41: the URL is not canonical
+   * @throws StorageError a number is out of range, or a server's ID contradicts another document's
+   */
+  addDocument(document: DocumentInput): void {
+    this.#requireOpen();
+    this.#documents.add(document);
+  }
+
+  /** @throws StorageError an ID is no u32 (R-9) */
+  addLink(source: number, target: number): void {
+    this.#requireOpen();
+    this.#links.add(requireId(source, 'the ID of a link'), requireId(target, 'the ID of a link'));
+  }
+
+  /** @param pairs source, target, source, target ...; copied */
+  addLinks(pairs: Uint32Array): void {
+    this.#requireOpen();
+    if (pairs.length % 2 !== 0) throw new UsageError('links are pairs of IDs');
+    this.#links.addMany(pairs);
+  }
+
+  /**
+   * The pairs of a `hubsdb`, whose order is then that of `hubs`; without any it is the links turned round in their order (R-11).
+   *
+   * @param pairs target, source, target, source ...; all links and no others (R-10), which {@link publish} checks
+   */
+  addReversed(pairs: Uint32Array): void {
+    this.#requireOpen();
+    if (pairs.length % 2 !== 0) throw new UsageError('links are pairs of IDs');
+    this.#links.addReversed(pairs);
+  }
+
+  /**
+   * Sorts, writes and publishes. A generation that fails or is killed leaves the former one current.
+   *
+   * @throws StorageError a document ID or a URL was given twice, reversed pairs are not the links, or the disk fails
+   */
+  async publish(): Promise<PublishedReferences> {
+    this.#requireOpen();
+    this.#finished = true;
+    try {
+      const members = await this.#documents.finish(this.#options);
+      const links = await this.#links.finish(this.#options);
+      await this.#writeSites(members);
+      const counts = {
+        documents: this.#documents.count,
+        servers: this.#documents.servers,
+        links,
+        repeated: this.#links.given - links,
+      };
+      const { schemes } = this.#documents;
+      await this.#publication.publish({ ...counts, schemes }, this.#options.keepGenerations);
+      return { generation: this.#publication.generation, ...counts };
+    } catch (cause) {
+      throw storageError('the references cannot be published', cause);
+    }
+  }
+
+  async #writeSites(members: SiteMembers): Promise<void> {
+    const { directory } = this.#publication;
+    const budget = { left: this.#memoryBytes };
+    const sites = await openWritten(directory, 'sitedocs', budget);
+    try {
+      for (const [name, kind] of [
+        ['siterefs', 'refs'],
+        ['sitehubs', 'hubs'],
+      ] as const) {
+        const links = await openWritten(directory, kind, { ...budget });
+        try {
+          await writeSiteLists(directory, name, sites, links, members, this.#options);
+        } finally {
+          await links.close();
+        }
+      }
+    } finally {
+      await sites.close();
+    }
+  }
+
+  #requireOpen(): void {
+    if (this.#finished) throw new UsageError('the references are published already');
+  }
+
+  /** Removes what was not published. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#finished = true;
+    this.#documents[Symbol.dispose]();
+    this.#links[Symbol.dispose]();
+    await this.#publication[Symbol.asyncDispose]();
+  }
+}

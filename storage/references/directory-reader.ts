@@ -1,0 +1,164 @@
+import { join } from 'node:path';
+import type { ServerRecord, UrlRecord } from './contract.js';
+import { joinUrl } from './document-url.js';
+import { FlatFile, type MemoryBudget, readWords } from './files.js';
+import {
+  DOCUMENT,
+  DOCUMENT_WORDS,
+  FILE,
+  longAt,
+  type Manifest,
+  PORT_WRITTEN,
+  SERVER,
+  SERVER_WORDS,
+} from './format.js';
+import { KeyIndex } from './key-index.js';
+
+const SCHEME_MASK = PORT_WRITTEN - 1;
+
+/** The servers of a generation: all in memory but their names. */
+export class ServerDirectory {
+  readonly #index: KeyIndex;
+  readonly #records: Uint32Array;
+  readonly #names: FlatFile;
+  readonly #schemes: readonly string[];
+
+  private constructor(ids: Uint32Array, records: Uint32Array, names: FlatFile, schemes: readonly string[]) {
+    this.#index = new KeyIndex(ids);
+    this.#records = records;
+    this.#names = names;
+    this.#schemes = schemes;
+  }
+
+  static async open(
+    directory: string,
+    { files, schemes, servers }: Manifest,
+    budget: MemoryBudget,
+  ): Promise<ServerDirectory> {
+    const ids = await readWords(join(directory, FILE.serverIds), 4 * servers);
+    const records = await readWords(join(directory, FILE.serverRecords), 4 * SERVER_WORDS * servers);
+    const names = await FlatFile.open(
+      join(directory, FILE.serverNames),
+      files[FILE.serverNames] ?? -1,
+      budget,
+    );
+    return new ServerDirectory(ids, records, names, schemes);
+  }
+
+  /** Sorted; not to be written to. */
+  get ids(): Uint32Array {
+    return this.#index.keys;
+  }
+
+  byId(id: number): ServerRecord | undefined {
+    const place = this.#index.find(id);
+    return place < 0 ? undefined : this.at(place);
+  }
+
+  at(place: number): ServerRecord {
+    const base = place * SERVER_WORDS;
+    const name = this.#names.latin1(
+      longAt(this.#records, base + SERVER.nameStart),
+      this.#records[base + SERVER.nameLength] ?? 0,
+    );
+    return {
+      id: this.ids[place] ?? 0,
+      protocol: this.#schemes[this.#records[base + SERVER.scheme] ?? 0] ?? '',
+      name,
+      port: this.#records[base + SERVER.port] ?? 0,
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#names.close();
+  }
+}
+
+/** The documents of a generation: their IDs in memory, the rest there or on the disk. */
+export class DocumentDirectory {
+  readonly #index: KeyIndex;
+  readonly #records: FlatFile;
+  readonly #paths: FlatFile;
+  readonly #schemes: readonly string[];
+  readonly #servers: ServerDirectory;
+
+  private constructor(
+    ids: Uint32Array,
+    files: { readonly records: FlatFile; readonly paths: FlatFile },
+    schemes: readonly string[],
+    servers: ServerDirectory,
+  ) {
+    this.#index = new KeyIndex(ids);
+    this.#records = files.records;
+    this.#paths = files.paths;
+    this.#schemes = schemes;
+    this.#servers = servers;
+  }
+
+  static async open(
+    directory: string,
+    { files, schemes, documents }: Manifest,
+    servers: ServerDirectory,
+    budget: MemoryBudget,
+  ): Promise<DocumentDirectory> {
+    const ids = await readWords(join(directory, FILE.documentIds), 4 * documents);
+    const records = await FlatFile.open(
+      join(directory, FILE.documentRecords),
+      4 * DOCUMENT_WORDS * documents,
+      budget,
+    );
+    try {
+      const size = files[FILE.documentPaths] ?? -1;
+      const paths = await FlatFile.open(join(directory, FILE.documentPaths), size, budget);
+      return new DocumentDirectory(ids, { records, paths }, schemes, servers);
+    } catch (error) {
+      await records.close();
+      throw error;
+    }
+  }
+
+  /** Sorted; not to be written to. */
+  get ids(): Uint32Array {
+    return this.#index.keys;
+  }
+
+  has(id: number): boolean {
+    return this.#index.find(id) >= 0;
+  }
+
+  byId(id: number): UrlRecord | undefined {
+    const place = this.#index.find(id);
+    return place < 0 ? undefined : this.at(place);
+  }
+
+  at(place: number): UrlRecord {
+    const record = this.#records.words(place * DOCUMENT_WORDS, DOCUMENT_WORDS);
+    const scheme = record[DOCUMENT.scheme] ?? 0;
+    const serverId = record[DOCUMENT.server] ?? 0;
+    const server = this.#servers.byId(serverId);
+    const uri = this.#paths.latin1(longAt(record, DOCUMENT.pathStart), record[DOCUMENT.pathLength] ?? 0);
+    const protocol = this.#schemes[scheme & SCHEME_MASK] ?? '';
+    const url = joinUrl({
+      scheme: protocol,
+      host: server?.name ?? '',
+      port: server?.port ?? 0,
+      portWritten: (scheme & PORT_WRITTEN) !== 0,
+      path: uri,
+    });
+    return {
+      id: this.ids[place] ?? 0,
+      url,
+      serverId,
+      protocol,
+      uri,
+      time: longAt(record, DOCUMENT.time),
+      checkTime: longAt(record, DOCUMENT.checkTime),
+      length: longAt(record, DOCUMENT.length),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#records.close();
+    await this.#paths.close();
+  }
+}

@@ -1,0 +1,299 @@
+import { join } from 'node:path';
+import { StorageError } from '../../protocols/errors.js';
+import type { DocumentInput } from './contract.js';
+import { DistinctIds } from './distinct-ids.js';
+import { splitUrl, textHash, type UrlParts } from './document-url.js';
+import { FileAppender, FlatFile } from './files.js';
+import {
+  DOCUMENT,
+  DOCUMENT_WORDS,
+  FILE,
+  MAX_SCHEMES,
+  MAX_U32,
+  PORT_WRITTEN,
+  putLong,
+  SERVER,
+  SERVER_WORDS,
+} from './format.js';
+import { KeyIndex } from './key-index.js';
+import { TableWriter } from './link-table.js';
+import { Pace, type PaceOptions } from './pace.js';
+import { type RecordCursor, RecordSorter } from './record-sorter.js';
+
+interface BuiltServer {
+  readonly id: number;
+  readonly host: string;
+  readonly port: number;
+  readonly scheme: number;
+}
+
+/** Behind the record, while it is sorted: which document of the input it was. */
+const ORDINAL = DOCUMENT_WORDS;
+
+/** Which server every document is of, and which documents a site's answer has already: what R-29 and R-32 ask for each link. */
+export class SiteMembers {
+  readonly #index: KeyIndex;
+  readonly #servers: Uint32Array;
+  /** The site, counted from 1, that had the document last. */
+  readonly #taken: Uint32Array;
+  readonly #others = new DistinctIds();
+  #site = 0;
+  #server = 0;
+
+  /**
+   * @param ids of all documents, ascending
+   * @param servers theirs
+   */
+  constructor(ids: Uint32Array, servers: Uint32Array) {
+    this.#index = new KeyIndex(ids);
+    this.#servers = servers;
+    this.#taken = new Uint32Array(ids.length);
+  }
+
+  /** Begins a server's answer; each has one turn. */
+  begin(server: number): void {
+    this.#server = server;
+    this.#site++;
+    this.#others.clear();
+  }
+
+  /** Whether the answer gets this ID: it is outside (R-32) and not there yet (R-29). */
+  take(id: number): boolean {
+    const place = this.#index.find(id);
+    // R-32: an ID without URL record is outside.
+    if (place < 0) return this.#others.add(id);
+    if (this.#servers[place] === this.#server || this.#taken[place] === this.#site) return false;
+    this.#taken[place] = this.#site;
+    return true;
+  }
+
+  /** Forgets what was taken: other answers begin. */
+  reset(): void {
+    this.#taken.fill(0);
+    this.#site = 0;
+  }
+}
+
+/**
+ * Takes documents in any order and writes what a generation has of them and of their servers. Records are sorted outside of
+ * memory if they must be; servers and their names stay in memory.
+ */
+export class DocumentBuilder implements Disposable {
+  readonly #directory: string;
+  readonly #scratch: string;
+  readonly #memoryBytes: number;
+  readonly #sorter: RecordSorter;
+  readonly #paths: FileAppender;
+  readonly #schemes = new Map<string, number>();
+  readonly #servers = new Map<string, BuiltServer>();
+  readonly #serverIds = new Set<number>();
+  #nextServer = 1;
+
+  /**
+   * @param directory the generation in the making
+   * @param scratch where runs may lie
+   * @param memoryBytes for sorting
+   */
+  constructor(directory: string, scratch: string, memoryBytes: number) {
+    this.#directory = directory;
+    this.#scratch = scratch;
+    this.#memoryBytes = memoryBytes;
+    this.#sorter = new RecordSorter(DOCUMENT_WORDS + 1, memoryBytes / 2, join(scratch, 'documents'));
+    this.#paths = new FileAppender(join(directory, FILE.documentPaths));
+  }
+
+  get count(): number {
+    return this.#sorter.count;
+  }
+
+  get servers(): number {
+    return this.#servers.size;
+  }
+
+  /** In the order of their numbers in records. */
+  get schemes(): string[] {
+    return [...this.#schemes.keys()];
+  }
+
+  /** @throws ProtocolError rule R-41 (the URL), StorageError (a number out of range, a server ID that contradicts) */
+  add(document: DocumentInput): void {
+    const parts = splitUrl(document.url);
+    const id = requireId(document.id, 'the document ID');
+    const times = [document.time ?? 0, document.checkTime ?? 0, document.length ?? 0];
+    for (const value of times) {
+      if (!Number.isSafeInteger(value) || value < 0)
+        throw new StorageError(`${value} is no time or length of document ${id}`);
+    }
+    const scheme = this.#schemeOf(parts.scheme);
+    const server = this.#serverOf(parts, scheme, document.serverId);
+    const at = this.#sorter.add(id);
+    const { words } = this.#sorter;
+    words[at + DOCUMENT.server] = server.id;
+    putLong(words, at + DOCUMENT.pathStart, this.#paths.length);
+    words[at + DOCUMENT.pathLength] = parts.path.length;
+    words[at + DOCUMENT.scheme] = parts.portWritten ? scheme | PORT_WRITTEN : scheme;
+    words[at + DOCUMENT.urlHash] = textHash(document.url);
+    putLong(words, at + DOCUMENT.time, times[0] ?? 0);
+    putLong(words, at + DOCUMENT.checkTime, times[1] ?? 0);
+    putLong(words, at + DOCUMENT.length, times[2] ?? 0);
+    words[at + ORDINAL] = this.#sorter.count;
+    this.#paths.latin1(parts.path);
+  }
+
+  #schemeOf(scheme: string): number {
+    const known = this.#schemes.get(scheme);
+    if (known !== undefined) return known;
+    if (this.#schemes.size === MAX_SCHEMES)
+      throw new StorageError(`URLs have more than ${MAX_SCHEMES} different schemes`);
+    this.#schemes.set(scheme, this.#schemes.size);
+    return this.#schemes.size - 1;
+  }
+
+  /** R-38: host and port are the server's identity. */
+  #serverOf({ host, port }: UrlParts, scheme: number, wanted: number | undefined): BuiltServer {
+    const name = `${host}:${port}`;
+    const known = this.#servers.get(name);
+    if (known !== undefined) {
+      if (wanted !== undefined && wanted !== known.id)
+        throw new StorageError(`the server ${name} has two IDs: ${known.id} and ${wanted}`);
+      return known;
+    }
+    if (wanted === undefined) while (this.#serverIds.has(this.#nextServer)) this.#nextServer++;
+    const id = requireId(wanted ?? this.#nextServer, 'the server ID');
+    if (this.#serverIds.has(id))
+      throw new StorageError(`the server ID ${id} is given to ${name} and to another server`);
+    const server = { id, host, port, scheme };
+    this.#servers.set(name, server);
+    this.#serverIds.add(id);
+    return server;
+  }
+
+  /**
+   * Writes all files of documents and servers.
+   *
+   * @throws StorageError a document ID or a URL is there twice
+   */
+  async finish(options: PaceOptions): Promise<SiteMembers> {
+    this.#paths.close();
+    const count = this.#sorter.count;
+    using byUrl = new RecordSorter(1, this.#memoryBytes / 4, join(this.#scratch, 'urls'));
+    using byServer = new RecordSorter(1, this.#memoryBytes / 4, join(this.#scratch, 'sitedocs'));
+    const ids = new Uint32Array(count);
+    const servers = new Uint32Array(count);
+    {
+      using sorted = this.#sorter.sorted();
+      using records = new FileAppender(join(this.#directory, FILE.documentRecords));
+      const pace = new Pace('documents', count, options);
+      let lastOrdinal = 0;
+      for (let place = 0; sorted.next(); place++) {
+        const { key, words, at } = sorted;
+        const ordinal = words[at + ORDINAL] ?? 0;
+        if (place > 0 && ids[place - 1] === key)
+          throw new StorageError(
+            `the document ID ${key} is given twice: by documents ${lastOrdinal} and ${ordinal}`,
+          );
+        lastOrdinal = ordinal;
+        ids[place] = key;
+        servers[place] = words[at + DOCUMENT.server] ?? 0;
+        for (let i = 0; i < DOCUMENT_WORDS; i++) records.word(words[at + i] ?? 0);
+        const url = byUrl.add(words[at + DOCUMENT.urlHash] ?? 0);
+        byUrl.words[url] = place;
+        const site = byServer.add(servers[place] ?? 0);
+        byServer.words[site] = key;
+        if (pace.step()) await pace.rest();
+      }
+      records.close();
+    }
+    using idFile = new FileAppender(join(this.#directory, FILE.documentIds));
+    idFile.words(ids);
+    idFile.close();
+    {
+      using urls = byUrl.sorted();
+      await this.#writeUrls(urls, ids);
+    }
+    using sites = byServer.sorted();
+    writeTable(this.#directory, 'sitedocs', sites);
+    this.#writeServers();
+    return new SiteMembers(ids, servers);
+  }
+
+  /** Places of documents by their URL's hash. Equal hashes are looked at: the same URL twice would never be found. */
+  async #writeUrls(sorted: RecordCursor, ids: Uint32Array): Promise<void> {
+    const unread = { left: 0 };
+    const size = ids.length * 4 * DOCUMENT_WORDS;
+    const records = await FlatFile.open(join(this.#directory, FILE.documentRecords), size, unread);
+    const paths = await FlatFile.open(join(this.#directory, FILE.documentPaths), this.#paths.length, unread);
+    try {
+      using table = new TableWriter(this.#directory, 'urls');
+      let hash = -1;
+      const same = new Map<string, number>();
+      let first = 0;
+      const keyOf = (place: number): string => {
+        const record = records.words(place * DOCUMENT_WORDS, DOCUMENT_WORDS);
+        const start = (record[DOCUMENT.pathStart] ?? 0) + (record[DOCUMENT.pathStart + 1] ?? 0) * 2 ** 32;
+        const path = paths.latin1(start, record[DOCUMENT.pathLength] ?? 0);
+        return `${record[DOCUMENT.server]} ${record[DOCUMENT.scheme]} ${path}`;
+      };
+      while (sorted.next()) {
+        const place = sorted.words[sorted.at] ?? 0;
+        if (sorted.key === hash) {
+          if (same.size === 0) same.set(keyOf(first), first);
+          const key = keyOf(place);
+          const other = same.get(key);
+          if (other !== undefined)
+            throw new StorageError(`documents ${ids[other]} and ${ids[place]} have the same URL`);
+          same.set(key, place);
+        } else {
+          hash = sorted.key;
+          first = place;
+          same.clear();
+        }
+        table.add(hash, place);
+      }
+      table.close();
+    } finally {
+      await records.close();
+      await paths.close();
+    }
+  }
+
+  #writeServers(): void {
+    const servers = [...this.#servers.values()].sort((a, b) => a.id - b.id);
+    using ids = new FileAppender(join(this.#directory, FILE.serverIds));
+    using records = new FileAppender(join(this.#directory, FILE.serverRecords));
+    using names = new FileAppender(join(this.#directory, FILE.serverNames));
+    using byName = new RecordSorter(1, this.#memoryBytes / 4, join(this.#scratch, 'servernames'));
+    const record = new Uint32Array(SERVER_WORDS);
+    for (const [place, { id, host, port, scheme }] of servers.entries()) {
+      ids.word(id);
+      putLong(record, SERVER.nameStart, names.length);
+      record[SERVER.nameLength] = host.length;
+      record[SERVER.port] = port;
+      record[SERVER.scheme] = scheme;
+      records.words(record);
+      names.latin1(host);
+      const at = byName.add(textHash(`${host}:${port}`));
+      byName.words[at] = place;
+    }
+    for (const file of [ids, records, names]) file.close();
+    using sorted = byName.sorted();
+    writeTable(this.#directory, 'servernames', sorted);
+  }
+
+  [Symbol.dispose](): void {
+    this.#sorter[Symbol.dispose]();
+    this.#paths[Symbol.dispose]();
+  }
+}
+
+function writeTable(directory: string, name: 'sitedocs' | 'servernames', sorted: RecordCursor): void {
+  using table = new TableWriter(directory, name);
+  while (sorted.next()) table.add(sorted.key, sorted.words[sorted.at] ?? 0);
+  table.close();
+}
+
+/** @throws StorageError when it is no u32 (R-9) */
+export function requireId(value: number, what: string): number {
+  if (Number.isInteger(value) && value >= 0 && value <= MAX_U32) return value;
+  throw new StorageError(`${what} must be 0 to ${MAX_U32}, not ${value}`);
+}

@@ -1,0 +1,83 @@
+import { KitError } from '../../protocols/errors.js';
+import { canonicalDocumentUrl } from '../../protocols/urls/index.js';
+import type { DocumentInput } from './contract.js';
+import { lineError, WholeLines } from './line-input.js';
+
+const LF = 0x0a;
+
+/**
+ * Reads documents, a JSON object a line: `id`, `url`, and maybe `time`, `checktime`, `length`, `server` (the server's ID). URLs are
+ * brought into canonical form (R-41); other names are passed over, and so are empty lines.
+ */
+export class DocumentLines {
+  readonly #file: string;
+  readonly #onDocument: (document: DocumentInput) => void;
+  readonly #lines = new WholeLines();
+  #line = 0;
+
+  /** @param file its name, for complaints */
+  constructor(file: string, onDocument: (document: DocumentInput) => void) {
+    this.#file = file;
+    this.#onDocument = onDocument;
+  }
+
+  /** @throws StorageError a line is malformed, or `onDocument` refused it; the message begins `FILE:LINE:` */
+  push(chunk: Uint8Array): void {
+    this.#parse(this.#lines.push(chunk));
+    const { problem } = this.#lines;
+    if (problem !== undefined) throw lineError(this.#file, this.#line + 1, problem, 'R-16');
+  }
+
+  end(): void {
+    this.#parse(this.#lines.end());
+  }
+
+  #parse(bytes: Uint8Array): void {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let at = 0; at < bytes.length; ) {
+      const end = bytes.indexOf(LF, at);
+      this.#line++;
+      const line = text.toString('utf8', at, end).trim();
+      if (line !== '') this.#take(line);
+      at = end + 1;
+    }
+  }
+
+  #take(line: string): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      throw this.#error('no JSON');
+    }
+    if (typeof value !== 'object' || value === null) throw this.#error('a JSON object is wanted');
+    const { id, url, time, checktime, length, server } = value as Readonly<Record<string, unknown>>;
+    if (typeof id !== 'number') throw this.#error('id: a number is wanted');
+    if (typeof url !== 'string') throw this.#error('url: a string is wanted');
+    const serverId = this.#number('server', server);
+    try {
+      this.#onDocument({
+        id,
+        url: canonicalDocumentUrl(url),
+        time: this.#number('time', time) ?? 0,
+        checkTime: this.#number('checktime', checktime) ?? 0,
+        length: this.#number('length', length) ?? 0,
+        ...(serverId === undefined ? {} : { serverId }),
+      });
+    } catch (error) {
+      if (error instanceof KitError && !error.message.startsWith(`${this.#file}:`))
+        throw this.#error(error.message);
+      throw error;
+    }
+  }
+
+  #number(name: string, value: unknown): number | undefined {
+    if (value === undefined || value === null) return undefined;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+    throw this.#error(`${name}: a whole number from 0 is wanted`);
+  }
+
+  #error(problem: string): Error {
+    return lineError(this.#file, this.#line, problem, 'R-16');
+  }
+}

@@ -1,0 +1,55 @@
+import { ProtocolError } from '../../protocols/errors.js';
+
+/** What is stored of a canonical URL; {@link joinUrl} makes the same URL of it again. */
+export interface UrlParts {
+  readonly scheme: string;
+  /** Without a port. */
+  readonly host: string;
+  /** 0 when the URL names none and its scheme has none. */
+  readonly port: number;
+  /** The port stands in the URL. */
+  readonly portWritten: boolean;
+  /** Path with query (R-42). */
+  readonly path: string;
+}
+
+/** R-39. */
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, ftp: 21, gopher: 70 };
+
+const URL_PARTS =
+  /^([a-z][a-z\d+.-]*):\/\/((?:\[[\da-f:.]+\]|[^\s/?#:@[\]]+)?)(?::([1-9]\d{0,4}))?(\/[!-~]*)$/;
+const MAX_PORT = 65_535;
+
+/**
+ * Takes a canonical URL (R-41) apart.
+ *
+ * @throws ProtocolError it is none, rule R-41
+ */
+export function splitUrl(url: string): UrlParts {
+  const match = URL_PARTS.exec(url);
+  const [, scheme = '', host = '', written, path = ''] = match ?? [];
+  const port = written === undefined ? (DEFAULT_PORTS[scheme] ?? 0) : Number(written);
+  if (match === null || path.includes('#') || port > MAX_PORT) {
+    throw new ProtocolError(`${JSON.stringify(url)} is no canonical URL of a document`, {
+      protocol: 'url',
+      rule: 'R-41',
+      offset: 0,
+    });
+  }
+  return { scheme, host, port, portWritten: written !== undefined, path };
+}
+
+/** The URL of which {@link splitUrl} made these parts. */
+export function joinUrl({ scheme, host, port, portWritten, path }: UrlParts): string {
+  return portWritten ? `${scheme}://${host}:${port}${path}` : `${scheme}://${host}${path}`;
+}
+
+const FNV_BASIS = 0x811c_9dc5;
+const FNV_PRIME = 0x0100_0193;
+
+/** 32 bits by which a text is found again: FNV-1a over its UTF-16 units. Part of the format on the disk. */
+export function textHash(text: string): number {
+  let hash = FNV_BASIS;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME);
+  return hash >>> 0;
+}

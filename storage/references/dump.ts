@@ -1,0 +1,108 @@
+import type { ServerRecord, UrlRecord } from './contract.js';
+import type { ReferencesReader } from './reader.js';
+
+/** How links are written: the text of `db_dump` (R-19), or lines of two numbers. */
+export type DumpFormat = 'bytevalue' | 'pairs';
+
+/** IDs of a list that are taken at a time. */
+const PAGE = 1 << 12;
+/** Bytes that are handed on at a time, about. */
+const CHUNK_BYTES = 1 << 16;
+/** The longest pair: two numbers of ten digits, or two lines of nine bytes, with what is between. */
+const MAX_PAIR_BYTES = 22;
+
+const HEADER = 'VERSION=3\nformat=bytevalue\ntype=btree\nduplicates=1\nHEADER=END\n';
+const FOOTER = 'DATA=END\n';
+const SPACE = 0x20;
+const LF = 0x0a;
+const ZERO = 0x30;
+const DIGITS = Buffer.from('0123456789abcdef');
+
+/**
+ * The links of a generation as text, keys ascending, each key's links in stored order: what `harvest links load` and Berkeley DB's
+ * `db_load` read. In chunks, which are not used again.
+ */
+export function* dumpLinks(
+  reader: ReferencesReader,
+  kind: 'refs' | 'hubs',
+  format: DumpFormat,
+): Generator<Uint8Array, void, undefined> {
+  if (format === 'bytevalue') yield Buffer.from(HEADER);
+  const put = format === 'bytevalue' ? putRecord : putPair;
+  let chunk = new Uint8Array(CHUNK_BYTES);
+  let at = 0;
+  for (const key of reader.keys(kind)) {
+    const list = reader.links(kind, key);
+    for (let start = 0; start < (list?.total ?? 0); start += PAGE) {
+      for (const id of list?.page(start, PAGE) ?? []) {
+        if (at > CHUNK_BYTES - MAX_PAIR_BYTES) {
+          yield chunk.subarray(0, at);
+          chunk = new Uint8Array(CHUNK_BYTES);
+          at = 0;
+        }
+        at = put(chunk, at, key, id);
+      }
+    }
+  }
+  yield chunk.subarray(0, at);
+  if (format === 'bytevalue') yield Buffer.from(FOOTER);
+}
+
+function putRecord(chunk: Uint8Array, at: number, key: number, id: number): number {
+  return putHexLine(chunk, putHexLine(chunk, at, key), id);
+}
+
+/** ` 0a000000` for 10: the bytes as a little-endian machine has them (R-13, R-19). */
+function putHexLine(chunk: Uint8Array, at: number, id: number): number {
+  chunk[at] = SPACE;
+  for (let byte = 0; byte < 4; byte++) {
+    const value = (id >>> (8 * byte)) & 0xff;
+    chunk[at + 1 + 2 * byte] = DIGITS[value >>> 4] ?? 0;
+    chunk[at + 2 + 2 * byte] = DIGITS[value & 0xf] ?? 0;
+  }
+  chunk[at + 9] = LF;
+  return at + 10;
+}
+
+function putPair(chunk: Uint8Array, at: number, key: number, id: number): number {
+  const middle = putNumber(chunk, at, key);
+  chunk[middle] = SPACE;
+  const end = putNumber(chunk, middle + 1, id);
+  chunk[end] = LF;
+  return end + 1;
+}
+
+function putNumber(chunk: Uint8Array, at: number, value: number): number {
+  let digits = 1;
+  for (let limit = 10; value >= limit; limit *= 10) digits++;
+  let rest = value;
+  for (let place = at + digits - 1; place >= at; place--) {
+    const tenth = Math.floor(rest / 10);
+    chunk[place] = ZERO + rest - 10 * tenth;
+    rest = tenth;
+  }
+  return at + digits;
+}
+
+/** The documents as lines of JSON, ascending by ID, as `harvest links load` reads them. */
+export function* dumpDocuments(reader: ReferencesReader): Generator<string, void, undefined> {
+  yield* joined(reader.documents(), ({ id, url, time, checkTime, length, serverId }: UrlRecord) =>
+    JSON.stringify({ id, url, time, checktime: checkTime, length, server: serverId }),
+  );
+}
+
+/** The servers as lines of JSON, ascending by ID. */
+export function* dumpServers(reader: ReferencesReader): Generator<string, void, undefined> {
+  yield* joined(reader.servers(), (server: ServerRecord) => JSON.stringify(server));
+}
+
+function* joined<T>(items: Iterable<T>, lineOf: (item: T) => string): Generator<string, void, undefined> {
+  let text = '';
+  for (const item of items) {
+    text += `${lineOf(item)}\n`;
+    if (text.length < CHUNK_BYTES) continue;
+    yield text;
+    text = '';
+  }
+  yield text;
+}

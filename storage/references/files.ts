@@ -1,0 +1,218 @@
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { StorageError } from '../../protocols/errors.js';
+
+const BUFFER_BYTES = 1 << 18;
+/** One read of a file that is taken into memory. */
+const PIECE_BYTES = 1 << 24;
+
+/** Appends to a new file through a buffer of 256 KiB. Writes on the spot: what it buffers is what a caller has to wait for. */
+export class FileAppender implements Disposable {
+  readonly #bytes: Uint8Array;
+  readonly #words: Uint32Array;
+  readonly #fd: number;
+  #used = 0;
+  #written = 0;
+  #open = true;
+
+  constructor(readonly path: string) {
+    const memory = new ArrayBuffer(BUFFER_BYTES);
+    this.#bytes = new Uint8Array(memory);
+    this.#words = new Uint32Array(memory);
+    this.#fd = openSync(path, 'wx');
+  }
+
+  /** Bytes given so far. */
+  get length(): number {
+    return this.#written + this.#used;
+  }
+
+  /** A file gets either words or bytes. */
+  word(value: number): void {
+    if (this.#used === BUFFER_BYTES) this.flush();
+    this.#words[this.#used >>> 2] = value;
+    this.#used += 4;
+  }
+
+  words(values: Uint32Array): void {
+    this.bytes(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  }
+
+  bytes(values: Uint8Array): void {
+    if (values.length > BUFFER_BYTES - this.#used) this.flush();
+    if (values.length > BUFFER_BYTES) {
+      this.#write(values);
+      return;
+    }
+    this.#bytes.set(values, this.#used);
+    this.#used += values.length;
+  }
+
+  /** Text of one-byte characters. */
+  latin1(text: string): void {
+    if (text.length > BUFFER_BYTES - this.#used) this.flush();
+    if (text.length > BUFFER_BYTES) {
+      this.#write(Buffer.from(text, 'latin1'));
+      return;
+    }
+    for (let i = 0; i < text.length; i++) this.#bytes[this.#used++] = text.charCodeAt(i);
+  }
+
+  flush(): void {
+    this.#write(this.#bytes.subarray(0, this.#used));
+    this.#used = 0;
+  }
+
+  #write(bytes: Uint8Array): void {
+    for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
+    this.#written += bytes.length;
+  }
+
+  /** Writes what is buffered and closes the file. Later calls do nothing. */
+  close(): void {
+    if (!this.#open) return;
+    try {
+      this.flush();
+    } finally {
+      this[Symbol.dispose]();
+    }
+  }
+
+  /** Closes the file; what is buffered may be lost. */
+  [Symbol.dispose](): void {
+    if (!this.#open) return;
+    this.#open = false;
+    closeSync(this.#fd);
+  }
+}
+
+/** Words of a block, and how many blocks of a file on the disk are kept: 4 MiB. */
+const BLOCK_WORDS = 1 << 10;
+const BLOCKS_KEPT = 1 << 10;
+
+/** Blocks of a file that were read last: what is asked for again and again costs no call of the system. */
+class BlockCache {
+  readonly #blocks: (Uint32Array | undefined)[] = new Array(BLOCKS_KEPT);
+  readonly #numbers = new Float64Array(BLOCKS_KEPT).fill(-1);
+
+  /** @param read reads a whole block; a block that was handed out is not written to again */
+  get(number: number, read: (number: number) => Uint32Array): Uint32Array {
+    const slot = number % BLOCKS_KEPT;
+    const kept = this.#blocks[slot];
+    if (kept !== undefined && this.#numbers[slot] === number) return kept;
+    const block = read(number);
+    this.#blocks[slot] = block;
+    this.#numbers[slot] = number;
+    return block;
+  }
+}
+
+/** Bytes of memory that files may still be taken into. */
+export interface MemoryBudget {
+  left: number;
+}
+
+/** A file that does not change: in memory, or read piece by piece from the system's cache. */
+export class FlatFile {
+  readonly #memory: ArrayBuffer | undefined;
+  readonly #words: Uint32Array;
+  readonly #handle: FileHandle | undefined;
+  readonly #cache: BlockCache | undefined;
+
+  private constructor(
+    readonly path: string,
+    readonly length: number,
+    from: ArrayBuffer | FileHandle,
+  ) {
+    const inMemory = from instanceof ArrayBuffer;
+    this.#memory = inMemory ? from : undefined;
+    this.#handle = inMemory ? undefined : from;
+    this.#cache = inMemory ? undefined : new BlockCache();
+    this.#words = inMemory ? new Uint32Array(from, 0, from.byteLength >>> 2) : new Uint32Array(0);
+  }
+
+  /**
+   * @param length the size that the file must have, bytes
+   * @param budget it is taken into memory when it fits in what is left here
+   * @throws StorageError when it has another size
+   */
+  static async open(path: string, length: number, budget: MemoryBudget): Promise<FlatFile> {
+    const handle = await open(path, 'r');
+    let keep = false;
+    try {
+      const { size } = await handle.stat();
+      if (size !== length) throw new StorageError(`${path} is damaged: ${size} bytes instead of ${length}`);
+      if (length <= budget.left) {
+        budget.left -= length;
+        return new FlatFile(path, length, await readAll(handle, length, path));
+      }
+      keep = true;
+      return new FlatFile(path, length, handle);
+    } finally {
+      if (!keep) await handle.close();
+    }
+  }
+
+  /** Whether reads cost no call of the system. */
+  get resident(): boolean {
+    return this.#memory !== undefined;
+  }
+
+  /** `count` words from the `from`-th on, which must be there. May be a view of what others get too. */
+  words(from: number, count: number): Uint32Array {
+    if (this.#cache === undefined) return this.#words.subarray(from, from + count);
+    const offset = from % BLOCK_WORDS;
+    if (count > 0 && offset + count <= BLOCK_WORDS)
+      return this.#cache.get((from - offset) / BLOCK_WORDS, this.#readBlock).subarray(offset, offset + count);
+    return this.#readWords(from, count);
+  }
+
+  readonly #readBlock = (number: number): Uint32Array => {
+    const from = number * BLOCK_WORDS;
+    return this.#readWords(from, Math.min(BLOCK_WORDS, (this.length >>> 2) - from));
+  };
+
+  #readWords(from: number, count: number): Uint32Array {
+    const words = new Uint32Array(count);
+    this.#read(new Uint8Array(words.buffer), from * 4);
+    return words;
+  }
+
+  /** Text of one-byte characters. */
+  latin1(from: number, length: number): string {
+    if (this.#memory !== undefined) return Buffer.from(this.#memory, from, length).toString('latin1');
+    const bytes = Buffer.allocUnsafe(length);
+    this.#read(bytes, from);
+    return bytes.toString('latin1');
+  }
+
+  #read(target: Uint8Array, position: number): void {
+    const fd = this.#handle?.fd ?? -1;
+    for (let done = 0; done < target.length; ) {
+      const got = readSync(fd, target, done, target.length - done, position + done);
+      if (got === 0) throw new StorageError(`${this.path} is damaged: it ends too early`);
+      done += got;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
+  }
+}
+
+async function readAll(handle: FileHandle, length: number, path: string): Promise<ArrayBuffer> {
+  const memory = new ArrayBuffer(length);
+  for (let done = 0; done < length; ) {
+    const piece = new Uint8Array(memory, done, Math.min(PIECE_BYTES, length - done));
+    const { bytesRead } = await handle.read(piece, 0, piece.length, done);
+    if (bytesRead === 0) throw new StorageError(`${path} is damaged: it ends too early`);
+    done += bytesRead;
+  }
+  return memory;
+}
+
+/** A whole file of words. @throws StorageError when it has another size. */
+export async function readWords(path: string, length: number): Promise<Uint32Array> {
+  const file = await FlatFile.open(path, length, { left: length });
+  return file.words(0, length >>> 2);
+}

@@ -1,0 +1,233 @@
+import { closeSync, openSync, readSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { StorageError } from '../../protocols/errors.js';
+import { DistinctIds } from './distinct-ids.js';
+import type { SiteMembers } from './document-builder.js';
+import { FileAppender } from './files.js';
+import { idsOf, type LinkTable, openWritten, TableWriter } from './link-table.js';
+import { Pace, type PaceOptions } from './pace.js';
+import { RecordSorter } from './record-sorter.js';
+
+/** Words of the spool that are read at a time. */
+const PIECE_WORDS = 1 << 16;
+/** IDs of a list that are taken at a time. */
+const PAGE = 1 << 16;
+
+/** Pairs in insertion order on the disk, 8 bytes each. */
+class PairSpool implements Disposable {
+  readonly #file: FileAppender;
+  count = 0;
+
+  constructor(path: string) {
+    this.#file = new FileAppender(path);
+  }
+
+  add(first: number, second: number): void {
+    this.#file.word(first);
+    this.#file.word(second);
+    this.count++;
+  }
+
+  addMany(pairs: Uint32Array): void {
+    this.#file.words(pairs);
+    this.count += pairs.length >>> 1;
+  }
+
+  /** Nothing is added any more. */
+  close(): void {
+    this.#file.close();
+  }
+
+  /**
+   * Fills a sorter with all pairs.
+   *
+   * @param side which number of a pair is the key
+   */
+  async sortInto(sorter: RecordSorter, side: 0 | 1, pace: Pace): Promise<void> {
+    const piece = new Uint32Array(PIECE_WORDS);
+    const fd = openSync(this.#file.path, 'r');
+    try {
+      for (let count = readWords(fd, piece); count > 0; count = readWords(fd, piece)) {
+        for (let i = 0; i < count; i += 2) {
+          const at = sorter.add(piece[i + side]!);
+          sorter.words[at] = piece[i + 1 - side]!;
+        }
+        if (pace.step(count >>> 1)) await pace.rest();
+      }
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#file[Symbol.dispose]();
+    rmSync(this.#file.path, { force: true });
+  }
+}
+
+/** Takes pairs in insertion order and writes `refs` and `hubs`. */
+export class LinkBuilder implements Disposable {
+  readonly #directory: string;
+  readonly #scratch: string;
+  readonly #memoryBytes: number;
+  readonly #spool: PairSpool;
+  /** The pairs of a `hubsdb` that was given beside. */
+  #reversed: PairSpool | undefined;
+
+  /** As of DocumentBuilder. */
+  constructor(directory: string, scratch: string, memoryBytes: number) {
+    this.#directory = directory;
+    this.#scratch = scratch;
+    this.#memoryBytes = memoryBytes;
+    this.#spool = new PairSpool(join(scratch, 'pairs'));
+  }
+
+  /** Pairs added. */
+  get given(): number {
+    return this.#spool.count;
+  }
+
+  /** @param source,target u32, checked by the caller */
+  add(source: number, target: number): void {
+    this.#spool.add(source, target);
+  }
+
+  /** @param pairs source, target, source, target ... */
+  addMany(pairs: Uint32Array): void {
+    this.#spool.addMany(pairs);
+  }
+
+  /** @param pairs target, source, target, source ... */
+  addReversed(pairs: Uint32Array): void {
+    this.#reversed ??= new PairSpool(join(this.#scratch, 'reversed'));
+    this.#reversed.addMany(pairs);
+  }
+
+  /**
+   * @returns how many different pairs there were (R-12)
+   * @throws StorageError R-10: the reversed pairs are not the pairs turned round
+   */
+  async finish(options: PaceOptions): Promise<number> {
+    this.#spool.close();
+    const links = await this.#writeTable('refs', this.#spool, 0, options);
+    if (this.#reversed === undefined) await this.#writeTable('hubs', this.#spool, 1, options);
+    else {
+      this.#reversed.close();
+      const hubs = await this.#writeTable('hubs', this.#reversed, 0, options);
+      await this.#compare(options);
+      // Every link is in hubs; so with as many pairs there, no other one is.
+      if (hubs !== links)
+        throw new StorageError(`hubs holds ${hubs - links} pairs that are not in refs (R-10)`);
+    }
+    return links;
+  }
+
+  /**
+   * R-11: equal keys keep insertion order. R-12: of a pair that was given again only the first place counts; as that is found
+   * within each list, `refs` and `hubs` leave out the same ones.
+   */
+  async #writeTable(
+    name: 'refs' | 'hubs',
+    spool: PairSpool,
+    side: 0 | 1,
+    options: PaceOptions,
+  ): Promise<number> {
+    using sorter = new RecordSorter(1, this.#memoryBytes, join(this.#scratch, name));
+    // Half of the work is to read and sort, half to write.
+    const pace = new Pace(name, 2 * spool.count, options);
+    await spool.sortInto(sorter, side, pace);
+    using sorted = sorter.sorted();
+    using table = new TableWriter(this.#directory, name);
+    const distinct = new DistinctIds();
+    let key = -1;
+    while (sorted.next()) {
+      if (sorted.key !== key) {
+        key = sorted.key;
+        distinct.clear();
+      }
+      const id = sorted.words[sorted.at]!;
+      if (distinct.add(id)) table.add(key, id);
+      if (pace.step()) await pace.rest();
+    }
+    table.close();
+    return table.total;
+  }
+
+  /** Looks for every link in the `hubs` that was written. */
+  async #compare(options: PaceOptions): Promise<void> {
+    const hubs = await openWritten(this.#directory, 'hubs', { left: this.#memoryBytes / 2 });
+    try {
+      using sorter = new RecordSorter(1, this.#memoryBytes / 2, join(this.#scratch, 'compared'));
+      const pace = new Pace('hubs', 2 * this.#spool.count, options);
+      await this.#spool.sortInto(sorter, 1, pace);
+      using sorted = sorter.sorted();
+      const listed = new DistinctIds();
+      let key = -1;
+      while (sorted.next()) {
+        if (sorted.key !== key) {
+          key = sorted.key;
+          listed.clear();
+          for (const id of idsOf(hubs.list(key))) listed.add(id);
+        }
+        const source = sorted.words[sorted.at]!;
+        if (listed.add(source))
+          throw new StorageError(`the link from ${source} to ${key} is in refs and not in hubs (R-10)`);
+        if (pace.step()) await pace.rest();
+      }
+    } finally {
+      await hubs.close();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#spool[Symbol.dispose]();
+    this.#reversed?.[Symbol.dispose]();
+  }
+}
+
+/** Fills the array as far as the file goes; how many words. */
+function readWords(fd: number, target: Uint32Array): number {
+  const bytes = new Uint8Array(target.buffer);
+  let got = 0;
+  for (let piece = 1; piece > 0 && got < bytes.length; got += piece) {
+    piece = readSync(fd, bytes, got, bytes.length - got, null);
+  }
+  return got >>> 2;
+}
+
+/**
+ * Writes the finished answers of a site request, so that it is a slice like any other: the documents of each server ascending, for
+ * each its links in stored order, without those of the same site, each ID at its first occurrence (R-29, R-30, R-32).
+ *
+ * @param sites the documents of each server
+ * @param links `refs` or `hubs`
+ * @param members of all sites
+ */
+export async function writeSiteLists(
+  directory: string,
+  name: 'siterefs' | 'sitehubs',
+  sites: LinkTable,
+  links: LinkTable,
+  members: SiteMembers,
+  options: PaceOptions,
+): Promise<void> {
+  using table = new TableWriter(directory, name);
+  const pace = new Pace(name, links.total, options);
+  members.reset();
+  for (const [place, server] of sites.keys.entries()) {
+    const documents = sites.at(place);
+    members.begin(server);
+    for (let first = 0; first < documents.total; first += PAGE) {
+      for (const document of documents.page(first, PAGE)) {
+        const list = links.list(document);
+        for (let from = 0; from < (list?.total ?? 0); from += PAGE) {
+          const page = list?.page(from, PAGE) ?? [];
+          for (const id of page) if (members.take(id)) table.add(server, id);
+          if (pace.step(page.length)) await pace.rest();
+        }
+      }
+    }
+    if (pace.step()) await pace.rest();
+  }
+  table.close();
+}

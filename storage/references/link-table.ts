@@ -1,0 +1,171 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StorageError } from '../../protocols/errors.js';
+import type { LinkList } from './contract.js';
+import { FileAppender, FlatFile, type MemoryBudget, readWords } from './files.js';
+import { longAt, MAX_U32, putLong, TABLE_PARTS, type TableName } from './format.js';
+import { KeyIndex } from './key-index.js';
+
+/** IDs of a list that are taken at a time. */
+const PAGE = 1 << 12;
+
+/** Writes a table: keys ascending, each with its list. */
+export class TableWriter implements Disposable {
+  readonly #keys: FileAppender;
+  readonly #starts: FileAppender;
+  readonly #ids: FileAppender;
+  readonly #pair = new Uint32Array(2);
+  #total = 0;
+  #key = -1;
+
+  constructor(directory: string, name: TableName) {
+    this.#keys = new FileAppender(join(directory, `${name}.keys`));
+    this.#starts = new FileAppender(join(directory, `${name}.starts`));
+    this.#ids = new FileAppender(join(directory, `${name}.ids`));
+  }
+
+  /** IDs written so far. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** @param key not below the last one */
+  add(key: number, id: number): void {
+    if (key !== this.#key) {
+      this.#key = key;
+      this.#keys.word(key);
+      this.#start();
+    }
+    this.#ids.word(id);
+    this.#total++;
+  }
+
+  #start(): void {
+    putLong(this.#pair, 0, this.#total);
+    this.#starts.words(this.#pair);
+  }
+
+  close(): void {
+    this.#start();
+    for (const file of [this.#keys, this.#starts, this.#ids]) file.close();
+  }
+
+  [Symbol.dispose](): void {
+    for (const file of [this.#keys, this.#starts, this.#ids]) file[Symbol.dispose]();
+  }
+}
+
+class TableList implements LinkList {
+  readonly #ids: FlatFile;
+  readonly #from: number;
+
+  constructor(
+    ids: FlatFile,
+    from: number,
+    readonly total: number,
+  ) {
+    this.#ids = ids;
+    this.#from = from;
+  }
+
+  page(start: number, count: number): Uint32Array {
+    const from = Math.min(Math.max(0, start), this.total);
+    return this.#ids.words(this.#from + from, Math.min(Math.max(0, count), this.total - from));
+  }
+}
+
+/** A table opened for reading: keys and starts in memory, the lists there or on the disk. */
+export class LinkTable {
+  readonly #index: KeyIndex;
+  readonly #starts: Uint32Array | Float64Array;
+  readonly #ids: FlatFile;
+
+  private constructor(keys: Uint32Array, starts: Uint32Array | Float64Array, ids: FlatFile) {
+    this.#index = new KeyIndex(keys);
+    this.#starts = starts;
+    this.#ids = ids;
+  }
+
+  /**
+   * @param files sizes by name, as the MANIFEST has them
+   * @throws StorageError when the files do not fit together
+   */
+  static async open(
+    directory: string,
+    name: TableName,
+    files: Readonly<Record<string, number>>,
+    budget: MemoryBudget,
+  ): Promise<LinkTable> {
+    const sized = (part: string): [string, number] => [
+      join(directory, `${name}.${part}`),
+      files[`${name}.${part}`] ?? -1,
+    ];
+    const keys = await readWords(...sized('keys'));
+    const starts = narrowed(await readWords(...sized('starts')));
+    const ids = await FlatFile.open(...sized('ids'), budget);
+    if (starts.length !== keys.length + 1 || starts[keys.length] !== ids.length / 4) {
+      await ids.close();
+      throw new StorageError(`the table ${name} in ${directory} is damaged: its files do not fit together`);
+    }
+    return new LinkTable(keys, starts, ids);
+  }
+
+  /** Sorted; not to be written to. */
+  get keys(): Uint32Array {
+    return this.#index.keys;
+  }
+
+  /** IDs in all lists. */
+  get total(): number {
+    return this.#starts[this.keys.length] ?? 0;
+  }
+
+  has(key: number): boolean {
+    return this.#index.find(key) >= 0;
+  }
+
+  list(key: number): LinkList | undefined {
+    const at = this.#index.find(key);
+    return at < 0 ? undefined : this.at(at);
+  }
+
+  /** The list of the key at this place. */
+  at(place: number): LinkList {
+    const from = this.#starts[place] ?? 0;
+    return new TableList(this.#ids, from, (this.#starts[place + 1] ?? 0) - from);
+  }
+
+  close(): Promise<void> {
+    return this.#ids.close();
+  }
+}
+
+/** Places as u32 when all fit, else as doubles: exact, and found without taking words together. */
+function narrowed(pairs: Uint32Array): Uint32Array | Float64Array {
+  const count = pairs.length >>> 1;
+  const large = count > 0 && longAt(pairs, 2 * (count - 1)) > MAX_U32;
+  const places = large ? new Float64Array(count) : new Uint32Array(count);
+  for (let i = 0; i < count; i++) places[i] = longAt(pairs, 2 * i);
+  return places;
+}
+
+/** Opens a table of a generation in the making, which has no MANIFEST yet. */
+export async function openWritten(
+  directory: string,
+  name: TableName,
+  budget: MemoryBudget,
+): Promise<LinkTable> {
+  const sizes: Record<string, number> = {};
+  for (const part of TABLE_PARTS) {
+    const file = `${name}.${part}`;
+    sizes[file] = (await stat(join(directory, file))).size;
+  }
+  return LinkTable.open(directory, name, sizes, budget);
+}
+
+/** A list's IDs one by one, taken in pages. */
+export function* idsOf(list: LinkList | undefined): Generator<number, void, undefined> {
+  for (let start = 0; start < (list?.total ?? 0); start += PAGE) {
+    for (const id of list?.page(start, PAGE) ?? []) yield id;
+  }
+}

@@ -1,0 +1,49 @@
+import { UsageError } from '../../protocols/errors.js';
+import { type PublishedReferences, ReferencesBuilder, type ReferencesBuilderOptions } from './builder.js';
+import { DocumentLines } from './document-lines.js';
+import { readInput } from './line-input.js';
+import { type ByteOrder, PairParser } from './pair-parser.js';
+
+export interface LoadOptions extends ReferencesBuilderOptions {
+  /** The data directory. */
+  readonly data: string;
+  /** Files, `-` for standard input, `.gz` unpacked: documents as {@link DocumentLines} reads them, links as {@link PairParser}. */
+  readonly documents?: string | undefined;
+  readonly refs: string;
+  /** The reverse database, whose order is then kept; it must hold the pairs of `refs` turned round (R-10). */
+  readonly hubs?: string | undefined;
+  readonly byteOrder?: ByteOrder | undefined;
+  /** Bytes read so far of a file. */
+  readonly onRead?: ((file: string, bytes: number) => void) | undefined;
+}
+
+/**
+ * Builds a references generation of files and publishes it.
+ *
+ * @throws StorageError a file cannot be read or is malformed, or the disk fails
+ * @throws UsageError more than one file is standard input
+ */
+export async function loadReferences(options: LoadOptions): Promise<PublishedReferences> {
+  const { documents, refs, hubs, byteOrder, signal } = options;
+  if ([documents, refs, hubs].filter((file) => file === '-').length > 1)
+    throw new UsageError('only one file can be standard input');
+  const feed = async (
+    file: string,
+    parser: { push(chunk: Uint8Array): void; end(): void },
+  ): Promise<void> => {
+    let bytes = 0;
+    for await (const chunk of readInput(file, signal)) {
+      parser.push(chunk);
+      bytes += chunk.length;
+      options.onRead?.(file, bytes);
+    }
+    parser.end();
+  };
+  await using builder = await ReferencesBuilder.create(options.data, options);
+  if (documents !== undefined)
+    await feed(documents, new DocumentLines(documents, (document) => builder.addDocument(document)));
+  await feed(refs, new PairParser(refs, (pairs) => builder.addLinks(pairs), { byteOrder }));
+  if (hubs !== undefined)
+    await feed(hubs, new PairParser(hubs, (pairs) => builder.addReversed(pairs), { byteOrder }));
+  return await builder.publish();
+}

@@ -1,0 +1,256 @@
+import { MAX_U32 } from './format.js';
+import { lineError, WholeLines } from './line-input.js';
+
+/** In which order the bytes of a stored `u_int32_t` stand (R-13). */
+export type ByteOrder = 'little' | 'big';
+
+export interface PairParserOptions {
+  /** Of a Berkeley DB dump; default `little` (R-13). */
+  readonly byteOrder?: ByteOrder | undefined;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const TAB = 0x09;
+const SPACE = 0x20;
+const HASH = 0x23;
+const BACKSLASH = 0x5c;
+const ZERO = 0x30;
+/** Stands for a byte that is no hexadecimal digit; above every digit. */
+const NO_DIGIT = 0x100;
+const ID_BYTES = 4;
+/** A space, eight digits. */
+const HEX_LINE = 9;
+/** Pairs that are handed on at a time. */
+const BATCH = 1 << 13;
+
+const HEX = new Uint16Array(256).fill(NO_DIGIT);
+for (let digit = 0; digit < 16; digit++) {
+  HEX[digit.toString(16).charCodeAt(0)] = digit;
+  HEX[digit.toString(16).toUpperCase().charCodeAt(0)] = digit;
+}
+
+type State = 'first' | 'header' | 'bytevalue' | 'print' | 'pairs' | 'end';
+
+/**
+ * Reads pairs of IDs, as Berkeley DB's `db_dump` writes them (R-19; both `format=bytevalue` and, with `-p`, `format=print`), or as
+ * lines of two numbers separated by blanks or tabs, where empty lines and lines beginning with `#` are passed over. The
+ * first line tells which. Bytes in, arrays of pairs out, in the order of the input.
+ */
+export class PairParser {
+  readonly #file: string;
+  readonly #onPairs: (pairs: Uint32Array) => void;
+  readonly #bigEndian: boolean;
+  readonly #lines = new WholeLines();
+  readonly #batch = new Uint32Array(2 * BATCH);
+  #filled = 0;
+  #state: State = 'first';
+  #format: State = 'bytevalue';
+  #line = 0;
+
+  /**
+   * @param file its name, for complaints
+   * @param onPairs is given source, target, source, target ...; the array is used again
+   */
+  constructor(file: string, onPairs: (pairs: Uint32Array) => void, options: PairParserOptions = {}) {
+    this.#file = file;
+    this.#onPairs = onPairs;
+    this.#bigEndian = options.byteOrder === 'big';
+  }
+
+  /** @throws StorageError a line is malformed; the message begins `FILE:LINE:` */
+  push(chunk: Uint8Array): void {
+    this.#parse(this.#lines.push(chunk));
+    const { problem } = this.#lines;
+    if (problem !== undefined) throw this.#error(problem, 1);
+  }
+
+  /** The input is at its end. @throws StorageError a dump is not complete */
+  end(): void {
+    this.#parse(this.#lines.end());
+    this.#flush();
+    const unfinished = this.#state === 'header' || this.#state === 'bytevalue' || this.#state === 'print';
+    if (unfinished) throw this.#error('the dump ends without DATA=END', 0);
+  }
+
+  #parse(bytes: Uint8Array): void {
+    let at = 0;
+    while (at < bytes.length) {
+      switch (this.#state) {
+        case 'bytevalue':
+          at = this.#parseHex(bytes, at);
+          break;
+        case 'pairs':
+          at = this.#parseNumbers(bytes, at);
+          break;
+        default: {
+          const end = bytes.indexOf(LF, at);
+          this.#line++;
+          const line = bytes.subarray(at, bytes[end - 1] === CR ? end - 1 : end);
+          if (this.#parseLine(line)) at = end + 1;
+          else this.#line--;
+        }
+      }
+    }
+  }
+
+  /** False when the line is the first one and was only looked at. */
+  #parseLine(line: Uint8Array): boolean {
+    if (this.#state === 'print') {
+      this.#parsePrintLine(line);
+      return true;
+    }
+    const text = Buffer.from(line).toString('latin1');
+    if (this.#state === 'first') {
+      this.#state = text.startsWith('VERSION=') ? 'header' : 'pairs';
+      return this.#state === 'header';
+    }
+    if (this.#state === 'header') this.#parseHeader(text);
+    else if (text !== '') throw this.#error('there is something behind DATA=END', 0);
+    return true;
+  }
+
+  #parseHeader(text: string): void {
+    if (text === 'HEADER=END') {
+      this.#state = this.#format;
+      return;
+    }
+    const equals = text.indexOf('=');
+    if (equals < 1) throw this.#error('a header line NAME=VALUE is wanted', 0);
+    const name = text.slice(0, equals);
+    const value = text.slice(equals + 1);
+    if (name === 'format') {
+      if (value !== 'bytevalue' && value !== 'print')
+        throw this.#error('the format must be bytevalue or print', 0);
+      this.#format = value;
+    } else if (name === 'type' && value !== 'btree') {
+      throw this.#error('the database must be of type btree', 0, 'R-8');
+    } else if (name === 'keys' && value === '0') {
+      throw this.#error('the dump has no keys', 0);
+    }
+  }
+
+  /** As many lines of ` 0a000000` as there are; the odd ones are keys. */
+  #parseHex(bytes: Uint8Array, from: number): number {
+    let at = from;
+    while (at < bytes.length) {
+      if (bytes[at] !== SPACE) return this.#parseEnd(bytes, at);
+      this.#line++;
+      const end = at + HEX_LINE;
+      const carriage = bytes[end] === CR ? 1 : 0;
+      const a = HEX[bytes[at + 1]!]!;
+      const b = HEX[bytes[at + 2]!]!;
+      const c = HEX[bytes[at + 3]!]!;
+      const d = HEX[bytes[at + 4]!]!;
+      const e = HEX[bytes[at + 5]!]!;
+      const f = HEX[bytes[at + 6]!]!;
+      const g = HEX[bytes[at + 7]!]!;
+      const h = HEX[bytes[at + 8]!]!;
+      if ((a | b | c | d | e | f | g | h) >= NO_DIGIT || bytes[end + carriage] !== LF)
+        throw this.#error('a blank and the 8 hexadecimal digits of an ID are wanted', 0);
+      const low = (a << 4) | b;
+      const second = (c << 4) | d;
+      const third = (e << 4) | f;
+      const high = (g << 4) | h;
+      this.#put(this.#bigEndian ? word(high, third, second, low) : word(low, second, third, high));
+      at = end + carriage + 1;
+    }
+    return at;
+  }
+
+  #parseEnd(bytes: Uint8Array, at: number): number {
+    const end = bytes.indexOf(LF, at);
+    this.#line++;
+    this.#parseDataEnd(bytes.subarray(at, bytes[end - 1] === CR ? end - 1 : end));
+    return end + 1;
+  }
+
+  #parseDataEnd(line: Uint8Array): void {
+    if (Buffer.from(line).toString('latin1') !== 'DATA=END')
+      throw this.#error('a line that begins with a blank, or DATA=END, is wanted', 0);
+    if (this.#filled % 2 !== 0) throw this.#error('the last key has no data', 0);
+    this.#state = 'end';
+  }
+
+  /** Printable bytes stand for themselves, others as `\` and two digits, `\` as `\\`. */
+  #parsePrintLine(line: Uint8Array): void {
+    if (line[0] !== SPACE) {
+      this.#parseDataEnd(line);
+      return;
+    }
+    const id = new Uint8Array(ID_BYTES);
+    let count = 0;
+    for (let at = 1; at < line.length; count++) {
+      if (line[at] !== BACKSLASH || line[at + 1] === BACKSLASH) {
+        id[count] = line[at] ?? 0;
+        at += line[at] === BACKSLASH ? 2 : 1;
+        continue;
+      }
+      const high = HEX[line[at + 1] ?? 0] ?? NO_DIGIT;
+      const low = HEX[line[at + 2] ?? 0] ?? NO_DIGIT;
+      if ((high | low) >= NO_DIGIT)
+        throw this.#error('two hexadecimal digits are wanted behind the backslash', 0);
+      id[count] = (high << 4) | low;
+      at += 3;
+    }
+    if (count !== ID_BYTES) throw this.#error(`an ID of 4 bytes is wanted, there are ${count}`, 0, 'R-9');
+    const [a = 0, b = 0, c = 0, d = 0] = id;
+    this.#put(this.#bigEndian ? word(d, c, b, a) : word(a, b, c, d));
+  }
+
+  /** As many lines of two numbers as there are. */
+  #parseNumbers(bytes: Uint8Array, from: number): number {
+    let at = from;
+    while (at < bytes.length) {
+      this.#line++;
+      let byte = bytes[at]!;
+      while (byte === SPACE || byte === TAB) byte = bytes[++at]!;
+      if (byte === HASH) {
+        at = bytes.indexOf(LF, at) + 1;
+        continue;
+      }
+      if (byte === CR) byte = bytes[++at]!;
+      if (byte === LF) {
+        at++;
+        continue;
+      }
+      for (let side = 0; side < 2; side++) {
+        const begin = at;
+        let value = 0;
+        for (byte = bytes[at]!; byte >= ZERO && byte <= ZERO + 9; byte = bytes[++at]!) {
+          value = value * 10 + byte - ZERO;
+        }
+        if (at === begin) throw this.#error('two IDs separated by a blank or tab are wanted', 0, 'R-9');
+        // A long row of digits becomes inexact but not small.
+        if (value > MAX_U32) throw this.#error(`an ID is at most ${MAX_U32}`, 0, 'R-9');
+        while (byte === SPACE || byte === TAB) byte = bytes[++at]!;
+        this.#put(value);
+      }
+      if (byte === CR) byte = bytes[++at]!;
+      if (byte !== LF) throw this.#error('a line holds two IDs and no more', 0, 'R-9');
+      at++;
+    }
+    return at;
+  }
+
+  #put(value: number): void {
+    this.#batch[this.#filled++] = value;
+    if (this.#filled === this.#batch.length) this.#flush();
+  }
+
+  #flush(): void {
+    const whole = this.#filled - (this.#filled % 2);
+    if (whole > 0) this.#onPairs(this.#batch.subarray(0, whole));
+    this.#batch[0] = this.#batch[whole] ?? 0;
+    this.#filled -= whole;
+  }
+
+  /** @param ahead lines behind the last one that was counted */
+  #error(problem: string, ahead: number, rule = 'R-19'): Error {
+    return lineError(this.#file, this.#line + ahead, problem, rule);
+  }
+}
+
+function word(low: number, second: number, third: number, high: number): number {
+  return (low | (second << 8) | (third << 16) | (high << 24)) >>> 0;
+}

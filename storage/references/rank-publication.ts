@@ -1,0 +1,141 @@
+import { join } from 'node:path';
+import { FileAppender, FlatFile } from './files.js';
+import { FILE, referencesDirectory } from './format.js';
+import { KeyIndex } from './key-index.js';
+import { Pace, type PaceOptions } from './pace.js';
+import { type PageRankOptions, pageRank, type RankGraph } from './pagerank.js';
+import { Publication, storageError } from './publication.js';
+import { ReferencesReader } from './reader.js';
+
+export interface RankOptions extends PageRankOptions, Pick<PaceOptions, 'onProgress'> {
+  /** Links are taken into memory when they fit in this, bytes; default 256 MiB. Else each round reads them from the disk. */
+  readonly residentBytes?: number;
+  /** Generations kept, the new one included. Default 2. */
+  readonly keepGenerations?: number;
+}
+
+/** How it went. */
+export interface PublishedRanks {
+  readonly generation: number;
+  /** IDs that have a rank: all that are known. */
+  readonly ranked: number;
+  readonly links: number;
+  readonly rounds: number;
+  readonly change: number;
+  readonly converged: boolean;
+}
+
+const DEFAULT_RESIDENT_BYTES = 256 * 1024 * 1024;
+/** IDs of a list that are taken at a time. */
+const PAGE = 1 << 16;
+
+/**
+ * Computes the PageRank of every known ID of the newest generation (R-2, R-28) and publishes a generation that has the same files
+ * and the ranks, so that readers see them as they see any change.
+ *
+ * @param data the data directory
+ * @throws StorageError when nothing was published yet, or the disk fails
+ */
+export async function publishRanks(data: string, options: RankOptions = {}): Promise<PublishedRanks> {
+  const { residentBytes = DEFAULT_RESIDENT_BYTES } = options;
+  // What is read once need not stay in memory.
+  await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
+  try {
+    await using publication = await Publication.begin(referencesDirectory(data));
+    const nodes = knownIds(reader);
+    const numbered = join(publication.scratch, 'numbered');
+    await writeNumbered(reader, nodes, numbered, options);
+    const targets = await FlatFile.open(numbered, 4 * reader.counts.links, { left: residentBytes });
+    const { ranks, rounds, change, converged } = await pageRank(
+      graphOf(reader, nodes, targets),
+      options,
+    ).finally(() => targets.close());
+
+    const { files, schemes } = reader.manifest;
+    for (const name of Object.keys(files)) {
+      if (name !== FILE.rankIds && name !== FILE.rankValues) await publication.take(reader.directory, name);
+    }
+    writeFile(join(publication.directory, FILE.rankIds), nodes);
+    const values = Float32Array.from(ranks);
+    writeFile(join(publication.directory, FILE.rankValues), new Uint32Array(values.buffer));
+    await publication.publish({ ...reader.counts, schemes }, options.keepGenerations);
+    const { links } = reader.counts;
+    return {
+      generation: publication.generation,
+      ranked: nodes.length,
+      links,
+      rounds,
+      change,
+      converged,
+    };
+  } catch (cause) {
+    throw storageError('the ranks cannot be published', cause);
+  }
+}
+
+/** every document and both ends of every link, ascending. */
+function knownIds(reader: ReferencesReader): Uint32Array {
+  return union(union(reader.documentIds, reader.keys('refs')), reader.keys('hubs'));
+}
+
+function union(a: Uint32Array, b: Uint32Array): Uint32Array {
+  const both = new Uint32Array(a.length + b.length);
+  let count = 0;
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const left = a[i] ?? Number.POSITIVE_INFINITY;
+    const right = b[j] ?? Number.POSITIVE_INFINITY;
+    if (left <= right) i++;
+    if (right <= left) j++;
+    both[count++] = Math.min(left, right);
+  }
+  return both.slice(0, count);
+}
+
+/** All targets as numbers of nodes, in their order: looked up once, not in every round. */
+async function writeNumbered(
+  reader: ReferencesReader,
+  nodes: Uint32Array,
+  path: string,
+  options: RankOptions,
+): Promise<void> {
+  const index = new KeyIndex(nodes);
+  const pace = new Pace('ranks', reader.counts.links, options);
+  using file = new FileAppender(path);
+  for (const key of reader.keys('refs')) {
+    const list = reader.links('refs', key);
+    for (let start = 0; start < (list?.total ?? 0); start += PAGE) {
+      const page = list?.page(start, PAGE) ?? [];
+      for (const id of page) file.word(index.find(id));
+      if (pace.step(page.length)) await pace.rest();
+    }
+  }
+  file.close();
+}
+
+function graphOf(reader: ReferencesReader, nodes: Uint32Array, targets: FlatFile): RankGraph {
+  const keys = reader.keys('refs');
+  return {
+    size: nodes.length,
+    async walk(visit) {
+      const pace = new Pace('ranks', reader.counts.links, {});
+      let node = 0;
+      let from = 0;
+      for (const [place, key] of keys.entries()) {
+        while (nodes[node] !== key) node++;
+        const degree = reader.degree('refs', place);
+        for (let done = 0; done < degree; done += PAGE) {
+          const count = Math.min(PAGE, degree - done);
+          visit(node, targets.words(from + done, count), degree);
+          if (pace.step(count)) await pace.rest();
+        }
+        from += degree;
+      }
+    },
+  };
+}
+
+function writeFile(path: string, words: Uint32Array): void {
+  using file = new FileAppender(path);
+  file.words(words);
+  file.close();
+}

@@ -1,0 +1,240 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StorageError } from '../../protocols/errors.js';
+import { currentGeneration, errorCode } from '../publish.js';
+import type {
+  LinkKind,
+  LinkList,
+  LinkStore,
+  References,
+  ReferencesCounts,
+  ServerRecord,
+  ServerStore,
+  UrlRecord,
+  UrlStore,
+} from './contract.js';
+import { DocumentDirectory, ServerDirectory } from './directory-reader.js';
+import { textHash } from './document-url.js';
+import {
+  FILE,
+  type Manifest,
+  parseManifest,
+  referencesDirectory,
+  requireLittleEndian,
+  TABLES,
+  type TableName,
+} from './format.js';
+import { idsOf, LinkTable } from './link-table.js';
+import { RankTable } from './rank-table.js';
+
+export interface ReferencesReaderOptions {
+  /**
+   * Files are taken into memory as long as they fit in this, bytes, the links first; default 256 MiB. Keys and places, about 20
+   * bytes for each document, are always there.
+   */
+  readonly residentBytes?: number;
+}
+
+const DEFAULT_RESIDENT_BYTES = 256 * 1024 * 1024;
+/** How often a reader tries again because the generation it opened was replaced and removed meanwhile. */
+const OPEN_ATTEMPTS = 20;
+
+interface Parts {
+  readonly tables: ReadonlyMap<TableName, LinkTable>;
+  readonly documents: DocumentDirectory;
+  readonly servers: ServerDirectory;
+  readonly ranks: RankTable | undefined;
+}
+
+/** A published generation, opened. */
+export class ReferencesReader implements References {
+  readonly counts: ReferencesCounts;
+  readonly ranked: boolean;
+  readonly refdb: LinkStore;
+  readonly hubsdb: LinkStore;
+  readonly urldb: UrlStore;
+  readonly srvdb: ServerStore;
+  readonly #parts: Parts;
+  readonly #lists: Readonly<Record<LinkKind, LinkTable>>;
+  readonly #sitedocs: LinkTable;
+  readonly #urls: LinkTable;
+  readonly #names: LinkTable;
+  #closed = false;
+
+  private constructor(
+    readonly generation: number,
+    /** Where it lies. */
+    readonly directory: string,
+    readonly manifest: Manifest,
+    parts: Parts,
+  ) {
+    const { documents, servers, links, repeated } = manifest;
+    this.counts = { documents, servers, links, repeated };
+    this.#parts = parts;
+    const table = (name: TableName): LinkTable => {
+      const found = parts.tables.get(name);
+      if (found === undefined) throw new StorageError(`${directory} has no table ${name}`);
+      return found;
+    };
+    this.#lists = {
+      refs: table('refs'),
+      hubs: table('hubs'),
+      siterefs: table('siterefs'),
+      sitehubs: table('sitehubs'),
+    };
+    this.#sitedocs = table('sitedocs');
+    this.#urls = table('urls');
+    this.#names = table('servernames');
+    this.ranked = parts.ranks !== undefined;
+    this.refdb = { duplicates: (key) => idsOf(this.links('refs', key)) };
+    this.hubsdb = { duplicates: (key) => idsOf(this.links('hubs', key)) };
+    this.urldb = {
+      byUrl: (url) => this.documentByUrl(url),
+      byId: (id) => this.document(id),
+      idsOfServer: (id) => idsOf(this.documentsOfServer(id)),
+    };
+    this.srvdb = { byName: (name) => this.serverByName(name), byId: (id) => this.server(id) };
+  }
+
+  /**
+   * Opens the newest generation of a data directory.
+   *
+   * @throws StorageError when nothing was published yet, or it is damaged
+   */
+  static async openCurrent(data: string, options: ReferencesReaderOptions = {}): Promise<ReferencesReader> {
+    requireLittleEndian();
+    const generations = referencesDirectory(data);
+    for (let attempt = 1; ; attempt++) {
+      const number = await currentGeneration(generations);
+      if (number === undefined) throw new StorageError(`no references were published in ${data} yet`);
+      try {
+        return await ReferencesReader.#open(number, join(generations, String(number)), options);
+      } catch (error) {
+        const replaced = errorCode(error) === 'ENOENT' && (await currentGeneration(generations)) !== number;
+        if (replaced && attempt < OPEN_ATTEMPTS) continue;
+        if (error instanceof StorageError) throw error;
+        throw new StorageError(`the references ${number} in ${data} cannot be opened: ${String(error)}`, {
+          cause: error,
+        });
+      }
+    }
+  }
+
+  static async #open(
+    generation: number,
+    directory: string,
+    { residentBytes = DEFAULT_RESIDENT_BYTES }: ReferencesReaderOptions,
+  ): Promise<ReferencesReader> {
+    const path = join(directory, FILE.manifest);
+    const manifest = parseManifest(await readFile(path, 'utf8'), path);
+    const budget = { left: residentBytes };
+    const tables = new Map<TableName, LinkTable>();
+    const opened: { close(): Promise<void> }[] = [];
+    try {
+      // In the order of their use: what comes late may not find room.
+      for (const name of TABLES) {
+        const table = await LinkTable.open(directory, name, manifest.files, budget);
+        opened.push(table);
+        tables.set(name, table);
+      }
+      const servers = await ServerDirectory.open(directory, manifest, budget);
+      opened.push(servers);
+      const documents = await DocumentDirectory.open(directory, manifest, servers, budget);
+      opened.push(documents);
+      const ranks = await RankTable.open(directory, manifest.files);
+      return new ReferencesReader(generation, directory, manifest, { tables, servers, documents, ranks });
+    } catch (error) {
+      for (const part of opened) await part.close();
+      throw error;
+    }
+  }
+
+  links(kind: LinkKind, id: number): LinkList | undefined {
+    return this.#lists[kind].list(id);
+  }
+
+  /** The keys of `refs` or `hubs`, sorted; not to be written to. */
+  keys(kind: LinkKind): Uint32Array {
+    return this.#lists[kind].keys;
+  }
+
+  /** How many links the key at this place of {@link keys} has. */
+  degree(kind: LinkKind, place: number): number {
+    return this.#lists[kind].at(place).total;
+  }
+
+  /** Of all documents, sorted; not to be written to. */
+  get documentIds(): Uint32Array {
+    return this.#parts.documents.ids;
+  }
+
+  knows(id: number): boolean {
+    return this.#parts.documents.has(id) || this.#lists.refs.has(id) || this.#lists.hubs.has(id);
+  }
+
+  document(id: number): UrlRecord | undefined {
+    return this.#parts.documents.byId(id);
+  }
+
+  documentByUrl(canonicalUrl: string): UrlRecord | undefined {
+    const places = this.#urls.list(textHash(canonicalUrl));
+    for (const place of idsOf(places)) {
+      const document = this.#parts.documents.at(place);
+      if (document.url === canonicalUrl) return document;
+    }
+    return undefined;
+  }
+
+  idByUrl(canonicalUrl: string): number | undefined {
+    return this.documentByUrl(canonicalUrl)?.id;
+  }
+
+  server(id: number): ServerRecord | undefined {
+    return this.#parts.servers.byId(id);
+  }
+
+  serverByName(nameAndPort: string): ServerRecord | undefined {
+    const places = this.#names.list(textHash(nameAndPort));
+    for (const place of idsOf(places)) {
+      const server = this.#parts.servers.at(place);
+      if (`${server.name}:${server.port}` === nameAndPort) return server;
+    }
+    return undefined;
+  }
+
+  documentsOfServer(serverId: number): LinkList | undefined {
+    return this.#sitedocs.list(serverId);
+  }
+
+  rank(id: number): number | undefined {
+    return this.#parts.ranks?.rank(id);
+  }
+
+  /** The documents with the highest ranks, the highest first, equal ones by ID; empty when there are none. */
+  highestRanks(count: number): readonly { readonly id: number; readonly rank: number }[] {
+    return this.#parts.ranks?.highest(count) ?? [];
+  }
+
+  /** All documents, ascending by ID. */
+  *documents(): Generator<UrlRecord, void, undefined> {
+    const { documents } = this.#parts;
+    for (let place = 0; place < documents.ids.length; place++) yield documents.at(place);
+  }
+
+  /** All servers, ascending by ID. */
+  *servers(): Generator<ServerRecord, void, undefined> {
+    const { servers } = this.#parts;
+    for (let place = 0; place < servers.ids.length; place++) yield servers.at(place);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { tables, documents, servers } = this.#parts;
+    for (const part of [...tables.values(), documents, servers]) await part.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,320 @@
+import { closeSync, openSync, readSync, rmSync } from 'node:fs';
+import { StorageError } from '../../protocols/errors.js';
+import { FileAppender } from './files.js';
+
+const DIGIT_BITS = 11;
+const DIGITS = 1 << DIGIT_BITS;
+const PASSES = 3;
+const FIRST_CAPACITY = 1 << 12;
+/** Of the sorted runs, when they are merged; less when there are many. */
+const RUN_BUFFER_BYTES = 1 << 20;
+const LEAST_RUN_BUFFER_BYTES = 1 << 12;
+
+/** Sorted records, one after the other. */
+export interface RecordCursor extends Disposable {
+  /** The current record's key and words; what `words` holds from `at` on. Valid after {@link next} was true. */
+  readonly key: number;
+  readonly words: Uint32Array;
+  readonly at: number;
+  /** Goes to the next record; false at the end. */
+  next(): boolean;
+}
+
+/**
+ * Sorts records of a u32 key and a fixed number of words by their key; equal keys stay in the order in which they were added
+ * (R-11). What does not fit in memory is sorted in runs on the disk, which are merged.
+ */
+export class RecordSorter implements Disposable {
+  readonly #width: number;
+  readonly #capacity: number;
+  readonly #memoryBytes: number;
+  readonly #runPath: (run: number) => string;
+  readonly #runs: string[] = [];
+  #keys = new Uint32Array(0);
+  #used = 0;
+  #count = 0;
+  /** Where the words of added records go, see {@link add}. */
+  words = new Uint32Array(0);
+
+  /**
+   * @param width words of a record beside its key, at least 1
+   * @param memoryBytes what the sorter may take; a little more for its buffers
+   * @param path runs are files whose names begin so
+   */
+  constructor(width: number, memoryBytes: number, path: string) {
+    this.#width = width;
+    this.#memoryBytes = memoryBytes;
+    // The key and its place, both twice; records of one word are moved themselves.
+    const bytes = width === 1 ? 16 : 16 + 4 * width;
+    this.#capacity = Math.max(1, Math.floor(memoryBytes / bytes));
+    this.#runPath = (run) => `${path}.${run}`;
+  }
+
+  /** Records added. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds a record. The caller puts its words into {@link words} from the returned place on, before the next call. */
+  add(key: number): number {
+    if (this.#used === this.#keys.length) this.#makeRoom();
+    this.#keys[this.#used] = key;
+    this.#count++;
+    return this.#used++ * this.#width;
+  }
+
+  /** The records in order. Nothing can be added any more; the sorter's memory goes with the cursor. */
+  sorted(): RecordCursor {
+    if (this.#runs.length > 0 && this.#used > 0) this.#spill();
+    if (this.#runs.length === 0) {
+      const cursor = new MemoryCursor(this.#width, this.#order(), this.words);
+      this.#free();
+      return cursor;
+    }
+    this.#free();
+    const share = this.#memoryBytes / this.#runs.length;
+    return new MergeCursor(
+      this.#width,
+      this.#runs,
+      Math.max(LEAST_RUN_BUFFER_BYTES, Math.min(RUN_BUFFER_BYTES, share)),
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.#free();
+    for (const run of this.#runs) rmSync(run, { force: true });
+  }
+
+  #free(): void {
+    this.#keys = new Uint32Array(0);
+    this.words = new Uint32Array(0);
+    this.#used = 0;
+  }
+
+  #makeRoom(): void {
+    if (this.#used === this.#capacity) {
+      this.#spill();
+      return;
+    }
+    const capacity = Math.min(this.#capacity, Math.max(FIRST_CAPACITY, this.#used * 2));
+    const keys = new Uint32Array(capacity);
+    keys.set(this.#keys);
+    const words = new Uint32Array(capacity * this.#width);
+    words.set(this.words);
+    this.#keys = keys;
+    this.words = words;
+  }
+
+  #order(): SortedKeys {
+    const keys = this.#keys.subarray(0, this.#used);
+    if (this.#width === 1) return radixSort(keys, this.words.subarray(0, this.#used));
+    const places = new Uint32Array(this.#used);
+    for (let i = 0; i < places.length; i++) places[i] = i;
+    return radixSort(keys, places);
+  }
+
+  #spill(): void {
+    const path = this.#runPath(this.#runs.length);
+    using file = new FileAppender(path);
+    this.#runs.push(path);
+    const cursor = new MemoryCursor(this.#width, this.#order(), this.words);
+    while (cursor.next()) {
+      file.word(cursor.key);
+      for (let i = 0; i < this.#width; i++) file.word(cursor.words[cursor.at + i] ?? 0);
+    }
+    file.close();
+    // Sorting may have moved the arrays' content; both are filled anew.
+    this.#used = 0;
+  }
+}
+
+interface SortedKeys {
+  readonly keys: Uint32Array;
+  readonly values: Uint32Array;
+}
+
+/** Sorts keys with a value each, stably, by counting 11 bits at a time. Uses the given arrays as its memory. */
+function radixSort(keys: Uint32Array, values: Uint32Array): SortedKeys {
+  const count = keys.length;
+  const histogram = new Uint32Array(DIGITS * PASSES);
+  for (let i = 0; i < count; i++) {
+    const key = keys[i] ?? 0;
+    histogram[key & (DIGITS - 1)]!++;
+    histogram[DIGITS + ((key >>> DIGIT_BITS) & (DIGITS - 1))]!++;
+    histogram[2 * DIGITS + (key >>> (2 * DIGIT_BITS))]!++;
+  }
+  let from: SortedKeys = { keys, values };
+  let to: SortedKeys = { keys: new Uint32Array(count), values: new Uint32Array(count) };
+  for (let pass = 0; pass < PASSES; pass++) {
+    const places = histogram.subarray(pass * DIGITS, (pass + 1) * DIGITS);
+    // All have the same digit: the order is as it was.
+    if (places.includes(count)) continue;
+    let place = 0;
+    for (let digit = 0; digit < DIGITS; digit++) {
+      const size = places[digit]!;
+      places[digit] = place;
+      place += size;
+    }
+    const shift = pass * DIGIT_BITS;
+    const { keys: oldKeys, values: oldValues } = from;
+    const { keys: newKeys, values: newValues } = to;
+    for (let i = 0; i < count; i++) {
+      const key = oldKeys[i]!;
+      const target = places[(key >>> shift) & (DIGITS - 1)]!++;
+      newKeys[target] = key;
+      newValues[target] = oldValues[i]!;
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+class MemoryCursor implements RecordCursor {
+  key = 0;
+  at = 0;
+  readonly words: Uint32Array;
+  readonly #width: number;
+  readonly #keys: Uint32Array;
+  /** Where each record's words begin, in records; undefined when the words themselves are sorted. */
+  readonly #places: Uint32Array | undefined;
+  #next = 0;
+
+  constructor(width: number, { keys, values }: SortedKeys, words: Uint32Array) {
+    this.#width = width;
+    this.#keys = keys;
+    this.#places = width === 1 ? undefined : values;
+    this.words = width === 1 ? values : words;
+  }
+
+  next(): boolean {
+    const place = this.#next;
+    if (place >= this.#keys.length) return false;
+    this.#next = place + 1;
+    this.key = this.#keys[place]!;
+    this.at = this.#places === undefined ? place : this.#places[place]! * this.#width;
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    this.#next = this.#keys.length;
+  }
+}
+
+/** Reads a run. */
+class RunReader {
+  readonly words: Uint32Array;
+  at = 0;
+  readonly #bytes: Uint8Array;
+  readonly #size: number;
+  #filled = 0;
+  readonly #fd: number;
+
+  constructor(
+    readonly path: string,
+    /** The earlier run has the earlier ones of equal records. */
+    readonly rank: number,
+    size: number,
+    bufferBytes: number,
+  ) {
+    this.#size = size;
+    this.words = new Uint32Array(size * Math.max(1, Math.floor(bufferBytes / (4 * size))));
+    this.#bytes = new Uint8Array(this.words.buffer);
+    this.at = -size;
+    this.#fd = openSync(path, 'r');
+  }
+
+  get key(): number {
+    return this.words[this.at]!;
+  }
+
+  next(): boolean {
+    this.at += this.#size;
+    if (this.at < this.#filled) return true;
+    let got = 0;
+    for (let piece = 1; piece > 0 && got < this.#bytes.length; got += piece) {
+      piece = readSync(this.#fd, this.#bytes, got, this.#bytes.length - got, null);
+    }
+    if (got % (4 * this.#size) !== 0) throw new StorageError(`${this.path} ends within a record`);
+    this.#filled = got / 4;
+    this.at = 0;
+    return got > 0;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+    rmSync(this.path, { force: true });
+  }
+}
+
+/** Merges runs by a heap of them. */
+class MergeCursor implements RecordCursor {
+  key = 0;
+  words: Uint32Array = new Uint32Array(0);
+  at = 0;
+  readonly #heap: RunReader[] = [];
+  readonly #open = new Set<RunReader>();
+  /** The run whose record was given out last; it stands at the top still. */
+  #current: RunReader | undefined;
+
+  constructor(width: number, runs: readonly string[], bufferBytes: number) {
+    for (const [rank, path] of runs.entries()) {
+      const run = new RunReader(path, rank, width + 1, bufferBytes);
+      this.#open.add(run);
+      if (run.next()) this.#heap.push(run);
+    }
+    // Sorted is a heap.
+    this.#heap.sort((a, b) => a.key - b.key || a.rank - b.rank);
+  }
+
+  next(): boolean {
+    const heap = this.#heap;
+    if (this.#current !== undefined) {
+      if (!this.#current.next()) {
+        this.#close(this.#current);
+        const last = heap.pop();
+        if (heap.length > 0 && last !== undefined) heap[0] = last;
+      }
+      this.#sink();
+    }
+    const top = heap[0];
+    this.#current = top;
+    if (top === undefined) return false;
+    this.key = top.key;
+    this.words = top.words;
+    this.at = top.at + 1;
+    return true;
+  }
+
+  #sink(): void {
+    const heap = this.#heap;
+    const run = heap[0];
+    if (run === undefined) return;
+    let place = 0;
+    for (;;) {
+      let child = 2 * place + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
+      if (!isBefore(heap[child]!, run)) break;
+      heap[place] = heap[child]!;
+      place = child;
+    }
+    heap[place] = run;
+  }
+
+  #close(run: RunReader): void {
+    this.#open.delete(run);
+    run.close();
+  }
+
+  [Symbol.dispose](): void {
+    for (const run of this.#open) this.#close(run);
+    this.#heap.length = 0;
+    this.#current = undefined;
+  }
+}
+
+function isBefore(a: RunReader, b: RunReader): boolean {
+  const keyA = a.key;
+  const keyB = b.key;
+  return keyA < keyB || (keyA === keyB && a.rank < b.rank);
+}

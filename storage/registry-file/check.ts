@@ -1,0 +1,138 @@
+import { ProtocolError } from '../../protocols/errors.js';
+import {
+  DEFAULT_MAX_RECORD_BYTES,
+  emptyFields,
+  isRegistryVersion,
+  type RegistryCounts,
+  type RegistryReading,
+  registryFormat,
+} from '../../protocols/registry/index.js';
+import { OidSet } from '../indexers/oid-set.js';
+import { hasObjectFile, objectFiles } from './broker-directory.js';
+import { openRandomFile, type RandomFile } from './random-file.js';
+import type { RegistryFileOptions } from './registry-file.js';
+import { type RegistryProblem, readingOfDamaged, type ScanItem, scanFile } from './scan.js';
+import { count, detectReading, readRecord, type Survey, surveyFile } from './walk.js';
+
+/** What a check found, all in all. */
+export interface RegistrySummary {
+  readonly version: number;
+  readonly reading: RegistryReading;
+  /** Of the records that can be read. */
+  readonly counts: RegistryCounts;
+  readonly problems: number;
+  /** Bytes of which nothing can be made. */
+  readonly lost: number;
+}
+
+export interface CheckOptions extends Omit<RegistryFileOptions, 'writable' | 'sync'> {
+  /** Told each problem when it is found. */
+  readonly onProblem?: (problem: RegistryProblem) => void | Promise<void>;
+  /** Told each record. */
+  readonly onRecord?: () => void;
+}
+
+/** A Registry, however damaged, as far as it can be read. */
+export interface ScannedRegistry {
+  readonly survey: Survey;
+  readonly version: number;
+  readonly reading: RegistryReading;
+  /** Problems of the header and the records that can be read, with the damage between them. */
+  items(): AsyncGenerator<ScanItem, void, undefined>;
+}
+
+/** Version that a file without a readable header is taken for (REG-50: the default of what is written). */
+const ASSUMED_VERSION = 1;
+
+/** Finds out what can be known before the records are read. */
+export async function scanRegistry(file: RandomFile, options: CheckOptions): Promise<ScannedRegistry> {
+  const { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES, signal } = options;
+  const format = registryFormat(options);
+  const walk = { ...format, maxRecordBytes, signal };
+  const survey = await (options.reading === undefined ? detectReading(file, walk) : surveyFile(file, walk));
+  const version = survey.header?.version ?? ASSUMED_VERSION;
+  const scan = { ...format, maxRecordBytes, signal, version };
+  const reading = options.reading ?? (await readingOfDamaged(file, survey, scan));
+  const header = survey.header !== undefined;
+  async function* items(): AsyncGenerator<ScanItem, void, undefined> {
+    if (survey.header === undefined && survey.damage !== undefined) {
+      const { rule, offset, message } = survey.damage;
+      yield { kind: 'problem', rule, offset, message };
+    } else if (!isRegistryVersion(version)) {
+      const message = `records of version ${version} are not known`;
+      yield { kind: 'problem', rule: 'REG-9', offset: 4, message };
+    }
+    yield* scanFile(file, { ...scan, reading, header });
+  }
+  return { survey, version, reading, items };
+}
+
+/**
+ * Checks a Registry file: every damage with its offset and rule, empty mandatory fields (REG-39), valid records with the same OID
+ * (REG-35), wrong counts (REG-6, REG-10). Memory: a bit or so for each OID.
+ *
+ * @param directory the original Broker's; its object files are compared with the records (REG-38).
+ * @throws StorageError the file cannot be opened.
+ */
+export async function checkRegistry(
+  path: string,
+  options: CheckOptions = {},
+  directory?: string,
+): Promise<RegistrySummary> {
+  const file = await (options.open ?? openRandomFile)(path, 'r');
+  try {
+    const scanned = await scanRegistry(file, options);
+    const { version, reading, survey } = scanned;
+    const counts = { records: 0, deleted: 0, valid: 0 };
+    const valid = new OidSet();
+    let problems = 0;
+    let lost = 0;
+    const tell = async (problem: RegistryProblem): Promise<void> => {
+      problems++;
+      lost += problem.lost ?? 0;
+      await options.onProblem?.(problem);
+    };
+    for await (const item of scanned.items()) {
+      if (item.kind === 'problem') {
+        const { kind: _, ...problem } = item;
+        await tell(problem);
+        continue;
+      }
+      count(counts, item.state);
+      options.onRecord?.();
+      const record = item.state === 'valid' ? readRecord(item, version) : undefined;
+      if (record === undefined || record instanceof ProtocolError) continue;
+      const { offset } = item;
+      for (const name of emptyFields(record)) {
+        await tell({ rule: 'REG-39', offset, message: `object ${record.oid} has no ${name}` });
+      }
+      if (record.oid === 0) await tell({ rule: 'REG-35', offset, message: 'a valid record has the OID 0' });
+      if (valid.has(record.oid)) {
+        await tell({ rule: 'REG-35', offset, message: `a second valid record has the OID ${record.oid}` });
+      }
+      valid.add(record.oid);
+      if (directory !== undefined && !(await hasObjectFile(directory, record.oid))) {
+        await tell({ rule: 'REG-38', offset, message: `object ${record.oid} has no file` });
+      }
+    }
+    for (const problem of wrongCounts(survey, counts)) await tell(problem);
+    if (directory !== undefined) {
+      for await (const oid of objectFiles(directory, options.signal)) {
+        if (!valid.has(oid))
+          await tell({ rule: 'REG-38', message: `the file of object ${oid} has no valid record` });
+      }
+    }
+    return { version, reading, counts, problems, lost };
+  } finally {
+    await file.close();
+  }
+}
+
+/** REG-6, REG-10. */
+export function wrongCounts({ header }: Survey, counts: RegistryCounts): RegistryProblem[] {
+  if (header === undefined) return [];
+  const wrong = (['records', 'deleted', 'valid'] as const).filter((name) => header[name] !== counts[name]);
+  if (wrong.length === 0) return [];
+  const list = wrong.map((name) => `${header[name]} ${name}, there are ${counts[name]}`).join('; ');
+  return [{ rule: 'REG-10', offset: 8, message: `the header says ${list}` }];
+}

@@ -1,0 +1,372 @@
+import { ProtocolError, StorageError, UsageError } from '../../protocols/errors.js';
+import {
+  DEFAULT_MAX_RECORD_BYTES,
+  encodeRegistryHeader,
+  encodeRegistryRecord,
+  FILE_HEADER_BYTES,
+  isRegistryVersion,
+  type RawRecord,
+  RECORD_HEADER_BYTES,
+  type RegistryCounts,
+  type RegistryDamage,
+  type RegistryFormat,
+  type RegistryReading,
+  type RegistryRecord,
+  type RegistryVersion,
+  registryFormat,
+} from '../../protocols/registry/index.js';
+import { replaceFile } from '../databases/replace-file.js';
+import { FileWindow, type OpenRandomFile, openRandomFile, type RandomFile } from './random-file.js';
+import { searchRecord } from './salvage.js';
+import type { RegistryProblem } from './scan.js';
+import { detectReading, readRecord, type Survey, surveyFile, walkFile } from './walk.js';
+import { writeRegistry } from './write-registry.js';
+
+export interface RegistryFileOptions extends Partial<RegistryFormat> {
+  /** Default false: the file is read only, and what opening finds is not mended. */
+  readonly writable?: boolean;
+  /** Bytes of one record's data. Default 16 MiB. */
+  readonly maxRecordBytes?: number;
+  /** Wait for the disk at each change. Default false: a killed process loses nothing, a power cut may lose the last changes. */
+  readonly sync?: boolean;
+  /** Opens the file: for tests. */
+  readonly open?: OpenRandomFile;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A record with its place; `record` is undefined when its data are too short for their version (REG-21). */
+export interface PlacedRecord extends Pick<RawRecord, 'offset' | 'flag' | 'state'> {
+  readonly record: RegistryRecord | undefined;
+}
+
+/** REG-27: deleted records below this are not worth a compression. */
+const COMPRESS_AT_LEAST = 100;
+/** REG-27: `Compress-Percent`. */
+const COMPRESS_PERCENT = 50;
+
+/** REG-27: whether it is time to compress. */
+export function isCompressionDue(counts: RegistryCounts, percent = COMPRESS_PERCENT): boolean {
+  const { records, deleted } = counts;
+  return deleted >= COMPRESS_AT_LEAST && deleted * 100 >= records * percent;
+}
+
+/**
+ * A Registry in a file (REG-1): one owner, which appends, marks as deleted and compresses. A process that is killed between any two
+ * writes leaves a file that the next {@link open} puts right; every change that had resolved is in it.
+ */
+export class RegistryFile implements AsyncDisposable {
+  #file: RandomFile;
+  #counts: RegistryCounts;
+  /** Behind the last whole record. */
+  #end: number;
+  #highestOid: number;
+  #turn: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  private constructor(
+    readonly path: string,
+    file: RandomFile,
+    readonly version: number,
+    readonly format: RegistryFormat,
+    survey: Survey,
+    /** What opening found, mended where the file is writable (REG-10, REG-13, REG-29). */
+    readonly problems: readonly RegistryProblem[],
+    private readonly options: RegistryFileOptions,
+  ) {
+    this.#file = file;
+    this.#counts = survey.counts;
+    this.#end = survey.end;
+    this.#highestOid = survey.highestOid;
+    this.damage = survey.damage?.cut === true ? undefined : survey.damage;
+  }
+
+  /** Where reading stops (REG-15); only in a file that is not open for writing. */
+  readonly damage: RegistryDamage | undefined;
+
+  /**
+   * Makes an empty Registry, whole or not at all.
+   *
+   * @throws StorageError there is such a file.
+   */
+  static async create(
+    path: string,
+    options: RegistryFileOptions & { readonly version?: RegistryVersion } = {},
+  ): Promise<RegistryFile> {
+    const { version = 1, ...rest } = options;
+    const open = rest.open ?? openRandomFile;
+    const format = registryFormat(rest);
+    await replaceFile(path, async (temporary) => {
+      const file = await open(temporary, 'wx');
+      try {
+        const header = { version, records: 0, deleted: 0, valid: 0 };
+        await file.write(encodeRegistryHeader(header, format), 0);
+      } finally {
+        await file.close();
+      }
+    });
+    return RegistryFile.open(path, { ...rest, reading: format.reading, writable: true });
+  }
+
+  /**
+   * Opens a Registry and counts its records (REG-10). Without `options.reading` it finds out by REG-13. A record that is cut off
+   * at the end is dropped (REG-29).
+   *
+   * @throws ProtocolError REG-5, REG-8: the file does not begin like a Registry. StorageError it cannot be opened, or it is to be
+   *   written and is damaged (REG-15): what would be appended behind the damage could not be found again.
+   */
+  static async open(path: string, options: RegistryFileOptions = {}): Promise<RegistryFile> {
+    const { open = openRandomFile, writable = false, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
+    const file = await open(path, writable ? 'r+' : 'r');
+    try {
+      const walk = { ...registryFormat(options), maxRecordBytes, signal: options.signal };
+      let survey = await (options.reading === undefined ? detectReading(file, walk) : surveyFile(file, walk));
+      const { header } = survey;
+      if (header === undefined) throw headerError(survey);
+      const format = { ...registryFormat(options), reading: survey.reading };
+      survey = await withoutFalseCut(file, survey, format, maxRecordBytes);
+      const problems = problemsOf(survey);
+      if (writable) {
+        refuseDamage(path, survey);
+        if (survey.damage !== undefined) await file.truncate(survey.end);
+        const bytes = encodeRegistryHeader({ version: header.version, ...survey.counts }, format);
+        if (problems.some(({ rule }) => rule === 'REG-10')) await file.write(bytes, 0);
+      }
+      return new RegistryFile(path, file, header.version, format, survey, problems, options);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** As counted, and kept up with every change (REG-6). */
+  get counts(): RegistryCounts {
+    return this.#counts;
+  }
+
+  /** REG-13: the one that was found or given. */
+  get reading(): RegistryReading {
+    return this.format.reading;
+  }
+
+  /** REG-35: one more than the highest OID of any record, deleted ones included. */
+  get nextOid(): number {
+    return this.#highestOid + 1;
+  }
+
+  /** All records in the file's order, deleted ones and those of an unknown flag among them (REG-14). @throws ProtocolError at a damage. */
+  async *records(
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<PlacedRecord, void, undefined> {
+    for await (const raw of this.#raw(options.signal)) {
+      const record = readRecord(raw, this.version);
+      const { offset, flag, state } = raw;
+      yield { offset, flag, state, record: record instanceof ProtocolError ? undefined : record };
+    }
+    if (this.damage !== undefined) throw protocolError(this.damage);
+  }
+
+  async *#raw(signal?: AbortSignal): AsyncGenerator<RawRecord, void, undefined> {
+    const { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = this.options;
+    const walk = { ...this.format, maxRecordBytes, signal, end: this.#end };
+    for await (const items of walkFile(this.#file, walk)) {
+      for (const item of items) if (item.kind === 'record') yield item;
+    }
+  }
+
+  /** REG-23, REG-29: the records, then the header. Returns their offsets. */
+  append(records: readonly RegistryRecord[]): Promise<number[]> {
+    return this.#change(() => this.#append(records));
+  }
+
+  /** REG-24: rewrites the flag in place. False: it is not valid (any more). @throws ProtocolError no record begins at `offset`. */
+  markDeleted(offset: number): Promise<boolean> {
+    return this.#change(async () => {
+      if (!(await this.#delete(offset))) return false;
+      await this.#writeHeader();
+      return true;
+    });
+  }
+
+  /**
+   * REG-25: the old record is deleted, the new one appended; the bytes are those of the rule's order. It is written in the
+   * other one, so that a process killed between leaves both, of which the newer counts (REG-45), and never neither.
+   *
+   * @returns the new record's offset.
+   */
+  change(offset: number, record: RegistryRecord): Promise<number> {
+    return this.#change(async () => {
+      await this.#flagAt(offset);
+      const [at = 0] = await this.#append([record]);
+      await this.#delete(offset);
+      await this.#writeHeader();
+      return at;
+    });
+  }
+
+  /**
+   * REG-26, REG-28: a new file without the deleted records takes the old one's place; the others keep their order and their
+   * bytes (REG-14, REG-21). Offsets change.
+   *
+   * @returns the number of records that went.
+   */
+  compress(signal?: AbortSignal): Promise<number> {
+    return this.#change(async () => {
+      const { open = openRandomFile } = this.options;
+      const gone = this.#counts.deleted;
+      let next: RandomFile | undefined;
+      const written = await replaceFile(
+        this.path,
+        async (temporary) => {
+          const kept = keptRecords(this.#raw(signal));
+          const result = await writeRegistry(await open(temporary, 'wx'), kept, this.version, this.format);
+          // Opened before it has its name: once it has, nothing more may go into the old one.
+          next = await open(temporary, 'r+');
+          return result;
+        },
+        { force: true },
+      ).catch(async (error: unknown) => {
+        await next?.close();
+        throw error;
+      });
+      const old = this.#file;
+      this.#file = next ?? old;
+      await old.close();
+      this.#end = written.length;
+      this.#counts = written.counts;
+      return gone;
+    });
+  }
+
+  /** Waits for the change under way, then closes the file. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#turn;
+    await this.#file.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #append(records: readonly RegistryRecord[]): Promise<number[]> {
+    const { version } = this;
+    if (!isRegistryVersion(version))
+      throw new UsageError(`records of version ${version} are not known (REG-9)`);
+    const pieces = records.map((record) => encodeRegistryRecord(record, version, this.format));
+    const offsets: number[] = [];
+    let end = this.#end;
+    for (const piece of pieces) {
+      offsets.push(end);
+      end += piece.length;
+    }
+    try {
+      await this.#file.write(Buffer.concat(pieces), this.#end);
+    } catch (error) {
+      // A full disk may have taken a part, and what is appended next may be shorter.
+      await this.#file.truncate(this.#end).catch(() => undefined);
+      throw error;
+    }
+    if (this.options.sync === true) await this.#file.sync();
+    this.#end = end;
+    const { valid, deleted } = this.#counts;
+    this.#counts = {
+      records: this.#counts.records + records.length,
+      deleted,
+      valid: valid + records.length,
+    };
+    for (const { oid } of records) this.#highestOid = Math.max(this.#highestOid, oid);
+    await this.#writeHeader();
+    return offsets;
+  }
+
+  async #delete(offset: number): Promise<boolean> {
+    if ((await this.#flagAt(offset)) !== this.format.validFlag) return false;
+    const flag = new Uint8Array(4);
+    new DataView(flag.buffer).setUint32(0, this.format.deletedFlag);
+    await this.#file.write(flag, offset + RECORD_HEADER_BYTES - 4);
+    const { records, deleted, valid } = this.#counts;
+    this.#counts = { records, deleted: deleted + 1, valid: valid - 1 };
+    return true;
+  }
+
+  async #flagAt(offset: number): Promise<number> {
+    const bytes = new Uint8Array(RECORD_HEADER_BYTES);
+    const inside = offset >= FILE_HEADER_BYTES && offset + RECORD_HEADER_BYTES <= this.#end;
+    if (inside) await this.#file.read(bytes, offset);
+    const view = new DataView(bytes.buffer);
+    if (!inside || view.getUint32(4) !== this.format.recordMagic) {
+      throw protocolError({ rule: 'REG-15', offset, message: 'no record begins there' });
+    }
+    return view.getUint32(8);
+  }
+
+  async #writeHeader(): Promise<void> {
+    await this.#file.write(encodeRegistryHeader({ version: this.version, ...this.#counts }, this.format), 0);
+    if (this.options.sync === true) await this.#file.sync();
+  }
+
+  /** One change after the other. */
+  #change<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new UsageError('the Registry is closed'));
+    if (this.options.writable !== true) {
+      return Promise.reject(new UsageError('the Registry is not open for writing'));
+    }
+    const change = this.#turn.then(work);
+    this.#turn = change.catch(() => undefined);
+    return change;
+  }
+}
+
+/** What of a file's end is not a cut (REG-29), because a record can be read behind the place. */
+async function withoutFalseCut(
+  file: RandomFile,
+  survey: Survey,
+  format: RegistryFormat,
+  maxRecordBytes: number,
+): Promise<Survey> {
+  if (survey.damage?.cut !== true) return survey;
+  const window = new FileWindow(file, await file.size());
+  const context = { window, format, version: survey.header?.version ?? 0, maxRecordBytes };
+  if ((await searchRecord(survey.end, context)) === undefined) return survey;
+  const message = "a record's size leads beyond the end of the file, but a record can be read there";
+  return { ...survey, damage: { ...survey.damage, cut: false, rule: 'REG-15', message } };
+}
+
+function problemsOf({ damage, header, counts, reading }: Survey): RegistryProblem[] {
+  const problems: RegistryProblem[] = [];
+  if (damage !== undefined)
+    problems.push({ rule: damage.rule, offset: damage.offset, message: damage.message });
+  const wrong = (['records', 'deleted', 'valid'] as const).filter((name) => header?.[name] !== counts[name]);
+  if (wrong.length > 0 && damage?.cut !== false) {
+    const list = wrong.map((name) => `${header?.[name]} ${name}, there are ${counts[name]}`).join('; ');
+    problems.push({ rule: 'REG-10', offset: 8, message: `the header says ${list}` });
+  }
+  if (reading !== 'a') {
+    problems.push({
+      rule: 'REG-13',
+      offset: FILE_HEADER_BYTES,
+      message: `sizes are by reading (${reading})`,
+    });
+  }
+  return problems;
+}
+
+function refuseDamage(path: string, { damage }: Survey): void {
+  if (damage === undefined || damage.cut) return;
+  throw new StorageError(
+    `${path} is damaged at offset ${damage.offset}: ${damage.message} (${damage.rule}); \`harvest registry repair\` mends it`,
+  );
+}
+
+function headerError({ damage }: Survey): ProtocolError {
+  return protocolError(damage ?? { rule: 'REG-5', offset: 0, message: 'the Registry has no header' });
+}
+
+function protocolError({ rule, offset, message }: Pick<RegistryDamage, 'rule' | 'offset' | 'message'>) {
+  return new ProtocolError(message, { protocol: 'registry', rule, offset });
+}
+
+async function* keptRecords(records: AsyncIterable<RawRecord>): AsyncGenerator<RawRecord, void, undefined> {
+  for await (const record of records) if (record.state !== 'deleted') yield record;
+}

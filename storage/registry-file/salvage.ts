@@ -1,0 +1,170 @@
+import {
+  dataBytesOf,
+  decodeRecordHeader,
+  FIELDS,
+  isRegistryVersion,
+  RECORD_HEADER_BYTES,
+  type RegistryFormat,
+  stateOf,
+} from '../../protocols/registry/index.js';
+import type { FileWindow } from './random-file.js';
+
+/** How records are told from other bytes. */
+export interface SalvageContext {
+  readonly window: FileWindow;
+  readonly format: RegistryFormat;
+  /** Of the file; one that we do not know has records of which only the frame can be read. */
+  readonly version: number;
+  /** A record with more data is none. */
+  readonly maxRecordBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A record that can be read, though its header may be wrong. */
+export interface FoundRecord {
+  readonly offset: number;
+  /** Of its data, as they are. */
+  readonly dataBytes: number;
+  readonly flag: number;
+  /** What its header says wrongly; undefined: it is right. */
+  readonly wrong: string | undefined;
+}
+
+/** What stands at a place where a record may begin. */
+interface Measured {
+  readonly magic: boolean;
+  readonly flag: number;
+  /** Where it ends by its size field; undefined: beyond the file or the limit. */
+  readonly declared: number | undefined;
+  /** Where its last number ends; undefined: its fields do not end within the file and the limit. */
+  readonly natural: number | undefined;
+  /** The mandatory texts are not empty. */
+  readonly complete: boolean;
+}
+
+/** The texts at the front that must not be empty, by version (section 3.2, REG-50). */
+const MANDATORY_TEXTS = { 1: 4, 2: 1 } as const;
+
+/**
+ * The record at `offset`, where the one before ended. Its fields have their own lengths, so it can be read with a wrong size or a
+ * wrong magic number, as long as it is clear where it ends.
+ */
+export async function recordAt(offset: number, context: SalvageContext): Promise<FoundRecord | undefined> {
+  const measured = await measure(offset, context);
+  if (measured === undefined) return undefined;
+  const { magic, flag, declared, natural } = measured;
+  if (!magic) {
+    const sure = natural !== undefined && natural === declared && measured.complete;
+    return sure && (await isBorder(natural, context))
+      ? found(offset, natural, flag, 'its magic number is wrong')
+      : undefined;
+  }
+  const end = await endOf(measured, context);
+  if (end === undefined) return undefined;
+  return found(offset, end, flag, end === declared ? undefined : 'its size is wrong');
+}
+
+/** The next place from `offset` on where a record can be read (REG-15). */
+export async function searchRecord(
+  offset: number,
+  context: SalvageContext,
+): Promise<FoundRecord | undefined> {
+  for await (const start of plausiblePlaces(offset, context.window.size, context)) {
+    const record = await recordAt(start, context);
+    if (record !== undefined) return record;
+  }
+  return undefined;
+}
+
+/** Places from `offset` on, before `end`, where a magic number stands that looks like a record's and not like part of a text. */
+async function* plausiblePlaces(
+  offset: number,
+  end: number,
+  context: SalvageContext,
+): AsyncGenerator<number, void, undefined> {
+  const { window, format } = context;
+  const magic = new Uint8Array(4);
+  new DataView(magic.buffer).setUint32(0, format.recordMagic);
+  // The magic number stands behind the size field.
+  for (let from = offset + 4; from < end + 4; ) {
+    context.signal?.throwIfAborted();
+    const block = Buffer.from(await window.moveTo(from));
+    if (block.length < magic.length) return;
+    for (let at = block.indexOf(magic); at >= 0; at = block.indexOf(magic, at + 1)) {
+      const start = from + at - 4;
+      if (start >= end) return;
+      if (await isPlausible(start, context)) yield start;
+    }
+    // The last three bytes may begin a magic number.
+    from += block.length - 3;
+  }
+}
+
+async function isPlausible(offset: number, context: SalvageContext): Promise<boolean> {
+  const measured = await measure(offset, context);
+  if (measured === undefined) return false;
+  const { flag, declared, natural, complete } = measured;
+  // Of a version that we do not know only the frame can be looked at; recordAt does.
+  if (!isRegistryVersion(context.version)) return declared !== undefined;
+  if (natural === undefined || !complete) return false;
+  return natural === declared || stateOf(flag, context.format) !== 'unknown';
+}
+
+/** Where a record with the right magic number ends, when its size field may be wrong. */
+async function endOf(measured: Measured, context: SalvageContext): Promise<number | undefined> {
+  const { declared, natural, flag, complete } = measured;
+  if (natural === undefined) {
+    // A record that we cannot take apart is kept as it is where its frame is sure: one of a later meaning (REG-14), or of a later
+    // version. Any other one is too short (REG-21).
+    const later = !isRegistryVersion(context.version) || stateOf(flag, context.format) === 'unknown';
+    return later && declared !== undefined && (await isBorder(declared, context)) ? declared : undefined;
+  }
+  if (declared === natural) return declared;
+  if (declared !== undefined && (await isBorder(declared, context))) {
+    // REG-21: bytes left over, or too few.
+    return declared > natural ? declared : undefined;
+  }
+  if (await isBorder(natural, context)) return natural;
+  if (declared !== undefined && declared > natural) {
+    // The size may have swallowed the records behind it; they are not to be lost.
+    for await (const _ of plausiblePlaces(natural, declared, context)) return natural;
+    return declared;
+  }
+  return complete ? natural : undefined;
+}
+
+function found(offset: number, end: number, flag: number, wrong: string | undefined): FoundRecord {
+  return { offset, dataBytes: end - offset - RECORD_HEADER_BYTES, flag, wrong };
+}
+
+/** Whether the file ends here or a record begins. */
+async function isBorder(offset: number, { window, format }: SalvageContext): Promise<boolean> {
+  if (offset === window.size) return true;
+  const header = await window.at(offset, RECORD_HEADER_BYTES);
+  return header !== undefined && decodeRecordHeader(header).magic === format.recordMagic;
+}
+
+async function measure(offset: number, context: SalvageContext): Promise<Measured | undefined> {
+  const { window, format, version, maxRecordBytes } = context;
+  const bytes = await window.at(offset, RECORD_HEADER_BYTES);
+  if (bytes === undefined) return undefined;
+  const { size, magic, flag } = decodeRecordHeader(bytes);
+  const start = offset + RECORD_HEADER_BYTES;
+  const limit = Math.min(window.size, start + maxRecordBytes);
+  const dataBytes = dataBytesOf(size, format.reading);
+  const declared = dataBytes >= 0 && start + dataBytes <= limit ? start + dataBytes : undefined;
+  const head = { magic: magic === format.recordMagic, flag, declared };
+  if (!isRegistryVersion(version)) return { ...head, natural: undefined, complete: false };
+  let at = start;
+  let complete = true;
+  for (let i = 0; i < FIELDS[version].texts; i++) {
+    const field = at + 4 <= limit ? await window.at(at, 4) : undefined;
+    if (field === undefined) return { ...head, natural: undefined, complete: false };
+    const length = new DataView(field.buffer, field.byteOffset).getUint32(0);
+    if (length === 0 && i < MANDATORY_TEXTS[version]) complete = false;
+    at += 4 + length;
+    if (at > limit) return { ...head, natural: undefined, complete: false };
+  }
+  at += 4 * FIELDS[version].numbers;
+  return { ...head, natural: at <= limit ? at : undefined, complete };
+}

@@ -1,0 +1,73 @@
+import {
+  encodeRecordHeader,
+  encodeRegistryHeader,
+  FILE_HEADER_BYTES,
+  type RawRecord,
+  type RegistryCounts,
+  type RegistryFormat,
+} from '../../protocols/registry/index.js';
+import type { RandomFile } from './random-file.js';
+import { count } from './walk.js';
+
+/** Records are written together up to this size. */
+const WRITE_BYTES = 256 * 1024;
+
+/** Writes bytes to a file, one piece behind the other, in large writes. */
+export class FileAppender {
+  readonly #file: RandomFile;
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+  #written: number;
+
+  constructor(file: RandomFile, start: number) {
+    this.#file = file;
+    this.#written = start;
+  }
+
+  async add(...pieces: readonly Uint8Array[]): Promise<void> {
+    for (const piece of pieces) {
+      this.#pieces.push(piece);
+      this.#bytes += piece.length;
+    }
+    if (this.#bytes >= WRITE_BYTES) await this.flush();
+  }
+
+  /** Returns the offset behind the last byte. */
+  async flush(): Promise<number> {
+    if (this.#bytes > 0) await this.#file.write(Buffer.concat(this.#pieces), this.#written);
+    this.#written += this.#bytes;
+    this.#pieces = [];
+    this.#bytes = 0;
+    return this.#written;
+  }
+}
+
+/** A record to be written as it is. */
+export type RecordToWrite = Pick<RawRecord, 'flag' | 'state' | 'data'>;
+
+/**
+ * Writes a whole Registry into a new file, the header last (REG-28), and closes it.
+ *
+ * @returns its length and the counts that stand in the header.
+ */
+export async function writeRegistry(
+  file: RandomFile,
+  records: AsyncIterable<RecordToWrite>,
+  version: number,
+  format: RegistryFormat,
+): Promise<{ readonly length: number; readonly counts: RegistryCounts }> {
+  try {
+    const appender = new FileAppender(file, FILE_HEADER_BYTES);
+    const counts = { records: 0, deleted: 0, valid: 0 };
+    for await (const { flag, state, data } of records) {
+      count(counts, state);
+      await appender.add(encodeRecordHeader(data.length, flag, format), data);
+    }
+    const length = await appender.flush();
+    await file.write(encodeRegistryHeader({ version, ...counts }, format), 0);
+    await file.sync();
+    return { length, counts };
+  } finally {
+    await file.close();
+  }
+}

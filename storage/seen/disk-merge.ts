@@ -1,0 +1,276 @@
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { StorageError } from '../../protocols/errors.js';
+import { ChangeList } from './change-list.js';
+import { DEFAULT_MAX_UNCOMMITTED, type SeenFilter, type SeenOptions } from './contract.js';
+import { fingerprintsOf, type KeyWords, sortKeys } from './key-list.js';
+import { KeyLog } from './key-log.js';
+import { KeyTable } from './key-table.js';
+import { QuickCache } from './quick-cache.js';
+import { mergeRuns, RunFile } from './run-file.js';
+import { Turns } from './turns.js';
+
+export interface DiskMergeOptions extends SeenOptions {
+  readonly directory: string;
+  /** Keys that wait in memory before they become a sorted run on disk. Default 262 144, about 4 MB. */
+  readonly pendingKeys?: number;
+}
+
+const DEFAULT_PENDING = 1 << 18;
+/** Runs of about one size that are merged into one. */
+const RUNS_TO_MERGE = 4;
+/** The oldest of them has at most so many times the keys of the youngest. */
+const SIZE_RATIO = 3;
+const MANIFEST = 'runs.json';
+
+const manifestSchema = z.object({
+  format: z.literal(1),
+  log: z.string().regex(/^log-\d+$/),
+  runs: z.array(z.object({ file: z.string().regex(/^run-\d+$/), keys: z.int().positive() })),
+});
+type Manifest = z.infer<typeof manifestSchema>;
+
+/**
+ * CRAWL-4.8 DiskFPMerge: fingerprints wait in memory, then become a sorted run on disk; runs of one size are merged.
+ * Other than in the original every call is answered at once: ten bits of each key in memory tell most new ones from
+ * the rest, the others cost a read each, shared by the keys of one batch.
+ *
+ * The manifest names the runs and the log of what is not in them; it is replaced by rename, so a crash leaves the
+ * state of the last commit.
+ */
+export class DiskMergeFilter implements SeenFilter {
+  readonly kind = 'disk-merge';
+  readonly #turns = new Turns();
+  readonly #quick = new QuickCache();
+  readonly #pending = new KeyTable();
+  readonly #forgotten = new KeyTable();
+  #changes = new ChangeList();
+  #runs: RunFile[] = [];
+  #log!: KeyLog;
+  #next = 1;
+
+  private constructor(private readonly options: DiskMergeOptions) {}
+
+  /** @throws StorageError when the directory is damaged */
+  static async open(options: DiskMergeOptions): Promise<DiskMergeFilter> {
+    await mkdir(options.directory, { recursive: true });
+    const filter = new DiskMergeFilter(options);
+    await filter.#load();
+    return filter;
+  }
+
+  get count(): number {
+    const merged = this.#runs.reduce((sum, run) => sum + run.count, 0);
+    return merged + this.#pending.size - this.#forgotten.size;
+  }
+
+  get uncommitted(): number {
+    return this.#changes.count;
+  }
+
+  get memoryBytes(): number {
+    const runs = this.#runs.reduce((sum, run) => sum + run.memoryBytes, 0);
+    return runs + this.#pending.memoryBytes + this.#forgotten.memoryBytes + this.#quick.memoryBytes;
+  }
+
+  add(uris: readonly string[]): Promise<Uint8Array> {
+    return this.#turns.take(async () => {
+      const keys = fingerprintsOf(uris);
+      const inRuns = await this.#lookUp(keys);
+      const fresh = new Uint8Array(uris.length);
+      for (let i = 0; i < fresh.length; i++) {
+        const low = keys[2 * i]!;
+        const high = keys[2 * i + 1]!;
+        const isNew = inRuns[i] === 1 ? this.#forgotten.delete(low, high) : this.#pending.add(low, high);
+        this.#quick.add(low, high);
+        if (!isNew) continue;
+        fresh[i] = 1;
+        this.#changes.push('add', low, high);
+      }
+      await this.#commitIfMany();
+      return fresh;
+    });
+  }
+
+  forget(uris: readonly string[]): Promise<void> {
+    return this.#turns.take(async () => {
+      const keys = fingerprintsOf(uris);
+      const inRuns = await this.#lookUp(keys);
+      for (let i = 0; i < inRuns.length; i++) {
+        const low = keys[2 * i]!;
+        const high = keys[2 * i + 1]!;
+        this.#quick.delete(low, high);
+        const known = inRuns[i] === 1 ? this.#forgotten.add(low, high) : this.#pending.delete(low, high);
+        if (known) this.#changes.push('forget', low, high);
+      }
+      await this.#commitIfMany();
+    });
+  }
+
+  commit(): Promise<void> {
+    return this.#turns.take(() => this.#commit());
+  }
+
+  close(): Promise<void> {
+    return this.#turns.last(async () => {
+      try {
+        await this.#commit();
+      } finally {
+        await this.#log.close();
+        for (const run of this.#runs) await run.close();
+      }
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Which keys are in the runs, forgotten or not. What the quick cache or the table has need not be looked for. */
+  async #lookUp(keys: KeyWords): Promise<Uint8Array> {
+    const found = new Uint8Array(keys.length / 2);
+    const settled = new Uint8Array(found.length);
+    let left = 0;
+    for (let i = 0; i < found.length; i++) {
+      const low = keys[2 * i]!;
+      const high = keys[2 * i + 1]!;
+      if (this.#pending.has(low, high)) settled[i] = 1;
+      else if (this.#quick.has(low, high)) found[i] = 1;
+      else left++;
+    }
+    if (left === 0) return found;
+    for (let i = 0; i < found.length; i++) if (settled[i] === 1) found[i] = 1;
+    // The youngest run has what was found last.
+    for (const run of [...this.#runs].reverse()) await run.find(keys, found);
+    for (let i = 0; i < found.length; i++) if (settled[i] === 1) found[i] = 0;
+    return found;
+  }
+
+  async #commitIfMany(): Promise<void> {
+    const { maxUncommitted = DEFAULT_MAX_UNCOMMITTED, pendingKeys = DEFAULT_PENDING } = this.options;
+    if (this.#changes.count > maxUncommitted || this.#pending.size >= 2 * pendingKeys) await this.#commit();
+  }
+
+  async #commit(): Promise<void> {
+    if (this.#changes.count === 0) return;
+    if (this.#pending.size >= (this.options.pendingKeys ?? DEFAULT_PENDING)) {
+      await this.#spill();
+      return;
+    }
+    await this.#changes.appendTo(this.#log);
+    if (this.options.sync === true) await this.#log.sync();
+    this.#changes = new ChangeList();
+  }
+
+  /** Turns what waits into a run, merges runs of one size, and makes that the state. */
+  async #spill(): Promise<void> {
+    const keys = this.#pending.keys();
+    sortKeys(keys);
+    const runs = [...this.#runs, await this.#writeRun(keys.length / 2, once(keys))];
+    const replaced: RunFile[] = [];
+    for (;;) {
+      const last = runs.slice(-RUNS_TO_MERGE);
+      if (last.length < RUNS_TO_MERGE || last[0]!.count > SIZE_RATIO * last.at(-1)!.count) break;
+      const count = last.reduce((sum, run) => sum + run.count, 0);
+      const merged = await this.#writeRun(count, mergeRuns(last));
+      replaced.push(...runs.splice(-RUNS_TO_MERGE, RUNS_TO_MERGE, merged));
+    }
+    await this.#replaceState(runs, replaced);
+  }
+
+  #writeRun(count: number, pieces: AsyncIterable<KeyWords>): Promise<RunFile> {
+    return RunFile.write(join(this.options.directory, `run-${this.#next++}`), count, pieces);
+  }
+
+  async #replaceState(runs: RunFile[], replaced: readonly RunFile[]): Promise<void> {
+    const { directory } = this.options;
+    const name = `log-${this.#next++}`;
+    const log = await KeyLog.open(join(directory, name), () => undefined);
+    await log.append('forget', this.#forgotten.keys());
+    await log.sync();
+    await writeManifest(directory, {
+      format: 1,
+      log: name,
+      runs: runs.map((run) => ({ file: run.path.slice(directory.length + 1), keys: run.count })),
+    });
+    const oldLog = this.#log;
+    this.#runs = runs;
+    this.#log = log;
+    this.#pending.clear();
+    this.#changes = new ChangeList();
+    await oldLog.close();
+    await rm(oldLog.path, { force: true });
+    for (const run of replaced) {
+      await run.close();
+      await rm(run.path, { force: true });
+    }
+  }
+
+  async #load(): Promise<void> {
+    const { directory } = this.options;
+    const manifest = await readManifest(directory);
+    const named = new Set([MANIFEST, manifest.log, ...manifest.runs.map(({ file }) => file)]);
+    for (const name of await readdir(directory)) {
+      const number = Number(/^(?:run|log)-(\d+)$/.exec(name)?.[1] ?? 0);
+      this.#next = Math.max(this.#next, number + 1);
+      // What a crash left before it was named: nobody was promised it.
+      if (!named.has(name) && (number > 0 || name === `${MANIFEST}.new`)) await rm(join(directory, name));
+    }
+    try {
+      for (const { file, keys } of manifest.runs)
+        this.#runs.push(await RunFile.open(join(directory, file), keys));
+      this.#log = await KeyLog.open(join(directory, manifest.log), (change, keys) =>
+        this.#replay(change, keys),
+      );
+    } catch (error) {
+      for (const run of this.#runs) await run.close();
+      throw error;
+    }
+    this.#next = Math.max(this.#next, Number(manifest.log.slice('log-'.length)) + 1);
+  }
+
+  /** The log says only what did change something, so a key that is not pending is in a run. */
+  #replay(change: 'add' | 'forget', keys: KeyWords): void {
+    for (let at = 0; at < keys.length; at += 2) {
+      const low = keys[at]!;
+      const high = keys[at + 1]!;
+      if (change === 'add') {
+        if (!this.#forgotten.delete(low, high)) this.#pending.add(low, high);
+      } else if (!this.#pending.delete(low, high)) this.#forgotten.add(low, high);
+    }
+  }
+}
+
+async function* once(keys: KeyWords): AsyncGenerator<KeyWords, void, undefined> {
+  yield keys;
+}
+
+async function readManifest(directory: string): Promise<Manifest> {
+  let text: string;
+  try {
+    text = await readFile(join(directory, MANIFEST), 'utf8');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    const first: Manifest = { format: 1, log: 'log-1', runs: [] };
+    await writeManifest(directory, first);
+    return first;
+  }
+  try {
+    return manifestSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new StorageError(`${join(directory, MANIFEST)} is damaged or of a newer version`, { cause: error });
+  }
+}
+
+async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
+  const path = join(directory, MANIFEST);
+  const file = await open(`${path}.new`, 'w');
+  try {
+    await file.writeFile(JSON.stringify(manifest));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.new`, path);
+}

@@ -1,0 +1,5 @@
+export { bloomBits } from './bloom-bits.js';
+export { BLOOM_CAPACITY, BLOOM_HASHES } from './bloom-set.js';
+export { SEEN_KINDS, type SeenFilter, type SeenKind, type SeenOptions } from './contract.js';
+export { LevelFilter } from './level-filter.js';
+export { type OpenSeenOptions, openSeenFilter } from './open.js';

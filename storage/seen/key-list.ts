@@ -1,0 +1,68 @@
+import { endianness } from 'node:os';
+import { type FingerprintBits, fingerprint, uriKeyHalves, type Word64 } from '../../protocols/urls/index.js';
+
+/** 64-bit keys as pairs of 32-bit words, low before high: in memory and in files the same on the usual machines. */
+export type KeyWords = Uint32Array;
+
+/** Bytes of a key. */
+export const KEY_BYTES = 8;
+
+/** The std64 fingerprints of texts (CRAWL-4.8). */
+export function fingerprintsOf(texts: readonly string[], bits: FingerprintBits = 64): KeyWords {
+  return wordsOf(texts, (text) => fingerprint(text, bits));
+}
+
+/** The 24+40-bit keys of texts (CRAWL-3.7), in signed order (CRAWL-3.8). */
+export function uriKeysOf(texts: readonly string[]): KeyWords {
+  const keys = wordsOf(texts, uriKeyHalves);
+  for (let at = 1; at < keys.length; at += 2) keys[at] = (keys[at]! ^ 0x80000000) >>> 0;
+  return keys;
+}
+
+function wordsOf(texts: readonly string[], hash: (text: string) => Word64): KeyWords {
+  const words = new Uint32Array(2 * texts.length);
+  for (let i = 0; i < texts.length; i++) {
+    const { high, low } = hash(texts[i]!);
+    words[2 * i] = low;
+    words[2 * i + 1] = high;
+  }
+  return words;
+}
+
+const LITTLE_ENDIAN = endianness() === 'LE';
+
+/** Sorts keys by their number, in place and by native code. */
+export function sortKeys(keys: KeyWords): void {
+  if (!LITTLE_ENDIAN) swapWords(keys);
+  new BigUint64Array(keys.buffer, keys.byteOffset, keys.length / 2).sort();
+  if (!LITTLE_ENDIAN) swapWords(keys);
+}
+
+/** The keys as a file holds them: eight bytes each, the most significant first (CRAWL-4.4). The words are used up. */
+export function toFileBytes(keys: KeyWords): Uint8Array {
+  if (!LITTLE_ENDIAN) swapWords(keys);
+  const bytes = Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength);
+  return LITTLE_ENDIAN ? bytes.swap64() : bytes;
+}
+
+/** The reverse; `bytes` are used up, and begin at a multiple of eight in their buffer. */
+export function fromFileBytes(bytes: Uint8Array): KeyWords {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (LITTLE_ENDIAN) buffer.swap64();
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+  if (!LITTLE_ENDIAN) swapWords(words);
+  return words;
+}
+
+function swapWords(keys: KeyWords): void {
+  for (let at = 0; at < keys.length; at += 2) {
+    const first = keys[at]!;
+    keys[at] = keys[at + 1]!;
+    keys[at + 1] = first;
+  }
+}
+
+/** Below 0, 0, above 0 as the first key is smaller, the same, greater. */
+export function compareKeys(aLow: number, aHigh: number, bLow: number, bHigh: number): number {
+  return aHigh === bHigh ? aLow - bLow : aHigh - bHigh;
+}

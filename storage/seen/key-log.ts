@@ -1,0 +1,123 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { StorageError } from '../../protocols/errors.js';
+import { KEY_BYTES, type KeyWords } from './key-list.js';
+
+/** What a record of the log says of its keys. */
+export type KeyChange = 'add' | 'forget';
+
+const MAGIC = Buffer.from('hkseen1\n');
+/** Change, number of keys, CRC of both and of the keys: three u32 LE. */
+const HEAD_BYTES = 12;
+const CODE: Readonly<Record<KeyChange, number>> = { add: 1, forget: 2 };
+/** Keys of a record at most: what is read or written at once. */
+const MAX_RECORD_KEYS = 1 << 17;
+
+/**
+ * Changes of a key set, one after the other in a file. A record that a crash cut off is dropped when the file is opened:
+ * it was never promised.
+ */
+export class KeyLog {
+  private constructor(
+    readonly path: string,
+    private readonly file: FileHandle,
+    private end: number,
+  ) {}
+
+  /**
+   * Opens or creates the file and tells what it holds, in order.
+   * @param onChange the words are the receiver's to keep
+   * @throws StorageError when the file is no such log
+   */
+  static async open(path: string, onChange: (change: KeyChange, keys: KeyWords) => void): Promise<KeyLog> {
+    // 'a+' would ignore the positions of writes.
+    const file = await open(path, 'r+').catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return open(path, 'wx+');
+      throw error;
+    });
+    try {
+      const { size } = await file.stat();
+      const magic = await read(file, 0, MAGIC.length);
+      if (size >= MAGIC.length && !magic.equals(MAGIC))
+        throw new StorageError(`${path} is no log of seen keys`);
+      if (size < MAGIC.length) await file.write(MAGIC, 0, MAGIC.length, 0);
+      let end = MAGIC.length;
+      for (;;) {
+        const record = await readRecord(file, end);
+        if (record === undefined) break;
+        onChange(record.change, record.keys);
+        end = record.end;
+      }
+      await file.truncate(end);
+      return new KeyLog(path, file, end);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** Bytes of the file. */
+  get size(): number {
+    return this.end;
+  }
+
+  async append(change: KeyChange, keys: KeyWords): Promise<void> {
+    const step = 2 * MAX_RECORD_KEYS;
+    for (let from = 0; from < keys.length; from += step) {
+      const part = keys.subarray(from, from + step);
+      const record = Buffer.alloc(HEAD_BYTES + part.byteLength);
+      record.writeUInt32LE(CODE[change], 0);
+      record.writeUInt32LE(part.length / 2, 4);
+      for (let i = 0; i < part.length; i++) record.writeUInt32LE(part[i]!, HEAD_BYTES + 4 * i);
+      record.writeUInt32LE(sumOf(record), 8);
+      await this.file.write(record, 0, record.length, this.end);
+      this.end += record.length;
+    }
+  }
+
+  /** Waits until the disk has it. */
+  sync(): Promise<void> {
+    return this.file.datasync();
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+}
+
+interface LogRecord {
+  readonly change: KeyChange;
+  readonly keys: KeyWords;
+  readonly end: number;
+}
+
+async function readRecord(file: FileHandle, at: number): Promise<LogRecord | undefined> {
+  const head = await read(file, at, HEAD_BYTES);
+  if (head.length < HEAD_BYTES) return undefined;
+  const code = head.readUInt32LE(0);
+  const count = head.readUInt32LE(4);
+  const change = code === CODE.add ? 'add' : code === CODE.forget ? 'forget' : undefined;
+  if (change === undefined || count > MAX_RECORD_KEYS) return undefined;
+  const length = HEAD_BYTES + count * KEY_BYTES;
+  const record = await read(file, at, length);
+  if (record.length < length || sumOf(record) !== head.readUInt32LE(8)) return undefined;
+  const keys = new Uint32Array(2 * count);
+  for (let i = 0; i < keys.length; i++) keys[i] = record.readUInt32LE(HEAD_BYTES + 4 * i);
+  return { change, keys, end: at + length };
+}
+
+/** The CRC of everything but the CRC. */
+function sumOf(record: Buffer): number {
+  return crc32(record.subarray(HEAD_BYTES), crc32(record.subarray(0, 8)));
+}
+
+async function read(file: FileHandle, at: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  let got = 0;
+  while (got < length) {
+    const { bytesRead } = await file.read(buffer, got, length - got, at + got);
+    if (bytesRead === 0) break;
+    got += bytesRead;
+  }
+  return buffer.subarray(0, got);
+}

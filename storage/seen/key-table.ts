@@ -1,0 +1,122 @@
+import type { KeyWords } from './key-list.js';
+
+/** Slots at the start, a power of two; doubled when three quarters are taken (CRAWL-4.4, FPUriUniqFilter). */
+const FIRST_SLOTS = 1024;
+
+/** A set of 64-bit keys in open addressing: 8 bytes a slot, so 11 to 22 bytes a key. A free slot holds zero. */
+export class KeyTable {
+  #words = new Uint32Array(2 * FIRST_SLOTS);
+  #mask = FIRST_SLOTS - 1;
+  #used = 0;
+  #hasZero = false;
+
+  get size(): number {
+    return this.#used + (this.#hasZero ? 1 : 0);
+  }
+
+  get memoryBytes(): number {
+    return this.#words.byteLength;
+  }
+
+  has(low: number, high: number): boolean {
+    if ((low | high) === 0) return this.#hasZero;
+    const at = 2 * this.#slot(low, high);
+    return (this.#words[at]! | this.#words[at + 1]!) !== 0;
+  }
+
+  /** True when the key was not there. */
+  add(low: number, high: number): boolean {
+    if ((low | high) === 0) {
+      const added = !this.#hasZero;
+      this.#hasZero = true;
+      return added;
+    }
+    const at = 2 * this.#slot(low, high);
+    if ((this.#words[at]! | this.#words[at + 1]!) !== 0) return false;
+    this.#words[at] = low;
+    this.#words[at + 1] = high;
+    this.#used++;
+    if (this.#used * 4 > (this.#mask + 1) * 3) this.#grow();
+    return true;
+  }
+
+  /** True when the key was there. */
+  delete(low: number, high: number): boolean {
+    if ((low | high) === 0) {
+      const deleted = this.#hasZero;
+      this.#hasZero = false;
+      return deleted;
+    }
+    let free = this.#slot(low, high);
+    const words = this.#words;
+    if ((words[2 * free]! | words[2 * free + 1]!) === 0) return false;
+    // The keys behind the gap move up, or a search would end at it.
+    for (let next = (free + 1) & this.#mask; ; next = (next + 1) & this.#mask) {
+      const nextLow = words[2 * next]!;
+      const nextHigh = words[2 * next + 1]!;
+      if ((nextLow | nextHigh) === 0) break;
+      const distance = (next - home(nextLow, nextHigh, this.#mask)) & this.#mask;
+      if (distance < ((next - free) & this.#mask)) continue;
+      words[2 * free] = nextLow;
+      words[2 * free + 1] = nextHigh;
+      free = next;
+    }
+    words[2 * free] = 0;
+    words[2 * free + 1] = 0;
+    this.#used--;
+    return true;
+  }
+
+  clear(): void {
+    this.#words = new Uint32Array(2 * FIRST_SLOTS);
+    this.#mask = FIRST_SLOTS - 1;
+    this.#used = 0;
+    this.#hasZero = false;
+  }
+
+  /** All keys, in no order. */
+  keys(): KeyWords {
+    const keys = new Uint32Array(2 * this.size);
+    let to = this.#hasZero ? 2 : 0;
+    const words = this.#words;
+    for (let at = 0; at < words.length; at += 2) {
+      if ((words[at]! | words[at + 1]!) === 0) continue;
+      keys[to++] = words[at]!;
+      keys[to++] = words[at + 1]!;
+    }
+    return keys;
+  }
+
+  /** The key's slot, or the free one where it belongs. */
+  #slot(low: number, high: number): number {
+    const words = this.#words;
+    let slot = home(low, high, this.#mask);
+    for (;;) {
+      const slotLow = words[2 * slot]!;
+      const slotHigh = words[2 * slot + 1]!;
+      if ((slotLow === low && slotHigh === high) || (slotLow | slotHigh) === 0) return slot;
+      slot = (slot + 1) & this.#mask;
+    }
+  }
+
+  #grow(): void {
+    const old = this.#words;
+    this.#words = new Uint32Array(2 * old.length);
+    this.#mask = old.length - 1;
+    for (let at = 0; at < old.length; at += 2) {
+      const low = old[at]!;
+      const high = old[at + 1]!;
+      if ((low | high) === 0) continue;
+      const to = 2 * this.#slot(low, high);
+      this.#words[to] = low;
+      this.#words[to + 1] = high;
+    }
+  }
+}
+
+/** Where a key is looked for first. Rabin fingerprints of texts that end alike share bits, so they are mixed. */
+function home(low: number, high: number, mask: number): number {
+  let hash = Math.imul(low ^ (high >>> 7), 0x9e3779b1);
+  hash ^= hash >>> 15;
+  return (hash ^ high) & mask;
+}

@@ -1,0 +1,183 @@
+import { TABLE, tableRange, textKey } from '../keys.js';
+import { Level, type RowChange } from '../level.js';
+import { DEFAULT_MAX_UNCOMMITTED, type SeenFilter, type SeenOptions } from './contract.js';
+import { type KeyWords, sortKeys, uriKeysOf } from './key-list.js';
+import { KeyTable } from './key-table.js';
+import { QuickCache } from './quick-cache.js';
+import { Turns } from './turns.js';
+
+const COUNT_KEY = textKey(TABLE.system, 'seen-count');
+const EMPTY = new Uint8Array(0);
+const COUNT_PAGE = 8192;
+/** Of a directory of its own: keys come in no order, so more of them are held back and cached than elsewhere. */
+const OWN_STORE = { kind: 'gatherer', cacheBytes: 32 << 20, writeBufferBytes: 16 << 20 } as const;
+
+/**
+ * CRAWL-4.6, the default: the rows of the Gatherer's `seen` table (CRAWL-3.7, 3.8), so that it works on a Gatherer's
+ * store as well as on a directory of its own. What was added and not committed is in memory.
+ */
+export class LevelFilter implements SeenFilter {
+  readonly kind = 'level';
+  readonly #turns = new Turns();
+  readonly #quick = new QuickCache();
+  /** Not in the rows yet. */
+  readonly #fresh = new KeyTable();
+  /** Still in the rows. */
+  readonly #dropped = new KeyTable();
+  #count: number;
+
+  private constructor(
+    private readonly level: Level,
+    private readonly ownsLevel: boolean,
+    private readonly options: Omit<SeenOptions, 'directory'>,
+    count: number,
+  ) {
+    this.#count = count;
+  }
+
+  /**
+   * @param where a directory of its own, or a store that is open and stays its owner's
+   * @throws StorageError when the directory is in use, or no such store
+   */
+  static async open(
+    where: string | Level,
+    options: Omit<SeenOptions, 'directory'> = {},
+  ): Promise<LevelFilter> {
+    const level = typeof where === 'string' ? await Level.open(where, OWN_STORE) : where;
+    return new LevelFilter(level, typeof where === 'string', options, await storedCount(level));
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get uncommitted(): number {
+    return this.#fresh.size + this.#dropped.size;
+  }
+
+  get memoryBytes(): number {
+    return this.#fresh.memoryBytes + this.#dropped.memoryBytes + this.#quick.memoryBytes;
+  }
+
+  add(uris: readonly string[]): Promise<Uint8Array> {
+    return this.#turns.take(async () => {
+      const keys = uriKeysOf(uris);
+      const stored = await this.#stored(keys);
+      const fresh = new Uint8Array(uris.length);
+      for (let i = 0; i < fresh.length; i++) {
+        const low = keys[2 * i]!;
+        const high = keys[2 * i + 1]!;
+        const isNew = stored[i] === 1 ? this.#dropped.delete(low, high) : this.#fresh.add(low, high);
+        this.#quick.add(low, high);
+        if (!isNew) continue;
+        fresh[i] = 1;
+        this.#count++;
+      }
+      await this.#commitIfMany();
+      return fresh;
+    });
+  }
+
+  forget(uris: readonly string[]): Promise<void> {
+    return this.#turns.take(async () => {
+      const keys = uriKeysOf(uris);
+      const stored = await this.#stored(keys);
+      for (let i = 0; i < stored.length; i++) {
+        const low = keys[2 * i]!;
+        const high = keys[2 * i + 1]!;
+        this.#quick.delete(low, high);
+        const known = stored[i] === 1 ? this.#dropped.add(low, high) : this.#fresh.delete(low, high);
+        if (known) this.#count--;
+      }
+      await this.#commitIfMany();
+    });
+  }
+
+  /**
+   * The rows that {@link commit} would write, for an owner of the store who writes them in one batch with the queue:
+   * then "seen" and "queued" are one fact on disk. From here on they count as written: write them before asking again.
+   */
+  takeChanges(): Promise<RowChange[]> {
+    return this.#turns.take(async () => this.#takeChanges());
+  }
+
+  commit(): Promise<void> {
+    return this.#turns.take(() => this.#commit());
+  }
+
+  close(): Promise<void> {
+    return this.#turns.last(async () => {
+      try {
+        await this.#commit();
+      } finally {
+        if (this.ownsLevel) await this.level.close();
+      }
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Which keys have a row; one trip to the store for all that nothing in memory knows. */
+  async #stored(keys: KeyWords): Promise<Uint8Array> {
+    const stored = new Uint8Array(keys.length / 2);
+    const asked: number[] = [];
+    for (let i = 0; i < stored.length; i++) {
+      const low = keys[2 * i]!;
+      const high = keys[2 * i + 1]!;
+      if (this.#fresh.has(low, high)) continue;
+      if (this.#quick.has(low, high)) stored[i] = 1;
+      else asked.push(i);
+    }
+    // In the order of the rows, so that neighbours share a block.
+    asked.sort((a, b) => keys[2 * a + 1]! - keys[2 * b + 1]!);
+    const rows = await this.level.getMany(asked.map((i) => rowKey(keys[2 * i]!, keys[2 * i + 1]!)));
+    asked.forEach((i, at) => {
+      if (rows[at] !== undefined) stored[i] = 1;
+    });
+    return stored;
+  }
+
+  async #commitIfMany(): Promise<void> {
+    if (this.uncommitted > (this.options.maxUncommitted ?? DEFAULT_MAX_UNCOMMITTED)) await this.#commit();
+  }
+
+  async #commit(): Promise<void> {
+    if (this.uncommitted > 0) await this.level.write(this.#takeChanges(), this.options.sync === true);
+  }
+
+  #takeChanges(): RowChange[] {
+    const changes: RowChange[] = [];
+    const fresh = this.#fresh.keys();
+    const dropped = this.#dropped.keys();
+    sortKeys(fresh);
+    for (let at = 0; at < fresh.length; at += 2)
+      changes.push({ key: rowKey(fresh[at]!, fresh[at + 1]!), value: EMPTY });
+    for (let at = 0; at < dropped.length; at += 2)
+      changes.push({ key: rowKey(dropped[at]!, dropped[at + 1]!) });
+    if (changes.length > 0) changes.push({ key: COUNT_KEY, value: Buffer.from(String(this.#count)) });
+    this.#fresh.clear();
+    this.#dropped.clear();
+    return changes;
+  }
+}
+
+/** CRAWL-3.8: big-endian; the words are in signed order already. */
+function rowKey(low: number, high: number): Uint8Array {
+  const key = Buffer.allocUnsafe(9);
+  key[0] = TABLE.seen;
+  key.writeUInt32BE(high, 1);
+  key.writeUInt32BE(low, 5);
+  return key;
+}
+
+/** What the last commit counted; a store that others wrote is counted through. */
+async function storedCount(level: Level): Promise<number> {
+  const row = await level.get(COUNT_KEY);
+  if (row !== undefined) return Number(Buffer.from(row).toString());
+  let count = 0;
+  for await (const page of level.pagesOfKeys(tableRange(TABLE.seen), { limit: COUNT_PAGE }))
+    count += page.length;
+  return count;
+}

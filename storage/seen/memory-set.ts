@@ -1,0 +1,24 @@
+import { KeyTable } from './key-table.js';
+import type { KeySet } from './logged-filter.js';
+
+/** CRAWL-4.4 FPUriUniqFilter: a table of fingerprints. Two URIs are taken for one with the chance 2^-64 a pair. */
+export class MemorySet implements KeySet {
+  readonly kind = 'memory-set';
+  readonly #table = new KeyTable();
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  get memoryBytes(): number {
+    return this.#table.memoryBytes;
+  }
+
+  add(low: number, high: number): boolean {
+    return this.#table.add(low, high);
+  }
+
+  forget(low: number, high: number): boolean {
+    return this.#table.delete(low, high);
+  }
+}

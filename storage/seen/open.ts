@@ -1,0 +1,40 @@
+import { UsageError } from '../../protocols/errors.js';
+import { type BloomOptions, BloomSet } from './bloom-set.js';
+import type { SeenFilter, SeenKind, SeenOptions } from './contract.js';
+import { DiskMergeFilter } from './disk-merge.js';
+import { LevelFilter } from './level-filter.js';
+import { LoggedFilter } from './logged-filter.js';
+import { MemorySet } from './memory-set.js';
+import { SortedSet } from './sorted-set.js';
+
+export interface OpenSeenOptions extends SeenOptions, BloomOptions {
+  /** Default `level` (CRAWL-4.4). */
+  readonly kind?: SeenKind;
+  /** `disk-merge`: keys that wait in memory before they become a run on disk. Default 262 144. */
+  readonly pendingKeys?: number;
+}
+
+/**
+ * Opens a seen filter (CRAWL-4.4) on what its directory holds.
+ * @throws UsageError without a directory where one is needed; StorageError when it holds something else
+ */
+export async function openSeenFilter(options: OpenSeenOptions): Promise<SeenFilter> {
+  const { kind = 'level', directory } = options;
+  switch (kind) {
+    case 'memory-set':
+      return LoggedFilter.open(new MemorySet(), options);
+    case 'memory-merge':
+      return LoggedFilter.open(new SortedSet(), options);
+    case 'bloom':
+      return LoggedFilter.open(new BloomSet(options), options);
+    case 'level':
+      return LevelFilter.open(needed(directory, kind), options);
+    case 'disk-merge':
+      return DiskMergeFilter.open({ ...options, directory: needed(directory, kind) });
+  }
+}
+
+function needed(directory: string | undefined, kind: SeenKind): string {
+  if (directory === undefined) throw new UsageError(`the seen filter ${kind} needs a directory`);
+  return directory;
+}

@@ -1,0 +1,266 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { StorageError } from '../../protocols/errors.js';
+import { BloomBits } from './bloom-bits.js';
+import { compareKeys, fromFileBytes, KEY_BYTES, type KeyWords, toFileBytes } from './key-list.js';
+
+/** Keys of a block: what one look-up reads, 4 KiB. */
+const BLOCK_KEYS = 512;
+const BLOCK_BYTES = BLOCK_KEYS * KEY_BYTES;
+/** Blocks that lie so near to each other are read together. */
+const NEAR_BLOCKS = 8;
+const MAX_READ_BLOCKS = 64;
+/** Reads under way at once. */
+const PARALLEL_READS = 8;
+/** Written or read in a row, bytes. */
+const STREAM_KEYS = 1 << 15;
+/** Seven hash functions at ten bits for each key: one new key in about 120 costs a read. */
+const HASHES = 7;
+
+/** A file of sorted keys, and what of it is in memory: ten bits for each key and the first key of each block. */
+export class RunFile {
+  private constructor(
+    readonly path: string,
+    readonly count: number,
+    private readonly file: FileHandle,
+    private readonly bloom: BloomBits,
+    /** The first key of each block. */
+    private readonly fences: KeyWords,
+  ) {}
+
+  get memoryBytes(): number {
+    return this.bloom.memoryBytes + this.fences.byteLength;
+  }
+
+  /** Writes a file from sorted keys, and waits until the disk has it. */
+  static async write(path: string, count: number, pieces: AsyncIterable<KeyWords>): Promise<RunFile> {
+    const memory = new RunMemory(count);
+    const file = await open(path, 'w+');
+    try {
+      for await (const keys of pieces) {
+        memory.add(keys);
+        const bytes = toFileBytes(keys);
+        await file.write(bytes, 0, bytes.length);
+      }
+      await file.sync();
+      return new RunFile(path, count, file, memory.bloom, memory.fences);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** @throws StorageError when the file is not as long as its keys, or not sorted */
+  static async open(path: string, count: number): Promise<RunFile> {
+    const file = await open(path, 'r').catch((error: unknown) => {
+      throw new StorageError(`${path} cannot be read`, { cause: error });
+    });
+    try {
+      const { size } = await file.stat();
+      if (size !== count * KEY_BYTES)
+        throw new StorageError(`${path} has ${size} bytes, not ${count * KEY_BYTES}`);
+      const memory = new RunMemory(count);
+      for await (const keys of streamKeys(file, count)) {
+        if (!memory.add(keys)) throw new StorageError(`${path} is not sorted`);
+      }
+      return new RunFile(path, count, file, memory.bloom, memory.fences);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** All keys in order, piece by piece; a piece is the receiver's. */
+  keys(): AsyncGenerator<KeyWords, void, undefined> {
+    return streamKeys(this.file, this.count);
+  }
+
+  /** Sets `found[i]` for those of the keys that are in the file; looks only for those that are not found yet. */
+  async find(keys: KeyWords, found: Uint8Array): Promise<void> {
+    const wanted = new Map<number, number[]>();
+    for (let i = 0; i < found.length; i++) {
+      const low = keys[2 * i]!;
+      const high = keys[2 * i + 1]!;
+      if (found[i] === 1 || !this.bloom.has(low, high)) continue;
+      const block = this.#blockOf(low, high);
+      if (block < 0) continue;
+      const list = wanted.get(block);
+      if (list === undefined) wanted.set(block, [i]);
+      else list.push(i);
+    }
+    const spans = spansOf([...wanted.keys()].sort((a, b) => a - b));
+    const next = spans.values();
+    const worker = async (): Promise<void> => {
+      for (const span of next) await this.#findIn(span, wanted, keys, found);
+    };
+    await Promise.all(Array.from({ length: Math.min(PARALLEL_READS, spans.length) }, worker));
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+
+  async #findIn(
+    { first, last }: BlockSpan,
+    wanted: ReadonlyMap<number, readonly number[]>,
+    keys: KeyWords,
+    found: Uint8Array,
+  ): Promise<void> {
+    const from = first * BLOCK_BYTES;
+    const end = Math.min((last + 1) * BLOCK_BYTES, this.count * KEY_BYTES);
+    const words = fromFileBytes(await readFully(this.file, from, end - from));
+    for (let block = first; block <= last; block++) {
+      const start = (block - first) * BLOCK_KEYS;
+      const stop = Math.min(start + BLOCK_KEYS, words.length / 2);
+      for (const i of wanted.get(block) ?? []) {
+        if (holds(words, start, stop, keys[2 * i]!, keys[2 * i + 1]!)) found[i] = 1;
+      }
+    }
+  }
+
+  /** The last block whose first key is not behind the key; -1 when there is none. */
+  #blockOf(low: number, high: number): number {
+    return lastNotBehind(this.fences, 0, this.fences.length / 2, low, high);
+  }
+}
+
+/** What a run keeps in memory, built while its keys go by. */
+class RunMemory {
+  readonly bloom: BloomBits;
+  readonly fences: Uint32Array;
+  #at = 0;
+  #lastLow = 0;
+  #lastHigh = -1;
+
+  constructor(count: number) {
+    this.bloom = new BloomBits(count, HASHES);
+    this.fences = new Uint32Array(2 * Math.ceil(count / BLOCK_KEYS));
+  }
+
+  /** False when the keys are not in order. */
+  add(keys: KeyWords): boolean {
+    for (let at = 0; at < keys.length; at += 2) {
+      const low = keys[at]!;
+      const high = keys[at + 1]!;
+      if (compareKeys(this.#lastLow, this.#lastHigh, low, high) >= 0) return false;
+      this.#lastLow = low;
+      this.#lastHigh = high;
+      this.bloom.add(low, high);
+      if (this.#at % BLOCK_KEYS === 0) this.fences.set([low, high], (2 * this.#at) / BLOCK_KEYS);
+      this.#at++;
+    }
+    return true;
+  }
+}
+
+interface BlockSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** @param blocks in order */
+function spansOf(blocks: readonly number[]): BlockSpan[] {
+  const spans: { first: number; last: number }[] = [];
+  for (const block of blocks) {
+    const span = spans.at(-1);
+    if (span !== undefined && block - span.last <= NEAR_BLOCKS && block - span.first < MAX_READ_BLOCKS)
+      span.last = block;
+    else spans.push({ first: block, last: block });
+  }
+  return spans;
+}
+
+function holds(words: KeyWords, from: number, to: number, low: number, high: number): boolean {
+  const at = lastNotBehind(words, from, to, low, high);
+  return at >= from && words[2 * at] === low && words[2 * at + 1] === high;
+}
+
+/** The place of the last of the sorted keys from..to that is not behind the key; from - 1 when there is none. */
+function lastNotBehind(words: KeyWords, from: number, to: number, low: number, high: number): number {
+  let left = from;
+  let right = to;
+  while (left < right) {
+    const middle = (left + right) >>> 1;
+    if (compareKeys(words[2 * middle]!, words[2 * middle + 1]!, low, high) <= 0) left = middle + 1;
+    else right = middle;
+  }
+  return left - 1;
+}
+
+async function* streamKeys(file: FileHandle, count: number): AsyncGenerator<KeyWords, void, undefined> {
+  for (let from = 0; from < count; from += STREAM_KEYS) {
+    const keys = Math.min(STREAM_KEYS, count - from);
+    yield fromFileBytes(await readFully(file, from * KEY_BYTES, keys * KEY_BYTES));
+  }
+}
+
+async function readFully(file: FileHandle, at: number, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  let got = 0;
+  while (got < length) {
+    const { bytesRead } = await file.read(bytes, got, length - got, at + got);
+    if (bytesRead === 0) throw new StorageError('a file of seen keys is shorter than it was');
+    got += bytesRead;
+  }
+  return bytes;
+}
+
+/** The keys of several runs, none of which is in two, as one sorted stream. */
+export async function* mergeRuns(runs: readonly RunFile[]): AsyncGenerator<KeyWords, void, undefined> {
+  const heads = await Promise.all(runs.map((run) => RunHead.open(run.keys())));
+  let out = new Uint32Array(2 * STREAM_KEYS);
+  let used = 0;
+  for (;;) {
+    let least: RunHead | undefined;
+    for (const head of heads) {
+      if (head.ended) continue;
+      if (least === undefined || compareKeys(head.low, head.high, least.low, least.high) < 0) least = head;
+    }
+    if (least === undefined) break;
+    out[used++] = least.low;
+    out[used++] = least.high;
+    if (!least.step()) await least.refill();
+    if (used === out.length) {
+      yield out;
+      out = new Uint32Array(2 * STREAM_KEYS);
+      used = 0;
+    }
+  }
+  if (used > 0) yield out.slice(0, used);
+}
+
+/** The next key of a run that is being merged. */
+class RunHead {
+  ended = false;
+  low = 0;
+  high = 0;
+  #piece: KeyWords = new Uint32Array(0);
+  #at = 0;
+
+  private constructor(private readonly pieces: AsyncGenerator<KeyWords, void, undefined>) {}
+
+  static async open(pieces: AsyncGenerator<KeyWords, void, undefined>): Promise<RunHead> {
+    const head = new RunHead(pieces);
+    await head.refill();
+    return head;
+  }
+
+  /** False when the piece is used up. */
+  step(): boolean {
+    if (this.#at >= this.#piece.length) return false;
+    this.low = this.#piece[this.#at]!;
+    this.high = this.#piece[this.#at + 1]!;
+    this.#at += 2;
+    return true;
+  }
+
+  async refill(): Promise<void> {
+    const next = await this.pieces.next();
+    if (next.done === true) {
+      this.ended = true;
+      return;
+    }
+    this.#piece = next.value;
+    this.#at = 0;
+    this.step();
+  }
+}

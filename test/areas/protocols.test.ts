@@ -1,0 +1,22 @@
+// One process for the pure codecs, and what decides by them: starting one for each file takes longer than its tests.
+import '../config/corpus.test.js';
+import '../config/gatherer-conf.test.js';
+import '../config/other-confs.test.js';
+import '../config/referer-conf.test.js';
+import '../decide/decide.test.js';
+import '../patterns/patterns.test.js';
+import '../robots/policies.test.js';
+import '../robots/robots.test.js';
+import '../urls/canonical.test.js';
+import '../urls/crawl-uris.test.js';
+import '../urls/fingerprint.test.js';
+import '../urls/reference-url.test.js';
+import '../seen/seen.test.js';
+import '../soif/annotation.test.js';
+import '../soif/decoder.test.js';
+import '../soif/objects.test.js';
+import '../soif/properties.test.js';
+import '../soif/rules.test.js';
+import '../soif/sections.test.js';
+import '../sstp/codec.test.js';
+import '../sstp/sessions.test.js';

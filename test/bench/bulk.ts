@@ -1,0 +1,202 @@
+// Bench `bulk`: bulk transfers between Brokers, each a process of its own. (a) the transfer alone, to a client that only
+// decodes, beside nginx sending the same bytes as a file to a client that only reads; (b) a Broker that collects and
+// indexes (type 4) beside a Broker that loads the same objects from a local SOIF file; (c) what `#SINCE` costs when one
+// per cent has changed, beside the whole. Needs nginx.
+//   npm run bench -- bulk [--objects N] [--runs N] [--loads N]
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { BulkClient } from '../../clients/bulk/index.js';
+import type { Measured, Transfer } from './bulk/client.js';
+import { makeSoif, realText } from './bulk/objects.js';
+import { cpuSeconds, Processes } from './bulk/processes.js';
+import { median, print, writeResult } from './harness.js';
+
+/** Ratios that are aimed at. */
+const AIM = { transfer: 0.15, collect: 0.8 } as const;
+
+/** Runs the comparison; see the head of the file. */
+export async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      objects: { type: 'string', default: '100000' },
+      runs: { type: 'string', default: '7' },
+      loads: { type: 'string', default: '3' },
+    },
+  });
+  const objects = Number(values.objects);
+  const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
+  chmodSync(scratch, 0o755);
+  const processes = new Processes(scratch);
+  try {
+    const text = realText();
+    const source = await processes.broker('source', '');
+    const files = join(scratch, 'files');
+    mkdirSync(files);
+    await makeSoif(join(source.directory, 'all.soif'), { from: 0, to: objects, text });
+    await processes.load(source, 'all.soif', objects);
+    const since = await changeOnePerCent(processes, source, objects, text);
+    const bytes = await bytesOf(source.port);
+    writeFileSync(join(files, 'bulk'), bytes);
+    const nginx = await processes.nginx(files, 'bulk');
+    const transfers = measureTransfers(processes, { broker: source.port, nginx, since }, Number(values.runs));
+    const loads = await measureLoads(processes, source.port, bytes, objects, Number(values.loads));
+    report(objects, bytes.length, transfers, loads);
+    await writeResult('bulk', { objects, bytes: bytes.length, aim: AIM, ...transfers, ...loads });
+  } finally {
+    processes.killAll();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+type Source = Awaited<ReturnType<Processes['broker']>>;
+
+/** Loads new versions of one object in a hundred; returns what to ask `#SINCE` to get just them. */
+async function changeOnePerCent(
+  processes: Processes,
+  source: Source,
+  objects: number,
+  text: string,
+): Promise<number> {
+  const before = new BulkClient({ host: '127.0.0.1', port: source.port }).transfer({ since: 4_000_000_000 });
+  for await (const _ of before);
+  const since = (before.totals.next ?? 0) + 1;
+  // Changes are told from what was there by the second.
+  while (Date.now() / 1000 < since + 1) await new Promise((resolve) => setTimeout(resolve, 100));
+  const to = Math.ceil(objects / 100);
+  await makeSoif(join(source.directory, 'changed.soif'), { from: 0, to, text, newer: true });
+  await processes.load(source, 'changed.soif', objects);
+  return since;
+}
+
+/** The groups of everything, as the Broker sends them. */
+async function bytesOf(port: number): Promise<Buffer> {
+  const socket = (await import('node:net')).connect(port, '127.0.0.1');
+  socket.write('#BULK #SINCE 0 #END #ALLB\r\n');
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+interface Transfers {
+  readonly rounds: readonly Record<'broker' | 'nginx' | 'update', Measured>[];
+  /** Objects a second, of nginx's. */
+  readonly transferRatio: number;
+  readonly updateShare: number;
+  readonly updateObjects: number;
+}
+
+function measureTransfers(
+  processes: Processes,
+  { broker, nginx, since }: { readonly broker: number; readonly nginx: number; readonly since: number },
+  runs: number,
+): Transfers {
+  const plan: Readonly<Record<'broker' | 'nginx' | 'update', Transfer>> = {
+    broker: { kind: 'bulk', port: broker, since: 0 },
+    nginx: { kind: 'http', port: nginx, path: '/bulk' },
+    update: { kind: 'bulk', port: broker, since },
+  };
+  const names = ['broker', 'nginx', 'update'] as const;
+  const rounds: Record<'broker' | 'nginx' | 'update', Measured>[] = [];
+  for (let round = 0; round <= runs; round++) {
+    const order = round % 2 === 0 ? names : names.toReversed();
+    const results = processes.client(order.map((name) => plan[name]));
+    const of = (name: (typeof names)[number]): Measured => {
+      const result = results[order.indexOf(name)];
+      if (result === undefined) throw new Error('a transfer was not measured');
+      return result;
+    };
+    // The first round warms everybody up.
+    if (round > 0) rounds.push({ broker: of('broker'), nginx: of('nginx'), update: of('update') });
+  }
+  return {
+    rounds,
+    transferRatio: median(rounds.map(({ broker, nginx }) => nginx.seconds / broker.seconds)),
+    updateShare: median(rounds.map(({ broker, update }) => update.seconds / broker.seconds)),
+    updateObjects: rounds[0]?.update.objects ?? 0,
+  };
+}
+
+interface Load {
+  readonly seconds: number;
+  /** Processor time of the Broker. */
+  readonly cpuSeconds: number;
+}
+
+interface Loads {
+  readonly loads: readonly Record<'collect' | 'local', Load>[];
+  /** Objects a second of the collecting Broker, of the loading one's. */
+  readonly collectRatio: number;
+  readonly collectCpuRatio: number;
+}
+
+async function measureLoads(
+  processes: Processes,
+  port: number,
+  bytes: Buffer,
+  objects: number,
+  runs: number,
+): Promise<Loads> {
+  const loads: Record<'collect' | 'local', Load>[] = [];
+  for (let round = 0; round < runs; round++) {
+    const collect = async (): Promise<Load> => {
+      const broker = await processes.broker(`collect-${round}`, `127.0.0.1 ${port} 4 \n`);
+      return timed(broker, () => processes.collect(broker, objects));
+    };
+    const local = async (): Promise<Load> => {
+      const broker = await processes.broker(`local-${round}`, '');
+      // What the Broker sends, without its two lines: groups are SOIF that a file may hold.
+      writeFileSync(join(broker.directory, 'all.soif'), bytes.subarray(bytes.indexOf('@DELETE {')));
+      return timed(broker, () => processes.load(broker, 'all.soif', objects));
+    };
+    if (round % 2 === 0) loads.push({ collect: await collect(), local: await local() });
+    else {
+      const first = await local();
+      loads.push({ collect: await collect(), local: first });
+    }
+    processes.kill(`collect-${round}`);
+    processes.kill(`local-${round}`);
+  }
+  return {
+    loads,
+    collectRatio: median(loads.map(({ collect, local }) => local.seconds / collect.seconds)),
+    collectCpuRatio: median(loads.map(({ collect, local }) => local.cpuSeconds / collect.cpuSeconds)),
+  };
+}
+
+async function timed(broker: Source, work: () => Promise<void>): Promise<Load> {
+  const cpu = cpuSeconds(broker.pid);
+  const start = performance.now();
+  await work();
+  return { seconds: (performance.now() - start) / 1000, cpuSeconds: cpuSeconds(broker.pid) - cpu };
+}
+
+function report(
+  objects: number,
+  bytes: number,
+  transfers: Transfers,
+  { loads, collectRatio, collectCpuRatio }: Loads,
+): void {
+  const { rounds, transferRatio, updateShare, updateObjects } = transfers;
+  const middle = (name: 'broker' | 'nginx' | 'update'): number =>
+    median(rounds.map((each) => each[name].seconds));
+  const rate = (seconds: number): string => `${Math.round(objects / seconds).toLocaleString('en')} objects/s`;
+  print(
+    `bulk: ${objects} objects, ${(bytes / 1e6).toFixed(0)} MB; medians of ${rounds.length} rounds, in turns`,
+  );
+  print(`  transfer, decoded  ${rate(middle('broker'))}`);
+  print(
+    `  nginx, only read   ${rate(middle('nginx'))}   ratio ${transferRatio.toFixed(2)} (aim ${AIM.transfer})`,
+  );
+  const collect = median(loads.map((each) => each.collect.seconds));
+  const local = median(loads.map((each) => each.local.seconds));
+  print(`  collected, indexed ${rate(collect)}`);
+  print(
+    `  loaded from a file ${rate(local)}   ratio ${collectRatio.toFixed(2)} by the clock, ${collectCpuRatio.toFixed(2)} by processor time (aim ${AIM.collect})`,
+  );
+  print(
+    `  #SINCE with ${updateObjects} changed: ${(middle('update') * 1000).toFixed(1)} ms, ${(updateShare * 100).toFixed(1)} % of the whole`,
+  );
+}

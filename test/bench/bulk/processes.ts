@@ -1,0 +1,181 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BrokerClient } from '../../../clients/broker/index.js';
+import type { Measured, Transfer } from './client.js';
+
+const HARVEST = fileURLToPath(new URL('../../../clients/cli/harvest.js', import.meta.url));
+const CLIENT = fileURLToPath(new URL('./client.js', import.meta.url));
+const HOST = '127.0.0.1';
+const PASSWORD = 'bench';
+const TICKS_PER_SECOND = 100;
+
+/** A Broker that runs, what it logs, and its Broker-Directory. */
+export interface RunningBroker {
+  readonly name: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly directory: string;
+  /** Resolves with the first line from here on that matches. */
+  logged(pattern: RegExp): Promise<string>;
+}
+
+/** The programs that a bench has started. */
+export class Processes {
+  readonly #scratch: string;
+  readonly #running = new Map<string, ChildProcess>();
+
+  constructor(scratch: string) {
+    this.#scratch = scratch;
+  }
+
+  /** Starts a Broker without data. @param points text of Collection.conf; nothing is collected before it is asked for */
+  async broker(name: string, points: string): Promise<RunningBroker> {
+    const directory = join(this.#scratch, name);
+    const admin = join(directory, 'admin');
+    await mkdir(admin, { recursive: true });
+    const file = join(admin, 'broker.conf');
+    await writeFile(file, `Broker-Directory ${directory}\nBroker-Port 0\nAdmin-Password ${PASSWORD}\n`);
+    await writeFile(join(admin, 'Collection.conf'), points);
+    const child = spawn(process.execPath, [HARVEST, 'broker', file, '-nocol'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#running.set(name, child);
+    const log = new Lines(child);
+    const ready = await log.next(/^ready \w+=\S+?:(\d+)/);
+    return {
+      name,
+      port: Number(/:(\d+)/.exec(ready)?.[1]),
+      pid: child.pid ?? 0,
+      directory,
+      logged: (pattern) => log.next(pattern),
+    };
+  }
+
+  /** Loads a file of SOIF that lies in the Broker-Directory, and waits until it is stored and indexed. */
+  async load(broker: RunningBroker, file: string, objects: number): Promise<void> {
+    const done = broker.logged(/Add objects by file: .* \(\d+ ms\)/);
+    await new BrokerClient({ host: HOST, port: broker.port }).admin(PASSWORD, {
+      kind: 'add-object',
+      files: [file],
+    });
+    await assertHas(broker, objects, await done);
+  }
+
+  /** Makes the Broker collect from its points, and waits until everything is stored and indexed. */
+  async collect(broker: RunningBroker, objects: number): Promise<void> {
+    const done = broker.logged(/objects received, \d+ expired, 0 of 1 points incomplete \(\d+ ms\)/);
+    await new BrokerClient({ host: HOST, port: broker.port }).admin(PASSWORD, { kind: 'collection' });
+    await assertHas(broker, objects, await done);
+  }
+
+  /** nginx with sendfile, one worker, as for large downloads. */
+  async nginx(root: string, file: string): Promise<number> {
+    const port = await freePort();
+    const home = join(this.#scratch, 'nginx');
+    await mkdir(home);
+    const config = join(home, 'nginx.conf');
+    await writeFile(
+      config,
+      `daemon off; master_process off; worker_processes 1; pid ${home}/pid; error_log ${home}/error.log warn;
+events { worker_connections 1024; }
+http { access_log off; sendfile on; tcp_nopush on; types {} default_type application/octet-stream;
+  client_body_temp_path ${home}/b; proxy_temp_path ${home}/p; fastcgi_temp_path ${home}/f;
+  uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
+  server { listen ${HOST}:${port}; root ${root}; } }
+`,
+    );
+    const child = spawn('nginx', ['-c', config, '-p', home], { stdio: 'ignore' });
+    let failure: Error | undefined;
+    child.on('error', (error) => {
+      failure = new Error(`nginx is needed as the measure: ${error.message}`);
+    });
+    this.#running.set('nginx', child);
+    for (let tries = 0; tries < 100; tries++) {
+      if (failure !== undefined) throw failure;
+      const up = await fetch(`http://${HOST}:${port}/${file}`, { method: 'HEAD' }).then(
+        (response) => response.ok,
+        () => false,
+      );
+      if (up) return port;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error('nginx did not start');
+  }
+
+  /** Runs a plan in a client process of its own. */
+  client(plan: readonly Transfer[]): Measured[] {
+    return JSON.parse(
+      execFileSync(process.execPath, [CLIENT, JSON.stringify(plan)], { encoding: 'utf8' }),
+    ) as Measured[];
+  }
+
+  kill(name: string): void {
+    this.#running.get(name)?.kill('SIGKILL');
+    this.#running.delete(name);
+  }
+
+  killAll(): void {
+    for (const name of [...this.#running.keys()]) this.kill(name);
+  }
+}
+
+/** Seconds of processor time that a process has used, its threads too; Linux. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** What two Brokers are compared by must be the same work. */
+async function assertHas({ port }: RunningBroker, objects: number, said: string): Promise<void> {
+  const messages = await new BrokerClient({ host: HOST, port }).admin(PASSWORD, { kind: 'do-stats' });
+  if (!messages.some((line) => new RegExp(`\\b${objects}\\b`).test(line.replaceAll(',', '')))) {
+    throw new Error(`not ${objects} objects: ${said}; ${messages.join('; ')}`);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** What a child says on either way, line by line. */
+class Lines {
+  readonly #waiting = new Set<(line: string | undefined) => void>();
+  #all = '';
+
+  constructor(child: ChildProcess) {
+    for (const stream of [child.stdout, child.stderr]) {
+      let open = '';
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        const lines = (open + text).split('\n');
+        open = lines.pop() ?? '';
+        for (const line of lines) this.#say(line);
+      });
+    }
+    child.once('close', () => this.#say(undefined));
+  }
+
+  next(pattern: RegExp): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const hear = (line: string | undefined): void => {
+        if (line !== undefined && !pattern.test(line)) return;
+        this.#waiting.delete(hear);
+        if (line === undefined) reject(new Error(`the process ended: ${this.#all}`));
+        else resolve(line);
+      };
+      this.#waiting.add(hear);
+    });
+  }
+
+  #say(line: string | undefined): void {
+    this.#all = `${this.#all}${line ?? ''}\n`.slice(-2000);
+    for (const hear of [...this.#waiting]) hear(line);
+  }
+}

@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { median, print } from '../harness.js';
+import { documentTexts, type GraphShape, linkTexts, writeTexts } from '../references-graph.js';
+import { type Cost, harvest, isThere, runMeasured } from './programs.js';
+
+/** What Berkeley DB may hold in memory while it loads. */
+const DB_CONFIG = 'set_cachesize 0 268435456 1\n';
+
+export interface Loads {
+  /** The data directory with the whole graph. */
+  readonly data: string;
+  /** `hubsdb` as db5.3_load made it. */
+  readonly hubsdb: string | undefined;
+  readonly results: object;
+}
+
+/**
+ * Makes the graph and loads it. Compared are `harvest links load` and db5.3_load, both reading the same text of `refdb` (R-19): ours
+ * makes both directions of it, Berkeley DB needs the text of `hubsdb` too and runs twice. Documents and site lists, which
+ * Berkeley DB has none of, are loaded by ours once, beside the comparison.
+ */
+export async function compareLoads(
+  work: string,
+  shape: GraphShape,
+  rounds: number,
+  measured: string,
+): Promise<Loads> {
+  const path = (name: string): string => join(work, name);
+  await writeTexts(path('documents.jsonl'), documentTexts(shape));
+  await writeTexts(path('links.txt'), linkTexts(shape));
+  const data = path('data');
+  const whole = runMeasured(measured, work, [
+    ...harvest('links', 'load', '--documents', path('documents.jsonl'), '--refs', path('links.txt')),
+    ...['--data', data, '--json'],
+  ]);
+  print(`  harvest links load, documents, links and site lists: ${described(whole)}`);
+  for (const name of ['documents.jsonl', 'links.txt']) rmSync(path(name));
+  if (!isThere('db5.3_load', '-V')) {
+    print('  db5.3_load is not installed: no comparison of loads, nor with its cursors');
+    return { data, hubsdb: undefined, results: { whole } };
+  }
+
+  for (const kind of ['refs', 'hubs']) dump(data, kind, path(`${kind}.dump`));
+  const home = path('bdb');
+  const ours: Cost[] = [];
+  const theirs: Cost[] = [];
+  const loadOurs = (): void => {
+    const target = path('links-only');
+    ours.push(
+      runMeasured(
+        measured,
+        work,
+        harvest('links', 'load', '--refs', path('refs.dump'), '--data', target, '--json'),
+      ),
+    );
+    rmSync(target, { recursive: true });
+  };
+  const loadTheirs = (): void => {
+    rmSync(home, { recursive: true, force: true });
+    mkdirSync(home);
+    writeFileSync(join(home, 'DB_CONFIG'), DB_CONFIG);
+    const load = (kind: string) => ['db5.3_load', '-h', home, '-f', path(`${kind}.dump`), `${kind}.db`];
+    theirs.push(runMeasured(measured, work, load('refs'), load('hubs')));
+  };
+  for (let round = 0; round < rounds; round++)
+    for (const load of round % 2 === 0 ? [loadOurs, loadTheirs] : [loadTheirs, loadOurs]) load();
+  for (const kind of ['refs', 'hubs']) rmSync(path(`${kind}.dump`));
+  const ratios = { clock: ratio(theirs, ours, 'seconds'), cpu: ratio(theirs, ours, 'cpuSeconds') };
+  print(`  links only, both directions, of the same db_dump text: ours ${described(middle(ours))}`);
+  print(`    db5.3_load, twice: ${described(middle(theirs))}`);
+  print(
+    `    db5.3_load / ours: ${ratios.clock.toFixed(2)} by the clock, ${ratios.cpu.toFixed(2)} by processor time`,
+  );
+  return { data, hubsdb: join(home, 'hubs.db'), results: { whole, ours, theirs, ratios } };
+}
+
+function dump(data: string, kind: string, path: string): void {
+  const [program, ...args] = harvest('links', 'dump', `--${kind}`, '--data', data);
+  const file = openSync(path, 'w');
+  try {
+    execFileSync(program, args, { stdio: ['ignore', file, 'inherit'] });
+  } finally {
+    closeSync(file);
+  }
+}
+
+function ratio(above: readonly Cost[], below: readonly Cost[], of: 'seconds' | 'cpuSeconds'): number {
+  return median(above.map((cost) => cost[of])) / median(below.map((cost) => cost[of]));
+}
+
+function middle(costs: readonly Cost[]): Cost {
+  return {
+    seconds: median(costs.map(({ seconds }) => seconds)),
+    cpuSeconds: median(costs.map(({ cpuSeconds }) => cpuSeconds)),
+    maxRss: median(costs.map(({ maxRss }) => maxRss)),
+  };
+}
+
+function described({ seconds, cpuSeconds, maxRss }: Cost): string {
+  return `${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} cpu s, ${(maxRss / 1e6).toFixed(0)} MB at most`;
+}

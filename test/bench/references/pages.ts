@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process';
+import { ReferencesClient } from '../../../clients/references/index.js';
+import type { ReferencesReader } from '../../../storage/references/index.js';
+import { median, print } from '../harness.js';
+import { fillRedis, ServerProcess } from './processes.js';
+import { isThere, runCounting } from './programs.js';
+import {
+  DISTRIBUTIONS,
+  type Distribution,
+  drawKeys,
+  listRequest,
+  PAGE_RESULTS,
+  pageRequest,
+  writeKeys,
+  writeRequests,
+} from './requests.js';
+
+const SEED = 20;
+/** Requests in flight on one connection, when it is alone and when it is one of many. */
+const DEPTH_ALONE = 64;
+const DEPTH_AMONG = 16;
+/** Pages that are compared with what Redis answers. */
+const COMPARED = 50;
+
+export interface PageOptions {
+  readonly work: string;
+  /** The many connections. */
+  readonly clients: number;
+  readonly rounds: number;
+  /** Of each measurement. */
+  readonly seconds: number;
+  /** Different requests that are gone round in. */
+  readonly requests: number;
+  readonly loadClient: string;
+  /** What reads Berkeley DB through cursors, and of which database. */
+  readonly local: { readonly program: string; readonly database: string } | undefined;
+}
+
+/** Rates of one measurement. */
+export interface Rate {
+  readonly perSecond: number;
+  /** By the processor time of the server, or of the local reader. */
+  readonly perCpuSecond: number;
+  /** Share of a processor that the client took: near 1 it would be the bottleneck. */
+  readonly clientShare?: number;
+}
+
+/** Medians of the rounds. */
+export interface PageResult {
+  readonly distribution: Distribution;
+  readonly connections: number;
+  readonly depth: number;
+  /** IDs on a page, on average. */
+  readonly meanResults: number;
+  readonly ours: Rate;
+  readonly redis?: Rate;
+  readonly local?: Rate;
+}
+
+/** First pages from refererd, from Redis lists, and by a local program from Berkeley DB: in turns, the same keys. */
+export async function comparePages(
+  refererd: ServerProcess,
+  reader: ReferencesReader,
+  options: PageOptions,
+): Promise<{ readonly results: readonly PageResult[]; readonly redisResident: number | undefined }> {
+  await using redis = isThere('redis-server', '--version') ? await ServerProcess.redis() : undefined;
+  if (redis === undefined) print('  redis-server is not installed: left out');
+  else {
+    await fillRedis(redis.port, reader);
+    print(
+      `  the first pages of ${await compareAnswers(refererd, redis, reader)} lists are the same in Redis`,
+    );
+  }
+  if (options.local === undefined)
+    print('  no database of db5.3_load, or libdb5.3-dev is missing: Berkeley DB cursors are left out');
+  const results: PageResult[] = [];
+  for (const distribution of DISTRIBUTIONS) {
+    const keys = drawKeys(reader.keys('hubs'), distribution, options.requests, SEED);
+    for (const connections of [1, options.clients]) {
+      const result = await measure(distribution, connections, keys, reader, refererd, redis, options);
+      results.push(result);
+      report(result);
+    }
+  }
+  return { results, redisResident: redis?.resident };
+}
+
+async function measure(
+  distribution: Distribution,
+  connections: number,
+  keys: Uint32Array,
+  reader: ReferencesReader,
+  refererd: ServerProcess,
+  redis: ServerProcess | undefined,
+  options: PageOptions,
+): Promise<PageResult> {
+  const { work, rounds, seconds, local } = options;
+  const depth = connections === 1 ? DEPTH_ALONE : DEPTH_AMONG;
+  const name = `pages-${distribution}`;
+  const keyFile = writeKeys(work, name, keys);
+  const ask = (server: ServerProcess, protocol: 'sstp' | 'resp', request: (id: number) => string) => {
+    const file = writeRequests(work, `${name}-${protocol}`, Array.from(keys, request));
+    return () => askServer(server, protocol, connections, depth, seconds, file, options.loadClient);
+  };
+  const everybody: [keyof Pick<PageResult, 'ours' | 'redis' | 'local'>, () => Promise<Rate>][] = [
+    ['ours', ask(refererd, 'sstp', pageRequest)],
+  ];
+  if (redis !== undefined) everybody.push(['redis', ask(redis, 'resp', listRequest)]);
+  if (local !== undefined) {
+    const { program, database } = local;
+    everybody.push([
+      'local',
+      async () => {
+        const count = await runCounting(program, [database, keyFile, seconds, PAGE_RESULTS]);
+        return { perSecond: count.replies / count.seconds, perCpuSecond: count.replies / count.cpuSeconds };
+      },
+    ]);
+  }
+  const rates = new Map(everybody.map(([label]) => [label, [] as Rate[]]));
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round++)
+    for (const [label, run] of round % 2 === 0 ? everybody : [...everybody].reverse()) {
+      const rate = await run();
+      if (round > 0) rates.get(label)?.push(rate);
+    }
+  const meanResults =
+    keys.reduce((sum, key) => sum + Math.min(PAGE_RESULTS, totalOf(reader, key)), 0) / keys.length;
+  const medians = Object.fromEntries(Array.from(rates, ([label, all]) => [label, middle(all)]));
+  return { distribution, connections, depth, meanResults, ours: middle(rates.get('ours') ?? []), ...medians };
+}
+
+/** Loads a server for some seconds. */
+export async function askServer(
+  server: ServerProcess,
+  protocol: 'sstp' | 'resp',
+  connections: number,
+  depth: number,
+  seconds: number,
+  requests: string,
+  loadClient: string,
+): Promise<Rate> {
+  const before = server.cpuSeconds;
+  const count = await runCounting(loadClient, [protocol, server.port, connections, depth, seconds, requests]);
+  const used = server.cpuSeconds - before;
+  // Asked for here, so that the most is known.
+  if (server.resident === 0) throw new Error('the server ended');
+  return {
+    perSecond: count.replies / count.seconds,
+    perCpuSecond: count.replies / used,
+    clientShare: count.cpuSeconds / count.seconds,
+  };
+}
+
+/** @returns how many first pages were the same in both, being all that were asked for */
+async function compareAnswers(
+  refererd: ServerProcess,
+  redis: ServerProcess,
+  reader: ReferencesReader,
+): Promise<number> {
+  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: refererd.port });
+  const keys = drawKeys(reader.keys('hubs'), 'zipf', COMPARED, SEED + 1);
+  for (const id of keys) {
+    const { ids } = await client.referers({ id, count: PAGE_RESULTS });
+    const words = ['-p', String(redis.port), 'LRANGE', String(id), '0', String(PAGE_RESULTS - 1)];
+    const listed = execFileSync('redis-cli', words, { encoding: 'utf8' }).trim().split('\n').map(Number);
+    if (listed.join() !== Array.from(ids).join()) throw new Error(`document ${id}: Redis has another page`);
+  }
+  return keys.length;
+}
+
+function totalOf(reader: ReferencesReader, id: number): number {
+  return reader.links('hubs', id)?.total ?? 0;
+}
+
+/** The median of each figure. */
+export function middle(rates: readonly Rate[]): Rate {
+  const of = (value: (rate: Rate) => number): number => median(rates.map(value));
+  return {
+    perSecond: of(({ perSecond }) => perSecond),
+    perCpuSecond: of(({ perCpuSecond }) => perCpuSecond),
+    clientShare: of(({ clientShare = 0 }) => clientShare),
+  };
+}
+
+function report({ distribution, connections, depth, meanResults, ours, redis, local }: PageResult): void {
+  print(
+    `  first pages, ${distribution}, ${connections} x ${depth} in flight, ${meanResults.toFixed(1)} IDs a page`,
+  );
+  print(
+    `    refererd              ${described(ours)}, client ${((ours.clientShare ?? 0) * 100).toFixed(0)} %`,
+  );
+  for (const [label, rival] of [
+    ['Redis LRANGE', redis],
+    ['Berkeley DB, local', local],
+  ] as const) {
+    if (rival === undefined) continue;
+    const clock = (ours.perSecond / rival.perSecond).toFixed(2);
+    const cpu = (ours.perCpuSecond / rival.perCpuSecond).toFixed(2);
+    print(
+      `    ${label.padEnd(21)} ${described(rival)}; ours / it: ${clock} by the clock, ${cpu} by processor time`,
+    );
+  }
+}
+
+/** A rate for people. */
+export function described({ perSecond, perCpuSecond }: Rate): string {
+  const whole = (value: number): string => Math.round(value).toLocaleString('en').padStart(9);
+  return `${whole(perSecond)}/s ${whole(perCpuSecond)}/cpu s`;
+}

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ReferencesReader } from '../../../storage/references/index.js';
+import { harvest } from './programs.js';
+
+/** Of `/proc/PID/stat`, Linux. */
+const TICKS_PER_SECOND = 100;
+/** Milliseconds, and how often. */
+const START_PAUSE = 50;
+const START_TRIES = 200;
+/** Values of one RPUSH. */
+const PUSH = 1000;
+
+/** A server under test: a process of its own. */
+export class ServerProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  #most = 0;
+
+  private constructor(
+    child: ChildProcess,
+    readonly port: number,
+  ) {
+    this.#child = child;
+  }
+
+  static async refererd(data: string): Promise<ServerProcess> {
+    const [command, ...args] = harvest('refererd', '--data', data, '--port', '0', '--debuglevel', '10');
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    for await (const line of createInterface({ input: child.stdout })) {
+      const port = /^ready refererd=.*:(\d+)$/.exec(line)?.[1];
+      if (port !== undefined) return new ServerProcess(child, Number(port));
+    }
+    throw new Error('refererd did not start');
+  }
+
+  /** Redis without any writing to the disk. */
+  static async redis(): Promise<ServerProcess> {
+    const port = await freePort();
+    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    const server = new ServerProcess(spawn('redis-server', args, { stdio: 'ignore' }), port);
+    for (let tries = 0; tries < START_TRIES; tries++) {
+      const socket = connect(port, '127.0.0.1');
+      const up = await once(socket, 'connect').then(
+        () => true,
+        () => false,
+      );
+      socket.destroy();
+      if (up) return server;
+      await pause(START_PAUSE);
+    }
+    await server.close();
+    throw new Error('redis-server did not start');
+  }
+
+  /** Processor time of all its threads so far, seconds. */
+  get cpuSeconds(): number {
+    // Behind the name, which may hold blanks, the state is the first field; user and system time are the 12th and 13th.
+    const fields = this.#proc('stat')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  }
+
+  /** Resident memory now, bytes. */
+  get resident(): number {
+    const bytes = Number(/^VmRSS:\s*(\d+) kB$/m.exec(this.#proc('status'))?.[1]) * 1024;
+    this.#most = Math.max(this.#most, bytes);
+    return bytes;
+  }
+
+  /** The most that {@link resident} has said. */
+  get mostResident(): number {
+    return this.#most;
+  }
+
+  #proc(name: string): string {
+    return readFileSync(`/proc/${this.#child.pid}/${name}`, 'latin1');
+  }
+
+  async close(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const closed = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** Pushes every list of `hubs` into Redis under its document's ID, in the same order. */
+export async function fillRedis(port: number, reader: ReferencesReader): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  socket.resume();
+  await once(socket, 'connect');
+  for (const key of reader.keys('hubs')) {
+    const list = reader.links('hubs', key);
+    for (let start = 0; start < (list?.total ?? 0); start += PUSH) {
+      const words = ['RPUSH', String(key), ...Array.from(list?.page(start, PUSH) ?? [], String)];
+      if (!socket.write(resp(words), 'latin1')) await once(socket, 'drain');
+    }
+  }
+  socket.end(resp(['QUIT']));
+  await once(socket, 'close');
+}
+
+/** A command as Redis reads it. */
+export function resp(words: readonly string[]): string {
+  return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return address !== null && typeof address === 'object' ? address.port : 0;
+}

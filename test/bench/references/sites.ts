@@ -1,0 +1,89 @@
+import type { ReferencesReader } from '../../../storage/references/index.js';
+import { print } from '../harness.js';
+import { randomOf } from '../references-graph.js';
+import { askServer, described, middle, type PageOptions, type Rate } from './pages.js';
+import type { ServerProcess } from './processes.js';
+import { drawKeys, PAGE_RESULTS, pageRequest, sitePageRequest, writeRequests } from './requests.js';
+
+const SEED = 30;
+const DEPTH = 64;
+
+/** Pages of site requests beside pages of document requests; all of them full. */
+export interface SiteResult {
+  readonly serverId: number;
+  /** Of the site. */
+  readonly documents: number;
+  /** Found by the site request. */
+  readonly links: number;
+  readonly document: Rate;
+  readonly firstPage: Rate;
+  readonly laterPages: Rate;
+  /** Rates of site requests over those of document requests, by the processor time of the server. */
+  readonly ratios: { readonly firstPage: number; readonly laterPages: number };
+}
+
+/** The largest site's pages; undefined when no list is longer than a page. */
+export async function compareSites(
+  refererd: ServerProcess,
+  reader: ReferencesReader,
+  options: PageOptions,
+): Promise<SiteResult | undefined> {
+  const { work, rounds, seconds, requests } = options;
+  const serverId = largestSite(reader);
+  const links = reader.links('sitehubs', serverId)?.total ?? 0;
+  const long = reader.keys('hubs').filter((id) => (reader.links('hubs', id)?.total ?? 0) >= PAGE_RESULTS);
+  if (links < 2 * PAGE_RESULTS || long.length === 0) {
+    print('  the graph is too small for full pages: no site requests');
+    return undefined;
+  }
+  const random = randomOf(SEED);
+  const later = () => PAGE_RESULTS + Math.floor((links - 2 * PAGE_RESULTS) * random());
+  const files = {
+    document: Array.from(drawKeys(long, 'uniform', requests, SEED), pageRequest),
+    firstPage: Array.from({ length: requests }, () => sitePageRequest(serverId, 0)),
+    laterPages: Array.from({ length: requests }, () => sitePageRequest(serverId, later())),
+  };
+  const lanes = Object.entries(files).map(([name, texts]) => {
+    return { file: writeRequests(work, `sites-${name}`, texts), rates: [] as Rate[] };
+  });
+  for (let round = 0; round <= rounds; round++)
+    for (const { file, rates } of round % 2 === 0 ? lanes : [...lanes].reverse()) {
+      const rate = await askServer(refererd, 'sstp', 1, DEPTH, seconds, file, options.loadClient);
+      if (round > 0) rates.push(rate);
+    }
+  const [document, firstPage, laterPages] = lanes.map(({ rates }) => middle(rates)) as [Rate, Rate, Rate];
+  const result: SiteResult = {
+    serverId,
+    documents: reader.documentsOfServer(serverId)?.total ?? 0,
+    links,
+    document,
+    firstPage,
+    laterPages,
+    ratios: {
+      firstPage: firstPage.perCpuSecond / document.perCpuSecond,
+      laterPages: laterPages.perCpuSecond / document.perCpuSecond,
+    },
+  };
+  report(result);
+  return result;
+}
+
+function largestSite(reader: ReferencesReader): number {
+  let largest = { id: 0, total: -1 };
+  for (const { id } of reader.servers()) {
+    const total = reader.documentsOfServer(id)?.total ?? 0;
+    if (total > largest.total) largest = { id, total };
+  }
+  return largest.id;
+}
+
+function report({ documents, links, document, firstPage, laterPages, ratios }: SiteResult): void {
+  print(`  a site of ${documents} documents with ${links} links in, full pages, 1 x ${DEPTH} in flight`);
+  print(`    a document's page     ${described(document)}`);
+  print(
+    `    the site's first page ${described(firstPage)}; / a document's: ${ratios.firstPage.toFixed(2)} by processor time`,
+  );
+  print(
+    `    its later pages       ${described(laterPages)}; / a document's: ${ratios.laterPages.toFixed(2)} by processor time`,
+  );
+}

@@ -1,0 +1,23 @@
+/** Collects once, for the crash test to kill: `node broker-crash-child.js DIRECTORY GATHERD-PORT`. */
+import { Broker } from '../../servers/broker/index.js';
+import { createLogger } from '../../servers/host/index.js';
+import { brokerConfig } from '../broker/scene.js';
+
+const [directory = '', port = ''] = process.argv.slice(2);
+const broker = await Broker.open({
+  config: brokerConfig(directory),
+  log: createLogger({ program: 'broker', level: 'fatal' }),
+  points: [{ host: '127.0.0.1', port: Number(port), type: 3, line: 1 }],
+  limits: { batchObjects: 20, flushEvery: 50 },
+});
+// One byte for each batch that is in the store tells the parent where we are.
+const { store } = broker;
+const apply = store.apply.bind(store);
+store.apply = async (...batch) => {
+  const outcome = await apply(...batch);
+  process.stdout.write('.');
+  return outcome;
+};
+process.stdout.write('.');
+await broker.collect();
+await broker.close();

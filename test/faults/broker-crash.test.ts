@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { DEFAULT_FLAGS, parseQuery, type Query } from '../../protocols/broker/index.js';
+import type { Broker } from '../../servers/broker/index.js';
+import { document, ScriptedGatherd, scene } from '../broker/scene.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
+
+const CHILD = fileURLToPath(new URL('broker-crash-child.js', import.meta.url));
+const ROUNDS = 4;
+const OBJECTS = 600;
+
+async function urls(broker: Broker, query: Query): Promise<string[]> {
+  const found: string[] = [];
+  for await (const page of broker.search(query, { ...DEFAULT_FLAGS, opaque: true }) ?? []) {
+    for (const item of page) if (item.kind === 'match') found.push(item.url);
+  }
+  return found.sort();
+}
+
+/** Updates of `round`: half of the URLs are known, half are new. */
+function documents(round: number): { updateTime: number; text: string }[] {
+  const now = Math.floor(Date.now() / 1000);
+  return Array.from({ length: OBJECTS }, (_, i) => {
+    const url = `http://www.example.org/${(round * OBJECTS) / 2 + i}`;
+    const updateTime = now - 10_000 + round * 100;
+    return {
+      updateTime,
+      text: document(url, { Title: `common round${round}`, 'Full-Text': 'lorem '.repeat(50) }, updateTime),
+    };
+  });
+}
+
+t.test(
+  'DESIGN-4 after kill -9 during a collection nothing is lost or doubled, and the index is the store',
+  async (t) => {
+    const gatherd = await ScriptedGatherd.listen();
+    t.teardown(() => gatherd.close());
+    const directory = await mkdtemp(join(tmpdir(), 'broker-crash-'));
+    const conf = 'Max-Results 1000000\n';
+    for (let round = 0; round < ROUNDS; round++) {
+      gatherd.documents = documents(round);
+      const child = spawn('env', [...PLAIN_NODE, CHILD, directory, String(gatherd.port)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      // Anywhere from before the first batch to about the last.
+      const batches = Math.floor((Math.random() * OBJECTS) / 20);
+      let seen = 0;
+      child.stdout.on('data', (bytes: Buffer) => {
+        seen += bytes.length;
+        if (seen > batches) child.kill('SIGKILL');
+      });
+      await once(child, 'exit');
+
+      await t.test(`round ${round}`, async (t) => {
+        const { broker, log } = await scene(t, {
+          directory,
+          keep: true,
+          conf,
+          points: [gatherd.point(3)],
+          now: () => Math.floor(Date.now() / 1000),
+        });
+        const before = broker.count;
+        t.equal(broker.indexLag, 0);
+        const all = await urls(broker, { kind: 'all' });
+        t.equal(all.length, before, 'the count is right');
+        t.equal(new Set(all).size, before, 'no object twice');
+        t.same(
+          await urls(broker, parseQuery('common')),
+          all,
+          'the index answers for exactly the stored objects',
+        );
+        await broker.collect();
+        const wanted = gatherd.documents.map(({ text }) => /\{ (\S+)/.exec(text)?.[1]).sort();
+        t.same(
+          await urls(broker, parseQuery(`round${round}`)),
+          wanted,
+          `everything is there (${before} before)`,
+        );
+        t.equal(broker.count, OBJECTS + (round * OBJECTS) / 2);
+        t.same(
+          log.filter((line) => line.includes('ERROR')),
+          [],
+        );
+      });
+    }
+    await scene(t, { directory });
+  },
+);

@@ -1,0 +1,112 @@
+// kill -9 while the Gatherer crawls and publishes: the links that it has at the end are those of a quiet run.
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { GathererStore } from '../../storage/index.js';
+import { ReferencesReader } from '../../storage/references/index.js';
+import { CliProcess, cli } from '../helpers/cli.js';
+import { type Page, page, Site } from '../helpers/site.js';
+
+const PAGE_COUNT = 80;
+
+/** Pages that link to pages near and far, to themselves, twice to the same, and to documents that nobody fetches. */
+function pages(): Record<string, Page> {
+  const all: Record<string, Page> = {};
+  for (let i = 0; i < PAGE_COUNT; i++) {
+    const near = [1, 7, 31].map((step) => `/p${(i * 3 + step) % PAGE_COUNT}.html`);
+    const links = [...near, `/p${(i + 1) % PAGE_COUNT}.html`, near[0] ?? '', '#top'];
+    all[`/p${i}.html`] = page(`Page ${i}`, [...links, `http://host${i % 13}.invalid/%7e${i % 29}`]);
+  }
+  return all;
+}
+
+/** Every list of links that was published, by URL. */
+async function published(data: string): Promise<Map<string, string[]>> {
+  await using reader = await ReferencesReader.openCurrent(data);
+  const lists = new Map<string, string[]>();
+  for (let id = 1; reader.knows(id); id++) {
+    const ids = reader.links('refs', id)?.page(0, 1000) ?? [];
+    lists.set(
+      reader.document(id)?.url ?? `nameless ${id}`,
+      [...ids].map((target) => reader.document(target)?.url ?? `nameless ${target}`),
+    );
+  }
+  return lists;
+}
+
+/** Fails when an ID was given twice, or is another than it was. */
+async function checkIds(data: string, known: Map<string, number>): Promise<void> {
+  if (!existsSync(join(data, 'working', 'CURRENT'))) return;
+  await using store = await GathererStore.open(join(data, 'working'));
+  const taken = new Set<number>();
+  for await (const documents of store.links.documents()) {
+    for (const { url, id } of documents) {
+      if (taken.has(id)) throw new Error(`the ID ${id} was given twice`);
+      if ((known.get(url) ?? id) !== id) throw new Error(`${url} has another ID than before`);
+      taken.add(id);
+      known.set(url, id);
+    }
+  }
+  for await (const pairs of store.links.pairs()) {
+    for (const id of pairs) if (!taken.has(id)) throw new Error(`a link leads to ${id}, which has no URL`);
+  }
+}
+
+// Some ten processes are started one after the other, each of which takes seconds on a busy machine.
+t.setTimeout(120_000);
+
+t.test('R-9, R-10 kill -9 at random moments of gathering and publishing', async (t) => {
+  await using site = await Site.start(pages());
+  const directory = t.testdir();
+  const conf = join(directory, 'test.cf');
+  writeFileSync(
+    conf,
+    `Gatherer-Name: Test\nAccess-Delay: 0\n<RootNodes>\n${site.url}/p0.html URL=1000 Delay=0\n</RootNodes>\n`,
+  );
+  const run = (data: string) => ['gatherer', conf, '--no-daemon', '--json', '--data', join(directory, data)];
+  const data = join(directory, 'killed');
+  const ids = new Map<string, number>();
+  let killed = 0;
+  /** Kills a run when the site was asked so many more times, and a little later; or lets it end before. */
+  const kill = async (args: readonly string[], requests: number, laterMs: number) => {
+    const child = new CliProcess(args);
+    const target = site.requests.length + requests;
+    let ended = false;
+    void child.finished.then(() => {
+      ended = true;
+    });
+    while (!ended && site.requests.length < target) await new Promise((resolve) => setTimeout(resolve, 2));
+    if (!ended && laterMs > 0) await new Promise((resolve) => setTimeout(resolve, laterMs));
+    if (!ended) killed++;
+    child.kill('SIGKILL');
+    await child.finished;
+    await checkIds(data, ids);
+    if (existsSync(join(data, 'references', 'CURRENT'))) await published(data);
+  };
+  for (let round = 0; round < 3; round++) await kill(run('killed'), 8 + Math.floor(Math.random() * 12), 0);
+  t.ok(killed > 1, `${killed} of 3 runs were killed in the middle`);
+  t.ok(ids.size > 0, 'IDs were allotted before a kill');
+  const fifth = site.pages.get('/p5.html') ?? '';
+  for (let round = 0; round < 2; round++) {
+    site.pages.set('/p5.html', page('Page 5', [`/p${round}.html`]));
+    await kill([...run('killed'), '--force'], PAGE_COUNT, Math.random() * 200);
+  }
+  site.pages.set('/p5.html', fifth);
+  const last = await cli(...run('killed'), '--force');
+  t.equal(last.code, 0, 'the last run ends well');
+  const quiet = await cli(...run('quiet'));
+  t.equal(quiet.code, 0, 'so does a quiet one');
+  await checkIds(data, ids);
+
+  const found = await published(data);
+  const wanted = await published(join(directory, 'quiet'));
+  t.same(new Map([...found].sort()), new Map([...wanted].sort()), 'the same documents with the same links');
+  t.same(
+    found.get(`${site.url}/p0.html`),
+    ['/p1.html', '/p7.html', '/p31.html'].map((path) => site.url + path).concat('http://host0.invalid/~0'),
+    'R-11, R-12: in the order found, each once',
+  );
+  for (const [url, id] of ids) {
+    if (!found.has(url)) t.fail(`${url}, ID ${id}, was not published`);
+  }
+});

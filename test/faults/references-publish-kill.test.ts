@@ -1,0 +1,183 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { ReferencesClient } from '../../clients/references/index.js';
+import { ReferencesReader } from '../../storage/references/index.js';
+import { writeTexts } from '../bench/references-graph.js';
+import { CliProcess, cli } from '../helpers/cli.js';
+import { serveFixture } from '../refererd/scene.js';
+
+t.setTimeout(300_000);
+
+const KILLS = 20;
+const DOCUMENTS = 20_000;
+const LINKS_EACH = 3;
+/** There are loads of two colours. In one of colour c each document links to IDs from c times this on. */
+const STRIDE = 100_000;
+/** Looks for a file, a millisecond and more apart. */
+const TRIES = 20_000;
+/** A load that is over before it is killed does not count; there are at most this many. */
+const MOST_LOADS = 3 * KILLS;
+
+/** What appears, one behind the other, while generation `next` is published; then CURRENT is moved. */
+const PUBLISHING: readonly ((next: number) => string)[] = [
+  (next) => `${next}.tmp/refs.ids`,
+  (next) => `${next}.tmp/MANIFEST`,
+  (next) => `${next}`,
+];
+
+/** Resolves when a file or directory is there that was written after `since`; a killed load's leftovers are older. */
+async function written(path: string, since: number): Promise<void> {
+  const later = async () => (await stat(path)).mtimeMs > since;
+  // What stays away does so because the load is over, and the caller does not wait any more: then this ends too.
+  for (let tries = 0; tries < TRIES; tries++) {
+    if (await later().catch(() => false)) return;
+    await pause(1);
+  }
+}
+
+/** Where the documents of a colour link to: no two colours have a link in common. */
+function targetsOf(id: number, colour: number): readonly number[] {
+  return Array.from({ length: LINKS_EACH }, (_, i) => colour * STRIDE + id + i);
+}
+
+function* linkTexts(colour: number): Generator<string> {
+  for (let id = 1; id <= DOCUMENTS; id++) {
+    yield targetsOf(id, colour)
+      .map((target) => `${id} ${target}\n`)
+      .join('');
+  }
+}
+
+function* documentTexts(colour: number): Generator<string> {
+  for (let id = 1; id <= DOCUMENTS; id++)
+    yield `{"id":${id},"url":"http://colour${colour}.example/${id}","length":${colour}}\n`;
+}
+
+/** The colour of an answer; fails when it is mixed. */
+function colourOf(id: number, ids: Iterable<number>): number {
+  const answer = Array.from(ids);
+  const colour = Math.floor((answer[0] ?? 0) / STRIDE);
+  if (answer.join() !== targetsOf(id, colour).join()) throw new Error(`${id}: ${answer} is of no load`);
+  return colour;
+}
+
+t.test(
+  'DESIGN 4, R-12: harvest links load killed with -9 at 20 moments: readers see whole generations only',
+  { timeout: 280_000 },
+  async (t) => {
+    const scratch = await mkdtemp(join(tmpdir(), 'references-kill-'));
+    const data = join(scratch, 'data');
+    const generations = join(data, 'references');
+    t.teardown(() => rm(scratch, { recursive: true, force: true }));
+    const words = (colour: number): readonly string[] => [
+      ...['links', 'load', '--documents', join(scratch, `documents-${colour}`)],
+      ...['--refs', join(scratch, `links-${colour}`), '--data', data, '--json'],
+    ];
+    for (const colour of [1, 2]) {
+      await writeTexts(join(scratch, `documents-${colour}`), documentTexts(colour));
+      await writeTexts(join(scratch, `links-${colour}`), linkTexts(colour));
+    }
+    const begin = performance.now();
+    t.equal((await cli(...words(1))).code, 0);
+    let whole = performance.now() - begin;
+
+    // Who follows: a server, and a client that asks it one request after another.
+    const server = await serveFixture(t, { data });
+    await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.address.port });
+    let reading = true;
+    let answers = 0;
+    const following = (async () => {
+      for (let id = 1; reading; id = (id % DOCUMENTS) + 1) {
+        const { ids, found } = await client.references({ id });
+        if (found !== LINKS_EACH) throw new Error(`${id}: ${found} links`);
+        colourOf(id, ids);
+        answers++;
+        if (answers % 50 === 0) await pause(1);
+      }
+    })();
+    // A failure is reported where it is awaited.
+    following.catch(() => {});
+
+    let killed = 0;
+    let published = 0;
+    let leftOver = 0;
+    let before = 1;
+    for (let i = 0; i < MOST_LOADS && (killed < KILLS || leftOver === 0); i++) {
+      const colour = 1 + ((i + 1) % 2);
+      const started = performance.now();
+      const since = Date.now();
+      const numbers = (await readdir(generations)).map((name) => /^\d+$/.exec(name)?.[0] ?? 0).map(Number);
+      const next = Math.max(...numbers) + 1;
+      const load = new CliProcess(words(colour));
+      // Every other kill comes at some moment of the load, the rest where it is published.
+      const moment =
+        i % 2 === 0
+          ? pause((whole * ((i % KILLS) + 1)) / KILLS)
+          : written(join(generations, PUBLISHING[(i >> 1) % PUBLISHING.length]!(next)), since);
+      await Promise.race([moment, load.finished]);
+      load.kill('SIGKILL');
+      const { signal } = await load.finished;
+      if (signal === 'SIGKILL') killed++;
+      else whole = Math.min(whole, performance.now() - started);
+
+      const names = await readdir(generations);
+      if (names.some((name) => name.endsWith('.tmp'))) leftOver++;
+      await using reader = await ReferencesReader.openCurrent(data);
+      if (reader.generation < before) t.fail(`after ${before} comes ${reader.generation}`);
+      if (reader.generation > before) published++;
+      before = reader.generation;
+      t.same(
+        wrongOf(reader),
+        [],
+        `kill ${i + 1}: CURRENT names generation ${reader.generation}, which is whole`,
+      );
+    }
+    t.comment(JSON.stringify({ killed, published, leftOver, answers }));
+    t.ok(killed >= KILLS, `${killed} loads were killed before their end`);
+    t.ok(leftOver > 0, 'some of them while they were writing');
+
+    const { code, stdout, stderr } = await cli(...words(2));
+    t.equal(code, 0, stderr);
+    const last: { readonly generation: number } = JSON.parse(stdout);
+    t.match(last, { documents: DOCUMENTS, links: DOCUMENTS * LINKS_EACH, repeated: 0 });
+    const names = (await readdir(generations)).sort();
+    t.ok(names.length <= 3, `the next load takes away what was left over: ${names.join(' ')}`);
+    t.same(
+      names.filter((name) => name !== 'CURRENT' && !/^\d+$/.test(name)),
+      [],
+      'nothing unfinished stays',
+    );
+    for (;;) {
+      if (server.service.references.current?.generation === last.generation) break;
+      await pause(10);
+    }
+    t.equal(
+      colourOf(1, (await client.references({ id: 1 })).ids),
+      2,
+      'the server has gone over to what was loaded last',
+    );
+    reading = false;
+    await following;
+    t.ok(answers > 0, `${answers} answers, each of one load`);
+  },
+);
+
+/** IDs whose answers are not all of one load. */
+function wrongOf(reader: ReferencesReader): number[] {
+  const wrong: number[] = [];
+  const colour = reader.document(1)?.length;
+  const { documents, links } = reader.counts;
+  if (documents !== DOCUMENTS || links !== DOCUMENTS * LINKS_EACH) wrong.push(0);
+  for (let id = 1; id <= DOCUMENTS; id++) {
+    const list = reader.links('refs', id);
+    const own = list !== undefined && colourOf(id, list.page(0, list.total)) === colour;
+    const back = reader.links('hubs', (colour ?? 0) * STRIDE + id)?.page(0, 1)[0];
+    const url = `http://colour${colour}.example/${id}`;
+    if (!own || back === undefined || reader.document(id)?.url !== url || reader.idByUrl(url) !== id)
+      wrong.push(id);
+  }
+  return wrong;
+}

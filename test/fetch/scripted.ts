@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Test } from 'tap';
+
+export interface Scripted {
+  readonly port: number;
+  /** How many connections came. */
+  readonly connections: () => number;
+}
+
+/** A TCP server on a free loopback port; it and its connections end with the test. */
+export async function scripted(t: Test, serve: (socket: Socket) => void): Promise<Scripted> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    serve(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, connections: () => connections };
+}
+
+/** Calls back for each line (CR LF) that a client sends. */
+export function onLines(socket: Socket, take: (line: string) => void): void {
+  let rest = '';
+  socket.setEncoding('latin1').on('data', (text) => {
+    const lines = (rest + String(text)).split('\r\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) take(line);
+  });
+}
+
+/** Sends bytes until the client has gone. */
+export function sendForever(socket: Socket, piece: Uint8Array, sent: { bytes: number }): void {
+  const go = () => {
+    while (!socket.destroyed) {
+      sent.bytes += piece.length;
+      if (!socket.write(piece)) {
+        socket.once('drain', go);
+        return;
+      }
+    }
+  };
+  go();
+}
+
+export const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
+
+/** A web site that counts its pages, with redirects to a page, to a file and to itself. */
+export async function counting(t: Test) {
+  let asked = 0;
+  const server = createHttpServer((request, response) => {
+    asked += 1;
+    if (request.url === '/moved') response.writeHead(302, { Location: '/page' }).end();
+    else if (request.url === '/away') response.writeHead(302, { Location: 'file:///etc/passwd' }).end();
+    else if (request.url === '/round') response.writeHead(302, { Location: '/round' }).end();
+    else if (request.url === '/none') response.writeHead(404).end('no');
+    else response.writeHead(200, { ETag: '"1"', 'Content-Type': 'text/plain' }).end(`page ${asked}`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked };
+}

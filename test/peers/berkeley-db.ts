@@ -1,0 +1,48 @@
+// The link graph and Berkeley DB's own tools: what `harvest links dump` writes, db5.3_load reads, and what db5.3_dump prints of it is
+// loaded again, every list in its order. Prints TAP. Needs Debian's db5.3-util; `.ci/run` installs it.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { cli } from '../helpers/cli.js';
+import { FIXTURE_PAIRS } from '../references/fixture.js';
+
+const installed = spawnSync('db5.3_load', ['-V']).status === 0;
+
+t.test('R-8, R-19: Berkeley DB', { skip: installed ? false : 'db5.3-util is not installed' }, async (t) => {
+  const scratch = mkdtempSync(join(tmpdir(), 'harvest-bdb-'));
+  t.teardown(() => rmSync(scratch, { recursive: true, force: true }));
+  const path = (name: string): string => join(scratch, name);
+  const pairs = [...FIXTURE_PAIRS, [4294967295, 5], [5, 4294967295], [2147483648, 10]];
+  // A list longer than a database page.
+  for (let i = 0; i < 5000; i++) pairs.push([7, (i * 7919) % 100_003]);
+  writeFileSync(path('pairs'), pairs.map((pair) => `${pair.join(' ')}\n`).join(''));
+  t.equal((await cli('links', 'load', '--refs', path('pairs'), '--data', path('one'))).code, 0);
+  const dump = async (data: string, ...args: readonly string[]): Promise<string> =>
+    (await cli('links', 'dump', '--data', path(data), ...args)).stdout;
+
+  for (const kind of ['refs', 'hubs']) {
+    writeFileSync(path(`${kind}.text`), await dump('one', `--${kind}`));
+    execFileSync('db5.3_load', ['-f', path(`${kind}.text`), path(`${kind}.db`)]);
+    writeFileSync(path(`${kind}.dump`), execFileSync('db5.3_dump', [path(`${kind}.db`)]));
+    writeFileSync(path(`${kind}.print`), execFileSync('db5.3_dump', ['-p', path(`${kind}.db`)]));
+  }
+  for (const form of ['dump', 'print']) {
+    const files = ['--refs', path(`refs.${form}`), '--hubs', path(`hubs.${form}`)];
+    const { code, stderr, stdout } = await cli('links', 'load', ...files, '--data', path(form), '--json');
+    t.equal(code, 0, stderr);
+    t.match(JSON.parse(stdout), { links: pairs.length, repeated: 0 });
+    const sorted = (text: string): string[] =>
+      text
+        .split('\n')
+        .filter((line) => line !== '')
+        .sort();
+    for (const kind of ['--refs', '--hubs']) {
+      const before = await dump('one', kind, '--format', 'pairs');
+      const after = await dump(form, kind, '--format', 'pairs');
+      t.same(sorted(after), sorted(before), `${form} ${kind}: the same links`);
+      t.equal(after, before, `${form} ${kind}: and each list in its order`);
+    }
+  }
+});

@@ -1,0 +1,86 @@
+// News against Debian's INN: groups, articles, numbers, lists, dots, conditions.
+// Prints TAP. Needs inn2 with its local.test group, and root; where it is not installed or configured this is skipped.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import t from 'tap';
+import { createFetcher } from '../../clients/fetch/index.js';
+import { daemon, freePort } from '../helpers/daemon.js';
+
+const INND = '/usr/lib/news/bin/innd';
+const AS_NEWS = ['--reuid=news', '--regid=news', '--init-groups'];
+const ARTICLES = 20;
+/** The server remembers message-ids of earlier runs. */
+const RUN = `${Date.now().toString(36)}.${process.pid}`;
+const idOf = (n: number) => `${n}.${RUN}@news.example.net`;
+
+/** Posts by hand, line by line, as any newsreader does. */
+async function post(port: number, articles: readonly string[]): Promise<void> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  const pending = [...articles];
+  let rest = '';
+  let greeted = false;
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject).on('data', (text) => {
+      const lines = (rest + String(text)).split('\r\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const code = line.slice(0, 3);
+        if (code === '205') resolve();
+        else if (code === '340') socket.write(`${pending.shift()}.\r\n`);
+        else if (code === '200' && !greeted) {
+          greeted = true;
+          socket.write('MODE READER\r\n');
+        } else if (code === '200' || code === '240')
+          socket.write(pending.length > 0 ? 'POST\r\n' : 'QUIT\r\n');
+        else reject(new Error(line));
+      }
+    });
+  });
+  socket.destroy();
+}
+
+const usable = existsSync(INND) && existsSync('/var/lib/news/active') && process.getuid?.() === 0;
+t.test('G-26, G-70 INN', { skip: usable ? false : 'inn2 and root are needed' }, async (t) => {
+  const port = await freePort();
+  mkdirSync('/run/news', { recursive: true });
+  spawnSync('chown', ['news:news', '/run/news']);
+  t.teardown(() =>
+    spawnSync('setpriv', [...AS_NEWS, '/usr/lib/news/bin/ctlinnd', '-t', '3', 'shutdown', 'done']),
+  );
+  await daemon(t, port, 'setpriv', [...AS_NEWS, INND, '-f', '-P', String(port), '-4', '127.0.0.1']);
+  const head = 'From: a@example.net\r\nNewsgroups: local.test\r\nSubject: test';
+  await post(
+    port,
+    Array.from(
+      { length: ARTICLES },
+      (_, n) => `${head} ${n}\r\nMessage-ID: <${idOf(n)}>\r\n\r\nbody ${n}\r\n..dot\r\n...\r\n`,
+    ),
+  );
+  const server = `127.0.0.1:${port}`;
+  await using fetcher = createFetcher({ userAgent: 'x', newsServer: server });
+  const get = (url: string, more = {}) => fetcher.fetch({ url, timeoutMs: 10_000, ...more });
+
+  const group = await get('news:local.test');
+  t.match(group, { status: 200, contentType: 'text/x-news-overview' });
+  const wanted = Array.from({ length: ARTICLES }, (_, n) => `news:${idOf(n)}`);
+  t.strictSame((group.links ?? []).filter((url) => url.includes(RUN)).sort(), wanted.sort(), 'all articles');
+  for (let n = 0; n < ARTICLES; n++) {
+    const article = await get(`news:${idOf(n)}`);
+    const text = Buffer.from(article.body).toString();
+    t.ok(text.endsWith(`\r\n\r\nbody ${n}\r\n.dot\r\n..\r\n`), `article ${n}`);
+    t.match(article, { status: 200, contentType: 'message/rfc822', etag: `<${idOf(n)}>` });
+    t.ok(article.lastModified > 1_600_000_000);
+  }
+  t.match(await get(`news:${idOf(1)}`, { headers: { etag: `<${idOf(1)}>` } }), { status: 304 });
+  t.match(await get('news:local.test', { headers: { etag: group.etag } }), { status: 304 });
+  t.match(await get('news:nothing@news.example.net'), { status: 404 });
+  t.match(await get('news:no.such.group'), { status: 404 });
+  t.ok((await get('news:*')).links?.includes('news:local.test'));
+  const numbered = await get(`nntp://${server}/local.test`);
+  const last = numbered.links?.at(-1) ?? '';
+  t.match(last, /^nntp:\/\/127\.0\.0\.1:\d+\/local\.test\/\d+$/);
+  t.match(await get(last), { status: 200, etag: `<${idOf(ARTICLES - 1)}>` });
+  t.match(await get(`nntp://${server}/local.test/999999`), { status: 404 });
+});

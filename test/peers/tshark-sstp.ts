@@ -1,0 +1,228 @@
+// What a bystander sees of SSTP: refererd serves the fixture, the requests of sstp.md 10 are sent over loopback while tshark records, and
+// its view of both directions must be the examples byte for byte. Prints TAP. Needs tshark and the right to capture.
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { fetchCommonConfiguration } from '../../clients/references/index.js';
+import { RawClient, serveFixture, temporary } from '../refererd/scene.js';
+
+/** Request and reply of sstp.md 10.1 to 10.4, as lines. */
+const EXAMPLES: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+  [
+    'sstp.md 10.1: one result of a document',
+    [
+      'SSTP/1.0 081 REQ_GET_REFERENCES',
+      'HEADER_URI_ID: 10',
+      'HEADER_NUMRESULTS: 1',
+      'HEADER_START_RESULTS: 1',
+    ],
+    [
+      'SSTP/1.0 081 REQ_GET_REFERENCES',
+      'HEADER_NUMFOUND: 3',
+      'HEADER_START_RESULTS: 1',
+      'HEADER_NUMRESULTS: 1',
+      'HEADER_URI_ID: 20',
+    ],
+  ],
+  [
+    'sstp.md 10.2: who links to a site',
+    ['SSTP/1.0 084 REQ_GET_SITEREFERERS', 'HEADER_URL: http://a.example/x'],
+    [
+      'SSTP/1.0 084 REQ_GET_SITEREFERERS',
+      'HEADER_NUMFOUND: 2',
+      'HEADER_START_RESULTS: 0',
+      'HEADER_NUMRESULTS: 2',
+      'HEADER_URI_ID: 20',
+      'HEADER_URI_ID: 12',
+    ],
+  ],
+  [
+    'sstp.md 10.3: an unknown document',
+    ['SSTP/1.0 082 REQ_GET_REFERERS', 'HEADER_URL: http://nowhere.example/'],
+    ['SSTP/1.0 404 REQ_PUT_NOT_FOUND', 'HEADER_NUMFOUND: 0'],
+  ],
+  [
+    'sstp.md 10.4: the description of a resource',
+    ['SSTP/1.0 008 REQ_GET_URL_BYNAME', 'HEADER_URL: http://a.example:81/'],
+    [
+      'SSTP/1.0 008 REQ_GET_URL_BYNAME',
+      'HEADER_URI_ID: 12',
+      'HEADER_SERVER_ID: 2',
+      'HEADER_SERVER_PROTOCOL: http',
+      'HEADER_SERVER_NAME: a.example',
+      'HEADER_SERVER_PORT: 81',
+      'HEADER_URI: /',
+      'HEADER_URI_TIME: 1000000120',
+      'HEADER_URL_CHECKTIME: 1000001200',
+      'HEADER_URI_LEN: 1200',
+    ],
+  ],
+];
+
+const ALLOW_REQUEST = textOf([
+  'SSTP/1.0 017 REQ_GET_ALLOW',
+  'HEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==',
+]);
+const ALLOW_BODY = '192.168.3.*\n*.turtle.ru\n';
+const ALLOW_REPLY = `${textOf(['SSTP/1.0 017 REQ_GET_ALLOW', 'HEADER_CONTENT_LENGTH: 24'])}${ALLOW_BODY}`;
+
+const REFUSAL = textOf(['SSTP/1.0 403 FORBIDDEN']);
+
+/** How often it is looked whether tshark sees packets already, and how long in between. */
+const TRIES = 200;
+const PAUSE_MS = 50;
+
+/** CR LF behind each line and an empty one at the end. */
+function textOf(lines: readonly string[]): string {
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+/** Why nothing can be recorded here; false when it can. */
+function missing(): string | false {
+  if (spawnSync('tshark', ['--version'], { stdio: 'ignore' }).status !== 0) return 'tshark is not installed';
+  const { status } = spawnSync('tshark', ['-i', 'lo', '-a', 'duration:1', '-w', '/dev/null'], {
+    stdio: 'ignore',
+  });
+  return status === 0 ? false : 'capturing is not allowed here';
+}
+
+/** tshark, recording what goes to and from a port. */
+class Recording {
+  readonly #child: ChildProcess;
+  readonly #file: string;
+
+  private constructor(child: ChildProcess, file: string) {
+    this.#child = child;
+    this.#file = file;
+  }
+
+  /** Resolves when packets are seen: connections to `probe` are made until one of them is in the file. */
+  static async start(t: Test, port: number): Promise<Recording> {
+    const file = join(await temporary(t), 'recorded.pcapng');
+    const probe = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const bound = probe.address();
+    const probePort = bound !== null && typeof bound === 'object' ? bound.port : 0;
+    const filter = `tcp port ${port} or tcp port ${probePort}`;
+    const child = spawn('tshark', ['-i', 'lo', '-f', filter, '-w', file], { stdio: 'ignore' });
+    t.teardown(() => child.kill('SIGKILL'));
+    const recording = new Recording(child, file);
+    try {
+      for (let tries = 0; tries < TRIES; tries++) {
+        await once(connect(probePort, '127.0.0.1').resume(), 'close');
+        await pause(PAUSE_MS);
+        if (recording.#sees(`tcp.port == ${probePort}`)) return recording;
+      }
+      throw new Error('tshark records nothing');
+    } finally {
+      probe.close();
+    }
+  }
+
+  /** Resolves when the end of a connection to this port is in the file, and ends the recording. */
+  async finish(port: number, ends: number): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (this.#count(`tcp.port == ${port} && tcp.flags.fin == 1`) >= ends) break;
+      await pause(PAUSE_MS);
+    }
+    const closed = once(this.#child, 'exit');
+    this.#child.kill('SIGINT');
+    await closed;
+  }
+
+  /** The bytes of both directions of the n-th connection to a port, as `follow,tcp,raw` shows them. */
+  conversation(port: number, n = 0): { readonly requests: string; readonly replies: string } {
+    const streams = this.#read(['-Y', `tcp.dstport == ${port}`, '-T', 'fields', '-e', 'tcp.stream']).split(
+      '\n',
+    );
+    const stream = [...new Set(streams.filter((line) => line !== ''))][n];
+    const text = this.#read(['-q', '-z', `follow,tcp,raw,${stream}`]);
+    // Lines of hexadecimal digits; those of the second node begin with a tab.
+    const bytes = (lines: RegExp): string =>
+      Buffer.from(Array.from(text.matchAll(lines), (match) => match[1]).join(''), 'hex').toString('latin1');
+    return { requests: bytes(/^([0-9a-f]+)$/gm), replies: bytes(/^\t([0-9a-f]+)$/gm) };
+  }
+
+  #sees(filter: string): boolean {
+    return this.#count(filter) > 0;
+  }
+
+  #count(filter: string): number {
+    return this.#read(['-Y', filter, '-T', 'fields', '-e', 'frame.number']).split('\n').length - 1;
+  }
+
+  #read(words: readonly string[]): string {
+    try {
+      const output = ['ignore', 'pipe', 'ignore'] as const;
+      return execFileSync('tshark', ['-r', this.#file, ...words], { encoding: 'utf8', stdio: [...output] });
+    } catch {
+      return ''; // the file is not there yet, or its last packet is not whole
+    }
+  }
+}
+
+t.setTimeout(120_000);
+
+t.test('tshark sees SSTP on the wire', { skip: missing() }, async (t) => {
+  await t.test('S-27 to S-40: requests and replies are the examples of sstp.md 10', async (t) => {
+    const { address } = await serveFixture(t);
+    const recording = await Recording.start(t, address.port);
+    for (const [, request] of EXAMPLES) {
+      const client = await RawClient.connect(t, address.port);
+      client.send(textOf(request));
+      client.socket.end();
+      await client.rest();
+    }
+    const pipelined = await RawClient.connect(t, address.port);
+    pipelined.send(EXAMPLES.map(([, request]) => textOf(request)).join(''));
+    pipelined.socket.end();
+    await pipelined.rest();
+    await recording.finish(address.port, 2 * (EXAMPLES.length + 1));
+    for (const [n, [name, request, reply]] of EXAMPLES.entries()) {
+      const seen = recording.conversation(address.port, n);
+      t.equal(seen.requests, textOf(request), `${name}, request`);
+      t.equal(seen.replies, textOf(reply), `${name}, reply`);
+    }
+    const seen = recording.conversation(address.port, EXAMPLES.length);
+    const replies = EXAMPLES.map(([, , reply]) => textOf(reply)).join('');
+    t.equal(seen.replies, replies, 'S-39: the same one behind the other on one connection');
+  });
+
+  await t.test('S-50 to S-52: the allowed hosts are asked for as in sstp.md 10.5', async (t) => {
+    const dispatcher = createServer((socket) => {
+      socket.once('data', (request) => {
+        socket.end(request.toString('latin1') === ALLOW_REQUEST ? ALLOW_REPLY : REFUSAL, 'latin1');
+      });
+      socket.on('error', () => {});
+    }).listen(0, '127.0.0.1');
+    t.teardown(() => dispatcher.close());
+    await once(dispatcher, 'listening');
+    const bound = dispatcher.address();
+    const port = bound !== null && typeof bound === 'object' ? bound.port : 0;
+    const recording = await Recording.start(t, port);
+    const lists = await fetchCommonConfiguration({
+      host: '127.0.0.1',
+      port,
+      user: 'namefromadmin',
+      password: 'abrakadabra',
+    });
+    t.same(lists.allow, { ok: true, text: ALLOW_BODY });
+    t.equal(lists.users.ok, false, 'S-53: what is refused is said');
+    await recording.finish(port, 4);
+    // The two lists are fetched side by side (S-54).
+    const seen = [recording.conversation(port, 0), recording.conversation(port, 1)];
+    const allow = seen.find(({ requests }) => requests.includes(' 017 '));
+    const users = seen.find(({ requests }) => requests.includes(' 016 '));
+    t.equal(allow?.requests, ALLOW_REQUEST, 'sstp.md 10.5, request');
+    t.equal(allow?.replies, ALLOW_REPLY, 'sstp.md 10.5, reply');
+    t.equal(
+      users?.requests,
+      ALLOW_REQUEST.replace('017 REQ_GET_ALLOW', '016 REQ_GET_PW'),
+      'and the user base',
+    );
+    t.equal(users?.replies, REFUSAL, 'sstp.md 10.5, refusal');
+  });
+});

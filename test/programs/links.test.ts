@@ -1,0 +1,104 @@
+// Who links to whom, from the site to the client: harvest run, its References Server, and what becomes of the links later.
+import { join } from 'node:path';
+import { load } from 'cheerio';
+import t from 'tap';
+import { ReferencesClient } from '../../clients/references/index.js';
+import { CliProcess, cli } from '../helpers/cli.js';
+import { page, Site } from '../helpers/site.js';
+
+t.setTimeout(120_000);
+
+const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
+
+/** `harvest run` until it is ready, what is asked of it, and its end. */
+async function running<T>(
+  args: readonly string[],
+  ask: (server: { readonly port: number; readonly web: string }) => Promise<T>,
+): Promise<T> {
+  const run = new CliProcess(['run', ...args, ...PORTS, '--json-log']);
+  try {
+    const [, web = ''] = await run.output(/^ready gatherd=\S+ broker=\S+ web=(http:\S+)$/m);
+    const [, port] = await run.output(/^ready refererd=127\.0\.0\.1:(\d+)$/m);
+    const answer = await ask({ port: Number(port), web });
+    run.kill('SIGINT');
+    t.equal((await run.finished).code, 0, 'Ctrl-C ends it, the References Server with it');
+    return answer;
+  } finally {
+    run.kill('SIGKILL');
+  }
+}
+
+t.test('harvest run serves who links to whom, and forgets what is gone', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/a', '/b', '/c'], 'The entrance, with oats.'),
+    '/a': page('Alpha', ['/b', '/c'], 'Alpha speaks of oats.'),
+    '/b': page('Beta', ['/c', 'http://other.invalid/'], 'Beta speaks of oats.'),
+    '/c': page('Gamma', ['/'], 'Gamma speaks of barley and oats.'),
+  });
+  const data = t.testdir();
+  const args = [`${site.url}/`, '--delay', '0', '--force', '--data', data];
+
+  /** Who links to a document, and what it links to, by paths of the site. */
+  const neighbours = async (client: ReferencesClient, path: string) => {
+    const names = new Map<number, string>();
+    for (const known of ['/', '/a', '/b', '/c', 'http://other.invalid/']) {
+      const url = known.startsWith('/') ? site.url + known : known;
+      const description = await client.urlByName(url);
+      if (description !== undefined) names.set(description.id, known);
+    }
+    const paths = (ids: Iterable<number>) => [...ids].map((id) => names.get(id) ?? String(id));
+    const url = path.startsWith('/') ? site.url + path : path;
+    return {
+      to: paths((await client.referers({ url })).ids).sort(),
+      from: paths((await client.references({ url })).ids),
+    };
+  };
+
+  await running(args, async ({ port, web }) => {
+    await using client = await ReferencesClient.connect({ host: '127.0.0.1', port });
+    t.same(await neighbours(client, '/c'), { to: ['/', '/a', '/b'], from: ['/'] });
+    t.same(await neighbours(client, 'http://other.invalid/'), { to: ['/b'], from: [] });
+    t.equal((await client.siteReferences({ url: `127.0.0.1:${site.port}` })).found, 1, 'R-32');
+    t.match(await client.urlByName(`${site.url}/a`), { uri: '/a', port: site.port }, 'R-33');
+
+    const asked = await cli('references', '--to', `127.0.0.1:${port}`, `${site.url}/c`, '--json');
+    t.equal(asked.code, 0, asked.stderr);
+    const results = load(await (await fetch(`${web}Harvest/cgi-bin/BrokerQuery.cgi?query=barley`)).text());
+    const link = results('.results .about a').filter((_, a) =>
+      /^Linked from 3 documents$/.test(results(a).text()),
+    );
+    t.equal(link.length, 1, 'the result page says so too');
+    const shown = await fetch(link.attr('href') ?? '');
+    t.equal(shown.status, 200, 'and its link leads to the page of links');
+  });
+
+  const ranked = await cli('pagerank', '--data', join(data, 'gatherer'), '--json');
+  t.equal(ranked.code, 0, ranked.stderr);
+  const { top } = JSON.parse(ranked.stdout) as { top: { url: string }[] };
+  t.same(
+    top
+      .slice(0, 2)
+      .map(({ url }) => url)
+      .sort(),
+    [`${site.url}/`, `${site.url}/c`],
+    'R-2: all lead to /c, and /c to / alone',
+  );
+
+  site.pages.set('/a', page('Alpha', ['/'], 'Alpha has changed its mind about oats.'));
+  site.pages.delete('/b');
+  await running(args, async ({ port }) => {
+    await using client = await ReferencesClient.connect({ host: '127.0.0.1', port });
+    t.same(await neighbours(client, '/c'), { to: ['/'], from: ['/'] }, 'a changed page and a deleted one');
+    t.same(await neighbours(client, '/b'), { to: ['/'], from: [] });
+    t.same(
+      await neighbours(client, 'http://other.invalid/'),
+      { to: [], from: [] },
+      'R-27: known, without links',
+    );
+    t.same(await neighbours(client, '/a'), { to: ['/'], from: ['/'] });
+  });
+
+  const once = await cli('run', ...args, ...PORTS, '--once');
+  t.equal(once.code, 0, once.stderr);
+  t.match(JSON.parse(once.stdout), { references: null }, 'nothing changed: nothing new is published');
+});

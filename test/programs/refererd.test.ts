@@ -1,0 +1,471 @@
+import { spawn } from 'node:child_process';
+import { chmod, chown, mkdir, open, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { userLine } from '../../servers/refererd/index.js';
+import { CliProcess, cli } from '../helpers/cli.js';
+import { publishFixture } from '../references/fixture.js';
+import { basic, exchange, http, RawClient, temporary } from '../refererd/scene.js';
+
+// Each test starts processes, some of them several.
+t.setTimeout(180_000);
+
+const PROGRAM = fileURLToPath(new URL('../../clients/cli/harvest.js', import.meta.url));
+const ASK = 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n';
+const ANSWER =
+  'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_NUMFOUND: 1\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 1\r\nHEADER_URI_ID: 10\r\n\r\n';
+const IS_ROOT = process.getuid?.() === 0;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return address === null || typeof address === 'string' ? 0 : address.port;
+}
+
+interface Home {
+  readonly root: string;
+  readonly file: string;
+  readonly port: number;
+  /** Writes referer.cf: what is usual, and these lines behind it. */
+  configure(...lines: string[]): Promise<void>;
+}
+
+/** A home directory as R-51 describes it, with the fixture published in `base`. */
+async function home(t: Test): Promise<Home> {
+  const root = await temporary(t);
+  await chmod(root, 0o755);
+  const port = await freePort();
+  const file = join(root, 'referer.cf');
+  await mkdir(join(root, 'conf'));
+  await mkdir(join(root, 'logs'));
+  await publishFixture(join(root, 'base'));
+  await writeFile(join(root, 'conf/hosts.allow'), '127.0.0.*\n');
+  await writeFile(join(root, 'conf/turtle.passwd'), `${await userLine('anna', 'sesame')}\n`, { mode: 0o644 });
+  if (IS_ROOT) for (const name of ['', 'logs']) await chown(join(root, name), 65_534, 65_534);
+  const configure = (...lines: string[]) =>
+    writeFile(
+      file,
+      [
+        `rootdir = ${root}`,
+        'referername = 127.0.0.1 # the only one',
+        `refererport = ${port}`,
+        'logfile = logs/refererd.log',
+        'pidfile = logs/refererd.pid',
+        ...(IS_ROOT ? ['user = nobody', 'group = nogroup'] : []),
+        ...lines,
+        '',
+      ].join('\n'),
+    );
+  await configure();
+  return { root, file, port, configure };
+}
+
+/** Started as the original: the server's process number is in its pid file. */
+async function started(
+  t: Test,
+  place: Home,
+  ...words: string[]
+): Promise<{ daemon: CliProcess; pid: number }> {
+  const daemon = new CliProcess(['refererd', '-c', place.file, ...words]);
+  t.teardown(async () => {
+    daemon.kill('SIGTERM');
+    await daemon.finished;
+  });
+  await daemon.output(/^ready refererd=127\.0\.0\.1:\d+$/m);
+  const text = await readFile(join(place.root, 'logs/refererd.pid'), 'utf8');
+  t.match(text, /^\d+\n$/, 'the number and nothing else');
+  return { daemon, pid: Number(text) };
+}
+
+const log = (place: Home) => readFile(join(place.root, 'logs/refererd.log'), 'utf8');
+
+async function until(happens: () => Promise<boolean>): Promise<void> {
+  while (!(await happens())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** A mail relay that takes everything. */
+async function mailRelay(t: Test): Promise<{ port: number; messages: string[] }> {
+  const messages: string[] = [];
+  const server: Server = createServer((socket) => {
+    let text = '';
+    socket.write('220 relay\r\n');
+    socket.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+      const inMessage = /\r\nDATA\r\n/.test(text) && !text.endsWith('\r\n.\r\n');
+      if (text.endsWith('QUIT\r\n')) messages.push(text);
+      else if (piece === 'DATA\r\n') socket.write('354 go\r\n');
+      else if (!inMessage) socket.write('250 ok\r\n');
+    });
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const address = server.address();
+  return { port: address === null || typeof address === 'string' ? 0 : address.port, messages };
+}
+
+t.test(
+  'R-51, R-54, R-55, C-14, C-22, C-26: -c FILE, the pid file, the name, the user, SIGTERM',
+  async (t) => {
+    const place = await home(t);
+    const { daemon, pid } = await started(t, place);
+    t.equal(await exchange(t, place.port, ASK), ANSWER);
+    await t.rejects(RawClient.connect(t, place.port, '127.0.0.2'), { code: 'ECONNREFUSED' }, 'R-53');
+    if (IS_ROOT) {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8');
+      t.match(status, /^Uid:\t65534\t65534\t65534\t65534$/m);
+      t.match(status, /^Gid:\t65534\t65534\t65534\t65534$/m);
+    }
+    const client = await RawClient.connect(t, place.port);
+    client.send('SSTP/1.0 081');
+    process.kill(pid, 'SIGTERM');
+    const { code } = await daemon.finished;
+    t.equal(code, 0);
+    await client.rest();
+    await t.rejects(stat(join(place.root, 'logs/refererd.pid')), { code: 'ENOENT' });
+    t.match(await log(place), new RegExp(`^refererd\\[${pid}\\]: .*\nrefererd\\[${pid}\\]: SIGTERM`, 'm'));
+  },
+);
+
+t.test('R-51, C-19: without -c it is referer.cf of the current directory', async (t) => {
+  const place = await home(t);
+  const child = spawn(process.execPath, [PROGRAM, 'refererd', '--foreground'], { cwd: place.root });
+  let said = '';
+  child.stdout.on('data', (piece: Buffer) => {
+    said += piece.toString();
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  await until(async () => said.includes('\n') || child.exitCode !== null);
+  t.equal(said, `ready refererd=127.0.0.1:${place.port}\n`);
+  child.kill('SIGTERM');
+  t.equal(await ended, 0);
+  const empty = await temporary(t);
+  const none = spawn(process.execPath, [PROGRAM, 'refererd'], { cwd: empty, stdio: 'ignore' });
+  t.equal(await new Promise((resolve) => none.once('exit', resolve)), 1);
+});
+
+t.test('R-58, R-59, C-10, C-12: SIGHUP begins the log anew and reads the configuration again', async (t) => {
+  const place = await home(t);
+  const { pid } = await started(t, place);
+  await exchange(t, place.port, ASK);
+  t.notMatch(await log(place), /REQ_GET/);
+  await place.configure('debuglevel = 50', 'refererport = 1', 'maxclients = 1000000000');
+  process.kill(pid, 'SIGHUP');
+  await until(async () => /was read again/.test(await log(place)));
+  const names = (await readdir(join(place.root, 'logs'))).filter((name) =>
+    /^refererd\.log\.\d{14}$/.test(name),
+  );
+  t.equal(names.length, 1);
+  t.match(await readFile(join(place.root, 'logs', names[0] ?? ''), 'utf8'), /serving on/);
+  t.match(await log(place), /refererport takes effect at the next start/);
+  t.match(await log(place), /maxclients is lowered to \d+/, 'R-64');
+  await exchange(t, place.port, ASK);
+  await until(async () => /127\.0\.0\.1 REQ_GET_REFERENCES 20/.test(await log(place)));
+});
+
+t.test('R-49, C-10, C-11: /reload, also of a broken file', async (t) => {
+  const place = await home(t);
+  await started(t, place);
+  const reload = () => http(t, place.port, 'GET /reload HTTP/1.0', basic('anna', 'sesame'));
+  await place.configure('debuglevel = 80', 'version = 1.1');
+  t.equal((await reload()).status, 200);
+  t.match(
+    (await http(t, place.port, 'GET /stat HTTP/1.0', basic('anna', 'sesame'))).body,
+    /^version: 1\.1$/m,
+  );
+  await place.configure('debuglevel = high', 'version = 1.2');
+  const broken = await reload();
+  t.equal(broken.status, 500);
+  t.match(broken.body, /referer\.cf:\d+: debuglevel: must be/);
+  t.match(
+    (await http(t, place.port, 'GET /stat HTTP/1.0', basic('anna', 'sesame'))).body,
+    /^version: 1\.1$/m,
+  );
+  await exchange(t, place.port, ASK);
+  await until(async () => /< HEADER_URI_ID: 20/.test(await log(place)));
+});
+
+t.test('R-60, C-13: SIGUSR1 to the parent finishes what was asked', async (t) => {
+  const place = await home(t);
+  const { daemon } = await started(t, place);
+  const slow = await RawClient.connect(t, place.port);
+  slow.send(ASK.slice(0, 12));
+  daemon.kill('SIGUSR1');
+  await until(async () => /SIGUSR1/.test(await log(place)));
+  await t.rejects(RawClient.connect(t, place.port), { code: 'ECONNREFUSED' });
+  slow.send(ASK.slice(12));
+  t.equal(await slow.until('\r\n\r\n'), ANSWER);
+  await slow.rest();
+  slow.socket.end();
+  t.equal((await daemon.finished).code, 0);
+});
+
+t.test(
+  'R-57, R-61, R-71, C-15: a fault is told to the maintainer, once, unless sendmessages is 0',
+  async (t) => {
+    t.setTimeout(90_000);
+    const place = await home(t);
+    const relay = await mailRelay(t);
+    for (const [signal, number] of [
+      ['SIGSEGV', 11],
+      ['SIGBUS', 7],
+      ['SIGILL', 4],
+      ['SIGQUIT', 3],
+    ] as const) {
+      await place.configure('maintainer = admin@example.org');
+      const { daemon, pid } = await started(t, place, '--mail-relay', `127.0.0.1:${relay.port}`);
+      process.kill(pid, signal);
+      t.equal((await daemon.finished).code, 128 + number, signal);
+      await until(async () => relay.messages.length > 0);
+      t.equal(relay.messages.length, 1);
+      const message = relay.messages.splice(0).join('');
+      t.match(message, '\r\nMAIL FROM:<refererd@[127.0.0.1]>\r\nRCPT TO:<admin@example.org>\r\n');
+      t.match(message, `\r\nSubject: refererd: ${signal} on 127.0.0.1\r\n`);
+      t.match(message, `\r\npid: ${pid}\r\nsignal: ${signal}\r\n`);
+      await t.rejects(stat(join(place.root, 'logs/refererd.pid')), { code: 'ENOENT' });
+    }
+    await place.configure('maintainer = admin@example.org', 'sendmessages = 0');
+    const { daemon, pid } = await started(t, place, '--mail-relay', `127.0.0.1:${relay.port}`);
+    process.kill(pid, 'SIGSEGV');
+    t.equal((await daemon.finished).code, 139);
+    t.same(relay.messages, []);
+  },
+);
+
+t.test('R-54, R-55, R-62, R-73: what stops a start, and its status', async (t) => {
+  const place = await home(t);
+  const fails = async (expected: RegExp, ...lines: string[]) => {
+    await place.configure(...lines);
+    const { code, stderr } = await cli('refererd', '-c', place.file);
+    t.equal(code, 1, lines.join());
+    t.match(stderr, expected);
+  };
+  await fails(/referer\.cf:\d+: maxclients: must be a whole number/, 'maxclients = many');
+  await fails(/refdb: there is neither a dump .* nor are links published/, 'refdb = elsewhere/refs.db');
+  await fails(/cannot listen|referername/, 'referername = 192.0.2.1');
+  await fails(/chroot: /, 'chroot = 1');
+  if (IS_ROOT) await fails(/cannot become user nobody-at-all/, 'user = nobody-at-all');
+  const both = await cli('refererd', '-c', place.file, '--port', '1');
+  t.equal(both.code, 2);
+});
+
+t.test(
+  'C-25, R-5, R-19: dumps that the configuration names are loaded, and again when they are newer',
+  async (t) => {
+    const place = await home(t);
+    const dump = (...pairs: readonly string[]) =>
+      `VERSION=2\nformat=bytevalue\ntype=btree\nduplicates=1\nHEADER=END\n${pairs.map((word) => ` ${word}\n`).join('')}DATA=END\n`;
+    await mkdir(join(place.root, 'db'));
+    if (IS_ROOT) await chown(join(place.root, 'db'), 65_534, 65_534);
+    const refs = join(place.root, 'db/refs.db');
+    await writeFile(refs, dump('0a000000', '14000000', '14000000', '0a000000'));
+    await writeFile(
+      join(place.root, 'db/url.db'),
+      '{"id":10,"url":"http://a.example/"}\n{"id":20,"url":"http://b.example/"}\n',
+    );
+    await place.configure('refdb = db/refs.db', 'urldb = db/url.db', 'hubsdir = db', `hubsdb = ${refs}`);
+    const { daemon, pid } = await started(t, place);
+    t.equal(await exchange(t, place.port, ASK.replace('URI_ID: 20', 'URL: http://B.example')), ANSWER);
+    await writeFile(refs, dump('14000000', '0b000000', '0b000000', '14000000'));
+    const later = new Date(Date.now() + 10_000);
+    await utimes(refs, later, later);
+    process.kill(pid, 'SIGHUP');
+    await until(async () => /generation 2|stays/.test(await log(place)) || daemon.child.exitCode !== null);
+    t.equal(await exchange(t, place.port, ASK), ANSWER.replace('ID: 10', 'ID: 11'));
+  },
+);
+
+t.test('R-52, R-54, C-06, C-07: the dispatcher, and what takes its place', async (t) => {
+  const place = await home(t);
+  let answer: (code: string) => string | undefined = () => undefined;
+  const asked: string[] = [];
+  const dispatcher = createServer((socket) => {
+    let text = '';
+    socket.on('error', () => {});
+    socket.setEncoding('latin1').on('data', (piece: string) => {
+      text += piece;
+      if (!text.endsWith('\r\n\r\n')) return;
+      asked.push(text);
+      const reply = answer(text.slice(9, 12));
+      if (reply !== undefined) socket.end(reply);
+    });
+    t.teardown(() => socket.destroy());
+  });
+  await new Promise<void>((resolve) => dispatcher.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => dispatcher.close());
+  const bound = dispatcher.address();
+  const port = bound === null || typeof bound === 'string' ? 0 : bound.port;
+  const lines = [
+    'dispatchername = 127.0.0.1',
+    `port = ${port}`,
+    'scanuser = namefromadmin',
+    'scanpass = abrakadabra',
+    'connectimeout = 1',
+    'debuglevel = 80',
+  ];
+  const list = (code: string, symbol: string, text: string) =>
+    `SSTP/1.0 ${code} ${symbol}\r\nHEADER_CONTENT_LENGTH: ${text.length}\r\n\r\n${text}`;
+  const users = `${await userLine('bob', 'bobs')}\n`;
+  await place.configure(...lines);
+  answer = (code) =>
+    code === '017' ? list(code, 'REQ_GET_ALLOW', '127.*\n') : list(code, 'REQ_GET_PW', users);
+  const { daemon } = await started(t, place);
+  t.match(asked.sort()[0], 'HEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==\r\n');
+  const stat = (user: string, password: string) =>
+    http(t, place.port, 'GET /stat HTTP/1.0', basic(user, password));
+  t.equal((await stat('anna', 'sesame')).status, 401, 'the local file is not used');
+  t.match((await stat('bob', 'bobs')).body, /^allow_source: dispatcher\npw_source: dispatcher$/m);
+  const reload = (user: string, password: string) =>
+    http(t, place.port, 'GET /reload HTTP/1.0', basic(user, password));
+  answer = (code) =>
+    code === '017' ? list(code, 'REQ_GET_ALLOW', '127.*\n') : 'SSTP/1.0 403 FORBIDDEN\r\n\r\n';
+  t.equal((await reload('bob', 'bobs')).status, 200);
+  t.match((await stat('anna', 'sesame')).body, /^allow_source: dispatcher\npw_source: file$/m, 'S-54');
+  const failures: readonly (() => string | undefined)[] = [() => undefined, () => 'garbage', () => ''];
+  for (const failure of failures) {
+    answer = failure;
+    t.equal((await reload('anna', 'sesame')).status, 200);
+    t.match((await stat('anna', 'sesame')).body, /^allow_source: file\npw_source: file$/m, 'S-53');
+  }
+  answer = (code) => list(code, code === '017' ? 'REQ_GET_ALLOW' : 'REQ_GET_PW', '');
+  t.equal((await reload('anna', 'sesame')).status, 200);
+  t.equal((await stat('anna', 'sesame')).status, 403, 'S-54: an empty list is a list: nobody is let in');
+  t.notMatch(await log(place), /abrakadabra|bmFtZWZ/, 'R-69');
+  daemon.kill('SIGTERM');
+  t.equal((await daemon.finished).code, 0);
+});
+
+t.test('R-37: turtle_passwd creates, changes, checks and deletes', async (t) => {
+  const file = join(await temporary(t), 'pw');
+  const run = (input: string, ...words: string[]) =>
+    new Promise<number | null>((resolve) => {
+      const child = spawn(process.execPath, [PROGRAM, 'turtle-passwd', ...words], {
+        stdio: ['pipe', 'ignore', 'ignore'],
+      });
+      child.stdin.on('error', () => {});
+      child.stdin.end(input);
+      child.once('exit', resolve);
+    });
+  t.equal(await run('one\n', file, 'anna'), 1, 'there is no file yet');
+  t.equal(await run('one\n', '--create', file, 'anna'), 0);
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+  t.equal(await run('one\n', '--create', file, 'anna'), 2, 'it is not begun anew by mistake');
+  t.equal(await run('two\n', file, 'bob'), 0);
+  t.equal(await run('three\n', file, 'anna'), 0);
+  t.equal(await run('three\n', '--check', file, 'anna'), 0);
+  t.equal(await run('one\n', '--check', file, 'anna'), 1);
+  t.same((await readFile(file, 'utf8')).match(/^[^:]+:\$scrypt/gm), ['bob:$scrypt', 'anna:$scrypt']);
+  t.equal(await run('', '--delete', file, 'anna'), 0);
+  t.equal(await run('', '--delete', file, 'anna'), 1);
+  t.equal(await run('three\n', '--check', file, 'anna'), 1);
+  t.equal(await run('x\n', file, 'a:b'), 2);
+  t.equal(await run('\n', file, 'carol'), 2, 'no empty password');
+  t.equal((await cli('turtle-passwd', '--list', file)).stdout, 'bob\n');
+});
+
+t.test('--data: one process, no configuration', async (t) => {
+  const data = await temporary(t);
+  await publishFixture(data);
+  const daemon = new CliProcess(['refererd', '--data', data, '--port', '0']);
+  t.teardown(() => daemon.kill('SIGKILL'));
+  const port = Number((await daemon.output(/^ready refererd=127\.0\.0\.1:(\d+)$/m))[1]);
+  t.equal(await exchange(t, port, ASK), ANSWER);
+  daemon.kill('SIGTERM');
+  const { code, stderr } = await daemon.finished;
+  t.equal(code, 0);
+  t.match(stderr, /^refererd\[\d+\]: serving generation 1: 5 documents, 8 links$/m);
+});
+
+t.test(
+  'R-60, R-70, R-71: a signal to the parent waits until the server process listens for it',
+  async (t) => {
+    const place = await home(t);
+    for (const signal of ['SIGTERM', 'SIGUSR1'] as const) {
+      const daemon = new CliProcess(['refererd', '-c', place.file]);
+      t.teardown(() => daemon.kill('SIGKILL'));
+      const parent = daemon.child.pid ?? 0;
+      const children = () => readFile(`/proc/${parent}/task/${parent}/children`, 'utf8');
+      await until(async () => (await children()) !== '' || daemon.child.exitCode !== null);
+      daemon.kill(signal);
+      const { code, stderr } = await daemon.finished;
+      t.equal(code, 0, signal);
+      t.equal(stderr, '', 'neither a fault nor a debugger');
+    }
+  },
+);
+
+t.test(
+  'R-57, R-71: SIGQUIT to both processes, as a terminal sends it, is reported all the same',
+  async (t) => {
+    const place = await home(t);
+    const relay = await mailRelay(t);
+    await place.configure('maintainer = admin@example.org');
+    const { daemon, pid } = await started(t, place, '--mail-relay', `127.0.0.1:${relay.port}`);
+    // A name that is not in force yet must not keep the parent from removing the file that is there.
+    await place.configure('maintainer = admin@example.org', 'pidfile = logs/other.pid');
+    daemon.kill('SIGQUIT');
+    process.kill(pid, 'SIGQUIT');
+    t.equal((await daemon.finished).code, 131);
+    await until(async () => relay.messages.length > 0);
+    t.match(relay.messages.join(''), `\r\npid: ${pid}\r\nsignal: SIGQUIT\r\n`);
+    await t.rejects(stat(join(place.root, 'logs/refererd.pid')), { code: 'ENOENT' });
+  },
+);
+
+t.test('R-49: when one new value cannot be used, none is in force', async (t) => {
+  const place = await home(t);
+  const { daemon, pid } = await started(t, place);
+  await writeFile(join(place.root, 'file'), '');
+  await place.configure('debuglevel = 50', 'pidfile = file/refererd.pid', 'logfile = logs/other.log');
+  process.kill(pid, 'SIGHUP');
+  // Between the renaming and the new log there is none.
+  await until(async () => (await log(place).catch(() => '')).includes('the old configuration stays'));
+  t.equal(await exchange(t, place.port, ASK), ANSWER);
+  t.notMatch(await log(place), 'REQ_GET_REFERENCES', 'the old level');
+  t.same((await readdir(join(place.root, 'logs'))).includes('other.log'), false, 'the old log');
+  t.equal(await readFile(join(place.root, 'logs/refererd.pid'), 'utf8'), `${pid}\n`);
+  process.kill(pid, 'SIGTERM');
+  t.equal((await daemon.finished).code, 0);
+});
+
+t.test('R-60: SIGTERM ends a start that loads', async (t) => {
+  const place = await home(t);
+  await mkdir(join(place.root, 'db'));
+  if (IS_ROOT) await chown(join(place.root, 'db'), 65_534, 65_534);
+  // More than is read in the time that a signal takes.
+  const refs = join(place.root, 'db/refs.db');
+  const line = '10 20\n'.repeat(100_000);
+  const file = await open(refs, 'w');
+  for (let i = 0; i < 100; i++) await file.write(line);
+  await file.close();
+  await place.configure('refdb = db/refs.db', 'debuglevel = 40');
+  const daemon = new CliProcess(['refererd', '-c', place.file]);
+  t.teardown(() => daemon.kill('SIGKILL'));
+  await until(async () => (await log(place).catch(() => '')).includes('loading'));
+  daemon.kill('SIGTERM');
+  const { code, stdout, stderr } = await daemon.finished;
+  t.same([code, stdout, stderr], [0, '', '']);
+  t.match(await log(place), 'stopped before it served');
+  t.same(
+    (await readdir(join(place.root, 'db'), { recursive: true })).filter((name) => /CURRENT/.test(name)),
+    [],
+    'nothing was published',
+  );
+});
+
+t.test("R-55, R-58: what the superuser made for the log is the user's", { skip: !IS_ROOT }, async (t) => {
+  const place = await home(t);
+  await place.configure('logfile = new/logs/refererd.log', 'pidfile = new/logs/refererd.pid');
+  const daemon = new CliProcess(['refererd', '-c', place.file]);
+  t.teardown(() => daemon.kill('SIGKILL'));
+  await daemon.output(/^ready refererd=/m);
+  const logs = join(place.root, 'new/logs');
+  process.kill(Number(await readFile(join(logs, 'refererd.pid'), 'utf8')), 'SIGHUP');
+  await until(async () => (await readdir(logs)).some((name) => /^refererd\.log\.\d{14}$/.test(name)));
+  daemon.kill('SIGTERM');
+  t.equal((await daemon.finished).code, 0);
+});
