@@ -1,6 +1,7 @@
 import type { UnixSeconds } from '../protocols/time.js';
 import { OidSet } from './indexers/oid-set.js';
 import {
+  type KeyRange,
   keyOid,
   keyOrder,
   oidKey,
@@ -10,7 +11,7 @@ import {
   TABLE,
   tableRange,
 } from './keys.js';
-import { type Level, SCHEMA_KEY } from './level.js';
+import { type Level, type Row, SCHEMA_KEY } from './level.js';
 import {
   type RegistryEntry,
   type Removal,
@@ -41,6 +42,10 @@ export interface StoredCopy {
 const PAGE_ROWS = 1000;
 /** Bytes of objects read together at most; a single larger object is read alone. */
 const RANGE_BYTES = 1 << 20;
+/** OIDs and bytes of one read, and reads under way, of a walk over all objects. */
+const RANGE_OIDS = 512;
+const WALK_BYTES = 4 << 20;
+const READS_AHEAD = 3;
 const EMPTY = new Uint8Array(0);
 
 /** See `BrokerStore.copiesSince`. */
@@ -114,18 +119,55 @@ export async function* validInOrder(
     lt: orderedKey(TABLE.expiries, requireInteger(at, 'at')),
   };
   for await (const keys of level.pagesOfKeys(outdated)) for (const key of keys) expired.add(keyOid(key));
-  for await (const page of level.pages(tableRange(TABLE.objects), { limit: PAGE_ROWS, bytes: RANGE_BYTES })) {
+  for await (const page of objectPages(level)) {
     signal?.throwIfAborted();
     const valid = expired.isEmpty ? page : page.filter(([key]) => !expired.has(keyOid(key)));
     if (valid.length > 0) yield valid.map(([, bytes]) => bytes);
   }
 }
 
+/**
+ * The rows of the objects that are there now, in order. Ranges of OIDs are read a few at a time: one reader alone leaves a
+ * processor idle, and it is not the one that sends.
+ */
+async function* objectPages(level: Level): AsyncGenerator<Row[], void, undefined> {
+  const [last] = await level.pageOfKeys(tableRange(TABLE.objects), { limit: 1, reverse: true });
+  const end = last === undefined ? 0 : keyOid(last) + 1;
+  const options = { limit: RANGE_OIDS, bytes: WALK_BYTES };
+  const ahead: { readonly range: KeyRange; readonly first: Promise<Row[]> }[] = [];
+  for (let from = 0; from < end || ahead.length > 0; ) {
+    for (; from < end && ahead.length < READS_AHEAD; from += RANGE_OIDS) {
+      const to = Math.min(from + RANGE_OIDS, end);
+      const range = { gte: oidKey(TABLE.objects, from), lt: afterOid(to - 1) };
+      const first = level.page(range, options);
+      // Told when its turn comes; who stops reading before is not told.
+      first.catch(() => undefined);
+      ahead.push({ range, first });
+    }
+    const { range, first } = ahead.shift()!;
+    for (
+      let page = await first;
+      page.length > 0;
+      page = await level.page(range, { ...options, after: page.at(-1)![0] })
+    ) {
+      yield page;
+      const bytes = page.reduce((sum, [, value]) => sum + value.length, 0);
+      // It was not the bound on bytes that ended the page (keys count there too): the range has no more.
+      if (bytes < WALK_BYTES / 2) break;
+    }
+  }
+}
+
+/** The key behind an OID's. */
+function afterOid(oid: number): Uint8Array {
+  return Buffer.concat([oidKey(TABLE.objects, oid), Uint8Array.of(0)]);
+}
+
 /** The objects of entries that follow each other, by one walk over their range. */
 async function readRun(level: Level, run: readonly RegistryEntry[]): Promise<StoredCopy[]> {
   const range = {
     gte: oidKey(TABLE.objects, run[0]?.oid ?? 0),
-    lt: Buffer.concat([oidKey(TABLE.objects, run.at(-1)?.oid ?? 0), Uint8Array.of(0)]),
+    lt: afterOid(run.at(-1)?.oid ?? 0),
   };
   const objects = new Map<number, Uint8Array>();
   for await (const page of level.pages(range, { limit: run.length, bytes: 2 * RANGE_BYTES })) {

@@ -215,3 +215,30 @@ async function downgrade(directory: string, left: number): Promise<void> {
   }
   await db.close();
 }
+
+t.test('BT-5 a walk over all objects leaves none out: large ones, far apart, expired ones', async (t) => {
+  const { store } = await open(t);
+  const url = (i: number) => `http://h.test/${String(i).padStart(4, '0')}`;
+  // What ends a page: bytes in the middle of a range, and ranges without an object.
+  const sizes = [1_900_000, 3_000_000, 10, 5_000_000, 1_900_000, 1_900_000, 2_100_000];
+  for (let i = 0; i < 1300; i += 100) {
+    const many = Array.from({ length: 100 }, (_, k) =>
+      change('update', url(i + k), START, {
+        'Time-to-Live': (i + k) % 400 === 0 ? '10' : '0',
+        Body: 'x'.repeat(i === 600 ? (sizes[k] ?? 100) : 100),
+      }),
+    );
+    await store.apply(many);
+  }
+  const removed = Array.from({ length: 560 }, (_, i) => change('delete', url(20 + i), START + 1));
+  await store.apply(removed);
+  const found: string[] = [];
+  for await (const page of store.valid(START + 100)) {
+    for (const bytes of page)
+      found.push(/\{ (\S+)/.exec(Buffer.from(bytes.subarray(0, 60)).toString())?.[1] ?? '');
+  }
+  const expected = Array.from({ length: 1300 }, (_, i) => i)
+    .filter((i) => (i < 20 || i >= 580) && i % 400 !== 0)
+    .map(url);
+  t.same(found, expected);
+});
