@@ -108,7 +108,7 @@ export class Vocabulary {
   async #refresh(): Promise<void> {
     const snapshot = this.#snapshot;
     if (snapshot !== undefined && snapshot !== 'too-large') {
-      const few = Math.min(MANY_FRESH, Math.max(FEW_FRESH, this.#postings.count * FRESH_SHARE));
+      const few = Math.min(MANY_FRESH, Math.max(FEW_FRESH, Math.floor(this.#postings.count * FRESH_SHARE)));
       if (this.#postings.countSince(snapshot.batch, few + 1) <= few) return;
     }
     if (snapshot === 'too-large') return;
