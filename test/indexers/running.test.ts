@@ -244,3 +244,17 @@ t.test('an object that is no SOIF, or is gone from the store, is no hit', async 
   await base.indexer.flush(base.indexer.watermark);
   t.same(await base.oids('apple'), [2]);
 });
+
+t.test('parts of words are found again among more than 20 000 objects', { timeout: 120_000 }, async (t) => {
+  await using base = await Base.open();
+  const count = 20_011;
+  for (let at = 0; at < count; at += 2000) {
+    const objects = Array.from({ length: Math.min(2000, count - at) }, (_, i) =>
+      soifOf({ url: `http://h/${at + i}`, Title: `word${at + i}` }),
+    );
+    await base.putSoif(objects);
+  }
+  // The second search looks how many objects are newer than the vocabulary in memory.
+  t.equal((await base.oids('ord20010', { ignoreCase: true, wantLines: false })).length, 1);
+  t.equal((await base.oids('ord1999', { ignoreCase: true, wantLines: false })).length, 11);
+});
