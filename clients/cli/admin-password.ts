@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { UsageError } from '../../protocols/errors.js';
+import { firstLine, hiddenAnswer } from './hidden-answer.js';
 
 /** Where a Broker's administrative password may come from. */
 export interface PasswordSources {
@@ -32,7 +31,7 @@ export async function adminPassword({ password, passwordFile }: PasswordSources)
   if (passwordFile !== undefined) return firstLine(await readPasswordFile(passwordFile));
   const fromEnvironment = process.env[PASSWORD_VARIABLE];
   if (fromEnvironment !== undefined) return fromEnvironment;
-  if (process.stdin.isTTY) return prompt();
+  if (process.stdin.isTTY) return hiddenAnswer('Password: ');
   throw new UsageError(`a password is wanted: --password-file, $${PASSWORD_VARIABLE}, or a terminal`);
 }
 
@@ -42,27 +41,5 @@ async function readPasswordFile(file: string): Promise<string> {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
-  }
-}
-
-function firstLine(content: string): string {
-  return content.split(/\r?\n/, 1)[0] ?? '';
-}
-
-/** Asks at the terminal; what is typed is not shown. */
-async function prompt(): Promise<string> {
-  process.stderr.write('Password: ');
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
-  const stop = new AbortController();
-  // Without this, Ctrl-C at the prompt would wait for an answer for ever.
-  terminal.on('SIGINT', () => stop.abort());
-  try {
-    return await terminal.question('', { signal: stop.signal });
-  } catch (cause) {
-    throw new UsageError('no password was given', { cause });
-  } finally {
-    terminal.close();
-    process.stderr.write('\n');
   }
 }

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { StorageError, UsageError } from '../../protocols/errors.js';
 import { checkUserName, UserBase, userLine, withUser } from '../../servers/refererd/index.js';
 import { EXIT } from './exit.js';
+import { firstLine, hiddenAnswer } from './hidden-answer.js';
 
 const HELP = `
 FILE is the user base of a references server (pwfile in referer.cf, --pwfile of harvest refererd): who is in it may see /stat,
@@ -104,21 +103,7 @@ async function newPassword(): Promise<string> {
 }
 
 async function askedPassword(question: string): Promise<string> {
-  if (!process.stdin.isTTY) return (await text(process.stdin)).split(/\r?\n/, 1)[0] ?? '';
-  process.stderr.write(question);
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
-  const stop = new AbortController();
-  // Without this, Ctrl-C at the prompt would wait for an answer for ever.
-  terminal.on('SIGINT', () => stop.abort());
-  try {
-    return await terminal.question('', { signal: stop.signal });
-  } catch (cause) {
-    throw new UsageError('no password was given', { cause });
-  } finally {
-    terminal.close();
-    process.stderr.write('\n');
-  }
+  return process.stdin.isTTY ? hiddenAnswer(question) : firstLine(await text(process.stdin));
 }
 
 async function readBase(file: string): Promise<string> {

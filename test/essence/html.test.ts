@@ -1,11 +1,11 @@
 import t from 'tap';
 import { ConfigError } from '../../protocols/errors.js';
-import { parseHtmlTable } from '../../servers/gatherer/essence/html/table.js';
 import {
   compileEssence,
   readEssenceSources,
   summarizeDocument,
 } from '../../servers/gatherer/essence/index.js';
+import { parseExtractionTable } from '../../servers/gatherer/essence/sgml/table.js';
 import { contentOf, IDENTITY, inputOf, summarize } from './helpers.js';
 
 const PAGE = 'http://a.test/dir/page.html';
@@ -215,7 +215,7 @@ t.test('E-89 to E-94 the table language', async (t) => {
     logo: 'The Logo\n',
   });
   for (const line of ['A keywords', '<A>', '<A HREF> x', '<A> k=1', '<A,x> k']) {
-    t.throws(() => parseHtmlTable(line, 'HTML.sum.tbl'), ConfigError, line);
+    t.throws(() => parseExtractionTable(line, 'HTML.sum.tbl'), ConfigError, line);
   }
 });
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { ConfigError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { findTypePrograms, type ProgramSettings, type TypePrograms } from './external/index.js';
-import { type HtmlTable, parseHtmlTable } from './html/table.js';
 import { type PostRules, parsePostRules } from './rules/index.js';
 import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/index.js';
+import { type ExtractionTable, parseExtractionTable } from './sgml/table.js';
 import {
   parseQuickRules,
   parseTypeList,
@@ -231,7 +231,7 @@ export interface EssenceContext {
   readonly settings: EssenceSettings;
   readonly rules: SelectionRules;
   readonly quick: ReadonlyMap<string, readonly QuickRule[]>;
-  readonly htmlTable: HtmlTable;
+  readonly htmlTable: ExtractionTable;
   readonly programs?: EssencePrograms;
   /** E-86: document types that are summarised by a table. */
   readonly sgml?: SgmlTypes;
@@ -275,7 +275,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
       ...(sources.allowlist === undefined ? {} : { allowlist: parse('allowlist', parseTypeList) }),
     },
     quick: parse('quick-sum.cf', parseQuickRules),
-    htmlTable: parse(settings.fullText ? 'HTML-fulltext.sum.tbl' : 'HTML.sum.tbl', parseHtmlTable),
+    htmlTable: parse(settings.fullText ? 'HTML-fulltext.sum.tbl' : 'HTML.sum.tbl', parseExtractionTable),
     ...(sources.programs === undefined ? {} : { programs: sources.programs }),
     ...(sources.sgml === undefined ? {} : { sgml: compileSgmlTypes(sources.sgml) }),
     ...(sources.postSummarizing === undefined ? {} : { postRules: parse('postSummarizing', parsePostRules) }),

@@ -1,4 +1,4 @@
-import type { HtmlTable, TagMapping } from './table.js';
+import type { ExtractionTable, TagMapping } from '../sgml/table.js';
 
 /** What the walk does at one tag, found by a single look-up. */
 export interface TagPlan {
@@ -37,10 +37,10 @@ const BLOCKS = (
   'section select summary table tbody textarea tfoot thead title tr ul'
 ).split(' ');
 
-const plans = new WeakMap<HtmlTable, ReadonlyMap<string, TagPlan>>();
+const plans = new WeakMap<ExtractionTable, ReadonlyMap<string, TagPlan>>();
 
 /** The plan of a table; made once. Tags that are not in it are transparent: their text is the parent's (E-90). */
-export function walkPlan(table: HtmlTable): ReadonlyMap<string, TagPlan> {
+export function walkPlan(table: ExtractionTable): ReadonlyMap<string, TagPlan> {
   const known = plans.get(table);
   if (known !== undefined) return known;
   const plan = new Map<string, TagPlan>();

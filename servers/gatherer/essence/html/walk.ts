@@ -2,9 +2,14 @@ import { Parser } from 'htmlparser2';
 import type { EssenceLink } from '../context.js';
 import type { SourceDocument, Summary } from '../document.js';
 import { AttributeLines } from '../sgml/lines.js';
+import {
+  type ContentMapping,
+  conditionalMapping,
+  type ExtractionTable,
+  type TagMapping,
+} from '../sgml/table.js';
 import { LinkCollector } from './links.js';
 import { type TagPlan, walkPlan } from './plan.js';
-import { type ContentMapping, conditionalMapping, type HtmlTable, type TagMapping } from './table.js';
 
 /** Shortest paragraph, in characters, that can describe a page. */
 const MIN_DESCRIPTION = 40;
@@ -41,7 +46,7 @@ export interface HtmlSummary extends Summary {
  * pieces; an open mapped element remembers where its text began. When it ends, the pieces from there on are its
  * content, and unless it says `parent` they are taken off the list again (E-92).
  */
-export function summarizeHtml(document: SourceDocument, table: HtmlTable): HtmlSummary {
+export function summarizeHtml(document: SourceDocument, table: ExtractionTable): HtmlSummary {
   const walk = new HtmlWalk(document, table);
   const parser = new Parser(walk, { decodeEntities: true });
   const { text } = document;
@@ -76,7 +81,7 @@ class HtmlWalk {
   /** Beginning of the text, for a description when no paragraph serves. */
   #opening = '';
 
-  constructor(document: SourceDocument, table: HtmlTable) {
+  constructor(document: SourceDocument, table: ExtractionTable) {
     this.#document = document;
     this.#plan = walkPlan(table);
     this.#links = new LinkCollector(document.url, document.settings.maxLinks);
