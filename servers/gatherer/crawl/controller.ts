@@ -120,6 +120,17 @@ export class CrawlController {
       milliseconds: Date.now() - begin,
       warnings: uri.essence?.warnings ?? [],
       frontier: this.order.frontier.counts,
+      classKey: uri.entry.classKey,
+      via: uri.entry.uri.via,
+      pathFromSeed: uri.entry.uri.pathFromSeed,
+      sourceTag: '',
+      attempts: uri.entry.uri.attempts + 1,
+      worker: 1,
+      fetchBegin: uri.contactEnd === 0 ? 0 : begin,
+      fetchDuration: uri.contactEnd === 0 ? -1 : uri.contactEnd - begin,
+      contentType: uri.fetched?.contentType ?? '',
+      digest: '',
+      annotations: [],
     });
   }
 }

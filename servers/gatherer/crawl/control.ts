@@ -1,0 +1,183 @@
+/** CRAWL-20.1. `empty`: nothing is left, and the crawl waits for more (pauseAtFinish). */
+export const CRAWL_STATES = [
+  'preparing',
+  'running',
+  'empty',
+  'pausing',
+  'paused',
+  'stopping',
+  'finished',
+] as const;
+export type CrawlState = (typeof CRAWL_STATES)[number];
+
+/** CRAWL-20.2: why a crawl ended. */
+export type EndReason =
+  | 'finished'
+  | 'time limit'
+  | 'data limit'
+  | 'document limit'
+  | 'ended by operator'
+  | 'abnormal exit';
+
+/** CRAWL-5.4: where a queue stands. */
+export const QUEUE_STATES = ['exhausted', 'inactive', 'ready', 'in-process', 'snoozed', 'retired'] as const;
+export type QueueState = (typeof QUEUE_STATES)[number];
+
+/** Why a queue that holds something gives nothing right now (CRAWL-22, pain 3). */
+export const WAIT_REASONS = [
+  'politeness', // the pause after a contact (CRAWL-7.1)
+  'crawl-delay', // robots.txt asks for more
+  'bandwidth', // of its host
+  'retry', // a contact failed, or robots.txt could not be had
+  'retry-after', // the server said so (429, 503)
+  'backlog', // inactive: enough others are ready
+  'session-budget', // inactive: it used its turn up
+  'total-budget', // retired
+  'quota', // retired
+  'operator', // retired
+] as const;
+export type WaitReason = (typeof WAIT_REASONS)[number];
+
+/** One queue, as reports show it. */
+export interface QueueReport {
+  readonly classKey: string;
+  readonly state: QueueState;
+  /** URIs in it. */
+  readonly count: number;
+  /** URIs that were ever put in. */
+  readonly enqueued: number;
+  /** Why it waits; absent for one that does not. */
+  readonly reason?: WaitReason;
+  /** Milliseconds since 1970 until which it sleeps; 0: it does not. */
+  readonly wakeTime: number;
+  readonly precedence: number;
+  readonly sessionBalance: number;
+  readonly totalExpenditure: number;
+  /** -1: none. */
+  readonly totalBudget: number;
+  readonly errors: number;
+  readonly lastPeeked: string;
+  readonly lastQueued: string;
+}
+
+/** CRAWL-12.2, 16.6: one host or server. */
+export interface HostReport {
+  /** `host` or `host:port`. */
+  readonly server: string;
+  readonly addresses: readonly string[];
+  readonly robots: 'none' | 'rules' | 'allow-all' | 'unavailable' | 'pending';
+  /** Seconds; undefined: none. */
+  readonly crawlDelay?: number;
+  readonly successes: number;
+  readonly failures: number;
+  readonly disregarded: number;
+  readonly robotsDenials: number;
+  readonly bytes: number;
+  /** Failed contacts in a row. */
+  readonly connectionErrors: number;
+  /** When the last contact ended, milliseconds since 1970. */
+  readonly lastContact: number;
+}
+
+/** What every worker does (CRAWL-20.3). */
+export interface WorkerReport {
+  readonly worker: number;
+  readonly url: string;
+  /** The processor that has it. */
+  readonly step: string;
+  readonly milliseconds: number;
+}
+
+/** A URI that failed, for the list of recent errors. */
+export interface RecentError {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly url: string;
+  readonly status: number;
+  readonly reason: string;
+}
+
+/** The crawl at one moment. Cheap: it is asked for every second. */
+export interface CrawlSnapshot {
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly state: CrawlState;
+  readonly end?: EndReason;
+  /** Seconds of crawling, pauses left out. */
+  readonly elapsed: number;
+  readonly discovered: number;
+  readonly queued: number;
+  readonly inProcess: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly disregarded: number;
+  readonly bytes: number;
+  /** Over the whole crawl. */
+  readonly documentsPerSecond: number;
+  readonly kilobytesPerSecond: number;
+  /** Over the last seconds. */
+  readonly currentDocumentsPerSecond: number;
+  readonly currentKilobytesPerSecond: number;
+  readonly workers: number;
+  readonly busyWorkers: number;
+  /** Queues by state. */
+  readonly queues: Readonly<Record<QueueState, number>>;
+  /** Queues that wait, by reason, as far as they are in memory. */
+  readonly reasons: Readonly<Partial<Record<WaitReason, number>>>;
+  /** CRAWL-5.6.7. */
+  readonly congestion: number;
+  readonly deepestQueue: number;
+  readonly averageDepth: number;
+  readonly seenFilter: { readonly kind: string; readonly count: number; readonly memoryBytes: number };
+  /** Of the process. */
+  readonly memoryBytes: number;
+  readonly heapBytes: number;
+  /** Free on the disk of the data; -1 when it is not known. */
+  readonly diskFreeBytes: number;
+  /** The newest checkpoint; empty: none. */
+  readonly checkpoint: string;
+}
+
+/** A checkpoint that was taken and verified (CRAWL-17.3). */
+export interface CheckpointInfo {
+  readonly name: string;
+  readonly directory: string;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly queued: number;
+  readonly succeeded: number;
+  readonly bytes: number;
+}
+
+/** What the console, the terminal and the reports ask of a running crawl, and tell it. */
+export interface CrawlControl {
+  snapshot(): CrawlSnapshot;
+  /** Queues in the order of their class keys behind `after`; those in memory and those on disk. */
+  queues(options?: {
+    readonly state?: QueueState;
+    readonly after?: string;
+    /** Default 100. */
+    readonly limit?: number;
+  }): Promise<QueueReport[]>;
+  /** The hosts met last come first. Default limit 100. */
+  hosts(options?: { readonly limit?: number; readonly match?: string }): HostReport[];
+  workers(): WorkerReport[];
+  /** The newest first. */
+  recentErrors(): readonly RecentError[];
+  /** Names of the processors by chain, with how many URIs each has seen. */
+  chains(): readonly { readonly chain: string; readonly processor: string; readonly uris: number }[];
+  pause(): void;
+  resume(): void;
+  /** Ends the crawl; what is left stays for the next run. */
+  stop(): void;
+  checkpoint(): Promise<CheckpointInfo>;
+  /** CRAWL-5.4 T20. */
+  forceWake(): void;
+  /** CRAWL-5.4 T19: retired queues may go on; budgets are read anew. */
+  reconsiderRetired(): Promise<number>;
+  /** CRAWL-5.6.6: deletes pending URIs that match; patterns in RE2's language. Returns how many. */
+  deleteUris(pattern: string, queuePattern?: string): Promise<number>;
+  /** CRAWL-20.3: the worker's URI ends with -7000. */
+  killWorker(worker: number): boolean;
+}
