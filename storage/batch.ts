@@ -1,11 +1,19 @@
 import type { UnixSeconds } from '../protocols/time.js';
 import { documentKey } from './documents.js';
-import { requireInteger } from './keys.js';
+import { requireInteger, TABLE, textKey } from './keys.js';
 import type { RowChange } from './level.js';
 import { encodeMeta, type MetaValue, metaKey } from './meta.js';
+import { FRONTIER_KEY, type InactivePlace, inactiveKey, queueRecordKey } from './queue-records.js';
 import { type QueueEntry, type QueuePlace, queueKey } from './queues.js';
-import { type DocumentRecord, documentCodec, queuedUriCodec } from './records.js';
-import { seenKey } from './seen.js';
+import {
+  type DocumentRecord,
+  documentCodec,
+  type FrontierState,
+  frontierStateCodec,
+  type QueueRecord,
+  queuedUriCodec,
+  queueRecordCodec,
+} from './records.js';
 import type { Summary } from './summaries.js';
 
 /** A change of a summary: which rows it touches depends on where the URL's summary lies now. */
@@ -52,8 +60,6 @@ export interface BatchContent {
 }
 
 export type CommitBatch = (content: BatchContent, sync: boolean) => Promise<void>;
-
-const EMPTY = new Uint8Array(0);
 
 /**
  * Collects what belongs together, e.g. everything about one document, and writes all of it or nothing.
@@ -149,9 +155,33 @@ export class GathererBatch {
     return this.#delete(queueKey(place));
   }
 
-  /** @param key 8 bytes (CRAWL-3.8). */
-  markSeen(key: Uint8Array): this {
-    return this.#put(seenKey(key), EMPTY);
+  /** Where a queue stands; replaces its former record. */
+  putQueue(record: QueueRecord): this {
+    return this.#put(queueRecordKey(record.classKey), queueRecordCodec.encode(record));
+  }
+
+  /** The queue joins the line of the inactive ones. */
+  putInactive(place: InactivePlace): this {
+    return this.#put(inactiveKey(place), Buffer.from(place.classKey));
+  }
+
+  deleteInactive(place: InactivePlace): this {
+    return this.#delete(inactiveKey(place));
+  }
+
+  putFrontierState(state: FrontierState): this {
+    return this.#put(FRONTIER_KEY, frontierStateCodec.encode(state));
+  }
+
+  /** What earlier fetches of a URI brought (CRAWL-18.4). */
+  putHistory(key: string, history: Uint8Array): this {
+    return this.#put(textKey(TABLE.histories, key), history);
+  }
+
+  /** What a seen filter took in since the last time (LevelFilter.takeChanges): seen and queued become one fact. */
+  putSeen(changes: readonly RowChange[]): this {
+    for (const change of changes) this.#rows.push(change);
+    return this;
   }
 
   putMeta(key: string, value: MetaValue): this {

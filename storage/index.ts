@@ -26,10 +26,14 @@ export {
   queueKey,
   type WorkQueueStore,
 } from './queues.js';
+export type { InactivePlace, QueueRecordStore } from './queue-records.js';
 export {
   type DocumentLink,
   type DocumentRecord,
+  type FrontierState,
   type QueuedUri,
+  type QueueRecord,
+  STANDING,
   type RegistryEntry,
   type Removal,
   SCHEMA_VERSION,
@@ -42,7 +46,6 @@ export type {
   CollectedChange,
 } from './registry-apply.js';
 export type { StoredCopy } from './registry-changes.js';
-export { SEEN_KEY_BYTES, type SeenStore } from './seen.js';
 export type { SnapshotInfo, SummarySnapshot } from './snapshot.js';
 export { GathererStore, type GathererStoreOptions } from './store.js';
 export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './summaries.js';

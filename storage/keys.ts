@@ -11,6 +11,9 @@ import { UsageError } from '../protocols/errors.js';
  *     z  url                               TombstoneIdentity
  *     D  url                               Document
  *     Q  class key, 00, directive, cost, ordinal u48 BE                   (CRAWL-5.1.1)
+ *     q  class key                         WorkQueue
+ *     i  precedence u8, sequence u48 BE    class key of an inactive queue
+ *     h  key of a fetch history            the history
  *     U  8-byte URI key                    nothing: the key is the fact
  *     M  name                              MetaValue
  *     A  url by R-41                       ReferenceDocument
@@ -37,6 +40,9 @@ export const TABLE = {
   graves: 0x7a,
   documents: 0x44,
   queues: 0x51,
+  queueRecords: 0x71,
+  inactiveQueues: 0x69,
+  histories: 0x68,
   seen: 0x55,
   meta: 0x4d,
   referenceDocuments: 0x41,

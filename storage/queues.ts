@@ -47,9 +47,18 @@ export class WorkQueueStore {
     return entry;
   }
 
-  /** The first `limit` entries of a queue, in crawl order. */
-  async heads(classKey: string, limit: number): Promise<QueueEntry[]> {
-    return (await this.#level.page(queueRange(classKey), { limit })).map(readEntry);
+  /**
+   * The first `limit` entries of a queue, in crawl order.
+   * @param after only those behind this place; what was taken before it need not be stepped over then
+   */
+  async heads(classKey: string, limit: number, after?: QueuePlace): Promise<QueueEntry[]> {
+    const options = after === undefined ? { limit } : { limit, after: queueKey(after) };
+    return (await this.#level.page(queueRange(classKey), options)).map(readEntry);
+  }
+
+  /** All entries of all queues, page by page, in the order of class keys and places. */
+  async *pages(): AsyncGenerator<QueueEntry[], void, undefined> {
+    for await (const rows of this.#level.pages(tableRange(TABLE.queues))) yield rows.map(readEntry);
   }
 
   /** The first `limit` entries (default 1) of each queue, in the order of `classKeys`; an empty queue gives none. */

@@ -139,6 +139,54 @@ export interface QueuedUri {
   readonly attempts: number;
   readonly forceFetch: boolean;
   readonly isLeaf: boolean;
+  /** What it takes from its queue's budget (CRAWL-9.10). */
+  readonly cost: number;
+  /** The seed from which it descends (CRAWL-2.9); empty: not noted. */
+  readonly sourceTag: string;
+}
+
+/** CRAWL-5.4: what of a queue's state outlives the process. Ready, snoozed and in process are one to it: active. */
+export const STANDING = { active: 0, inactive: 1, retired: 2 } as const;
+
+/** Where a queue stands (CRAWL-5.2.1). */
+export interface QueueRecord {
+  readonly classKey: string;
+  /** See {@link STANDING}. */
+  readonly standing: number;
+  /** URIs in it. */
+  readonly count: number;
+  /** URIs that were ever put in. */
+  readonly enqueued: number;
+  readonly sessionBalance: number;
+  /** What a turn's balance begins with. */
+  readonly replenish: number;
+  readonly totalExpenditure: number;
+  /** -1 = none. */
+  readonly totalBudget: number;
+  readonly successes: number;
+  readonly errors: number;
+  /** Of successes. */
+  readonly bytes: number;
+  readonly lastCost: number;
+  /** Milliseconds since 1970 until which it sleeps; 0 = it does not. */
+  readonly wakeTime: number;
+  /** Why it waits; empty = it does not. */
+  readonly reason: string;
+  readonly precedence: number;
+  /** Its place in the table of inactive queues. */
+  readonly sequence: number;
+  readonly lastQueued: string;
+  readonly lastPeeked: string;
+}
+
+/** The counters of a crawl (CRAWL-16.5). */
+export interface FrontierState {
+  readonly nextOrdinal: number;
+  readonly nextSequence: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly disregarded: number;
+  readonly bytes: number;
 }
 
 export interface BrokerCounters {
@@ -315,6 +363,37 @@ export const queuedUriCodec = codec<QueuedUri>('QueuedUri', (w) => ({
   attempts: int(w.attempts),
   forceFetch: w.forceFetch,
   isLeaf: w.isLeaf,
+  cost: int(w.cost),
+  sourceTag: w.sourceTag,
+}));
+
+export const queueRecordCodec = codec<Omit<QueueRecord, 'classKey'>>('WorkQueue', (w) => ({
+  standing: int(w.standing),
+  count: int(w.count),
+  enqueued: int(w.enqueued),
+  sessionBalance: int(w.sessionBalance),
+  replenish: int(w.replenish),
+  totalExpenditure: int(w.totalExpenditure),
+  totalBudget: int(w.totalBudget),
+  successes: int(w.successes),
+  errors: int(w.errors),
+  bytes: int(w.bytes),
+  lastCost: int(w.lastCost),
+  wakeTime: int(w.wakeTime),
+  reason: w.reason,
+  precedence: int(w.precedence),
+  sequence: int(w.sequence),
+  lastQueued: w.lastQueued,
+  lastPeeked: w.lastPeeked,
+}));
+
+export const frontierStateCodec = codec<FrontierState>('FrontierState', (w) => ({
+  nextOrdinal: int(w.nextOrdinal),
+  nextSequence: int(w.nextSequence),
+  succeeded: int(w.succeeded),
+  failed: int(w.failed),
+  disregarded: int(w.disregarded),
+  bytes: int(w.bytes),
 }));
 
 /** Exactly one of the two is set: `value` names it. */

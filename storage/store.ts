@@ -1,17 +1,19 @@
+import { mkdir } from 'node:fs/promises';
 import { UsageError } from '../protocols/errors.js';
 import type { UnixSeconds } from '../protocols/time.js';
 import { type BatchContent, GathererBatch } from './batch.js';
 import { DocumentStore } from './documents.js';
-import { TABLE, tableRange } from './keys.js';
+import { TABLE, tableRange, textKey } from './keys.js';
 import { Level, type LevelOptions } from './level.js';
 import { LinkTables } from './link-tables.js';
 import { MetaStore } from './meta.js';
-import { type PublishOptions, publishGeneration } from './publish.js';
+import { cloneDatabase, type PublishOptions, publishGeneration } from './publish.js';
 import { publishReferences } from './publish-references.js';
+import { FRONTIER_KEY, QueueRecordStore, SEEN_COUNT_KEY } from './queue-records.js';
 import { WorkQueueStore } from './queues.js';
 import { type GathererCounters, gathererCountersCodec } from './records.js';
 import type { PublishedReferences, ReferencesBuilderOptions } from './references/index.js';
-import { SeenStore } from './seen.js';
+import { LevelFilter } from './seen/level-filter.js';
 import { COUNTERS_KEY, readCounters, SummaryStore } from './summaries.js';
 import { summaryRows } from './summary-changes.js';
 import { TombstoneStore } from './tombstones.js';
@@ -37,7 +39,9 @@ export class GathererStore implements AsyncDisposable {
   readonly tombstones: TombstoneStore;
   readonly documents: DocumentStore;
   readonly queues: WorkQueueStore;
-  readonly seen: SeenStore;
+  readonly queueRecords: QueueRecordStore;
+  /** CRAWL-18.4. */
+  readonly histories: { get(key: string): Promise<Uint8Array | undefined> };
   readonly meta: MetaStore;
   readonly links: LinkTables;
   readonly #level: Level;
@@ -61,7 +65,8 @@ export class GathererStore implements AsyncDisposable {
     this.tombstones = new TombstoneStore(level, () => this.#counters.tombstones);
     this.documents = new DocumentStore(level);
     this.queues = new WorkQueueStore(level);
-    this.seen = new SeenStore(level);
+    this.queueRecords = new QueueRecordStore(level);
+    this.histories = { get: (key) => level.get(textKey(TABLE.histories, key)) };
     this.meta = new MetaStore(level);
     this.links = links;
   }
@@ -93,8 +98,29 @@ export class GathererStore implements AsyncDisposable {
    */
   async clearFrontier(): Promise<void> {
     await this.#writing;
-    await this.#level.clear(tableRange(TABLE.queues));
-    await this.#level.clear(tableRange(TABLE.seen));
+    await this.#level.write([{ key: SEEN_COUNT_KEY }, { key: FRONTIER_KEY }]);
+    for (const table of [TABLE.queues, TABLE.queueRecords, TABLE.inactiveQueues, TABLE.seen])
+      await this.#level.clear(tableRange(table));
+  }
+
+  /**
+   * The seen filter whose keys are rows of this store (CRAWL-4.6): what it takes in goes into the batch that queues it. The owner
+   * closes it before the store.
+   */
+  openSeenFilter(): Promise<LevelFilter> {
+    return LevelFilter.open(this.#level);
+  }
+
+  /**
+   * A copy of all that is committed now, in a directory that does not exist yet (CRAWL-17.3.1): table files are linked, the rest is
+   * copied, so it costs next to nothing; batches and reads wait meanwhile. The copy is a store of its own.
+   */
+  async clone(directory: string): Promise<void> {
+    if (this.#closed) throw new UsageError('the store is closed');
+    await this.#level.suspend(async () => {
+      await mkdir(directory);
+      await cloneDatabase(this.#level.directory, directory);
+    });
   }
 
   /**
@@ -133,6 +159,11 @@ export class GathererStore implements AsyncDisposable {
     });
     this.#publishing = publication.catch(() => undefined);
     return publication;
+  }
+
+  /** A copy of a store that nobody has open, e.g. of an earlier {@link clone}, in a directory that is there and empty. */
+  static cloneClosed(source: string, target: string): Promise<void> {
+    return cloneDatabase(source, target);
   }
 
   /** Waits for batches and publications under way, then closes the files. */

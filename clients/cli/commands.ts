@@ -31,11 +31,36 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./run.js')).runCommand(),
   },
   {
+    name: 'init',
+    originals: ['RunHarvest'],
+    group: 'running',
+    summary: 'make a Gatherer and a Broker by answering a few questions, and run them',
+    load: async () => (await import('./init.js')).initCommand(),
+  },
+  {
+    name: 'mirror',
+    group: 'running',
+    summary: 'keep a copy of the documents of sites as files, with their summaries',
+    load: async () => (await import('./mirror.js')).mirrorCommand(),
+  },
+  {
+    name: 'schedule',
+    group: 'running',
+    summary: 'print the lines for cron or systemd that gather and collect',
+    load: async () => (await import('./schedule.js')).scheduleCommand(),
+  },
+  {
     name: 'gatherer',
     originals: ['Gatherer'],
     group: 'running',
     summary: 'gather by a configuration file, publish, start gatherd',
     load: async () => (await import('./gatherer.js')).gathererCommand(),
+  },
+  {
+    name: 'crawl',
+    group: 'running',
+    summary: 'look at a running crawl, pause it, end it',
+    load: async () => (await import('./crawl.js')).crawlCommand(),
   },
   {
     name: 'gatherd',
@@ -192,6 +217,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./soif/mktemplate.js')).mktemplateCommand(),
   },
   {
+    name: 'annotate',
+    group: 'soif',
+    summary: 'edit hand-written annotations, by a form or on the command line',
+    load: async () => (await import('./annotate.js')).annotateCommand(),
+  },
+  {
     name: 'wrapit',
     group: 'soif',
     summary: 'turn standard input into one SOIF attribute',
@@ -311,6 +342,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'testing',
     summary: 'what a robots.txt allows, and by which line',
     load: async () => (await import('./robots.js')).robotsCommand(),
+  },
+  {
+    name: 'troubleshooting',
+    group: 'testing',
+    summary: 'what goes wrong with a Gatherer, why, and what to do',
+    load: async () => (await import('./troubleshooting.js')).troubleshootingCommand(),
   },
 ];
 

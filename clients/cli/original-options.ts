@@ -13,6 +13,17 @@ const ORIGINAL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   gather: { '-info': '--info', '-nocompress': '--no-compress' },
   gatherd: GATHERD,
   'in.gatherd': GATHERD,
+  // G-159.
+  init: {
+    '-novice': '--novice',
+    '-glimpse': '--glimpse',
+    '-swish': '--swish',
+    '-dumbtty': '--dumbtty',
+    '-debug': '--debug',
+    '-dont-run': '--dont-run',
+    '-fake': '--fake',
+    '-protect': '--protect',
+  },
   'kill-gatherd': { '-dir': '--dir' },
   gatherer: { '-force': '--force' },
   // E-117: an option with a value that may be left out would swallow the file behind it.

@@ -162,7 +162,7 @@ export class HttpFetcher implements Fetcher {
   ): Record<string, string> {
     const headers: Record<string, string> = {
       host: target.host,
-      'user-agent': this.#options.userAgent,
+      'user-agent': request.userAgent ?? this.#options.userAgent,
       accept: '*/*',
       'accept-encoding': 'gzip, br, deflate',
     };

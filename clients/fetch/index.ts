@@ -21,7 +21,13 @@ export {
   type NewsFetcherOptions,
   OVERVIEW_TYPE,
 } from './news-fetcher.js';
-export { isPrivateAddress } from './private-addresses.js';
+export {
+  type HostKnowledge,
+  isPrivateAddress,
+  isPrivateHost,
+  mayReach,
+  mustBePublic,
+} from './private-addresses.js';
 export type { TransferOptions } from './transfer.js';
 export {
   DEFAULT_MAX_BYTES,

@@ -3,8 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { UsageError } from '../../protocols/errors.js';
 import { asConnectionError } from './network-errors.js';
 
-const PRIVATE = new BlockList();
-for (const [network, prefix] of [
+const PRIVATE_V4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -15,8 +14,14 @@ for (const [network, prefix] of [
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
-] as const) {
+] as const;
+
+const PRIVATE = new BlockList();
+for (const [network, prefix] of PRIVATE_V4) {
   PRIVATE.addSubnet(network, prefix, 'ipv4');
+  // The same hosts behind NAT64 (RFC 6052) and 6to4 (RFC 3056).
+  PRIVATE.addSubnet(`64:ff9b::${network}`, 96 + prefix, 'ipv6');
+  PRIVATE.addSubnet(`2002:${hexadecimal(network)}::`, 16 + prefix, 'ipv6');
 }
 for (const [network, prefix] of [
   ['::', 128],
@@ -30,10 +35,16 @@ for (const [network, prefix] of [
   PRIVATE.addSubnet(network, prefix, 'ipv6');
 }
 
+/** The four bytes of an address as two groups of IPv6. */
+function hexadecimal(address: string): string {
+  const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
+  return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+}
+
 /** Whether an IP address belongs to this machine, a private network or no host at all (G-174). */
 export function isPrivateAddress(address: string): boolean {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
-  const inner = /^(?:::ffff:|64:ff9b::)(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1];
+  const inner = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1];
   if (inner !== undefined) return PRIVATE.check(inner, 'ipv4');
   const family = isIP(bare);
   // Node's list knows the IPv4 addresses inside of IPv6's `::ffff:0:0/96` in hexadecimal spelling as well.
@@ -78,4 +89,49 @@ async function lookUp(host: string, signal: AbortSignal | undefined): Promise<st
   } finally {
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/** Schemes whose servers are asked over the network. */
+const NETWORKED = /^(?:https?|ftp|gopher|news|nntp):/;
+
+/** What is known about the hosts of two URLs, for {@link mayReach} and {@link mustBePublic}. */
+export interface HostKnowledge {
+  /** The addresses of a host as far as they are known; of one without any, only literal addresses and `localhost` are judged. */
+  readonly addresses: (host: string) => readonly string[];
+  /** Does the configuration itself name this host, e.g. in a RootNode? Default: it names none. */
+  readonly isConfigured?: (host: string) => boolean;
+}
+
+/**
+ * G-174: may what was found at `from`, a redirect or a link, lead to `to`? A file of this machine only from a file; a host with a private
+ * address only from a file, from a host with a private address, or when the configuration names it. Pure: it asks nobody. What a name
+ * resolves to may be another address by the time it is connected to, so the request says `publicOnly` besides, by
+ * {@link mustBePublic}.
+ *
+ * @param from canonical URL of the document; empty: `to` stands in the configuration
+ * @param to canonical URL
+ */
+export function mayReach(from: string, to: string, known: HostKnowledge): boolean {
+  if (to.startsWith('file:')) return from === '' || from.startsWith('file:');
+  return !mustBePublic(from, to, known) || !isPrivateHost(hostOf(to), known.addresses);
+}
+
+/** The `publicOnly` of a request for `to` that was found at `from` (G-174). @see mayReach */
+export function mustBePublic(from: string, to: string, known: HostKnowledge): boolean {
+  if (!NETWORKED.test(from) || !NETWORKED.test(to)) return false;
+  const host = hostOf(to);
+  // A news URL without a host means the configured server (G-70).
+  if (host === '' || known.isConfigured?.(host) === true) return false;
+  return hostOf(from) !== '' && !isPrivateHost(hostOf(from), known.addresses);
+}
+
+/** Whether any of a host's addresses is private, or its name is this machine's (RFC 6761). */
+export function isPrivateHost(host: string, addresses: (host: string) => readonly string[]): boolean {
+  const bare = host.replace(/^\[|\]$/g, '');
+  if (/^(?:.*\.)?localhost\.?$/i.test(bare) || isPrivateAddress(bare)) return true;
+  return addresses(host).some((address) => isPrivateAddress(address));
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : '';
 }

@@ -14,6 +14,8 @@ export interface FetchRequest {
   /** Milliseconds without a byte after which the retrieval is given up (G-85); default 120 000. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** In place of the fetcher's own, where the protocol has such a thing (CRAWL-13.5). */
+  readonly userAgent?: string | undefined;
   /** Do not answer from the disk cache (G-98); what comes is put there all the same. Default false. */
   readonly reload?: boolean | undefined;
   /**

@@ -59,7 +59,9 @@ export const DEFAULT_HOST_MAX = 1;
  */
 export function parseRootNode(text: string, place: NodePlace, defaults: RootNodeDefaults): RootNode {
   const words = wordsOf(text);
-  const firstModifier = words.findIndex((word, index) => index > 0 && isModifier(word));
+  // G-53: of a program everything in front of a keyword is its own, `name=value` too; behind a URL it would be a slip.
+  const begins = text.trimStart().startsWith('|') ? isKnownModifier : isModifier;
+  const firstModifier = words.findIndex((word, index) => index > 0 && begins(word));
   const head = firstModifier < 0 ? words : words.slice(0, firstModifier);
   const modifiers = firstModifier < 0 ? [] : words.slice(firstModifier);
   let node: Modifiers = {
@@ -107,6 +109,7 @@ export function parseEnumeratedNode(text: string, place: NodePlace): RootNode {
   ] = fields;
   if (fields.length !== 9)
     throw problemAt(place, 'Enumeration', `nine fields are needed, not ${fields.length}`);
+  if (url.startsWith('|')) throw problemAt(place, 'Enumeration', 'a URL is needed, not a program');
   const modifiers = [
     `URL=${urlMax},${urlFilter}`,
     `Host=${hostMax},${hostFilter}`,
@@ -182,6 +185,10 @@ function parseAccess(value: string): AccessMethod[] {
 
 function isModifier(word: string): boolean {
   return /^[A-Za-z]+=/.test(word);
+}
+
+function isKnownModifier(word: string): boolean {
+  return isModifier(word) && READERS.has(splitModifier(word).keyword);
 }
 
 function splitModifier(word: string): { keyword: string; value: string } {

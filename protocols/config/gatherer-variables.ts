@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../time.js';
 import { canonicalUrl } from '../urls/index.js';
+import { parseEssenceOptions } from './essence-options.js';
 import { wordsOf } from './lines.js';
 import {
   delay,
@@ -66,74 +67,114 @@ const schema = z.object({
   accessDelay: delay
     .default(1)
     .meta({ title: 'Access-Delay', description: 'seconds between contacts with a server' }),
-  dataDirectory: text
-    .optional()
-    .meta({ title: 'Data-Directory', description: 'where the database is written' }),
-  debugOptions: words
-    .default([])
-    .meta({ title: 'Debug-Options', description: 'debugging options for child programs' }),
-  errorlogFile: text.default('log.errors').meta({ title: 'Errorlog-File', description: 'file for errors' }),
-  essenceOptions: words
-    .default([])
-    .meta({ title: 'Essence-Options', description: 'extra options for essence' }),
-  ftpAuth: z
-    .array(ftpAuth)
-    .default([])
-    .meta({ title: 'FTP-Auth', many: true, description: 'host[:port] user password' }),
+  dataDirectory: text.optional().meta({
+    title: 'Data-Directory',
+    syntax: 'directory',
+    shown: '<Top-Directory>/data',
+    description: 'where the database is written',
+  }),
+  debugOptions: words.default([]).meta({
+    title: 'Debug-Options',
+    syntax: '-Dsection,level ...',
+    description: 'debugging options for child programs',
+  }),
+  errorlogFile: text
+    .default('log.errors')
+    .meta({ title: 'Errorlog-File', syntax: 'file', description: 'file for errors' }),
+  essenceOptions: parsed(parseEssenceOptions)
+    .default({})
+    .meta({ title: 'Essence-Options', syntax: 'options', description: 'extra options for essence (E-116)' }),
+  ftpAuth: z.array(ftpAuth).default([]).meta({
+    title: 'FTP-Auth',
+    syntax: 'host[:port] user password',
+    many: true,
+    description: 'login for documents of this host, used before that of a Secrets-File (G-83)',
+  }),
   gatherdInetd: yesNo
     .default(false)
     .meta({ title: 'Gatherd-Inetd', description: 'gatherd is run from inetd' }),
-  gathererHost: text
-    .optional()
-    .meta({ title: 'Gatherer-Host', description: 'full name of the Gatherer’s host' }),
-  gathererName: text.meta({ title: 'Gatherer-Name', description: 'unique name of the Gatherer; required' }),
+  gathererHost: text.optional().meta({
+    title: 'Gatherer-Host',
+    syntax: 'name',
+    shown: 'full name of this host',
+    description: 'full name of the Gatherer’s host',
+  }),
+  gathererName: text.meta({
+    title: 'Gatherer-Name',
+    shown: 'none: required',
+    description: 'unique name of the Gatherer; required',
+  }),
   gathererOptions: words
     .default([])
-    .meta({ title: 'Gatherer-Options', description: 'extra options for the Gatherer' }),
+    .meta({ title: 'Gatherer-Options', syntax: 'options', description: 'extra options for the Gatherer' }),
   gathererPort: port.default(8500).meta({ title: 'Gatherer-Port', description: 'TCP port of gatherd' }),
   gathererVersion: text
     .default('1.0')
     .meta({ title: 'Gatherer-Version', description: 'version of the Gatherer' }),
-  httpBasicAuth: z
-    .array(httpBasicAuth)
-    .default([])
-    .meta({ title: 'HTTP-Basic-Auth', many: true, description: 'realm user password' }),
+  httpBasicAuth: z.array(httpBasicAuth).default([]).meta({
+    title: 'HTTP-Basic-Auth',
+    syntax: 'realm user password',
+    many: true,
+    description: 'login for documents of this realm, used before that of a Secrets-File (G-82)',
+  }),
   // G-106: off in the original, on in ours.
   httpIfModifiedSince: yesNo
     .default(true)
     .meta({ title: 'HTTP-If-Modified-Since', description: 'send conditional requests' }),
   httpProxy: hostAndPort.optional().meta({ title: 'HTTP-Proxy', description: 'host:port of the HTTP proxy' }),
   keepCache: yesNo.default(false).meta({ title: 'Keep-Cache', description: 'keep the local disk cache' }),
-  libDirectory: text
-    .optional()
-    .meta({ title: 'Lib-Directory', description: 'configuration files of essence' }),
-  localMappings: z
-    .array(localMapping)
-    .default([])
-    .meta({ title: 'Local-Mapping', many: true, description: 'URL prefix and local path prefix' }),
+  libDirectory: text.optional().meta({
+    title: 'Lib-Directory',
+    syntax: 'directory',
+    shown: 'the shipped files',
+    description: 'configuration files of essence',
+  }),
+  localMappings: z.array(localMapping).default([]).meta({
+    title: 'Local-Mapping',
+    syntax: 'URL-prefix path-prefix',
+    many: true,
+    description: 'documents read from files; of several the first that fits counts (G-71)',
+  }),
   logFile: text
     .default('log.gatherer')
-    .meta({ title: 'Log-File', description: 'file for progress messages' }),
+    .meta({ title: 'Log-File', syntax: 'file', description: 'file for progress messages' }),
   postSummarizing: text
     .optional()
-    .meta({ title: 'Post-Summarizing', description: 'rules for post-summarizing' }),
+    .meta({ title: 'Post-Summarizing', syntax: 'file', description: 'rules for post-summarizing' }),
   refreshRate: seconds
     .default(DEFAULT_REFRESH_RATE)
     .meta({ title: 'Refresh-Rate', description: 'seconds until an object is summarized again' }),
   timeToLive: seconds
     .default(DEFAULT_TIME_TO_LIVE)
     .meta({ title: 'Time-To-Live', description: 'seconds until an object expires' }),
-  topDirectory: text
-    .optional()
-    .meta({ title: 'Top-Directory', description: 'top directory of the Gatherer' }),
-  workingDirectory: text
-    .optional()
-    .meta({ title: 'Working-Directory', description: 'temporary files and local disk cache' }),
+  topDirectory: text.optional().meta({
+    title: 'Top-Directory',
+    syntax: 'directory',
+    shown: 'the directory of the file',
+    description: 'top directory of the Gatherer',
+  }),
+  workingDirectory: text.optional().meta({
+    title: 'Working-Directory',
+    syntax: 'directory',
+    shown: '<Top-Directory>/tmp',
+    description: 'temporary files and local disk cache',
+  }),
 
-  annotations: z.array(text).default([]).meta({
-    title: 'Annotations',
-    many: true,
-    description: 'files of manual data merged into the database (G-141)',
+  annotations: z
+    .array(words)
+    .transform((lines) => lines.flat())
+    .default([])
+    .meta({
+      title: 'Annotations',
+      many: true,
+      syntax: 'files',
+      description:
+        'files of manual data merged into the database; the first that names an attribute wins (G-141, G-142)',
+    }),
+  crawlOrder: text.optional().meta({
+    title: 'Crawl-Order',
+    syntax: 'file',
+    description: 'order of the crawl engine: settings, sheets, scope (CRAWL-19.2)',
   }),
   httpFrom: text
     .optional()
@@ -150,9 +191,11 @@ const schema = z.object({
   references: yesNo
     .default(true)
     .meta({ title: 'References', description: 'publish who links to whom, for refererd (R-2)' }),
-  secretsFile: text
-    .optional()
-    .meta({ title: 'Secrets-File', description: 'file with HTTP-Basic-Auth and FTP-Auth lines (G-25)' }),
+  secretsFile: text.optional().meta({
+    title: 'Secrets-File',
+    syntax: 'file',
+    description: 'file with HTTP-Basic-Auth and FTP-Auth lines (G-25)',
+  }),
 });
 
 export const GATHERER_VARIABLES = new VariableTable(schema, 'error');

@@ -16,12 +16,14 @@ export {
   DEFAULT_HOST_MAX,
   DEFAULT_URL_MAX,
   type LeafNode,
+  type NodePlace,
   parseEnumeratedNode,
   parseLeafNode,
   parseRootNode,
   type RootNode,
   type UrlProgram,
 } from './enum-spec.js';
+export { type EssenceSwitches, parseEssenceOptions } from './essence-options.js';
 export { ALLOW_ALL, type FilterRule, parseFilter, type UrlFilter } from './filter.js';
 export { type AccessRule, decideAccess, type GatherdAccess, parseGatherdConf } from './gatherd-conf.js';
 export {
@@ -49,3 +51,5 @@ export {
   type RefererDefaults,
   rereadRefererConf,
 } from './referer-conf.js';
+export { variablesMarkdown, variablesText } from './variable-table.js';
+export type { VariableRow } from './variables.js';

@@ -2,12 +2,15 @@ import { z } from 'zod';
 import { wordsOf } from './lines.js';
 
 /*
- * Schemas from the text behind a variable to its value. No message repeats the text: it may be a password.
+ * Schemas from the text behind a variable to its value; `syntax` says for the documentation what may stand there. No message repeats the text: it may be a password.
  * `undefined` never reaches them; a variable that is missing takes its default, an empty one counts as missing.
  */
 
+/** 2^31 - 1: what every program of the family can hold in an int. */
+export const INT_MAX = 2_147_483_647;
+
 /** Text as it stands. */
-export const text = z.string({ error: 'must be given' });
+export const text = z.string({ error: 'must be given' }).meta({ syntax: 'text' });
 
 /** A value of the caller's parser; the parser throws a {@link ValueProblem} that says what is wrong. */
 export function parsed<T>(parse: (value: string) => T) {
@@ -27,7 +30,9 @@ export class ValueProblem extends Error {}
 
 /** A strict decimal number: digits only. */
 export function integer(minimum: number, maximum: number) {
-  return parsed((value) => parseInteger(value, minimum, maximum));
+  return parsed((value) => parseInteger(value, minimum, maximum)).meta({
+    syntax: maximum === INT_MAX ? `number from ${minimum}` : `number from ${minimum} to ${maximum}`,
+  });
 }
 
 export function parseInteger(value: string, minimum: number, maximum: number): number {
@@ -44,12 +49,9 @@ export function parseDelay(value: string): number {
   return Number(value);
 }
 
-export const delay = parsed(parseDelay);
+export const delay = parsed(parseDelay).meta({ syntax: 'seconds, decimals allowed' });
 
-/** 2^31 - 1: what every program of the family can hold in an int. */
-export const INT_MAX = 2_147_483_647;
-
-export const seconds = integer(0, INT_MAX);
+export const seconds = integer(0, INT_MAX).meta({ syntax: 'seconds' });
 export const port = integer(1, 65_535);
 
 export const yesNo = parsed((value) => {
@@ -57,13 +59,13 @@ export const yesNo = parsed((value) => {
   if (['yes', 'true', 'on', '1'].includes(word)) return true;
   if (['no', 'false', 'off', '0'].includes(word)) return false;
   throw new ValueProblem('must be yes or no');
-});
+}).meta({ syntax: 'yes or no' });
 
-export const words = text.transform(wordsOf);
+export const words = text.transform(wordsOf).meta({ syntax: 'words' });
 
 /** `host:port`, the old `http://host:port/` accepted too; the result is `host:port`. */
 export const hostAndPort = parsed((value) => {
   const match = /^(?:http:\/\/)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(\d{1,5})\/?$/.exec(value);
   if (match === null) throw new ValueProblem('must be host:port');
   return `${match[1]}:${parseInteger(match[2]!, 1, 65_535)}`;
-});
+}).meta({ syntax: 'host:port' });

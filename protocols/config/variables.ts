@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ConfigError } from '../errors.js';
 
 /** One assignment as it stands in a file. */
@@ -8,9 +8,25 @@ export interface Assignment {
   readonly line: number;
 }
 
+/** One row of the documentation's table. */
+export interface VariableRow {
+  /** Name of the value in the parsed configuration. */
+  readonly key: string;
+  /** Name of the variable in the file. */
+  readonly name: string;
+  /** May occur more than once. */
+  readonly many: boolean;
+  /** What may stand behind the colon, in a word or two; empty when the schema does not say. */
+  readonly syntax: string;
+  /** The value when the file does not say; empty: none. */
+  readonly default: string;
+  readonly description: string;
+}
+
 /**
  * The variables of one configuration file: a zod object whose fields carry, as meta data, `title` (the variable's
- * name in the file), `description`, and `many: true` if the variable may occur more than once.
+ * name in the file), `description`, `many: true` if the variable may occur more than once, `syntax`, and `shown`, a default that
+ * is not in the schema.
  */
 export class VariableTable<Shape extends z.ZodRawShape> {
   readonly #keys = new Map<string, string>();
@@ -28,14 +44,20 @@ export class VariableTable<Shape extends z.ZodRawShape> {
   }
 
   /** The rows of the documentation's table. */
-  describe(): { key: string; name: string; many: boolean; description: string }[] {
+  describe(): VariableRow[] {
     return Object.entries(this.schema.shape).map(([key, field]) => {
       const meta = metaOf(field);
+      const written = (name: string): string | undefined => {
+        const value = meta?.[name];
+        return typeof value === 'string' ? value : undefined;
+      };
       return {
         key,
-        name: typeof meta?.title === 'string' ? meta.title : key,
+        name: written('title') ?? key,
         many: meta?.many === true,
-        description: typeof meta?.description === 'string' ? meta.description : '',
+        syntax: written('syntax') ?? syntaxOf(field),
+        default: written('shown') ?? defaultOf(field),
+        description: written('description') ?? '',
       };
     });
   }
@@ -95,6 +117,22 @@ export interface VariableReading<Values> {
   /** Keys of the variables that the file sets; the others have their defaults. */
   readonly assigned: ReadonlySet<string>;
   readonly warnings: ConfigError[];
+}
+
+/** What a value itself says of its syntax, below defaults and lists. */
+function syntaxOf(field: unknown): string {
+  let inner = field;
+  while (inner instanceof z.ZodDefault || inner instanceof z.ZodOptional) inner = inner.unwrap();
+  if (inner instanceof z.ZodArray) inner = inner.element;
+  const syntax = metaOf(inner)?.syntax;
+  return typeof syntax === 'string' ? syntax : '';
+}
+
+/** What the schema gives for a variable that is missing, as it would be written. */
+function defaultOf(field: z.core.$ZodType): string {
+  const { data } = z.safeParse(field, undefined);
+  if (typeof data === 'boolean') return data ? 'yes' : 'no';
+  return typeof data === 'number' || typeof data === 'string' ? String(data) : '';
 }
 
 function metaOf(field: unknown): Record<string, unknown> | undefined {

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Disposition } from './crawl/crawl-uri.js';
-import type { FrontierCounts } from './crawl/frontier.js';
+import type { FrontierCounts } from './crawl/frontier/index.js';
 
 /** Published for every URI that the frontier gets back; logs, metrics, reports and progress bars subscribe. */
 export interface DocumentEvent {

@@ -1,35 +1,30 @@
-import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createFetcher, type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
-import type { GathererConfig } from '../../protocols/config/index.js';
+import { cacheSettings, createFetcher, DiskCache, type Fetcher } from '../../clients/fetch/index.js';
+import { filePaths, type GathererConfig } from '../../protocols/config/index.js';
+import { ConfigError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { classKey, uriKey } from '../../protocols/urls/index.js';
-import { GathererStore, type QueueEntry } from '../../storage/index.js';
+import { GathererStore } from '../../storage/index.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
-import type { ProcessorChains } from './crawl/chains.js';
-import { CrawlController, rootProgressKey } from './crawl/controller.js';
+import type { Logger } from '../host/index.js';
+import { Annotations } from './annotations.js';
+import type { ChainName, Processor } from './crawl/chains.js';
+import type { CrawlControl, EndReason } from './crawl/control.js';
 import type { Disposition } from './crawl/crawl-uri.js';
-import { DIRECTIVE, Frontier } from './crawl/frontier.js';
-import { HostAddresses } from './crawl/host-addresses.js';
-import { ExtractProcessor } from './crawl/processors/extract.js';
-import { FetchProcessor } from './crawl/processors/fetch.js';
-import { History } from './crawl/processors/history.js';
-import { LinksScoper } from './crawl/processors/links-scoper.js';
-import { LocalMappingProcessor } from './crawl/processors/local-mapping.js';
-import { PreconditionEnforcer } from './crawl/processors/precondition-enforcer.js';
-import { Preselector } from './crawl/processors/preselector.js';
-import { ReferencesWriter } from './crawl/processors/references-writer.js';
-import { WriterProcessor } from './crawl/processors/writer.js';
-import { RootLimits, type RootProgress } from './crawl/root-limits.js';
-import { RootNodeScope } from './crawl/scope.js';
-import { ServerCache } from './crawl/server-cache.js';
+import type { CrawlOrderConfig } from './crawl/order/order.js';
+import { readOrderXml } from './crawl/order/order-xml.js';
+import { readOrder } from './crawl/order/read-order.js';
 import { ShortestLife } from './crawl/shortest-life.js';
-import { EssencePool, isRejected, mayHoldLinks, readEssenceSources, typeByUrl } from './essence/index.js';
+import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
+import { EssencePool, readEssenceSources } from './essence/index.js';
 import { essenceOptionsOf } from './essence-options.js';
 import { type DocumentEvent, documentChannel } from './events.js';
-import { loadRootRules } from './filters.js';
+import { plainOrder } from './gather-settings.js';
+import { digest, expandNodes, RunState } from './run-state.js';
+import { withSecrets } from './secrets.js';
+import { Tally } from './tally.js';
 
 /** How a Gatherer runs; what it gathers stands in `config`. */
 export interface GathererOptions {
@@ -53,16 +48,21 @@ export interface GathererOptions {
   readonly retryDelayMs?: number;
   /** Milliseconds without a byte after which a read is given up (G-85). Default 120 000. */
   readonly readTimeoutMs?: number;
+  /** In place of the order that the configuration names (`Crawl-Order`). */
+  readonly order?: CrawlOrderConfig;
+  /** Name of the configuration file, for messages. */
+  readonly configFile?: string;
+  /** Further processors of the chains: those of `extract` stand before Essence, the others at the end of theirs. */
+  readonly processors?: Partial<Record<ChainName, readonly Processor[]>>;
+  /** Told of what in the configuration's files could not be used. */
+  readonly onProblem?: (problem: Error) => void;
+  /** For the console, if the order asks for one. */
+  readonly log?: Logger;
+  /** Told when a run can be watched and steered. */
+  readonly onControl?: (control: CrawlControl, consoleUrl: string | undefined) => void;
   /** For tests: the clock, in seconds since 1970. */
   readonly now?: () => UnixSeconds;
 }
-
-/** Product token of User-Agent and robots.txt (G-63, G-65). */
-const ROBOTS_AGENT = 'Harvest';
-const USER_AGENT = 'Harvest/1.8 (harvest-kit)';
-
-/** Queues that file URLs are spread over. */
-const FILE_QUEUES = 8;
 
 /** What a run did, by what became of each URI. */
 export interface GatherReport {
@@ -70,6 +70,8 @@ export interface GatherReport {
   /** Bytes fetched. */
   readonly bytes: number;
   readonly seconds: number;
+  /** Why it ended (CRAWL-20.2). */
+  readonly end: EndReason;
   /** True when the run went on from an interrupted one. */
   readonly resumed: boolean;
   readonly roots: readonly RootReport[];
@@ -91,15 +93,20 @@ export interface RootReport {
 export class Gatherer implements AsyncDisposable {
   private constructor(
     readonly options: GathererOptions,
+    /** With what its secrets file says. */
+    readonly config: GathererConfig,
     readonly store: GathererStore,
     readonly fetcher: Fetcher,
     readonly essence: EssencePool,
+    readonly annotations: Annotations | undefined,
     readonly rulesDigest: string,
   ) {}
 
   static async open(options: GathererOptions): Promise<Gatherer> {
-    const { config, directory } = options;
+    const { directory, onProblem = () => undefined } = options;
     await mkdir(directory, { recursive: true });
+    const { config, warnings } = await withSecrets(options.config, process.env);
+    for (const warning of warnings) onProblem(warning);
     const store = await GathererStore.open(join(directory, 'working'));
     try {
       const essenceOptions = essenceOptionsOf(config);
@@ -107,6 +114,10 @@ export class Gatherer implements AsyncDisposable {
         ...essenceOptions,
         ...(options.essenceWorkers === undefined ? {} : { workers: options.essenceWorkers }),
       });
+      const annotations =
+        config.annotations.length === 0
+          ? undefined
+          : await Annotations.load(config.annotations.map((name) => existing(config, name)), { onProblem });
       const fetcher = createFetcher({
         userAgent: config.httpUserAgent ?? USER_AGENT,
         from: config.httpFrom,
@@ -115,11 +126,18 @@ export class Gatherer implements AsyncDisposable {
         ftpAuth: config.ftpAuth,
         fileRoots: fileRoots(config),
         maxConnectionsPerHost: options.queuesPerHost ?? 1,
+        onWarning: (sentence) => onProblem(new Error(sentence)),
+        // What the cache was for, an interrupted run that begins again, the store does better (G-91): it goes on. It is for those who ask for it.
+        ...(config.keepCache ? { cache: await DiskCache.open(cacheDirectory(options), cacheSettings(process.env)) } : {}),
       });
       // G-110: what a summary depends on besides the document.
       const sources = Object.entries(await readEssenceSources(essenceOptions)).sort();
-      const rulesDigest = digest([JSON.stringify(essenceOptions), JSON.stringify(sources)]);
-      return new Gatherer(options, store, fetcher, essence, rulesDigest);
+      const rulesDigest = digest([
+        JSON.stringify(essenceOptions),
+        JSON.stringify(sources),
+        ...(annotations === undefined ? [] : [annotations.digest]),
+      ]);
+      return new Gatherer(options, config, store, fetcher, essence, annotations, rulesDigest);
     } catch (error) {
       await store.close();
       throw error;
@@ -133,43 +151,31 @@ export class Gatherer implements AsyncDisposable {
   /** Gathers until nothing is left to do; throws the signal's reason when stopped, and then goes on at the next call. */
   async run(signal: AbortSignal): Promise<GatherReport> {
     const begin = Date.now();
-    const roots = await this.#rootLimits();
-    const resumed = await this.#prepareRun(roots);
-    const addresses = roots[0]?.addresses ?? new HostAddresses();
-    const frontier = await Frontier.open(this.store, { assignQueue: (url) => this.#assignQueue(url) });
-    const lives = await ShortestLife.read(this.store.meta);
-    if (!resumed) await this.#seed(frontier, roots, addresses, lives);
-
     const tally = new Tally();
-    const servers = new ServerCache({
-      fetcher: this.fetcher,
-      robotsAgent: ROBOTS_AGENT,
-      robotsTries: 3,
-      timeoutMs: this.options.readTimeoutMs ?? 120_000,
+    const state = new RunState(this.store, this.config);
+    const interrupted = await state.interrupted();
+    const nodes =
+      interrupted ??
+      (await expandNodes(this.config, {
+        file: this.options.configFile ?? 'configuration',
+        signal,
+        ...(this.options.onProblem === undefined ? {} : { onProblem: this.options.onProblem }),
+      }));
+    if (interrupted === undefined) await this.store.clearFrontier();
+    await using job = await this.#job(nodes, state, interrupted !== undefined, (event) => {
+      tally.add(event);
+      documentChannel.publish(event);
     });
-    const controller = new CrawlController({
-      store: this.store,
-      frontier,
-      chains: this.#chains(frontier, new RootNodeScope(roots, addresses), servers, lives),
-      servers,
-      roots,
-      politeness: { accessDelay: this.options.config.accessDelay, maxCrawlDelay: 300 },
-      workers: this.options.workers ?? 16,
-      maxRetries: this.options.maxRetries ?? 4,
-      retryDelayMs: this.options.retryDelayMs ?? 10_000,
-      onDocument: (event) => {
-        tally.add(event);
-        documentChannel.publish(event);
-      },
-    });
-    await controller.run(signal);
-    await this.store.batch().putMeta('run.state', 'done').commit({ sync: true });
+    this.options.onControl?.(job.controller, job.consoleUrl);
+    const end = await job.run(signal);
+    if (end === 'finished') await this.#done(state);
     return {
       counts: tally.counts,
       bytes: tally.bytes,
       seconds: (Date.now() - begin) / 1000,
-      resumed,
-      roots: roots.map(({ rules, urls, hosts, refused }) => ({
+      resumed: interrupted !== undefined,
+      end,
+      roots: job.roots.map(({ rules, urls, hosts, refused }) => ({
         url: rules.root.url,
         urls,
         hosts,
@@ -178,10 +184,57 @@ export class Gatherer implements AsyncDisposable {
     };
   }
 
+  async #job(
+    nodes: Parameters<typeof openCrawlJob>[1],
+    state: RunState,
+    resumed: boolean,
+    onDocument: (event: DocumentEvent) => void,
+  ): Promise<CrawlJob> {
+    const { options, config, store, fetcher, essence, rulesDigest, annotations } = this;
+    const given = options.order ?? (await orderOf(config, options.onProblem));
+    const order =
+      given ??
+      plainOrder({
+        accessDelay: config.accessDelay,
+        queuesPerHost: options.queuesPerHost ?? 1,
+        maxRetries: options.maxRetries ?? 4,
+        retryDelayMs: options.retryDelayMs ?? 10_000,
+        workers: options.workers ?? 16,
+      });
+    return openCrawlJob(
+      {
+        directory: options.directory,
+        config,
+        store,
+        fetcher,
+        essence,
+        rulesDigest,
+        annotations,
+        order: options.workers === undefined ? order : { ...order, workers: options.workers },
+        ordered: given !== undefined,
+        force: options.force ?? false,
+        readTimeoutMs: options.readTimeoutMs ?? 120_000,
+        now: () => this.#now(),
+        further: options.processors ?? {},
+        onDocument,
+        ...(options.log === undefined ? {} : { log: options.log }),
+      },
+      nodes,
+      state,
+      resumed,
+    );
+  }
+
+  /** G-92, G-99: the run came to its end. */
+  async #done(state: RunState): Promise<void> {
+    await state.done();
+    if (!this.config.keepCache) await rm(cacheDirectory(this.options), { recursive: true, force: true });
+  }
+
   /** Drops expired objects (G-103) and makes what is left a generation for gatherd. Returns its number. */
   async publish(): Promise<number> {
     await this.#expire();
-    const { gathererName, gathererHost, gathererVersion } = this.options.config;
+    const { gathererName, gathererHost, gathererVersion } = this.config;
     return this.store.publish(this.generationsDirectory, {
       gatherer: { gathererName, gathererHost, gathererVersion },
     });
@@ -193,7 +246,7 @@ export class Gatherer implements AsyncDisposable {
    * has expired; `signal` stops it, and the former ones stay.
    */
   async publishReferences(signal?: AbortSignal): Promise<PublishedReferences | undefined> {
-    if (!this.options.config.references) return undefined;
+    if (!this.config.references) return undefined;
     return this.store.publishReferences(this.options.directory, { signal });
   }
 
@@ -209,160 +262,6 @@ export class Gatherer implements AsyncDisposable {
 
   #now(): UnixSeconds {
     return this.options.now?.() ?? Math.floor(Date.now() / 1000);
-  }
-
-  async #rootLimits(): Promise<RootLimits[]> {
-    const { config } = this.options;
-    const addresses = new HostAddresses();
-    const progress = await Promise.all(
-      config.rootNodes.map((_, root) => this.store.meta.get(rootProgressKey(root))),
-    );
-    const known = await this.#sameJob();
-    return Promise.all(
-      config.rootNodes.map(async (root, index) => {
-        const stored = known ? progress[index] : undefined;
-        const rules = await loadRootRules(root, config);
-        return new RootLimits(
-          rules,
-          addresses,
-          typeof stored === 'string' ? parseProgress(stored) : undefined,
-        );
-      }),
-    );
-  }
-
-  /** Is there an interrupted run of just these RootNodes and LeafNodes? */
-  async #sameJob(): Promise<boolean> {
-    const { meta } = this.store;
-    return (await meta.get('run.state')) === 'running' && (await meta.get('run.job')) === this.#jobDigest();
-  }
-
-  #jobDigest(): string {
-    const { rootNodes, leafNodes } = this.options.config;
-    return digest([JSON.stringify(rootNodes), JSON.stringify(leafNodes)]);
-  }
-
-  /** Either leaves an interrupted run as it is (true), or clears what an ended one left. */
-  async #prepareRun(roots: readonly RootLimits[]): Promise<boolean> {
-    if (await this.#sameJob()) {
-      const hosts = roots.map(({ rules }) => new URL(rules.root.url).hostname).filter((host) => host !== '');
-      await roots[0]?.addresses.resolve(hosts);
-      return true;
-    }
-    await this.store.clearFrontier();
-    return false;
-  }
-
-  /** G-69: RootNodes in the order of the file, then the LeafNodes. One batch: the run has begun, or it has not. */
-  async #seed(
-    frontier: Frontier,
-    roots: readonly RootLimits[],
-    addresses: HostAddresses,
-    lives: ShortestLife,
-  ): Promise<void> {
-    const batch = this.store.batch();
-    const entries: QueueEntry[] = [];
-    await addresses.resolve(
-      roots.map(({ rules }) => new URL(rules.root.url).hostname).filter((hostname) => hostname !== ''),
-    );
-    roots.forEach((limits, root) => {
-      const { url } = limits.rules.root;
-      const uri = {
-        url,
-        via: '',
-        pathFromSeed: '',
-        root,
-        depth: 0,
-        attempts: 0,
-        forceFetch: false,
-        isLeaf: false,
-      };
-      const entry = frontier.schedule(uri, batch, DIRECTIVE.medium);
-      if (entry === undefined) return;
-      entries.push(entry);
-      limits.take(new URL(url));
-      batch.putMeta(rootProgressKey(root), JSON.stringify(limits.takeProgress()));
-    });
-    for (const { url } of this.options.config.leafNodes) {
-      const uri = {
-        url,
-        via: '',
-        pathFromSeed: '',
-        root: roots.length,
-        depth: 0,
-        attempts: 0,
-        forceFetch: false,
-        isLeaf: true,
-      };
-      const entry = frontier.schedule(uri, batch, DIRECTIVE.medium);
-      if (entry !== undefined) entries.push(entry);
-    }
-    lives.note(this.options.config.timeToLive, batch);
-    batch.putMeta('run.state', 'running').putMeta('run.job', this.#jobDigest());
-    await frontier.commit(batch, entries);
-  }
-
-  #chains(
-    frontier: Frontier,
-    scope: RootNodeScope,
-    servers: ServerCache,
-    lives: ShortestLife,
-  ): ProcessorChains {
-    const { options, rulesDigest, essence, fetcher } = this;
-    const { config } = options;
-    const now = (): UnixSeconds => this.#now();
-    const documents = this.store.documents;
-    const known = this.store.summaries.count > 0;
-    const limits = {
-      maxBytes: config.maxRetrievalSize,
-      timeoutMs: options.readTimeoutMs ?? 120_000,
-      conditional: config.httpIfModifiedSince,
-      rulesDigest,
-    };
-    return {
-      'pre-fetch': [
-        new Preselector((url) => this.#stoppedByUrl(url)),
-        new History({
-          documents,
-          known,
-          force: options.force ?? false,
-          timeToLive: config.timeToLive,
-          rulesDigest,
-          now,
-        }),
-        new LocalMappingProcessor(new LocalMapper(config.localMappings), limits),
-        new PreconditionEnforcer(servers),
-      ],
-      fetch: [new FetchProcessor(fetcher, limits)],
-      extract: [new ExtractProcessor({ essence, rulesDigest, now })],
-      write: [
-        new WriterProcessor({
-          summaries: this.store.summaries,
-          refreshRate: config.refreshRate,
-          timeToLive: config.timeToLive,
-          lives,
-          rulesDigest,
-          now,
-        }),
-      ],
-      'post-process': [new ReferencesWriter({ now }), new LinksScoper({ frontier, scope })],
-    };
-  }
-
-  /** E-28: the type, when the URL alone tells that a transfer would be for nothing; links are still wanted (E-25). */
-  #stoppedByUrl(url: string): string | undefined {
-    const { rules } = this.essence;
-    const type = typeByUrl(url, rules);
-    if (type === undefined || mayHoldLinks(type)) return undefined;
-    return isRejected(type, rules) ? type : undefined;
-  }
-
-  /** CRAWL-9.2, 9.7: the host's queue, or one of several. */
-  #assignQueue(url: string): string {
-    const key = classKey(url);
-    // Nobody's server stands behind a file: there is no politeness to keep.
-    const queues = url.startsWith('file:') ? FILE_QUEUES : (this.options.queuesPerHost ?? 1);
-    return queues <= 1 ? key : `${key}+${uriKey(url)[7]! % queues}`;
   }
 
   async #expire(): Promise<void> {
@@ -382,26 +281,6 @@ export class Gatherer implements AsyncDisposable {
   }
 }
 
-/** Counts what becomes of the URIs of one run. */
-class Tally {
-  readonly counts: Record<Disposition, number> = {
-    summarized: 0,
-    unchanged: 0,
-    kept: 0,
-    listed: 0,
-    redirected: 0,
-    rejected: 0,
-    failed: 0,
-    retry: 0,
-  };
-  bytes = 0;
-
-  add({ disposition, bytes }: DocumentEvent): void {
-    this.counts[disposition]++;
-    this.bytes += bytes;
-  }
-}
-
 /** Folders that `file:` URLs may reach: those that the configuration itself names (G-174). */
 function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
   const urls = [...rootNodes, ...leafNodes].map(({ url }) => url).filter((url) => url.startsWith('file:'));
@@ -409,13 +288,29 @@ function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
   return urls.map((url) => fileURLToPath(new URL('.', url.replace(/^file:\/\/[^/]*/, 'file://'))));
 }
 
-function parseProgress(json: string): RootProgress {
-  const { urls, hosts, names } = JSON.parse(json) as RootProgress;
-  return { urls, hosts, names };
+/** G-95: in the Working-Directory, below the Gatherer's own. */
+function cacheDirectory({ directory }: GathererOptions): string {
+  return join(directory, 'cache');
 }
 
-function digest(parts: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(`${part.length}:${part}`);
-  return hash.digest('hex').slice(0, 32);
+/** G-20: in Top-Directory, then in the current directory. */
+function existing(config: GathererConfig, name: string): string {
+  return filePaths(config, name).find((path) => existsSync(path)) ?? name;
+}
+
+/** The order of the crawl engine that the configuration names. */
+async function orderOf(
+  config: GathererConfig,
+  onProblem: (problem: Error) => void = () => undefined,
+): Promise<CrawlOrderConfig | undefined> {
+  if (config.crawlOrder === undefined) return undefined;
+  const file = existing(config, config.crawlOrder);
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new ConfigError('configuration', 0, 'Crawl-Order', `${file} cannot be read: ${String(cause)}`);
+  });
+  // The original's is XML; ours is JSON.
+  if (!text.trimStart().startsWith('<')) return readOrder(text, file);
+  const { order, warnings } = readOrderXml(text, file);
+  for (const { line, text: said } of warnings) onProblem(new ConfigError(file, line, '', said));
+  return order;
 }

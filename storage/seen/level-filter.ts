@@ -1,16 +1,22 @@
-import { TABLE, tableRange, textKey } from '../keys.js';
+import { TABLE, tableRange } from '../keys.js';
 import { Level, type RowChange } from '../level.js';
+import { SEEN_COUNT_KEY as COUNT_KEY } from '../queue-records.js';
 import { DEFAULT_MAX_UNCOMMITTED, type SeenFilter, type SeenOptions } from './contract.js';
 import { type KeyWords, sortKeys, uriKeysOf } from './key-list.js';
 import { KeyTable } from './key-table.js';
 import { QuickCache } from './quick-cache.js';
 import { Turns } from './turns.js';
 
-const COUNT_KEY = textKey(TABLE.system, 'seen-count');
 const EMPTY = new Uint8Array(0);
 const COUNT_PAGE = 8192;
 /** Of a directory of its own: keys come in no order, so more of them are held back and cached than elsewhere. */
 const OWN_STORE = { kind: 'gatherer', cacheBytes: 32 << 20, writeBufferBytes: 16 << 20 } as const;
+
+/** Rows for the store's owner to write. */
+export interface TakenChanges {
+  readonly rows: readonly RowChange[];
+  readonly written: () => void;
+}
 
 /**
  * CRAWL-4.6, the default: the rows of the Gatherer's `seen` table (CRAWL-3.7, 3.8), so that it works on a Gatherer's
@@ -22,6 +28,8 @@ export class LevelFilter implements SeenFilter {
   readonly #quick = new QuickCache();
   /** Not in the rows yet. */
   readonly #fresh = new KeyTable();
+  /** Handed to the store's owner, and perhaps not in the rows yet. */
+  readonly #flying = new KeyTable();
   /** Still in the rows. */
   readonly #dropped = new KeyTable();
   #count: number;
@@ -56,7 +64,8 @@ export class LevelFilter implements SeenFilter {
   }
 
   get memoryBytes(): number {
-    return this.#fresh.memoryBytes + this.#dropped.memoryBytes + this.#quick.memoryBytes;
+    const tables = [this.#fresh, this.#flying, this.#dropped, this.#quick];
+    return tables.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
   }
 
   add(uris: readonly string[]): Promise<Uint8Array> {
@@ -93,12 +102,24 @@ export class LevelFilter implements SeenFilter {
     });
   }
 
+  /** False for the rows of a store that somebody else owns. */
+  get hasOwnFiles(): boolean {
+    return this.ownsLevel;
+  }
+
   /**
    * The rows that {@link commit} would write, for an owner of the store who writes them in one batch with the queue:
-   * then "seen" and "queued" are one fact on disk. From here on they count as written: write them before asking again.
+   * then "seen" and "queued" are one fact on disk. No other call may be under way; `written` is to be called when they are on disk.
    */
-  takeChanges(): Promise<RowChange[]> {
-    return this.#turns.take(async () => this.#takeChanges());
+  takeChanges(): TakenChanges {
+    const keys = this.#fresh.keys();
+    for (let at = 0; at < keys.length; at += 2) this.#flying.add(keys[at]!, keys[at + 1]!);
+    return {
+      rows: this.#takeChanges(),
+      written: () => {
+        for (let at = 0; at < keys.length; at += 2) this.#flying.delete(keys[at]!, keys[at + 1]!);
+      },
+    };
   }
 
   commit(): Promise<void> {
@@ -127,7 +148,7 @@ export class LevelFilter implements SeenFilter {
       const low = keys[2 * i]!;
       const high = keys[2 * i + 1]!;
       if (this.#fresh.has(low, high)) continue;
-      if (this.#quick.has(low, high)) stored[i] = 1;
+      if (this.#quick.has(low, high) || this.#flying.has(low, high)) stored[i] = 1;
       else asked.push(i);
     }
     // In the order of the rows, so that neighbours share a block.

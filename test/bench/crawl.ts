@@ -1,26 +1,24 @@
-// Bench `crawl`: pages a second of the Gatherer with politeness off, everything summarized and stored, beside the plainest
-// crawl loop that stores nothing, over one site on loopback. Each run is a process of its own, so both start cold; each
-// measures itself from the first request to the last page.
-//   npm run bench -- crawl [--site DIRECTORY] [--url URL] [--runs N] [--connections N]
+// Bench `crawl`: pages a second of the Gatherer with politeness off, everything summarized and its links stored, beside the
+// plainest crawl loop, wget2, httrack and crawlee's CheerioCrawler, over one site on loopback. Each run is a process of its
+// own; they take turns, in changing order. The sets of pages are compared.
+//   npm run bench -- crawl [--site DIRECTORY] [--url URL] [--runs N] [--slow-runs N] [--connections N]
+//                          [--rivals plain,wget2,httrack,crawlee] [--crawlee DIR]
 // Without --url the site is a directory of HTML (Debian's postgresql-doc-15 when it is there, else the documents of
-// node_modules), served by nginx when that is installed, else by a small server of Node in its own process.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// node_modules), served by nginx when that is installed. `--crawlee` names a folder whose node_modules has @crawlee/cheerio and
+// @crawlee/memory-storage. Rivals that are not installed are left out. httrack and crawlee need minutes for 10 000 pages:
+// they run --slow-runs times (default 1).
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type Contestant, type Crawled, contestants } from './crawl/contestants.js';
+import { defaultDirectory, serve } from './crawl/site.js';
 import { median, print, writeResult } from './harness.js';
 
-const DEBIAN_DOCUMENTS = '/usr/share/doc/postgresql-doc-15/html';
-
-interface Outcome {
-  readonly pages: number;
-  readonly bytes: number;
-  readonly seconds: number;
-}
+/** Ours / theirs that is aimed at. */
+const AIM: Readonly<Record<string, number>> = { plain: 1, wget2: 0.25, httrack: 4, crawlee: 10 };
+/** Differences of two sets of pages that are shown. */
+const SHOWN = 10;
 
 /** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
@@ -30,100 +28,133 @@ export async function run(args: string[]): Promise<void> {
       site: { type: 'string' },
       url: { type: 'string' },
       runs: { type: 'string', default: '5' },
+      'slow-runs': { type: 'string', default: '1' },
       connections: { type: 'string', default: '16' },
+      rivals: { type: 'string', default: 'plain,wget2,httrack,crawlee' },
+      crawlee: { type: 'string' },
     },
   });
   // Measured on a disk, the same crawl varies by a factor: the outputs go to memory where the system offers it.
   const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
-  const directory =
-    values.site ?? (existsSync(DEBIAN_DOCUMENTS) ? DEBIAN_DOCUMENTS : resolve('node_modules'));
   const site =
-    values.url === undefined ? await serve(directory, scratch) : { url: values.url, close: () => undefined };
+    values.url === undefined
+      ? await serve(values.site ?? defaultDirectory(), scratch)
+      : { url: values.url, close: () => undefined };
   try {
-    await measure(site.url, scratch, Number(values.runs), values.connections);
+    const all = contestants({ connections: Number(values.connections), crawlee: values.crawlee });
+    const [ours, ...rivals] = all as [Contestant, ...Contestant[]];
+    const wanted = rivals.filter(({ name }) => values.rivals.split(',').includes(name));
+    for (const { label, missing } of wanted)
+      if (missing !== undefined) print(`left out: ${label}: ${missing}`);
+    const lanes = [ours, ...wanted.filter(({ missing }) => missing === undefined)].map(
+      (contestant) => new Lane(contestant, Number(contestant.slow ? values['slow-runs'] : values.runs)),
+    );
+    for (let round = 0; lanes.some((lane) => lane.left > 0); round++) {
+      for (const lane of round % 2 === 0 ? lanes : [...lanes].reverse())
+        if (lane.left > 0) lane.run(site.url, join(scratch, `${lane.contestant.name}-${round}`));
+    }
+    await report(site.url, values.connections, lanes);
   } finally {
     site.close();
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-async function measure(url: string, scratch: string, runs: number, connections: string): Promise<void> {
-  const plain: Outcome[] = [];
-  const full: Outcome[] = [];
-  for (let round = 0; round < runs; round++) {
-    const runPlain = () => plain.push(child('plain-crawl.js', [url, connections]));
-    const runFull = () =>
-      full.push(child('full-crawl.js', [url, join(scratch, `data-${round}`), connections]));
-    for (const each of round % 2 === 0 ? [runPlain, runFull] : [runFull, runPlain]) each();
+/** The runs of one contestant. */
+class Lane {
+  readonly crawls: Crawled[] = [];
+
+  constructor(
+    readonly contestant: Contestant,
+    readonly runs: number,
+  ) {}
+
+  get left(): number {
+    return this.runs - this.crawls.length;
   }
-  const rate = (outcomes: readonly Outcome[]): number =>
-    median(outcomes.map(({ pages, seconds }) => pages / seconds));
-  const ours = rate(full);
-  const rival = rate(plain);
-  const ratio = median(
-    full.map(({ pages, seconds }, i) => pages / seconds / (plain[i]!.pages / plain[i]!.seconds)),
-  );
-  print(
-    `crawl: ${full[0]?.pages} pages of ${url}, ${connections} connections, median of ${runs} runs, in turns`,
-  );
-  print(`  Gatherer, summarized and stored   ${ours.toFixed(0)} pages/s   (${full[0]?.pages} pages)`);
-  print(`  plain loop, nothing stored        ${rival.toFixed(0)} pages/s   (${plain[0]?.pages} pages)`);
-  print(`  ratio ${ratio.toFixed(2)}`);
-  await writeResult('crawl', { url, connections, runs, ratio, ours, rival, full, plain });
-}
 
-function child(script: string, args: readonly string[]): Outcome {
-  const file = fileURLToPath(new URL(script, import.meta.url));
-  const output = execFileSync(process.execPath, [file, ...args], { encoding: 'utf8' });
-  return JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Outcome;
-}
-
-async function serve(directory: string, scratch: string): Promise<{ url: string; close: () => void }> {
-  const port = await freePort();
-  const server = hasNginx() ? startNginx(directory, scratch, port) : startNode(directory, port);
-  const url = `http://127.0.0.1:${port}/${existsSync(join(directory, 'index.html')) ? 'index.html' : ''}`;
-  for (let tries = 0; tries < 100; tries++) {
-    const up = await fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (up) return { url, close: () => server.kill() };
-    await new Promise((wait) => setTimeout(wait, 50));
+  run(url: string, scratch: string): void {
+    this.crawls.push(this.contestant.run(url, scratch));
+    rmSync(scratch, { recursive: true, force: true });
   }
-  server.kill();
-  throw new Error('the site did not come up');
+
+  /** Pages a second: median of the runs. */
+  get rate(): number {
+    return median(this.crawls.map(({ pages, seconds }) => pages / seconds));
+  }
+
+  /** (fastest - slowest) / median. */
+  get spread(): number {
+    const rates = this.crawls.map(({ pages, seconds }) => pages / seconds);
+    return (Math.max(...rates) - Math.min(...rates)) / this.rate;
+  }
+
+  get maxRssBytes(): number {
+    return Math.max(...this.crawls.map(({ maxRssBytes }) => maxRssBytes));
+  }
+
+  get last(): Crawled {
+    return this.crawls.at(-1)!;
+  }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
+async function report(url: string, connections: string, lanes: readonly Lane[]): Promise<void> {
+  const [ours, ...rivals] = lanes as [Lane, ...Lane[]];
+  print(`crawl: ${ours.last.pages} pages of ${url}, ${connections} connections, medians, in turns`);
+  for (const lane of lanes) print(row(lane));
+  const ratios: Record<string, number> = {};
+  const differences: Record<string, Difference> = {};
+  for (const { contestant, rate, last } of rivals) {
+    ratios[contestant.name] = ours.rate / rate;
+    const aim = AIM[contestant.name];
+    print(`  ours / ${contestant.name}: ${(ours.rate / rate).toFixed(2)} (aim ${aim ?? '-'})`);
+    const difference = compareSets(ours.last.found, last.found);
+    differences[contestant.name] = difference;
+    print(`  pages only ${contestant.name} found: ${examples(difference.onlyThere)}`);
+    print(`  pages only ours found, not ${contestant.name}: ${examples(difference.onlyHere)}`);
+  }
+  await writeResult('crawl', {
+    url,
+    connections,
+    node: process.version,
+    processor: cpus()[0]?.model ?? 'unknown',
+    aim: AIM,
+    ratios,
+    differences,
+    results: lanes.map(({ contestant, crawls, rate, spread, maxRssBytes }) => ({
+      name: contestant.name,
+      rate,
+      spread,
+      maxRssBytes,
+      crawls: crawls.map(({ pages, seconds, found }) => ({ pages, seconds, found: found.size })),
+    })),
+  });
 }
 
-function hasNginx(): boolean {
-  return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'nginx')));
+interface Difference {
+  readonly onlyHere: readonly string[];
+  readonly onlyThere: readonly string[];
 }
 
-function startNginx(directory: string, scratch: string, port: number): ChildProcess {
-  const home = join(scratch, 'nginx');
-  mkdirSync(join(home, 'tmp'), { recursive: true });
-  chmodSync(scratch, 0o755);
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${home}/tmp/${name};`,
-  );
-  writeFileSync(
-    join(home, 'nginx.conf'),
-    `daemon off; master_process off; pid ${home}/pid; error_log ${home}/error.log warn; events { worker_connections 512; }
-http { include /etc/nginx/mime.types; access_log off; sendfile on; keepalive_requests 1000000; charset utf-8; ${paths.join(' ')}
-server { listen 127.0.0.1:${port}; root ${directory}; autoindex on; index index.html; } }\n`,
-  );
-  return spawn('nginx', ['-c', join(home, 'nginx.conf'), '-p', home], { stdio: 'ignore' });
+function compareSets(here: ReadonlySet<string>, there: ReadonlySet<string>): Difference {
+  return {
+    onlyHere: [...here].filter((path) => !there.has(path)).sort(),
+    onlyThere: [...there].filter((path) => !here.has(path)).sort(),
+  };
 }
 
-function startNode(directory: string, port: number): ChildProcess {
-  const file = fileURLToPath(new URL('file-server.js', import.meta.url));
-  return spawn(process.execPath, [file, directory, String(port)], { stdio: 'ignore' });
+function examples(paths: readonly string[]): string {
+  if (paths.length === 0) return 'none';
+  const shown = paths.slice(0, SHOWN).join(' ');
+  return `${paths.length}: ${shown}${paths.length > SHOWN ? ' ...' : ''}`;
+}
+
+function row({ contestant, rate, spread, maxRssBytes, last, crawls }: Lane): string {
+  return [
+    `  ${contestant.label.padEnd(34)}`,
+    `${rate.toFixed(0).padStart(6)} pages/s`,
+    `${String(last.found.size).padStart(6)} pages`,
+    `${String(crawls.length).padStart(2)} runs, spread ${(spread * 100).toFixed(0).padStart(3)} %`,
+    `peak ${(maxRssBytes / 1e6).toFixed(0)} MB`,
+  ].join('  ');
 }

@@ -1,23 +1,40 @@
-// Our side of bench `crawl`: the Gatherer with politeness off; everything is summarized and stored.
-// Prints {pages, bytes, seconds} as JSON.
-//   node full-crawl.js URL DIRECTORY CONNECTIONS [ESSENCE_WORKERS]
+// Our side of the benches `crawl` and `refresh`: the Gatherer with politeness off; everything is summarized and stored.
+// Prints {pages, bytes, seconds, maxRssBytes, counts} as JSON.
+//   node full-crawl.js --url URL --directory DIRECTORY [--connections N] [--workers N] [--force] [--found FILE]
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { configFromRoots } from '../../servers/all-in-one/index.js';
 import { Gatherer } from '../../servers/gatherer/index.js';
 
-const [, , url = 'http://127.0.0.1:8081/', directory = 'bench-data', connections = '16', workers] =
-  process.argv;
-const { config } = configFromRoots([url], { delay: 0, urls: 1_000_000 }, directory);
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string', default: 'http://127.0.0.1:8081/' },
+    directory: { type: 'string', default: 'bench-data' },
+    connections: { type: 'string', default: '16' },
+    workers: { type: 'string' },
+    force: { type: 'boolean', default: false },
+    found: { type: 'string' },
+  },
+});
+const { config } = configFromRoots([values.url], { delay: 0, urls: 1_000_000 }, values.directory);
 const gatherer = await Gatherer.open({
-  directory,
+  directory: values.directory,
   config,
-  queuesPerHost: Number(connections),
-  workers: Number(connections),
-  ...(workers === undefined ? {} : { essenceWorkers: Number(workers) }),
+  queuesPerHost: Number(values.connections),
+  workers: Number(values.connections),
+  force: values.force,
+  ...(values.workers === undefined ? {} : { essenceWorkers: Number(values.workers) }),
 });
 const begin = performance.now();
-const report = await gatherer.run(new AbortController().signal);
+const { counts, bytes } = await gatherer.run(new AbortController().signal);
 const seconds = (performance.now() - begin) / 1000;
-process.stdout.write(
-  `${JSON.stringify({ pages: report.counts.summarized, bytes: report.bytes, seconds, counts: report.counts })}\n`,
-);
+const maxRssBytes = process.resourceUsage().maxRSS * 1024;
+if (values.found !== undefined) {
+  const paths: string[] = [];
+  for await (const rows of gatherer.store.summaries.iterate())
+    paths.push(...rows.map(({ url }) => new URL(url).pathname));
+  writeFileSync(values.found, paths.filter((path) => /(?:\.html?|\/)$/i.test(path)).join('\n'));
+}
 await gatherer.close();
+const pages = counts.summarized + counts.unchanged;
+process.stdout.write(`${JSON.stringify({ pages, bytes, seconds, maxRssBytes, counts })}\n`);

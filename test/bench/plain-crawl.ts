@@ -1,14 +1,24 @@
 // The rival of bench `crawl`: the plainest possible crawl loop, undici + htmlparser2 + a Set. It fetches every page of one
-// site and walks it for links; it summarizes nothing and stores nothing. Prints {pages, bytes, seconds} as JSON.
-//   node plain-crawl.js URL CONNECTIONS
+// site and walks it for links; it summarizes nothing and stores nothing. Prints {pages, bytes, seconds, maxRssBytes} as JSON.
+//   node plain-crawl.js --url URL [--connections N] [--found FILE]
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { Parser } from 'htmlparser2';
 import { Pool } from 'undici';
 
-const start = new URL(process.argv[2] ?? 'http://127.0.0.1:8081/');
-const connections = Number(process.argv[3] ?? 16);
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string', default: 'http://127.0.0.1:8081/' },
+    connections: { type: 'string', default: '16' },
+    found: { type: 'string' },
+  },
+});
+const start = new URL(values.url);
+const connections = Number(values.connections);
 const pool = new Pool(start.origin, { connections, pipelining: 1 });
 const seen = new Set<string>();
 const queue: string[] = [];
+const found: string[] = [];
 let head = 0;
 let active = 0;
 let pages = 0;
@@ -29,6 +39,7 @@ async function visit(path: string): Promise<void> {
   }
   const text = await response.body.text();
   pages++;
+  found.push(path);
   bytes += text.length;
   const base = new URL(path, start.origin);
   const parser = new Parser({
@@ -63,5 +74,7 @@ await new Promise<void>((done) => {
   pump();
 });
 const seconds = (performance.now() - begin) / 1000;
+const maxRssBytes = process.resourceUsage().maxRSS * 1024;
 await pool.close();
-process.stdout.write(`${JSON.stringify({ pages, bytes, seconds })}\n`);
+if (values.found !== undefined) writeFileSync(values.found, found.join('\n'));
+process.stdout.write(`${JSON.stringify({ pages, bytes, seconds, maxRssBytes })}\n`);

@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
 import {
   filePaths,
   GATHERER_VARIABLES,
   parseEnumeratedNode,
+  parseFilter,
   parseGathererConf,
   parseRootNode,
   parseSecrets,
   savesSpace,
+  variablesMarkdown,
+  variablesText,
 } from '../../protocols/config/index.js';
 import { ConfigError } from '../../protocols/errors.js';
 
@@ -191,6 +195,152 @@ t.test('G-50 nine fields of an enumeration program', async (t) => {
   t.equal(parseEnumeratedNode('http://h.example/ 1 a 1 b HTTP 1 1 prog', place).enumeration, 'prog');
   t.throws(() => parseEnumeratedNode('http://h.example/ 10', place), { code: 'ERR_CONFIG' });
   t.throws(() => parseRootNode('', place, { delay: 1 }), { code: 'ERR_CONFIG' });
+});
+
+t.test('G-39, G-16 the block of RootNodes as the seed prints it, without its labels (G-40)', async (t) => {
+  const nodes = roots(`http://harvest.cs.colorado.edu/ URL=100,MyFilter
+http://www.cs.colorado.edu/ Host=50 Delay=60
+gopher://gopher.colorado.edu/ Depth=1
+file://powell.cs.colorado.edu/home/hardy/ Depth=2
+ftp://ftp.cs.colorado.edu/pub/cs/techreports/ Depth=1
+http://harvest.cs.colorado.edu/~hardy/hotlist.html \\
+Depth=1 Delay=60
+http://harvest.cs.colorado.edu/~hardy/ \\
+Depth=2 Access=HTTP|FTP`);
+  t.same(
+    nodes.map(({ line, depth, delay }) => [line, depth, delay]),
+    [
+      [3, 0, 1],
+      [4, 0, 60],
+      [5, 1, 1],
+      [6, 2, 1],
+      [7, 1, 1],
+      [8, 1, 60],
+      [10, 2, 1],
+    ],
+  );
+  // G-40: a label is no syntax.
+  t.match(
+    errorOf(`${HEAD}<RootNodes>\n(1) http://h.example/ URL=100,MyFilter\n</RootNodes>`).message,
+    /:3: /,
+  );
+});
+
+t.test('G-28, G-31 every modifier alone, its defaults and its limits', async (t) => {
+  const rows: [string, object][] = [
+    ['URL=250,/dev/null', { urlMax: 250, urlFilter: '/dev/null' }],
+    ['URL=2147483647', { urlMax: 2147483647, urlFilter: undefined }],
+    ['Host=7,lib/host.filter', { hostMax: 7, hostFilter: 'lib/host.filter' }],
+    ['Site=7', { hostMax: 7, hostFilter: undefined }],
+    ['Access=HTTP|FTP|Gopher', { access: ['http', 'https', 'ftp', 'gopher'] }],
+    ['access=file|ftp|gopher|http|news|telnet|wais', { access: { length: 8 } }],
+    ['Delay=3', { delay: 3 }],
+    ['Depth=0', { depth: 0 }],
+    ['Search=BREADTH', { search: 'breadth' }],
+    ['Search=Depth', { search: 'depth' }],
+    ['Enumeration=/bin/false', { enumeration: undefined }],
+    ['Enumeration=my.pl', { enumeration: 'my.pl' }],
+  ];
+  for (const [modifier, expected] of rows)
+    t.match(roots(`http://h.example/ ${modifier}`), [expected], modifier);
+  const none = roots('http://h.example/')[0]!;
+  t.equal(none.urlFilter, undefined, 'G-31: the caller applies URL-filter-default');
+  t.equal(none.enumeration, undefined);
+  t.match(roots('|prog a=b -x=1 Depth=2 URL=3'), [
+    { program: { command: 'prog', args: ['a=b', '-x=1'] }, depth: 2, urlMax: 3 },
+  ]);
+  for (const wrong of ['URL=2147483648', 'Host=0', 'Delay=x', 'Enumeration=', 'Host=1,', 'Access=']) {
+    t.equal(errorOf(`${HEAD}<RootNodes>\nhttp://h.example/ ${wrong}\n</RootNodes>`).line, 3, wrong);
+  }
+});
+
+t.test('G-42 to G-47 the filters of the seed, in linear time', async (t) => {
+  const path = parseFilter('Deny /gatherers/\nAllow .\n', 'f');
+  t.same(
+    ['/gatherers/x', '/a/gatherers/', '/gatherers'].map((subject) => path.allows(subject)),
+    [false, false, true],
+  );
+  const below = parseFilter('# stay below\n\nAllow ^/my/cool/sutff/\nDeny .\n', 'f');
+  t.ok(below.allows('/my/cool/sutff/a'));
+  t.notOk(below.allows('/my/cool/'));
+  const hosts = parseFilter(
+    'Deny bcn.boulder.co.us:8080\nDeny bvsd.k12.co.us\nAllow ^128\\.138\\..*\nDeny .\n',
+    'f',
+  );
+  t.notOk(hosts.allows('bcn.boulder.co.us:8080', '128.138.1.2:8080'));
+  t.ok(hosts.allows('a.example:80', '128.138.1.2:80'));
+  t.notOk(hosts.allows('a.example:80', '128.139.1.2:80'));
+  const ps = parseFilter('Allow \\.html\nAllow \\.ps\nDeny .*\n', 'f');
+  t.same(
+    ['/a.html', '/a.ps', '/a.gif'].map((subject) => ps.allows(subject)),
+    [true, true, false],
+  );
+  t.ok(parseFilter('', 'f').allows('/x'), 'G-46');
+  // Backtracking would take longer than the world has.
+  t.notOk(parseFilter('Allow ^(a|a)*(a|aa)*b$\nDeny .', 'f').allows('a'.repeat(5000)));
+});
+
+t.test('E-116, E-5 Essence-Options are the command line of essence', async (t) => {
+  const read = (value: string) => parse(`${HEAD}Essence-Options: ${value}`).config.essenceOptions;
+  t.same(parse(HEAD).config.essenceOptions, {});
+  t.same(read('--full-text'), { fullText: true });
+  t.same(read('--full-text=raw --no-keywords'), { fullText: true, rawText: true, keywords: false });
+  t.same(
+    read(
+      '--allowlist allowlist.cf --stoplist=stop.cf --fake-md5s --fast-summarizing --max-deletions 50 --minimal-bookkeeping ' +
+        '--no-access --type-only --libdir lib2 --gatherer-name n --gatherer-host h --gatherer-version 2 --log l --verbose',
+    ),
+    {
+      allowlist: 'allowlist.cf',
+      stoplist: 'stop.cf',
+      fakeMd5s: true,
+      minimalBookkeeping: true,
+      access: false,
+      typeOnly: true,
+      libDirectory: 'lib2',
+      gathererName: 'n',
+      gathererHost: 'h',
+      gathererVersion: '2',
+    },
+  );
+  for (const [value, message] of [
+    ['--colour', /Essence-Options: essence has no --colour/],
+    ['words', /Essence-Options: must be options/],
+    ['--stoplist', /--stoplist needs a value/],
+    ['--stoplist --no-access', /--stoplist needs a value/],
+    ['--max-deletions many', /whole number/],
+  ] as const) {
+    t.match(errorOf(`${HEAD}Essence-Options: ${value}`), { message, line: 2 }, value);
+  }
+});
+
+t.test('G-141, CRAWL-19.2 Annotations and Crawl-Order', async (t) => {
+  const { config } = parse(
+    `${HEAD}Annotations: a.txt lib/b.txt\nAnnotations: /c\nCrawl-Order: lib/order.json\n`,
+  );
+  t.same(config.annotations, ['a.txt', 'lib/b.txt', '/c']);
+  t.equal(config.crawlOrder, 'lib/order.json');
+  t.same(parse(HEAD).config.annotations, []);
+  t.equal(parse(HEAD).config.crawlOrder, undefined);
+});
+
+t.test('issue 8: the table of variables is data, and the README has it', async (t) => {
+  const rows = GATHERER_VARIABLES.describe();
+  for (const { name, syntax, description } of rows) {
+    t.not(syntax, '', name);
+    t.not(description, '', name);
+  }
+  const of = (name: string) => rows.find((row) => row.name === name);
+  t.match(of('Refresh-Rate'), { syntax: 'seconds', default: '604800', many: false });
+  t.match(of('Time-To-Live'), { default: '2419200' });
+  t.match(of('Gatherer-Port'), { syntax: 'number from 1 to 65535', default: '8500' });
+  t.match(of('Keep-Cache'), { syntax: 'yes or no', default: 'no' });
+  t.match(of('Local-Mapping'), { many: true, default: '' });
+  const text = variablesText(rows);
+  t.match(text, /^Access-Delay: seconds, decimals allowed\n {2}seconds between .*\n {2}default: 1\n/);
+  t.match(text, /\nFTP-Auth: host\[:port\] user password \(may be repeated\)\n/);
+  const readme = new URL('protocols/config/README.md', import.meta.resolve('#package.json'));
+  t.ok(readFileSync(readme, 'utf8').includes(variablesMarkdown(rows)), variablesMarkdown(rows));
 });
 
 t.test('G-14, G-19, G-20, G-71, G-82, G-83 variables', async (t) => {

@@ -3,27 +3,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import t from 'tap';
 import { parseFilter, parseGathererConf, type RootNode } from '../../protocols/config/index.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
-import { uriKey } from '../../protocols/urls/index.js';
-import {
-  CrawlUri,
-  FingerprintSet,
-  Frontier,
-  HostAddresses,
-  RootLimits,
-  runChains,
-} from '../../servers/gatherer/crawl/index.js';
-import { WakeHeap } from '../../servers/gatherer/crawl/wake-heap.js';
+import { HostAddresses, RootLimits } from '../../servers/gatherer/crawl/index.js';
 import {
   type DocumentEvent,
   documentChannel,
   Gatherer,
   type GathererOptions,
 } from '../../servers/gatherer/index.js';
-import { GathererStore, Generations, type QueuedUri, type QueueEntry } from '../../storage/index.js';
+import { Generations } from '../../storage/index.js';
 import { page, Site } from '../helpers/site.js';
 
 const never = new AbortController().signal;
@@ -39,178 +29,6 @@ function rootNode(line: string): RootNode {
   const text = `Gatherer-Name: x\n<RootNodes>\n${line}\n</RootNodes>\n`;
   return parseGathererConf(text, 'test.cf', {}).config.rootNodes[0]!;
 }
-
-function queued(url: string, extra: Partial<QueuedUri> = {}): QueuedUri {
-  return {
-    url,
-    via: '',
-    pathFromSeed: '',
-    root: 0,
-    depth: 0,
-    attempts: 0,
-    forceFetch: false,
-    isLeaf: false,
-    ...extra,
-  };
-}
-
-async function frontierOn(directory: string): Promise<{ store: GathererStore; frontier: Frontier }> {
-  const store = await GathererStore.open(directory);
-  const frontier = await Frontier.open(store, { assignQueue: (url) => new URL(url).host });
-  return { store, frontier };
-}
-
-async function schedule(frontier: Frontier, store: GathererStore, urls: readonly string[]): Promise<number> {
-  const batch = store.batch();
-  const entries = urls.flatMap((url) => frontier.schedule(queued(url), batch) ?? []);
-  await frontier.commit(batch, entries);
-  return entries.length;
-}
-
-t.test('CRAWL-4.4 the fingerprint set answers like a set', async (t) => {
-  fc.assert(
-    fc.property(fc.array(fc.uint8Array({ minLength: 8, maxLength: 8 }), { maxLength: 3000 }), (keys) => {
-      const ours = new FingerprintSet();
-      const model = new Set<string>();
-      for (const key of keys) {
-        const text = Buffer.from(key).toString('hex');
-        if (ours.has(key) !== model.has(text)) return false;
-        if (ours.add(key) === model.has(text)) return false;
-        model.add(text);
-      }
-      return ours.count === model.size;
-    }),
-    { numRuns: 30 },
-  );
-  const many = new FingerprintSet();
-  for (let i = 0; i < 50_000; i++) many.add(uriKey(`http://example.org/${i}`));
-  t.equal(many.count, 50_000);
-  t.ok(many.has(uriKey('http://example.org/49999')));
-  t.notOk(many.has(uriKey('http://example.org/50000')));
-});
-
-t.test('CRAWL-5.3 snoozed queues wake in the order of their times', async () => {
-  fc.assert(
-    fc.property(fc.array(fc.nat(1000)), (times) => {
-      const heap = new WakeHeap<number>();
-      for (const time of times) heap.push(time, time);
-      const woken: number[] = [];
-      for (let next = heap.popDue(2000); next !== undefined; next = heap.popDue(2000)) woken.push(next);
-      return JSON.stringify(woken) === JSON.stringify([...times].sort((a, b) => a - b));
-    }),
-  );
-});
-
-t.test('CRAWL-5.6 the frontier: next, schedule, finished', async (t) => {
-  const { store, frontier } = await frontierOn(join(t.testdir(), 'working'));
-  t.teardown(() => store.close());
-  const urls = ['http://a.org/1', 'http://a.org/2', 'http://b.org/1'];
-  t.equal(await schedule(frontier, store, urls), 3);
-  t.equal(await schedule(frontier, store, urls), 0, 'CRAWL-4.1: a known URI is not scheduled again');
-
-  const first = (await frontier.next(never))!;
-  const second = (await frontier.next(never))!;
-  t.same(
-    [first.uri.url, second.uri.url].sort(),
-    ['http://a.org/1', 'http://b.org/1'],
-    'one URI of each queue',
-  );
-  let third: QueueEntry | undefined;
-  const waiting = frontier.next(never).then((entry) => {
-    third = entry;
-  });
-  await new Promise(setImmediate);
-  t.equal(third, undefined, 'CRAWL-5.6.4: a queue in process gives nothing');
-
-  const finish = async (entry: QueueEntry, delayMs = 0, retry = false): Promise<void> =>
-    frontier.finished(new CrawlUri(entry, store.batch(), never), { retry, delayMs });
-  const slow = first.uri.url.startsWith('http://a.org') ? first : second;
-  const other = slow === first ? second : first;
-  await finish(slow, 120);
-  const begin = Date.now();
-  await waiting;
-  t.ok(Date.now() - begin >= 100, 'CRAWL-7.1: the queue slept for the delay');
-  t.equal(third?.uri.url, 'http://a.org/2');
-  await finish(third!, 0, true);
-  const again = (await frontier.next(never))!;
-  t.equal(again.uri.url, 'http://a.org/2', 'CRAWL-8.5: a retried URI keeps its place');
-  t.equal(again.uri.attempts, 1, 'CRAWL-8.3: attempts are counted');
-  await finish(again);
-  await finish(other);
-  t.equal(await frontier.next(never), undefined, 'CRAWL-4.9: nothing is left');
-  t.equal(frontier.counts.queued, 0);
-  frontier.close();
-});
-
-t.test('CRAWL-5.6 a frontier opened again goes on where it was', async (t) => {
-  const directory = join(t.testdir(), 'working');
-  const many = Array.from({ length: 1000 }, (_, i) => `http://a.org/${i}`);
-  {
-    const { store, frontier } = await frontierOn(directory);
-    await schedule(frontier, store, many);
-    for (let i = 0; i < 10; i++) {
-      const entry = (await frontier.next(never))!;
-      await frontier.finished(new CrawlUri(entry, store.batch(), never), { retry: false, delayMs: 0 });
-    }
-    await frontier.next(never); // in process when the process ends
-    frontier.close();
-    await store.close();
-  }
-  const { store, frontier } = await frontierOn(directory);
-  t.teardown(() => store.close());
-  t.equal(frontier.counts.queued, 990);
-  t.ok(frontier.knows('http://a.org/0'), 'what was seen stays seen');
-  const rest: string[] = [];
-  for (let entry = await frontier.next(never); entry !== undefined; entry = await frontier.next(never)) {
-    rest.push(entry.uri.url);
-    if (rest.length === 5) await schedule(frontier, store, ['http://a.org/late']);
-    await frontier.finished(new CrawlUri(entry, store.batch(), never), { retry: false, delayMs: 0 });
-  }
-  t.same(
-    rest,
-    [...many.slice(10), 'http://a.org/late'],
-    'CRAWL-1.9: first in, first out, nothing lost, nothing twice',
-  );
-  frontier.close();
-});
-
-t.test('CRAWL-11.5, 11.6 chains', async (t) => {
-  const steps: string[] = [];
-  const processor = (name: string, result: 'proceed' | 'finish' | 'post') => ({
-    name,
-    process: () => {
-      steps.push(name);
-      return result;
-    },
-  });
-  const { store, frontier } = await frontierOn(join(t.testdir(), 'working'));
-  t.teardown(() => store.close());
-  await schedule(frontier, store, ['http://a.org/1']);
-  const entry = (await frontier.next(never))!;
-  const uri = new CrawlUri(entry, store.batch(), never);
-  await runChains(
-    {
-      'pre-fetch': [processor('a', 'finish'), processor('never', 'proceed')],
-      fetch: [processor('b', 'post')],
-      extract: [processor('never', 'proceed')],
-      write: [processor('never', 'proceed')],
-      'post-process': [processor('c', 'proceed')],
-    },
-    uri,
-  );
-  t.same(steps, ['a', 'b', 'c'], 'finish ends a chain, post jumps to the last one');
-  const failing = {
-    name: 'Breaker',
-    process: () => {
-      throw new Error('broken');
-    },
-  };
-  await runChains({ 'pre-fetch': [failing], fetch: [], extract: [], write: [], 'post-process': [] }, uri);
-  t.equal(uri.status, -5, 'CRAWL-11.6: the URI fails, the worker goes on');
-  t.match(uri.reason, /Breaker: broken/);
-  frontier.abandoned(uri);
-  frontier.close();
-});
 
 t.test('G-27 to G-45 the limits of a RootNode', async (t) => {
   const addresses = new HostAddresses();

@@ -37,6 +37,8 @@ export function queuedUri(url: string): QueuedUri {
     attempts: 0,
     forceFetch: false,
     isLeaf: false,
+    cost: 1,
+    sourceTag: '',
   };
 }
 

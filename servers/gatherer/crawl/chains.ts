@@ -23,18 +23,29 @@ export type ProcessorChains = Readonly<Record<ChainName, readonly Processor[]>>;
  * Leads a URI through the chains (CRAWL-11.5). A processor that throws ends the URI as failed with status -5
  * (CRAWL-11.6); the post-process chain runs in any case, so that every URI is accounted for.
  */
-export async function runChains(chains: ProcessorChains, uri: CrawlUri): Promise<void> {
+export async function runChains(
+  chains: ProcessorChains,
+  uri: CrawlUri,
+  onStep: (chain: ChainName, processor: string) => void = () => undefined,
+): Promise<void> {
   for (const name of CHAIN_NAMES) {
     if (name === 'post-process') break;
-    const result = await runChain(chains[name], uri);
+    const result = await runChain(name, chains, uri, onStep);
     if (result === 'post') break;
   }
-  await runChain(chains['post-process'], uri);
+  await runChain('post-process', chains, uri, onStep);
 }
 
-async function runChain(chain: readonly Processor[], uri: CrawlUri): Promise<ProcessResult> {
-  for (const processor of chain) {
+async function runChain(
+  chain: ChainName,
+  chains: ProcessorChains,
+  uri: CrawlUri,
+  onStep: (chain: ChainName, processor: string) => void,
+): Promise<ProcessResult> {
+  for (const processor of chains[chain]) {
     let result: ProcessResult;
+    uri.step = processor.name;
+    onStep(chain, processor.name);
     try {
       result = await processor.process(uri);
     } catch (error) {

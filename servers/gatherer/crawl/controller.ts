@@ -1,115 +1,323 @@
 import { setMaxListeners } from 'node:events';
-import type { RootNode } from '../../../protocols/config/index.js';
+import { statfs } from 'node:fs/promises';
 import type { GathererStore } from '../../../storage/index.js';
-import type { DocumentEvent } from '../events.js';
-import { type ProcessorChains, runChains } from './chains.js';
+import type { SeenFilter } from '../../../storage/seen/index.js';
+import { crawlChannel, type DocumentEvent } from '../events.js';
+import { CHAIN_NAMES, type ProcessorChains, runChains } from './chains.js';
+import type {
+  CheckpointInfo,
+  CrawlControl,
+  CrawlSnapshot,
+  CrawlState,
+  EndReason,
+  HostReport,
+  QueueReport,
+  RecentError,
+  WorkerReport,
+} from './control.js';
 import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
-import type { Finish, Frontier } from './frontier.js';
-import { type PolitenessOptions, politenessDelay } from './politeness.js';
+import { disposition } from './disposition.js';
+import type { Frontier } from './frontier/index.js';
+import type { CrawlStatistics } from './logs/statistics.js';
+import type { CrawlSettings } from './order/settings.js';
 import type { RootLimits } from './root-limits.js';
-import type { ServerCache } from './server-cache.js';
+import type { TotalBandwidth } from './servers/politeness.js';
+import type { ServerCache } from './servers/server-cache.js';
 import { runWorkers } from './worker-pool.js';
 
-export interface CrawlOrder {
+export interface CrawlLimits {
+  /** CRAWL-20.2; 0 is no limit. Of one run. */
+  readonly maxBytes: number;
+  readonly maxDocuments: number;
+  readonly maxSeconds: number;
+  /** CRAWL-20.4: the crawl pauses when less is free; 0 is never. */
+  readonly lowDiskMiB: number;
+  /** A worker that is busy with one URI for longer is killed (CRAWL-20.3); 0 is never. */
+  readonly stuckSeconds: number;
+}
+
+export interface ControllerOptions {
+  readonly name: string;
   readonly store: GathererStore;
+  /** Whose disk is watched. */
+  readonly directory: string;
   readonly frontier: Frontier;
+  readonly seen: SeenFilter;
   readonly chains: ProcessorChains;
   readonly servers: ServerCache;
   readonly roots: readonly RootLimits[];
-  readonly politeness: PolitenessOptions;
+  readonly settingsFor: (uri: CrawlUri['entry']['uri']) => CrawlSettings;
+  readonly statistics: CrawlStatistics;
+  readonly bandwidth: TotalBandwidth;
   /** Workers at one time, over all hosts (CRAWL-20.3). */
   readonly workers: number;
-  /** Attempts before a URI fails for good; every hand-back counts (CRAWL-8.3). */
-  readonly maxRetries: number;
-  /** Milliseconds before a failed contact is tried again. */
-  readonly retryDelayMs: number;
-  /** Told of every URI that is handed back. */
-  readonly onDocument: (event: DocumentEvent) => void;
+  readonly limits: CrawlLimits;
+  readonly pauseAtStart?: boolean;
+  /** Wait for more when nothing is left, until somebody resumes or stops the crawl. */
+  readonly pauseAtFinish?: boolean;
+  /** Told of every URI that is handed back, after it is stored; may make its worker wait. */
+  readonly onDocument: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
+  readonly checkpoint: () => Promise<CheckpointInfo>;
+  /** Name of the newest checkpoint; empty: none. */
+  readonly lastCheckpoint?: () => string;
+  /** Matches a pattern of RE2's language against a whole URI. */
+  readonly matcher: (pattern: string) => (text: string) => boolean;
 }
 
-/** Where a RootNode's counters rest in the store. */
-export const rootProgressKey = (root: number): string => `root.${root}`;
+/** How often limits of time and disk are looked at, milliseconds. */
+const WATCH_MS = 2_000;
+const MIB = 1 << 20;
+
+interface Worker {
+  /** Aborted when the crawl is stopped at once, or the worker is killed. */
+  kill: AbortController;
+  uri: CrawlUri | undefined;
+  begin: number;
+  killed: boolean;
+}
 
 /**
  * The engine's controller (CRAWL-1.1): it owns the frontier, the chains, the server cache and the workers, takes URIs
- * from the frontier, leads them through the chains and hands them back with what shall become of them.
+ * from the frontier, leads them through the chains and hands them back with what shall become of them. It is what the console, the
+ * reports and the terminal talk to.
  */
-export class CrawlController {
-  readonly #stop = new AbortController();
-  readonly #rootNodes: readonly RootNode[];
+export class CrawlController implements CrawlControl {
+  readonly #workers: Worker[];
+  readonly #chainCounts = new Map<string, number>();
+  #state: CrawlState = 'preparing';
+  #end: EndReason | undefined;
+  #stopped = false;
+  #resumed: (() => void) | undefined;
+  #diskFree = -1;
+  #bytes = 0;
+  #documents = 0;
 
-  constructor(readonly order: CrawlOrder) {
-    // Every worker waits on the one signal, in the frontier and in its fetch: that is no leak.
-    setMaxListeners(0, this.#stop.signal);
-    this.#rootNodes = order.roots.map(({ rules }) => rules.root);
+  constructor(readonly options: ControllerOptions) {
+    this.#workers = Array.from({ length: options.workers }, () => ({
+      kill: new AbortController(),
+      uri: undefined,
+      begin: 0,
+      killed: false,
+    }));
   }
 
-  /** Crawls until the frontier is empty; throws the signal's reason when stopped before. */
-  async run(signal: AbortSignal): Promise<void> {
-    const stop = (): void => this.#stop.abort(signal.reason);
+  /**
+   * Crawls until the frontier is empty, a limit is reached or somebody says {@link stop}; throws the signal's reason when that
+   * stopped it. What is left stays for the next run.
+   */
+  async run(signal: AbortSignal): Promise<EndReason> {
+    const { frontier, statistics, pauseAtStart = false, pauseAtFinish = false } = this.options;
+    const abort = new AbortController();
+    // Every worker waits on the one signal, in the frontier and in its fetch: that is no leak.
+    setMaxListeners(0, abort.signal);
+    abort.signal.addEventListener('abort', () => this.#abortWorkers(abort.signal.reason), { once: true });
+    const stop = (): void => abort.abort(signal.reason);
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
+    const watch = setInterval(() => void this.#watch(), WATCH_MS);
     try {
-      await runWorkers(
-        this.order.workers,
-        () => this.#step(),
-        (reason) => this.#stop.abort(reason),
-      );
+      this.#enter('running', 'started');
+      statistics.resume();
+      if (pauseAtStart) this.pause();
+      for (;;) {
+        await runWorkers(
+          this.options.workers,
+          (worker) => this.#step(worker, abort.signal),
+          (reason) => abort.abort(reason),
+        );
+        if (!pauseAtFinish || this.#stopped || abort.signal.aborted) break;
+        await this.#waitForMore(abort.signal);
+        if (this.#stopped || abort.signal.aborted) break;
+      }
       signal.throwIfAborted();
+      this.#end ??= 'finished';
+      return this.#end;
+    } catch (error) {
+      this.#end ??= signal.aborted ? 'ended by operator' : 'abnormal exit';
+      throw error;
     } finally {
+      clearInterval(watch);
       signal.removeEventListener('abort', stop);
-      await this.order.frontier.settled();
-      this.order.frontier.close();
+      await frontier.settled();
+      frontier.close();
+      statistics.pause();
+      this.#enter('finished', `ended: ${this.#end ?? 'finished'}`);
     }
   }
 
-  /** One URI from `next` to `finished` (CRAWL-11.5). False: nothing is left. */
-  async #step(): Promise<boolean> {
-    const { frontier, store, chains } = this.order;
-    const signal = this.#stop.signal;
-    const entry = await frontier.next(signal);
-    if (entry === undefined) return false;
-    const uri = new CrawlUri(entry, store.batch(), signal);
-    const begin = Date.now();
-    try {
-      await runChains(chains, uri);
-    } catch (error) {
-      frontier.abandoned(uri);
-      if (signal.aborted) return false;
-      throw error;
-    }
-    const finish = this.#dispose(uri);
-    this.#recordRoot(uri);
-    await frontier.finished(uri, finish);
-    this.#announce(uri, begin);
+  pause(): void {
+    if (this.#state !== 'running') return;
+    this.options.frontier.hold();
+    this.#enter('pausing', 'pausing');
+    this.#notePaused();
+  }
+
+  resume(): void {
+    if (this.#state === 'empty') this.#resumed?.();
+    if (this.#state !== 'paused' && this.#state !== 'pausing') return;
+    this.options.statistics.resume();
+    this.#enter('running', 'resumed');
+    this.options.frontier.release();
+  }
+
+  stop(): void {
+    this.#finish('ended by operator');
+  }
+
+  async checkpoint(): Promise<CheckpointInfo> {
+    const info = await this.options.checkpoint();
+    this.#say(`checkpoint ${info.name}`);
+    return info;
+  }
+
+  forceWake(): void {
+    this.options.frontier.forceWake();
+  }
+
+  reconsiderRetired(): Promise<number> {
+    return this.options.frontier.reconsiderRetired();
+  }
+
+  deleteUris(pattern: string, queuePattern?: string): Promise<number> {
+    const { matcher, frontier } = this.options;
+    const url = matcher(pattern);
+    const queue = queuePattern === undefined ? () => true : matcher(queuePattern);
+    return frontier.deleteUris((text, classKey) => queue(classKey) && url(text));
+  }
+
+  killWorker(number: number): boolean {
+    const worker = this.#workers[number - 1];
+    if (worker?.uri === undefined) return false;
+    worker.killed = true;
+    worker.kill.abort(new Error('killed'));
     return true;
   }
 
-  /** CRAWL-8.2 to 8.4: retry, or done. */
-  #dispose(uri: CrawlUri): Finish {
-    const { maxRetries, retryDelayMs, servers, politeness } = this.order;
-    const polite = politenessDelay(uri, this.#rootNodes, servers, politeness);
-    if (uri.disposition !== 'retry') return { retry: false, delayMs: polite };
-    if (uri.status === FETCH_STATUS.deferred) {
-      // The next turn goes to the document itself, or to another try for robots.txt.
-      const delayMs = servers.robotsKnown(uri.url) ? polite : Math.max(polite, retryDelayMs);
-      return { retry: true, delayMs };
+  snapshot(): CrawlSnapshot {
+    const { name, frontier, seen, statistics, lastCheckpoint } = this.options;
+    const figures = frontier.figures;
+    const { queued, inProcess, discovered } = frontier.counts;
+    const memory = process.memoryUsage();
+    return {
+      name,
+      time: Date.now(),
+      state: this.#state,
+      ...(this.#end === undefined ? {} : { end: this.#end }),
+      discovered,
+      queued,
+      inProcess,
+      ...statistics.figures(),
+      workers: this.#workers.length,
+      busyWorkers: this.#busy,
+      ...figures,
+      seenFilter: { kind: seen.kind, count: seen.count, memoryBytes: seen.memoryBytes },
+      memoryBytes: memory.rss,
+      heapBytes: memory.heapUsed,
+      diskFreeBytes: this.#diskFree,
+      checkpoint: lastCheckpoint?.() ?? '',
+    };
+  }
+
+  queues(options: Parameters<CrawlControl['queues']>[0] = {}): Promise<QueueReport[]> {
+    return this.options.frontier.reports(options);
+  }
+
+  hosts(options: Parameters<CrawlControl['hosts']>[0] = {}): HostReport[] {
+    return this.options.servers.report(options);
+  }
+
+  workers(): WorkerReport[] {
+    const now = Date.now();
+    return this.#workers.flatMap(({ uri, begin }, i) =>
+      uri === undefined
+        ? []
+        : [{ worker: i + 1, url: uri.url, step: uri.step, milliseconds: now - begin }],
+    );
+  }
+
+  recentErrors(): readonly RecentError[] {
+    return this.options.statistics.recentErrors();
+  }
+
+  chains(): readonly { readonly chain: string; readonly processor: string; readonly uris: number }[] {
+    const { chains } = this.options;
+    return CHAIN_NAMES.flatMap((chain) =>
+      chains[chain].map(({ name }) => ({
+        chain,
+        processor: name,
+        uris: this.#chainCounts.get(`${chain} ${name}`) ?? 0,
+      })),
+    );
+  }
+
+  get #busy(): number {
+    return this.#workers.reduce((busy, { uri }) => busy + (uri === undefined ? 0 : 1), 0);
+  }
+
+  /** One URI from `next` to `finished` (CRAWL-11.5). False: nothing is left. */
+  async #step(number: number, signal: AbortSignal): Promise<boolean> {
+    const { frontier, store, chains, settingsFor } = this.options;
+    const worker = this.#workers[number - 1]!;
+    const entry = await frontier.next(signal);
+    if (entry === undefined) return false;
+    const uri = new CrawlUri(entry, store.batch(), worker.kill.signal, settingsFor(entry.uri), number);
+    worker.uri = uri;
+    worker.begin = Date.now();
+    try {
+      try {
+        await runChains(chains, uri, (chain, processor) => {
+          const key = `${chain} ${processor}`;
+          this.#chainCounts.set(key, (this.#chainCounts.get(key) ?? 0) + 1);
+        });
+      } catch (error) {
+        if (!worker.killed) {
+          frontier.abandoned(entry);
+          if (signal.aborted) return false;
+          throw error;
+        }
+        this.#killed(worker, uri);
+      }
+      await this.#handBack(uri, worker.begin);
+    } finally {
+      worker.uri = undefined;
+      this.#notePaused();
     }
-    if (uri.entry.uri.attempts + 1 < maxRetries) {
-      return { retry: true, delayMs: Math.max(polite, retryDelayMs, uri.retryAfterMs) };
-    }
+    return true;
+  }
+
+  /** CRAWL-20.3: the URI ends with -7000; the worker goes on with a signal of its own. */
+  #killed(worker: Worker, uri: CrawlUri): void {
+    worker.killed = false;
+    worker.kill = new AbortController();
+    setMaxListeners(0, worker.kill.signal);
+    uri.status = FETCH_STATUS.killed;
     uri.disposition = 'failed';
-    return { retry: false, delayMs: Math.max(polite, uri.retryAfterMs) };
+    uri.reason = `killed in ${uri.step}`;
+    uri.candidates = [];
+    this.#say(`worker ${uri.worker} was killed: ${uri.url}`, true);
   }
 
-  #recordRoot(uri: CrawlUri): void {
+  async #handBack(uri: CrawlUri, begin: number): Promise<void> {
+    const { frontier, servers, bandwidth, store, roots } = this.options;
+    // What a killed URI has collected so far is not stored.
+    const batch = uri.status === FETCH_STATUS.killed ? store.batch() : uri.batch;
+    const finish = disposition(uri, servers);
     const root = uri.entry.uri.root;
-    const progress = this.order.roots[root]?.takeProgress();
-    if (progress !== undefined) uri.batch.putMeta(rootProgressKey(root), JSON.stringify(progress));
+    await frontier.finished(uri.entry, finish, batch, uri.candidates, () => roots[root]?.store(root, batch));
+    bandwidth.took(uri.size);
+    this.#bytes += uri.size;
+    if (finish.outcome === 'success') this.#documents++;
+    const event = this.#event(uri, begin);
+    servers.note(event);
+    this.options.statistics.document(event);
+    await this.options.onDocument(event, uri);
+    this.#checkLimits();
   }
 
-  #announce(uri: CrawlUri, begin: number): void {
-    this.order.onDocument({
+  #event(uri: CrawlUri, begin: number): DocumentEvent {
+    const { classKey } = uri.entry;
+    const { via, pathFromSeed, sourceTag, attempts } = uri.entry.uri;
+    return {
       url: uri.url,
       status: uri.status,
       disposition: uri.disposition,
@@ -119,18 +327,85 @@ export class CrawlController {
       local: uri.fetched?.local ?? false,
       milliseconds: Date.now() - begin,
       warnings: uri.essence?.warnings ?? [],
-      frontier: this.order.frontier.counts,
-      classKey: uri.entry.classKey,
-      via: uri.entry.uri.via,
-      pathFromSeed: uri.entry.uri.pathFromSeed,
-      sourceTag: '',
-      attempts: uri.entry.uri.attempts + 1,
-      worker: 1,
-      fetchBegin: uri.contactEnd === 0 ? 0 : begin,
-      fetchDuration: uri.contactEnd === 0 ? -1 : uri.contactEnd - begin,
+      frontier: this.options.frontier.counts,
+      classKey,
+      via,
+      pathFromSeed,
+      sourceTag,
+      attempts: attempts + 1,
+      worker: uri.worker,
+      fetchBegin: uri.fetchBegin,
+      fetchDuration: uri.contactEnd === 0 ? -1 : uri.contactEnd - uri.fetchBegin,
       contentType: uri.fetched?.contentType ?? '',
-      digest: '',
-      annotations: [],
+      digest: uri.digest,
+      annotations: uri.annotations,
+    };
+  }
+
+  /** CRAWL-20.2, of the 1.x generation: tested as URIs finish. */
+  #checkLimits(): void {
+    const { maxBytes, maxDocuments } = this.options.limits;
+    if (maxBytes > 0 && this.#bytes >= maxBytes) this.#finish('data limit');
+    else if (maxDocuments > 0 && this.#documents >= maxDocuments) this.#finish('document limit');
+  }
+
+  /** Time, disk, stuck workers. */
+  async #watch(): Promise<void> {
+    const { limits, statistics, directory } = this.options;
+    const now = Date.now();
+    if (limits.maxSeconds > 0 && statistics.figures().elapsed >= limits.maxSeconds) this.#finish('time limit');
+    this.#workers.forEach(({ uri, begin }, i) => {
+      if (limits.stuckSeconds > 0 && uri !== undefined && now - begin > limits.stuckSeconds * 1000)
+        this.killWorker(i + 1);
     });
+    const disk = await statfs(directory).catch(() => undefined);
+    if (disk === undefined) return;
+    this.#diskFree = disk.bavail * disk.bsize;
+    if (limits.lowDiskMiB > 0 && this.#diskFree < limits.lowDiskMiB * MIB && this.#state === 'running') {
+      this.#say(`less than ${limits.lowDiskMiB} MiB are free in ${directory}: the crawl pauses`, true);
+      this.pause();
+    }
+  }
+
+  /** Ends the crawl when the running URIs are done. */
+  #finish(reason: EndReason): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#end = reason;
+    this.#enter('stopping', `stopping: ${reason}`);
+    this.options.frontier.close();
+    this.#resumed?.();
+  }
+
+  async #waitForMore(signal: AbortSignal): Promise<void> {
+    this.#enter('empty', 'nothing is left; waiting');
+    this.options.statistics.pause();
+    await new Promise<void>((resolve) => {
+      this.#resumed = resolve;
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    this.#resumed = undefined;
+    if (this.#stopped || signal.aborted) return;
+    this.options.statistics.resume();
+    this.#enter('running', 'resumed');
+  }
+
+  #notePaused(): void {
+    if (this.#state !== 'pausing' || this.#busy > 0) return;
+    this.options.statistics.pause();
+    this.#enter('paused', 'paused');
+  }
+
+  #abortWorkers(reason: unknown): void {
+    for (const { kill } of this.#workers) kill.abort(reason);
+  }
+
+  #enter(state: CrawlState, text: string): void {
+    this.#state = state;
+    this.#say(text);
+  }
+
+  #say(text: string, alert = false): void {
+    crawlChannel.publish({ text: `crawl ${text}`, alert });
   }
 }

@@ -1,6 +1,9 @@
 import type { FetchResult } from '../../../clients/fetch/index.js';
 import type { DocumentRecord, GathererBatch, QueueEntry } from '../../../storage/index.js';
 import type { EssenceOutput } from '../essence/index.js';
+import type { WaitReason } from './control.js';
+import type { Candidate } from './frontier/index.js';
+import type { CrawlSettings } from './order/settings.js';
 
 /**
  * What became of a URI (CRAWL-8.1): positive numbers are the protocol's own status, the rest is ours.
@@ -9,8 +12,10 @@ import type { EssenceOutput } from '../essence/index.js';
 export const FETCH_STATUS = {
   /** Never tried. */
   untried: 0,
-  /** The host cannot be reached, or the connection broke off: tried again after a while. */
+  /** The host cannot be reached: tried again after a while. */
   connectFailed: -2,
+  /** The connection broke off: tried again after a while. */
+  connectLost: -3,
   /** A processor failed unexpectedly. */
   runtimeError: -5,
   /** The access method or the URL cannot be fetched. */
@@ -19,8 +24,14 @@ export const FETCH_STATUS = {
   deferred: -50,
   /** robots.txt could not be had: the host is skipped in this run (G-63). */
   robotsUnavailable: -61,
-  /** The type is on the stop list by its name alone, so it is not fetched (E-28). */
+  /** The type is on the stop list by its name alone, so it is not fetched (E-28); or the operator blocks it. */
   stoppedByName: -5001,
+  /** CRAWL-11.3: a quota is used up. */
+  quotaReached: -5003,
+  /** CRAWL-11.3. */
+  runtimeLimit: -5004,
+  /** CRAWL-20.3: its worker was killed. */
+  killed: -7000,
   /** robots.txt forbids it. */
   robotsForbidden: -9998,
 } as const;
@@ -67,14 +78,31 @@ export class CrawlUri {
   /** Milliseconds since the epoch; 0 when nothing was fetched, and then no politeness wait follows (CRAWL-7.1). */
   contactEnd = 0;
 
-  /** Links that were scheduled: they enter their queues when {@link batch} is committed. */
-  readonly scheduled: QueueEntry[] = [];
+  /** Milliseconds since the epoch; 0 when nothing was fetched. */
+  fetchBegin = 0;
+  /** Of the body, `sha1:` and base32; empty: not known (CRAWL-16.1 field 10). */
+  digest = '';
+  /** CRAWL-16.2. */
+  readonly annotations: string[] = [];
+  /** What to send as User-Agent in place of ours (CRAWL-13.5); empty: ours. */
+  fetchAs = '';
+  /** CRAWL-8.4: the queue is to be retired, and the URI stays in it. */
+  retire: WaitReason | undefined;
+  /** The processor that has it (CRAWL-20.3). */
+  step = '';
+
+  /** Links in scope: the frontier takes in those that are new when the URI is finished. */
+  candidates: readonly Candidate[] = [];
 
   constructor(
     readonly entry: QueueEntry,
     /** Everything that is to be stored of this URI: written as one when it is finished. */
     readonly batch: GathererBatch,
     readonly signal: AbortSignal,
+    /** What holds for this URI (CRAWL-19.5). */
+    readonly settings: CrawlSettings,
+    /** From 1. */
+    readonly worker = 1,
   ) {}
 
   /** The links found when the document was last walked, for one that is not walked again. */
@@ -87,6 +115,11 @@ export class CrawlUri {
 
   get url(): string {
     return this.entry.uri.url;
+  }
+
+  /** CRAWL-2.9; empty: none. */
+  get sourceTag(): string {
+    return this.entry.uri.sourceTag;
   }
 
   /** CRAWL-8.2, 11.7: links are followed from successes only. */

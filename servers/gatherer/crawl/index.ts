@@ -6,11 +6,21 @@ export {
   type ProcessResult,
   runChains,
 } from './chains.js';
-export { CrawlController, type CrawlOrder, rootProgressKey } from './controller.js';
+export { infoOf, listCheckpoints, restoreCheckpoint, verifyCheckpoint } from './checkpoint.js';
+export type { CrawlControl, CrawlSnapshot, HostReport, QueueReport } from './control.js';
+export { CrawlController, type ControllerOptions } from './controller.js';
 export { CrawlUri, type Disposition, FETCH_STATUS, type OutLink } from './crawl-uri.js';
-export { DIRECTIVE, Frontier, type FrontierCounts, type FrontierOptions } from './frontier.js';
-export { HostAddresses } from './host-addresses.js';
-export { type Refusal, RootLimits, type RootProgress, type RootRules } from './root-limits.js';
-export { type Candidate, RootNodeScope, type Scope } from './scope.js';
-export { FingerprintSet, type UriUniqFilter } from './seen.js';
-export { ServerCache } from './server-cache.js';
+export {
+  type Candidate,
+  DIRECTIVE,
+  type Finish,
+  Frontier,
+  type FrontierCounts,
+  type FrontierOptions,
+  type Prepared,
+  type PreparedOf,
+} from './frontier/index.js';
+export { FrontierPreparer } from './preparer.js';
+export { type Refusal, RootLimits, type RootProgress, type RootRules, readProgress } from './root-limits.js';
+export { RootNodeScope, type Scope } from './scope.js';
+export { HostAddresses, ServerCache } from './servers/index.js';

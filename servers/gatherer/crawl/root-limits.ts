@@ -1,16 +1,33 @@
 import { isIP } from 'node:net';
+import { z } from 'zod';
 import type { RootNode, UrlFilter } from '../../../protocols/config/index.js';
 import { type AccessMethod, accessMethod } from '../../../protocols/urls/index.js';
-import type { HostAddresses } from './host-addresses.js';
+import type { GathererBatch, MetaStore } from '../../../storage/index.js';
 
 /** Why a link does not become a LeafNode of its RootNode; shown in the log (G-148). */
-export type Refusal = 'url-max' | 'host-max' | 'depth' | 'access' | 'url-filter' | 'host-filter';
+export type Refusal =
+  | 'url-max'
+  | 'host-max'
+  | 'depth'
+  | 'access'
+  | 'url-filter'
+  | 'host-filter'
+  /** The rules of the crawl's order. */
+  | 'scope';
 
 /** A RootNode's counters, kept in the store so that a restarted run goes on counting where it was. */
 export interface RootProgress {
   readonly urls: number;
   readonly hosts: readonly string[];
   readonly names: readonly string[];
+  /** Rows that the hosts lie in. */
+  readonly rows: number;
+}
+
+/** What {@link HostAddresses} tells of hosts. */
+export interface KnownAddresses {
+  of(hostname: string): readonly string[];
+  identity(hostname: string): string;
 }
 
 /** A RootNode with its filter files loaded. */
@@ -39,12 +56,17 @@ export class RootLimits {
   readonly #names: Set<string>;
   #urls: number;
   #dirty = false;
+  /** Not in the store yet. */
+  #newHosts: string[] = [];
+  #newNames: string[] = [];
+  #rows: number;
 
   constructor(
     readonly rules: RootRules,
-    readonly addresses: HostAddresses,
+    readonly addresses: KnownAddresses,
     progress?: RootProgress,
   ) {
+    this.#rows = progress?.rows ?? 0;
     this.#urls = progress?.urls ?? 0;
     this.#hosts = new Set(progress?.hosts ?? []);
     this.#names = new Set(progress?.names ?? []);
@@ -60,11 +82,18 @@ export class RootLimits {
     return this.#hosts.size;
   }
 
-  /** The counters when they changed since the last call, to be stored. */
-  takeProgress(): RootProgress | undefined {
-    if (!this.#dirty) return undefined;
+  /** Puts the counters into the batch if they changed; hosts that are new go into a row of their own. */
+  store(root: number, batch: GathererBatch): void {
+    if (!this.#dirty) return;
     this.#dirty = false;
-    return { urls: this.#urls, hosts: [...this.#hosts], names: [...this.#names] };
+    if (this.#newHosts.length + this.#newNames.length > 0) {
+      this.#rows++;
+      const row = { hosts: this.#newHosts, names: this.#newNames };
+      batch.putMeta(`${progressKey(root)}.${this.#rows}`, JSON.stringify(row));
+      this.#newHosts = [];
+      this.#newNames = [];
+    }
+    batch.putMeta(progressKey(root), JSON.stringify({ urls: this.#urls, rows: this.#rows }));
   }
 
   /**
@@ -122,8 +151,11 @@ export class RootLimits {
     if (url.protocol !== 'file:' || !url.pathname.endsWith('/')) this.#urls++;
     this.#dirty = true;
     if (!this.#countsHosts(url)) return;
+    if (!this.#names.has(url.hostname)) this.#newNames.push(url.hostname);
     this.#names.add(url.hostname);
-    this.#hosts.add(this.addresses.identity(url.hostname));
+    const host = this.addresses.identity(url.hostname);
+    if (!this.#hosts.has(host)) this.#newHosts.push(host);
+    this.#hosts.add(host);
   }
 
   refuse(reason: Refusal): void {
@@ -133,6 +165,34 @@ export class RootLimits {
   #countsHosts(url: URL): boolean {
     return url.hostname !== '' && url.protocol !== 'file:';
   }
+}
+
+const progressKey = (root: number): string => `root.${root}`;
+
+const storedProgress = z.object({
+  urls: z.number(),
+  rows: z.number().default(0),
+  // Written by older programs: everything in one row.
+  hosts: z.array(z.string()).default([]),
+  names: z.array(z.string()).default([]),
+});
+const storedHosts = z.object({ hosts: z.array(z.string()), names: z.array(z.string()) });
+
+/** What {@link RootLimits.store} has written; undefined when it has not. */
+export async function readProgress(
+  meta: Pick<MetaStore, 'get'>,
+  root: number,
+): Promise<RootProgress | undefined> {
+  const stored = await meta.get(progressKey(root));
+  if (typeof stored !== 'string') return undefined;
+  const { urls, rows, hosts, names } = storedProgress.parse(JSON.parse(stored));
+  for (let row = 1; row <= rows; row++) {
+    const text = await meta.get(`${progressKey(root)}.${row}`);
+    const more = storedHosts.parse(JSON.parse(String(text)));
+    hosts.push(...more.hosts);
+    names.push(...more.names);
+  }
+  return { urls, hosts, names, rows };
 }
 
 /** G-36: Access limits what is followed from an HTTP RootNode; another one is expanded by its own method whatever it says. */

@@ -1,38 +1,42 @@
+import { appendHop } from '../../../protocols/urls/index.js';
 import type { CrawlUri, OutLink } from './crawl-uri.js';
-import type { HostAddresses } from './host-addresses.js';
+import { type DecideSequence, type DecideSubject } from './decide/index.js';
+import type { Candidate } from './frontier/index.js';
 import type { RootLimits } from './root-limits.js';
 
-/** A link that the scope lets in, with what the frontier needs to know of it. */
-export interface Candidate {
-  readonly url: string;
-  readonly pathFromSeed: string;
-  readonly root: number;
-  readonly depth: number;
+/** Resolves names before a decision that does not wait. */
+export interface ScopeAddresses {
+  resolve(hostnames: Iterable<string>): Promise<void>;
+  knows(hostname: string): boolean;
 }
 
 /**
- * Which discovered links may be crawled (CRAWL-1.3). Here: those that their RootNode's limits admit. Deciding takes two
- * steps, because names may have to be resolved: {@link prepare} waits, {@link admit} does not.
+ * Which discovered links may be crawled (CRAWL-1.3). Deciding takes two steps, because names may have to be resolved:
+ * {@link prepare} waits, {@link candidate} does not.
  */
 export interface Scope {
-  /** Makes the scope ready to decide about the links of this document. */
-  prepare(uri: CrawlUri): Promise<void>;
-  /** Takes the link in and counts it, or says no. Asked only for links that were not seen before. */
-  admit(uri: CrawlUri, link: OutLink): Candidate | undefined;
+  /** Makes the scope ready to decide about these links of the document. */
+  prepare(uri: CrawlUri, links: readonly OutLink[]): Promise<void>;
+  /** The link as the frontier wants it, or undefined when it may not be crawled. */
+  candidate(uri: CrawlUri, link: OutLink): Candidate | undefined;
 }
 
-/** The Gatherer's scope: the RootNode from which a URI descends decides about its links (G-26 to G-38). */
+/**
+ * The Gatherer's scope: the RootNode from which a URI descends decides about its links (G-26 to G-38), and beside it the rules of
+ * the crawl's order, if it has any (CRAWL-10.2).
+ */
 export class RootNodeScope implements Scope {
   constructor(
     readonly roots: readonly RootLimits[],
-    readonly addresses: HostAddresses,
+    readonly addresses: ScopeAddresses,
+    readonly rules?: DecideSequence,
   ) {}
 
-  async prepare(uri: CrawlUri): Promise<void> {
+  async prepare(uri: CrawlUri, links: readonly OutLink[]): Promise<void> {
     const unknown = new Set<string>();
     const limits = this.roots[uri.entry.uri.root];
     if (limits === undefined) return;
-    for (const link of uri.outLinks) {
+    for (const link of links) {
       const hostname = hostnameOf(link.url);
       if (hostname === '' || this.addresses.knows(hostname) || unknown.has(hostname)) continue;
       // A name is worth a look-up only when everything else lets the link in.
@@ -42,20 +46,45 @@ export class RootNodeScope implements Scope {
     if (unknown.size > 0) await this.addresses.resolve(unknown);
   }
 
-  admit(uri: CrawlUri, link: OutLink): Candidate | undefined {
-    const { root, pathFromSeed } = uri.entry.uri;
+  candidate(uri: CrawlUri, link: OutLink): Candidate | undefined {
+    const { root, pathFromSeed, sourceTag } = uri.entry.uri;
     const limits = this.roots[root];
     if (limits === undefined) return undefined; // a LeafNode has no links (G-26)
     const depth = depthOf(uri, link);
     const url = new URL(link.url);
+    const hops = appendHop(pathFromSeed, link.hop);
     const refusal = limits.refusal(url, depth) ?? limits.hostRefusal(url, depth);
     if (refusal !== undefined) {
       limits.refuse(refusal);
       return undefined;
     }
-    limits.take(url);
-    return { url: link.url, pathFromSeed: pathFromSeed + link.hop, root, depth };
+    if (this.rules?.accepts(subjectOf(uri, link, hops)) === false) {
+      limits.refuse('scope');
+      return undefined;
+    }
+    return {
+      url: link.url,
+      via: uri.url,
+      pathFromSeed: hops,
+      root,
+      depth,
+      isLeaf: false,
+      forceFetch: false,
+      sourceTag,
+      // Only now is it known to be new: other links may have used the limits up meanwhile.
+      admit: () => {
+        const late = limits.refusal(url, depth) ?? limits.hostRefusal(url, depth);
+        if (late === undefined) limits.take(url);
+        else limits.refuse(late);
+        return late === undefined;
+      },
+    };
   }
+}
+
+function subjectOf(uri: CrawlUri, link: OutLink, hops: string): DecideSubject {
+  const { sourceTag } = uri.entry.uri;
+  return { uri: link.url, via: uri.url, hops, seed: false, ...(sourceTag === '' ? {} : { sourceTag }) };
 }
 
 /** G-60: a redirect counts as the target itself; every other link is one step away. */

@@ -4,13 +4,13 @@
  */
 export async function runWorkers(
   count: number,
-  step: () => Promise<boolean>,
+  step: (worker: number) => Promise<boolean>,
   abort: (reason: unknown) => void,
 ): Promise<void> {
   let failure: { readonly error: unknown } | undefined;
-  const work = async (): Promise<void> => {
+  const work = async (_: unknown, index: number): Promise<void> => {
     try {
-      while (failure === undefined && (await step()));
+      while (failure === undefined && (await step(index + 1)));
     } catch (error) {
       failure ??= { error };
       abort(error);

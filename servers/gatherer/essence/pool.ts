@@ -13,7 +13,13 @@ import {
 import { EssenceError } from './errors.js';
 import { NESTED_TYPES } from './recognize.js';
 import { summarizeDocument } from './summarize.js';
-import { detached, transferable, type WorkerReply, type WorkerSetup } from './worker-messages.js';
+import {
+  detached,
+  transferable,
+  unpackOutput,
+  type WorkerReply,
+  type WorkerSetup,
+} from './worker-messages.js';
 
 export interface EssencePoolOptions extends EssenceOptions {
   /** Threads; 0 summarises in the calling thread (no time limit there). Default: one less than the processors, at least 1, at most 4. */
@@ -229,7 +235,7 @@ export class EssencePool implements AsyncDisposable {
     if (seat.jobs.length > 0) this.#watch(seat, worker);
     else worker.unref();
     if ('output' in reply) {
-      settle(job, () => job.resolve(this.#count(reply.output)));
+      settle(job, () => job.resolve(this.#count(unpackOutput(reply.output))));
     } else {
       this.#counts.failed++;
       settle(job, () => job.reject(new EssenceError(`summarising failed: ${reply.failure}`, job.input.url)));

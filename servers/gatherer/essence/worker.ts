@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { compileEssence } from './context.js';
 import { summarizeDocument } from './summarize.js';
 import {
-  detached,
+  packOutput,
   transferable,
   type WorkerReply,
   type WorkerRequest,
@@ -23,12 +23,13 @@ parentPort?.on('message', (request: WorkerRequest) => {
 async function work({ input }: WorkerRequest): Promise<void> {
   let reply: WorkerReply;
   try {
-    const output = await summarizeDocument(input, context);
-    reply = { output: output.soif === undefined ? output : { ...output, soif: detached(output.soif) } };
+    reply = { output: packOutput(await summarizeDocument(input, context)) };
   } catch (error) {
     reply = { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
-  parentPort?.postMessage(reply, 'output' in reply ? transferable(reply.output.soif) : []);
+  const given =
+    'output' in reply ? [...transferable(reply.output.soif), ...transferable(reply.output.links)] : [];
+  parentPort?.postMessage(reply, given);
 }
 
 const ready: WorkerReply = { ready: true };

@@ -2,6 +2,24 @@ import { z } from 'zod';
 import { ROBOTS_POLICIES } from '../../../../protocols/robots/index.js';
 import { QUEUE_POLICIES } from '../../../../protocols/urls/index.js';
 
+/** What is said of a setting beside its schema: read by `describe.ts`, and by nothing else. */
+export interface SettingNote {
+  readonly text: string;
+  /** Empty: a number without one, or no number. */
+  readonly unit: string;
+  /** The rule that it comes from. */
+  readonly rule: string;
+}
+
+/** The notes of all settings, by their schemas. */
+export const settingNotes = z.registry<SettingNote>();
+
+/** Adds the note to the schema. */
+export function noted<T extends z.ZodType>(schema: T, rule: string, text: string, unit = ''): T {
+  settingNotes.add(schema, { text, unit, rule });
+  return schema;
+}
+
 const count = z.int().min(0);
 const milliseconds = z.int().min(0);
 const seconds = z.number().min(0);
@@ -10,98 +28,241 @@ const limit = z.int().min(-1);
 /** Kilobytes a second; 0 is off. */
 const bandwidth = z.number().min(0);
 
+const QUOTA_UNITS = { Successes: 'URIs', SuccessKB: 'KB', Responses: 'URIs', AllKB: 'KB' } as const;
+
+/** CRAWL-11.3: one limit; what is counted is in its name. */
+function quota(unit: string, what: string): z.ZodDefault<typeof limit> {
+  return noted(limit.default(-1), 'CRAWL-11.3', `Most ${what}; -1: no limit`, unit);
+}
+
+const { Successes, SuccessKB, Responses, AllKB } = QUOTA_UNITS;
+
+/** CRAWL-11.3. */
+export const quotasSchema = z.strictObject({
+  serverMaxSuccesses: quota(Successes, 'successes of one server'),
+  serverMaxSuccessKB: quota(SuccessKB, 'bytes of the successes of one server'),
+  serverMaxResponses: quota(Responses, 'responses of one server'),
+  serverMaxAllKB: quota(AllKB, 'bytes of all responses of one server'),
+  hostMaxSuccesses: quota(Successes, 'successes of one host'),
+  hostMaxSuccessKB: quota(SuccessKB, 'bytes of the successes of one host'),
+  hostMaxResponses: quota(Responses, 'responses of one host'),
+  hostMaxAllKB: quota(AllKB, 'bytes of all responses of one host'),
+  groupMaxSuccesses: quota(Successes, 'successes of one queue'),
+  groupMaxSuccessKB: quota(SuccessKB, 'bytes of the successes of one queue'),
+  groupMaxResponses: quota(Responses, 'responses of one queue'),
+  groupMaxAllKB: quota(AllKB, 'bytes of all responses of one queue'),
+});
+
 /**
  * What is read in the context of a URI, so that a sheet can override it for some of them (CRAWL-19.5). Names and defaults are
  * those of CRAWL-6.1, 6.4 and 11.3, in this project's spelling.
  */
 export const crawlSettingsSchema = z.strictObject({
-  /** CRAWL-7.1 step 1: wait this many times the duration of the last fetch. */
-  delayFactor: z.number().min(0).default(5),
-  minDelayMs: milliseconds.default(3000),
-  maxDelayMs: milliseconds.default(30_000),
-  /** CRAWL-7.1 step 3: a Crawl-delay is honoured up to this. */
-  respectCrawlDelayUpToSecs: seconds.default(300),
-  /** CRAWL-7.1 step 4. */
-  maxPerHostBandwidthKBs: bandwidth.default(0),
-  /** CRAWL-7.5: `sum` is the seed's reading (without lag), `maximum` the original program's (with the lag of 7.4). */
-  bandwidthReading: z.enum(['sum', 'maximum']).default('sum'),
-  /** CRAWL-22 pain 4: a 429 or 503 that names a Retry-After is obeyed up to this. */
-  respectRetryAfterUpToSecs: seconds.default(300),
+  delayFactor: noted(
+    z.number().min(0).default(5),
+    'CRAWL-7.1 step 1',
+    'A queue waits this many times the duration of its last fetch',
+  ),
+  minDelayMs: noted(
+    milliseconds.default(3000),
+    'CRAWL-7.1 step 2',
+    'Least wait of a queue after a fetch',
+    'ms',
+  ),
+  maxDelayMs: noted(milliseconds.default(30_000), 'CRAWL-7.1 step 2', 'Longest such wait', 'ms'),
+  respectCrawlDelayUpToSecs: noted(
+    seconds.default(300),
+    'CRAWL-7.1 step 3',
+    'A Crawl-delay of robots.txt is honoured up to this',
+    's',
+  ),
+  maxPerHostBandwidthKBs: noted(
+    bandwidth.default(0),
+    'CRAWL-7.1 step 4',
+    'Bandwidth that one host may give; 0: no limit',
+    'KB/s',
+  ),
+  bandwidthReading: noted(
+    z.enum(['sum', 'maximum']).default('sum'),
+    'CRAWL-7.5',
+    'sum: the wait for the bandwidth comes on top of the other; maximum: the longer of both, one document late (CRAWL-7.4)',
+  ),
+  respectRetryAfterUpToSecs: noted(
+    seconds.default(300),
+    'CRAWL-22 pain 4',
+    'The Retry-After of a 429 or 503 is obeyed up to this',
+    's',
+  ),
 
-  /** CRAWL-8.3: attempts before a URI fails for good; every hand-back counts. */
-  maxRetries: count.default(30),
-  retryDelaySeconds: seconds.default(900),
+  maxRetries: noted(
+    count.default(30),
+    'CRAWL-8.3',
+    'Attempts before a URI fails for good; every hand-back counts',
+    'attempts',
+  ),
+  retryDelaySeconds: noted(
+    seconds.default(900),
+    'CRAWL-8.3',
+    'Wait before a URI whose contact failed is tried again',
+    's',
+  ),
 
-  /** CRAWL-9: what shares a queue. */
-  queueAssignment: z.enum(QUEUE_POLICIES).default('host'),
-  /** A fixed class key; empty: by the policy. */
-  forceQueue: z
-    .string()
-    .regex(/^[\w.,:#-]*$/)
-    .default(''),
-  /** CRAWL-9.7. */
-  parallelQueues: z.int().min(1).max(64).default(1),
-  /** CRAWL-9.10. */
-  costPolicy: z.enum(['zero', 'unit', 'wag', 'anti-calendar']).default('unit'),
-  /** CRAWL-9.11: `cost` takes the cost for it. */
-  uriPrecedence: z.enum(['cost', 'base', 'hops']).default('cost'),
-  queuePrecedence: z.enum(['base', 'highest-uri', 'success-counts']).default('base'),
-  /** CRAWL-2.6. */
-  preferenceEmbedHops: z.int().min(0).default(1),
-  preferenceDepthHops: z.int().min(-1).default(-1),
+  queueAssignment: noted(z.enum(QUEUE_POLICIES).default('host'), 'CRAWL-9', 'What shares a queue'),
+  forceQueue: noted(
+    z
+      .string()
+      .regex(/^[\w.,:#-]*$/)
+      .default(''),
+    'CRAWL-9.7',
+    'A fixed class key; empty: by queueAssignment',
+  ),
+  parallelQueues: noted(
+    z.int().min(1).max(64).default(1),
+    'CRAWL-9.7',
+    'Queues of one class key, by the first segment of the path',
+    'queues',
+  ),
+  costPolicy: noted(
+    z.enum(['zero', 'unit', 'wag', 'anti-calendar']).default('unit'),
+    'CRAWL-9.10',
+    "What a URI takes from its queue's budgets",
+  ),
+  uriPrecedence: noted(
+    z.enum(['cost', 'base', 'hops']).default('cost'),
+    'CRAWL-9.11',
+    'Which URI of a queue comes first',
+  ),
+  queuePrecedence: noted(
+    z.enum(['base', 'highest-uri', 'success-counts']).default('base'),
+    'CRAWL-9.11',
+    'Which queue comes first',
+  ),
+  preferenceEmbedHops: noted(
+    z.int().min(0).default(1),
+    'CRAWL-2.6',
+    'Embeds up to this many hops deep go before other URIs',
+    'hops',
+  ),
+  preferenceDepthHops: noted(
+    z.int().min(-1).default(-1),
+    'CRAWL-2.6',
+    'Hops up to which depth goes before breadth; -1: never',
+    'hops',
+  ),
 
-  /** CRAWL-5.4.1, 6.1: URIs (by cost) that a queue gives before others have their turn; what a failure costs more. */
-  balanceReplenishAmount: count.default(3000),
-  errorPenaltyAmount: count.default(100),
-  /** Over it a queue is retired; -1: none. */
-  queueTotalBudget: limit.default(-1),
+  balanceReplenishAmount: noted(
+    count.default(3000),
+    'CRAWL-5.4.1',
+    'What a queue may spend (costs of its URIs) before others have their turn',
+    'cost',
+  ),
+  errorPenaltyAmount: noted(count.default(100), 'CRAWL-6.1', 'What a failed URI costs more', 'cost'),
+  queueTotalBudget: noted(
+    limit.default(-1),
+    'CRAWL-6.1',
+    'A queue that spent more is retired; -1: no limit',
+    'cost',
+  ),
 
-  /** CRAWL-14: names of the rules of the seen test, in this order. Empty (the default): the Gatherer's canonical URL is the key (G-57). */
-  seenRules: z.array(z.string()).default([]),
-  /** Links of one document beyond this are dropped (G-173, CRAWL-6.1 maxOutlinks). */
-  maxOutlinks: count.default(10_000),
+  seenRules: noted(
+    z.array(z.string()).default([]),
+    'CRAWL-14',
+    "Names of the rules of the seen test, in this order; empty: the Gatherer's canonical URL is the key (G-57)",
+  ),
+  maxOutlinks: noted(
+    count.default(10_000),
+    'G-173, CRAWL-6.1',
+    'Links of one document beyond this are dropped',
+    'links',
+  ),
 
-  /** CRAWL-13.4, 13.6. */
-  robotsPolicy: z.enum(ROBOTS_POLICIES).default('classic'),
-  /** The operator's own robots.txt, for `custom`. */
-  customRobots: z.string().default(''),
-  /** For the most-favored policies. */
-  userAgents: z.array(z.string()).default([]),
-  masquerade: z.boolean().default(false),
-  /** CRAWL-13.3 item 12, 21: what three failures mean. */
-  robotsUnreachable: z.enum(['forbid', 'allow']).default('forbid'),
-  /** CRAWL-12.5: robots.txt is only noted (annotation `robotExcluded`). */
-  calculateRobotsOnly: z.boolean().default(false),
-  robotsValiditySeconds: seconds.default(86_400),
-  /** CRAWL-12.3. */
-  ipValiditySeconds: seconds.default(21_600),
+  robotsPolicy: noted(
+    z.enum(ROBOTS_POLICIES).default('classic'),
+    'CRAWL-13.4, 13.6',
+    'How robots.txt is honoured',
+  ),
+  robotsAnswers: noted(
+    z.enum(['strict', 'original']).default('strict'),
+    'G-63, CRAWL-13.3 item 11',
+    'strict: redirects of robots.txt are followed, and a 5xx is a failure; original: either allows everything',
+  ),
+  customRobots: noted(
+    z.string().default(''),
+    'CRAWL-13.4',
+    "The operator's own robots.txt, for the policy custom",
+  ),
+  userAgents: noted(z.array(z.string()).default([]), 'CRAWL-13.4', 'The set of the policy most-favored-set'),
+  masquerade: noted(
+    z.boolean().default(false),
+    'CRAWL-13.5',
+    'With a most-favored policy: fetch as the agent that is allowed',
+  ),
+  robotsUnreachable: noted(
+    z.enum(['forbid', 'allow']).default('forbid'),
+    'CRAWL-13.3 item 12, 21',
+    'What three failures to get robots.txt mean',
+  ),
+  calculateRobotsOnly: noted(
+    z.boolean().default(false),
+    'CRAWL-12.5',
+    'robots.txt forbids nothing: what it would is only noted (robotExcluded)',
+  ),
+  robotsValiditySeconds: noted(
+    seconds.default(86_400),
+    'CRAWL-13.3 item 13',
+    'How long a robots.txt holds; 0: for ever',
+    's',
+  ),
+  ipValiditySeconds: noted(
+    seconds.default(21_600),
+    'CRAWL-12.3',
+    'How long the addresses of a name hold; 0: for ever',
+    's',
+  ),
 
-  /** CRAWL-11.3, of one server, host or queue: successes, success bytes, responses, all bytes; -1 is none. */
-  quotas: z
-    .strictObject({
-      serverMaxSuccesses: limit.default(-1),
-      serverMaxSuccessKB: limit.default(-1),
-      serverMaxResponses: limit.default(-1),
-      serverMaxAllKB: limit.default(-1),
-      hostMaxSuccesses: limit.default(-1),
-      hostMaxSuccessKB: limit.default(-1),
-      hostMaxResponses: limit.default(-1),
-      hostMaxAllKB: limit.default(-1),
-      groupMaxSuccesses: limit.default(-1),
-      groupMaxSuccessKB: limit.default(-1),
-      groupMaxResponses: limit.default(-1),
-      groupMaxAllKB: limit.default(-1),
-    })
-    .prefault({}),
-  /** CRAWL-11.3: over a quota the queue is retired instead of the URI being failed. */
-  quotaForceRetire: z.boolean().default(true),
-  /** CRAWL-11.2 Preselector: patterns of whole URIs (-5001). */
-  blockAll: z.boolean().default(false),
-  blockPattern: z.string().default(''),
-  allowPattern: z.string().default(''),
+  quotas: quotasSchema.prefault({}),
+  quotaForceRetire: noted(
+    z.boolean().default(true),
+    'CRAWL-11.3',
+    'Over a quota the queue is retired instead of the URI being failed',
+  ),
+  blockAll: noted(z.boolean().default(false), 'CRAWL-11.2', 'Nothing is fetched (-5001)'),
+  blockPattern: noted(
+    z.string().default(''),
+    'CRAWL-11.2',
+    'URIs that match this as a whole are not fetched (-5001); empty: none',
+  ),
+  allowPattern: noted(
+    z.string().default(''),
+    'CRAWL-11.2',
+    'Only URIs that match this as a whole are fetched; empty: all',
+  ),
 });
 
 /** Resolved for one URI. */
 export type CrawlSettings = z.output<typeof crawlSettingsSchema>;
 /** As an operator writes them. */
 export type CrawlSettingsInput = z.input<typeof crawlSettingsSchema>;
+
+/** A field of a schema whose default is no more: what is not said stays unsaid. */
+type Unsaid<T> = T extends z.ZodDefault<infer Inner> ? z.ZodOptional<Inner> : T;
+type UnsaidShape<S> = { [K in keyof S]: Unsaid<S[K]> };
+
+/** The same fields without their defaults: `partial()` alone would fill them in. */
+function withoutDefaults<S extends z.core.$ZodLooseShape>(shape: S): UnsaidShape<S> {
+  const fields = Object.entries(shape).map(([name, field]) => [
+    name,
+    field instanceof z.ZodDefault ? z.optional(field.unwrap()) : field,
+  ]);
+  return Object.fromEntries(fields) as UnsaidShape<S>;
+}
+
+const { quotas: _, ...plainSettings } = crawlSettingsSchema.shape;
+
+/** CRAWL-19.6: what a sheet says: any of the settings, and of the quotas any. What it does not name it leaves alone. */
+export const settingsOverridesSchema = z.strictObject({
+  ...withoutDefaults(plainSettings),
+  quotas: z.strictObject(withoutDefaults(quotasSchema.shape)).optional(),
+});
+
+export type SettingsOverrides = z.output<typeof settingsOverridesSchema>;

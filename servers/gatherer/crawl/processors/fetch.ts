@@ -2,6 +2,7 @@ import { entryUrl, type Fetcher, type FetchRequest } from '../../../../clients/f
 import { ConnectionError, UsageError } from '../../../../protocols/errors.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
+import type { ServerCache } from '../servers/index.js';
 
 /** How documents are asked for, by whatever access method. */
 export interface FetchLimits {
@@ -25,12 +26,16 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     maxBytes,
     timeoutMs,
     signal: uri.signal,
+    ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
     ...(ask ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
   };
 }
 
-/** Retry-After is obeyed up to this, in milliseconds; a server cannot park a queue for longer. */
-const MAX_RETRY_AFTER_MS = 300_000;
+/** Milliseconds that the header asks for: seconds, or a date (RFC 9110 10.2.3); 0 when it says nothing. */
+function retryAfter(value: string): number {
+  const seconds = /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds * 1000)) : 0;
+}
 
 /** CRAWL-11.2 chain 2: gets the document by its access method, conditionally when it is known (G-105, G-106). */
 export class FetchProcessor implements Processor {
@@ -39,6 +44,8 @@ export class FetchProcessor implements Processor {
   constructor(
     readonly fetcher: Fetcher,
     readonly limits: FetchLimits,
+    /** Counts failed contacts (CRAWL-12.2). */
+    readonly servers: Pick<ServerCache, 'contact'>,
   ) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
@@ -49,10 +56,13 @@ export class FetchProcessor implements Processor {
       if (uri.signal.aborted) throw error;
       uri.status = error instanceof UsageError ? FETCH_STATUS.unfetchable : FETCH_STATUS.connectFailed;
       uri.disposition = error instanceof ConnectionError ? 'retry' : 'failed';
+      if (error instanceof ConnectionError) this.servers.contact(uri.url, false);
       uri.reason = error instanceof Error ? error.message : String(error);
       return 'post';
     }
-    uri.contactEnd = Date.now();
+    uri.fetchBegin = uri.fetched.beginTime;
+    uri.contactEnd = uri.fetched.endTime;
+    if (!uri.fetched.local) this.servers.contact(uri.url, true);
     uri.status = uri.fetched.status;
     uri.size = uri.fetched.body.length;
     return this.#judge(uri);
@@ -72,8 +82,7 @@ export class FetchProcessor implements Processor {
       return 'post';
     }
     if (fetched.status === 429 || fetched.status === 503) {
-      const seconds = Number(fetched.headers['retry-after'] ?? '');
-      uri.retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : 0;
+      uri.retryAfterMs = retryAfter(fetched.headers['retry-after'] ?? '');
       uri.disposition = 'retry';
       uri.reason = `status ${fetched.status}`;
       return 'post';

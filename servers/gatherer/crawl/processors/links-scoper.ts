@@ -1,16 +1,16 @@
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import { DIRECTIVE, type Frontier } from '../frontier.js';
+import type { Candidate, Frontier } from '../frontier/index.js';
 import type { Scope } from '../scope.js';
 
 export interface LinksScoperOptions {
-  readonly frontier: Frontier;
+  readonly frontier: Pick<Frontier, 'surelyKnows'>;
   readonly scope: Scope;
 }
 
 /**
- * CRAWL-11.2 chain 5, LinksScoper and FrontierScheduler: links that are new and in scope go to the frontier. The
- * question "new?" comes first, since nearly all links of a site are known, and duplicates count against no limit (G-68).
+ * CRAWL-11.2 chain 5, LinksScoper: links in scope become candidates; the frontier takes in those that are new together with the URI's
+ * leaving its queue. What is surely known is left out first: nearly all links of a site are.
  */
 export class LinksScoper implements Processor {
   readonly name = 'LinksScoper';
@@ -21,21 +21,20 @@ export class LinksScoper implements Processor {
     const { frontier, scope } = this.options;
     // CRAWL-11.7: links are followed from successes.
     if (!uri.succeeded || uri.disposition === 'retry' || uri.entry.uri.isLeaf) return 'proceed';
-    uri.outLinks = uri.outLinks.filter((link) => !frontier.knows(link.url));
-    if (uri.outLinks.length === 0) return 'proceed';
-    await scope.prepare(uri);
-    for (const link of uri.outLinks) {
-      if (frontier.knows(link.url)) continue;
-      const candidate = scope.admit(uri, link);
-      if (candidate === undefined) continue;
-      const directive = link.hop === 'R' ? DIRECTIVE.medium : DIRECTIVE.normal;
-      const entry = frontier.schedule(
-        { ...candidate, via: uri.url, attempts: 0, forceFetch: false, isLeaf: false },
-        uri.batch,
-        directive,
-      );
-      if (entry !== undefined) uri.scheduled.push(entry);
+    const { maxOutlinks } = uri.settings;
+    const dropped = uri.outLinks.length - maxOutlinks;
+    // CRAWL-6.1, 16.2.
+    if (dropped > 0) uri.annotations.push(`dol:${dropped}`);
+    const links = uri.outLinks.slice(0, maxOutlinks).filter((link) => !frontier.surelyKnows(link.url));
+    if (links.length === 0) return 'proceed';
+    await scope.prepare(uri, links);
+    const candidates = new Map<string, Candidate>();
+    for (const link of links) {
+      if (candidates.has(link.url)) continue;
+      const candidate = scope.candidate(uri, link);
+      if (candidate !== undefined) candidates.set(link.url, candidate);
     }
+    uri.candidates = [...candidates.values()];
     return 'proceed';
   }
 }

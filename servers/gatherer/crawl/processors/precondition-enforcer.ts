@@ -1,6 +1,6 @@
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
-import type { ServerCache } from '../server-cache.js';
+import type { ServerCache } from '../servers/index.js';
 
 /**
  * CRAWL-12.4, 12.5: robots.txt comes before anything else of a server. The turn of the first URI is used for it; that
@@ -16,14 +16,20 @@ export class PreconditionEnforcer implements Processor {
     // A document that is kept as it is (G-108), or was read locally (G-71), contacts nobody: nothing must be asked first.
     if (uri.disposition === 'kept' || uri.fetched !== undefined) return 'proceed';
     if (!this.servers.robotsKnown(uri.url)) {
-      await this.servers.fetchRobots(uri.url, uri.signal);
-      uri.contactEnd = Date.now();
+      const contact = await this.servers.fetchRobots(uri.url, uri.signal);
+      uri.fetchBegin = contact.begin;
+      uri.contactEnd = contact.end;
+      uri.reason = contact.reason;
       uri.status = FETCH_STATUS.deferred;
       uri.disposition = 'retry';
       return 'post';
     }
     const verdict = this.servers.verdict(uri.url);
-    if (verdict.allowed) return 'proceed';
+    if (verdict.annotation !== undefined) uri.annotations.push(verdict.annotation);
+    if (verdict.allowed) {
+      uri.fetchAs = verdict.fetchAs;
+      return 'proceed';
+    }
     uri.status = verdict.unavailable ? FETCH_STATUS.robotsUnavailable : FETCH_STATUS.robotsForbidden;
     uri.disposition = verdict.unavailable ? 'failed' : 'rejected';
     uri.reason = verdict.reason;

@@ -1,5 +1,6 @@
 import { decodeSoif, encodeSoif } from '../../../../protocols/soif/index.js';
 import type { DocumentRecord, GathererBatch, SummaryStore } from '../../../../storage/index.js';
+import type { Annotations } from '../../annotations.js';
 import type { EssenceOutput, ExplodedObject } from '../../essence/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
@@ -12,6 +13,8 @@ export interface WriterOptions {
   /** Told the lifetimes that objects give themselves. */
   readonly lives: ShortestLife;
   readonly rulesDigest: string;
+  /** G-141: merged into every object. */
+  readonly annotations?: Pick<Annotations, 'merge' | 'for'>;
   readonly now: () => number;
 }
 
@@ -37,7 +40,7 @@ export class WriterProcessor implements Processor {
     // The time that the object itself says: exports rely on the two being one.
     const updateTime = uri.updateTime;
     const known = uri.document;
-    const { own, others } = objectsOf(uri.url, essence);
+    const { own, others } = this.#annotated(objectsOf(uri.url, essence), uri.url);
     const former = known?.objects ?? [];
     if (own !== undefined) {
       // A document that is not known has no summary either: both are written in one batch.
@@ -55,6 +58,18 @@ export class WriterProcessor implements Processor {
       if (!kept.has(url)) uri.batch.deleteSummary(url, undefined, { deletedAt: now() });
     const { md5, type } = essence;
     uri.batch.putDocument({ ...this.#document(uri), updateTime, md5, type, objects });
+  }
+
+  #annotated(objects: DocumentObjects, url: string): DocumentObjects {
+    const { annotations } = this.options;
+    if (annotations === undefined) return objects;
+    const merged = (soif: Uint8Array, at: string): Uint8Array =>
+      annotations.for(at) === undefined ? soif : encodeSoif(annotations.merge(decodeSoif(soif)));
+    const { own, others } = objects;
+    return {
+      own: own === undefined ? undefined : merged(own, url),
+      others: others.map((object) => ({ ...object, soif: merged(object.soif, object.url) })),
+    };
   }
 
   /** The summary stays, its Update-Time is now; likewise of every object that was made of the document. */
@@ -132,11 +147,16 @@ export class WriterProcessor implements Processor {
   }
 }
 
+interface DocumentObjects {
+  readonly own: Uint8Array | undefined;
+  readonly others: readonly ExplodedObject[];
+}
+
 /** Under which URLs the objects of a document are stored: its own, and others (E-47, E-130). */
 function objectsOf(
   url: string,
   { soif, url: name = url, exploded = [] }: EssenceOutput,
-): { readonly own: Uint8Array | undefined; readonly others: readonly ExplodedObject[] } {
+): DocumentObjects {
   if (soif === undefined) return { own: undefined, others: exploded };
   return name === url
     ? { own: soif, others: exploded }

@@ -12,8 +12,10 @@ export interface ProgramCall {
   readonly arguments: readonly string[];
   /** Bytes for its standard input; default none: it reads an end of file. */
   readonly input?: Uint8Array;
-  /** Its working directory, also its `TMPDIR`. */
+  /** Its working directory. */
   readonly directory: string;
+  /** Its `TMPDIR`; default {@link directory}. */
+  readonly temporaryDirectory?: string;
   /** The program and all it has started are killed when this is aborted. */
   readonly signal?: AbortSignal;
 }
@@ -51,7 +53,7 @@ export async function runProgram(call: ProgramCall, settings: ProgramSettings): 
     ...settings.environment,
     PATH: path,
     LC_ALL: 'C',
-    TMPDIR: call.directory,
+    TMPDIR: call.temporaryDirectory ?? call.directory,
   });
   call.signal?.throwIfAborted();
   return result;

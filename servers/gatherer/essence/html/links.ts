@@ -1,6 +1,7 @@
 import { parseRobotsMeta } from '../../../../protocols/robots/index.js';
 import { UrlResolver } from '../../../../protocols/urls/index.js';
 import type { EssenceLink } from '../context.js';
+import type { TagAttributes } from './reader.js';
 
 /** G-60: what can be enumerated. The rest (javascript:, mailto:, data:, ...) is not a place to go. */
 const ENUMERABLE = /^(?:https?|ftp|gopher|file|news|nntp):/;
@@ -8,7 +9,11 @@ const ENUMERABLE = /^(?:https?|ftp|gopher|file|news|nntp):/;
 /** Relations of LINK that lead to a page. */
 const LINK_RELATIONS = new Set(['next', 'prev', 'alternate']);
 
-type TagAttributes = Readonly<Record<string, string>>;
+/** A name up to the end of its path's first part. */
+const PLAIN_NAME = /^\w[\w.-]*(?:[/?]|$)/;
+/** Directories above the page's that have a resolver of their own. */
+const MAX_UPS = 16;
+const MAX_SHORT = 1000;
 
 /** Collects a page's links for enumeration (G-60) and resolves its references (E-99), each distinct one once. */
 export class LinkCollector {
@@ -17,6 +22,8 @@ export class LinkCollector {
   readonly #mayNameFiles: boolean;
   readonly #maxLinks: number;
   #resolver: UrlResolver;
+  /** Resolvers of the directories above, by how far. */
+  readonly #above: (UrlResolver | undefined)[] = [];
   #based = false;
   noindex = false;
   nofollow = false;
@@ -67,14 +74,34 @@ export class LinkCollector {
 
   /** Absolute canonical form; undefined for what is no URL of ours and for a bare fragment, which names this very page. */
   resolve(reference: string): string | undefined {
-    if (reference.charCodeAt(0) === 0x23) return undefined;
-    let url = this.#resolved.get(reference);
-    if (url === undefined && !this.#resolved.has(reference)) {
-      const trimmed = reference.trim();
-      url = trimmed === '' || trimmed.startsWith('#') ? undefined : this.#resolver.resolve(trimmed);
-      this.#resolved.set(reference, url);
+    // The place in the page says nothing: many references differ in it only.
+    const hash = reference.indexOf('#');
+    const document = hash < 0 ? reference : reference.slice(0, hash);
+    if (document === '') return undefined;
+    let url = this.#resolved.get(document);
+    if (url === undefined && !this.#resolved.has(document)) {
+      const trimmed = document.trim();
+      url = trimmed === '' ? undefined : this.#resolveAny(trimmed);
+      this.#resolved.set(document, url);
     }
     return url;
+  }
+
+  /** `../a/b.html` is `a/b.html` of the directory above, for which the resolver has a short cut. */
+  #resolveAny(reference: string): string | undefined {
+    let ups = 0;
+    while (ups < MAX_UPS && reference.startsWith('../', ups * 3)) ups++;
+    const name = ups === 0 ? '' : reference.slice(ups * 3);
+    // Only a name that begins no scheme means the same there; what is long may be too long as it is written.
+    if (!PLAIN_NAME.test(name) || name.length > MAX_SHORT) return this.#resolver.resolve(reference);
+    let above = this.#above[ups];
+    if (above === undefined) {
+      const directory = this.#resolver.resolve('../'.repeat(ups));
+      if (directory === undefined) return this.#resolver.resolve(reference);
+      above = new UrlResolver(directory);
+      this.#above[ups] = above;
+    }
+    return above.resolve(name);
   }
 
   #add(reference: string | undefined, hop: 'L' | 'E'): void {
@@ -94,6 +121,7 @@ export class LinkCollector {
     this.#based = true;
     this.#resolver = new UrlResolver(url);
     this.#resolved.clear();
+    this.#above.length = 0;
   }
 
   #meta(attributes: TagAttributes): void {

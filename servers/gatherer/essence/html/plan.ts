@@ -1,4 +1,5 @@
 import type { ExtractionTable, TagMapping } from '../sgml/table.js';
+import { TagTable } from './tags.js';
 
 /** What the walk does at one tag, found by a single look-up. */
 export interface TagPlan {
@@ -11,12 +12,22 @@ export interface TagPlan {
   readonly cell: boolean;
   /** May stand before the body without opening it. */
   readonly head: boolean;
+  /** Attributes that the table or the search for links looks at; absent when there are none. */
+  readonly wanted?: ReadonlySet<string>;
 }
 
 const SKIPPED = ['script', 'style', 'template', 'svg'];
 const CELLS = ['td', 'th', 'option', 'img', 'button', 'label'];
 /** Looked at for links even when the table does not name them. */
-const LINKS = ['a', 'area', 'frame', 'iframe', 'link', 'base', 'meta'];
+const LINKS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['a', ['href']],
+  ['area', ['href']],
+  ['frame', ['src']],
+  ['iframe', ['src']],
+  ['link', ['href', 'rel']],
+  ['base', ['href']],
+  ['meta', ['content', 'name', 'http-equiv']],
+]);
 const HEADS = [
   'html',
   'head',
@@ -37,22 +48,37 @@ const BLOCKS = (
   'section select summary table tbody textarea tfoot thead title tr ul'
 ).split(' ');
 
-const plans = new WeakMap<ExtractionTable, ReadonlyMap<string, TagPlan>>();
+const tables = new WeakMap<ExtractionTable, TagTable<TagPlan>>();
 
 /** The plan of a table; made once. Tags that are not in it are transparent: their text is the parent's (E-90). */
-export function walkPlan(table: ExtractionTable): ReadonlyMap<string, TagPlan> {
-  const known = plans.get(table);
+export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
+  const known = tables.get(table);
   if (known !== undefined) return known;
   const plan = new Map<string, TagPlan>();
-  for (const tag of new Set([...table.keys(), ...SKIPPED, ...CELLS, ...LINKS, ...HEADS, ...BLOCKS])) {
+  for (const tag of new Set([...table.keys(), ...SKIPPED, ...CELLS, ...LINKS.keys(), ...HEADS, ...BLOCKS])) {
+    const mapping = table.get(tag);
+    const wanted = new Set([...(LINKS.get(tag) ?? []), ...attributesOf(mapping)]);
     plan.set(tag, {
-      mapping: table.get(tag),
+      mapping,
       skip: SKIPPED.includes(tag),
       block: BLOCKS.includes(tag),
       cell: CELLS.includes(tag),
       head: HEADS.includes(tag),
+      ...(wanted.size === 0 ? {} : { wanted }),
     });
   }
-  plans.set(table, plan);
-  return plan;
+  const made = new TagTable(plan);
+  tables.set(table, made);
+  return made;
+}
+
+/** The attributes that lines of the table name (E-89). */
+function* attributesOf(mapping: TagMapping | undefined): Generator<string> {
+  if (mapping === undefined) return;
+  for (const { when } of mapping.conditional) yield when.attribute;
+  for (const { when, attribute, target, indirect } of mapping.values) {
+    if (when !== undefined) yield when.attribute;
+    yield attribute;
+    if (indirect) yield target;
+  }
 }

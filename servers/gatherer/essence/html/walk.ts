@@ -1,4 +1,3 @@
-import { Parser } from 'htmlparser2';
 import type { EssenceLink } from '../context.js';
 import type { SourceDocument, Summary } from '../document.js';
 import { AttributeLines } from '../sgml/lines.js';
@@ -10,12 +9,11 @@ import {
 } from '../sgml/table.js';
 import { LinkCollector } from './links.js';
 import { type TagPlan, walkPlan } from './plan.js';
+import { type HtmlHandler, readHtml, type TagAttributes } from './reader.js';
+import type { Tag } from './tags.js';
 
 /** Shortest paragraph, in characters, that can describe a page. */
 const MIN_DESCRIPTION = 40;
-
-/** Characters given to the parser at a time; the depth limit is looked at in between. */
-const SLICE = 64 * 1024;
 
 /** White space that is not already a single blank: an expression that also matched those would stop at every word. */
 const COLLAPSIBLE = /[^\S ]\s*| \s+/g;
@@ -48,22 +46,17 @@ export interface HtmlSummary extends Summary {
  */
 export function summarizeHtml(document: SourceDocument, table: ExtractionTable): HtmlSummary {
   const walk = new HtmlWalk(document, table);
-  const parser = new Parser(walk, { decodeEntities: true });
-  const { text } = document;
-  for (let at = 0; at < text.length && walk.depth <= document.settings.maxHtmlDepth; at += SLICE) {
-    parser.write(text.length <= SLICE ? text : text.slice(at, at + SLICE));
+  const { maxHtmlDepth } = document.settings;
+  if (!readHtml(document.text, walkPlan(table), walk, maxHtmlDepth)) {
+    document.warn(`HTML nested deeper than ${maxHtmlDepth} elements: the rest is not read`);
   }
-  if (walk.depth > document.settings.maxHtmlDepth) {
-    document.warn(`HTML nested deeper than ${document.settings.maxHtmlDepth} elements: the rest is not read`);
-  }
-  parser.end();
   return walk.finish();
 }
 
-class HtmlWalk {
-  depth = 0;
+class HtmlWalk implements HtmlHandler<TagPlan> {
+  #depth = 0;
   readonly #document: SourceDocument;
-  readonly #plan: ReadonlyMap<string, TagPlan>;
+  readonly #bodyMapping: TagMapping | undefined;
   readonly #links: LinkCollector;
   readonly #lines: AttributeLines;
   readonly #frames: Frame[] = [];
@@ -83,7 +76,7 @@ class HtmlWalk {
 
   constructor(document: SourceDocument, table: ExtractionTable) {
     this.#document = document;
-    this.#plan = walkPlan(table);
+    this.#bodyMapping = table.get('body');
     this.#links = new LinkCollector(document.url, document.settings.maxLinks);
     const { maxAttributeLength, maxObjectBytes, rawReferences } = document.settings;
     this.#lines = new AttributeLines({
@@ -91,15 +84,14 @@ class HtmlWalk {
       maxObjectBytes,
       ...(rawReferences ? {} : { resolve: (reference: string) => this.#links.resolve(reference) }),
     });
-    const html = this.#plan.get('html')?.mapping?.content;
+    const html = table.get('html')?.content;
     if (html !== undefined) this.#push(html, 0);
   }
 
-  onopentag(tag: string, attributes: Record<string, string>): void {
-    const depth = ++this.depth;
+  open({ name, plan }: Tag<TagPlan>, attributes: TagAttributes): void {
+    const depth = ++this.#depth;
     if (this.#skipped > 0) return;
-    const plan = this.#plan.get(tag);
-    if (!this.#body && plan?.head !== true) this.#openBody(tag === 'body' ? attributes : {});
+    if (!this.#body && plan?.head !== true) this.#openBody(name === 'body' ? attributes : {});
     if (plan === undefined) return;
     if (plan.skip) {
       this.#skipped = depth;
@@ -107,33 +99,43 @@ class HtmlWalk {
     }
     if (plan.block) this.#separator = NEWLINE;
     else if (plan.cell && this.#separator === NOTHING) this.#separator = BLANK;
-    this.#links.open(tag, attributes);
-    if (tag === 'p') this.#paragraph = this.#pieces.length;
-    else if ((tag === 'head' || tag === 'title') && this.#inHead === 0) this.#inHead = depth;
-    if (plan.mapping !== undefined && tag !== 'html' && tag !== 'body')
+    if (plan.wanted !== undefined) this.#links.open(name, attributes);
+    if (name === 'p') this.#paragraph = this.#pieces.length;
+    else if ((name === 'head' || name === 'title') && this.#inHead === 0) this.#inHead = depth;
+    if (plan.mapping !== undefined && name !== 'html' && name !== 'body')
       this.#openMapped(plan.mapping, attributes, depth);
   }
 
-  ontext(data: string): void {
+  text(source: string, start: number, end: number): void {
     if (this.#skipped > 0 || this.#ignored > 0) return;
-    if (isBlank(data)) {
+    let from = start;
+    while (from < end && source.charCodeAt(from) <= 0x20) from++;
+    if (from === end || (isWideBlank(source.charCodeAt(from)) && source.slice(from, end).trim() === '')) {
       if (this.#separator === NOTHING) this.#separator = BLANK;
       return;
     }
-    const text = data.replace(COLLAPSIBLE, ' ');
     if (!this.#body && this.#inHead === 0) this.#openBody({});
-    const from = text.charCodeAt(0) === 0x20 ? 1 : 0;
-    const to = text.charCodeAt(text.length - 1) === 0x20 ? text.length - 1 : text.length;
-    let piece = text;
-    if (this.#separator === NEWLINE) piece = `\n${text.slice(from, to)}`;
-    else if (this.#separator === BLANK && from === 0) piece = ` ${text.slice(0, to)}`;
-    else if (to < text.length) piece = text.slice(0, to);
-    this.#pieces.push(piece);
-    this.#separator = to < text.length ? BLANK : NOTHING;
+    if (isCollapsed(source, start, end)) this.#add(source, start, end);
+    else {
+      const text = source.slice(start, end).replace(COLLAPSIBLE, ' ');
+      this.#add(text, 0, text.length);
+    }
   }
 
-  onclosetag(tag: string): void {
-    const depth = this.depth--;
+  /** Text whose white space is single blanks; those at its ends become separators. */
+  #add(text: string, start: number, end: number): void {
+    const from = text.charCodeAt(start) === 0x20 ? start + 1 : start;
+    const to = text.charCodeAt(end - 1) === 0x20 ? end - 1 : end;
+    let piece: string;
+    if (this.#separator === NEWLINE) piece = `\n${text.slice(from, to)}`;
+    else if (this.#separator === BLANK && from === start) piece = ` ${text.slice(start, to)}`;
+    else piece = text.slice(start, to);
+    this.#pieces.push(piece);
+    this.#separator = to < end ? BLANK : NOTHING;
+  }
+
+  close({ name, plan }: Tag<TagPlan>): void {
+    const depth = this.#depth--;
     if (this.#skipped > 0) {
       if (depth > this.#skipped) return;
       this.#skipped = 0;
@@ -142,14 +144,14 @@ class HtmlWalk {
       this.#ignored = 0;
       if (this.#separator === NOTHING) this.#separator = BLANK;
     }
-    if (tag === 'p') this.#closeParagraph();
+    if (name === 'p') this.#closeParagraph();
     else if (depth === this.#inHead) this.#inHead = 0;
     while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth === depth && depth > 0) {
       this.#pop(this.#frames.pop()!);
     }
-    const plan = this.#plan.get(tag);
-    if (plan?.block === true) this.#separator = NEWLINE;
-    else if (plan?.cell === true && this.#separator === NOTHING) this.#separator = BLANK;
+    if (plan === undefined) return;
+    if (plan.block) this.#separator = NEWLINE;
+    else if (plan.cell && this.#separator === NOTHING) this.#separator = BLANK;
   }
 
   finish(): HtmlSummary {
@@ -168,7 +170,7 @@ class HtmlWalk {
   }
 
   /** HTML lets authors leave out `</head>` and `<body>`: the first thing that cannot stand in a head opens the body. */
-  #openBody(attributes: Record<string, string>): void {
+  #openBody(attributes: TagAttributes): void {
     if (this.#inHead > 0) {
       while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth > 0)
         this.#pop(this.#frames.pop()!);
@@ -176,12 +178,12 @@ class HtmlWalk {
     }
     this.#body = true;
     this.#separator = NEWLINE;
-    const mapping = this.#plan.get('body')?.mapping;
+    const mapping = this.#bodyMapping;
     // Depth 0 is closed by the end of the document only: text after `</body>` still belongs to it.
     if (mapping !== undefined) this.#openMapped(mapping, attributes, 0);
   }
 
-  #openMapped(mapping: TagMapping, attributes: Record<string, string>, depth: number): void {
+  #openMapped(mapping: TagMapping, attributes: TagAttributes, depth: number): void {
     const chosen = conditionalMapping(mapping, attributes);
     if (chosen?.ignore !== true) this.#lines.takeValues(mapping, attributes);
     const content = chosen ?? mapping.content;
@@ -220,11 +222,24 @@ class HtmlWalk {
   }
 }
 
-/** Only white space: what stands between tags. A no-break space and the like are told by the slow way. */
-function isBlank(data: string): boolean {
-  for (let i = 0; i < data.length; i++) {
-    const c = data.charCodeAt(i);
-    if (c > 0x20) return (c === 0xa0 || c > 0xff) && data.trim() === '';
+/** A character beyond Latin-1, or its no-break space, may be white space that is told by the slow way. */
+function isWideBlank(c: number): boolean {
+  return c === 0xa0 || c > 0xff;
+}
+
+/** No white space but single blanks. What has letters beyond Latin is left to the slow way. */
+function isCollapsed(text: string, start: number, end: number): boolean {
+  let blank = false;
+  for (let i = start; i < end; i++) {
+    const c = text.charCodeAt(i);
+    if (c > 0x20) {
+      if (c >= 0xa0 && (c === 0xa0 || c > 0x2ff)) return false;
+      blank = false;
+    } else if (c === 0x20) {
+      if (blank) return false;
+      blank = true;
+    } else if (c >= 0x09 && c <= 0x0d) return false;
+    else blank = false;
   }
   return true;
 }

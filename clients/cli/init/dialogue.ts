@@ -1,0 +1,119 @@
+import { createInterface, type Interface } from 'node:readline/promises';
+import { UsageError } from '../../../protocols/errors.js';
+import { hiddenAnswer } from '../hidden-answer.js';
+import { type Answers, checkTogether, harvestHome, QUESTIONS, type Question } from './answers.js';
+
+/** Whom the answers come from. */
+export interface DialogueOptions {
+  /** What the command line says already: not asked again. */
+  readonly given: Partial<Answers>;
+  /** Ask nothing: defaults for all that is not given. */
+  readonly silent: boolean;
+  /** Ask only what has no sensible default (G-159 `-novice`). */
+  readonly novice: boolean;
+  /** A terminal that can do nothing: what is secret is shown too (G-159 `-dumbtty`). */
+  readonly dumb: boolean;
+}
+
+/** Asks people, on standard error; the answers are lines of standard input. */
+export class Dialogue implements Disposable {
+  readonly #options: DialogueOptions;
+  #terminal: Interface | undefined;
+  #lines: AsyncIterator<string> | undefined;
+
+  constructor(options: DialogueOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Every answer: given, asked for, or its default.
+   *
+   * @throws UsageError for a given answer that cannot be, or when standard input ends before the last answer
+   */
+  async answers(): Promise<Answers> {
+    const home = harvestHome();
+    const found: Partial<Record<keyof Answers, string>> = {};
+    for (const question of QUESTIONS) found[question.key] = await this.#answer(question, found, home);
+    const answers = complete(found);
+    checkTogether(answers);
+    return answers;
+  }
+
+  /** Yes or no; without anybody to ask, the answer is `otherwise`. */
+  async confirm(text: string, proposal: boolean, otherwise: boolean): Promise<boolean> {
+    if (this.#options.silent) return otherwise;
+    for (;;) {
+      const answer = (await this.#line(`${text} [${proposal ? 'yes' : 'no'}] `)).trim().toLowerCase();
+      if (answer === '') return proposal;
+      if (/^(?:y|yes|n|no)$/.test(answer)) return answer.startsWith('y');
+      process.stderr.write('Please answer yes or no.\n');
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#terminal?.close();
+  }
+
+  async #answer(question: Question, before: Partial<Answers>, home: string): Promise<string> {
+    const { key, text, novice, proposal, problem } = question;
+    const given = this.#options.given[key];
+    if (given !== undefined) {
+      const wrong = problem(given);
+      // What is secret is not repeated.
+      if (wrong !== undefined) throw new UsageError(`${optionOf(key)} ${wrong}`);
+      return given;
+    }
+    const proposed = await proposal(before, home);
+    if (this.#options.silent || (this.#options.novice && !novice)) return proposed;
+    for (;;) {
+      const prompt = `${text}${proposed === '' ? '' : ` [${proposed}]`}: `;
+      const hidden = question.secret === true && !this.#options.dumb && process.stdin.isTTY;
+      const typed = (hidden ? await this.#hidden(prompt) : await this.#line(prompt)).trim();
+      const answer = typed === '' ? proposed : typed;
+      const wrong = problem(answer);
+      if (wrong === undefined) return answer;
+      process.stderr.write(`That ${wrong}.\n`);
+    }
+  }
+
+  /** The two readers of one terminal must not both listen. */
+  async #hidden(prompt: string): Promise<string> {
+    this.#terminal?.close();
+    this.#terminal = undefined;
+    this.#lines = undefined;
+    return hiddenAnswer(prompt);
+  }
+
+  async #line(prompt: string): Promise<string> {
+    this.#terminal ??= createInterface({ input: process.stdin, terminal: false });
+    this.#lines ??= this.#terminal[Symbol.asyncIterator]();
+    process.stderr.write(prompt);
+    const { done, value } = await this.#lines.next();
+    if (done === true) {
+      process.stderr.write('\n');
+      throw new UsageError('standard input ended before the last answer; --yes takes the defaults');
+    }
+    return value;
+  }
+}
+
+/** The option that gives an answer: `gathererPort` is `--gatherer-port`. */
+function optionOf(key: keyof Answers): string {
+  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function complete(found: Partial<Answers>): Answers {
+  const of = (key: keyof Answers): string => found[key] ?? '';
+  return {
+    wwwHost: of('wwwHost'),
+    wwwPort: of('wwwPort'),
+    index: of('index'),
+    name: of('name'),
+    gathererDirectory: of('gathererDirectory'),
+    gathererPort: of('gathererPort'),
+    brokerDirectory: of('brokerDirectory'),
+    brokerPort: of('brokerPort'),
+    password: of('password'),
+    email: of('email'),
+  };
+}

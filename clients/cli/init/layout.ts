@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { UsageError } from '../../../protocols/errors.js';
+import { accessMethod, canonicalUrl } from '../../../protocols/urls/index.js';
+import { type Answers, fileNameOf, indexWords, isUrl, KIT_HOME } from './answers.js';
+
+/** A file that `harvest init` writes. */
+export interface PlannedFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly content: string;
+  /** Permission bits. */
+  readonly mode: number;
+}
+
+/** Everything that is to be made. */
+export interface Plan {
+  readonly gathererDirectory: string;
+  readonly gathererFile: string;
+  readonly brokerDirectory: string;
+  readonly brokerFile: string;
+  /** Absolute. */
+  readonly directories: readonly string[];
+  readonly files: readonly PlannedFile[];
+  /** True when nobody gave a password. */
+  readonly passwordMadeUp: boolean;
+}
+
+/** What the answers do not say. */
+export interface PlanOptions {
+  /** Value of Indexer-Type. */
+  readonly indexer: 'Embedded' | 'Glimpse' | 'Swish';
+  /** Children say what they do (G-159 `-debug`). */
+  readonly debug: boolean;
+}
+
+/** The rule files that a Gatherer's `lib` gets to be edited (G-21, G-152). */
+const RULE_FILES = ['bycontent.cf', 'byname.cf', 'byurl.cf', 'quick-sum.cf', 'stoplist.cf'];
+
+/** URL-Max of a directory: nobody else's server bears the load. */
+const DIRECTORY_URL_MAX = 100_000;
+
+/** The filter that takes only the documents of the kit itself. */
+const OWN_FILTER = 'own-documents.filter';
+
+/**
+ * A Gatherer's directory in the layout of G-152 and a Broker's beside it, as the answers want them. Nothing is written yet.
+ *
+ * @throws UsageError when a directory that is to be indexed is not there
+ */
+export async function planServer(answers: Answers, options: PlanOptions): Promise<Plan> {
+  const gatherer = resolve(answers.gathererDirectory);
+  const broker = resolve(answers.brokerDirectory);
+  const gathererFile = join(gatherer, `${fileNameOf(answers.name)}.cf`);
+  const brokerFile = join(broker, 'admin', 'broker.conf');
+  const file = (path: string, content: string, mode = 0o644): PlannedFile => ({ path, content, mode });
+  const password = answers.password === '' ? randomBytes(12).toString('base64url') : answers.password;
+  const roots = await rootLines(answers.index);
+  const own = roots.some((line) => line.includes(OWN_FILTER));
+  return {
+    gathererDirectory: gatherer,
+    gathererFile,
+    brokerDirectory: broker,
+    brokerFile,
+    directories: [
+      gatherer,
+      ...['bin', 'data', 'lib', 'tmp'].map((name) => join(gatherer, name)),
+      broker,
+      join(broker, 'admin'),
+    ],
+    files: [
+      file(gathererFile, gathererConf(answers, gatherer, roots, options)),
+      ...(await Promise.all(
+        RULE_FILES.map(async (name) => file(join(gatherer, 'lib', name), await shippedRules(name))),
+      )),
+      ...(own ? [file(join(gatherer, 'lib', OWN_FILTER), await ownRules())] : []),
+      // It holds the password.
+      file(brokerFile, brokerConf(answers, broker, password, options), 0o600),
+      file(join(broker, 'admin', 'Collection.conf'), collectionConf(answers)),
+    ],
+    passwordMadeUp: answers.password === '',
+  };
+}
+
+async function shippedRules(name: string): Promise<string> {
+  return readFile(fileURLToPath(import.meta.resolve(`#essence-lib/${name}`)), 'utf8');
+}
+
+/** Lines of `<RootNodes>` (G-28). */
+async function rootLines(index: string): Promise<string[]> {
+  return Promise.all(indexWords(index).map(rootLine));
+}
+
+async function rootLine(word: string): Promise<string> {
+  if (isUrl(word)) {
+    const url = canonicalUrl(word) ?? word;
+    const access = accessMethod(url).toUpperCase();
+    return access === 'HTTP' || access === 'HTTPS'
+      ? `${url} URL=250 Delay=1`
+      : `${url} URL=250 Access=${access}`;
+  }
+  const path = resolve(word);
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() !== true) {
+    throw new UsageError(`${word}: neither a directory nor a URL (a URL begins with http://)`);
+  }
+  const filter = path === resolve(KIT_HOME) ? `,lib/${OWN_FILTER}` : '';
+  const url = pathToFileURL(`${path}/`).href.replace('file:///', 'file://localhost/');
+  return `${canonicalUrl(url) ?? url} URL=${DIRECTORY_URL_MAX}${filter} Access=FILE Delay=0`;
+}
+
+/** The kit's filter for its own documents, wherever it is installed. */
+async function ownRules(): Promise<string> {
+  const template = await readFile(fileURLToPath(import.meta.resolve('#own-documents.filter')), 'utf8');
+  const path = `${pathToFileURL(KIT_HOME).pathname}/`;
+  return template.replaceAll('@HOME@', path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+}
+
+function gathererConf(
+  answers: Answers,
+  directory: string,
+  roots: readonly string[],
+  { debug }: PlanOptions,
+): string {
+  const from = answers.email === '' ? '' : `HTTP-From:\t\t${answers.email}\n`;
+  return `#
+# ${answers.name}: what is gathered, and how. \`harvest help gatherer\` explains.
+#
+Gatherer-Name:\t\t${answers.name}
+Gatherer-Port:\t\t${answers.gathererPort}
+Top-Directory:\t\t${directory}
+Lib-Directory:\t\tlib
+${from}${debug ? 'Debug-Options:\t\t-D62,1\n' : ''}
+# One RootNode a line: everything that can be reached from it, within its limits. URL= is how many URLs at most,
+# Host= how many hosts (1), Depth= how many steps (0: no limit), Delay= how many seconds between contacts.
+<RootNodes>
+${roots.join('\n')}
+</RootNodes>
+
+# Single documents, one URL a line.
+<LeafNodes>
+</LeafNodes>
+`;
+}
+
+function brokerConf(answers: Answers, directory: string, password: string, { indexer }: PlanOptions): string {
+  return `# ${answers.name}: the Broker. A name, blanks, a value.
+Broker-Name ${answers.name}
+Broker-Directory ${directory}
+Broker-Host ${answers.wwwHost}
+Broker-Port ${answers.brokerPort}
+HTTP-Host ${answers.wwwHost}
+HTTP-Port ${answers.wwwPort}
+Admin-Password ${password}
+Indexer-Type ${indexer}
+`;
+}
+
+/** BRK-7.5: type 3 is incremental and compressed. */
+function collectionConf({ gathererPort }: Answers): string {
+  return `# Where summaries are collected: host, port, type (3: what changed, compressed), filter.
+localhost ${gathererPort} 3 --
+`;
+}

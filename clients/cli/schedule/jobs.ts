@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import {
+  type BrokerConfig,
+  type GathererConfig,
+  parseBrokerConf,
+  parseCollectionConf,
+  parseGathererConf,
+} from '../../../protocols/config/index.js';
+import { UsageError } from '../../../protocols/errors.js';
+import { fileNameOf } from '../init/answers.js';
+
+/** A Broker that collects when a Gatherer is done. */
+export interface Collection {
+  /** Absolute path of its broker.conf. */
+  readonly file: string;
+  readonly name: string;
+  readonly port: number;
+}
+
+/** A Gatherer that is to be run by a clock. */
+export interface Job {
+  /** Absolute path of its configuration file. */
+  readonly file: string;
+  readonly name: string;
+  /** Unique among the jobs; usable in a file name. */
+  readonly id: string;
+  readonly directory: string;
+  /** RunGatherer of its directory; undefined where it has not been written yet. */
+  readonly script: string | undefined;
+  /** G-157: they collect as soon as it is done. */
+  readonly collections: readonly Collection[];
+}
+
+/**
+ * What the named Gatherers and Brokers are, and who collects from whom: a Broker of `files` collects from a Gatherer of
+ * `files` when its Collection.conf names the Gatherer's port at this machine.
+ *
+ * @throws UsageError for a file that cannot be read or is neither; ConfigError for one that is wrong
+ */
+export function jobsOf(files: readonly string[]): Job[] {
+  const gatherers: { readonly file: string; readonly config: GathererConfig }[] = [];
+  const brokers: { readonly file: string; readonly config: BrokerConfig }[] = [];
+  for (const name of new Set(files.map((file) => resolve(file)))) {
+    const text = contentOf(name);
+    if (/^(?:Gatherer-Name\s*:|\s*<(?:RootNodes|LeafNodes)>)/im.test(text)) {
+      const { config } = parseGathererConf(text, name, process.env, { gathererHost: hostname() });
+      gatherers.push({ file: name, config });
+    } else if (/^\s*(?:Broker|Admin|Collection|HTTP)-\w+[\s:]/im.test(text)) {
+      brokers.push({ file: name, config: parseBrokerConf(text, name).config });
+    } else throw new UsageError(`${name}: neither a Gatherer's configuration file nor a broker.conf`);
+  }
+  if (gatherers.length === 0)
+    throw new UsageError('no Gatherer among the files: a Broker by itself collects at its Collection-Time');
+  const taken = new Set<string>();
+  return gatherers.map(({ file, config }) => ({
+    file,
+    name: config.gathererName,
+    id: uniqueId(basename(file).replace(/\.cf$/, ''), taken),
+    directory: resolve(config.topDirectory),
+    script: scriptOf(config.topDirectory),
+    collections: brokers
+      .filter((broker) => collectsFrom(broker.config, config))
+      .map((broker) => ({
+        file: broker.file,
+        name: broker.config.brokerName,
+        port: broker.config.brokerPort,
+      })),
+  }));
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
+  }
+}
+
+function scriptOf(directory: string): string | undefined {
+  const path = join(resolve(directory), 'RunGatherer');
+  return existsSync(path) ? path : undefined;
+}
+
+function collectsFrom(broker: BrokerConfig, { gathererHost, gathererPort }: GathererConfig): boolean {
+  if (!existsSync(broker.collectionFile)) return false;
+  const { points } = parseCollectionConf(contentOf(broker.collectionFile), broker.collectionFile);
+  const here = new Set([
+    'localhost',
+    '127.0.0.1',
+    '::1',
+    hostname().toLowerCase(),
+    gathererHost.toLowerCase(),
+  ]);
+  return points.some(({ host, port }) => port === gathererPort && here.has(host.toLowerCase()));
+}
+
+function uniqueId(name: string, taken: Set<string>): string {
+  const plain = fileNameOf(name);
+  let id = plain;
+  for (let number = 2; taken.has(id); number++) id = `${plain}-${number}`;
+  taken.add(id);
+  return id;
+}

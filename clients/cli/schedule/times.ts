@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+
+/** How often a Gatherer is run. */
+export const PERIODS = ['daily', 'weekly', 'monthly'] as const;
+export type Period = (typeof PERIODS)[number];
+
+/** A time of day, local. */
+export interface TimeOfDay {
+  readonly hour: number;
+  readonly minute: number;
+}
+
+const DAY_MINUTES = 24 * 60;
+
+/**
+ * Times for so many jobs, the first at `begin` or soon after it, spread over `spread` minutes: neither all at once, nor all
+ * machines of the world at the full hour. The same ids always get the same times.
+ */
+export function spreadTimes(ids: readonly string[], begin: TimeOfDay, spread: number): TimeOfDay[] {
+  const share = spread / Math.max(1, ids.length);
+  return ids.map((id, i) => {
+    const jitter = createHash('sha256').update(id).digest().readUInt16BE(0) / 0x1_0000;
+    const minute = Math.floor(begin.hour * 60 + begin.minute + share * (i + jitter)) % DAY_MINUTES;
+    return { hour: Math.floor(minute / 60), minute: minute % 60 };
+  });
+}
+
+/** The five time fields of a crontab line; weekly is on Sunday, monthly on the first. */
+export function cronTime({ hour, minute }: TimeOfDay, period: Period): string {
+  const days = { daily: '* * *', weekly: '* * 0', monthly: '1 * *' }[period];
+  return `${minute} ${hour} ${days}`;
+}
+
+/** OnCalendar= of a systemd timer. */
+export function calendarTime({ hour, minute }: TimeOfDay, period: Period): string {
+  const days = { daily: '*-*-*', weekly: 'Sun *-*-*', monthly: '*-*-01' }[period];
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return `${days} ${two(hour)}:${two(minute)}:00`;
+}

@@ -1,0 +1,100 @@
+import { wordsOf } from './lines.js';
+import { INT_MAX, parseInteger, ValueProblem } from './values.js';
+
+/**
+ * What `Essence-Options:` asks for (E-5, E-116): the command line of the original essence. Only what was given is there, under
+ * the names that Essence's own options have, so that it can be spread over its defaults.
+ */
+export interface EssenceSwitches {
+  /** E-22: file with the list of the only types to index. */
+  readonly allowlist?: string;
+  /** E-22: another stop list. */
+  readonly stoplist?: string;
+  /** E-5: another Lib-Directory. */
+  readonly libDirectory?: string;
+  /** E-5: identity in the objects, instead of the configuration's. */
+  readonly gathererHost?: string;
+  readonly gathererName?: string;
+  readonly gathererVersion?: string;
+  /** G-111. */
+  readonly fakeMd5s?: true;
+  /** E-117: the extracted text instead of a summary. */
+  readonly fullText?: true;
+  /** E-117, `--full-text=raw`: the raw content, as the original did it. */
+  readonly rawText?: true;
+  /** E-113. */
+  readonly minimalBookkeeping?: true;
+  /** E-118, `--no-access`. */
+  readonly access?: false;
+  /** E-106, `--no-keywords`. */
+  readonly keywords?: false;
+  /** E-99. */
+  readonly rawReferences?: true;
+  /** E-116: the type is all that is wanted of a document. */
+  readonly typeOnly?: true;
+}
+
+type Reader = (value: string) => EssenceSwitches;
+
+/** Options with a value: behind `=`, or the next word. */
+const WITH_VALUE: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['--allowlist', (allowlist) => ({ allowlist })],
+  ['--stoplist', (stoplist) => ({ stoplist })],
+  ['--libdir', (libDirectory) => ({ libDirectory })],
+  ['--gatherer-host', (gathererHost) => ({ gathererHost })],
+  ['--gatherer-name', (gathererName) => ({ gathererName })],
+  ['--gatherer-version', (gathererVersion) => ({ gathererVersion })],
+  // E-119: our database needs no reorganization; the number is still looked at.
+  [
+    '--max-deletions',
+    (value) => {
+      parseInteger(value, 0, INT_MAX);
+      return {};
+    },
+  ],
+  // E-5: database and log are the Gatherer's.
+  ['--dbdir', () => ({})],
+  ['--log', () => ({})],
+]);
+
+const WITHOUT_VALUE: ReadonlyMap<string, EssenceSwitches> = new Map<string, EssenceSwitches>([
+  ['--fake-md5s', { fakeMd5s: true }],
+  ['--full-text', { fullText: true }],
+  ['--full-text=raw', { fullText: true, rawText: true }],
+  ['--minimal-bookkeeping', { minimalBookkeeping: true }],
+  ['--no-access', { access: false }],
+  ['--no-keywords', { keywords: false }],
+  ['--raw-references', { rawReferences: true }],
+  ['--type-only', { typeOnly: true }],
+  // E-69: summaries are always checked; the log is always complete.
+  ['--fast-summarizing', {}],
+  ['--verbose', {}],
+]);
+
+/**
+ * Reads the value of `Essence-Options:`. A later option replaces an earlier one.
+ * @throws ValueProblem for an option that essence does not have, or one whose value is missing
+ */
+export function parseEssenceOptions(text: string): EssenceSwitches {
+  const words = wordsOf(text);
+  let switches: EssenceSwitches = {};
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]!;
+    const plain = WITHOUT_VALUE.get(word);
+    if (plain !== undefined) {
+      switches = { ...switches, ...plain };
+      continue;
+    }
+    const equals = word.indexOf('=');
+    const name = equals < 0 ? word : word.slice(0, equals);
+    const read = WITH_VALUE.get(name);
+    // What stands there may be a value gone astray: only what has the look of an option is repeated.
+    if (read === undefined)
+      throw new ValueProblem(/^--[a-z0-9-]{1,40}$/.test(name) ? `essence has no ${name}` : 'must be options');
+    const value = equals < 0 ? words[++at] : word.slice(equals + 1);
+    if (value === undefined || value === '' || value.startsWith('--'))
+      throw new ValueProblem(`${name} needs a value`);
+    switches = { ...switches, ...read(value) };
+  }
+  return switches;
+}

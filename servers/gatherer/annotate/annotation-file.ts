@@ -1,0 +1,177 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ConfigError, StorageError, UsageError } from '../../../protocols/errors.js';
+import {
+  AnnotationDecoder,
+  DEFAULT_TYPE,
+  decodeText,
+  isAttributeName,
+} from '../../../protocols/soif/index.js';
+import { canonicalUrl } from '../../../protocols/urls/index.js';
+
+/** The annotation of one document. */
+export interface Annotation {
+  readonly type: string;
+  readonly url: string;
+  /** In their order; every value is one line. */
+  readonly attributes: readonly (readonly [name: string, value: string])[];
+}
+
+/** Bytes of an annotation file: people write them, and all of it is held. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * An annotation file (G-137), to be looked at and changed. A file that cannot be understood in full is not opened, so that
+ * saving never loses what somebody wrote. Saving writes `@FILE { url`, `Name:` HT value, `}`: no sizes, nothing else.
+ */
+export class AnnotationFile {
+  #annotations: Map<string, Annotation>;
+  #digest: string;
+
+  private constructor(
+    readonly path: string,
+    annotations: Map<string, Annotation>,
+    digest: string,
+  ) {
+    this.#annotations = annotations;
+    this.#digest = digest;
+  }
+
+  /**
+   * Reads a file; one that is not there is empty.
+   *
+   * @throws ConfigError with the line that cannot be understood; UsageError for a file that is too large or cannot be read
+   */
+  static async open(path: string): Promise<AnnotationFile> {
+    const bytes = await contentOf(path);
+    return new AnnotationFile(path, parse(bytes, path), digestOf(bytes));
+  }
+
+  get size(): number {
+    return this.#annotations.size;
+  }
+
+  /** In the order of the file; with `text`, those that have it in the URL or a value, whatever the case. */
+  list(text = ''): Annotation[] {
+    const wanted = text.toLowerCase();
+    return [...this.#annotations.values()].filter(
+      ({ url, attributes }) =>
+        wanted === '' ||
+        url.toLowerCase().includes(wanted) ||
+        attributes.some(([, value]) => value.toLowerCase().includes(wanted)),
+    );
+  }
+
+  get(url: string): Annotation | undefined {
+    return this.#annotations.get(url);
+  }
+
+  /**
+   * Replaces a document's annotation; one without attributes is removed. Names are compared without case: the last one counts.
+   *
+   * @throws UsageError for a URL, a name or a value that the file cannot hold
+   */
+  put({ type, url, attributes }: Annotation): void {
+    checkUrl(url);
+    const kept = new Map<string, readonly [string, string]>();
+    for (const [name, value] of attributes) {
+      if (!isAttributeName(name))
+        throw new UsageError(`${name === '' ? 'an empty name' : name}: not the name of an attribute`);
+      // G-137: DATA is one line.
+      if (/[\0\n\r]/.test(value)) throw new UsageError(`${name}: a value is one line`);
+      kept.set(name.toLowerCase(), [name, value]);
+    }
+    if (kept.size === 0) this.#annotations.delete(url);
+    else this.#annotations.set(url, { type, url, attributes: [...kept.values()] });
+  }
+
+  /** Sets attributes of a document, and removes those that are undefined; the others stay. @throws UsageError like {@link put} */
+  change(url: string, changes: readonly (readonly [name: string, value: string | undefined])[]): void {
+    const { type, attributes } = this.get(url) ?? { type: DEFAULT_TYPE, attributes: [] };
+    const next = new Map(attributes.map((pair) => [pair[0].toLowerCase(), pair]));
+    for (const [name, value] of changes) {
+      if (value === undefined) next.delete(name.toLowerCase());
+      else next.set(name.toLowerCase(), [name, value]);
+    }
+    this.put({ type, url, attributes: [...next.values()] });
+  }
+
+  /** What is saved. */
+  text(): string {
+    return [...this.#annotations.values()]
+      .map(({ type, url, attributes }) => {
+        const lines = attributes.map(([name, value]) => `${name}:\t${value}\n`);
+        return `@${type} { ${url}\n${lines.join('')}}\n`;
+      })
+      .join('');
+  }
+
+  /**
+   * Writes the file: it is there whole, old or new, at every moment.
+   *
+   * @throws UsageError when somebody else has changed it since it was read: then nothing is written
+   * @throws StorageError when it cannot be written
+   */
+  async save(): Promise<void> {
+    if (digestOf(await contentOf(this.path)) !== this.#digest)
+      throw new UsageError(`${this.path} was changed by somebody else meanwhile; nothing was written`);
+    const bytes = Buffer.from(this.text());
+    const draft = join(dirname(this.path), `.${randomBytes(6).toString('hex')}.annotations`);
+    try {
+      const mode = ((await stat(this.path).catch(() => undefined))?.mode ?? 0o644) & 0o777;
+      const file = await open(draft, 'wx', mode);
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(draft, this.path);
+    } catch (cause) {
+      await rm(draft, { force: true });
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new StorageError(`${this.path} cannot be written: ${why}`, { cause });
+    }
+    this.#digest = digestOf(bytes);
+  }
+}
+
+function checkUrl(url: string): void {
+  if (/[\s{]/.test(url) || canonicalUrl(url) === undefined) throw new UsageError(`${url}: not a URL`);
+}
+
+async function contentOf(path: string): Promise<Buffer> {
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_BYTES) throw new UsageError(`${path}: more than ${MAX_BYTES} bytes`);
+    return await readFile(path);
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return Buffer.alloc(0);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`${path}: cannot be read: ${why}`, { cause });
+  }
+}
+
+function parse(bytes: Buffer, path: string): Map<string, Annotation> {
+  const decoder = new AnnotationDecoder({ mode: 'lenient' });
+  const annotations = new Map<string, Annotation>();
+  for (const item of [...decoder.push(bytes), ...decoder.end()]) {
+    if (item.kind === 'warning') {
+      if (item.dropped) throw new ConfigError(path, item.line, '', `${item.message}; mend it first`);
+      continue;
+    }
+    const { object } = item;
+    const attributes = object.attributes.map(({ name, value }) => [name, decodeText(value)] as const);
+    // Of a URL that comes twice the values are joined, the later ones win, as of a name (SOIF-5.2).
+    const before = annotations.get(object.url)?.attributes ?? [];
+    const joined = new Map([...before, ...attributes].map((pair) => [pair[0].toLowerCase(), pair]));
+    annotations.set(object.url, { type: object.type, url: object.url, attributes: [...joined.values()] });
+  }
+  return annotations;
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,83 @@
+import { type Content, html } from '../../broker/web/html.js';
+import type { Annotation } from './annotation-file.js';
+
+/** Annotations on one page of the list. */
+const PER_PAGE = 100;
+/** Empty rows of a form, for new attributes. */
+const SPARE_ROWS = 3;
+
+/** Attributes that people add most often (G-141), as proposals for names. */
+const USUAL_NAMES = ['Title', 'Author', 'Description', 'Abstract', 'Keywords'];
+
+/** The list, with a search field; `number` is the page, from 1. */
+export function listPage(file: string, found: readonly Annotation[], q: string, number: number): string {
+  const shown = found.slice((number - 1) * PER_PAGE, number * PER_PAGE);
+  const to = (page: number, text: string): Content =>
+    html`<a href="${`/?q=${encodeURIComponent(q)}&page=${page}`}">${text}</a> `;
+  return document(
+    'Annotations',
+    html`<p>${file}: ${found.length} ${q === '' ? 'annotated documents' : 'of them match'}.</p>
+<form action="/" method="get" role="search"><p><label for="q">Search</label>
+<input id="q" name="q" type="search" value="${q}"> <button>Search</button></p></form>
+<form action="/edit" method="get"><p><label for="url">Annotate the document with the URL</label>
+<input id="url" name="url" size="60" required> <button>Annotate</button></p></form>
+<ul>
+${shown.map(
+  ({ url, attributes }) => html`<li><a href="${`/edit?url=${encodeURIComponent(url)}`}">${url}</a><br>
+${attributes.map(([name, value], i) => html`${i > 0 ? ', ' : ''}${name}: ${value.slice(0, 120)}`)}</li>
+`,
+)}</ul>
+<p>${number > 1 && to(number - 1, 'Back')}${found.length > number * PER_PAGE && to(number + 1, 'On')}</p>`,
+  );
+}
+
+/** The form of one document. */
+export function editPage({ url, attributes }: Annotation, version: string): string {
+  const rows = [...attributes, ...Array.from({ length: SPARE_ROWS }, () => ['', ''] as const)];
+  return document(
+    'Annotate a document',
+    html`<form action="/edit" method="post">
+<input type="hidden" name="version" value="${version}">
+<p><label for="url">URL</label> <input id="url" name="url" size="80" value="${url}" required></p>
+<table><caption>Attributes; one without a value is removed</caption>
+<thead><tr><th scope="col">Name</th><th scope="col">Value, one line</th></tr></thead>
+<tbody>
+${rows.map(
+  (
+    [name, value],
+    i,
+  ) => html`<tr><td><input name="name" list="names" size="20" value="${name}" aria-label="${`Name ${i + 1}`}"></td>
+<td><input name="value" size="80" value="${value}" aria-label="${`Value ${i + 1}`}"></td></tr>
+`,
+)}</tbody></table>
+<datalist id="names">${USUAL_NAMES.map((name) => html`<option value="${name}">`)}</datalist>
+<p><button name="save">Save</button> <button name="more">Save, and add more</button>
+<button name="delete">Remove the annotation</button> <a href="/">Back</a></p>
+</form>`,
+  );
+}
+
+/** One sentence. */
+export function messagePage(text: string): string {
+  return document('Annotations', html`<p role="alert">${text}</p><p><a href="/">To the list</a></p>`);
+}
+
+function document(title: string, content: Content): string {
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="stylesheet" href="/style.css">
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${content}
+</main>
+</body>
+</html>
+`.text;
+}

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
+import { z } from 'zod';
+import { StorageError } from '../../../protocols/errors.js';
+
+/** Name of the file below the Gatherer's directory by which local commands find a running crawl. */
+export const CONSOLE_FILE = 'console.json';
+
+const SCHEMA = z.object({
+  /** Where the console listens, as this machine reaches it; ends in `/`. */
+  url: z.url(),
+  /** Lets its reader look and act. */
+  token: z.string().min(16),
+  /** The process that crawls. */
+  pid: z.int().positive(),
+  /** The crawl's name. */
+  name: z.string(),
+});
+
+export type ConsoleFile = z.infer<typeof SCHEMA>;
+
+/** Writes the file so that only its owner can read it; readers see the old one or the new one. */
+export async function writeConsoleFile(path: string, content: ConsoleFile): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify(content)}\n`);
+    } finally {
+      await file.close();
+    }
+    // The process's umask may have taken more away than it should.
+    await chmod(draft, 0o600);
+    await rename(draft, path);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw new StorageError(`${path}: cannot be written: ${reason(cause)}`, { cause });
+  }
+}
+
+/**
+ * The file's content; undefined: there is none, so no crawl with a console runs here, or it was killed.
+ *
+ * @throws StorageError when the file is there and cannot be used
+ */
+export async function readConsoleFile(path: string): Promise<ConsoleFile | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR'))
+      return undefined;
+    throw new StorageError(`${path}: cannot be read: ${reason(cause)}`, { cause });
+  }
+  try {
+    return SCHEMA.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new StorageError(`${path}: not a console's file`, { cause });
+  }
+}
+
+/** Takes the file away, unless another console has written it since. */
+export async function removeConsoleFile(path: string, token: string): Promise<void> {
+  const now = await readConsoleFile(path).catch(() => undefined);
+  if (now?.token === token) await rm(path, { force: true });
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,137 @@
+import { LocalMapper, type Fetcher } from '../../clients/fetch/index.js';
+import type { GathererConfig } from '../../protocols/config/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { GathererStore } from '../../storage/index.js';
+import type { Annotations } from './annotations.js';
+import type { ChainName, Processor, ProcessorChains } from './crawl/chains.js';
+import type { Frontier } from './crawl/frontier/index.js';
+import { historyStore } from './crawl/history-store.js';
+import { Blocker } from './crawl/processors/blocker.js';
+import { ContentDigest } from './crawl/processors/content-digest.js';
+import { ExtractProcessor } from './crawl/processors/extract.js';
+import { FetchProcessor } from './crawl/processors/fetch.js';
+import { FetchHistory } from './crawl/processors/fetch-history.js';
+import { History } from './crawl/processors/history.js';
+import { LinksScoper } from './crawl/processors/links-scoper.js';
+import { LocalMappingProcessor } from './crawl/processors/local-mapping.js';
+import { PreconditionEnforcer } from './crawl/processors/precondition-enforcer.js';
+import { Preselector } from './crawl/processors/preselector.js';
+import { QuotaEnforcer } from './crawl/processors/quota-enforcer.js';
+import { ReferencesWriter } from './crawl/processors/references-writer.js';
+import { WarcWriter } from './crawl/processors/warc-writer.js';
+import { WriterProcessor } from './crawl/processors/writer.js';
+import type { Scope } from './crawl/scope.js';
+import type { ServerCache } from './crawl/servers/index.js';
+import type { ShortestLife } from './crawl/shortest-life.js';
+import type { WarcFiles } from './crawl/warc/index.js';
+import { type EssencePool, isRejected, mayHoldLinks, typeByUrl } from './essence/index.js';
+
+/** What the processors of a run work with. */
+export interface ChainParts {
+  readonly store: GathererStore;
+  readonly config: GathererConfig;
+  readonly fetcher: Fetcher;
+  readonly essence: EssencePool;
+  readonly frontier: Frontier;
+  readonly scope: Scope;
+  readonly servers: ServerCache;
+  readonly lives: ShortestLife;
+  /** Digest of what a summary depends on besides the document (G-110). */
+  readonly rulesDigest: string;
+  readonly annotations: Annotations | undefined;
+  readonly force: boolean;
+  readonly readTimeoutMs: number;
+  readonly now: () => UnixSeconds;
+  /** An order is given: quotas, blocks, digests and fetch histories as it says. */
+  readonly ordered: boolean;
+  readonly warc: { readonly files: WarcFiles; readonly skipIdenticalDigests: boolean } | undefined;
+  /** Further processors: those of `extract` come before Essence, which gives the body away; the others at the end of their chain. */
+  readonly further: Partial<Record<ChainName, readonly Processor[]>>;
+}
+
+/** The five chains of a Gatherer's run (CRAWL-11.2), with what its order adds. */
+export function crawlChains(parts: ChainParts): ProcessorChains {
+  const { store, config, fetcher, essence, frontier, scope, servers, lives, rulesDigest, now, further } = parts;
+  const limits = {
+    maxBytes: config.maxRetrievalSize,
+    timeoutMs: parts.readTimeoutMs,
+    conditional: config.httpIfModifiedSince,
+    rulesDigest,
+  };
+  const history = parts.ordered ? new FetchHistory({ store: historyStore(store) }) : undefined;
+  const warc =
+    parts.warc === undefined
+      ? undefined
+      : new WarcWriter({ ...parts.warc, ...(history === undefined ? {} : { revisits: [history] }) });
+  return {
+    'pre-fetch': [
+      new Preselector((url) => stoppedByUrl(url, essence)),
+      ...when(parts.ordered, () => orderedChecks(servers, frontier)),
+      ...when(history !== undefined, () => [history!.loader]),
+      new History({
+        documents: store.documents,
+        known: store.summaries.count > 0,
+        force: parts.force,
+        timeToLive: config.timeToLive,
+        rulesDigest,
+        now,
+      }),
+      new LocalMappingProcessor(new LocalMapper(config.localMappings), limits),
+      new PreconditionEnforcer(servers),
+      ...(further['pre-fetch'] ?? []),
+    ],
+    fetch: [new FetchProcessor(fetcher, limits, servers), ...(further.fetch ?? [])],
+    extract: [
+      ...when(parts.ordered || warc !== undefined, () => [new ContentDigest()]),
+      ...when(history !== undefined, () => [history!]),
+      ...when(warc !== undefined, () => [warc!]),
+      ...(further.extract ?? []),
+      new ExtractProcessor({ essence, rulesDigest, now }),
+    ],
+    write: [
+      new WriterProcessor({
+        summaries: store.summaries,
+        refreshRate: config.refreshRate,
+        timeToLive: config.timeToLive,
+        lives,
+        rulesDigest,
+        now,
+        ...(parts.annotations === undefined ? {} : { annotations: parts.annotations }),
+      }),
+      ...(further.write ?? []),
+    ],
+    'post-process': [
+      new ReferencesWriter({ now }),
+      ...(further['post-process'] ?? []),
+      new LinksScoper({ frontier, scope }),
+      ...when(history !== undefined, () => [history!.keeper]),
+      ...when(warc !== undefined, () => [warc!.metadata]),
+    ],
+  };
+}
+
+/** CRAWL-11.3: what an operator's order forbids. */
+function orderedChecks(servers: ServerCache, frontier: Frontier): Processor[] {
+  return [
+    new Blocker({ settings: ({ settings }) => settings }),
+    new QuotaEnforcer({
+      counters: {
+        server: (url) => servers.serverTraffic(url),
+        host: (url) => servers.hostTraffic(url),
+        group: (classKey) => frontier.traffic(classKey),
+      },
+      settings: ({ settings }) => settings,
+    }),
+  ];
+}
+
+/** E-28: the type, when the URL alone tells that a transfer would be for nothing; links are still wanted (E-25). */
+function stoppedByUrl(url: string, { rules }: EssencePool): string | undefined {
+  const type = typeByUrl(url, rules);
+  if (type === undefined || mayHoldLinks(type)) return undefined;
+  return isRejected(type, rules) ? type : undefined;
+}
+
+function when(condition: boolean, make: () => readonly Processor[]): readonly Processor[] {
+  return condition ? make() : [];
+}

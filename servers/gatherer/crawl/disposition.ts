@@ -1,0 +1,63 @@
+import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
+import type { Finish } from './frontier/index.js';
+import { outcomeOf } from './logs/outcome.js';
+import { politenessDelay } from './servers/politeness.js';
+import type { ServerCache } from './servers/server-cache.js';
+
+/** Failures that may pass: when the URI is found again it counts as new (CRAWL-4.2, 21). */
+const PASSING: ReadonlySet<number> = new Set([
+  FETCH_STATUS.connectFailed,
+  FETCH_STATUS.connectLost,
+  FETCH_STATUS.robotsUnavailable,
+]);
+
+/** CRAWL-8.2 to 8.4: what shall become of a URI, and how long its queue sleeps. It may settle the URI's own disposition. */
+export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
+  const { settings } = uri;
+  const polite = politeness(uri, servers);
+  if (uri.retire !== undefined) return { outcome: 'retire', ...polite, reason: uri.retire };
+  if (uri.disposition === 'retry') {
+    const robots = uri.status === FETCH_STATUS.deferred;
+    const retryDelayMs = settings.retryDelaySeconds * 1000;
+    if (robots) {
+      // The next turn goes to the document itself, or to another try for robots.txt.
+      return servers.robotsKnown(uri.url) || polite.delayMs >= retryDelayMs
+        ? { outcome: 'retry', ...polite, free: true }
+        : { outcome: 'retry', delayMs: retryDelayMs, reason: 'retry', free: true };
+    }
+    if (uri.entry.uri.attempts + 1 < settings.maxRetries) {
+      const asked = Math.min(uri.retryAfterMs, settings.respectRetryAfterUpToSecs * 1000);
+      const delayMs = Math.max(polite.delayMs, retryDelayMs, asked);
+      const reason = delayMs === asked ? 'retry-after' : delayMs === retryDelayMs ? 'retry' : polite.reason;
+      return { outcome: 'retry', delayMs, reason };
+    }
+    uri.disposition = 'failed';
+  }
+  const bytes = uri.size;
+  const outcome = outcomeOf(uri);
+  if (outcome === 'disregarded') return { outcome, ...polite, bytes };
+  if (outcome === 'succeeded') return { outcome: 'success', ...polite, bytes };
+  return {
+    outcome: 'failed',
+    ...polite,
+    bytes,
+    penalty: settings.errorPenaltyAmount,
+    forget: PASSING.has(uri.status),
+  };
+}
+
+/** CRAWL-7: nobody was contacted: no wait; nor for files of this machine. */
+function politeness(uri: CrawlUri, servers: ServerCache): Pick<Finish, 'delayMs' | 'reason'> {
+  if (uri.contactEnd === 0 || uri.fetched?.local === true) return { delayMs: 0 };
+  const { delayMs, reason, hostEmission } = politenessDelay(uri.settings, {
+    begin: uri.fetchBegin,
+    end: uri.contactEnd,
+    bytes: uri.size,
+    now: Date.now(),
+    crawlDelay: servers.crawlDelay(uri.url),
+    retryAfterMs: uri.retryAfterMs,
+    hostEmission: servers.hostEmission(uri.url),
+  });
+  servers.setHostEmission(uri.url, hostEmission);
+  return { delayMs, reason };
+}

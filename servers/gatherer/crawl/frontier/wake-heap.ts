@@ -1,0 +1,53 @@
+/** A binary heap of things that sleep until a time (milliseconds): the earliest is on top. */
+export class WakeHeap<T> {
+  readonly #items: { readonly at: number; readonly value: T }[] = [];
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** The earliest wake time, or undefined when nothing sleeps. */
+  get earliest(): number | undefined {
+    return this.#items[0]?.at;
+  }
+
+  push(at: number, value: T): void {
+    const items = this.#items;
+    items.push({ at, value });
+    let child = items.length - 1;
+    while (child > 0) {
+      const parent = (child - 1) >> 1;
+      if (items[parent]!.at <= items[child]!.at) break;
+      [items[parent], items[child]] = [items[child]!, items[parent]!];
+      child = parent;
+    }
+  }
+
+  /** Takes the earliest one if its time has come. */
+  popDue(now: number): T | undefined {
+    const earliest = this.earliest;
+    return earliest === undefined || earliest > now ? undefined : this.pop();
+  }
+
+  /** Takes the earliest one. */
+  pop(): T | undefined {
+    const items = this.#items;
+    const top = items[0];
+    if (top === undefined) return undefined;
+    const last = items.pop()!;
+    if (items.length > 0) {
+      items[0] = last;
+      let parent = 0;
+      for (;;) {
+        const left = 2 * parent + 1;
+        if (left >= items.length) break;
+        const right = left + 1;
+        const child = right < items.length && items[right]!.at < items[left]!.at ? right : left;
+        if (items[parent]!.at <= items[child]!.at) break;
+        [items[parent], items[child]] = [items[child]!, items[parent]!];
+        parent = child;
+      }
+    }
+    return top.value;
+  }
+}

@@ -1,0 +1,151 @@
+import type { JournalUri } from './journal-line.js';
+import { type ReadJournalOptions, readJournal } from './journal-reader.js';
+
+/** What takes a journal in: the crawl's frontier. Each call is waited for before the next one. */
+export interface JournalSink {
+  /** Notes URIs in the seen filter: they will not be fetched. */
+  note(urls: string[]): Promise<void>;
+  /** Schedules URIs; those that were noted or scheduled before are dropped by the seen filter (CRAWL-17.1.2). */
+  schedule(uris: JournalUri[]): Promise<void>;
+}
+
+export interface ImportProgress {
+  /** CRAWL-17.1.2: 1 notes, 2 schedules. */
+  readonly pass: 1 | 2;
+  /** Events read in this pass. */
+  readonly lines: number;
+  /** URIs given to {@link JournalSink.note}. */
+  readonly noted: number;
+  /** URIs given to {@link JournalSink.schedule}. */
+  readonly scheduled: number;
+  /** URIs that the scope does not take any more, both passes. */
+  readonly outOfScope: number;
+  /** Lines that are no events, first pass. */
+  readonly badLines: number;
+}
+
+export interface ImportJournalOptions {
+  readonly signal?: AbortSignal;
+  /** Note failures too, so that they are not tried again (CRAWL-17.1.2). Default false. */
+  readonly retainFailures?: boolean;
+  /** The crawl's scope; a URI that it does not take is neither noted nor scheduled. */
+  readonly scope?: (uri: JournalUri) => boolean | Promise<boolean>;
+  /** Ask `scope` again (CRAWL-17.1.2). Default true. */
+  readonly checkScope?: boolean;
+  /** Called each {@link progressLines} events and at the end of each pass. */
+  readonly progress?: (progress: ImportProgress) => void;
+  /** Default 1 000 000 (CRAWL-17.1.2). */
+  readonly progressLines?: number;
+  /** So many scheduled URIs are enough for the crawl to start while the import goes on (CRAWL-17.1.2). Default 100 000. */
+  readonly enough?: number;
+  /** Called once: when there are {@link enough}, else at the end. */
+  readonly onEnough?: () => void;
+  /** URIs given to the sink at once. Default 1000. */
+  readonly batchSize?: number;
+  /** As in {@link readJournal}: by default a damaged journal is an error. */
+  readonly onDamage?: ReadJournalOptions['onDamage'];
+}
+
+/**
+ * Recovers a crawl from its journal (CRAWL-17.1.2) in two passes: what was finished is noted, then all that was ever queued is
+ * scheduled. Memory is bounded by one batch.
+ *
+ * @param paths the journal; with rotated parts: all of them, the oldest first
+ * @throws StorageError, the sink's errors, the signal's reason
+ */
+export async function importJournal(
+  paths: string | readonly string[],
+  sink: JournalSink,
+  options: ImportJournalOptions = {},
+): Promise<ImportProgress> {
+  const { signal, retainFailures = false, scope, checkScope = true, onDamage } = options;
+  const { progress, progressLines = 1_000_000, enough = 100_000, onEnough, batchSize = 1000 } = options;
+  const files = typeof paths === 'string' ? [paths] : paths;
+  const counts = { noted: 0, scheduled: 0, outOfScope: 0, badLines: 0 };
+  let started = false;
+  let lines = 0;
+
+  const accepts = async (uri: JournalUri): Promise<boolean> => {
+    if (!checkScope || scope === undefined || (await scope(uri))) return true;
+    counts.outOfScope++;
+    return false;
+  };
+  const report = (pass: 1 | 2): void => progress?.({ pass, lines, ...counts });
+  const startWhenEnough = (limit: number): void => {
+    if (started || counts.scheduled < limit) return;
+    started = true;
+    onEnough?.();
+  };
+  const count = (pass: 1 | 2): void => {
+    if (++lines % progressLines === 0) report(pass);
+  };
+
+  const finished = new Batch<string>(batchSize, async (urls) => {
+    signal?.throwIfAborted();
+    await sink.note(urls);
+    counts.noted += urls.length;
+  });
+  const onBadLine = (): void => {
+    counts.badLines++;
+  };
+  for await (const event of events(files, { ...reading(signal, onDamage), onBadLine })) {
+    count(1);
+    if (event.tag === 'Fs' || (event.tag === 'Ff' && retainFailures)) {
+      if (await accepts(event)) await finished.add(event.url);
+    }
+    // Included by hand: seen, though never fetched. Its way from the seed is not known, so the scope cannot be asked.
+    else if (event.tag === 'Fi') await finished.add(event.url);
+  }
+  await finished.end();
+  report(1);
+
+  lines = 0;
+  const queued = new Batch<JournalUri>(batchSize, async (uris) => {
+    signal?.throwIfAborted();
+    await sink.schedule(uris);
+    counts.scheduled += uris.length;
+    startWhenEnough(enough);
+  });
+  for await (const event of events(files, reading(signal, onDamage))) {
+    count(2);
+    if (event.tag !== 'F+') continue;
+    const { url, pathFromSeed, via } = event;
+    if (await accepts(event)) await queued.add({ url, pathFromSeed, via });
+  }
+  await queued.end();
+  startWhenEnough(0);
+  report(2);
+  return { pass: 2, lines, ...counts };
+}
+
+async function* events(paths: readonly string[], options: ReadJournalOptions) {
+  for (const path of paths) yield* readJournal(path, options);
+}
+
+function reading(
+  signal: AbortSignal | undefined,
+  onDamage: ReadJournalOptions['onDamage'],
+): ReadJournalOptions {
+  return { ...(signal && { signal }), ...(onDamage && { onDamage }) };
+}
+
+/** Gathers things and gives them away together. */
+class Batch<T> {
+  #items: T[] = [];
+
+  constructor(
+    readonly size: number,
+    readonly give: (items: T[]) => Promise<void>,
+  ) {}
+
+  async add(item: T): Promise<void> {
+    this.#items.push(item);
+    if (this.#items.length >= this.size) await this.end();
+  }
+
+  async end(): Promise<void> {
+    const items = this.#items;
+    this.#items = [];
+    if (items.length > 0) await this.give(items);
+  }
+}

@@ -1,0 +1,64 @@
+/** White space of any alphabet, controls, and halves of characters that UTF-8 cannot hold. */
+const BREAKS_A_FIELD = /[\s\u0000-\u0020\u007f-\u00a0]|\p{Cs}/gu;
+
+/** Nearly every URI: nothing to be escaped in it, and quickly seen. */
+const PLAIN = /^[!-~]*$/;
+
+/**
+ * Text as one field of a line: what would part fields or end the line is percent-escaped, everything else stays. For a
+ * URI that is the same URI (CRAWL-2.1 escapes it so too); doing it twice changes nothing.
+ */
+export function escapeField(text: string): string {
+  return PLAIN.test(text) ? text : text.replace(BREAKS_A_FIELD, escapeCharacter);
+}
+
+/** One annotation: {@link escapeField}, and the comma that parts annotations (CRAWL-16.1 field 12). */
+export function escapeAnnotation(text: string): string {
+  return escapeField(text).replaceAll(',', '%2C');
+}
+
+function escapeCharacter(character: string): string {
+  return /\p{Cs}/u.test(character) ? '%EF%BF%BD' : encodeURIComponent(character);
+}
+
+/** Text of any kind in double quotes on one line, as JSON writes it; at most `limit` characters of it. */
+export function quoted(text: string, limit = 2000): string {
+  return JSON.stringify(text.length > limit ? `${text.slice(0, limit)}…` : text)
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
+}
+
+/** `2026-01-31T23:59:59.123Z` (CRAWL-16.1 field 1). @param time milliseconds since 1970 */
+export function isoTime(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** `2026-01-31T23:59:59Z` (CRAWL-16.3). @param time milliseconds since 1970 */
+export function isoSeconds(time: number): string {
+  return `${isoTime(time).slice(0, 19)}Z`;
+}
+
+/** `20260131235959123` (CRAWL-16.1 field 9). @param time milliseconds since 1970 */
+export function time17(time: number): string {
+  const iso = isoTime(time);
+  const date = iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10);
+  return date + iso.slice(11, 13) + iso.slice(14, 16) + iso.slice(17, 19) + iso.slice(20, 23);
+}
+
+/** `20260131235959` (CRAWL-17.1.1). @param time milliseconds since 1970 */
+export function time14(time: number): string {
+  return time17(time).slice(0, 14);
+}
+
+/**
+ * Reads {@link time17} and {@link time14}.
+ *
+ * @returns milliseconds since 1970; undefined when it is no such time
+ */
+export function parseDigitTime(text: string): number | undefined {
+  const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{3})?$/.exec(text);
+  if (parts === null) return undefined;
+  const [, year, month, day, hour, minute, second, rest = '000'] = parts;
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${rest}Z`);
+  return Number.isNaN(time) ? undefined : time;
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { consoleSchema, crawlOrderSchema, warcSchema } from './order.js';
+import { crawlSettingsSchema, quotasSchema, settingNotes } from './settings.js';
+
+/** All that is known of one setting of an order. */
+export interface SettingDescription {
+  /** `settings.minDelayMs`. */
+  readonly path: string;
+  /** Absent: it has none, and must be written. */
+  readonly default?: unknown;
+  readonly unit: string;
+  /** In words. */
+  readonly legal: string;
+  /** The rule that it comes from. */
+  readonly rule: string;
+  readonly text: string;
+  /** CRAWL-19.5: a sheet may override it. */
+  readonly overridable: boolean;
+}
+
+/** Every setting of an order, in its order; from the schemas, so that nothing else can be said than what holds. */
+export function describeSettings(): SettingDescription[] {
+  return [
+    ...described('', crawlOrderSchema.shape),
+    ...described('warc.', warcSchema.shape),
+    ...described('console.', consoleSchema.shape),
+    ...described('settings.', crawlSettingsSchema.shape),
+    ...described('settings.quotas.', quotasSchema.shape),
+  ];
+}
+
+/** The settings as a table in plain text, one a line, their meaning below. */
+export function settingsTable(descriptions: readonly SettingDescription[] = describeSettings()): string {
+  const rows = descriptions.map(({ path, default: value, unit, legal, rule }) => [
+    path,
+    value === undefined ? '-' : JSON.stringify(value),
+    unit,
+    legal,
+    rule,
+  ]);
+  const all = [['SETTING', 'DEFAULT', 'UNIT', 'LEGAL VALUES', 'RULE'], ...rows];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  const lines = all.map(line);
+  const texts = ['', ...descriptions.map(({ text }) => `    ${text}.`)];
+  return `${lines.flatMap((text, i) => (i === 0 ? [text] : [text, texts[i] ?? ''])).join('\n')}\n`;
+}
+
+/** The default order with all settings and what they mean: a file to begin with, which `readOrder` takes. */
+export function defaultOrderText(): string {
+  const lines = [
+    '// A crawl order. Everything is optional: what is left out has the value that is shown here.',
+    '{',
+  ];
+  writeMembers(lines, '', crawlOrderSchema.shape, '  ');
+  lines.push('}', '');
+  return lines.join('\n');
+}
+
+const SECTIONS: Readonly<Record<string, { readonly head: string; readonly shape?: z.core.$ZodShape }>> = {
+  warc: { head: 'WARC files', shape: warcSchema.shape },
+  console: { head: 'The console; without this there is none', shape: consoleSchema.shape },
+  settings: { head: 'What a sheet can override', shape: crawlSettingsSchema.shape },
+  'settings.quotas': { head: 'Quotas', shape: quotasSchema.shape },
+  sheets: {
+    head:
+      'Other settings for some URIs: { "name": "...", "surts": ["example.org"], "rules": [], "settings": { ... } };\n' +
+      'longer SURT prefixes win over shorter ones, rules over prefixes',
+  },
+};
+
+function writeMembers(lines: string[], prefix: string, shape: z.core.$ZodShape, indent: string): void {
+  for (const [name, schema] of Object.entries(shape)) {
+    const section = SECTIONS[prefix + name];
+    if (section === undefined) {
+      const { text, unit, legal, rule, default: value } = describe(prefix + name, schema);
+      lines.push(`${indent}// ${text} (${[legal, unit].filter(Boolean).join(', ')}; ${rule})`);
+      lines.push(`${indent}${JSON.stringify(name)}: ${JSON.stringify(value ?? 0)},`);
+      continue;
+    }
+    lines.push('', ...section.head.split('\n').map((line) => `${indent}// ${line}`));
+    if (section.shape === undefined) {
+      lines.push(`${indent}${JSON.stringify(name)}: [],`);
+      continue;
+    }
+    const inner: string[] = [];
+    writeMembers(inner, `${prefix}${name}.`, section.shape, `${indent}  `);
+    const block = [`${indent}${JSON.stringify(name)}: {`, ...inner, `${indent}},`];
+    // What need not be there at all is shown as a comment.
+    const optional = schema instanceof z.ZodOptional;
+    lines.push(...(optional ? block.map((line) => `${indent}// ${line.slice(indent.length)}`) : block));
+  }
+}
+
+function described(prefix: string, shape: z.core.$ZodShape): SettingDescription[] {
+  return Object.entries(shape).flatMap(([name, schema]) =>
+    SECTIONS[prefix + name] === undefined ? [describe(prefix + name, schema)] : [],
+  );
+}
+
+/** What is read of a schema's JSON form. */
+const jsonForm = z.object({
+  type: z.string().optional(),
+  enum: z.array(z.string()).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  pattern: z.string().optional(),
+  default: z.unknown().optional(),
+});
+
+function describe(path: string, schema: z.core.$ZodType): SettingDescription {
+  const form = jsonForm.parse(z.toJSONSchema(schema, { io: 'input' }));
+  const { text = '', unit = '', rule = '' } = settingNotes.get(schema) ?? {};
+  return {
+    path,
+    ...(form.default === undefined ? {} : { default: form.default }),
+    unit,
+    legal: legalValues(form),
+    rule,
+    text,
+    overridable: path.startsWith('settings.'),
+  };
+}
+
+function legalValues(form: z.output<typeof jsonForm>): string {
+  if (form.enum !== undefined) return form.enum.join(' | ');
+  switch (form.type) {
+    case 'boolean':
+      return 'true | false';
+    case 'integer':
+    case 'number':
+      return rangeOf(form);
+    case 'array':
+      return 'a list';
+    default:
+      return form.pattern === undefined ? 'a text' : `a text like ${form.pattern}`;
+  }
+}
+
+function rangeOf({ type, minimum, maximum }: z.output<typeof jsonForm>): string {
+  const kind = type === 'integer' ? 'a whole number' : 'a number';
+  // Zod names the largest exact integer where there is no limit.
+  const top = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  if (minimum !== undefined && top !== undefined) return `${kind} from ${minimum} to ${top}`;
+  return minimum === undefined ? kind : `${kind} from ${minimum} on`;
+}

@@ -1,0 +1,100 @@
+import type { Processor, ProcessResult } from '../chains.js';
+import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
+import type { CrawlSettings } from '../order/settings.js';
+
+/** What was had of a server, host or queue so far (CRAWL-16.6). */
+export interface QuotaCounts {
+  /** Fetches whose status is positive (CRAWL-8.2). */
+  readonly successes: number;
+  /** Bytes of those. */
+  readonly successBytes: number;
+  /** Contacts that were answered, also those that are no success. */
+  readonly responses: number;
+  /** Bytes received. */
+  readonly totalBytes: number;
+}
+
+/** Who counts; what was never met counts 0 everywhere. Looked up for every URI: no disk. */
+export interface QuotaCounters {
+  /** CRAWL-12.1: host and port. */
+  server(url: string): QuotaCounts;
+  host(url: string): QuotaCounts;
+  /** The URIs of one queue (CRAWL-9.1). */
+  group(classKey: string): QuotaCounts;
+}
+
+export interface QuotaEnforcerOptions {
+  readonly counters: QuotaCounters;
+  /** In the context of the URI (CRAWL-19.5). */
+  readonly settings: (uri: CrawlUri) => Pick<CrawlSettings, 'quotas' | 'quotaForceRetire'>;
+}
+
+type Quotas = CrawlSettings['quotas'];
+
+/**
+ * CRAWL-11.3, in the pre-fetch chain: over a quota of its server, host or queue a URI is not fetched. Its queue is retired with the
+ * URI still in it, or the URI fails with -5003; the annotation says which quota it was.
+ */
+export class QuotaEnforcer implements Processor {
+  readonly name = 'QuotaEnforcer';
+
+  constructor(readonly options: QuotaEnforcerOptions) {}
+
+  process(uri: CrawlUri): ProcessResult {
+    const { settings } = this.options;
+    const { quotas, quotaForceRetire } = settings(uri);
+    const reached = this.#reached(uri, quotas);
+    if (reached === undefined) return 'proceed';
+    uri.annotations.push(`Q:${reached}`);
+    uri.reason = `quota ${reached} of ${quotas[reached]} is reached`;
+    if (quotaForceRetire) {
+      uri.status = FETCH_STATUS.untried;
+      uri.disposition = 'retry';
+      uri.retire = 'quota';
+    } else {
+      uri.status = FETCH_STATUS.quotaReached;
+      uri.disposition = 'failed';
+    }
+    return 'post';
+  }
+
+  #reached(uri: CrawlUri, quotas: Quotas): keyof Quotas | undefined {
+    // Off, as nearly always: nothing is looked up.
+    if (Object.values(quotas).every((quota) => quota < 0)) return undefined;
+    const { counters } = this.options;
+    const server = counters.server(uri.url);
+    const host = counters.host(uri.url);
+    const group = counters.group(uri.entry.classKey);
+    const counts: Record<keyof Quotas, number> = {
+      serverMaxSuccesses: server.successes,
+      serverMaxSuccessKB: server.successBytes / 1024,
+      serverMaxResponses: server.responses,
+      serverMaxAllKB: server.totalBytes / 1024,
+      hostMaxSuccesses: host.successes,
+      hostMaxSuccessKB: host.successBytes / 1024,
+      hostMaxResponses: host.responses,
+      hostMaxAllKB: host.totalBytes / 1024,
+      groupMaxSuccesses: group.successes,
+      groupMaxSuccessKB: group.successBytes / 1024,
+      groupMaxResponses: group.responses,
+      groupMaxAllKB: group.totalBytes / 1024,
+    };
+    return QUOTA_NAMES.find((name) => quotas[name] >= 0 && counts[name] >= quotas[name]);
+  }
+}
+
+/** In the order in which they are looked at. */
+const QUOTA_NAMES = [
+  'serverMaxSuccesses',
+  'serverMaxSuccessKB',
+  'serverMaxResponses',
+  'serverMaxAllKB',
+  'hostMaxSuccesses',
+  'hostMaxSuccessKB',
+  'hostMaxResponses',
+  'hostMaxAllKB',
+  'groupMaxSuccesses',
+  'groupMaxSuccessKB',
+  'groupMaxResponses',
+  'groupMaxAllKB',
+] as const satisfies readonly (keyof Quotas)[];

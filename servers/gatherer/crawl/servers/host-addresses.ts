@@ -1,0 +1,189 @@
+import { lookup as systemLookup } from 'node:dns/promises';
+import { isIP, isIPv4 } from 'node:net';
+import { RecentMap } from './recent-map.js';
+
+/** What a name stands for. */
+export interface LookedUp {
+  /** As text, any order; empty: the name does not resolve. */
+  readonly addresses: readonly string[];
+  /** Seconds that the answer holds; absent: nobody said (CRAWL-12.3). */
+  readonly ttlSeconds?: number | undefined;
+}
+
+/** Resolves a name. A rejection counts as "does not resolve". */
+export type Lookup = (hostname: string) => Promise<LookedUp>;
+
+export interface HostAddressesOptions {
+  /** Default: the system's. */
+  readonly lookup?: Lookup;
+  /** A look-up that takes longer, milliseconds, counts as unresolved: the name then stands for itself. Default 3000. */
+  readonly timeoutMs?: number;
+  /** Look-ups at one time; each of the system's holds a thread of the pool that also reads and writes the store. Default 2. */
+  readonly atOnce?: number;
+  /** Seconds that addresses hold (CRAWL-12.3), 0: for ever, which is the default: each name is resolved once a run. */
+  readonly validitySeconds?: number | ((hostname: string) => number);
+  /** Names kept; those met longest ago go. Default 100 000. */
+  readonly maxHosts?: number;
+  /** Milliseconds since 1970; default: the clock. */
+  readonly now?: () => number;
+}
+
+/** CRAWL-12.3: an answer of the system's look-up, which names no lifetime, counts this long. */
+const SYSTEM_TTL_SECONDS = 21_600;
+
+interface Resolved {
+  /** Sorted. */
+  readonly addresses: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** -1: never expires. */
+  readonly ttlSeconds: number;
+}
+
+/**
+ * The addresses of the hosts met (CRAWL-12.2, 12.3). And G-33: hosts are counted by address, so that aliases count once: a host's
+ * identity is that of the first host met that shares an address with it; a name that does not resolve stands for itself. An
+ * identity once given stays, whatever the addresses become.
+ */
+export class HostAddresses {
+  readonly #resolved: RecentMap<Resolved>;
+  readonly #identities: RecentMap<string>;
+  readonly #byAddress: RecentMap<string>;
+  readonly #pending = new Map<string, Promise<void>>();
+  #running = 0;
+  readonly #turns: (() => void)[] = [];
+
+  constructor(readonly options: HostAddressesOptions = {}) {
+    const { maxHosts: maxEntries = 100_000 } = options;
+    this.#resolved = new RecentMap({ maxEntries });
+    this.#identities = new RecentMap({ maxEntries });
+    this.#byAddress = new RecentMap({ maxEntries });
+  }
+
+  /**
+   * Makes {@link identity} and {@link of} ready to answer for these names. What two ask for at one time is looked up once.
+   * @param signal ends the waiting, not the look-ups: others may wait for them
+   */
+  async resolve(hostnames: Iterable<string>, signal?: AbortSignal): Promise<void> {
+    const waits: Promise<void>[] = [];
+    for (const hostname of hostnames) {
+      if (this.knows(hostname)) continue;
+      let pending = this.#pending.get(hostname);
+      if (pending === undefined) {
+        pending = this.#resolveOne(hostname);
+        this.#pending.set(hostname, pending);
+      }
+      waits.push(pending);
+    }
+    if (waits.length > 0) await unlessAborted(Promise.all(waits), signal);
+  }
+
+  /** True when the name needs no look-up: it was looked up, found or not, and that has not expired (CRAWL-12.3). */
+  knows(hostname: string): boolean {
+    const resolved = this.#resolved.peek(hostname);
+    if (resolved === undefined) return false;
+    const { validitySeconds = 0 } = this.options;
+    const validity = typeof validitySeconds === 'number' ? validitySeconds : validitySeconds(hostname);
+    if (validity === 0 || resolved.ttlSeconds < 0) return true;
+    return this.#now() < resolved.time + Math.max(validity, resolved.ttlSeconds) * 1000;
+  }
+
+  /** The name's addresses, sorted, expired or not; empty when it does not resolve or was not asked for. */
+  of(hostname: string): readonly string[] {
+    return this.#resolved.get(hostname)?.addresses ?? [];
+  }
+
+  /** CRAWL-9.5, 9.6: the first address as 4 or 16 bytes; undefined while none is known. */
+  bytesOf(hostname: string): Uint8Array | undefined {
+    const [address] = this.of(hostname);
+    return address === undefined ? undefined : addressBytes(address);
+  }
+
+  /** What the host is counted as. */
+  identity(hostname: string): string {
+    const known = this.#identities.get(hostname);
+    if (known !== undefined) return known;
+    const addresses = this.of(hostname);
+    const alias = addresses.map((address) => this.#byAddress.get(address)).find((name) => name !== undefined);
+    const identity = alias ?? addresses[0] ?? hostname;
+    for (const address of addresses) this.#byAddress.set(address, identity);
+    if (this.#resolved.peek(hostname) !== undefined) this.#identities.set(hostname, identity);
+    return identity;
+  }
+
+  async #resolveOne(hostname: string): Promise<void> {
+    const bare = hostname.replace(/^\[|\]$/g, '');
+    const { atOnce = 2, timeoutMs = 3000, lookup = lookUpBySystem } = this.options;
+    if (isIP(bare) !== 0) {
+      this.#keep(hostname, { addresses: [bare], ttlSeconds: -1 });
+    } else {
+      // Who waits is handed the turn of the one that ends, so that nobody slips in between.
+      if (this.#running >= atOnce) await new Promise<void>((turn) => this.#turns.push(turn));
+      else this.#running++;
+      const found = await inTime(lookup(bare), timeoutMs);
+      const next = this.#turns.shift();
+      if (next === undefined) this.#running--;
+      else next();
+      const ttlSeconds = found.addresses.length === 0 ? 0 : (found.ttlSeconds ?? SYSTEM_TTL_SECONDS);
+      this.#keep(hostname, { addresses: [...found.addresses].sort(), ttlSeconds });
+    }
+    this.#pending.delete(hostname);
+  }
+
+  #keep(hostname: string, found: Omit<Resolved, 'time'>): void {
+    this.#resolved.set(hostname, { ...found, time: this.#now() });
+  }
+
+  #now(): number {
+    return this.options.now?.() ?? Date.now();
+  }
+}
+
+async function lookUpBySystem(hostname: string): Promise<LookedUp> {
+  const list = await systemLookup(hostname, { all: true });
+  return { addresses: list.map(({ address }) => address) };
+}
+
+/** The answer, or "does not resolve" when it fails or does not come. */
+async function inTime(answer: Promise<LookedUp>, timeoutMs: number): Promise<LookedUp> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<LookedUp>((resolve) => {
+    timer = setTimeout(() => resolve({ addresses: [] }), timeoutMs);
+  });
+  const found = await Promise.race([answer.catch((): LookedUp => ({ addresses: [] })), timeout]);
+  clearTimeout(timer);
+  return found;
+}
+
+/** Waits for the promise or the signal. @throws the signal's reason */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  signal.throwIfAborted();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Of an address as text. */
+export function addressBytes(address: string): Uint8Array | undefined {
+  if (isIPv4(address)) return Uint8Array.from(address.split('.'), Number);
+  if (isIP(address) === 0) return undefined;
+  // The URL parser writes an IPv4 tail as hexadecimal; a zone is not part of the address.
+  const plain = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
+  const [head = '', tail] = plain.split('::');
+  const left = wordsOf(head);
+  const right = wordsOf(tail ?? '');
+  const words = [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
+  return Uint8Array.from(words.flatMap((word) => [word >> 8, word & 0xff]));
+}
+
+function wordsOf(text: string): number[] {
+  return text === '' ? [] : text.split(':').map((word) => Number.parseInt(word, 16));
+}

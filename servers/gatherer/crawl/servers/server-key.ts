@@ -1,0 +1,45 @@
+/** Whose URL it is (CRAWL-12.1). */
+export interface ServerOfUrl {
+  /** `host` or `host:port`: the port of http is left out, that of every other scheme is shown; '' without a host. */
+  readonly server: string;
+  /** In lower case, an IPv6 address in brackets; '' for a file. */
+  readonly host: string;
+  /** Scheme and authority: where robots.txt is asked for. */
+  readonly origin: string;
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { https: '443', ftp: '21', gopher: '70' };
+
+const PARTS = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?/i;
+
+/** CRAWL-12.1: the server without user information; `https` has its port; `dns:` is of the host that it asks for. */
+export function serverOf(url: string): ServerOfUrl {
+  const [, scheme = '', name = '', port = ''] = PARTS.exec(url) ?? [];
+  if (scheme === '') {
+    const asked = /^dns:(?:\/\/[^/]*\/)?([^?;/]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+    return { server: asked, host: asked, origin: '' };
+  }
+  const host = name.toLowerCase();
+  if (host === '') return { server: '', host: '', origin: '' };
+  const lower = scheme.toLowerCase();
+  const shown = port === '' ? (DEFAULT_PORTS[lower] ?? '') : port;
+  return {
+    server: shown === '' ? host : `${host}:${shown}`,
+    host,
+    origin: `${lower}://${host}${port === '' ? '' : `:${port}`}`,
+  };
+}
+
+/** Only http and https servers have a robots.txt (CRAWL-12.4). */
+export function hasRobots(url: string): boolean {
+  return /^https?:/i.test(url);
+}
+
+/** The host of a {@link ServerOfUrl.server}, and the origins that share the name, the likeliest first. */
+export function partsOf(server: string): { readonly host: string; readonly origins: readonly string[] } {
+  const port = /:(\d+)$/.exec(server)?.[1];
+  if (port === undefined) return { host: server, origins: [`http://${server}`] };
+  const host = server.slice(0, -port.length - 1);
+  if (port === '443') return { host, origins: [`https://${host}`, `http://${server}`] };
+  return { host, origins: [`http://${server}`, `https://${server}`] };
+}

@@ -1,0 +1,65 @@
+import { parseListedDate } from './dates.js';
+import type { ListedReference } from './listing.js';
+import type { ElementReader, ListedElement } from './listing-xml.js';
+
+/** Elements that say when an entry changed: RSS 2.0; RSS 1.0 by Dublin Core; Atom. */
+const DATES: ReadonlySet<string> = new Set(['pubdate', 'date', 'updated', 'modified', 'published']);
+/** Elements around entries: `rel=next` in them is the feed's next page. */
+const CHANNELS: ReadonlySet<string> = new Set(['channel', 'feed']);
+
+/**
+ * The entries of RSS 0.9x, 1.0 (RDF) and 2.0 and of Atom (G-172): the page that each is about. In RSS it is `link`, else a `guid` that
+ * is a permalink, else `rdf:about`; in Atom the first `link` of relation `alternate`. `rel=next` of the feed itself leads to its next
+ * page (RFC 5005).
+ */
+export class FeedEntries implements ElementReader {
+  #inEntry = false;
+  #link: { reference: string; base: string } | undefined;
+  #other = '';
+  #lastModified = 0;
+
+  constructor(
+    readonly kind: 'rss' | 'atom',
+    private readonly found: (reference: ListedReference) => void,
+  ) {}
+
+  open(element: ListedElement): void {
+    const { name, parent, attributes, base } = element;
+    if (isEntry(name)) {
+      this.#inEntry = true;
+      this.#link = undefined;
+      this.#other = attributes['rdf:about'] ?? '';
+      this.#lastModified = 0;
+    } else if (name === 'link' && attributes.href !== undefined) {
+      const { href: reference, rel = 'alternate' } = attributes;
+      const relation = rel.toLowerCase();
+      if (relation === 'next' && CHANNELS.has(parent)) {
+        this.found({ reference, base, lastModified: 0, kind: 'listing' });
+      } else if (this.kind === 'atom' && relation === 'alternate' && isEntry(parent)) {
+        this.#link ??= { reference, base };
+      }
+    }
+  }
+
+  close({ name, parent, attributes, base }: ListedElement, text: string): void {
+    if (!this.#inEntry) return;
+    if (isEntry(name)) {
+      this.#inEntry = false;
+      const { reference, base: from } = this.#link ?? { reference: this.#other, base };
+      if (reference !== '')
+        this.found({ reference, base: from, lastModified: this.#lastModified, kind: 'document' });
+    } else if (!isEntry(parent) || text === '') {
+      // Elements in elements of an entry, e.g. its author, are not about it.
+    } else if (name === 'link') {
+      this.#link ??= { reference: text, base };
+    } else if (name === 'guid') {
+      if (attributes.isPermaLink !== 'false' && /^https?:\/\//.test(text)) this.#other = text;
+    } else if (DATES.has(name)) {
+      this.#lastModified = Math.max(this.#lastModified, parseListedDate(text));
+    }
+  }
+}
+
+function isEntry(name: string): boolean {
+  return name === 'item' || name === 'entry';
+}

@@ -1,0 +1,298 @@
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { TextDecoder } from 'node:util';
+import { createGunzip } from 'node:zlib';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import { canonicalUrl } from '../../../protocols/urls/index.js';
+import { ListingText } from './listing-text.js';
+import { ListingXml } from './listing-xml.js';
+
+/** What a document that lists URLs turned out to be (G-172). `page`: an HTML page, which may name its feeds. */
+export type ListingKind = 'sitemap' | 'sitemap-index' | 'text' | 'robots' | 'rss' | 'atom' | 'page';
+
+/** One URL of a listing. */
+export interface ListedUrl {
+  /** Canonical. */
+  readonly url: string;
+  /** What the listing says of its last change: a hint, not a promise; 0 = nothing. */
+  readonly lastModified: UnixSeconds;
+  /** `listing`: another sitemap or feed page, to be read in turn. */
+  readonly kind: 'document' | 'listing';
+}
+
+/** A URL as the listing has it. */
+export interface ListedReference {
+  readonly reference: string;
+  /** What a relative reference is relative to; empty: the listing. */
+  readonly base: string;
+  readonly lastModified: UnixSeconds;
+  readonly kind: ListedUrl['kind'];
+}
+
+/** Reads the text of one listing; what is found is taken from `found`. */
+export interface ListingFormat {
+  readonly kind: ListingKind | undefined;
+  readonly found: ListedReference[];
+  /** Why the rest is not read, as a sentence; undefined: it is. */
+  readonly problem: string | undefined;
+  write(text: string): void;
+  end(): void;
+}
+
+export interface ListingOptions {
+  /** Canonical URL of the listing. */
+  readonly url: string;
+  /** Charset that the server names. Default: a byte order mark, the XML declaration, UTF-8. */
+  readonly charset?: string;
+  /** May this URL be taken? Default: those on the listing's own host; a caller whose scope counts hosts lets all pass. */
+  readonly allows?: (url: string) => boolean;
+  /** How many listings led here; 0 for one that enumeration began with. */
+  readonly depth?: number;
+  /** Listings of listings are followed so deep. Default 3. */
+  readonly maxDepth?: number;
+  /** URLs of one listing; the sitemap protocol's own limit is the default, 50 000. */
+  readonly maxEntries?: number;
+  /** Bytes of one listing, unpacked; likewise 50 MiB. */
+  readonly maxBytes?: number;
+  /** Told, as sentences, of what was left out and why. */
+  readonly onWarning?: (message: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** A listing that was read to its end. */
+export interface Listing {
+  /** Undefined: the document lists nothing that we understand. */
+  readonly kind: ListingKind | undefined;
+  readonly urls: readonly ListedUrl[];
+  readonly warnings: readonly string[];
+}
+
+export const DEFAULT_MAX_ENTRIES = 50_000;
+export const DEFAULT_MAX_LISTING_BYTES = 50 * 1024 * 1024;
+export const DEFAULT_MAX_LISTING_DEPTH = 3;
+
+/** Bytes that are read between two looks at the signal and at what others have to do. */
+const SLICE = 64 * 1024;
+/** Bytes in which the kind of a listing and its encoding must show. */
+const HEAD = 1024;
+const GZIP_MAGIC = [0x1f, 0x8b] as const;
+/** G-60: what can be enumerated. */
+const ENUMERABLE = /^(?:https?|ftp|gopher|news|nntp|file):/;
+
+/**
+ * The URLs that a sitemap, a sitemap index, a text sitemap, a robots.txt, an RSS or Atom feed names (G-172), gzip or not, while it
+ * is read: memory does not grow with the listing. What kind it is shows in its content, whatever it is called. Each URL comes once
+ * for each time it is named. A listing that breaks off or goes wrong gives what stands before.
+ * @throws the signal's reason when aborted; what the body throws
+ */
+export async function* readListing(
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+  options: ListingOptions,
+): AsyncGenerator<ListedUrl, ListingKind | undefined, undefined> {
+  const warn = options.onWarning ?? (() => undefined);
+  const { maxEntries = DEFAULT_MAX_ENTRIES } = options;
+  const taken = new Acceptance(options);
+  let format: ListingFormat | undefined;
+  let count = 0;
+  for await (const { text, last } of texts(body, options, warn)) {
+    format ??= formatOf(text, options.url);
+    format.write(text);
+    if (last) format.end();
+    for (const reference of format.found.splice(0)) {
+      const url = taken.accept(reference);
+      if (url === undefined) continue;
+      if (count >= maxEntries) {
+        warn(`URLs beyond the first ${maxEntries} are left out`);
+        taken.tell(warn);
+        return format.kind;
+      }
+      count++;
+      yield url;
+    }
+    if (format.problem !== undefined) break;
+  }
+  taken.tell(warn);
+  if (format?.problem !== undefined) warn(format.problem);
+  return format?.kind;
+}
+
+/** {@link readListing} for a body that is there, e.g. a fetched one: everything at once. */
+export async function listedUrls(body: Uint8Array, options: ListingOptions): Promise<Listing> {
+  const warnings: string[] = [];
+  const urls: ListedUrl[] = [];
+  const onWarning = (message: string): void => {
+    warnings.push(message);
+    options.onWarning?.(message);
+  };
+  const reading = readListing(body, { ...options, onWarning });
+  for (;;) {
+    const step = await reading.next();
+    if (step.done === true) return { kind: step.value, urls, warnings };
+    urls.push(step.value);
+  }
+}
+
+/** Decides about the URLs of one listing, and counts what it refuses. */
+class Acceptance {
+  readonly #refused = new Map<string, number>();
+  readonly #options: ListingOptions;
+  readonly #allows: (url: string) => boolean;
+  readonly #deepest: boolean;
+  readonly #mayNameFiles: boolean;
+
+  constructor(options: ListingOptions) {
+    this.#options = options;
+    const own = hostOf(options.url);
+    this.#allows = options.allows ?? ((url) => hostOf(url) === own);
+    this.#deepest = (options.depth ?? 0) >= (options.maxDepth ?? DEFAULT_MAX_LISTING_DEPTH);
+    // G-174: what comes from the network never names files of this machine.
+    this.#mayNameFiles = options.url.startsWith('file:');
+  }
+
+  accept({ reference, base, lastModified, kind }: ListedReference): ListedUrl | undefined {
+    const url = canonicalUrl(reference, base === '' ? this.#options.url : base);
+    if (url === undefined || !ENUMERABLE.test(url)) return this.#refuse('no URLs that can be gathered');
+    if (url.startsWith('file:') && !this.#mayNameFiles) return this.#refuse('files of this machine (G-174)');
+    if (kind === 'listing' && this.#deepest)
+      return this.#refuse('listings of listings that are nested too deep');
+    if (!this.#allows(url)) return this.#refuse('on other hosts');
+    return { url, lastModified, kind };
+  }
+
+  tell(warn: (message: string) => void): void {
+    for (const [why, count] of this.#refused) warn(`${count} left out: ${why}`);
+  }
+
+  #refuse(why: string): undefined {
+    this.#refused.set(why, (this.#refused.get(why) ?? 0) + 1);
+    return undefined;
+  }
+}
+
+/** XML shows by its first character; of the rest only a robots.txt is to be known by its name. */
+function formatOf(text: string, url: string): ListingFormat {
+  if (/^\s*</.test(text)) return new ListingXml();
+  return new ListingText(/^https?:\/\/[^/]+\/robots\.txt$/.test(url) ? 'robots' : 'text');
+}
+
+interface TextPiece {
+  readonly text: string;
+  readonly last: boolean;
+}
+
+/** The body unpacked, within the limit, as text; at least one piece. */
+async function* texts(
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+  options: ListingOptions,
+  warn: (message: string) => void,
+): AsyncGenerator<TextPiece, void, undefined> {
+  const { maxBytes = DEFAULT_MAX_LISTING_BYTES, signal } = options;
+  let decoder: TextDecoder | undefined;
+  let size = 0;
+  let cut = false;
+  for await (const piece of unpacked(headFirst(body), warn, signal)) {
+    signal?.throwIfAborted();
+    const room = maxBytes - size;
+    const kept = piece.length <= room ? piece : piece.subarray(0, room);
+    size += kept.length;
+    decoder ??= decoderFor(kept, options.charset, warn);
+    for (let at = 0; at < kept.length; at += SLICE) {
+      yield { text: decoder.decode(kept.subarray(at, at + SLICE), { stream: true }), last: false };
+      // A large listing is the work of a moment, but others must not wait for all of it.
+      if (at > 0) await nextTurn(undefined, signal === undefined ? {} : { signal });
+    }
+    if (kept.length < piece.length) {
+      cut = true;
+      warn(`what is behind the first ${maxBytes} bytes is not read`);
+      break;
+    }
+  }
+  // A URL in the middle of which it was cut is none.
+  yield { text: cut ? '' : (decoder?.decode() ?? ''), last: !cut };
+}
+
+/** The body in pieces, the first of which is as long as its kind needs to show. */
+async function* headFirst(
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (body instanceof Uint8Array) {
+    yield body;
+    return;
+  }
+  let head: Uint8Array[] | undefined = [];
+  let length = 0;
+  for await (const chunk of body) {
+    if (head === undefined) {
+      yield chunk;
+      continue;
+    }
+    head.push(chunk);
+    length += chunk.length;
+    if (length < HEAD) continue;
+    yield Buffer.concat(head);
+    head = undefined;
+  }
+  if (head !== undefined) yield Buffer.concat(head);
+}
+
+async function* unpacked(
+  pieces: AsyncGenerator<Uint8Array, void, undefined>,
+  warn: (message: string) => void,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const first = await pieces.next();
+  if (first.done === true) return;
+  const again = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    yield first.value;
+    yield* pieces;
+  };
+  if (first.value[0] !== GZIP_MAGIC[0] || first.value[1] !== GZIP_MAGIC[1]) {
+    yield* again();
+    return;
+  }
+  const packed = Readable.from(again());
+  const gunzip = createGunzip();
+  let broken: Error | undefined;
+  packed.once('error', (error) => {
+    broken = error;
+    gunzip.destroy();
+  });
+  packed.pipe(gunzip);
+  try {
+    for await (const chunk of gunzip) yield chunk as Buffer;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (broken !== undefined) throw broken;
+    warn(`it is damaged: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    packed.destroy();
+    gunzip.destroy();
+  }
+}
+
+/** Byte order mark, what the server says, the XML declaration, UTF-8. */
+function decoderFor(
+  head: Uint8Array,
+  charset: string | undefined,
+  warn: (message: string) => void,
+): TextDecoder {
+  const start = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, HEAD)).toString('latin1');
+  const marked = start.startsWith('\xff\xfe')
+    ? 'utf-16le'
+    : start.startsWith('\xfe\xff')
+      ? 'utf-16be'
+      : undefined;
+  const declared = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(start)?.[1];
+  const label = start.startsWith('\xef\xbb\xbf') ? 'utf-8' : (marked ?? charset ?? declared ?? 'utf-8');
+  try {
+    return new TextDecoder(label);
+  } catch {
+    warn(`its character set ${JSON.stringify(label.slice(0, 40))} is unknown: read as UTF-8`);
+    return new TextDecoder();
+  }
+}
+
+/** The host of a canonical URL, without the cost of parsing all of it. */
+function hostOf(url: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)/.exec(url)?.[1] ?? '';
+}

@@ -1,0 +1,285 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import {
+  filePaths,
+  type GathererConfig,
+  type LeafNode,
+  type NodePlace,
+  parseEnumeratedNode,
+  parseLeafNode,
+  type RootNode,
+} from '../../../protocols/config/index.js';
+import { ConfigError } from '../../../protocols/errors.js';
+import { type ProgramLimits, type ProgramSettings, runProgram } from '../essence/external/index.js';
+import { isListed } from './listed.js';
+
+/** How the programs of a configuration's URL lists are run (G-50 to G-54). */
+export interface EnumerationOptions {
+  /** Name of the configuration file, for messages. */
+  readonly file: string;
+  /** Where programs run and are looked up, and what they see; {@link enumerationSettings} takes it from a configuration. */
+  readonly programs: EnumerationPrograms;
+  /** Told of every line and program that could not be used. A program's own messages come as such, too. */
+  readonly onProblem?: (problem: ConfigError) => void;
+  /** Kills the program that runs; the call then throws the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Programs whose output is taken by programs in turn (G-51). Default 16. */
+  readonly maxLevels?: number;
+  /** Lines of all programs together, so that programs that feed each other come to an end. Default 200 000. */
+  readonly maxLines?: number;
+  /** Problems of one program's lines that are told one by one; the rest is told as a number. Default 20. */
+  readonly maxProblems?: number;
+}
+
+/** Plain data: directories are absolute. */
+export interface EnumerationPrograms extends ProgramSettings {
+  /** Top-Directory: programs run in it, and relative paths are below it (G-54). */
+  readonly topDirectory: string;
+}
+
+/** G-51. */
+export const DEFAULT_MAX_LEVELS = 16;
+export const DEFAULT_MAX_LINES = 200_000;
+
+/** Enumeration looks at the world outside, as summarizers do not: it may take its time. */
+const LIMITS: ProgramLimits = { timeMs: 600_000, cpuSeconds: 300, outputBytes: 32 * 1024 * 1024 };
+/** URLs that one run of an enumeration program gets. */
+const URLS_A_RUN = 1000;
+/** UTF-16 units of a line; a URL itself may have 2083. */
+const MAX_LINE_LENGTH = 8192;
+/** What programs see of our environment beside PATH: what the original scripts set or need (G-70, G-153), no secrets. */
+const ENVIRONMENT = ['HARVEST_HOME', 'HOME', 'NNTPSERVER', 'TZ'] as const;
+
+/**
+ * Where a configuration's programs are: in `bin` of Top-Directory, in Lib-Directory, in the installed `lib/gatherer` and `bin`,
+ * in PATH, in this order (G-54).
+ * @param environment e.g. `process.env`
+ */
+export function enumerationSettings(
+  config: Pick<GathererConfig, 'topDirectory' | 'libDirectory'>,
+  environment: Readonly<Record<string, string | undefined>>,
+  limits: ProgramLimits = {},
+): EnumerationPrograms {
+  const { HARVEST_HOME: home, PATH: path = '' } = environment;
+  const topDirectory = resolve(config.topDirectory);
+  const lib =
+    config.libDirectory === undefined
+      ? undefined
+      : filePaths(config, config.libDirectory).find((directory) => existsSync(directory));
+  return {
+    topDirectory,
+    directories: [
+      join(topDirectory, 'bin'),
+      ...(lib === undefined ? [] : [resolve(lib)]),
+      ...(home === undefined ? [] : [join(home, 'lib', 'gatherer'), join(home, 'bin')]),
+    ],
+    path,
+    environment: Object.fromEntries(
+      ENVIRONMENT.flatMap((name) => {
+        const value = environment[name];
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+    limits: { ...LIMITS, ...limits },
+  };
+}
+
+/**
+ * The RootNodes of a configuration with every program in them replaced by what it prints: `|program` by a RootNode a line, with the
+ * EnumSpec that follows the program (G-52), `Enumeration=program` by the RootNodes that it makes of the URL (G-50, G-51). In the
+ * order of the file, and of the output (G-69). RootNodes that name no program pass as they are, also those with
+ * `Enumeration=sitemap`, which is no program (G-172).
+ *
+ * A program that fails is a problem, and what it has printed by then is used, as long as the line is complete; so is a line that
+ * is wrong, with its number.
+ * @throws the signal's reason when aborted
+ */
+export async function* expandRootNodes(
+  nodes: readonly RootNode[],
+  options: EnumerationOptions,
+): AsyncGenerator<RootNode, void, undefined> {
+  yield* new Expansion(options).roots(nodes);
+}
+
+/** The LeafNodes of a configuration, `|program` replaced by the URLs that it prints (G-52). @see expandRootNodes */
+export async function* expandLeafNodes(
+  nodes: readonly LeafNode[],
+  options: EnumerationOptions,
+): AsyncGenerator<LeafNode, void, undefined> {
+  yield* new Expansion(options).leaves(nodes);
+}
+
+/** One line of a program's output. */
+interface OutputLine {
+  readonly text: string;
+  /** 1-based. */
+  readonly number: number;
+}
+
+class Expansion {
+  readonly #options: EnumerationOptions;
+  #lines = 0;
+  #full = false;
+
+  constructor(options: EnumerationOptions) {
+    this.#options = options;
+  }
+
+  async *roots(nodes: readonly RootNode[]): AsyncGenerator<RootNode, void, undefined> {
+    for (const node of nodes) {
+      if (node.program === undefined) {
+        yield* this.#enumerated([node], 1);
+        continue;
+      }
+      const { program, line } = node;
+      // The EnumSpec behind the program holds for each of its URLs.
+      const { program: _, ...spec } = node;
+      const generated = this.#parsed(program.command, program.args, '', line, (text, place) => ({
+        ...spec,
+        ...parseUrlLine(text, place),
+        line,
+      }));
+      for await (const batch of batches(generated)) yield* this.#enumerated(batch, 1);
+    }
+  }
+
+  async *leaves(nodes: readonly LeafNode[]): AsyncGenerator<LeafNode, void, undefined> {
+    for (const node of nodes) {
+      if (node.program === undefined) {
+        yield node;
+        continue;
+      }
+      const { program, line } = node;
+      yield* this.#parsed(program.command, program.args, '', line, (text, place) => ({
+        ...parseUrlLine(text, place),
+        line,
+      }));
+    }
+  }
+
+  /** G-50, G-51. All nodes of a batch have the same program, so one run gets all their URLs. */
+  async *#enumerated(batch: readonly RootNode[], level: number): AsyncGenerator<RootNode, void, undefined> {
+    const [first] = batch;
+    const program = first?.enumeration;
+    if (first === undefined || program === undefined || isListed(first)) {
+      yield* batch;
+      return;
+    }
+    const { maxLevels = DEFAULT_MAX_LEVELS } = this.#options;
+    if (level > maxLevels) {
+      this.#problem(first.line, program, `not run: ${maxLevels} programs have followed each other (G-51)`);
+      return;
+    }
+    const input = batch.map(({ url }) => `${url}\n`).join('');
+    const { line, search } = first;
+    const nodes = this.#parsed(program, [], input, line, (text, place) => ({
+      ...parseEnumeratedNode(text, place),
+      // The nine fields have no place for it.
+      search,
+      line,
+    }));
+    for await (const next of batches(nodes)) yield* this.#enumerated(next, level + 1);
+  }
+
+  /** What a program prints, line by line; lines that `parse` refuses are problems. */
+  async *#parsed<T>(
+    command: string,
+    args: readonly string[],
+    input: string,
+    line: number,
+    parse: (text: string, place: NodePlace) => T,
+  ): AsyncGenerator<T, void, undefined> {
+    const { maxProblems = 20, maxLines = DEFAULT_MAX_LINES, onProblem } = this.#options;
+    let wrong = 0;
+    for (const { text, number } of await this.#run(command, args, input, line)) {
+      this.#options.signal?.throwIfAborted();
+      if (this.#lines >= maxLines) {
+        if (!this.#full) this.#problem(line, command, `lines beyond the first ${maxLines} are left out`);
+        this.#full = true;
+        break;
+      }
+      this.#lines++;
+      try {
+        yield parse(text, { file: command, line: number });
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        if (++wrong <= maxProblems) onProblem?.(error);
+      }
+    }
+    if (wrong > maxProblems) this.#problem(line, command, `${wrong - maxProblems} more lines are wrong`);
+  }
+
+  async #run(
+    command: string,
+    args: readonly string[],
+    input: string,
+    line: number,
+  ): Promise<readonly OutputLine[]> {
+    const { programs, signal } = this.#options;
+    const result = await runProgram(
+      {
+        program: placeOf(command, programs.topDirectory),
+        arguments: args,
+        input: Buffer.from(input),
+        directory: programs.topDirectory,
+        temporaryDirectory: tmpdir(),
+        ...(signal === undefined ? {} : { signal }),
+      },
+      programs,
+    );
+    const said = result.complaint.trim();
+    if (result.failure !== undefined) this.#problem(line, command, `failed: ${result.failure}`);
+    else if (said !== '') this.#problem(line, command, `says: ${said}`);
+    const { lines, tooLong } = linesOf(result.output, result.failure !== undefined);
+    if (tooLong > 0) this.#problem(line, command, `${tooLong} lines of its output are too long`);
+    return lines;
+  }
+
+  #problem(line: number, command: string, problem: string): void {
+    this.#options.onProblem?.(new ConfigError(this.#options.file, line, '', `${command} ${problem}`));
+  }
+}
+
+/** G-52: a URL alone on its line; a program that prints programs would be endless. */
+function parseUrlLine(text: string, place: NodePlace): LeafNode {
+  const node = parseLeafNode(text, place);
+  if (node.program !== undefined)
+    throw new ConfigError(place.file, place.line, '', 'a URL is needed, not a program');
+  return node;
+}
+
+/** G-20, G-54: a name is looked up; a relative path is one below Top-Directory. */
+function placeOf(command: string, topDirectory: string): string {
+  return command.includes('/') && !isAbsolute(command) ? join(topDirectory, command) : command;
+}
+
+/** The lines that say something. @param broken the output breaks off: a last line without its end is not whole */
+function linesOf(output: Buffer, broken: boolean): { lines: OutputLine[]; tooLong: number } {
+  const physical = output.toString('utf8').split('\n');
+  if (broken) physical.pop();
+  const lines: OutputLine[] = [];
+  let tooLong = 0;
+  physical.forEach((content, index) => {
+    const text = content.trim();
+    if (text === '' || text.startsWith('#')) return;
+    if (text.length > MAX_LINE_LENGTH) tooLong++;
+    else lines.push({ text, number: index + 1 });
+  });
+  return { lines, tooLong };
+}
+
+/** Neighbours that name the same program (or none), in bounded groups. */
+async function* batches(
+  nodes: AsyncIterable<RootNode>,
+): AsyncGenerator<readonly RootNode[], void, undefined> {
+  let batch: RootNode[] = [];
+  for await (const node of nodes) {
+    if (batch.length >= URLS_A_RUN || (batch.length > 0 && batch[0]!.enumeration !== node.enumeration)) {
+      yield batch;
+      batch = [];
+    }
+    batch.push(node);
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,125 @@
+import { Tokenizer } from 'htmlparser2';
+
+/** What stands for a reference, and how many characters of the source it takes; 0 when there is none, and the `&` is a letter. */
+interface Reference {
+  readonly characters: string;
+  readonly length: number;
+}
+
+/** References that were seen before; what is longer than `MAX_KEY` is looked up again each time. */
+const KNOWN_IN_TEXT = new Map<string, Reference>();
+const KNOWN_IN_VALUES = new Map<string, Reference>();
+const MAX_KNOWN = 2048;
+/** The engine copies strings up to this length; a longer part of a page would keep the whole page in memory. */
+const MAX_KEY = 12;
+
+/**
+ * The text of `source` from `start` to `end` with its character references replaced, as the HTML standard has it: names with
+ * and without semicolon, numbers, the old Windows numbers. What a reference is, the library's tokenizer says.
+ *
+ * @param first - place of the first `&`, not before `start`; -1 or beyond `end` when there is none
+ * @param inValue - in the value of an attribute `&copy=` is no reference
+ * @param isText - says of an `&` that it is to be left alone
+ */
+export function decodeReferences(
+  source: string,
+  start: number,
+  end: number,
+  first: number,
+  inValue: boolean,
+  isText?: (at: number) => boolean,
+): string {
+  let decoded = '';
+  let from = start;
+  for (let at = first; at >= 0 && at < end; ) {
+    const { characters, length } = isText?.(at) === true ? NO_REFERENCE : referenceAt(source, at, inValue);
+    if (length > 0) {
+      decoded += source.slice(from, at) + characters;
+      from = at + length;
+    }
+    at = source.indexOf('&', at + Math.max(1, length));
+  }
+  return from === start ? source.slice(start, end) : decoded + source.slice(from, end);
+}
+
+const NO_REFERENCE: Reference = { characters: '', length: 0 };
+
+/** Letters, digits and `#`, and the character that ends them, decide what a reference is. */
+function referenceAt(source: string, at: number, inValue: boolean): Reference {
+  let end = at + 1;
+  while (end < source.length && isNamePart(source.charCodeAt(end))) end++;
+  if (end === at + 1) return NO_REFERENCE;
+  const key = source.slice(at, end + 1);
+  const known = inValue ? KNOWN_IN_VALUES : KNOWN_IN_TEXT;
+  let reference = known.get(key);
+  if (reference === undefined) {
+    reference = inValue ? readInValue(key) : readInText(key);
+    if (key.length <= MAX_KEY && known.size < MAX_KNOWN) known.set(key, reference);
+  }
+  return reference;
+}
+
+function isNamePart(c: number): boolean {
+  return (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || (c >= 0x41 && c <= 0x5a) || c === 0x23;
+}
+
+const nothing = () => undefined;
+
+/** Calls of the library's tokenizer that tell us nothing here. */
+const SILENT = {
+  onattribdata: nothing,
+  onattribentity: nothing,
+  onattribend: nothing,
+  onattribname: nothing,
+  oncdata: nothing,
+  onclosetag: nothing,
+  oncomment: nothing,
+  ondeclaration: nothing,
+  onend: nothing,
+  onopentagend: nothing,
+  onopentagname: nothing,
+  onprocessinginstruction: nothing,
+  onselfclosingtag: nothing,
+  ontext: nothing,
+  ontextentity: nothing,
+};
+
+function readInText(key: string): Reference {
+  let characters = '';
+  let length = 0;
+  const tokenizer = new Tokenizer(
+    {},
+    {
+      ...SILENT,
+      ontextentity: (code: number, end: number) => {
+        characters += String.fromCodePoint(code);
+        length = end;
+      },
+    },
+  );
+  tokenizer.write(key);
+  tokenizer.end();
+  return { characters, length };
+}
+
+const BEFORE_VALUE = '<a b="';
+
+function readInValue(key: string): Reference {
+  let characters = '';
+  let rest = 0;
+  const tokenizer = new Tokenizer(
+    {},
+    {
+      ...SILENT,
+      onattribentity: (code: number) => {
+        characters += String.fromCodePoint(code);
+      },
+      onattribdata: (start: number) => {
+        rest = start - BEFORE_VALUE.length;
+      },
+    },
+  );
+  // The value's end makes the tokenizer say where the rest of the value begins.
+  tokenizer.write(`${BEFORE_VALUE}${key.endsWith('"') ? key : `${key}"`}>`);
+  return { characters, length: characters === '' ? 0 : rest };
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+
+/** Bytes of one component of a path; file systems take 255, and a suffix may be added. */
+const MAX_COMPONENT = 200;
+/** Components and bytes of a path below the mirror's directory. */
+const MAX_DEPTH = 40;
+const MAX_PATH = 1500;
+
+/** What is kept as it is; everything else becomes %XX. `%` itself stays: URLs are escaped already. */
+const UNSAFE = /[^A-Za-z0-9._~%+=@,-]/gu;
+/** Names that some systems take for devices. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+/** One component of a document's path. */
+export interface NamePart {
+  /** A safe file name: no separator, no control character, not `.` or `..`. */
+  readonly name: string;
+  /** What the name stands for; two parts with one name and different owners need different names. */
+  readonly owner: string;
+}
+
+/**
+ * Where a document lies below a mirror's directory: the host, then the path of its URL, escaped. `/` at the end is
+ * `index.html`; a query belongs to the name; user and password never appear. No URL leads outside. Names that differ only in
+ * case, or stand for a file and a directory, are not told apart here.
+ *
+ * @param url a canonical URL
+ */
+export function namePartsOf(url: string): readonly NamePart[] {
+  const parsed = new URL(url);
+  const top = topOf(parsed);
+  const segments = parsed.pathname.replace(/^\//, '').split('/');
+  const last = segments.pop() ?? '';
+  const name = `${last === '' ? 'index.html' : last}${parsed.search}`;
+  const root = { name: escaped(top.replaceAll(':', '+')).replace(/^\./, '%2E'), owner: top };
+  const parts: NamePart[] = [root];
+  let owner = top;
+  for (const segment of segments) {
+    owner += `/${segment}`;
+    parts.push({ name: escaped(segment), owner });
+  }
+  parts.push({ name: escaped(name), owner: url });
+  const length = parts.reduce((sum, part) => sum + part.name.length + 1, 0);
+  if (parts.length <= MAX_DEPTH && length <= MAX_PATH) return parts;
+  const short = `${hashOf(url, 40)}${extensionOf(escaped(name))}`;
+  return [root, { name: '~long', owner: `${top}/~long` }, { name: short, owner: url }];
+}
+
+/** The same name made different from others by a hash of what it stands for; the extension stays at the end. */
+export function distinctName(name: string, owner: string, digits: number): string {
+  const extension = extensionOf(name);
+  return `${name.slice(0, name.length - extension.length)}~${hashOf(owner, digits)}${extension}`;
+}
+
+/** http and https of one host share a directory. */
+function topOf({ protocol, hostname, port }: URL): string {
+  if (hostname === '') return protocol === 'file:' ? 'localhost' : protocol.slice(0, -1);
+  return port === '' ? hostname : `${hostname}:${port}`;
+}
+
+function escaped(text: string): string {
+  let name = text.replace(UNSAFE, (character) => [...Buffer.from(character)].map(percent).join(''));
+  if (name === '') name = '%2F';
+  if (/^\.+$/.test(name)) name = name.replaceAll('.', '%2E');
+  // Some systems drop a dot at the end.
+  if (name.endsWith('.')) name = `${name.slice(0, -1)}%2E`;
+  if (DEVICE.test(name)) name = `${percent(name.charCodeAt(0))}${name.slice(1)}`;
+  if (name.length <= MAX_COMPONENT) return name;
+  const extension = extensionOf(name);
+  return `${name.slice(0, MAX_COMPONENT - extension.length - 17)}~${hashOf(text, 16)}${extension}`;
+}
+
+function percent(byte: number): string {
+  return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+}
+
+/** `.tar.gz`, `.html`: at most 16 characters that are plainly an extension; '' for none. */
+function extensionOf(name: string): string {
+  return /[^.](\.[A-Za-z0-9]{1,10}(?:\.[A-Za-z0-9]{1,4})?)$/.exec(name)?.[1] ?? '';
+}
+
+function hashOf(text: string, digits: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, digits);
+}

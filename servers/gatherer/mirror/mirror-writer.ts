@@ -1,0 +1,95 @@
+import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { markAsUntransferable } from 'node:worker_threads';
+import type { Processor, ProcessResult } from '../crawl/chains.js';
+import type { CrawlUri } from '../crawl/crawl-uri.js';
+import type { MirrorEntry, MirrorIndex } from './mirror-index.js';
+import { requisitesOf } from './requisites.js';
+
+/**
+ * Stands before Essence, which otherwise gives the body away to a worker thread: with this, the thread gets a copy and the
+ * write chain still has the bytes.
+ */
+export class BodyKeeper implements Processor {
+  readonly name = 'BodyKeeper';
+
+  process(uri: CrawlUri): ProcessResult {
+    const buffer = uri.fetched?.body.buffer;
+    if (buffer instanceof ArrayBuffer && buffer.byteLength > 0) markAsUntransferable(buffer);
+    return 'proceed';
+  }
+}
+
+export interface MirrorWriterOptions {
+  readonly index: MirrorIndex;
+  /** The tree of files. */
+  readonly directory: string;
+  /** For files that are being written; on the same file system. */
+  readonly temporaryDirectory: string;
+}
+
+/**
+ * G-8: writes the body of every document that was fetched into the mirror's tree, behind the summary's writer. A file is there
+ * whole or not at all; its modification time is the document's. What was not fetched, because it did not change, is noted as
+ * met, so that its file stays.
+ */
+export class MirrorWriter implements Processor {
+  readonly name = 'MirrorWriter';
+  #number = 0;
+  /** Files and bytes written. */
+  files = 0;
+  bytes = 0;
+
+  constructor(readonly options: MirrorWriterOptions) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    const { index } = this.options;
+    const { fetched } = uri;
+    const hasBody = fetched !== undefined && fetched.status >= 200 && fetched.status <= 299;
+    const known = hasBody ? await index.entryFor(uri.url) : await index.get(uri.url);
+    if (known === undefined) return 'proceed';
+    if (hasBody && fetched.body.length !== uri.size) throw new Error('the body is not there any more');
+    if (hasBody) {
+      const { body, contentType = '' } = fetched;
+      await index.setRequisites(uri.url, requisitesOf(body, contentType, uri.url));
+    }
+    await this.#follow(uri);
+    if (!hasBody || (uri.disposition === 'unchanged' && (await this.#isThere(known, uri.size)))) {
+      await index.met(known);
+      return 'proceed';
+    }
+    await this.#write(known.path, fetched.body, fetched.lastModified);
+    await index.met(known, uri.size);
+    this.files += 1;
+    this.bytes += uri.size;
+    return 'proceed';
+  }
+
+  /** They go the way of all links: through the scope and the queues. Those that are links anyhow are there already. */
+  async #follow(uri: CrawlUri): Promise<void> {
+    const requisites = await this.options.index.requisites(uri.url);
+    const known = new Set(uri.outLinks.map(({ url }) => url));
+    const added = requisites.filter((url) => !known.has(url)).map((url) => ({ url, hop: 'E' as const }));
+    if (added.length > 0) uri.outLinks = [...uri.outLinks, ...added];
+  }
+
+  async #isThere({ path }: MirrorEntry, size: number): Promise<boolean> {
+    const found = await stat(join(this.options.directory, path)).catch(() => undefined);
+    return found?.isFile() === true && found.size === size;
+  }
+
+  /** @param lastModified seconds since 1970; 0: not known */
+  async #write(path: string, body: Uint8Array, lastModified: number): Promise<void> {
+    const target = join(this.options.directory, path);
+    const draft = join(this.options.temporaryDirectory, `${process.pid}-${this.#number++}`);
+    try {
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(draft, body);
+      if (lastModified > 0) await utimes(draft, lastModified, lastModified);
+      await rename(draft, target);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { readFile, stat } from 'node:fs/promises';
+import {
+  type Environment,
+  filePaths,
+  type GathererConfig,
+  parseSecrets,
+} from '../../protocols/config/index.js';
+import { ConfigError } from '../../protocols/errors.js';
+
+/** Bits of a file's mode that let others than its owner read it. */
+const READABLE_BY_OTHERS = 0o044;
+
+/**
+ * The configuration with the logins of its Secrets-File behind its own (G-25, G-19: the first that fits is used). The file is looked for
+ * in Top-Directory, then in the current directory (G-20). One that others may read is a warning.
+ * @throws ConfigError when the file is not there or is wrong; the message names file, line and variable, never a value
+ */
+export async function withSecrets(
+  config: GathererConfig,
+  env: Environment = {},
+): Promise<{ config: GathererConfig; warnings: readonly ConfigError[] }> {
+  const name = config.secretsFile;
+  if (name === undefined) return { config, warnings: [] };
+  for (const file of filePaths(config, name)) {
+    const text = await textOf(file);
+    if (text === undefined) continue;
+    const { secrets, warnings } = parseSecrets(text, file, env);
+    const { mode } = await stat(file);
+    const open =
+      (mode & READABLE_BY_OTHERS) === 0
+        ? []
+        : [new ConfigError(file, 0, 'Secrets-File', 'others than its owner may read it')];
+    return {
+      config: {
+        ...config,
+        httpBasicAuth: [...config.httpBasicAuth, ...secrets.httpBasicAuth],
+        ftpAuth: [...config.ftpAuth, ...secrets.ftpAuth],
+      },
+      warnings: [...warnings, ...open],
+    };
+  }
+  throw new ConfigError(name, 0, 'Secrets-File', 'there is no such file');
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(file, 0, 'Secrets-File', `cannot be read: ${why}`);
+  }
+}

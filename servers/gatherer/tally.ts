@@ -1,0 +1,22 @@
+import type { Disposition } from './crawl/crawl-uri.js';
+import type { DocumentEvent } from './events.js';
+
+/** Counts what becomes of the URIs of one run. */
+export class Tally {
+  readonly counts: Record<Disposition, number> = {
+    summarized: 0,
+    unchanged: 0,
+    kept: 0,
+    listed: 0,
+    redirected: 0,
+    rejected: 0,
+    failed: 0,
+    retry: 0,
+  };
+  bytes = 0;
+
+  add({ disposition, bytes }: DocumentEvent): void {
+    this.counts[disposition]++;
+    this.bytes += bytes;
+  }
+}

@@ -1,0 +1,153 @@
+// Bench `refresh`: the second run over a site that did not change, all of it due (--force): pages checked a second by
+// conditional requests, beside `wget2 -N` over the files that it saved. Both have gathered the site once, unmeasured.
+//   npm run bench -- refresh [--site DIRECTORY] [--runs N] [--connections N]
+// Needs nginx, whose log shows how many answers were 304.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { program, savedPages } from './crawl/contestants.js';
+import { type BenchSite, defaultDirectory, isInstalled, serve } from './crawl/site.js';
+import { median, print, writeResult } from './harness.js';
+
+/** One second run. */
+interface Checked {
+  readonly pages: number;
+  readonly seconds: number;
+  readonly maxRssBytes: number;
+  /** Answers of the server by status. */
+  readonly answers: Readonly<Record<string, number>>;
+}
+
+interface FullCrawl {
+  readonly pages: number;
+  readonly seconds: number;
+  readonly maxRssBytes: number;
+  readonly counts: { readonly unchanged: number };
+}
+
+/** Runs the comparison; see the head of the file. */
+export async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      site: { type: 'string' },
+      runs: { type: 'string', default: '5' },
+      connections: { type: 'string', default: '16' },
+    },
+  });
+  if (!isInstalled('nginx')) throw new Error('nginx is not installed: no other server here answers 304');
+  const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
+  const site = await serve(values.site ?? defaultDirectory(), scratch, true);
+  try {
+    const sides = [new Ours(site, scratch, values.connections)];
+    const rival = isInstalled('wget2') ? new Wget2(site, scratch) : undefined;
+    if (rival === undefined) print('left out: wget2 is not installed');
+    const all = rival === undefined ? sides : [...sides, rival];
+    for (const side of all) side.first();
+    const results = new Map<string, Checked[]>(all.map(({ label }) => [label, []]));
+    for (let round = 0; round < Number(values.runs); round++) {
+      for (const side of round % 2 === 0 ? all : [...all].reverse())
+        results.get(side.label)!.push(watched(site, () => side.again()));
+    }
+    await report(site.url, values.connections, results);
+  } finally {
+    site.close();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** The Gatherer; `--force` makes every document due. */
+class Ours {
+  readonly label = 'Gatherer, conditional requests';
+  readonly #args: readonly string[];
+
+  constructor(site: BenchSite, scratch: string, connections: string) {
+    const file = fileURLToPath(new URL('full-crawl.js', import.meta.url));
+    const data = join(scratch, 'data');
+    this.#args = [file, '--url', site.url, '--directory', data, '--connections', connections];
+  }
+
+  first(): void {
+    this.#run([]);
+  }
+
+  again(): Omit<Checked, 'answers'> {
+    const { counts, seconds, maxRssBytes } = this.#run(['--force']);
+    return { pages: counts.unchanged, seconds, maxRssBytes };
+  }
+
+  #run(more: readonly string[]): FullCrawl {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...this.#args, ...more], {
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`the Gatherer ended with ${status}: ${stderr.slice(-2000)}`);
+    return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as FullCrawl;
+  }
+}
+
+/** `wget2 -N`: asks whether a file is newer than the one it saved. */
+class Wget2 {
+  readonly label = 'wget2 -N';
+  readonly #files: string;
+  readonly #scratch: string;
+  readonly #args: readonly string[];
+
+  constructor(site: BenchSite, scratch: string) {
+    this.#files = join(scratch, 'files');
+    this.#scratch = join(scratch, 'wget2');
+    const options = ['-q', '-N', '-r', '-l', 'inf', '--robots=off', '--max-threads=8', '--http2=off'];
+    this.#args = [...options, '-P', this.#files, site.url];
+  }
+
+  first(): void {
+    program('wget2', this.#scratch, this.#args);
+  }
+
+  again(): Omit<Checked, 'answers'> {
+    const measured = program('wget2', this.#scratch, this.#args);
+    return { ...measured, pages: savedPages(this.#files).pages };
+  }
+}
+
+/** A run with the answers that the server gave meanwhile. */
+function watched(site: BenchSite, work: () => Omit<Checked, 'answers'>): Checked {
+  const before = site.answers();
+  const done = work();
+  const answers = Object.entries(site.answers()).map(([status, count]): [string, number] => [
+    status,
+    count - (before[status] ?? 0),
+  ]);
+  return { ...done, answers: Object.fromEntries(answers.filter(([, count]) => count > 0)) };
+}
+
+async function report(
+  url: string,
+  connections: string,
+  results: ReadonlyMap<string, readonly Checked[]>,
+): Promise<void> {
+  print(`refresh: ${url}, unchanged, ${connections} connections, medians, in turns`);
+  const rates = new Map<string, number>();
+  for (const [label, checks] of results) {
+    const rate = median(checks.map(({ pages, seconds }) => pages / seconds));
+    rates.set(label, rate);
+    const { pages, answers } = checks.at(-1)!;
+    const peak = Math.max(...checks.map(({ maxRssBytes }) => maxRssBytes)) / 1e6;
+    const statuses = Object.entries(answers).map(([status, count]) => `${count} x ${status}`);
+    print(
+      `  ${label.padEnd(32)} ${rate.toFixed(0).padStart(6)} pages/s, ${pages} pages, peak ${peak.toFixed(0)} MB, answers ${statuses.join(', ')}`,
+    );
+  }
+  const [ours = 0, rival] = [...rates.values()];
+  if (rival !== undefined) print(`  ours / wget2 -N: ${(ours / rival).toFixed(2)}`);
+  await writeResult('refresh', {
+    url,
+    connections,
+    node: process.version,
+    processor: cpus()[0]?.model ?? 'unknown',
+    ratio: rival === undefined ? undefined : ours / rival,
+    results: Object.fromEntries(results),
+  });
+}

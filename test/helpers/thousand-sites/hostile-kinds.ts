@@ -1,0 +1,167 @@
+import { gzipSync } from 'node:zlib';
+import { type Answer, answer, html, type Manner, page, redirect, text } from './answers.js';
+import type { SiteBuilder, Times } from './site.js';
+
+/** 40 MB of blanks in 40 kB. */
+const BOMB = gzipSync(Buffer.alloc(40_000_000, 0x20), { level: 9 });
+const HTML_HEADERS = { 'content-type': 'text/html' };
+
+/** Sites that are slow, broken, endless or lying. */
+export const HOSTILE_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> = {
+  'late first byte': (site) => manner(site, 'late'),
+  drip: (site) => manner(site, 'drip'),
+  'long drip': (site) => manner(site, 'long-drip'),
+  hangs: (site) => broken(site, 'hang'),
+  'hangs in the body': (site) => broken(site, 'hang-in-body'),
+  resets: (site) => broken(site, 'reset'),
+  'resets in the body': (site) => broken(site, 'reset-in-body'),
+  'half answers': (site) => broken(site, 'half'),
+  'more than announced': (site) => broken(site, 'more'),
+  'two lengths': (site) => broken(site, 'two-lengths'),
+  'bad chunks': (site) => broken(site, 'bad-chunks'),
+  garbage: (site) => broken(site, 'garbage'),
+  'endless headers': (site) => broken(site, 'endless-headers'),
+  'endless body': (site) => {
+    site.web(3);
+    site.linked('/endless.html', html('endless', [], { manner: 'endless-body' }), [1, site.options.tries]);
+  },
+  'huge headers': (site) => {
+    const headers = { ...HTML_HEADERS, 'x-long': 'y'.repeat(12_000) };
+    site.linked('/long-header.html', html('long', ['/behind.html'], { headers }), [1, site.options.tries]);
+    site.page('/behind.html', html('behind', []), [0, 1]);
+    const tooLong = { ...HTML_HEADERS, 'x-long': 'y'.repeat(200_000) };
+    site.linked('/longer-header.html', html('longer', [], { headers: tooLong }), [1, site.options.tries]);
+    site.web(3);
+  },
+  'gzip bombs': (site) => {
+    const tries: Times = [1, site.options.tries];
+    site.linked('/bomb.html', bomb('gzip', BOMB), tries);
+    site.linked('/twice.html', bomb('gzip, gzip', gzipSync(BOMB)), tries);
+    site.linked('/file.gz', answer({ headers: { 'content-type': 'application/gzip' }, body: BOMB }), tries);
+    site.linked('/lie.html', html('not gzip', [], { headers: { 'content-encoding': 'gzip' } }), tries);
+    site.web(3);
+  },
+  'status 500 for ever': (site) => {
+    for (const status of [500, 501, 502, 504]) {
+      const failing = html('failing', ['/'], { status });
+      site.linked(`/status-${status}.html`, failing, [1, site.options.tries]);
+    }
+    site.web(3);
+  },
+  'status 503 for ever': (site) => {
+    site.linked('/busy.html', html('busy', ['/'], { status: 503 }), [1, site.options.tries]);
+    site.web(3);
+  },
+  'statuses of all kinds': (site) => {
+    for (const status of [204, 206, 300, 304, 400, 402, 404, 418, 451, 499, 599])
+      site.linked(`/status-${status}.html`, html('odd', [], { status, body: '' }), [1, site.options.tries]);
+  },
+  'status 429, seconds': (site) => busy(site, 429, '4'),
+  'status 429, a date': (site) => busy(site, 429, '+5'),
+  'status 503, seconds': (site) => busy(site, 503, '4'),
+  'status 503, a date': (site) => busy(site, 503, '+5'),
+  'odd Retry-After': (site) => {
+    for (const [n, value] of ['-5', 'soon', '1.5', ''].entries()) {
+      const headers = { ...HTML_HEADERS, 'retry-after': value };
+      const answers = [html('later', [], { status: 503, headers }), html('now', [])];
+      site.linked(`/odd-${n}.html`, answers, [1, site.options.tries]);
+    }
+  },
+  'redirect chain': (site) => {
+    for (let n = 0; n < 8; n++)
+      site.page(`/chain-${n}`, redirect(`/chain-${n + 1}`, [301, 302, 303, 307][n % 4]));
+    site.page('/chain-8', html('the end of the chain', ['/behind.html']));
+    site.page('/behind.html', html('behind', []));
+    site.link('/chain-0');
+  },
+  'redirect circles': (site) => {
+    site.linked('/self', redirect('/self', 301));
+    site.linked('/circle-0', redirect('circle-1'));
+    site.page('/circle-1', redirect('./circle-2'));
+    site.page('/circle-2', redirect(`${site.origin}/circle-0`));
+    site.linked('/to-front', redirect('/#top'));
+    site.web(3);
+  },
+  'redirects away': (site) => {
+    site.linked('/to-file', redirect('file:///etc/passwd'));
+    site.linked('/to-nowhere', redirect('http://[::bad/'));
+    site.linked('/to-script', redirect('javascript:alert(1)'));
+    site.linked('/to-nothing', redirect(''), [1, 1]);
+    site.linked('/without', answer({ status: 302, headers: HTML_HEADERS, body: page('none', []) }));
+    // Host=1: the other site is out of bounds.
+    site.linked('/to-neighbour', redirect(`${site.originOf(site.index + 1)}/not-for-you`));
+    site.web(3);
+  },
+  'front page redirected': (site) => {
+    site.frontPage = false;
+    site.page('/', redirect('/home/', 301));
+    site.page('/home/', html('home', ['a.html', '/home/', '/']));
+    site.page('/home/a.html', html('a', ['../home/a.html']));
+  },
+  'endless calendar': (site) => {
+    site.web(4);
+    site.link('/calendar?year=2026&month=1');
+    site.trap = (path) => {
+      const match = /^\/calendar\?year=(\d+)&month=(\d+)$/.exec(path);
+      if (match === null) return undefined;
+      const month = Number(match[1]) * 12 + Number(match[2]) - 1;
+      return html('calendar', [monthLink(month + 1), monthLink(month - 1), monthLink(month + 12)]);
+    };
+  },
+  'ever deeper': (site) => {
+    site.web(4);
+    site.link('/deep/');
+    site.trap = (path) => (/^\/(?:deep\/)+$/.test(path) ? html('deeper', ['deep/', '../', './']) : undefined);
+  },
+  'session numbers': (site) => {
+    site.web(4);
+    site.link('/shop?session=1');
+    site.trap = (path) => {
+      const session = /^\/shop\?session=(\d+)$/.exec(path)?.[1];
+      if (session === undefined) return undefined;
+      return html(
+        'shop',
+        [2, 3, 5].map((n) => `/shop?session=${Number(session) * n + 1}`),
+      );
+    };
+  },
+  'soft 404': (site) => {
+    site.web(4);
+    site.link('/missing/0');
+    // Every address answers 200 and links on, with a body that is always the same.
+    site.trap = (path) => (path.startsWith('/missing/') ? html('oops', ['x/1', 'y/2']) : undefined);
+  },
+};
+
+function monthLink(month: number): string {
+  return `/calendar?year=${Math.floor(month / 12)}&month=${(month % 12) + 1}`;
+}
+
+/** All pages in this manner, and all of them arrive. */
+function manner(site: SiteBuilder, how: Manner): void {
+  site.linked('/slow-1.html', html('slow', ['/behind.html'], { manner: how }));
+  site.page('/behind.html', html('behind', []));
+  site.web(3);
+}
+
+/** One page is broken; the others must not suffer. */
+function broken(site: SiteBuilder, how: Manner): void {
+  site.web(3);
+  const links = ['/', '/perhaps.html'];
+  site.linked('/broken.html', html('broken', links, { manner: how }), [1, site.options.tries]);
+  // The link stands in a part that may have arrived: following it is right, and so is not to.
+  site.page('/perhaps.html', html('perhaps', []), [0, 1]);
+  site.linked('/sound.html', html('sound', ['/']));
+}
+
+function bomb(encoding: string, body: Uint8Array): Answer {
+  return answer({ headers: { 'content-type': 'text/html', 'content-encoding': encoding }, body });
+}
+
+/** Answers "later" once, then the page. */
+function busy(site: SiteBuilder, status: number, retryAfter: string): void {
+  const headers = { 'content-type': 'text/plain', 'retry-after': retryAfter };
+  site.linked('/busy.html', [text('later', { status, headers }), html('now', ['/behind.html'])], [2, 2]);
+  site.page('/behind.html', html('behind', []));
+  site.web(3);
+}

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { PLAIN_NODE } from '../plain-node.js';
+import type { Site, WebOptions } from './site.js';
+import { allSites } from './sites.js';
+
+/** The web, served by a process of its own. */
+export class Web implements AsyncDisposable {
+  private constructor(
+    readonly options: WebOptions,
+    readonly sites: readonly Site[],
+    readonly child: ChildProcess,
+  ) {}
+
+  /** @param log the file that the server writes what it saw into; see log.ts */
+  static async start(options: Omit<WebOptions, 'port'>, log: string): Promise<Web> {
+    const program = fileURLToPath(new URL('server.js', import.meta.url));
+    const { seed, sites, tries } = options;
+    const args = [...PLAIN_NODE, program, String(seed), String(sites), String(tries), log];
+    const child = spawn('env', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    for await (const line of createInterface({ input: child.stdout })) {
+      const ready = /^ready (\d+)$/.exec(line);
+      if (ready === null) continue;
+      const web = { ...options, port: Number(ready[1]) };
+      return new Web(web, allSites(web), child);
+    }
+    throw new Error('the sites did not start');
+  }
+
+  /** Lines of a configuration's RootNodes, one a site. */
+  rootNodes(delaySeconds: number): string[] {
+    return this.sites.map(
+      ({ address, expected }) =>
+        `http://${address}:${this.options.port}/ ${expected.rootSpec} Delay=${delaySeconds}`,
+    );
+  }
+
+  /** Ends the server; after this its log is complete. */
+  async close(): Promise<void> {
+    if (this.child.exitCode !== null) return;
+    const closed = once(this.child, 'close');
+    this.child.stdin?.end();
+    await closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,258 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { parseBrokerConf, parseCollectionConf, parseGathererConf } from '../../protocols/config/index.js';
+import { cli } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
+
+const PROGRAM = fileURLToPath(new URL('../../clients/cli/harvest.js', import.meta.url));
+
+const DOCUMENTS = { 'a.txt': 'Beans and peas.\n', 'b.txt': 'A pear tree.\n' };
+
+/** Directories and ports of its own for a server. */
+async function places(directory: string): Promise<string[]> {
+  const ports = [await freePort(), await freePort(), await freePort()];
+  return [
+    ...['--gatherer-directory', join(directory, 'g'), '--broker-directory', join(directory, 'b')],
+    ...[
+      '--www-port',
+      String(ports[0]),
+      '--gatherer-port',
+      String(ports[1]),
+      '--broker-port',
+      String(ports[2]),
+    ],
+  ];
+}
+
+t.test('G-160, G-161 init --yes: a server that answers, without a question', async (t) => {
+  const directory = t.testdir({ docs: DOCUMENTS });
+  const where = await places(directory);
+  const [gatherer, broker] = [join(directory, 'g'), join(directory, 'b')];
+  t.teardown(async () => {
+    await cli('kill-gatherd', '-d', join(gatherer, 'data'));
+    const pid = Number(readFileSync(join(broker, 'admin/broker.pid'), 'utf8').split('\n')[0]);
+    if (pid > 0) process.kill(pid, 'SIGTERM');
+  });
+  const made = await cli(
+    'init',
+    '--yes',
+    '--json',
+    '--name',
+    'My Garden!',
+    '--index',
+    join(directory, 'docs'),
+    ...where,
+  );
+  t.equal(made.code, 0, made.stderr);
+  const report = JSON.parse(made.stdout) as {
+    running: boolean;
+    page: string;
+    gathererFile: string;
+    kept: string[];
+  };
+  t.ok(report.running);
+  t.same(report.kept, []);
+  t.equal(report.gathererFile, join(gatherer, 'my-garden.cf'));
+  // G-152
+  for (const name of [
+    'RunGatherd',
+    'RunGatherer',
+    'bin',
+    'data',
+    'lib/stoplist.cf',
+    'lib/byname.cf',
+    'tmp',
+    'log.gatherer',
+  ])
+    t.ok(existsSync(join(gatherer, name)), name);
+  const { config, warnings } = parseGathererConf(
+    readFileSync(report.gathererFile, 'utf8'),
+    report.gathererFile,
+  );
+  t.same(warnings, []);
+  t.equal(config.gathererName, 'My Garden!');
+  t.equal(config.gathererPort, Number(where[7]));
+  t.match(config.rootNodes[0]?.url, /^file:.*\/docs\/$/);
+  t.equal(statSync(join(broker, 'admin/broker.conf')).mode & 0o777, 0o600, 'it holds the password');
+  const conf = parseBrokerConf(
+    readFileSync(join(broker, 'admin/broker.conf'), 'utf8'),
+    join(broker, 'admin/broker.conf'),
+  );
+  t.same(conf.warnings, []);
+  t.match(conf.config.adminPassword, /^[\w-]{16}$/, 'one was made up');
+  const { points } = parseCollectionConf(
+    readFileSync(join(broker, 'admin/Collection.conf'), 'utf8'),
+    'Collection.conf',
+  );
+  t.match(points, [{ host: 'localhost', port: config.gathererPort, type: 3 }]);
+  t.equal((await fetch(report.page)).status, 200);
+  const asked = await cli('query', `localhost:${where[9]}`, 'pear');
+  t.match(asked.stdout, 'b.txt');
+});
+
+t.test('G-161 init never overwrites without asking', async (t) => {
+  const directory = t.testdir({ docs: DOCUMENTS, g: { 'x.cf': 'mine\n' } });
+  const words = [
+    'init',
+    '--json',
+    '--dont-run',
+    '--name',
+    'x',
+    '--index',
+    join(directory, 'docs'),
+    ...(await places(directory)),
+  ];
+  const first = await cli(...words, '--yes');
+  t.equal(first.code, 0, first.stderr);
+  const file = join(directory, 'g/x.cf');
+  t.same((JSON.parse(first.stdout) as { kept: string[] }).kept, [file]);
+  t.equal(readFileSync(file, 'utf8'), 'mine\n');
+  t.equal((await cli(...words, '--yes', '--force')).code, 0);
+  t.match(readFileSync(file, 'utf8'), /^Gatherer-Name:/m);
+});
+
+t.test('G-160 the dialogue asks in the order of the record; empty answers take the default', async (t) => {
+  const directory = t.testdir({ docs: DOCUMENTS });
+  const child = spawn('env', [...PLAIN_NODE, PROGRAM, 'init', '-fake', '-dumbtty'], {
+    stdio: 'pipe',
+    env: { ...process.env, HARVEST_HOME: join(directory, 'home') },
+  });
+  const ports = [await freePort(), await freePort(), await freePort()];
+  const lines = [
+    '',
+    String(ports[0]),
+    join(directory, 'docs'),
+    'Two Words',
+    '',
+    'no port',
+    String(ports[1]),
+    '',
+    String(ports[2]),
+    'secret',
+    'me@example.org',
+  ];
+  child.stdin.end(`${lines.join('\n')}\n`);
+  const [shown, asked] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const questions = [
+    'Host of the search page',
+    'Port of the search page',
+    'What to index',
+    'Name of this Harvest server',
+    'Directory of the Gatherer',
+    'Port of the Gatherer',
+    'That must be a port',
+    'Port of the Gatherer',
+    'Directory of the Broker',
+    'Port of the Broker',
+    "The Broker's administrative password",
+    'Your e-mail address',
+  ];
+  let at = -1;
+  for (const question of questions) {
+    const next = asked.indexOf(question, at + 1);
+    t.ok(next > at, question);
+    at = next;
+  }
+  t.match(shown, `--- ${join(directory, 'home/gatherers/two-words/two-words.cf')}\n`);
+  t.match(shown, /^HTTP-From:\s+me@example\.org$/m);
+  t.match(shown, /^Admin-Password \.\.\.$/m);
+  t.notMatch(shown, 'secret');
+  t.notOk(existsSync(join(directory, 'home')), '-fake builds nothing');
+});
+
+t.test('G-161 answers that cannot be are refused', async (t) => {
+  const directory = t.testdir({});
+  const where = await places(directory);
+  for (const [words, sentence] of [
+    [['--index', join(directory, 'nowhere')], /neither a directory nor a URL/],
+    [['--www-port', '99999'], /--www-port must be a port/],
+    [['--name', 'a\nTop-Directory: /'], /--name holds what/],
+    [['--broker-port', String(where[7])], /three different ports/],
+    [['--glimpse', '--swish'], /exclude each other/],
+  ] as const) {
+    const { code, stderr } = await cli('init', '--yes', ...where, ...words);
+    t.equal(code, 2, words.join(' '));
+    t.match(stderr, sentence);
+  }
+  t.notOk(existsSync(join(directory, 'g')));
+  const ended = await cli('init', '--fake');
+  t.equal(ended.code, 2);
+  t.match(ended.stderr, /--yes takes the defaults/);
+});
+
+t.test('G-157 schedule: times spread, words quoted, a collection behind each gathering', async (t) => {
+  const directory = t.testdir({});
+  const place = join(directory, 'it\'s 100% "$HOME"');
+  const conf = (port: number): string => `Gatherer-Name: Gatherer ${port}\nGatherer-Port: ${port}\n`;
+  const made = spawnSync('mkdir', ['-p', join(place, 'b/admin')]);
+  t.equal(made.status, 0);
+  const [one, two, broker] = [
+    join(place, 'one.cf'),
+    join(place, 'two.cf'),
+    join(place, 'b/admin/broker.conf'),
+  ];
+  writeFileSync(one, conf(8601));
+  writeFileSync(two, conf(8602));
+  writeFileSync(broker, 'Broker-Name test\nBroker-Port 8701\nAdmin-Password secret\n');
+  writeFileSync(join(place, 'b/admin/Collection.conf'), 'localhost 8601 3 --\n');
+  const { code, stdout } = await cli(
+    'schedule',
+    '--json',
+    '--at',
+    '23:50',
+    '--user',
+    'harvest',
+    one,
+    two,
+    broker,
+  );
+  t.equal(code, 0);
+  const { jobs } = JSON.parse(stdout) as {
+    jobs: {
+      id: string;
+      cron: string;
+      time: { hour: number; minute: number };
+      units: { name: string; content: string }[];
+    }[];
+  };
+  t.same(
+    jobs.map(({ id }) => id),
+    ['one', 'two'],
+  );
+  const minutes = jobs.map(({ time }) => (time.hour * 60 + time.minute - (23 * 60 + 50) + 1440) % 1440);
+  t.ok(minutes[0]! >= 0 && minutes[0]! < 30 && minutes[1]! >= 30 && minutes[1]! < 60, minutes.join(' '));
+  const [first, second] = jobs;
+  t.match(first?.cron, /^\d+ \d+ \* \* \* harvest /);
+  t.notMatch(first?.cron, 'secret', 'the password stands in no second place');
+  t.match(first?.cron, "'localhost:8701' 'collection'");
+  t.notMatch(second?.cron, '8701', 'that Broker does not collect from it');
+  t.notMatch(first?.cron.replaceAll('\\%', ''), '%', 'cron would end the line there');
+  // What the shell makes of the line: its words, with the programs replaced by echo.
+  const command =
+    first?.cron
+      .replace(/^(\S+ ){6}/, '')
+      .replaceAll('\\%', '%')
+      .replaceAll(' >/dev/null', '') ?? '';
+  const words = command.split(' && ')[0]?.replace(`'${process.execPath}'`, 'printf "%s\\n"') ?? '';
+  const said = spawnSync('sh', ['-c', words], { encoding: 'utf8' });
+  t.same(said.stdout.split('\n').slice(-3), ['gatherer', one, '']);
+  const service = first?.units[0]?.content ?? '';
+  t.match(service, 'User=harvest\n');
+  const escaped = one
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('%', '%%')
+    .replaceAll('$', '$$$$');
+  t.ok(service.includes(`"gatherer" "${escaped}"\n`), service);
+  t.match(service, /^ExecStartPost=\/bin\/sh -c "sed/m);
+  t.match(first?.units[1]?.content, /^OnCalendar=\*-\*-\* \d\d:\d\d:00$/m);
+  const plain = await cli('schedule', '--weekly', '--systemd', one);
+  t.match(plain.stdout, /^OnCalendar=Sun \*-\*-\* 0[23]:\d\d:00$/m);
+  t.equal((await cli('schedule', broker)).code, 2, 'a Broker alone');
+  t.equal((await cli('schedule', '--user', 'a b', one)).code, 2);
+});
