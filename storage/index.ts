@@ -19,6 +19,7 @@ export type { LinkTables } from './link-tables.js';
 export type { MetaStore, MetaValue } from './meta.js';
 export { type ObjectReader, openObjectReader } from './object-reader.js';
 export type { PublishOptions } from './publish.js';
+export type { InactivePlace, QueueRecordStore } from './queue-records.js';
 export {
   type QueueEntry,
   type QueuePlace,
@@ -26,17 +27,16 @@ export {
   queueKey,
   type WorkQueueStore,
 } from './queues.js';
-export type { InactivePlace, QueueRecordStore } from './queue-records.js';
 export {
   type DocumentLink,
   type DocumentRecord,
   type FrontierState,
   type QueuedUri,
   type QueueRecord,
-  STANDING,
   type RegistryEntry,
   type Removal,
   SCHEMA_VERSION,
+  STANDING,
 } from './records.js';
 export type {
   ApplyCounts,

@@ -1,4 +1,4 @@
-import { requireInteger, TABLE, tableRange, textKey, keyText } from './keys.js';
+import { keyText, requireInteger, TABLE, tableRange, textKey } from './keys.js';
 import type { Level } from './level.js';
 import { type FrontierState, frontierStateCodec, type QueueRecord, queueRecordCodec } from './records.js';
 
@@ -29,7 +29,9 @@ export class QueueRecordStore {
   /** One trip for all; the answers are in the class keys' order. */
   async getMany(classKeys: readonly string[]): Promise<(QueueRecord | undefined)[]> {
     const rows = await this.#level.getMany(classKeys.map(queueRecordKey));
-    return rows.map((bytes, i) => bytes && { classKey: classKeys[i] ?? '', ...queueRecordCodec.decode(bytes) });
+    return rows.map(
+      (bytes, i) => bytes && { classKey: classKeys[i] ?? '', ...queueRecordCodec.decode(bytes) },
+    );
   }
 
   /** Pages of records in the order of their class keys, behind `after`. */

@@ -1,4 +1,4 @@
-import { LocalMapper, type Fetcher } from '../../clients/fetch/index.js';
+import { type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { GathererStore } from '../../storage/index.js';
@@ -51,7 +51,8 @@ export interface ChainParts {
 
 /** The five chains of a Gatherer's run (CRAWL-11.2), with what its order adds. */
 export function crawlChains(parts: ChainParts): ProcessorChains {
-  const { store, config, fetcher, essence, frontier, scope, servers, lives, rulesDigest, now, further } = parts;
+  const { store, config, fetcher, essence, frontier, scope, servers, lives, rulesDigest, now, further } =
+    parts;
   const limits = {
     maxBytes: config.maxRetrievalSize,
     timeoutMs: parts.readTimeoutMs,

@@ -16,6 +16,8 @@ import { decideSequence } from './crawl/decide/index.js';
 import { type Candidate, DIRECTIVE, Frontier } from './crawl/frontier/index.js';
 import { JOURNAL_FILE, JournalWriter } from './crawl/journal/index.js';
 import { CrawlLogs, CrawlStatistics, writeEndReports } from './crawl/logs/index.js';
+import type { CrawlOrderConfig } from './crawl/order/order.js';
+import { patternMatcher } from './crawl/patterns.js';
 import { FrontierPreparer } from './crawl/preparer.js';
 import { RootLimits, readProgress } from './crawl/root-limits.js';
 import { RootNodeScope } from './crawl/scope.js';
@@ -23,12 +25,10 @@ import { HostAddresses, ServerCache, TotalBandwidth } from './crawl/servers/inde
 import { ShortestLife } from './crawl/shortest-life.js';
 import { WarcFiles } from './crawl/warc/index.js';
 import { crawlChains } from './crawl-chains.js';
-import { patternMatcher } from './crawl/patterns.js';
 import type { EssencePool } from './essence/index.js';
 import { crawlChannel, type DocumentEvent } from './events.js';
 import { loadRootRules } from './filters.js';
 import { GatherSettings } from './gather-settings.js';
-import type { CrawlOrderConfig } from './crawl/order/order.js';
 import { type RunNodes, type RunState, startsOf } from './run-state.js';
 
 /** Product token of User-Agent and robots.txt (G-63, G-65). */
@@ -278,10 +278,7 @@ async function openLogs(directory: string, closers: (() => Promise<unknown>)[]):
   return logs;
 }
 
-async function openJournal(
-  directory: string,
-  closers: (() => Promise<unknown>)[],
-): Promise<JournalWriter> {
+async function openJournal(directory: string, closers: (() => Promise<unknown>)[]): Promise<JournalWriter> {
   await mkdir(join(directory, 'logs'), { recursive: true });
   const journal = await JournalWriter.open(join(directory, 'logs', JOURNAL_FILE));
   closers.push(() => journal.close());

@@ -117,7 +117,10 @@ export class Gatherer implements AsyncDisposable {
       const annotations =
         config.annotations.length === 0
           ? undefined
-          : await Annotations.load(config.annotations.map((name) => existing(config, name)), { onProblem });
+          : await Annotations.load(
+              config.annotations.map((name) => existing(config, name)),
+              { onProblem },
+            );
       const fetcher = createFetcher({
         userAgent: config.httpUserAgent ?? USER_AGENT,
         from: config.httpFrom,
@@ -128,7 +131,9 @@ export class Gatherer implements AsyncDisposable {
         maxConnectionsPerHost: options.queuesPerHost ?? 1,
         onWarning: (sentence) => onProblem(new Error(sentence)),
         // What the cache was for, an interrupted run that begins again, the store does better (G-91): it goes on. It is for those who ask for it.
-        ...(config.keepCache ? { cache: await DiskCache.open(cacheDirectory(options), cacheSettings(process.env)) } : {}),
+        ...(config.keepCache
+          ? { cache: await DiskCache.open(cacheDirectory(options), cacheSettings(process.env)) }
+          : {}),
       });
       // G-110: what a summary depends on besides the document.
       const sources = Object.entries(await readEssenceSources(essenceOptions)).sort();

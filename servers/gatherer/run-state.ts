@@ -7,8 +7,8 @@ import {
   enumerationSettings,
   expandLeafNodes,
   expandRootNodes,
-  sitemapUrls,
   isListed,
+  sitemapUrls,
 } from './enumerate/index.js';
 
 /** The nodes of a run, with what programs and generators have made of the configuration's lists (G-50 to G-54). */
@@ -68,11 +68,7 @@ export class RunState {
   }
 
   async done(): Promise<void> {
-    await this.store
-      .batch()
-      .putMeta('run.state', 'done')
-      .deleteMeta('run.nodes')
-      .commit({ sync: true });
+    await this.store.batch().putMeta('run.state', 'done').deleteMeta('run.nodes').commit({ sync: true });
   }
 }
 

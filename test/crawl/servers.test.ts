@@ -579,7 +579,7 @@ t.test('G-33 aliases count as one host, whatever becomes of their addresses', as
   const identity = hosts.identity('a');
   t.equal(hosts.identity('b'), identity);
   t.equal(hosts.identity('c'), identity, 'through b');
-  answers['a'] = ['192.0.2.77'];
+  answers.a = ['192.0.2.77'];
   clock.now = 10_000;
   await hosts.resolve(['a']);
   t.same(hosts.of('a'), ['192.0.2.77']);

@@ -12,45 +12,19 @@
  * (median, tenth percentile, processor time) as TAP, and with `--worst` the files below the median goal. Exit status 1: a
  * median is below 0.95. Without files there is nothing to judge, and that is skipped.
  */
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
+import { parseArgs } from 'node:util';
 import { createEssenceContext } from '../../servers/gatherer/essence/context.js';
 import { SourceDocument } from '../../servers/gatherer/essence/document.js';
 import { SUMMARIZERS } from '../../servers/gatherer/essence/summarizers/index.js';
-
-const run = promisify(execFile);
+import { oracleText, overlap, spread, TEXT_ORACLES, type TextOracle, unpacked, wordsOf } from '../helpers/text-oracles.js';
 
 /** Medians below this fail. */
 const GOAL = 0.95;
 /** Words an oracle must have found in a file for it to count. */
 const MIN_WORDS = 50;
-/** Bytes of an unpacked file. */
-const MAX_BYTES = 20_000_000;
-
-interface Oracle {
-  readonly type: string;
-  /** Names of files of the type; `.gz` may follow. */
-  readonly names: RegExp;
-  readonly command: (file: string) => readonly [program: string, ...args: string[]];
-  /** Where the packages are whose files are of the type, when the name alone does not tell. */
-  readonly within?: RegExp;
-}
-
-const ORACLES: readonly Oracle[] = [
-  { type: 'Pdf', names: /\.pdf$/, command: (file) => ['pdftotext', '-enc', 'UTF-8', file, '-'] },
-  { type: 'PostScript', names: /\.ps$/, command: (file) => ['ps2ascii', file] },
-  { type: 'Dvi', names: /\.dvi$/, command: (file) => ['catdvi', '-e', '0', file] },
-  { type: 'LaTeX', names: /\.tex$/, command: (file) => ['detex', '-n', '-l', file], within: /texlive|cxref/ },
-  { type: 'TeX', names: /\.tex$/, command: (file) => ['detex', '-n', file], within: /pari/ },
-  { type: 'RTF', names: /\.rtf$/, command: (file) => ['unrtf', '--text', file] },
-  { type: 'Troff', names: /\.[1-9]$/, command: (file) => ['mandoc', '-T', 'utf8', '-O', 'width=500', file] },
-  { type: 'OpenDocument', names: /\.odt$/, command: (file) => ['odt2txt', '--width=-1', file] },
-  { type: 'Word', names: /\.doc$/, command: (file) => ['catdoc', '-dutf-8', file] },
-];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -73,7 +47,7 @@ const found = (await readdir(corpus, { recursive: true }).catch((): string[] => 
 const scratch = await mkdtemp(join(tmpdir(), 'essence-oracles-'));
 let judged = 0;
 try {
-  for (const oracle of ORACLES) {
+  for (const oracle of TEXT_ORACLES) {
     if (values.type === undefined || values.type.includes(oracle.type)) await compare(oracle);
   }
 } finally {
@@ -81,17 +55,14 @@ try {
 }
 if (judged === 0) console.log(`ok 1 - E-140 # SKIP nothing to judge under ${corpus}`);
 
-async function compare(oracle: Oracle): Promise<void> {
+async function compare(oracle: TextOracle): Promise<void> {
   const { type, names, within } = oracle;
   const fitting = found.filter(
     (file) => names.test(file.replace(/\.gz$/, '')) && (within === undefined || within.test(file)),
   );
-  // Spread over the corpus: neighbours are alike.
-  const step = Math.max(1, Math.floor(fitting.length / Number(values.files)));
   const shares: { file: string; share: number }[] = [];
   let milliseconds = 0;
-  for (let i = 0; i < fitting.length && shares.length < Number(values.files); i += step) {
-    const file = fitting[i]!;
+  for (const file of spread(fitting, Number(values.files))) {
     const raw = await readFile(join(corpus, file)).catch(() => undefined);
     if (raw === undefined) continue;
     const body = file.endsWith('.gz') ? unpacked(raw) : raw;
@@ -128,56 +99,10 @@ async function compare(oracle: Oracle): Promise<void> {
   }
 }
 
-/** Undefined when the file is broken or too large. */
-function unpacked(bytes: Uint8Array): Uint8Array | undefined {
-  try {
-    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES });
-  } catch {
-    return undefined;
-  }
-}
-
-/** Undefined when the program is missing; what it printed before it failed otherwise. */
-async function oracleText({ command }: Oracle, file: string): Promise<string | undefined> {
-  const [program, ...args] = command(file);
-  try {
-    return (await run(program, args, { maxBuffer: MAX_BYTES, timeout: 60_000 })).stdout;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    return error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
-  }
-}
-
 async function ourText(type: string, name: string, body: Uint8Array): Promise<string> {
   const input = { url: `file:///${encodeURI(name)}`, body, lastModificationTime: 0, updateTime: 0 };
   const document = new SourceDocument(input, context.settings, false);
   const summary = await SUMMARIZERS.get(type)!(document, context);
   if (values.worst) for (const warning of document.warnings) console.log(`  # ${name}: ${warning}`);
   return summary.text ?? '';
-}
-
-/** Words divided at a line's end are joined, overstrikes undone, ligatures and accents composed: both sides alike. */
-function wordsOf(text: string): string[] {
-  const whole = text
-    .replaceAll(/.[\b]/g, '')
-    // What unrtf says about itself.
-    .replaceAll(/^###.*$/gm, '')
-    .normalize('NFKC')
-    .replace(/(\p{L})[-‐]\n\s*(\p{Ll})/gu, '$1$2')
-    .toLowerCase();
-  return whole.match(/[\p{L}\p{N}]+/gu) ?? [];
-}
-
-function overlap(wanted: readonly string[], got: readonly string[]): number {
-  const counts = new Map<string, number>();
-  for (const word of got) counts.set(word, (counts.get(word) ?? 0) + 1);
-  let common = 0;
-  for (const word of wanted) {
-    const left = counts.get(word) ?? 0;
-    if (left > 0) {
-      common++;
-      counts.set(word, left - 1);
-    }
-  }
-  return common / wanted.length;
 }

@@ -112,8 +112,16 @@ export function seenLine({ seenFilter: { kind, count, memoryBytes } }: CrawlSnap
 
 /** The frontier in one line (issue 7, point 8). */
 export function frontierLine(s: CrawlSnapshot): string {
-  const states = QUEUE_STATES.map((state) => `${number(s.queues[state])} ${QUEUE_STATE_WORDS[state]}`);
-  return `${number(s.queued)} queued, ${number(s.inProcess)} in process; queues: ${states.join(', ')}; deepest ${number(s.deepestQueue)}, average ${number(s.averageDepth)}, congestion ${number(s.congestion)}`;
+  return `${number(s.queued)} queued, ${number(s.inProcess)} in process; queues: ${statesText(s)}; ${depthText(s)}`;
+}
+
+function statesText(s: CrawlSnapshot): string {
+  return QUEUE_STATES.map((state) => `${number(s.queues[state])} ${QUEUE_STATE_WORDS[state]}`).join(', ');
+}
+
+/** CRAWL-5.6.7 */
+function depthText(s: CrawlSnapshot): string {
+  return `deepest ${number(s.deepestQueue)}, average ${number(s.averageDepth)}, congestion ${number(s.congestion)}`;
 }
 
 /** The crawl in one line, for output that nobody looks at while it comes. */
@@ -132,7 +140,8 @@ export function totalLines(s: CrawlSnapshot): readonly string[] {
     `${s.name}: ${CRAWL_STATE_WORDS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}, crawling for ${span(s.elapsed * 1000)}`,
     `URIs      ${number(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued of ${number(s.discovered)} discovered`,
     `Rates     ${number(s.currentDocumentsPerSecond)} doc/s (${number(s.documentsPerSecond)} on average), ${number(s.currentKilobytesPerSecond)} KB/s (${number(s.kilobytesPerSecond)}), ${s.busyWorkers} of ${s.workers} workers busy`,
-    `Frontier  ${frontierLine(s)}`,
+    `Queues    ${statesText(s)}`,
+    `Depth     ${depthText(s)}`,
     `Waiting   ${reasons.length === 0 ? 'none in memory' : reasons.join(', ')}`,
     `Seen      ${seenLine(s)}`,
     `Process   ${byteSize(s.memoryBytes)} of memory, heap ${byteSize(s.heapBytes)}, disk free ${disk}, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,

@@ -108,9 +108,11 @@ async function draw(
       const screen = await look(crawl, state, history, past);
       last = screen;
       const { columns = 80, rows = 24 } = process.stdout;
-      // Home, then every line to its end, then what is below: nothing flickers.
-      const text = screenText(screen, columns, rows).join('\x1b[K\r\n');
-      return { snapshot: screen.snapshot, goesOn: await output.write(`\x1b[H${text}\x1b[K\x1b[J`) };
+      // Home, each line over the old one, then what is below: nothing scrolls, nothing flickers.
+      const text = screenText(screen, columns, rows)
+        .map((line) => `\x1b[2K${line}`)
+        .join('\r\n');
+      return { snapshot: screen.snapshot, goesOn: await output.write(`\x1b[H${text}\x1b[0J`) };
     });
   } finally {
     await output.write('\x1b[?25h\x1b[?1049l');

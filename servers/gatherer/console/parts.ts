@@ -78,7 +78,7 @@ ${rows.map(({ name, count }) => html`<tr><th scope="row">${name}</th><td class="
 /** Queues, each with the reason it waits and the time that is left. */
 export function queuesPart(queues: readonly QueueReport[], state: QueueState | undefined, now: number): Html {
   return table(
-    ['Queue', 'State', '#URIs', 'Waits', '+Precedence', '+Spent of budget', '+#Errors', '+Last given out'],
+    ['Queue', '=State', '#URIs', 'Waits', '+Precedence', '+Spent of budget', '+#Errors', '+Last given out'],
     queues.map((queue) => [
       queue.classKey,
       QUEUE_STATE_WORDS[queue.state],
@@ -129,7 +129,7 @@ export function hostsPart(hosts: readonly HostReport[], now: number): Html {
 /** What every worker does (CRAWL-20.3). */
 export function workersPart(workers: readonly WorkerReport[]): Html {
   return table(
-    ['#Worker', 'URL', 'Step', '#For'],
+    ['#Worker', 'URL', '=Step', '#For'],
     workers.map(({ worker, url, step, milliseconds }) => [
       String(worker),
       url === '' ? 'idle' : url,
@@ -158,15 +158,20 @@ export function chainsPart(chains: ReturnType<CrawlControl['chains']>): Html {
   );
 }
 
-/** Columns whose names begin with `#` hold numbers; those with `+` are left out on narrow screens. */
+/** Columns whose names begin with `#` hold numbers, with `=` single words; those with `+` are left out on narrow screens. */
 function table(columns: readonly string[], rows: readonly (readonly string[])[], none: string): Html {
   if (rows.length === 0) return html`<p class="count">${none}</p>`;
   const classes = columns.map((column) => {
-    const names = [column.includes('#') ? 'number' : '', column.startsWith('+') ? 'wide' : ''];
+    const mark = /^[+#=]*/.exec(column)?.[0] ?? '';
+    const names = [
+      mark.includes('#') ? 'number' : '',
+      mark.includes('=') ? 'word' : '',
+      mark.includes('+') ? 'wide' : '',
+    ];
     return names.filter((name) => name !== '').join(' ');
   });
   return html`<table>
-<thead><tr>${columns.map((column, i) => html`<th scope="col" class="${classes[i] ?? ''}">${column.replace(/^[+#]+/, '')}</th>`)}</tr></thead>
+<thead><tr>${columns.map((column, i) => html`<th scope="col" class="${classes[i] ?? ''}">${column.replace(/^[+#=]+/, '')}</th>`)}</tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr>${row.map((cell, i) => html`<td class="${classes[i] ?? ''}">${cell}</td>`)}</tr>\n`)}</tbody>
 </table>`;

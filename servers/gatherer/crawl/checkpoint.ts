@@ -167,7 +167,11 @@ export async function verifyCheckpoint(directory: string): Promise<void> {
  * @returns where the former one is; empty: there was none
  * @throws UsageError when there is no such checkpoint; StorageError when it is not whole
  */
-export async function restoreCheckpoint(gatherer: string, checkpoints: string, name: string): Promise<string> {
+export async function restoreCheckpoint(
+  gatherer: string,
+  checkpoints: string,
+  name: string,
+): Promise<string> {
   if (!(await listCheckpoints(checkpoints)).includes(name))
     throw new UsageError(`${checkpoints} holds no checkpoint ${name}`);
   const checkpoint = join(checkpoints, name);
@@ -207,16 +211,23 @@ async function readManifest(directory: string): Promise<Manifest> {
 
 async function filesOf(directory: string): Promise<Manifest['files']> {
   const files: Manifest['files'] = [];
-  for (const name of ['components.json', ...(await readdir(join(directory, 'store'))).map((n) => `store/${n}`)]) {
+  for (const name of [
+    'components.json',
+    ...(await readdir(join(directory, 'store'))).map((n) => `store/${n}`),
+  ]) {
     const path = join(directory, name);
     const { size } = await stat(path);
-    files.push(size > DIGESTED_BYTES ? { name, length: size } : { name, length: size, sha256: await digestOf(path) });
+    files.push(
+      size > DIGESTED_BYTES ? { name, length: size } : { name, length: size, sha256: await digestOf(path) },
+    );
   }
   return files;
 }
 
 async function digestOf(path: string): Promise<string> {
-  return createHash('sha256').update(await readFile(path)).digest('hex');
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
 }
 
 async function syncAll(directory: string): Promise<void> {

@@ -229,9 +229,7 @@ export class CrawlController implements CrawlControl {
   workers(): WorkerReport[] {
     const now = Date.now();
     return this.#workers.flatMap(({ uri, begin }, i) =>
-      uri === undefined
-        ? []
-        : [{ worker: i + 1, url: uri.url, step: uri.step, milliseconds: now - begin }],
+      uri === undefined ? [] : [{ worker: i + 1, url: uri.url, step: uri.step, milliseconds: now - begin }],
     );
   }
 
@@ -353,7 +351,8 @@ export class CrawlController implements CrawlControl {
   async #watch(): Promise<void> {
     const { limits, statistics, directory } = this.options;
     const now = Date.now();
-    if (limits.maxSeconds > 0 && statistics.figures().elapsed >= limits.maxSeconds) this.#finish('time limit');
+    if (limits.maxSeconds > 0 && statistics.figures().elapsed >= limits.maxSeconds)
+      this.#finish('time limit');
     this.#workers.forEach(({ uri, begin }, i) => {
       if (limits.stuckSeconds > 0 && uri !== undefined && now - begin > limits.stuckSeconds * 1000)
         this.killWorker(i + 1);

@@ -8,7 +8,7 @@ export {
 } from './chains.js';
 export { infoOf, listCheckpoints, restoreCheckpoint, verifyCheckpoint } from './checkpoint.js';
 export type { CrawlControl, CrawlSnapshot, HostReport, QueueReport } from './control.js';
-export { CrawlController, type ControllerOptions } from './controller.js';
+export { type ControllerOptions, CrawlController } from './controller.js';
 export { CrawlUri, type Disposition, FETCH_STATUS, type OutLink } from './crawl-uri.js';
 export {
   type Candidate,

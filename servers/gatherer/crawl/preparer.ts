@@ -4,11 +4,11 @@ import {
   canonicalString,
   costPrecedence,
   hopsPrecedence,
-  queueAssignment,
   type QueueAssignment,
+  queueAssignment,
+  type SchedulingDirective,
   type SeenRule,
   schedulingDirective,
-  type SchedulingDirective,
   seenRules,
   type UriPrecedence,
 } from '../../../protocols/urls/index.js';

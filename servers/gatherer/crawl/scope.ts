@@ -1,6 +1,6 @@
 import { appendHop } from '../../../protocols/urls/index.js';
 import type { CrawlUri, OutLink } from './crawl-uri.js';
-import { type DecideSequence, type DecideSubject } from './decide/index.js';
+import type { DecideSequence, DecideSubject } from './decide/index.js';
 import type { Candidate } from './frontier/index.js';
 import type { RootLimits } from './root-limits.js';
 

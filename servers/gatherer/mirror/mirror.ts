@@ -184,10 +184,9 @@ const NOTHING_STOPPED = '# A mirror leaves no type out (E-24).\n';
 
 /** G-8: full text, and nothing left out because of its type or its name. */
 function mirrorConfig(config: GathererConfig, data: string): GathererConfig {
-  const { essenceOptions: words } = config;
   return {
     ...config,
-    essenceOptions: words.some((word) => word.startsWith('--full-text')) ? words : [...words, '--full-text'],
+    essenceOptions: { ...config.essenceOptions, fullText: true },
     libDirectory: config.libDirectory ?? join(data, 'lib'),
     // G-31: this name switches filtering off.
     rootNodes: config.rootNodes.map((root) =>

@@ -173,7 +173,12 @@ export class Frontier {
   }
 
   /** CRAWL-16.6, 11.3: what a queue in memory has brought so far. */
-  traffic(classKey: string): { successes: number; successBytes: number; responses: number; totalBytes: number } {
+  traffic(classKey: string): {
+    successes: number;
+    successBytes: number;
+    responses: number;
+    totalBytes: number;
+  } {
     const { successes = 0, errors = 0, bytes = 0 } = this.#queues.get(classKey) ?? {};
     return { successes, successBytes: bytes, responses: successes + errors, totalBytes: bytes };
   }
@@ -607,7 +612,8 @@ export class Frontier {
   /** CRAWL-5.6.2 (c): inactive queues become active until enough are ready; one filler at a time. */
   #topUp(): void {
     const wanted = this.options.targetReadyBacklog ?? 50;
-    if (this.#filling !== undefined || this.#inactive.available === 0 || this.#standing.ready >= wanted) return;
+    if (this.#filling !== undefined || this.#inactive.available === 0 || this.#standing.ready >= wanted)
+      return;
     this.#filling = this.#activate(wanted - this.#standing.ready)
       .catch((error) => {
         this.#failure ??= { error };

@@ -35,9 +35,10 @@ export class HeadWindow<T> {
     return item;
   }
 
-  /** Gives back the item that was taken last: it is the head again. */
-  unshift(item: T): void {
-    this.#items.unshift(item);
+  /** Gives back the item that was taken last; what came meanwhile may stand before it. */
+  giveBack(item: T): void {
+    if (this.needsRefill) this.#after = undefined;
+    else this.#insert(item);
   }
 
   /** The item is on disk now; it enters the window when it belongs there, which holds at most `limit`. */
@@ -50,13 +51,18 @@ export class HeadWindow<T> {
         this.#after = undefined;
       return;
     }
-    let at = items.length;
-    while (at > 0 && this.compare(item, items[at - 1]!) < 0) at--;
-    items.splice(at, 0, item);
+    this.#insert(item);
     if (items.length > limit) {
       items.length = limit;
       this.#complete = false;
     }
+  }
+
+  #insert(item: T): void {
+    const items = this.#items;
+    let at = items.length;
+    while (at > 0 && this.compare(item, items[at - 1]!) < 0) at--;
+    items.splice(at, 0, item);
   }
 
   /** Forgets what is in memory; `onDisk` says whether the disk may hold anything. */

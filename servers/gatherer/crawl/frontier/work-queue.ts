@@ -63,8 +63,18 @@ export class WorkQueue {
 
   toRecord(): QueueRecord {
     const { classKey, count, enqueued, sessionBalance, replenish, totalExpenditure, totalBudget } = this;
-    const { successes, errors, bytes, lastCost, wakeTime, reason, precedence, sequence, lastQueued, lastPeeked } =
-      this;
+    const {
+      successes,
+      errors,
+      bytes,
+      lastCost,
+      wakeTime,
+      reason,
+      precedence,
+      sequence,
+      lastQueued,
+      lastPeeked,
+    } = this;
     return {
       classKey,
       standing:
@@ -146,10 +156,10 @@ export class WorkQueue {
     return this.peeked;
   }
 
-  /** The worker gave it back: it is the head again. */
+  /** The worker gave it back: it is the head again, unless something of higher priority came (CRAWL-5.2.2). */
   unpeek(entry: QueueEntry): void {
     this.peeked = undefined;
-    this.window.unshift(entry);
+    this.window.giveBack(entry);
   }
 }
 

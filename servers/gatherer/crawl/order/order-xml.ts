@@ -161,11 +161,11 @@ class Draft {
     const order = ORDER_NAMES.get(name);
     const { settings, path } = target;
     if (setting !== undefined) {
-      this.put(settings, path, setting, valueOf(element), element);
+      this.put(settings, path, setting, typedValue(element), element);
     } else if (quota !== undefined) {
-      const quotas: Values = { ...(settings['quotas'] as Values | undefined) };
-      settings['quotas'] = quotas;
-      this.put(quotas, [...path, 'quotas'], quota, valueOf(element), element);
+      const quotas: Values = { ...(settings.quotas as Values | undefined) };
+      settings.quotas = quotas;
+      this.put(quotas, [...path, 'quotas'], quota, typedValue(element), element);
     } else if (name === 'queue-assignment-policy') {
       this.#byClass(element, QUEUE_CLASSES, (value) =>
         this.put(settings, path, 'queueAssignment', value, element),
@@ -176,7 +176,7 @@ class Draft {
       if (order !== undefined) this.#warn(element, `${name} cannot be overridden (CRAWL-19.5)`);
       else this.#unknown(element);
     } else if (order !== undefined) {
-      this.put(target.order, [], order, valueOf(element), element);
+      this.put(target.order, [], order, typedValue(element), element);
     } else if (name === 'uri-included-structure') {
       const { order: values } = target;
       this.#byClass(element, SEEN_CLASSES, (value) => this.put(values, [], 'seen', value, element));
@@ -233,7 +233,7 @@ function isModule({ tag, name, children }: XmlElement): boolean {
 }
 
 /** CRAWL-19.3: by the type that the element names; what is not of it is left as text, and refused by the schema. */
-function valueOf({ tag, text, children }: XmlElement): unknown {
+function typedValue({ tag, text, children }: XmlElement): unknown {
   switch (tag) {
     case 'integer':
     case 'long':

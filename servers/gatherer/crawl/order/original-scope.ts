@@ -37,7 +37,7 @@ const FOCUS: Readonly<Record<string, RuleInput>> = {
 /** CRAWL-10.1.1: a seed, in focus, a medium or transitive; and not too many links away. */
 function classicRules(scope: XmlElement, focus: RuleInput, warn: Warn): RuleInput[] {
   const exclude = scope.children.find(({ name }) => name === 'exclude-filter');
-  if (exclude !== undefined && exclude.children.some(({ children }) => children.length > 0))
+  if (exclude?.children.some(({ children }) => children.length > 0))
     warn(exclude, 'the exclude filter is left out: write it as rules that REJECT');
   // CRAWL-10.1.4: on by default.
   const media = scope.children.find(({ name }) => name === 'additionalScopeFocus');

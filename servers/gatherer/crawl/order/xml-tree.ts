@@ -36,8 +36,8 @@ export function parseXml(text: string, file: string): XmlElement {
       onopentag(tag, attributes) {
         const element: OpenElement = {
           tag,
-          name: attributes['name'] ?? tag,
-          className: (attributes['class'] ?? '').replace(/^.*[.$]/, ''),
+          name: attributes.name ?? tag,
+          className: (attributes.class ?? '').replace(/^.*[.$]/, ''),
           text: '',
           children: [],
           line: lines.at(parser.startIndex),

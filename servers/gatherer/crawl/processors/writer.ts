@@ -153,10 +153,7 @@ interface DocumentObjects {
 }
 
 /** Under which URLs the objects of a document are stored: its own, and others (E-47, E-130). */
-function objectsOf(
-  url: string,
-  { soif, url: name = url, exploded = [] }: EssenceOutput,
-): DocumentObjects {
+function objectsOf(url: string, { soif, url: name = url, exploded = [] }: EssenceOutput): DocumentObjects {
   if (soif === undefined) return { own: undefined, others: exploded };
   return name === url
     ? { own: soif, others: exploded }

@@ -20,7 +20,7 @@ export interface NewWarcRecord {
   readonly contentType: string;
   /** Further named fields, in their order. Line ends inside a value become blanks. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** The content block, in pieces that are not copied: they must not change until the record is written. */
+  /** The content block in pieces, which must not change until the record is written. */
   readonly block: readonly Uint8Array[];
 }
 
@@ -50,7 +50,7 @@ export async function serializeRecord(record: NewWarcRecord, compress: boolean):
   headers.set('WARC-Record-ID', record.id);
   headers.set('WARC-Date', warcDate(record.date));
   if (record.type !== 'warcinfo') {
-    // The library would compute them too, ten times slower.
+    // The library would compute them too, with a WebAssembly module that it sets up anew for every record.
     const digest = sha1Base32(...record.block);
     headers.set('WARC-Block-Digest', digest);
     if (record.type !== 'revisit') headers.set('WARC-Payload-Digest', digest);

@@ -1,0 +1,132 @@
+import { spawnSync } from 'node:child_process';
+import { deflateRawSync, gzipSync } from 'node:zlib';
+import { crc32 } from '../essence/fixtures/crc32.js';
+import { lzw, tar } from '../essence/unnest-fixtures.js';
+
+/** A file that is put into an archive. */
+export type ArchiveMember = readonly [name: string, body: Uint8Array];
+
+/** A zip archive by its description: deflated members, the list of members, its end. */
+export function zip(files: readonly ArchiveMember[]): Uint8Array {
+  const locals: Buffer[] = [];
+  const list: Buffer[] = [];
+  let at = 0;
+  for (const [name, body] of files) {
+    const packed = deflateRawSync(body);
+    // Version, flags, method, time, date, sum, sizes, sizes of name and extra field: alike in both heads.
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(8, 4);
+    common.writeUInt32LE(crc32(body), 10);
+    common.writeUInt32LE(packed.length, 14);
+    common.writeUInt32LE(body.length, 18);
+    common.writeUInt16LE(name.length, 22);
+    const local = Buffer.concat([latin('PK\x03\x04'), common, latin(name), packed]);
+    const rest = Buffer.alloc(14);
+    rest.writeUInt32LE(at, 10);
+    list.push(Buffer.concat([latin('PK\x01\x02\x14\0'), common, rest, latin(name)]));
+    locals.push(local);
+    at += local.length;
+  }
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(files.length, 4);
+  end.writeUInt16LE(files.length, 6);
+  end.writeUInt32LE(
+    list.reduce((sum, { length }) => sum + length, 0),
+    8,
+  );
+  end.writeUInt32LE(at, 12);
+  return Buffer.concat([...locals, ...list, latin('PK\x05\x06'), end]);
+}
+
+/** A cpio archive of the new ASCII format. */
+export function cpio(files: readonly ArchiveMember[]): Uint8Array {
+  const parts: Buffer[] = [];
+  const add = (name: string, body: Uint8Array, mode: number) => {
+    const fields = [1, mode, 0, 0, 1, 0, body.length, 0, 0, 0, 0, name.length + 1, 0];
+    const head = `070701${fields.map((n) => n.toString(16).padStart(8, '0')).join('')}${name}\0`;
+    parts.push(latin(head), Buffer.alloc(-head.length & 3), Buffer.from(body), Buffer.alloc(-body.length & 3));
+  };
+  for (const [name, body] of files) add(name, body, 0o100644);
+  add('TRAILER!!!', new Uint8Array(), 0);
+  return Buffer.concat(parts);
+}
+
+/** An ar archive; names of at most 15 characters. */
+export function ar(files: readonly ArchiveMember[]): Uint8Array {
+  const parts = [latin('!<arch>\n')];
+  for (const [name, body] of files) {
+    const head = `${`${name}/`.padEnd(16)}${'0'.padEnd(12)}${'0'.padEnd(6)}${'0'.padEnd(6)}${'100644'.padEnd(8)}`;
+    parts.push(latin(`${head}${String(body.length).padEnd(10)}\`\n`), Buffer.from(body), latin('\n'.repeat(body.length & 1)));
+  }
+  return Buffer.concat(parts);
+}
+
+/** Uuencoded files, one after the other. */
+export function uuencode(files: readonly ArchiveMember[]): Uint8Array {
+  const digit = (n: number) => String.fromCharCode(n === 0 ? 0x60 : n + 0x20);
+  const lines: string[] = [];
+  for (const [name, body] of files) {
+    lines.push(`begin 644 ${name}`);
+    for (let at = 0; at < body.length; at += 45) {
+      const part = body.subarray(at, at + 45);
+      let line = digit(part.length);
+      for (let i = 0; i < part.length; i += 3) {
+        const three = (part[i]! << 16) | ((part[i + 1] ?? 0) << 8) | (part[i + 2] ?? 0);
+        for (const shift of [18, 12, 6, 0]) line += digit((three >> shift) & 63);
+      }
+      lines.push(line);
+    }
+    lines.push('`', 'end');
+  }
+  return latin(`${lines.join('\n')}\n`);
+}
+
+/** A shell archive of texts that end with a newline. */
+export function shar(files: readonly ArchiveMember[]): Uint8Array {
+  const parts = ['#!/bin/sh\n# This is a shell archive\n'];
+  for (const [name, body] of files) {
+    const text = Buffer.from(body).toString('latin1').replace(/^/gm, 'X').replace(/X$/, '');
+    parts.push(`sed 's/^X//' > '${name}' << 'END_OF_FILE'\n${text}END_OF_FILE\n`);
+  }
+  return latin(`${parts.join('')}exit 0\n`);
+}
+
+/** A message with the files attached. */
+export function mail(files: readonly ArchiveMember[]): Uint8Array {
+  const parts = files.map(
+    ([name, body]) =>
+      `--=-=\nContent-Type: application/octet-stream; name="${name}"\nContent-Disposition: attachment; filename="${name}"\n` +
+      `Content-Transfer-Encoding: base64\n\n${Buffer.from(body).toString('base64').replace(/.{76}/g, '$&\n')}\n`,
+  );
+  const head = 'From: a@a.test\nSubject: files\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=-="\n\n';
+  return latin(`${head}--=-=\nContent-Type: text/plain\n\nHere they are.\n${parts.join('')}--=-=--\n`);
+}
+
+/** How files are packed: the archive's name, and its bytes; undefined when the program for it is not installed. */
+export const PACKINGS: readonly {
+  readonly name: string;
+  readonly textOnly?: true;
+  readonly pack: (files: readonly ArchiveMember[]) => Uint8Array | undefined;
+}[] = [
+  { name: 'x.tar', pack: tar },
+  { name: 'x.tar.gz', pack: (files) => gzipSync(tar(files)) },
+  { name: 'x.tar.Z', pack: (files) => lzw(tar(files)) },
+  { name: 'x.tar.bz2', pack: (files) => through('bzip2', tar(files)) },
+  { name: 'x.tar.xz', pack: (files) => through('xz', tar(files)) },
+  { name: 'x.zip', pack: zip },
+  { name: 'x.cpio', pack: cpio },
+  { name: 'x.deb', pack: ar },
+  { name: 'x.uu', pack: uuencode },
+  { name: 'x.shar', textOnly: true, pack: shar },
+  { name: 'x.eml', pack: mail },
+];
+
+function through(program: string, input: Uint8Array): Uint8Array | undefined {
+  const { error, stdout } = spawnSync(program, ['-c'], { input, maxBuffer: 64 * 1024 * 1024 });
+  return error === undefined ? stdout : undefined;
+}
+
+function latin(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
+}

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+
+const run = promisify(execFile);
+
+/** Bytes of an unpacked file, and of what a program may print about it. */
+const MAX_BYTES = 20_000_000;
+
+/** A program of Debian's that prints the text of documents of one type. */
+export interface TextOracle {
+  readonly type: string;
+  /** Names of files of the type; `.gz` may follow. */
+  readonly names: RegExp;
+  readonly command: (file: string) => readonly [program: string, ...args: string[]];
+  /** Where the packages are whose files are of the type, when the name alone does not tell. */
+  readonly within?: RegExp;
+}
+
+export const TEXT_ORACLES: readonly TextOracle[] = [
+  { type: 'Pdf', names: /\.pdf$/, command: (file) => ['pdftotext', '-enc', 'UTF-8', file, '-'] },
+  { type: 'PostScript', names: /\.ps$/, command: (file) => ['ps2ascii', file] },
+  { type: 'Dvi', names: /\.dvi$/, command: (file) => ['catdvi', '-e', '0', file] },
+  { type: 'LaTeX', names: /\.tex$/, command: (file) => ['detex', '-n', '-l', file], within: /texlive|cxref/ },
+  { type: 'TeX', names: /\.tex$/, command: (file) => ['detex', '-n', file], within: /pari/ },
+  { type: 'RTF', names: /\.rtf$/, command: (file) => ['unrtf', '--text', file] },
+  { type: 'Troff', names: /\.[1-9]$/, command: (file) => ['mandoc', '-T', 'utf8', '-O', 'width=500', file] },
+  { type: 'OpenDocument', names: /\.odt$/, command: (file) => ['odt2txt', '--width=-1', file] },
+  { type: 'Word', names: /\.doc$/, command: (file) => ['catdoc', '-dutf-8', file] },
+];
+
+/** Undefined when the file is broken or too large. */
+export function unpacked(bytes: Uint8Array): Uint8Array | undefined {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES });
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the program prints about the file, or printed before it failed; undefined when it is not installed. */
+export async function oracleText({ command }: TextOracle, file: string): Promise<string | undefined> {
+  const [program, ...args] = command(file);
+  try {
+    return (await run(program, args, { maxBuffer: MAX_BYTES, timeout: 60_000 })).stdout;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    return error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
+  }
+}
+
+/** Words divided at a line's end are joined, overstrikes undone, ligatures and accents composed: both sides alike. */
+export function wordsOf(text: string): string[] {
+  const whole = text
+    .replaceAll(/.[\b]/g, '')
+    // What unrtf says about itself.
+    .replaceAll(/^###.*$/gm, '')
+    .normalize('NFKC')
+    .replace(/(\p{L})[-‐]\n\s*(\p{Ll})/gu, '$1$2')
+    .toLowerCase();
+  return whole.match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Of the wanted words, as a multiset, the share that is among the others too. */
+export function overlap(wanted: readonly string[], got: readonly string[]): number {
+  const counts = new Map<string, number>();
+  for (const word of got) counts.set(word, (counts.get(word) ?? 0) + 1);
+  let common = 0;
+  for (const word of wanted) {
+    const left = counts.get(word) ?? 0;
+    if (left > 0) {
+      common++;
+      counts.set(word, left - 1);
+    }
+  }
+  return common / wanted.length;
+}
+
+/** At most `most` of them, spread over all: neighbours are alike. */
+export function spread<T>(all: readonly T[], most: number): T[] {
+  if (all.length <= most) return [...all];
+  return Array.from({ length: most }, (_, i) => all[Math.floor((i * all.length) / most)]!);
+}

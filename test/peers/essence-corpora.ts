@@ -1,0 +1,274 @@
+/**
+ * Real files of every kind through the pool (issue 9): none crashes it, none takes too long, memory stays bounded, every
+ * object is strict SOIF; archives made of the files give them back byte for byte; their text is what Debian's programs find.
+ *
+ *     node .build/X/test/peers/essence-corpora.js [--all] [--files 120] [--oracle-files 25] [--worst] [DIRECTORY]
+ *
+ * DIRECTORY (default: `essence-corpus` in the temporary directory) holds unpacked packages, as for essence-oracles.js; good
+ * ones beside those it names are libcurl4-doc (Pdf, HTML, C), libpython3.11-testsuite (mail, archives, sound, broken files),
+ * python3-docutils (HTML), spamassassin (mail), postgresql-doc-15 (HTML). Of each type at most `--files` are read, and
+ * at most `--oracle-files` compared; `--all` takes them all. Prints TAP: one line a property, and the peak of memory.
+ *
+ * The measure of text: of the words that the other program prints, as a multiset, the share that our full text has too. It
+ * must be 0.95 in the median of each type, and 0.7 for each file that is not among REASONS.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { load } from 'cheerio';
+import { decodeSoif } from '../../protocols/soif/index.js';
+import {
+  type EssenceInput,
+  type EssenceOptions,
+  type EssenceOutput,
+  EssencePool,
+  typeByUrl,
+} from '../../servers/gatherer/essence/index.js';
+import { type ArchiveMember, PACKINGS } from '../helpers/archives.js';
+import { oracleText, overlap, spread, TEXT_ORACLES, unpacked, wordsOf } from '../helpers/text-oracles.js';
+
+/** Files that the corpus must have for the run to count. */
+const ENOUGH = 1000;
+const MEDIAN_GOAL = 0.95;
+const FILE_GOAL = 0.7;
+/** Words an oracle must have found in a file for it to count. */
+const MIN_WORDS = 50;
+/** Bytes of a file that is read; a Gatherer has such a limit too. */
+const MAX_BYTES = 32 * 1024 * 1024;
+/** MiB the whole process may need at its peak with two workers. */
+const MAX_RSS_MB = 1500;
+/** Files in one archive, and bytes of each. */
+const MEMBERS = 12;
+const MAX_MEMBER_BYTES = 150_000;
+
+/** Files whose text differs from the other program's for a reason. */
+const REASONS: readonly (readonly [file: RegExp, reason: string])[] = [];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: 'boolean', default: false },
+    files: { type: 'string', default: '120' },
+    'oracle-files': { type: 'string', default: '25' },
+    worst: { type: 'boolean', default: false },
+  },
+});
+const most = values.all ? Number.POSITIVE_INFINITY : Number(values.files);
+const mostCompared = values.all ? Number.POSITIVE_INFINITY : Number(values['oracle-files']);
+const corpus = positionals[0] ?? join(tmpdir(), 'essence-corpus');
+const IDENTITY: EssenceOptions = {
+  gathererName: 'corpora',
+  gathererHost: 'localhost',
+  gathererVersion: '0',
+  refreshRate: 0,
+  timeToLive: 0,
+  stoplist: '/dev/null',
+};
+
+let tests = 0;
+const found = await corpusFiles();
+if (found.length === 0) {
+  console.log(`ok 1 - E-140 real files # SKIP nothing to judge under ${corpus}`);
+} else {
+  const chosen = await everyFile();
+  await everyArchive(chosen);
+  await everyText();
+  const peak = Math.round(process.resourceUsage().maxRSS / 1024);
+  check(peak <= MAX_RSS_MB, `E-140 memory is bounded: at its peak ${peak} MiB of at most ${MAX_RSS_MB}`);
+  console.log(`1..${tests}`);
+}
+
+function check(holds: boolean, what: string): void {
+  console.log(`${holds ? 'ok' : 'not ok'} ${++tests} - ${what}`);
+  if (!holds) process.exitCode = 1;
+}
+
+async function corpusFiles(): Promise<string[]> {
+  const entries = await readdir(corpus, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+/** Each type's files as shipped, gzip and all, with the options as shipped but the stop list. Gives the names that were read. */
+async function everyFile(): Promise<string[]> {
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 2 });
+  const byType = Map.groupBy(found, (file) => typeByUrl(urlOf(plainName(file)), pool.rules) ?? 'by content');
+  const chosen: string[] = [];
+  const failures: string[] = [];
+  for (const [type, files] of [...byType].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const some = spread(files, most);
+    const before = performance.now();
+    let warned = 0;
+    let bytes = 0;
+    await inTurns(some, async (file) => {
+      const input = await inputOf(file);
+      bytes += input.body.length;
+      const output = await pool.summarize(input).catch((error: unknown) => {
+        failures.push(`${file}: ${String(error)}`);
+      });
+      if (output === undefined) return;
+      if (output.warnings.length > 0) warned++;
+      if (values.worst) for (const warning of output.warnings) console.log(`  # ${file}: ${warning}`);
+      if (!isStrict(output)) failures.push(`${file}: no strict SOIF`);
+    });
+    chosen.push(...some);
+    const perFile = Math.round((performance.now() - before) / some.length);
+    console.log(`# ${type}: ${some.length} files, ${Math.round(bytes / 1024)} KiB, ${perFile} ms each, ${warned} with warnings`);
+  }
+  for (const failure of failures.slice(0, 40)) console.log(`# ${failure}`);
+  check(chosen.length >= ENOUGH, `issue 9: ${chosen.length} real files are read, of at least ${ENOUGH}`);
+  check(failures.length === 0, `E-70, E-140 none of them fails: ${failures.length}`);
+  check(pool.statistics.replaced === 0, `E-70 no worker crashed or took too long: ${pool.statistics.replaced}`);
+  return chosen;
+}
+
+/** Archives of all formats made of the files: what comes out are the files, byte for byte, in their order. */
+async function everyArchive(chosen: readonly string[]): Promise<void> {
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 2 });
+  const bodies: (readonly [file: string, body: Uint8Array])[] = [];
+  for (const file of spread(chosen, 400)) {
+    const body = await readFile(file);
+    const nested = /\.(gz|zip|tar|bz2|xz|tgz|eml|lsm|uue?|zst|hqx)$/i.test(file) || /^(From |Path: |Received: )/.test(body.toString('latin1', 0, 20));
+    if (body.length > 0 && body.length <= MAX_MEMBER_BYTES && !nested) bodies.push([file, body]);
+  }
+  for (const { name, textOnly, pack } of PACKINGS) {
+    const fitting = textOnly ? bodies.filter(([, body]) => isPlainText(body)) : bodies;
+    let wrong = 0;
+    let members = 0;
+    let missing = false;
+    for (let at = 0; at < fitting.length && at < 5 * MEMBERS && !missing; at += MEMBERS) {
+      const files = fitting
+        .slice(at, at + MEMBERS)
+        .map(([file, body], i): ArchiveMember => [`m${i}${/^\.[A-Za-z0-9]{1,9}$/.exec(extname(file))?.[0] ?? ''}`, body]);
+      const packed = pack(files);
+      if (packed === undefined) missing = true;
+      else {
+        const output = await pool.summarize({ url: `ftp://a.test/${name}`, body: packed, lastModificationTime: 0, updateTime: 0 });
+        const sums = sumsIn(output);
+        files.forEach(([member, body]) => {
+          members++;
+          if (sums.get(member) !== createHash('md5').update(body).digest('hex')) {
+            wrong++;
+            console.log(`# ${name}: ${member} is missing or another; ${output.warnings.join('; ')}`);
+          }
+        });
+      }
+    }
+    if (missing) console.log(`# ${name}: the program that makes it is not installed`);
+    else check(wrong === 0 && members > 0, `E-43, E-44 ${name}: ${members} members of archives come out byte for byte, ${wrong} do not`);
+  }
+}
+
+/** MD5 of the members by their names, as the object tells them. */
+function sumsIn(output: EssenceOutput): Map<string, string> {
+  const sums = new Map<string, string>();
+  if (output.soif === undefined) return sums;
+  const object = decodeSoif(output.soif);
+  for (let n = 1; ; n++) {
+    const name = object.text(`Embed<${n}>-Nested-Filename`);
+    if (name === undefined) return sums;
+    sums.set(name, object.text(`Embed<${n}>-MD5`) ?? '');
+  }
+}
+
+/** Full texts beside what the other programs print; HTML beside another parser. */
+async function everyText(): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'essence-corpora-'));
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 2, fullText: true, maxObjectBytes: 64 * 1024 * 1024 });
+  try {
+    for (const oracle of TEXT_ORACLES) {
+      const fitting = found.filter((file) => oracle.names.test(plainName(file)) && oracle.within?.test(file) !== false);
+      await compare(pool, oracle.type, fitting, async (body, i) => {
+        const plain = join(scratch, `document-${i}`);
+        await writeFile(plain, body);
+        const text = await oracleText(oracle, plain);
+        await rm(plain);
+        return text;
+      });
+    }
+    await compare(pool, 'HTML', found.filter((file) => /\.html?$/.test(plainName(file))), async (body) => {
+      const page = load(Buffer.from(body));
+      page('script, style, template, noscript, iframe, noframes').remove();
+      // Elements end words where they stand on lines of their own.
+      page('*').append(' ').prepend(' ');
+      return page.root().text();
+    });
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function compare(
+  pool: EssencePool,
+  type: string,
+  fitting: readonly string[],
+  theirs: (body: Uint8Array, i: number) => Promise<string | undefined>,
+): Promise<void> {
+  const shares: { readonly file: string; readonly share: number }[] = [];
+  let missing = false;
+  let number = 0;
+  await inTurns(spread(fitting, mostCompared), async (file) => {
+    const raw = await readFile(file);
+    const body = file.endsWith('.gz') ? unpacked(raw) : raw;
+    if (body === undefined || body.length > MAX_BYTES || missing) return;
+    const text = await theirs(body, number++);
+    if (text === undefined) missing = true;
+    const wanted = wordsOf(text ?? '');
+    if (wanted.length < MIN_WORDS) return;
+    const output = await pool.summarize({ ...(await inputOf(plainName(file), body)) }).catch(() => undefined);
+    const ours = output?.soif === undefined ? '' : (decodeSoif(output.soif).text('Full-Text') ?? '');
+    shares.push({ file, share: overlap(wanted, wordsOf(ours)) });
+  });
+  if (missing || shares.length === 0) {
+    console.log(`# ${type}: ${missing ? 'its program is not installed' : `no files under ${corpus}`}`);
+    return;
+  }
+  shares.sort((a, b) => a.share - b.share);
+  const median = shares[Math.floor((shares.length - 1) / 2)]!.share;
+  const low = shares.filter(({ share }) => share < FILE_GOAL);
+  const unexplained = low.filter(({ file }) => !REASONS.some(([pattern]) => pattern.test(file)));
+  for (const { file, share } of values.worst ? shares.slice(0, 8) : low) {
+    const reason = REASONS.find(([pattern]) => pattern.test(file))?.[1];
+    console.log(`#   ${share.toFixed(3)} ${file}${reason === undefined ? '' : `: ${reason}`}`);
+  }
+  check(median >= MEDIAN_GOAL, `E-140 ${type}: of ${shares.length} files the median of common words is ${median.toFixed(3)}`);
+  check(unexplained.length === 0, `E-140 ${type}: no file below ${FILE_GOAL} without a reason: ${unexplained.length} (with one: ${low.length - unexplained.length})`);
+}
+
+/** Four at a time: two are in work while two are read. */
+async function inTurns<T>(all: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
+  const rest = all.values();
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (const each of rest) await work(each);
+    }),
+  );
+}
+
+async function inputOf(file: string, body?: Uint8Array): Promise<EssenceInput> {
+  const bytes = body ?? ((await stat(file)).size > MAX_BYTES ? new Uint8Array() : await readFile(file));
+  return { url: urlOf(file), body: new Uint8Array(bytes), lastModificationTime: 0, updateTime: 0 };
+}
+
+function urlOf(file: string): string {
+  return `file://localhost${encodeURI(file).replace(/[?#]/g, encodeURIComponent)}`;
+}
+
+function plainName(file: string): string {
+  return file.replace(/\.gz$/, '');
+}
+
+/** What there is must be strict; what a type's own rules leave out (an Exploder's empty file) is no failure. */
+function isStrict(output: EssenceOutput): boolean {
+  if (output.soif === undefined) return output.rejected;
+  return decodeSoif(output.soif).text('Type') === output.type;
+}
+
+/** Lines as shell archives can carry them. */
+function isPlainText(body: Uint8Array): boolean {
+  return !body.includes(0) && !body.includes(0x0d) && body.at(-1) === 0x0a;
+}
