@@ -1,6 +1,7 @@
 import { UsageError } from '../../protocols/errors.js';
 import { CachingFetcher } from './cache/caching-fetcher.js';
 import type { DiskCache } from './cache/disk-cache.js';
+import { tell } from './debug-channel.js';
 import { FileFetcher, type FileFetcherOptions } from './file-fetcher.js';
 import { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
 import { FtpProxyFetcher } from './ftp-proxy-fetcher.js';
@@ -44,6 +45,29 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   return new SchemeFetcher(schemes, new LocalMapper(options.localMappings ?? []));
 }
 
+function conditions({ headers, publicOnly, reload }: FetchRequest): string {
+  const words = [
+    ...(headers?.etag ? [`unless it is still ${headers.etag}`] : []),
+    ...(headers?.lastModified ? [`if modified since ${headers.lastModified}`] : []),
+    ...(publicOnly === true ? ['public addresses only'] : []),
+    ...(reload === true ? ['past the cache'] : []),
+  ];
+  return words.length === 0 ? '' : `, ${words.join(', ')}`;
+}
+
+function summary(result: FetchResult): string {
+  const { status, contentType, body, truncated, lastModified, location, local } = result;
+  return [
+    `status ${status}`,
+    `${body.length} bytes${truncated ? ' (cut)' : ''}`,
+    `type ${contentType ?? 'not said'}`,
+    `modified ${lastModified}`,
+    ...(location === undefined ? [] : [`leads to ${location}`]),
+    ...(local ? ['local'] : []),
+    `${result.endTime - result.beginTime} ms`,
+  ].join(', ');
+}
+
 class SchemeFetcher implements Fetcher {
   readonly #schemes: ReadonlyMap<string, Fetcher>;
   readonly #mapper: LocalMapper;
@@ -59,7 +83,10 @@ class SchemeFetcher implements Fetcher {
     const scheme = request.url.slice(0, Math.max(0, request.url.indexOf(':')));
     const fetcher = this.#schemes.get(scheme);
     if (fetcher === undefined) throw new UsageError(`${scheme}: URLs are not supported by this version`);
-    return await fetcher.fetch(request);
+    tell(20, 5, () => `${request.url}: asked by ${scheme}${conditions(request)}`);
+    const result = await fetcher.fetch(request);
+    tell(20, 9, () => `${request.url}: ${summary(result)}`);
+    return result;
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { tell } from './debug-channel.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Fetcher, FetchRequest, FetchResult } from './types.js';
 
@@ -26,6 +27,7 @@ export async function fetchFollowing(
     }
     const address = result.remoteAddress;
     const isPublic = next.publicOnly === true || address === undefined || !isPrivateAddress(address);
+    tell(25, 1, () => `${next.url}: redirect to ${result.location}`);
     const { headers: _, ...rest } = request;
     next = { ...rest, url: result.location, publicOnly: isPublic };
   }

@@ -2,6 +2,7 @@ import { type FileInfo, FileType } from 'basic-ftp';
 import { ConnectionError } from '../../protocols/errors.js';
 import { BoundedBody } from './bounded-body.js';
 import { ConnectionPool } from './connection-pool.js';
+import { tell } from './debug-channel.js';
 import { FtpConnection, type FtpLogin, FtpRefusal } from './ftp-connection.js';
 import { type FtpAddress, parseFtpUrl } from './ftp-url.js';
 import { refusePrivate } from './private-addresses.js';
@@ -63,6 +64,12 @@ export class FtpFetcher implements Fetcher {
         }
       },
     );
+    tell(23, 1, () => {
+      const { host, port, path } = address;
+      const what = answer.entries === undefined ? `${answer.body?.length ?? 0} bytes` : 'a directory';
+      const said = answer.headers?.['ftp-reply'] ?? what;
+      return `${host}:${port} as ${login.user}: ${path ?? 'no path'}: status ${answer.status}, ${said}`;
+    });
     const body = new Uint8Array(0);
     const common = { url: request.url, headers: {}, lastModified: 0, etag: '', body, truncated: false };
     return { ...common, local: false, beginTime, ...answer, endTime: Date.now() };

@@ -12,6 +12,7 @@ import {
   parseGopherUrl,
 } from '../../protocols/gopher/index.js';
 import { BoundedBody } from './bounded-body.js';
+import { tell } from './debug-channel.js';
 import { asError } from './network-errors.js';
 import { TcpStream } from './tcp-stream.js';
 import { type TransferOptions, TransferWatch } from './transfer.js';
@@ -47,6 +48,12 @@ export class GopherFetcher implements Fetcher {
       stream.watchSilence(request);
       await stream.write(encodeGopherRequest(address));
       const answer = await this.#read(stream, address, request);
+      tell(24, 1, () => {
+        const { host, port, selector } = address;
+        const what = answer.links === undefined ? 'a document' : `a menu of ${answer.links.length} links`;
+        const said = answer.headers?.['gopher-error'] ?? `${what}, ${answer.body.length} bytes`;
+        return `${host}:${port} type ${address.type}, ${JSON.stringify(selector)}: ${said}`;
+      });
       return {
         url: request.url,
         headers: {},

@@ -2,9 +2,11 @@ import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici
 import { ConnectionError, UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
 import { DEFAULT_MAX_RATIO, decodeBody } from './decode-body.js';
+import { tell } from './debug-channel.js';
 import { HttpExchange, type RawResponse } from './exchange.js';
 import { basicCredentials, basicRealm, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
 import { asConnectionError, asError } from './network-errors.js';
+import { note } from './notes.js';
 import { resolveHost } from './private-addresses.js';
 import {
   DEFAULT_MAX_BYTES,
@@ -68,6 +70,7 @@ export class HttpFetcher implements Fetcher {
     const beginTime = Date.now();
     const raw = await this.#askWithCredentials(target, request);
     const headers = plainHeaders(raw.headers);
+    tell(21, 1, () => `GET ${request.url}: status ${raw.status}, ${raw.body.length} bytes`);
     const maxBytes = request.maxBytes ?? DEFAULT_MAX_BYTES;
     const maxRatio = this.#options.maxRatio ?? DEFAULT_MAX_RATIO;
     const decoded = await decodeBody(raw.body, headers['content-encoding'], { maxBytes, maxRatio });
@@ -105,16 +108,27 @@ export class HttpFetcher implements Fetcher {
   async #askWithCredentials(target: Target, request: FetchRequest): Promise<RawResponse> {
     const known = target.credentials ?? this.#credentials.get(target.origin);
     const first = await this.#ask(target, request, known);
-    if (first.status !== 401 || target.credentials !== undefined) return first;
+    if (first.status !== 401) return first;
     const challenge = first.headers['www-authenticate'];
     const realm = basicRealm(Array.isArray(challenge) ? challenge.join(', ') : challenge);
-    const login = this.#options.httpBasicAuth?.find((candidate) => candidate.realm === realm);
-    if (login === undefined) return first;
+    const denied = (refused: boolean): void => note({ kind: 'login', url: request.url, realm, refused });
+    const login =
+      target.credentials === undefined
+        ? this.#options.httpBasicAuth?.find((candidate) => candidate.realm === realm)
+        : undefined;
+    tell(21, 5, () => `${request.url}: login for ${realm ?? 'no realm'}: ${login?.user ?? 'none fits'}`);
+    if (login === undefined) {
+      denied(target.credentials !== undefined);
+      return first;
+    }
     const credentials = basicCredentials(login.user, login.password);
-    if (credentials === known) return first;
+    if (credentials === known) {
+      denied(true);
+      return first;
+    }
     const second = await this.#ask(target, request, credentials);
-    if (second.status !== 401 && this.#credentials.size < MAX_REMEMBERED)
-      this.#credentials.set(target.origin, credentials);
+    if (second.status === 401) denied(true);
+    else if (this.#credentials.size < MAX_REMEMBERED) this.#credentials.set(target.origin, credentials);
     return second;
   }
 
@@ -133,18 +147,22 @@ export class HttpFetcher implements Fetcher {
     this.#running.add(exchange);
     try {
       const timeoutMs = request.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+      const headers = this.#requestHeaders(request, target, credentials);
+      tell(21, 9, () => `${request.url}: sent ${shown(headers)}`);
       dispatcher.dispatch(
         {
           origin: target.origin,
           path: target.path,
           method: 'GET',
-          headers: this.#requestHeaders(request, target, credentials),
+          headers,
           headersTimeout: timeoutMs,
           bodyTimeout: timeoutMs,
         },
         exchange,
       );
-      return await exchange.response;
+      const response = await exchange.response;
+      tell(21, 9, () => `${request.url}: ${response.status}, ${shown(plainHeaders(response.headers))}`);
+      return response;
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
       throw error instanceof UsageError ? error : asConnectionError(target.host, error);
@@ -236,6 +254,13 @@ export class HttpFetcher implements Fetcher {
     if (this.#addresses.size >= MAX_REMEMBERED) this.#addresses.clear();
     this.#addresses.set(origin, address);
   }
+}
+
+/** Headers for debugging, without what is secret in them. */
+function shown(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${/authorization|cookie/.test(name) ? '[hidden]' : value}`)
+    .join('; ');
 }
 
 interface Target {

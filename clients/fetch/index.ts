@@ -7,6 +7,7 @@ export {
   defaultCacheDirectory,
 } from './cache/settings.js';
 export { createFetcher, type FetcherOptions } from './create-fetcher.js';
+export { type DebugMessage, debugChannel, tell } from './debug-channel.js';
 export { entryUrl, FileFetcher, type FileFetcherOptions } from './file-fetcher.js';
 export { fetchFollowing, MAX_REDIRECTS } from './follow.js';
 export { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
@@ -21,6 +22,7 @@ export {
   type NewsFetcherOptions,
   OVERVIEW_TYPE,
 } from './news-fetcher.js';
+export { type FetchNote, fetchNoteChannel } from './notes.js';
 export {
   type HostKnowledge,
   isPrivateAddress,

@@ -46,27 +46,44 @@ export async function readLocal(
   }
 }
 
+/** Why a file is none for a Local-Mapping. */
+export interface NotMapped {
+  readonly kind: 'not-mapped';
+  /** Which condition of G-75 failed, for people. */
+  readonly why: string;
+}
+
 /**
  * Reads a file for a Local-Mapping. Directories, symbolic links and executables are not for it (G-75).
  * @param root the file must lie below this directory
- * @returns `undefined` when the mapping fails and the server is to be asked
+ * @returns why not, when the mapping fails and the server is to be asked
  */
 export async function readMapped(
   path: string,
   root: string,
   limits: ReadLimits,
-): Promise<LocalFile | undefined> {
+): Promise<LocalFile | NotMapped> {
   try {
     const stats = await lstat(path);
-    if (!stats.isFile() || (stats.mode & 0o111) !== 0) return undefined;
+    if (!stats.isFile()) return notMapped(`is ${irregular(stats)}, not a regular file (G-75 b)`);
+    if ((stats.mode & 0o111) !== 0) return notMapped('has execute bits set (G-75 c)');
     const real = await realpath(path, { encoding: 'buffer' });
-    if (!(await isBelowAny(real, [root]))) return undefined;
+    if (!(await isBelowAny(real, [root]))) return notMapped(`lies outside of ${root} (G-76)`);
     return await readRegular(real, limits);
   } catch (error) {
     limits.signal?.throwIfAborted();
-    if (isSystemError(error)) return undefined; // G-75 (a): it cannot be opened
+    if (isSystemError(error)) return notMapped(`cannot be opened: ${error.code} (G-75 a)`);
     throw error;
   }
+}
+
+function notMapped(why: string): NotMapped {
+  return { kind: 'not-mapped', why };
+}
+
+function irregular(stats: Stats): string {
+  if (stats.isDirectory()) return 'a directory';
+  return stats.isSymbolicLink() ? 'a symbolic link' : 'a device, pipe or socket';
 }
 
 async function readReal(path: Buffer, roots: readonly string[], limits: ReadLimits): Promise<LocalFile> {

@@ -1,29 +1,56 @@
 import { ConnectionError } from '../../protocols/errors.js';
 
-/** What the codes of undici and Node mean, for people. */
+/** What the codes of undici and Node mean, for people (gatherer.md 14). */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused: nothing listens on that port',
   ECONNRESET: 'the server broke the connection',
   EPIPE: 'the server broke the connection',
-  ENOTFOUND: 'unknown host',
-  EAI_AGAIN: 'the name server does not answer',
-  EHOSTUNREACH: 'host is unreachable',
-  ENETUNREACH: 'network is unreachable',
-  ETIMEDOUT: 'the connection could not be made in time',
+  ENOTFOUND: 'unknown host: the name is not in DNS',
+  EAI_AGAIN: 'unknown host: the name server does not answer (/etc/resolv.conf)',
+  EHOSTUNREACH: 'host is unreachable: it is down, there is no route, or a firewall is in between',
+  ENETUNREACH: 'network is unreachable: there is no route, or a firewall is in between',
+  EACCES: "the connection is forbidden: this machine's firewall refuses it",
+  EPERM: "the connection is forbidden: this machine's firewall refuses it",
+  ETIMEDOUT: 'the connection could not be made in time: the host is down, or a firewall drops it',
   ERR_STREAM_PREMATURE_CLOSE: 'the server broke the connection',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection could not be made in time',
+  UND_ERR_CONNECT_TIMEOUT:
+    'the connection could not be made in time: the host is down, or a firewall drops it',
   UND_ERR_HEADERS_TIMEOUT: 'the server did not answer in time',
   UND_ERR_BODY_TIMEOUT: 'the server stopped sending',
   UND_ERR_SOCKET: 'the server broke the connection',
   UND_ERR_HEADERS_OVERFLOW: 'the header of the answer is too long',
 };
 
-/** A failure of the network as a sentence that names the host. */
+const OWN_AUTHORITY = 'a file with the certificate of its authority in NODE_EXTRA_CA_CERTS makes it known';
+
+/** What is wrong with a server's certificate, by OpenSSL's and Node's codes. */
+const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'it has expired',
+  CERT_NOT_YET_VALID: 'it is not valid yet (is the clock right?)',
+  CERT_REVOKED: 'it was revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: `it is signed by itself: ${OWN_AUTHORITY}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `its authority is not known here: ${OWN_AUTHORITY}`,
+  UNABLE_TO_GET_ISSUER_CERT: `its authority is not known here: ${OWN_AUTHORITY}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its authority is not known here: ${OWN_AUTHORITY}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the server does not send the chain to an authority that is known here: ${OWN_AUTHORITY}`,
+};
+
+/** A failure of the network as a sentence that names the host and, where there is one, the remedy. */
 export function asConnectionError(host: string, error: unknown): ConnectionError {
   if (error instanceof ConnectionError) return error;
+  return new ConnectionError(`${host}: ${reasonOf(error)}`, { cause: error });
+}
+
+function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const detail = error instanceof Error ? error.message : 'the transfer failed';
-  return new ConnectionError(`${host}: ${REASONS[code] ?? detail}`, { cause: error });
+  const certificate = CERTIFICATE_REASONS[code];
+  if (certificate !== undefined) return `the certificate is not accepted: ${certificate} (${code})`;
+  // OpenSSL's own texts are for its makers: file names and line numbers.
+  if (/^ERR_SSL_|^EPROTO$/.test(code)) return `no TLS connection: ${code}; is this an https port?`;
+  const known = REASONS[code];
+  if (known !== undefined) return known;
+  return error instanceof Error ? error.message : 'the transfer failed';
 }
 
 /** An abort signal's reason as an error. */

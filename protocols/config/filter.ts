@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { ConfigError, ProtocolError } from '../errors.js';
 import { compilePattern, type Pattern } from '../patterns/index.js';
 import { readLines } from './lines.js';
@@ -15,6 +16,18 @@ export interface UrlFilter {
   readonly rules: readonly FilterRule[];
 }
 
+/** A decision of a filter file, for debugging (G-150, section 44). */
+export interface FilterEvent {
+  readonly file: string;
+  readonly subjects: readonly string[];
+  readonly allowed: boolean;
+  /** The line that decided; absent: none matched. */
+  readonly rule: FilterRule | undefined;
+}
+
+/** `harvest:filter`, with a {@link FilterEvent}. */
+export const filterChannel = channel('harvest:filter');
+
 export interface FilterRule {
   readonly allow: boolean;
   /** As written. */
@@ -31,7 +44,10 @@ export const ALLOW_ALL: UrlFilter = { allows: () => true, rules: [] };
  * @throws ConfigError with the line of the first rule that is wrong
  */
 export function parseFilter(text: string, file: string): UrlFilter {
-  return new Filter(readLines(text).map(({ text, line }) => readRule(text, file, line)));
+  return new Filter(
+    file,
+    readLines(text).map(({ text, line }) => readRule(text, file, line)),
+  );
 }
 
 interface CompiledRule extends FilterRule {
@@ -39,13 +55,19 @@ interface CompiledRule extends FilterRule {
 }
 
 class Filter implements UrlFilter {
-  constructor(readonly rules: readonly CompiledRule[]) {}
+  constructor(
+    readonly file: string,
+    readonly rules: readonly CompiledRule[],
+  ) {}
 
   allows(...subjects: string[]): boolean {
-    for (const rule of this.rules) {
-      if (subjects.some((subject) => rule.pattern.test(subject))) return rule.allow;
+    const rule = this.rules.find(({ pattern }) => subjects.some((subject) => pattern.test(subject)));
+    const allowed = rule?.allow ?? true;
+    if (filterChannel.hasSubscribers) {
+      const event: FilterEvent = { file: this.file, subjects, allowed, rule };
+      filterChannel.publish(event);
     }
-    return true;
+    return allowed;
   }
 }
 

@@ -8,7 +8,7 @@ import {
   parseGathererConf,
   type RootNode,
 } from '../../protocols/config/index.js';
-import { ConfigError, UsageError } from '../../protocols/errors.js';
+import { type ConfigError, UsageError } from '../../protocols/errors.js';
 import { accessMethod, canonicalUrl } from '../../protocols/urls/index.js';
 
 /** Limits of the RootNodes that are given on the command line (G-28); undefined: the default of their kind. */
@@ -52,9 +52,9 @@ export function configFromRoots(
       const parsed = parse(readConfiguration(root.file), root.file);
       base ??= parsed.config;
       const { rootNodes: roots, leafNodes: leaves } = parsed.config;
-      rootNodes.push(...roots.filter(isPlain));
-      leafNodes.push(...leaves.filter(isPlain));
-      warnings.push(...parsed.warnings, ...programWarnings(root.file, [...roots, ...leaves]));
+      rootNodes.push(...roots);
+      leafNodes.push(...leaves);
+      warnings.push(...parsed.warnings);
     } else {
       rootNodes.push(rootNode(root.url, limits, root.filter));
     }
@@ -75,31 +75,6 @@ function readConfiguration(file: string): string {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
   }
-}
-
-/** A line that names a URL, not a program that prints URLs (G-52). */
-function isPlain(node: LeafNode): boolean {
-  return node.program === undefined;
-}
-
-function programWarnings(file: string, nodes: readonly (LeafNode & Partial<RootNode>)[]): ConfigError[] {
-  return nodes.flatMap((node) => {
-    if (node.program !== undefined) {
-      return new ConfigError(
-        file,
-        node.line,
-        '',
-        'programs that give URLs are not run by this version: line left out',
-      );
-    }
-    if (node.enumeration === undefined) return [];
-    return new ConfigError(
-      file,
-      node.line,
-      'Enumeration',
-      'not run by this version: enumerated in the usual way',
-    );
-  });
 }
 
 type Root =

@@ -1,5 +1,5 @@
 import { type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
-import type { GathererConfig } from '../../protocols/config/index.js';
+import type { GathererConfig, RootNode } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { GathererStore } from '../../storage/index.js';
 import type { Annotations } from './annotations.js';
@@ -9,10 +9,11 @@ import { historyStore } from './crawl/history-store.js';
 import { Blocker } from './crawl/processors/blocker.js';
 import { ContentDigest } from './crawl/processors/content-digest.js';
 import { ExtractProcessor } from './crawl/processors/extract.js';
-import { FetchProcessor } from './crawl/processors/fetch.js';
+import { FetchJudge, FetchProcessor } from './crawl/processors/fetch.js';
 import { FetchHistory } from './crawl/processors/fetch-history.js';
 import { History } from './crawl/processors/history.js';
 import { LinksScoper } from './crawl/processors/links-scoper.js';
+import { ListingExtractor } from './crawl/processors/listing-extractor.js';
 import { LocalMappingProcessor } from './crawl/processors/local-mapping.js';
 import { PreconditionEnforcer } from './crawl/processors/precondition-enforcer.js';
 import { Preselector } from './crawl/processors/preselector.js';
@@ -36,6 +37,11 @@ export interface ChainParts {
   readonly scope: Scope;
   readonly servers: ServerCache;
   readonly lives: ShortestLife;
+  readonly roots: readonly RootNode[];
+  /** Product token that robots rules address us by. */
+  readonly robotsAgent: string;
+  /** G-174. */
+  readonly mustBePublic: (from: string, to: string) => boolean;
   /** Digest of what a summary depends on besides the document (G-110). */
   readonly rulesDigest: string;
   readonly annotations: Annotations | undefined;
@@ -58,6 +64,7 @@ export function crawlChains(parts: ChainParts): ProcessorChains {
     timeoutMs: parts.readTimeoutMs,
     conditional: config.httpIfModifiedSince,
     rulesDigest,
+    mustBePublic: parts.mustBePublic,
   };
   const history = parts.ordered ? new FetchHistory({ store: historyStore(store) }) : undefined;
   const warc =
@@ -81,13 +88,19 @@ export function crawlChains(parts: ChainParts): ProcessorChains {
       new PreconditionEnforcer(servers),
       ...(further['pre-fetch'] ?? []),
     ],
-    fetch: [new FetchProcessor(fetcher, limits, servers), ...(further.fetch ?? [])],
-    extract: [
+    fetch: [
+      new FetchProcessor(fetcher, limits, servers),
+      // Redirects and error pages have digests and records too.
       ...when(parts.ordered || warc !== undefined, () => [new ContentDigest()]),
       ...when(history !== undefined, () => [history!]),
       ...when(warc !== undefined, () => [warc!]),
+      new FetchJudge(limits),
+      ...(further.fetch ?? []),
+    ],
+    extract: [
+      new ListingExtractor({ roots: parts.roots }),
       ...(further.extract ?? []),
-      new ExtractProcessor({ essence, rulesDigest, now }),
+      new ExtractProcessor({ essence, rulesDigest, robotsAgent: parts.robotsAgent, now }),
     ],
     write: [
       new WriterProcessor({
@@ -105,8 +118,8 @@ export function crawlChains(parts: ChainParts): ProcessorChains {
       new ReferencesWriter({ now }),
       ...(further['post-process'] ?? []),
       new LinksScoper({ frontier, scope }),
-      ...when(history !== undefined, () => [history!.keeper]),
       ...when(warc !== undefined, () => [warc!.metadata]),
+      ...when(history !== undefined, () => [history!.keeper]),
     ],
   };
 }

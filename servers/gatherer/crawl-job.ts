@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Fetcher } from '../../clients/fetch/index.js';
+import { type Fetcher, mayReach, mustBePublic } from '../../clients/fetch/index.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { GathererStore } from '../../storage/index.js';
@@ -161,6 +161,11 @@ async function assemble(
   const logs = order.logs ? await openLogs(crawlDirectory, closers) : undefined;
   const warc = await openWarc(options, closers);
   const rules = order.scope.length === 0 ? undefined : decideSequence(order.scope, { seeds: seedsOf(nodes) });
+  const configured = new Set(seedsOf(nodes).map((url) => new URL(url).hostname));
+  const hostKnowledge = {
+    addresses: (host: string) => addresses.of(host),
+    isConfigured: (host: string) => configured.has(host),
+  };
   const checkpoints = await Checkpoints.open(join(crawlDirectory, 'checkpoints'), {
     store,
     kept: order.checkpointsKept,
@@ -183,7 +188,10 @@ async function assemble(
     chains: crawlChains({
       ...options,
       frontier,
-      scope: new RootNodeScope(roots, addresses, rules),
+      scope: new RootNodeScope(roots, addresses, rules, (from, to) => mayReach(from, to, hostKnowledge)),
+      roots: nodes.roots,
+      robotsAgent: ROBOTS_AGENT,
+      mustBePublic: (from, to) => mustBePublic(from, to, hostKnowledge),
       servers,
       lives,
       warc: warc && { files: warc, skipIdenticalDigests: order.warc.skipIdenticalDigests },
@@ -264,7 +272,7 @@ async function seed(
   lives.note(config.timeToLive, batch);
   state.begun(nodes, batch);
   await frontier.schedule(candidates, batch, () => {
-    roots.forEach((limits, root) => limits.store(root, batch));
+    for (const [root, limits] of roots.entries()) limits.store(root, batch);
   });
 }
 

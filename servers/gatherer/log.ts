@@ -1,32 +1,136 @@
-import type { Logger } from 'pino';
+import { type FetchNote, fetchNoteChannel } from '../../clients/fetch/index.js';
+import type { GathererConfig } from '../../protocols/config/index.js';
+import type { Logger } from '../host/index.js';
+import { withoutLogins } from './debug.js';
 import { type DocumentEvent, documentChannel } from './events.js';
+import type { GatherReport, RootReport } from './gatherer.js';
+
+/** Retrievals whose notes wait for their document's end; robots.txt files, which have none, are forgotten first. */
+const MAX_NOTED = 10_000;
 
 /**
  * Writes what becomes of each document: G-145's two logs, in the lines of G-148. `log` gets one line a URL: URL, type, status, and
- * `[L]` for what was read locally (G-77), `[N]` for what was not modified; `errors` gets the failures and warnings.
+ * `[L]` for what was read locally (G-77), `[C]` for what came from the disk cache, `[N]` for what was not modified, and why it was
+ * rejected, or why a Local-Mapping failed (G-75); `errors` gets the failures, with the remedy where there is one, and warnings.
  *
  * @returns ends the logging when disposed
  */
 export function logDocuments(log: Logger, errors: Logger): Disposable {
-  const listen = (message: unknown): void => {
+  const notes = new Map<string, readonly FetchNote[]>();
+  const onNote = (message: unknown): void => {
+    const about = message as FetchNote;
+    const before = notes.get(about.url) ?? [];
+    if (before.length === 0 && notes.size >= MAX_NOTED) notes.delete(notes.keys().next().value ?? '');
+    notes.set(about.url, [...before.filter(({ kind }) => kind !== about.kind), about]);
+  };
+  const onDocument = (message: unknown): void => {
     const event = message as DocumentEvent;
+    // Until its last attempt is over nothing is said of a URL.
+    if (event.disposition === 'retry') return;
+    const noted = notes.get(event.url) ?? [];
+    notes.delete(event.url);
+    const url = withoutLogins(event.url);
     if (event.disposition === 'failed') {
-      errors.error(`${event.url}: ${event.reason} (status ${event.status})`);
+      errors.error([`${url}: ${event.reason} (status ${event.status})`, ...remedies(event, noted)].join('; '));
       return;
     }
-    for (const warning of event.warnings) errors.warn(`${event.url}: ${warning}`);
-    if (event.disposition !== 'retry' && event.disposition !== 'kept') log.info(line(event));
+    for (const warning of event.warnings) errors.warn(`${url}: ${warning}`);
+    if (event.disposition !== 'kept') log.info(line(url, event, noted));
   };
-  documentChannel.subscribe(listen);
+  fetchNoteChannel.subscribe(onNote);
+  documentChannel.subscribe(onDocument);
   return {
     [Symbol.dispose]() {
-      documentChannel.unsubscribe(listen);
+      fetchNoteChannel.unsubscribe(onNote);
+      documentChannel.unsubscribe(onDocument);
     },
   };
 }
 
-function line({ url, type, status, disposition, reason, local }: DocumentEvent): string {
-  const marks = `${local ? ' [L]' : ''}${disposition === 'unchanged' ? ' [N]' : ''}`;
-  const what = disposition === 'summarized' || disposition === 'unchanged' ? type : disposition;
-  return `${url} ${what} ${status}${marks}${reason === '' ? '' : `: ${reason}`}`;
+function line(url: string, event: DocumentEvent, notes: readonly FetchNote[]): string {
+  const { type, status, disposition, reason, local } = event;
+  const cached = notes.some(({ kind }) => kind === 'cached');
+  const unchanged = disposition === 'unchanged';
+  const marks = `${local ? ' [L]' : ''}${cached ? ' [C]' : ''}${unchanged ? ' [N]' : ''}`;
+  const what = disposition === 'summarized' || unchanged ? type : disposition;
+  const why = [...(reason === '' ? [] : [reason]), ...notMapped(notes)];
+  return `${url} ${what} ${status}${marks}${why.length === 0 ? '' : `: ${why.join('; ')}`}`;
+}
+
+function notMapped(notes: readonly FetchNote[]): string[] {
+  return notes.flatMap((about) =>
+    about.kind === 'not-mapped' ? [`Local-Mapping: ${about.path} ${about.why}`] : [],
+  );
+}
+
+/** What helps against a failure (gatherer.md 14). */
+function remedies({ url, status }: DocumentEvent, notes: readonly FetchNote[]): string[] {
+  return [...(status === 401 ? [login(url, notes)] : []), ...notMapped(notes)];
+}
+
+/** G-82, G-83. */
+function login(url: string, notes: readonly FetchNote[]): string {
+  const { host, protocol } = new URL(url);
+  const asked = notes.find((about) => about.kind === 'login');
+  if (asked !== undefined && asked.realm !== undefined) {
+    const realm = /\s/.test(asked.realm) ? JSON.stringify(asked.realm) : asked.realm;
+    return asked.refused
+      ? `the server refuses the login for its realm ${realm}`
+      : `no login is known for its realm; the configuration can have it: HTTP-Basic-Auth: ${realm} username password`;
+  }
+  if (protocol === 'ftp:')
+    return `the configuration can have another login: FTP-Auth: ${host} username password`;
+  return protocol.startsWith('http') ? 'the server names no realm that HTTP-Basic-Auth could have a login for' : 'the server wants a login';
+}
+
+/**
+ * Does a run and logs its beginning and its end (G-148): totals, and for each RootNode the number of its URLs and hosts and what
+ * stopped it, with the remedy. What ends it early is logged and thrown again.
+ */
+export async function logRun(
+  log: Logger,
+  errors: Logger,
+  { rootNodes, leafNodes, gathererName }: Pick<GathererConfig, 'rootNodes' | 'leafNodes' | 'gathererName'>,
+  run: () => Promise<GatherReport>,
+): Promise<GatherReport> {
+  log.info(`begin: ${gathererName}: ${rootNodes.length} RootNodes, ${leafNodes.length} LeafNodes`);
+  let report: GatherReport;
+  try {
+    report = await run();
+  } catch (error) {
+    errors.error(`the run ended early: ${error instanceof Error ? error.message : String(error)}`);
+    log.info('end: early; the next run goes on from here');
+    throw error;
+  }
+  for (const root of report.roots) log.info(rootLine(root));
+  log.info(endLine(report));
+  return report;
+}
+
+function endLine({ counts, bytes, seconds, end, resumed }: GatherReport): string {
+  const totals = Object.entries(counts)
+    .filter(([disposition]) => disposition !== 'retry')
+    .map(([disposition, count]) => `${count} ${disposition}`);
+  const how = `${end}${resumed ? ', after an interrupted run' : ''}`;
+  return `end: ${how}: ${totals.join(', ')}, ${bytes} bytes in ${seconds.toFixed(1)} s`;
+}
+
+/** What refused links, and how one gets them: in the RootNode's line of the configuration. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  'url-max': 'over the number of URLs: raise URL= in the RootNode',
+  'host-max': 'to more hosts than allowed: raise Host= in the RootNode',
+  depth: 'too deep: raise Depth= in the RootNode, 0 is no limit',
+  access: 'of other access methods: name them in Access= of the RootNode',
+  'url-filter': 'forbidden by the URL filter',
+  'host-filter': 'forbidden by the host filter',
+  scope: "out of scope by the order's rules",
+  private: 'from a public host to private addresses (G-174)',
+};
+
+function rootLine({ url, urls, hosts, refused }: RootReport): string {
+  const limits = Object.entries(refused).map(
+    ([limit, count]) => `${count} links ${REMEDIES[limit] ?? `refused: ${limit}`}`,
+  );
+  const why = limits.length === 0 ? 'all links were followed' : limits.join('; ');
+  return `RootNode ${withoutLogins(url)}: ${urls} URLs, ${hosts} hosts; ${why}`;
 }

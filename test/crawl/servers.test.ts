@@ -8,6 +8,7 @@ import {
   type CrawlSettingsInput,
   crawlSettingsSchema,
 } from '../../servers/gatherer/crawl/order/settings.js';
+import { HostGate } from '../../servers/gatherer/crawl/servers/host-gate.js';
 import {
   addressBytes,
   HostAddresses,
@@ -81,7 +82,8 @@ function world(
 ): World {
   const clock = { now: 1_000_000 };
   const net = new FakeNet(pages, clock);
-  const parsed: CrawlSettings = crawlSettingsSchema.parse(settings);
+  // Redirects of robots.txt wait for the pause in real time.
+  const parsed: CrawlSettings = crawlSettingsSchema.parse({ minDelayMs: 0, ...settings });
   const servers = new ServerCache({
     fetcher: net,
     settingsFor: () => parsed,
@@ -603,3 +605,39 @@ t.test('CRAWL-9.5 an address as bytes', async (t) => {
   t.equal(hosts.bytesOf('[::1]')?.length, 16);
   t.equal(hosts.bytesOf('unknown.example'), undefined);
 });
+
+t.test(
+  'RFC 9309 2.3.1.2, CRAWL-5.6.4 a robots.txt that moved to another host waits for that host',
+  async (t) => {
+    const gate = new HostGate();
+    const order: string[] = [];
+    let leave: () => void = () => undefined;
+    const busy = gate.pass('b.example', never, async () => {
+      order.push('own begins');
+      await new Promise<void>((resolve) => {
+        leave = resolve;
+      });
+      order.push('own ends');
+    });
+    const guest = gate.visit('b.example', 60, never, async () => {
+      order.push('guest');
+      return Date.now();
+    });
+    await new Promise(setImmediate);
+    leave();
+    const ended = Date.now();
+    await busy;
+    const came = await guest;
+    t.ok(came - ended >= 59, 'the pause after the contact before is kept');
+    await gate.pass('b.example', never, async () => {
+      order.push('own again');
+      t.ok(Date.now() - came >= 59, 'and it leaves one behind');
+    });
+    t.same(order, ['own begins', 'own ends', 'guest', 'own again']);
+    const stop = new AbortController();
+    await gate.visit('c.example', 100_000, never, async () => undefined);
+    const waiting = gate.pass('c.example', stop.signal, async () => undefined);
+    stop.abort(new Error('enough'));
+    await t.rejects(waiting, 'a stopped wait ends');
+  },
+);

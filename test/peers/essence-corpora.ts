@@ -96,7 +96,11 @@ async function corpusFiles(): Promise<string[]> {
 /** Each type's files as shipped, gzip and all, with the options as shipped but the stop list. Gives the names that were read. */
 async function everyFile(): Promise<string[]> {
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 2 });
-  const byType = Map.groupBy(found, (file) => typeByUrl(urlOf(plainName(file)), pool.rules) ?? 'by content');
+  const byType = new Map<string, string[]>();
+  for (const file of found) {
+    const type = typeByUrl(urlOf(plainName(file)), pool.rules) ?? 'by content';
+    byType.set(type, [...(byType.get(type) ?? []), file]);
+  }
   const chosen: string[] = [];
   const failures: string[] = [];
   for (const [type, files] of [...byType].sort(([a], [b]) => (a < b ? -1 : 1))) {

@@ -1,3 +1,5 @@
+import { tell } from '../debug-channel.js';
+import { note } from '../notes.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from '../types.js';
 import type { DiskCache } from './disk-cache.js';
 
@@ -19,9 +21,15 @@ export class CachingFetcher implements Fetcher {
     // G-174: whether an address is private is found out by going there.
     const mayAsk = request.reload !== true && request.publicOnly !== true;
     const kept = mayAsk ? await this.#attempt(() => this.#cache.get(request.url)) : undefined;
-    if (kept !== undefined) return answer(kept, request);
+    if (kept !== undefined) {
+      tell(22, 1, () => `${request.url}: in the cache, ${kept.body.length} bytes`);
+      note({ kind: 'cached', url: request.url });
+      return answer(kept, request);
+    }
+    tell(22, 1, () => `${request.url}: ${mayAsk ? 'not in the cache' : 'the cache is not asked'}`);
     const result = await this.#inner.fetch(request);
     await this.#attempt(() => this.#cache.put(result));
+    tell(22, 5, () => `${request.url}: offered to the cache, status ${result.status}`);
     return result;
   }
 

@@ -12,6 +12,8 @@ import type { CrawlSettings } from './order/settings.js';
 export const FETCH_STATUS = {
   /** Never tried. */
   untried: 0,
+  /** The host's name is not known: tried again after a while. */
+  unresolvable: -1,
   /** The host cannot be reached: tried again after a while. */
   connectFailed: -2,
   /** The connection broke off: tried again after a while. */
@@ -50,8 +52,8 @@ export type Disposition =
 /** A link as the extractors give it: absolute, canonical. */
 export interface OutLink {
   readonly url: string;
-  /** CRAWL-2.2: `L` link, `E` embed, `R` redirect. */
-  readonly hop: 'L' | 'E' | 'R';
+  /** CRAWL-2.2: `L` link, `E` embed, `R` redirect, `M` listing (G-172). */
+  readonly hop: 'L' | 'E' | 'R' | 'M';
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ServerCache } from './servers/server-cache.js';
 
 /** Failures that may pass: when the URI is found again it counts as new (CRAWL-4.2, 21). */
 const PASSING: ReadonlySet<number> = new Set([
+  FETCH_STATUS.unresolvable,
   FETCH_STATUS.connectFailed,
   FETCH_STATUS.connectLost,
   FETCH_STATUS.robotsUnavailable,

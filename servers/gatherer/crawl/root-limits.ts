@@ -13,7 +13,9 @@ export type Refusal =
   | 'url-filter'
   | 'host-filter'
   /** The rules of the crawl's order. */
-  | 'scope';
+  | 'scope'
+  /** A private address, found at a public one (G-174). */
+  | 'private';
 
 /** A RootNode's counters, kept in the store so that a restarted run goes on counting where it was. */
 export interface RootProgress {

@@ -1,4 +1,5 @@
 import { appendHop } from '../../../protocols/urls/index.js';
+import { isListed } from '../enumerate/index.js';
 import type { CrawlUri, OutLink } from './crawl-uri.js';
 import type { DecideSequence, DecideSubject } from './decide/index.js';
 import type { Candidate } from './frontier/index.js';
@@ -30,6 +31,8 @@ export class RootNodeScope implements Scope {
     readonly roots: readonly RootLimits[],
     readonly addresses: ScopeAddresses,
     readonly rules?: DecideSequence,
+    /** G-174: may what was found at `from` lead to `to`? */
+    readonly mayReach: (from: string, to: string) => boolean = () => true,
   ) {}
 
   async prepare(uri: CrawlUri, links: readonly OutLink[]): Promise<void> {
@@ -58,6 +61,10 @@ export class RootNodeScope implements Scope {
       limits.refuse(refusal);
       return undefined;
     }
+    if (!this.mayReach(uri.url, link.url)) {
+      limits.refuse('private');
+      return undefined;
+    }
     if (this.rules?.accepts(subjectOf(uri, link, hops)) === false) {
       limits.refuse('scope');
       return undefined;
@@ -68,7 +75,8 @@ export class RootNodeScope implements Scope {
       pathFromSeed: hops,
       root,
       depth,
-      isLeaf: false,
+      // G-172: what a listing lists is a document, whose links lead nowhere.
+      isLeaf: link.hop === 'L' && isListed(limits.rules.root),
       forceFetch: false,
       sourceTag,
       // Only now is it known to be new: other links may have used the limits up meanwhile.

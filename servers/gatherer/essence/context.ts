@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ConfigError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { findTypePrograms, type ProgramSettings, type TypePrograms } from './external/index.js';
+import { type MagicRules, parseMagic } from './magic-file.js';
 import { type PostRules, parsePostRules } from './rules/index.js';
 import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/index.js';
 import { type ExtractionTable, parseExtractionTable } from './sgml/table.js';
@@ -134,6 +135,8 @@ export interface EssenceOutput {
   readonly exploded?: readonly ExplodedObject[];
   /** MD5 of the gathered bytes, 32 lower-case hexadecimal digits (E-111). */
   readonly md5: string;
+  /** Lines of the post-summarizing rules whose condition held (E-136); absent: none did. */
+  readonly rules?: readonly number[];
   /** Absolute, canonical, without repetitions (G-60); empty when the page says nofollow. */
   readonly links: readonly EssenceLink[];
   /** Sentences for the log: what was cut, ignored or not understood. */
@@ -145,6 +148,7 @@ const LIB_FILES = [
   'byname.cf',
   'byurl.cf',
   'bycontent.cf',
+  'magic',
   'quick-sum.cf',
   'HTML.sum.tbl',
   'HTML-fulltext.sum.tbl',
@@ -222,6 +226,8 @@ export interface SelectionRules {
   readonly byUrl: TypeRules;
   readonly byName: TypeRules;
   readonly byContent: TypeRules;
+  /** E-16: the user's own descriptions of content; asked before what is built in. */
+  readonly magic?: MagicRules;
   readonly stoplist: ReadonlySet<string>;
   readonly allowlist?: ReadonlySet<string>;
 }
@@ -271,6 +277,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
       byUrl: parse('byurl.cf', parseTypeRules),
       byName: parse('byname.cf', parseTypeRules),
       byContent: parse('bycontent.cf', parseTypeRules),
+      magic: parse('magic', parseMagic),
       stoplist: parse('stoplist', parseTypeList),
       ...(sources.allowlist === undefined ? {} : { allowlist: parse('allowlist', parseTypeList) }),
     },

@@ -10,6 +10,7 @@ import {
   readEssenceSources,
   type SelectionRules,
 } from './context.js';
+import { tellDocument, tellOutput } from './debug.js';
 import { EssenceError } from './errors.js';
 import { NESTED_TYPES } from './recognize.js';
 import { summarizeDocument } from './summarize.js';
@@ -124,6 +125,14 @@ export class EssencePool implements AsyncDisposable {
   async summarize(input: EssenceInput, signal?: AbortSignal): Promise<EssenceOutput> {
     if (this.#closed) throw new UsageError('the essence pool is closed');
     signal?.throwIfAborted();
+    // While the body is still here.
+    tellDocument(input, this.#context);
+    const output = await this.#summarize(input, signal);
+    tellOutput(input.url, output);
+    return output;
+  }
+
+  async #summarize(input: EssenceInput, signal: AbortSignal | undefined): Promise<EssenceOutput> {
     if (this.#seats.length === 0) return this.#count(await this.#summarizeHere(input));
     return new Promise<EssenceOutput>((resolve, reject) => {
       const job: Job = { input, resolve, reject, signal, onAbort: () => this.#abort(job) };

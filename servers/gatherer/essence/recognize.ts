@@ -110,7 +110,10 @@ function recognizeSubject(subject: Subject, rules: SelectionRules, steps: Recogn
   if (bytes === undefined) return { type: named ?? mime ?? 'Unrecognized', isHtml: false };
   let description: string | undefined;
   const content = () => {
-    description ??= linkTarget === undefined ? describeContent(bytes) : `symbolic link to ${linkTarget}`;
+    description ??=
+      linkTarget === undefined
+        ? (rules.magic?.describe(bytes) ?? describeContent(bytes))
+        : `symbolic link to ${linkTarget}`;
     return description;
   };
   const told = refine(named ?? mime, mime, bytes, content, steps);

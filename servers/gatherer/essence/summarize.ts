@@ -112,7 +112,8 @@ async function withRules(
     programs: programs?.settings ?? { directories: [], path: '' },
   });
   for (const message of result.warnings) document.warn(message);
-  const { soif: _before, ...rest } = output;
+  const { soif: _before, ...before } = output;
+  const rest = result.applied.length === 0 ? before : { ...before, rules: result.applied };
   if (result.soif === undefined) {
     document.warn('a post-summarizing rule deletes it (E-128)');
     return { ...rest, rejected: true };

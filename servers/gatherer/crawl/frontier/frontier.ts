@@ -196,7 +196,7 @@ export class Frontier {
   ): Promise<number> {
     let entries: QueueEntry[] = [];
     let written: Promise<void> = Promise.resolve();
-    await this.#turns.take(async () => {
+    await this.#turn(async () => {
       entries = await this.#takeIn(candidates, batch);
       admitted();
       written = this.#submit(batch, this.#queuesOf(entries));
@@ -210,7 +210,7 @@ export class Frontier {
   /** CRAWL-4.3 note: these URLs count as seen without being fetched. */
   async note(urls: readonly string[]): Promise<void> {
     const { store, seen, prepare } = this.options;
-    await this.#turns.take(async () => {
+    await this.#turn(async () => {
       await seen.add(urls.map((url) => prepare({ url, via: '', pathFromSeed: '' }).seenKey));
       const batch = store.batch();
       const written = this.#seen.into(batch);
@@ -271,7 +271,7 @@ export class Frontier {
     let entries: QueueEntry[] = [];
     let written: Promise<void> = Promise.resolve();
     let settle: () => void = () => undefined;
-    await this.#turns.take(async () => {
+    await this.#turn(async () => {
       entries = await this.#takeIn(candidates, batch);
       admitted();
       if (finish.forget === true) {
@@ -329,7 +329,7 @@ export class Frontier {
       if (retired.length === 0) continue;
       let settle: (() => void)[] = [];
       let written: Promise<void> = Promise.resolve();
-      await this.#turns.take(async () => {
+      await this.#turn(async () => {
         const batch = this.options.store.batch();
         const queues = (await this.#load(retired.map(({ classKey }) => classKey))).filter(
           ({ state }) => state === 'retired',
@@ -360,7 +360,7 @@ export class Frontier {
       if (doomed.length === 0) continue;
       let written: Promise<void> = Promise.resolve();
       let queues: readonly WorkQueue[] = [];
-      await this.#turns.take(async () => {
+      await this.#turn(async () => {
         const batch = this.options.store.batch();
         queues = await this.#load([...new Set(doomed.map(({ classKey }) => classKey))]);
         for (const entry of doomed) {
@@ -410,6 +410,14 @@ export class Frontier {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#wakeAll();
+  }
+
+  /** What loads queues and changes them happens in turns; only there are any let go, so that none goes while it is worked on. */
+  #turn(work: () => Promise<void>): Promise<void> {
+    return this.#turns.take(async () => {
+      await work();
+      this.#trim();
+    });
   }
 
   #now(): number {
@@ -624,7 +632,7 @@ export class Frontier {
   }
 
   async #activate(count: number): Promise<void> {
-    await this.#turns.take(async () => {
+    await this.#turn(async () => {
       const places = await this.#inactive.take(count);
       const batch = this.options.store.batch();
       const queues = await this.#load(places.map(({ classKey }) => classKey));
@@ -689,7 +697,7 @@ export class Frontier {
   async #relocate(queue: WorkQueue, entry: QueueEntry, classKey: string): Promise<void> {
     const moved: QueueEntry = { ...entry, classKey };
     let written: Promise<void> = Promise.resolve();
-    await this.#turns.take(async () => {
+    await this.#turn(async () => {
       const batch = this.options.store.batch().dequeue(entry).enqueue(moved);
       const [target] = await this.#load([classKey]);
       queue.count--;
@@ -739,7 +747,6 @@ export class Frontier {
     const written = batch.commit().then(() => {
       for (const queue of changed) queue.writes--;
       for (const follow of followers ?? []) follow();
-      this.#trim();
     });
     this.#writes = written.catch(() => undefined);
     return written;

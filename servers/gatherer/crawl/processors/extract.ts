@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseXRobotsTag } from '../../../../protocols/robots/index.js';
 import type { EssencePool } from '../../essence/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
@@ -6,6 +7,8 @@ import type { CrawlUri } from '../crawl-uri.js';
 export interface ExtractOptions {
   readonly essence: EssencePool;
   readonly rulesDigest: string;
+  /** The name that X-Robots-Tag may address us by. */
+  readonly robotsAgent: string;
   readonly now: () => number;
 }
 
@@ -47,6 +50,18 @@ export class ExtractProcessor implements Processor {
     if (uri.disposition === 'rejected')
       uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not wanted`;
     uri.outLinks = uri.essence.links;
+    obeyRobotsTag(uri, this.options.robotsAgent);
     return 'proceed';
   }
+}
+
+/** CRAWL-13.6: what the head of the answer says for robots holds like a META tag of the page; `ignore` ignores it. */
+function obeyRobotsTag(uri: CrawlUri, agent: string): void {
+  const value = uri.fetched?.headers['x-robots-tag'];
+  if (value === undefined || uri.settings.robotsPolicy === 'ignore') return;
+  const { noindex, nofollow, unavailableAfter } = parseXRobotsTag([value], agent);
+  if (nofollow) uri.outLinks = [];
+  if (!noindex && (unavailableAfter === undefined || unavailableAfter > Date.now() / 1000)) return;
+  uri.disposition = 'rejected';
+  uri.reason = `X-Robots-Tag: ${value}`;
 }

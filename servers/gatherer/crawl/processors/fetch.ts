@@ -1,4 +1,9 @@
-import { entryUrl, type Fetcher, type FetchRequest } from '../../../../clients/fetch/index.js';
+import {
+  entryUrl,
+  type Fetcher,
+  type FetchRequest,
+  type FetchResult,
+} from '../../../../clients/fetch/index.js';
 import { ConnectionError, UsageError } from '../../../../protocols/errors.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
@@ -14,11 +19,13 @@ export interface FetchLimits {
   readonly conditional: boolean;
   /** Digest of what a summary depends on besides the document (G-110). */
   readonly rulesDigest: string;
+  /** G-174: must the request not reach private addresses? */
+  readonly mustBePublic?: (from: string, to: string) => boolean;
 }
 
 /** What is asked for a URI, conditionally when it is known (G-106) and the rules are still the same (G-110). */
 export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
-  const { maxBytes, timeoutMs, conditional, rulesDigest } = limits;
+  const { maxBytes, timeoutMs, conditional, rulesDigest, mustBePublic } = limits;
   const known = uri.document;
   const ask = conditional && known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest;
   return {
@@ -26,6 +33,7 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     maxBytes,
     timeoutMs,
     signal: uri.signal,
+    ...(mustBePublic?.(uri.entry.uri.via, uri.url) === true ? { publicOnly: true } : {}),
     ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
     ...(ask ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
   };
@@ -45,19 +53,17 @@ export class FetchProcessor implements Processor {
     readonly fetcher: Fetcher,
     readonly limits: FetchLimits,
     /** Counts failed contacts (CRAWL-12.2). */
-    readonly servers: Pick<ServerCache, 'contact'>,
+    readonly servers: Pick<ServerCache, 'contact' | 'gate'>,
   ) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     if (uri.disposition === 'kept') return 'proceed';
+    const begin = Date.now();
     try {
-      uri.fetched ??= await this.fetcher.fetch(fetchRequest(uri, this.limits));
+      uri.fetched ??= await this.#fetch(uri);
     } catch (error) {
       if (uri.signal.aborted) throw error;
-      uri.status = error instanceof UsageError ? FETCH_STATUS.unfetchable : FETCH_STATUS.connectFailed;
-      uri.disposition = error instanceof ConnectionError ? 'retry' : 'failed';
-      if (error instanceof ConnectionError) this.servers.contact(uri.url, false);
-      uri.reason = error instanceof Error ? error.message : String(error);
+      this.#failed(uri, error, begin);
       return 'post';
     }
     uri.fetchBegin = uri.fetched.beginTime;
@@ -65,10 +71,54 @@ export class FetchProcessor implements Processor {
     if (!uri.fetched.local) this.servers.contact(uri.url, true);
     uri.status = uri.fetched.status;
     uri.size = uri.fetched.body.length;
-    return this.#judge(uri);
+    return 'proceed';
   }
 
-  #judge(uri: CrawlUri): ProcessResult {
+  #fetch(uri: CrawlUri): Promise<FetchResult> {
+    const ask = (): Promise<FetchResult> => this.fetcher.fetch(fetchRequest(uri, this.limits));
+    const { host } = new URL(uri.url);
+    return host === '' ? ask() : this.servers.gate.pass(host, uri.signal, ask);
+  }
+
+  #failed(uri: CrawlUri, error: unknown, begin: number): void {
+    uri.reason = error instanceof Error ? error.message : String(error);
+    uri.disposition = 'failed';
+    uri.status = error instanceof UsageError ? FETCH_STATUS.unfetchable : FETCH_STATUS.connectFailed;
+    if (!(error instanceof ConnectionError)) return;
+    uri.disposition = 'retry';
+    this.servers.contact(uri.url, false);
+    const code = codeOf(error);
+    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') uri.status = FETCH_STATUS.unresolvable;
+    if (UNREACHED.has(code)) return;
+    // CRAWL-8.6: somebody was there; the pause that follows every contact (G-38) follows this one too.
+    uri.status = FETCH_STATUS.connectLost;
+    uri.fetchBegin = begin;
+    uri.contactEnd = Date.now();
+  }
+}
+
+/** Codes of failures that nobody else has noticed. */
+const UNREACHED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+function codeOf({ cause }: ConnectionError): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+}
+
+/** CRAWL-8: what an answer means for the URI: go on with a document, or jump to the post-process chain. */
+export class FetchJudge implements Processor {
+  readonly name = 'Judge';
+
+  constructor(readonly limits: Pick<FetchLimits, 'maxBytes'>) {}
+
+  process(uri: CrawlUri): ProcessResult {
+    if (uri.disposition === 'kept') return 'proceed';
     const fetched = uri.fetched!;
     const known = uri.document;
     if (fetched.status === 304 && known !== undefined) {

@@ -13,6 +13,7 @@ import {
 import type { UnixSeconds } from '../../../../protocols/time.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { unlessAborted } from './host-addresses.js';
+import { HostGate } from './host-gate.js';
 import { RecentMap } from './recent-map.js';
 
 /** What is known of a server's robots.txt (G-63, CRAWL-13.3). */
@@ -38,6 +39,8 @@ export interface RobotsFilesOptions {
   readonly fetcher: Fetcher;
   /** Milliseconds without a byte after which an attempt is given up. */
   readonly timeoutMs: number;
+  /** The doors of the hosts that a redirect may lead to; default: one of its own. */
+  readonly gate?: HostGate;
   /** CRAWL-13.3.12: default 3. */
   readonly tries?: number;
   /** Servers of which something is kept; default 100 000. */
@@ -77,11 +80,13 @@ export class RobotsFiles {
   readonly #kept: RecentMap<Kept>;
   readonly #tries: RecentMap<number>;
   readonly #attempts = new Map<string, Attempt>();
+  readonly #gate: HostGate;
 
   constructor(readonly options: RobotsFilesOptions) {
     const { maxServers: maxEntries = 100_000, maxBytes: maxWeight = 64 * 1024 * 1024 } = options;
     this.#kept = new RecentMap({ maxEntries, maxWeight, weigh: ({ bytes }) => bytes + ENTRY_BYTES });
     this.#tries = new RecentMap({ maxEntries });
+    this.#gate = options.gate ?? new HostGate();
   }
 
   /** What holds; undefined while nothing does, or it has expired (CRAWL-13.3.13). */
@@ -142,6 +147,7 @@ export class RobotsFiles {
       `${origin}/robots.txt`,
       rulesOf(settings, this.options.tries ?? 3),
       tries,
+      settings.minDelayMs,
       signal,
     );
     if (answer.outcome === 'retry') this.#tries.set(origin, tries);
@@ -170,7 +176,13 @@ export class RobotsFiles {
     this.#kept.set(origin, { robots, fetched: this.#seconds(), bytes: body.length });
   }
 
-  async #ask(url: string, judged: JudgedBy, tries: number, signal: AbortSignal): Promise<Answer> {
+  async #ask(
+    url: string,
+    judged: JudgedBy,
+    tries: number,
+    delayMs: number,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     const begin = this.#now();
     let at = url;
     let publicOnly = false;
@@ -180,7 +192,13 @@ export class RobotsFiles {
       try {
         const { fetcher, timeoutMs } = this.options;
         // CRAWL-13.1.7: what is longer is cut.
-        result = await fetcher.fetch({ url: at, maxBytes: MAX_ROBOTS_LENGTH, timeoutMs, signal, publicOnly });
+        const request = { url: at, maxBytes: MAX_ROBOTS_LENGTH, timeoutMs, signal, publicOnly };
+        // The first request has the turn of the queue that it is for; where redirects lead, it is a guest.
+        const { host } = new URL(at);
+        const ask = (): Promise<FetchResult> => fetcher.fetch(request);
+        result = await (redirects === 0
+          ? this.#gate.pass(host, signal, ask)
+          : this.#gate.visit(host, delayMs, signal, ask));
       } catch (error) {
         // G-174: a redirect that is refused leads nowhere.
         if (error instanceof UsageError && redirects > 0)

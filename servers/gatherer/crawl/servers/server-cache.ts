@@ -7,6 +7,7 @@ import type { HostReport } from '../control.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { type CountedEvent, countEvent, noTraffic, type Traffic, trafficSchema } from './counters.js';
 import { HostAddresses } from './host-addresses.js';
+import { HostGate } from './host-gate.js';
 import { RecentMap } from './recent-map.js';
 import { type RobotsContact, RobotsFiles, type RobotsState } from './robots-files.js';
 import { hasRobots, partsOf, type ServerOfUrl, serverOf } from './server-key.js';
@@ -90,6 +91,8 @@ const MAX_CUSTOM_ROBOTS = 100;
 export class ServerCache {
   /** CRAWL-12.3. */
   readonly addresses: HostAddresses;
+  /** Whoever contacts a host passes here. */
+  readonly gate: HostGate;
   readonly #robots: RobotsFiles;
   readonly #servers: RecentMap<ServerRecord>;
   readonly #hosts: RecentMap<HostRecord>;
@@ -109,7 +112,9 @@ export class ServerCache {
         maxHosts: maxServers,
         ...clock,
       });
+    this.gate = new HostGate();
     this.#robots = new RobotsFiles({
+      gate: this.gate,
       fetcher: options.fetcher,
       timeoutMs: options.timeoutMs,
       tries: options.robotsTries ?? 3,

@@ -28,6 +28,8 @@ export interface PostRulesResult {
   readonly object: SoifObject | undefined;
   /** Sentences for the log: filters that failed, with file and line of the rule. */
   readonly warnings: readonly string[];
+  /** Lines of the rules whose condition held. */
+  readonly applied: readonly number[];
 }
 
 /**
@@ -42,14 +44,16 @@ export async function applyPostRules(
   options: PostRulesOptions,
 ): Promise<PostRulesResult> {
   const run = new PostRun(object, rules.file, options);
-  for (const { condition, instructions } of rules.rules) {
+  const applied: number[] = [];
+  for (const { condition, instructions, line } of rules.rules) {
     if (!conditionHolds(condition, run.object, options.type)) continue;
+    applied.push(line);
     for (const instruction of instructions) {
-      if (instruction.kind === 'delete') return { object: undefined, warnings: run.warnings };
+      if (instruction.kind === 'delete') return { object: undefined, warnings: run.warnings, applied };
       await run.carryOut(instruction);
     }
   }
-  return { object: run.object, warnings: run.warnings };
+  return { object: run.object, warnings: run.warnings, applied };
 }
 
 /** The same for an object as bytes. They are decoded only when there are rules, and written only when one changed something. */
@@ -61,11 +65,12 @@ export async function applyPostRulesToBytes(
   readonly soif: Uint8Array | undefined;
   readonly url: string;
   readonly warnings: readonly string[];
+  readonly applied: readonly number[];
 }> {
   const before = decodeSoif(soif);
-  const { object, warnings } = await applyPostRules(before, rules, options);
-  if (object === undefined) return { soif: undefined, url: before.url, warnings };
-  return { soif: object === before ? soif : encodeSoif(object), url: object.url, warnings };
+  const { object, warnings, applied } = await applyPostRules(before, rules, options);
+  if (object === undefined) return { soif: undefined, url: before.url, warnings, applied };
+  return { soif: object === before ? soif : encodeSoif(object), url: object.url, warnings, applied };
 }
 
 class PostRun {

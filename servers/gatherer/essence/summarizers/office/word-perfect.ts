@@ -1,63 +1,130 @@
 import type { SourceDocument, Summary } from '../../document.js';
+import { isBinary } from '../../magic.js';
 import { guarded, summarizeExtracted } from '../extracted.js';
+import { summarizeText } from '../text.js';
+import { shortCharacter, wordPerfectCharacter } from './word-perfect-characters.js';
 
 /** Bytes of WordPerfect 6's codes of fixed length, 0xf0 to 0xff, code bytes at both ends included. */
 const FIXED_6 = [4, 5, 3, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 8, 8, 1];
 /** The same of WordPerfect 5, 0xc0 to 0xcf. */
 const FIXED_5 = [4, 9, 11, 3, 3, 5, 6, 6, 7, 6, 3, 3, 3, 3, 3, 3];
+/** Bytes within which a code of WordPerfect 4 or of the Macintosh is closed by its own byte. */
+const MAX_CODE = 512;
+/** What stands in the head of a document of WordPerfect for the Macintosh, as the type of the file. */
+const MACINTOSH = 0x2c;
 
-/** WordPerfect 5 and 6: as Text (6.2), by an own reader of their codes. */
+/** Reads the code at `at`: the text it stands for, and where the next one is. */
+type CodeReader = (bytes: Uint8Array, at: number) => readonly [text: string, next: number];
+
+/**
+ * WordPerfect 4 to 6, and 2 and 3 of the Macintosh: as Text (6.2), by an own reader of their codes. Notes and headers are not
+ * in the running text and are left out, and so are the letters of WordPerfect 4 beyond ASCII.
+ */
 export function summarizeWordPerfect(document: SourceDocument): Summary {
+  // Files of other kinds are called .wp as well, plain texts among them.
+  const { body } = document;
+  if (!isEncrypted4(body) && !isBinary(body) && !hasCodes(body)) {
+    return { ...summarizeText(document), text: document.text };
+  }
   const text = guarded(document, 'WordPerfect', '', () =>
-    wordPerfectText(document.body, document.settings.maxObjectBytes),
+    wordPerfectText(body, document.settings.maxObjectBytes),
   );
   return summarizeExtracted({ attributes: [], text });
 }
 
+/** The head of a document of WordPerfect 4 that is locked by a password. */
+function isEncrypted4(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xfe && bytes[1] === 0xff && bytes[2] === 0x61 && bytes[3] === 0x61;
+}
+
+function hasCodes(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, 4096).some((byte) => byte >= 0x80 && byte <= 0xf8);
+}
+
 function wordPerfectText(bytes: Uint8Array, limit: number): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < 16 || view.getUint32(0) !== 0xff575043) throw new Error('no WordPerfect document');
-  const six = bytes[10]! >= 2;
+  const head = bytes.length < 4 ? 0 : view.getUint32(0);
+  if (isEncrypted4(bytes)) throw new Error('it is encrypted');
+  if (head !== 0xff575043) return textOf(bytes, 0, version4, limit);
+  if (bytes.length < 16) throw new Error('no WordPerfect document');
+  if (view.getUint16(12) !== 0) throw new Error('it is encrypted');
+  const reader = bytes[9] === MACINTOSH ? macintosh : bytes[10]! >= 2 ? version6 : version5;
+  return textOf(bytes, view.getUint32(4, true), reader, limit);
+}
+
+function textOf(bytes: Uint8Array, begin: number, read: CodeReader, limit: number): string {
   const parts: string[] = [];
-  for (let at = view.getUint32(4, true); at < bytes.length && parts.length < limit; ) {
+  for (let at = begin; at < bytes.length && parts.length < limit; ) {
     const code = bytes[at]!;
-    if (code >= 0x20 && code <= 0x7e) parts.push(String.fromCharCode(code));
-    else if (code >= 0xd0 && code <= 0xef) {
-      // A group of variable length says its size; in a tab or a hard return there is white space.
-      if (six) {
-        parts.push(code === 0xd0 ? '\n' : code === 0xe0 ? '\t' : '');
-        at += Math.max(4, view.getUint16(at + 2, true));
-      } else at += 4 + view.getUint16(at + 2, true);
-      continue;
-    } else if (six && code >= 0xf0) {
-      if (code === 0xf0) parts.push(extended(bytes[at + 1] ?? 0, bytes[at + 2] ?? 0));
-      at += FIXED_6[code - 0xf0]!;
-      continue;
-    } else if (!six && code >= 0xc0 && code <= 0xcf) {
-      if (code === 0xc0) parts.push(extended(bytes[at + 1] ?? 0, bytes[at + 2] ?? 0));
-      else if (code === 0xc1) parts.push('\t');
-      at += FIXED_5[code - 0xc0]!;
-      continue;
-    } else if (six) parts.push(code === 0x80 ? ' ' : code === 0x84 ? '-' : isReturn6(code) ? '\n' : '');
-    else
-      parts.push(
-        code === 0x0a || code === 0x0c ? '\n' : code === 0x0d ? ' ' : code >= 0xa9 && code <= 0xab ? '-' : '',
-      );
-    at++;
+    if (code > 0x20 && code <= 0x7e) {
+      parts.push(String.fromCharCode(code));
+      at++;
+    } else {
+      const [text, next] = read(bytes, at);
+      if (text !== '') parts.push(text);
+      at = Math.max(at + 1, next);
+    }
   }
   return parts.join('');
 }
 
-function isReturn6(code: number): boolean {
-  return (code >= 0xb7 && code <= 0xb9) || code === 0xcc || code === 0xc7;
-}
+/** Codes are closed by their own byte; what the group 0xc3 centres and the others hold is numbers. */
+const version4: CodeReader = (bytes, at) => {
+  const code = bytes[at]!;
+  if (code === 0x0a || code === 0x0c || code === 0x8c) return ['\n', at + 1];
+  if (code === 0x20 || code === 0x0d || code === 0x09 || code === 0xa0) return [' ', at + 1];
+  if (code >= 0xa9 && code <= 0xab) return ['-', at + 1];
+  if (code < 0xc0) return ['', at + 1];
+  const end = bytes.subarray(at + 1, at + MAX_CODE).indexOf(code);
+  return ['', end < 0 ? at + 1 : at + 2 + end];
+};
 
-/** Letters of WordPerfect's set 1, from 26 on in pairs of capital and small. */
-const LETTERS = 'ÁáÂâÄäÀàÅåÆæÇçÉéÊêËëÈèÍíÎîÏïÌìÑñÓóÔôÖöÒòÚúÛûÜüÙù';
+const version5: CodeReader = (bytes, at) => {
+  const code = bytes[at]!;
+  // A group of variable length says its size.
+  if (code >= 0xd0 && code <= 0xef) return ['', at + 4 + word(bytes, at + 2, true)];
+  if (code >= 0xc0 && code <= 0xcf) {
+    const next = at + FIXED_5[code - 0xc0]!;
+    if (code === 0xc0) return [wordPerfectCharacter(bytes[at + 2] ?? 0, bytes[at + 1] ?? 0), next];
+    return [code === 0xc1 ? '\t' : '', next];
+  }
+  if (code === 0x0a || code === 0x0c || code === 0x8c || code === 0x99) return ['\n', at + 1];
+  // Returns where a line may end; 0x93 and 0x94 are the invisible ones.
+  if (code === 0x20 || code === 0x0d || code === 0x93 || code === 0x94 || code === 0xa0) return [' ', at + 1];
+  return [code >= 0xa9 && code <= 0xab ? '-' : '', at + 1];
+};
 
-/** A character of another set; typographic signs become the plain ones. */
-function extended(character: number, set: number): string {
-  if (set === 1) return character === 23 ? 'ß' : (LETTERS[character - 26] ?? ' ');
-  if (set === 4) return character >= 33 && character <= 34 ? '–' : character === 28 ? "'" : '"';
-  return set === 0 && character > 32 && character < 127 ? String.fromCharCode(character) : ' ';
+const version6: CodeReader = (bytes, at) => {
+  const code = bytes[at]!;
+  if (code >= 0x01 && code <= 0x20) return [shortCharacter(code), at + 1];
+  if (code >= 0xd0 && code <= 0xef) {
+    // In a tab or a hard return there is white space.
+    const text = code === 0xd0 ? '\n' : code === 0xe0 ? '\t' : '';
+    return [text, at + Math.max(4, word(bytes, at + 2, true))];
+  }
+  if (code >= 0xf0) {
+    const next = at + FIXED_6[code - 0xf0]!;
+    return [code === 0xf0 ? wordPerfectCharacter(bytes[at + 2] ?? 0, bytes[at + 1] ?? 0) : '', next];
+  }
+  if (code === 0x80) return [' ', at + 1];
+  if (code === 0x84) return ['-', at + 1];
+  return [(code >= 0xb7 && code <= 0xb9) || code === 0xcc || code === 0xc7 ? '\n' : '', at + 1];
+};
+
+/** Groups of variable length begin at 0xd0 and say their size, high byte first; the others are closed by their own byte. */
+const macintosh: CodeReader = (bytes, at) => {
+  const code = bytes[at]!;
+  if (code === 0x20) return [' ', at + 1];
+  if (code < 0xc0) return [code === 0x0d || code === 0x0a || code === 0x0c ? '\n' : '', at + 1];
+  if (code >= 0xd0) return [code === 0xdc ? '\n' : '', at + 4 + word(bytes, at + 2, false)];
+  const end = bytes.subarray(at + 1, at + MAX_CODE).indexOf(code);
+  const next = end < 0 ? at + 1 : at + 2 + end;
+  // The letter as the Macintosh had it, its set, its number.
+  if (code === 0xc0) return [wordPerfectCharacter(bytes[at + 2] ?? 0, bytes[at + 3] ?? 0), at + 5];
+  return [code === 0xc1 ? '\t' : '', next];
+};
+
+function word(bytes: Uint8Array, at: number, little: boolean): number {
+  const [low = 0, high = 0] = little ? bytes.subarray(at, at + 2) : [bytes[at + 1], bytes[at]];
+  return low + 256 * high;
 }

@@ -1,0 +1,150 @@
+import { type DebugMessage, debugChannel, tell } from '../../clients/fetch/index.js';
+import type { Debug } from '../host/index.js';
+import type { ChainName, Processor, ProcessResult } from './crawl/chains.js';
+import { type CrawlUri, FETCH_STATUS, type OutLink } from './crawl/crawl-uri.js';
+import {
+  crawlChannel,
+  type CrawlEvent,
+  type DocumentEvent,
+  documentChannel,
+  type UriErrorEvent,
+  uriErrorChannel,
+} from './events.js';
+
+/**
+ * Writes what the sections 20 to 69 of a Gatherer have to tell (G-150), until disposed of. Without it nothing of that is computed. A
+ * run shows sections 40 to 48 and 61 only with {@link debugProcessors}.
+ */
+export function followDebug(debug: Debug): Disposable {
+  const message = (given: unknown): void => {
+    const { section, level, text } = given as DebugMessage;
+    debug(section, level, () => withoutLogins(text()));
+  };
+  const document = (given: unknown): void => {
+    const { url, disposition, type, status, bytes, milliseconds } = given as DocumentEvent;
+    tell(62, 1, () => {
+      const what = `${disposition}, type ${type}, status ${status}, ${bytes} bytes`;
+      return `${url}: ${what}, ${milliseconds} ms`;
+    });
+    const { queued, inProcess, discovered } = (given as DocumentEvent).frontier;
+    tell(40, 9, () => `${discovered} URLs known, ${queued} queued, ${inProcess} in work`);
+  };
+  const uriError = (given: unknown): void => {
+    const { url, source, message } = given as UriErrorEvent;
+    tell(41, 1, () => `${url}, found in ${source}: ${message}`);
+  };
+  const crawl = (given: unknown): void => {
+    const { text } = given as CrawlEvent;
+    tell(62, 1, () => text);
+  };
+  const subscriptions = [
+    { channel: debugChannel, listen: message },
+    { channel: documentChannel, listen: document },
+    { channel: uriErrorChannel, listen: uriError },
+    { channel: crawlChannel, listen: crawl },
+  ];
+  for (const { channel, listen } of subscriptions) channel.subscribe(listen);
+  return {
+    [Symbol.dispose]() {
+      for (const { channel, listen } of subscriptions) channel.unsubscribe(listen);
+    },
+  };
+}
+
+/** G-81: `ftp://user:password@host/` is shown as `ftp://host/`. */
+export function withoutLogins(text: string): string {
+  return text.replace(/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^/\s@]{1,512}@/gi, '$1');
+}
+
+/** Processors that tell and change nothing: for `GathererOptions.processors` of a run with debugging. */
+export function debugProcessors(): Partial<Record<ChainName, readonly Processor[]>> {
+  return {
+    'pre-fetch': [told('DebugPreFetch', (uri) => (robots(uri), decision(uri)))],
+    write: [told('DebugWrite', database)],
+    'post-process': [told('DebugLinks', (uri) => (forbidden(uri), links(uri)))],
+  };
+}
+
+function told(name: string, about: (uri: CrawlUri) => void): Processor {
+  return {
+    name,
+    process(uri): ProcessResult {
+      if (debugChannel.hasSubscribers) about(uri);
+      return 'proceed';
+    },
+  };
+}
+
+/** Section 48: robots.txt. What it forbids leaves the chain before, and is told by {@link forbidden}. */
+function robots(uri: CrawlUri): void {
+  if (uri.disposition === 'kept' || uri.fetched !== undefined) return;
+  if (/^https?:/.test(uri.url)) tell(48, 5, () => `${uri.url}: allowed`);
+}
+
+function forbidden(uri: CrawlUri): void {
+  const { url, status, reason } = uri;
+  if (status === FETCH_STATUS.robotsForbidden || status === FETCH_STATUS.robotsUnavailable) {
+    tell(48, 1, () => `${url}: ${reason}`);
+  } else if (status === FETCH_STATUS.deferred) {
+    tell(48, 1, () => `${url}: robots.txt comes first${reason === '' ? '' : `: ${reason}`}`);
+  }
+}
+
+/** Section 41: whether the URL is to be looked at again (G-108), and by what. */
+function decision({ url, disposition, document, fetched }: CrawlUri): void {
+  tell(41, 1, () => {
+    if (document === undefined) return `${url}: not known`;
+    const { updateTime, refreshRate, lastModificationTime, etag, md5 } = document;
+    if (disposition === 'kept') return `${url}: kept until ${updateTime + refreshRate}`;
+    const known = `modified ${lastModificationTime}, ETag ${etag || 'none'}, MD5 ${md5 || 'none'}`;
+    return `${url}: known since ${updateTime}, ${known}${fetched === undefined ? '' : ', read locally'}`;
+  });
+}
+
+/** Section 61: what the database is told. */
+function database({ url, disposition, document, updateTime, reason }: CrawlUri): void {
+  tell(61, 1, () => {
+    switch (disposition) {
+      case 'summarized':
+        return `${url}: ${document === undefined ? 'new' : 'replaced'}, Update-Time ${updateTime}`;
+      case 'unchanged':
+        return `${url}: refreshed, the summary of ${document?.updateTime} stays (G-108)`;
+      case 'rejected':
+        return `${url}: no object: ${reason}`;
+      default:
+        return `${url}: nothing, ${disposition}`;
+    }
+  });
+}
+
+/** Sections of enumeration, by access method. */
+const ENUMERATION: Readonly<Record<string, number>> = { http: 42, https: 42, gopher: 43, ftp: 45, file: 46 };
+/** Sections that have level 1 only: there the links are part of it. */
+const FLAT: ReadonlySet<number> = new Set([45, 46]);
+/** Links that one line shows. */
+const MAX_SHOWN = 100;
+
+/** Sections 40, 42, 43, 45, 46: the links of a document, before limits and filters see them. */
+function links(uri: CrawlUri): void {
+  const { url, disposition, outLinks } = uri;
+  if (disposition === 'retry') return;
+  const { depth, pathFromSeed, via } = uri.entry.uri;
+  const from = via === '' ? 'configured' : `found in ${via}`;
+  tell(40, 1, () => `${url}: ${disposition}, ${outLinks.length} links`);
+  tell(40, 5, () => `${url}: depth ${depth}, path ${pathFromSeed || 'none'}, ${from}`);
+  const section = ENUMERATION[url.slice(0, url.indexOf(':'))];
+  if (section === undefined) return;
+  tell(section, 1, () => {
+    const what = disposition === 'listed' ? 'a list' : 'a document';
+    return `${url}: ${what} of ${outLinks.length} links${FLAT.has(section) ? list(outLinks) : ''}`;
+  });
+  if (FLAT.has(section)) return;
+  tell(section, 5, () => `${url}: links${list(outLinks.filter(({ hop }) => hop !== 'E'))}`);
+  tell(section, 9, () => `${url}: embedded${list(outLinks.filter(({ hop }) => hop === 'E'))}`);
+}
+
+function list(found: readonly OutLink[]): string {
+  const shown = found.slice(0, MAX_SHOWN).map(({ url, hop }) => `${hop} ${url}`);
+  const more = found.length > MAX_SHOWN ? ` and ${found.length - MAX_SHOWN} more` : '';
+  return `: ${shown.length === 0 ? 'none' : shown.join(' ')}${more}`;
+}

@@ -1,0 +1,223 @@
+// kill -9 at random moments of one crawl: what comes out is what a quiet one gives, and hardly a page is fetched twice (CRAWL-17).
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { decodeSoif } from '../../protocols/soif/index.js';
+import { JOURNAL_FILE, readJournal } from '../../servers/gatherer/crawl/journal/index.js';
+import { type CrawlOrderInput, readOrder } from '../../servers/gatherer/crawl/order/index.js';
+import { readProgress } from '../../servers/gatherer/crawl/root-limits.js';
+import { GathererStore } from '../../storage/index.js';
+import { SEEN_KINDS } from '../../storage/seen/index.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { KillSite } from './crawl-kill-site.js';
+
+const CHILD = fileURLToPath(new URL('crawl-kill-child.js', import.meta.url));
+const WORKERS = 6;
+
+// A process is started for every kill, which takes a second on a busy machine.
+t.setTimeout(400_000);
+t.jobs = 1;
+
+/** One Gatherer after the other on the same directory; the next one is loaded while this one runs. */
+class Lives {
+  #next: ChildProcess;
+
+  constructor(readonly argv: readonly string[]) {
+    this.#next = this.#load();
+  }
+
+  #load(): ChildProcess {
+    return spawn('env', [...PLAIN_NODE, CHILD, ...this.argv], { stdio: ['pipe', 'pipe', 'inherit'] });
+  }
+
+  /** Begins a life; `last`: no other one follows. */
+  begin(last = false): { readonly child: ChildProcess; readonly output: string[] } {
+    const child = this.#next;
+    const output: string[] = [];
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => output.push(text));
+    child.stdin?.end('go\n');
+    if (!last) this.#next = this.#load();
+    return { child, output };
+  }
+
+  async end(): Promise<void> {
+    if (this.#next.exitCode !== null || this.#next.signalCode !== null) return;
+    const gone = once(this.#next, 'exit');
+    this.#next.kill('SIGKILL');
+    await gone;
+  }
+}
+
+interface Scene {
+  readonly site: KillSite;
+  readonly directory: string;
+  readonly configuration: string;
+}
+
+function scene(t: Test, site: KillSite, order: CrawlOrderInput): Scene {
+  const directory = mkdtempSync(join(tmpdir(), 'harvest-crawl-kill-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const settings = { delayFactor: 0, minDelayMs: 8, maxDelayMs: 8, ...order.settings };
+  writeFileSync(join(directory, 'order.json'), JSON.stringify({ ...order, settings }));
+  const configuration = join(directory, 'crawl.cf');
+  const roots = site.roots.map((url) => `${url} URL=2000 Host=10`).join('\n');
+  writeFileSync(
+    configuration,
+    `Gatherer-Name: Kills\nTop-Directory: ${directory}\nCrawl-Order: order.json\nAccess-Delay: 0\n<RootNodes>\n${roots}\n</RootNodes>\n`,
+  );
+  return { site, directory, configuration };
+}
+
+/** The crawl from its beginning to its end, killed `kills` times at most. */
+async function crawl({ site, directory, configuration }: Scene, name: string, kills: number) {
+  const lives = new Lives([configuration, join(directory, name), String(WORKERS)]);
+  site.forget();
+  let killed = 0;
+  let ended = '';
+  while (ended === '') {
+    site.begin();
+    const last = killed >= kills;
+    const { child, output } = lives.begin(last);
+    const exit = once(child, 'exit');
+    if (!last) await moment(site, exit);
+    if (!last && child.exitCode === null) {
+      child.kill('SIGKILL');
+      await exit;
+      if (child.signalCode === 'SIGKILL') {
+        killed++;
+        continue;
+      }
+    }
+    await exit;
+    if (child.exitCode !== 0) throw new Error(`the Gatherer ended with ${child.exitCode}`);
+    ended = output.join('');
+  }
+  await lives.end();
+  return { killed, ended, result: await resultOf(join(directory, name, 'gatherer')) };
+}
+
+/** After some requests and some milliseconds; or early, while it opens its files; or when it has ended. */
+async function moment(site: KillSite, exit: Promise<unknown>): Promise<void> {
+  if (Math.random() < 0.1) return pause(Math.random() * 150);
+  const wanted = 1 + Math.floor(Math.random() * 14);
+  const asked = new Promise<void>((resolve) => {
+    site.onRequest = () => {
+      if (site.requests >= wanted) resolve();
+    };
+  });
+  await Promise.race([asked, exit, pause(3_000)]);
+  await pause(Math.random() * 25);
+}
+
+/** Everything that a crawl leaves but the times. */
+async function resultOf(gatherer: string): Promise<Record<string, unknown>> {
+  await using store = await GathererStore.open(join(gatherer, 'working'));
+  const objects: Record<string, unknown> = {};
+  for await (const summaries of store.summaries.iterate()) {
+    for (const { url, soif } of summaries) {
+      if (url in objects) throw new Error(`${url} has two objects`);
+      objects[url] = decodeSoif(soif)
+        .attributes.filter(({ name }) => !/-time$/i.test(name))
+        .map(({ name, value }) => `${name}: ${Buffer.from(value).toString()}`);
+    }
+  }
+  const documents: Record<string, unknown> = {};
+  for await (const { fetchTime: _, updateTime, ...document } of store.documents.iterate())
+    documents[document.url] = { ...document, summarized: updateTime > 0 };
+  const names = new Map<number, string>();
+  for await (const page of store.links.documents()) for (const { id, url } of page) names.set(id, url);
+  const links: string[] = [];
+  for await (const pairs of store.links.pairs())
+    for (let at = 0; at < pairs.length; at += 2)
+      links.push(`${names.get(pairs[at] ?? 0)} -> ${names.get(pairs[at + 1] ?? 0)}`);
+  const queues: Record<string, unknown> = {};
+  for await (const page of store.queueRecords.pages())
+    for (const { classKey, count, enqueued, successes, errors, bytes, totalExpenditure } of page)
+      queues[classKey] = { count, enqueued, successes, errors, bytes, totalExpenditure };
+  const roots = await Promise.all([0, 1, 2, 3].map((root) => readProgress(store.meta, root)));
+  const state = await store.queueRecords.state();
+  const { succeeded, failed, disregarded, bytes, nextOrdinal } = state ?? {};
+  return {
+    objects,
+    documents,
+    links: links.sort(),
+    queues,
+    // Which RootNode a page counts for is a matter of who found it first; all together is not.
+    generated: roots.reduce((sum, root) => sum + (root?.urls ?? 0), 0),
+    counters: { succeeded, failed, disregarded, bytes, nextOrdinal },
+    pending: (await store.queues.survey()).count,
+  };
+}
+
+/** What was asked for twice although it was not the last thing that its host was asked for before a kill. */
+function needless(lives: KillSite['lives']): string[] {
+  const done = new Set<string>();
+  const needless: string[] = [];
+  lives.forEach((life, number) => {
+    for (const [host, paths] of life) {
+      for (const path of paths) if (done.has(host + path)) needless.push(`${host}${path} in life ${number}`);
+      for (const path of paths.slice(0, -1)) done.add(host + path);
+    }
+  });
+  return needless;
+}
+
+function requestsOf(lives: KillSite['lives']): number {
+  return lives.reduce((sum, life) => sum + [...life.values()].reduce((all, paths) => all + paths.length, 0), 0);
+}
+
+/** The killed crawl and a quiet one beside each other. */
+async function compare(t: Test, site: KillSite, order: CrawlOrderInput, kills: number): Promise<Scene> {
+  const one = scene(t, site, order);
+  const quiet = await crawl(one, 'quiet', 0);
+  const pages = requestsOf(site.lives);
+  t.same(needless(site.lives), [], 'the quiet crawl asks once for each page');
+  const { killed, ended, result } = await crawl(one, 'killed', kills);
+  t.comment(`${killed} kills, ${pages} pages, ${requestsOf(site.lives)} requests`);
+  t.ok(killed >= kills * 0.9, `killed ${killed} times of ${kills}`);
+  t.same(JSON.parse(ended.split('\n')[1] ?? '{}'), { end: 'finished', resumed: true }, 'the last life ends well');
+  t.same(result, quiet.result, 'what comes out is what a quiet crawl gives');
+  t.same(needless(site.lives), [], 'twice only what was at a worker when it was killed');
+  t.ok(
+    requestsOf(site.lives) <= pages + killed * WORKERS,
+    `${requestsOf(site.lives)} requests for ${pages} pages, ${killed} kills and ${WORKERS} workers`,
+  );
+  return one;
+}
+
+t.test('CRAWL-17 kill -9 a hundred times during one crawl', async (t) => {
+  await using site = await KillSite.start(200);
+  await compare(t, site, { logs: false }, 100);
+});
+
+for (const seen of SEEN_KINDS.filter((kind) => kind !== 'level')) {
+  t.test(`CRAWL-4.4 kill -9 with the seen filter ${seen}`, async (t) => {
+    await using site = await KillSite.start(40);
+    await compare(t, site, { logs: false, seen }, 12);
+  });
+}
+
+t.test('CRAWL-17.1 kill -9 with logs, journal, WARC files and checkpoints', async (t) => {
+  await using site = await KillSite.start(40);
+  const archive = mkdtempSync(join(tmpdir(), 'harvest-crawl-kill-warc-'));
+  t.teardown(() => rmSync(archive, { recursive: true, force: true }));
+  const order: CrawlOrderInput = {
+    recoveryJournal: true,
+    checkpointMinutes: 0.005,
+    warc: { directory: archive, maxFileBytes: 20_000 },
+  };
+  readOrder(JSON.stringify(order), 'order.json');
+  const { directory } = await compare(t, site, order, 20);
+  const crawled = join(directory, 'killed', 'gatherer', 'crawl');
+  const finished = new Set<string>();
+  const logs = readdirSync(join(crawled, 'logs')).filter((name) => name.startsWith(JOURNAL_FILE));
+  for (const name of logs)
+    for await (const event of readJournal(join(crawled, 'logs', name)))
+      if (event.tag === 'Fs') finished.add(event.url);
+  t.ok(finished.size > 0, 'the journals can be read to their ends');
+});

@@ -1,0 +1,57 @@
+import { connect } from 'node:net';
+
+/** Posts articles line by line, as a newsreader does. Each ends with CR LF; dots are doubled by the caller. */
+export async function postNews(port: number, articles: readonly string[]): Promise<void> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  const pending = [...articles];
+  let rest = '';
+  let greeted = false;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject).on('data', (text) => {
+        const lines = (rest + String(text)).split('\r\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) {
+          const code = line.slice(0, 3);
+          if (code === '205') resolve();
+          else if (code === '340') socket.write(`${pending.shift()}.\r\n`);
+          else if (code === '200' && !greeted) {
+            greeted = true;
+            socket.write('MODE READER\r\n');
+          } else if (code === '200' || code === '240')
+            socket.write(pending.length > 0 ? 'POST\r\n' : 'QUIT\r\n');
+          else reject(new Error(line));
+        }
+      });
+    });
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** What `XOVER` says of a group: `number`, message-id; asked by hand. */
+export async function newsFinds(port: number, group: string): Promise<{ number: string; id: string }[]> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  let all = '';
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket
+        .once('error', reject)
+        .on('data', (text) => {
+          all += String(text);
+        })
+        .once('end', resolve);
+      socket.write(`MODE READER\r\nGROUP ${group}\r\n`);
+      // INN drops what is sent before its reader has taken over.
+      const range = () => socket.write('XOVER 1-\r\nQUIT\r\n');
+      const wait = () => (all.includes('\r\n211 ') ? range() : setTimeout(wait, 10));
+      wait();
+    });
+  } finally {
+    socket.destroy();
+  }
+  return [...all.matchAll(/^(\d+)\t[^\t]*\t[^\t]*\t[^\t]*\t<([^>]*)>/gm)].map(([, number = '', id = '']) => ({
+    number,
+    id,
+  }));
+}
