@@ -50,6 +50,8 @@ export type ReferenceChange =
 export interface CommitOptions {
   /** Wait until the disk has it (default false): a killed process loses nothing either way, a power cut may. */
   readonly sync?: boolean;
+  /** It may wait a few milliseconds for others to be written with (default false). */
+  readonly lazy?: boolean;
 }
 
 /** What one batch changes. */
@@ -59,7 +61,7 @@ export interface BatchContent {
   readonly rows: readonly RowChange[];
 }
 
-export type CommitBatch = (content: BatchContent, sync: boolean) => Promise<void>;
+export type CommitBatch = (content: BatchContent, options: Required<CommitOptions>) => Promise<void>;
 
 /**
  * Collects what belongs together, e.g. everything about one document, and writes all of it or nothing.
@@ -194,7 +196,7 @@ export class GathererBatch {
 
   commit(options: CommitOptions = {}): Promise<void> {
     const content = { summaries: this.#summaries, references: this.#references, rows: this.#rows };
-    return this.#commit(content, options.sync ?? false);
+    return this.#commit(content, { sync: options.sync ?? false, lazy: options.lazy ?? false });
   }
 
   #put(key: Uint8Array, value: Uint8Array): this {

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { UsageError } from '../protocols/errors.js';
 import type { UnixSeconds } from '../protocols/time.js';
-import { type BatchContent, GathererBatch } from './batch.js';
+import { type BatchContent, type CommitOptions, GathererBatch } from './batch.js';
 import { DocumentStore } from './documents.js';
 import { TABLE, tableRange, textKey } from './keys.js';
 import { Level, type LevelOptions } from './level.js';
@@ -22,13 +22,17 @@ export interface GathererStoreOptions extends PublishOptions, Omit<LevelOptions,
 
 interface PendingBatch {
   readonly content: BatchContent;
+  readonly rows: number;
   readonly sync: boolean;
+  readonly lazy: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Batches that wait are written together, up to this many rows. */
 const GROUP_ROWS = 4096;
+/** How long lazy batches wait for company, milliseconds: a write costs a trip through the thread pool, whatever its size. */
+const LINGER_MS = 10;
 
 /**
  * The Gatherer's working store: summaries, documents, queues, the seen keys and small values in one LevelDB with one
@@ -48,6 +52,9 @@ export class GathererStore implements AsyncDisposable {
   readonly #options: GathererStoreOptions;
   readonly #pending: PendingBatch[] = [];
   #writing: Promise<void> | undefined;
+  /** Ends the wait of lazy batches. */
+  #hurry: (() => void) | undefined;
+  #lazyRows = 0;
   #publishing: Promise<unknown> = Promise.resolve();
   #counters: GathererCounters;
   #closed = false;
@@ -89,7 +96,7 @@ export class GathererStore implements AsyncDisposable {
   }
 
   batch(): GathererBatch {
-    return new GathererBatch((content, sync) => this.#commit(content, sync));
+    return new GathererBatch((content, options) => this.#commit(content, options));
   }
 
   /**
@@ -169,6 +176,7 @@ export class GathererStore implements AsyncDisposable {
   /** Waits for batches and publications under way, then closes the files. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#hurry?.();
     await this.#publishing;
     await this.#writing;
     await this.#level.close();
@@ -178,10 +186,20 @@ export class GathererStore implements AsyncDisposable {
     return this.close();
   }
 
-  #commit(content: BatchContent, sync: boolean): Promise<void> {
+  /** Waits until what was committed before, lazily or not, is written. */
+  flush(): Promise<void> {
+    return this.#pending.length === 0 && this.#writing === undefined
+      ? Promise.resolve()
+      : this.batch().commit();
+  }
+
+  #commit(content: BatchContent, { sync, lazy }: Required<CommitOptions>): Promise<void> {
     if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
     return new Promise((resolve, reject) => {
-      this.#pending.push({ content, sync, resolve, reject });
+      const rows = rowsOf(content);
+      this.#pending.push({ content, rows, sync, lazy, resolve, reject });
+      this.#lazyRows += rows;
+      if (!lazy || this.#lazyRows > GROUP_ROWS / 2) this.#hurry?.();
       this.#writing ??= this.#drain();
     });
   }
@@ -192,6 +210,7 @@ export class GathererStore implements AsyncDisposable {
    */
   async #drain(): Promise<void> {
     while (this.#pending.length > 0) {
+      if (this.#lazyRows <= GROUP_ROWS / 2 && this.#pending.every(({ lazy }) => lazy)) await this.#linger();
       const group = this.#takeGroup();
       try {
         await this.#writeGroup(group);
@@ -206,14 +225,24 @@ export class GathererStore implements AsyncDisposable {
   #takeGroup(): PendingBatch[] {
     let rows = 0;
     let taken = 0;
-    for (const { content } of this.#pending) {
-      rows += content.rows.length + 2 * content.summaries.length;
-      for (const change of content.references)
-        rows += change.kind === 'put' ? change.document.links.length : 1;
+    for (const batch of this.#pending) {
+      rows += batch.rows;
       if (taken > 0 && rows > GROUP_ROWS) break;
       taken++;
     }
-    return this.#pending.splice(0, taken);
+    const group = this.#pending.splice(0, taken);
+    this.#lazyRows = this.#pending.reduce((sum, batch) => sum + batch.rows, 0);
+    return group;
+  }
+
+  async #linger(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#hurry = resolve;
+      timer = setTimeout(resolve, LINGER_MS);
+    });
+    clearTimeout(timer);
+    this.#hurry = undefined;
   }
 
   async #writeGroup(group: readonly PendingBatch[]): Promise<void> {
@@ -237,4 +266,11 @@ export class GathererStore implements AsyncDisposable {
     linked.written();
     this.#counters = counters;
   }
+}
+
+/** About how many rows a batch changes. */
+function rowsOf({ rows, summaries, references }: BatchContent): number {
+  let count = rows.length + 2 * summaries.length;
+  for (const change of references) count += change.kind === 'put' ? change.document.links.length : 1;
+  return count;
 }

@@ -59,7 +59,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'crawl',
     group: 'running',
-    summary: 'look at a running crawl, pause it, end it',
+    summary: 'look at a crawl, pause it, end it, go back to a checkpoint',
     load: async () => (await import('./crawl.js')).crawlCommand(),
   },
   {

@@ -1,4 +1,4 @@
-import { UsageError } from '../../protocols/errors.js';
+import { ConnectionError, UsageError } from '../../protocols/errors.js';
 import {
   encodeGopherRequest,
   GOPHER_MENU_TYPE,
@@ -102,6 +102,10 @@ export class GopherFetcher implements Fetcher {
       }
     }
     const bytes = body.bytes();
+    // Even an empty menu has an end. (A text may be empty.)
+    if (isMenu && bytes.length === 0) {
+      throw new ConnectionError(`${address.host}: the server closed the connection without an answer`);
+    }
     // gophernicus says in plain text that there is no such menu.
     const isNoMenu = isMenu && items === 0 && !/^[\s.]*$/.test(printable(bytes.subarray(0, 512)));
     const refusal = body.truncated

@@ -1,8 +1,8 @@
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { ConnectionError, UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
-import { DEFAULT_MAX_RATIO, decodeBody } from './decode-body.js';
 import { tell } from './debug-channel.js';
+import { DEFAULT_MAX_RATIO, decodeBody } from './decode-body.js';
 import { HttpExchange, type RawResponse } from './exchange.js';
 import { basicCredentials, basicRealm, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
 import { asConnectionError, asError } from './network-errors.js';

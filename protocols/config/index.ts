@@ -24,7 +24,14 @@ export {
   type UrlProgram,
 } from './enum-spec.js';
 export { type EssenceSwitches, parseEssenceOptions } from './essence-options.js';
-export { ALLOW_ALL, type FilterRule, parseFilter, type UrlFilter } from './filter.js';
+export {
+  ALLOW_ALL,
+  type FilterEvent,
+  type FilterRule,
+  filterChannel,
+  parseFilter,
+  type UrlFilter,
+} from './filter.js';
 export { type AccessRule, decideAccess, type GatherdAccess, parseGatherdConf } from './gatherd-conf.js';
 export {
   type Environment,

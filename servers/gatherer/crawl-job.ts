@@ -15,6 +15,7 @@ import { CrawlController } from './crawl/controller.js';
 import { decideSequence } from './crawl/decide/index.js';
 import { type Candidate, DIRECTIVE, Frontier } from './crawl/frontier/index.js';
 import { JOURNAL_FILE, JournalWriter } from './crawl/journal/index.js';
+import { saveComponents, takeComponents } from './crawl/kept-components.js';
 import { CrawlLogs, CrawlStatistics, writeEndReports } from './crawl/logs/index.js';
 import type { CrawlOrderConfig } from './crawl/order/order.js';
 import { patternMatcher } from './crawl/patterns.js';
@@ -157,7 +158,21 @@ async function assemble(
     timeoutMs: options.readTimeoutMs,
     addresses,
   });
-  const statistics = new CrawlStatistics();
+  // CRAWL-17.3.1: a restored checkpoint, or a run that was stopped, goes on with what it had.
+  const left = (await takeComponents(crawlDirectory)) ?? {};
+  if (resumed && left.servers !== undefined) servers.restore(left.servers);
+  const statistics =
+    resumed && left.statistics !== undefined
+      ? CrawlStatistics.restore(left.statistics)
+      : new CrawlStatistics();
+  const components = () => ({
+    servers: servers.snapshot(),
+    statistics: statistics.toJSON(),
+    frontier: frontier.counts,
+  });
+  closers.push(async () => {
+    if (!frontier.empty) await saveComponents(crawlDirectory, components());
+  });
   const logs = order.logs ? await openLogs(crawlDirectory, closers) : undefined;
   const warc = await openWarc(options, closers);
   const rules = order.scope.length === 0 ? undefined : decideSequence(order.scope, { seeds: seedsOf(nodes) });
@@ -168,17 +183,16 @@ async function assemble(
   };
   const checkpoints = await Checkpoints.open(join(crawlDirectory, 'checkpoints'), {
     store,
+    ...(order.seen === 'level' ? {} : { seenDirectory: join(directory, 'seen') }),
     kept: order.checkpointsKept,
-    components: () => ({
-      servers: servers.snapshot(),
-      statistics: statistics.toJSON(),
-      frontier: frontier.counts,
-    }),
+    atRest: (work) => frontier.atRest(work),
+    components,
     rotate: async (suffix) => {
       await logs?.rotate(suffix);
       await journal?.rotate(suffix);
     },
   });
+  closers.push(() => checkpoints.settled());
   const controller: CrawlController = new CrawlController({
     name: order.name === 'crawl' ? (config.gathererName ?? 'crawl') : order.name,
     store,
@@ -223,7 +237,10 @@ async function assemble(
 }
 
 /** The default is the table of the working store; the others have files of their own, which a new run empties. */
-async function openSeen({ store, order, directory }: CrawlJobOptions, resumed: boolean): Promise<SeenFilter> {
+export async function openSeen(
+  { store, order, directory }: Pick<CrawlJobOptions, 'store' | 'order' | 'directory'>,
+  resumed: boolean,
+): Promise<SeenFilter> {
   if (order.seen === 'level') return store.openSeenFilter();
   const own = join(directory, 'seen', order.seen);
   if (!resumed) await rm(own, { recursive: true, force: true });
@@ -231,8 +248,8 @@ async function openSeen({ store, order, directory }: CrawlJobOptions, resumed: b
   return openSeenFilter({ kind: order.seen, directory: own });
 }
 
-async function rootLimits(
-  { config, store }: CrawlJobOptions,
+export async function rootLimits(
+  { config, store }: Pick<CrawlJobOptions, 'config' | 'store'>,
   { roots }: RunNodes,
   addresses: HostAddresses,
   resumed: boolean,
@@ -246,8 +263,8 @@ async function rootLimits(
 }
 
 /** G-69: RootNodes in the order of the file, then the LeafNodes. One batch: the run has begun, or it has not. */
-async function seed(
-  { store, order, config }: CrawlJobOptions,
+export async function seed(
+  { store, order, config }: Pick<CrawlJobOptions, 'store' | 'order' | 'config'>,
   nodes: RunNodes,
   state: RunState,
   frontier: Frontier,
@@ -276,7 +293,7 @@ async function seed(
   });
 }
 
-function seedsOf({ roots, leaves }: RunNodes): string[] {
+export function seedsOf({ roots, leaves }: RunNodes): string[] {
   return [...roots, ...leaves].map(({ url }) => url);
 }
 

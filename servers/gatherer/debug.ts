@@ -1,10 +1,11 @@
 import { type DebugMessage, debugChannel, tell } from '../../clients/fetch/index.js';
+import { type FilterEvent, filterChannel } from '../../protocols/config/index.js';
 import type { Debug } from '../host/index.js';
 import type { ChainName, Processor, ProcessResult } from './crawl/chains.js';
 import { type CrawlUri, FETCH_STATUS, type OutLink } from './crawl/crawl-uri.js';
 import {
-  crawlChannel,
   type CrawlEvent,
+  crawlChannel,
   type DocumentEvent,
   documentChannel,
   type UriErrorEvent,
@@ -37,7 +38,16 @@ export function followDebug(debug: Debug): Disposable {
     const { text } = given as CrawlEvent;
     tell(62, 1, () => text);
   };
+  // Level 1: what is forbidden, level 5: everything.
+  const filter = (given: unknown): void => {
+    const { file, subjects, allowed, rule } = given as FilterEvent;
+    tell(44, allowed ? 5 : 1, () => {
+      const by = rule === undefined ? 'no line' : `line ${rule.line}, ${rule.expression}`;
+      return `${subjects.join(', ')}: ${allowed ? 'allowed' : 'denied'} by ${file}, ${by}`;
+    });
+  };
   const subscriptions = [
+    { channel: filterChannel, listen: filter },
     { channel: debugChannel, listen: message },
     { channel: documentChannel, listen: document },
     { channel: uriErrorChannel, listen: uriError },
@@ -59,17 +69,17 @@ export function withoutLogins(text: string): string {
 /** Processors that tell and change nothing: for `GathererOptions.processors` of a run with debugging. */
 export function debugProcessors(): Partial<Record<ChainName, readonly Processor[]>> {
   return {
-    'pre-fetch': [told('DebugPreFetch', (uri) => (robots(uri), decision(uri)))],
+    'pre-fetch': [told('DebugPreFetch', robots, decision)],
     write: [told('DebugWrite', database)],
-    'post-process': [told('DebugLinks', (uri) => (forbidden(uri), links(uri)))],
+    'post-process': [told('DebugLinks', forbidden, links)],
   };
 }
 
-function told(name: string, about: (uri: CrawlUri) => void): Processor {
+function told(name: string, ...abouts: readonly ((uri: CrawlUri) => void)[]): Processor {
   return {
     name,
     process(uri): ProcessResult {
-      if (debugChannel.hasSubscribers) about(uri);
+      if (debugChannel.hasSubscribers) for (const about of abouts) about(uri);
       return 'proceed';
     },
   };

@@ -304,7 +304,7 @@ function existing(config: GathererConfig, name: string): string {
 }
 
 /** The order of the crawl engine that the configuration names. */
-async function orderOf(
+export async function orderOf(
   config: GathererConfig,
   onProblem: (problem: Error) => void = () => undefined,
 ): Promise<CrawlOrderConfig | undefined> {

@@ -31,7 +31,9 @@ export function logDocuments(log: Logger, errors: Logger): Disposable {
     notes.delete(event.url);
     const url = withoutLogins(event.url);
     if (event.disposition === 'failed') {
-      errors.error([`${url}: ${event.reason} (status ${event.status})`, ...remedies(event, noted)].join('; '));
+      errors.error(
+        [`${url}: ${event.reason} (status ${event.status})`, ...remedies(event, noted)].join('; '),
+      );
       return;
     }
     for (const warning of event.warnings) errors.warn(`${url}: ${warning}`);
@@ -80,7 +82,9 @@ function login(url: string, notes: readonly FetchNote[]): string {
   }
   if (protocol === 'ftp:')
     return `the configuration can have another login: FTP-Auth: ${host} username password`;
-  return protocol.startsWith('http') ? 'the server names no realm that HTTP-Basic-Auth could have a login for' : 'the server wants a login';
+  return protocol.startsWith('http')
+    ? 'the server names no realm that HTTP-Basic-Auth could have a login for'
+    : 'the server wants a login';
 }
 
 /**

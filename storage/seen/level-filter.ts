@@ -30,6 +30,8 @@ export class LevelFilter implements SeenFilter {
   readonly #fresh = new KeyTable();
   /** Handed to the store's owner, and perhaps not in the rows yet. */
   readonly #flying = new KeyTable();
+  /** Handed to the store's owner to be deleted, and perhaps still in the rows. */
+  readonly #leaving = new KeyTable();
   /** Still in the rows. */
   readonly #dropped = new KeyTable();
   #count: number;
@@ -64,7 +66,7 @@ export class LevelFilter implements SeenFilter {
   }
 
   get memoryBytes(): number {
-    const tables = [this.#fresh, this.#flying, this.#dropped, this.#quick];
+    const tables = [this.#fresh, this.#flying, this.#leaving, this.#dropped, this.#quick];
     return tables.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
   }
 
@@ -113,11 +115,20 @@ export class LevelFilter implements SeenFilter {
    */
   takeChanges(): TakenChanges {
     const keys = this.#fresh.keys();
-    for (let at = 0; at < keys.length; at += 2) this.#flying.add(keys[at]!, keys[at + 1]!);
+    const dropped = this.#dropped.keys();
+    eachKey(keys, (low, high) => {
+      this.#flying.add(low, high);
+      this.#leaving.delete(low, high);
+    });
+    eachKey(dropped, (low, high) => {
+      this.#leaving.add(low, high);
+      this.#flying.delete(low, high);
+    });
     return {
       rows: this.#takeChanges(),
       written: () => {
-        for (let at = 0; at < keys.length; at += 2) this.#flying.delete(keys[at]!, keys[at + 1]!);
+        eachKey(keys, (low, high) => this.#flying.delete(low, high));
+        eachKey(dropped, (low, high) => this.#leaving.delete(low, high));
       },
     };
   }
@@ -147,7 +158,7 @@ export class LevelFilter implements SeenFilter {
     for (let i = 0; i < stored.length; i++) {
       const low = keys[2 * i]!;
       const high = keys[2 * i + 1]!;
-      if (this.#fresh.has(low, high)) continue;
+      if (this.#fresh.has(low, high) || this.#leaving.has(low, high)) continue;
       if (this.#quick.has(low, high) || this.#flying.has(low, high)) stored[i] = 1;
       else asked.push(i);
     }
@@ -182,6 +193,10 @@ export class LevelFilter implements SeenFilter {
     this.#dropped.clear();
     return changes;
   }
+}
+
+function eachKey(keys: KeyWords, work: (low: number, high: number) => unknown): void {
+  for (let at = 0; at < keys.length; at += 2) work(keys[at]!, keys[at + 1]!);
 }
 
 /** CRAWL-3.8: big-endian; the words are in signed order already. */

@@ -87,13 +87,15 @@ async function scene(directory: string, options: SceneOptions = {}): Promise<Sce
         clearTimeout(timer);
       }
     },
-    finish: (entry, finish = {}, found = []) =>
-      frontier.finished(
+    async finish(entry, finish = {}, found = []) {
+      const candidates = found.map((url) => candidate(url, { via: entry.uri.url, pathFromSeed: 'L' }));
+      await frontier.finished(
         entry,
         { outcome: 'success', delayMs: 0, ...finish },
         store.batch(),
-        found.map((url) => candidate(url, { via: entry.uri.url, pathFromSeed: 'L' })),
-      ),
+        candidates,
+      );
+    },
     async state(classKey) {
       for (const one of ['exhausted', 'inactive', 'ready', 'in-process', 'snoozed', 'retired'] as const)
         for (const report of await frontier.reports({ state: one, limit: 10_000 }))

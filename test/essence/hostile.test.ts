@@ -1,24 +1,278 @@
 import { createHash } from 'node:crypto';
-import { deflateRawSync, gzipSync } from 'node:zlib';
-import t from 'tap';
+import { gzipSync } from 'node:zlib';
+import t, { type Test } from 'tap';
+import { EssencePool } from '../../servers/gatherer/essence/index.js';
 import type { Chunks } from '../../servers/gatherer/essence/unnest/chunks.js';
 import { UnnestMeter } from '../../servers/gatherer/essence/unnest/limits.js';
 import { type Leaf, unnest } from '../../servers/gatherer/essence/unnest/walk.js';
 import { ar, cpio, mail, PACKINGS, shar, uuencode, zip } from '../helpers/archives.js';
 import { EXCEL_FILE, WORD_FILE } from './fixtures/office-files.js';
-import { attributesOf, contextOf, inputOf, summarize } from './helpers.js';
+import { attributesOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
 import { latin, tar } from './unnest-fixtures.js';
 
 const MIB = 1024 * 1024;
 
 /** The object of a document, after a look at the attributes that no content may harm. */
-async function soundObject(t: Tap.Test, name: string, body: Uint8Array) {
+async function soundObject(t: Pick<Test, 'fail'>, name: string, body: Uint8Array) {
   const md5 = createHash('md5').update(body).digest('hex');
-  const output = await summarize(`ftp://a.test/${encodeURIComponent(name)}`, body, { stoplist: undefined });
+  const output = await summarize(`ftp://a.test/${encodeURIComponent(name)}`, body);
   if (output.soif === undefined) return { output, attributes: {} as Record<string, string> };
   const attributes = attributesOf(output.soif);
-  if (attributes.MD5 !== md5 || attributes['File-Size'] !== String(body.length) || attributes.Type !== output.type) {
+  if (
+    attributes.MD5 !== md5 ||
+    attributes['File-Size'] !== String(body.length) ||
+    attributes.Type !== output.type
+  ) {
     t.fail(`${name}: its bookkeeping is not intact`);
   }
   return { output, attributes };
 }
+
+t.test(
+  'E-45 zip bombs: nested, and members that share their bytes; the object itself is intact',
+  async (t) => {
+    let nested: Uint8Array = zip([['zeros.txt', new Uint8Array(8 * MIB).fill(0x61)]]);
+    for (let i = 0; i < 3; i++)
+      nested = zip(Array.from({ length: 20 }, (_, n) => [`${n}.zip`, nested] as const));
+    const deep = await soundObject(t, 'nested.zip', nested);
+    t.match(deep.output.warnings.join(), /more than 200 times its size \(E-45\)/);
+    t.match(deep.attributes, {
+      Type: 'PCCompressed',
+      'Embed<1>-Nested-Filename': '0.zip/0.zip/0.zip/zeros.txt',
+    });
+
+    const overlapping = await soundObject(
+      t,
+      'overlapping.zip',
+      zipOfOne(new Uint8Array(MIB).fill(0x61), 500),
+    );
+    t.match(overlapping.output.warnings.join(), /more than 200 times its size \(E-45\)/);
+    t.equal(overlapping.attributes['Embed<1>-File-Size'], String(MIB));
+    t.notOk('Embed<8>-Type' in overlapping.attributes, 'it ends at the limit');
+  },
+);
+
+/** A zip archive whose list names the same bytes many times. */
+function zipOfOne(body: Uint8Array, times: number): Uint8Array {
+  const one = Buffer.from(zip([['a.txt', body]]));
+  const list = one.indexOf('PK\x01\x02', 0, 'latin1');
+  const end = one.length - 22;
+  const tail = Buffer.from(one.subarray(end));
+  tail.writeUInt16LE(times, 8);
+  tail.writeUInt16LE(times, 10);
+  tail.writeUInt32LE(times * (end - list), 12);
+  return Buffer.concat([
+    one.subarray(0, list),
+    ...Array.from({ length: times }, () => one.subarray(list, end)),
+    tail,
+  ]);
+}
+
+t.test('E-45 names that escape, in every archive that has names', async (t) => {
+  const escapes = ['../up.txt', '/etc/root.txt', 'C:\\drive.txt', 'a/../../b.txt', '..\\back.txt'];
+  const files = [...escapes, 'good.txt'].map((name) => [name, latin('words\n')] as const);
+  for (const [name, body] of [
+    ['x.zip', zip(files)],
+    ['x.cpio', cpio(files)],
+    ['x.deb', ar(files.map(([name, body]) => [name.slice(0, 15), body] as const))],
+    ['x.uu', uuencode(files)],
+    ['x.shar', shar(files)],
+    ['x.tar', tar(files)],
+  ] as const) {
+    const { attributes, output } = await soundObject(t, name, body);
+    t.equal(attributes['Embed<1>-Nested-Filename'], 'good.txt', name);
+    t.notOk('Embed<2>-Type' in attributes, name);
+    t.equal(
+      output.warnings.filter((warning) => warning.includes('is left out (E-45)')).length,
+      escapes.length,
+      name,
+    );
+  }
+  const attached = await soundObject(t, 'x.eml', mail([['../../etc/up.txt', latin('words\n')]]));
+  t.equal(
+    attached.attributes['Embed<1>-Nested-Filename'],
+    'up.txt',
+    'of an attachment the last part of its name',
+  );
+});
+
+t.test('E-45 links and devices in zip and cpio archives are not followed', async (t) => {
+  const linked = Buffer.from(
+    zip([
+      ['link.txt', latin('/etc/passwd')],
+      ['good.txt', latin('words\n')],
+    ]),
+  );
+  linked.writeUInt32LE(0o120777 * 0x10000, linked.indexOf('PK\x01\x02', 0, 'latin1') + 38);
+  const device = Buffer.from(
+    cpio([
+      ['tty.txt', latin('')],
+      ['good.txt', latin('words\n')],
+    ]),
+  );
+  device.write((0o020666).toString(16).padStart(8, '0'), 14, 'latin1');
+  for (const [name, body, says] of [
+    ['x.zip', linked, /link\.txt" is a link and is not followed/],
+    ['x.cpio', device, /tty\.txt" is a special file and is not followed/],
+  ] as const) {
+    const { attributes, output } = await soundObject(t, name, new Uint8Array(body));
+    t.match(output.warnings.join(), says);
+    t.equal(attributes['Embed<1>-Nested-Filename'], 'good.txt');
+  }
+});
+
+t.test('E-45 deep nesting of all kinds of layers, and of parts in messages', async (t) => {
+  let layers: Uint8Array = latin('words\n');
+  for (let i = 0; i < 8; i++) layers = gzipSync(zip([['a.txt.zip', tar([['b.tar', layers]])]]));
+  const { output } = await soundObject(t, 'deep.gz', layers);
+  t.match(output.warnings.join(), /more than 10 nested layers \(E-45\)/);
+  let message: Uint8Array = latin('Subject: innermost\n\nwords\n');
+  for (let i = 0; i < 60; i++) message = mail([[`${i}.eml`, message]]).subarray(0, 64 * 1024);
+  const mails = await soundObject(t, 'deep.eml', message);
+  t.equal(mails.output.type, 'Mail');
+  t.ok(mails.output.warnings.length > 0);
+});
+
+t.test('truncated archives of every format: never an exception, and a warning', async (t) => {
+  const random = createHash('sha512');
+  const noise = Buffer.concat(
+    Array.from({ length: 100 }, (_, i) => random.copy().update(String(i)).digest()),
+  );
+  const text = latin(`${noise.toString('base64').replace(/.{70}/g, '$&\n')}\n`);
+  for (const { name, pack } of PACKINGS) {
+    const whole = pack([
+      ['a.txt', latin('first\n')],
+      ['b.txt', text],
+      ['c.txt', text.subarray(0, 1501)],
+    ]);
+    if (whole === undefined) continue;
+    let silent = 0;
+    for (let tenths = 1; tenths < 9; tenths++) {
+      const { output } = await soundObject(t, name, whole.slice(0, Math.floor((whole.length * tenths) / 10)));
+      if (output.warnings.length === 0) silent++;
+    }
+    // A message's last part ends where the message ends.
+    t.equal(silent, name === 'x.eml' ? 8 : 0, name);
+  }
+});
+
+t.test(
+  'mislabelled files: any content under any name is a sound object, or none with a reason',
+  async (t) => {
+    const contents = [
+      zip([['a.txt', latin('a\n')]]),
+      tar([['a.txt', 'a\n']]),
+      gzipSync(latin('words\n')),
+      mail([['a.txt', latin('a\n')]]),
+      WORD_FILE,
+      EXCEL_FILE.subarray(0, 5000),
+      latin('%PDF-1.4\n1 0 obj\n<< /Length 99999999 >>\nstream\nno end'),
+      latin('%!PS\n{ 1 } loop (x) show'),
+      latin('{\\rtf1 {\\fonttbl {{{{ \\bin99999999 x'),
+      latin('\xf7\x02\x01\x83\x92\xc0\x1c\x3b\0\0\0\0\xff\xff\xff\xff'),
+      latin('<html><title>x</title><a href="y">z'),
+      latin('\xff\xfeA\0B\0C'),
+      latin('\xc3\x28\xa0\xa1\xed\xa0\x80\xf4\xbf\xbf\xbf words \xff'),
+      new Uint8Array(5000),
+      new Uint8Array(),
+    ];
+    const names =
+      'pdf ps rtf doc xls wpd odt docx dvi tex ltx ms 1 html xml c pl sh txt mbox bib referbib diff src fm tar tgz Z bz2 xz zst zip hqx shar uu deb cpio csv'.split(
+        ' ',
+      );
+    let looked = 0;
+    for (const ending of names) {
+      for (const body of contents) {
+        const { output, attributes } = await soundObject(t, `x.${ending}`, new Uint8Array(body));
+        if (output.soif === undefined) continue;
+        looked++;
+        // Whatever the bytes were, the values are UTF-8 (E-77).
+        new TextDecoder('utf-8', { fatal: true }).decode(output.soif);
+        for (const name of Object.keys(attributes)) if (!/^[A-Za-z0-9<>._-]+$/.test(name)) t.fail(name);
+      }
+    }
+    t.ok(looked > 500, `${looked} objects`);
+  },
+);
+
+t.test('lines of 1 GiB pass through as a stream', async (t) => {
+  const block = new Uint8Array(MIB).fill(0x61);
+  const before = process.memoryUsage().rss;
+  let most = 0;
+  async function* line(head: string, tail: string): Chunks {
+    yield latin(head);
+    for (let i = 0; i < 1024; i++) {
+      if (i % 64 === 0) most = Math.max(most, process.memoryUsage().rss - before);
+      yield block;
+    }
+    yield latin(tail);
+  }
+  const visited = async (type: string, name: string, chunks: Chunks) => {
+    const leaves: Leaf[] = [];
+    const warnings: string[] = [];
+    const { settings, rules } = contextOf();
+    await unnest(type, name, chunks, {
+      rules,
+      meter: new UnnestMeter({ ...settings.unnest, timeLimitMs: 90_000 }, MIB),
+      warn: (message) => warnings.push(message),
+      visit: async (leaf) => {
+        leaves.push({ ...leaf, body: leaf.body.subarray(0, 20) });
+      },
+    });
+    return { leaves, warnings };
+  };
+  const coded = await visited('Uuencoded', 'x.uu', line('', '\nbegin 644 cat.txt\n#0V%T\n`\nend\n'));
+  t.same(
+    coded.leaves.map(({ path, whole }) => [path, whole?.size]),
+    [['cat.txt', 3]],
+  );
+  const shell = await visited('ShellArchive', 'x.shar', line("cat > a.txt << 'E'\n", '\nlast\nE\n'));
+  t.same(
+    shell.leaves.map(({ path, whole }) => [path, (whole?.size ?? 0) < MIB]),
+    [['a.txt', true]],
+    'of a line that long its beginning',
+  );
+  t.ok(most < 400 * MIB, `${Math.round(most / MIB)} MiB at most`);
+});
+
+t.test('no summarizer of texts costs the square of a line: all are done within their time', async (t) => {
+  const runs = [
+    ' ',
+    '\n',
+    '\n ',
+    '\\(',
+    "'\\(aa",
+    '\\x{',
+    '{',
+    '"',
+    '/*',
+    '. ',
+    '@a{b,',
+    '<',
+    '=?utf-8?q?a?= ',
+    '.TH a\n',
+  ];
+  const heads: Readonly<Record<string, string>> = {
+    eml: 'From: a\nSubject: x\n\n',
+    rtf: '{\\rtf1 ',
+    diff: '--- a\n+++ ',
+    ms: '.TL\n',
+    tex: '\\input x ',
+    ltx: '\\documentclass{a}\\title{',
+    1: '.TH A 1\n.SH NAME\n',
+    'rfc1.txt': '',
+  };
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 20_000 });
+  for (const [ending, head] of Object.entries(heads)) {
+    for (const run of runs) {
+      const body = latin(
+        `${head}${run.repeat(Math.ceil((ending === 'eml' ? 10_000 : 100_000) / run.length))}x`,
+      );
+      const output = await pool.summarize(
+        inputOf(`ftp://a.test/${ending.includes('.') ? ending : `x.${ending}`}`, body),
+      );
+      t.notOk(output.rejected);
+    }
+  }
+  t.equal(pool.statistics.replaced, 0);
+});

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -75,11 +75,12 @@ t.test('E-16 magic: errors name file and line', async (t) => {
 
 t.test("E-16, G-21 a user's magic and bycontent.cf make a new type known", async (t) => {
   const libDirectory = await mkdtemp(join(tmpdir(), 'essence-magic-'));
-  t.teardown(async () => (await import('node:fs/promises')).rm(libDirectory, { recursive: true }));
+  t.teardown(() => rm(libDirectory, { recursive: true }));
   await writeFile(join(libDirectory, 'magic'), '0 string LASF LIDAR point data\n');
   await writeFile(join(libDirectory, 'bycontent.cf'), 'Lidar LIDAR\nText text\n');
   const context = await createEssenceContext({ ...IDENTITY, libDirectory });
-  const typed = async (body: string) => (await summarizeDocument(inputOf('ftp://a.test/it', body), context)).type;
+  const typed = async (body: string) =>
+    (await summarizeDocument(inputOf('ftp://a.test/it', body), context)).type;
   t.equal(await typed('LASF\x01'), 'Lidar');
   t.equal(await typed('some words\n'), 'Text', 'what is built in is asked after it');
 });

@@ -10,7 +10,15 @@ t.test('Word (6.2): a file that LibreOffice wrote', async (t) => {
   t.equal(all.Author, 'A. Writer');
   const text = summary.text ?? '';
   for (let n = 1; n <= 12; n++) t.ok(text.includes(`in paragraph number ${n}, written for the reader`));
-  for (const part of ['First Chapter', 'Second Chapter', 'cell5a', 'Wert3 öäü', 'bullet two', 'Grüße aus Zürich', '€uro']) {
+  for (const part of [
+    'First Chapter',
+    'Second Chapter',
+    'cell5a',
+    'Wert3 öäü',
+    'bullet two',
+    'Grüße aus Zürich',
+    '€uro',
+  ]) {
     t.ok(text.includes(part), part);
   }
   t.ok(text.includes('Кириллица тоже здесь, а также ελληνικά γράμματα.'));
@@ -21,13 +29,24 @@ t.test('Excel (6.2): a file that LibreOffice wrote', async (t) => {
   t.same(warnings, []);
   t.equal(all.Headings, 'sheet');
   const strings = (summary.text ?? '').split('\n');
-  t.same(strings.slice(0, 7), ['name', 'place', 'note', 'amount', 'person1', 'Zürich 1', 'remark “1” ελληνικά']);
+  t.same(strings.slice(0, 7), [
+    'name',
+    'place',
+    'note',
+    'amount',
+    'person1',
+    'Zürich 1',
+    'remark “1” ελληνικά',
+  ]);
   t.ok(strings.includes('remark “39” ελληνικά'), 'to the last row');
 });
 
 t.test('Word and Excel: of a file that is cut anywhere, what can be read, and a warning', async (t) => {
   let warned = 0;
-  for (const [type, file] of [['Word', WORD_FILE], ['Excel', EXCEL_FILE]] as const) {
+  for (const [type, file] of [
+    ['Word', WORD_FILE],
+    ['Excel', EXCEL_FILE],
+  ] as const) {
     for (let size = 0; size < file.length; size += 1500) {
       const { warnings } = await summaryOf(type, file.subarray(0, size));
       warned += Math.min(1, warnings.length);
@@ -56,7 +75,11 @@ t.test('WordPerfect (6.2) 4, 5, 6 and of the Macintosh: the text between the cod
   t.equal(await textIn(wordPerfect(six, 0x0a, 2)), 'one äåß\nnext\n-');
   const macintosh = 'S\xc0\x8a\x01\x1f\xc0n\xc3\x01\x02\xc3e\xdc\x00\x00\x02hi\xc1\x01\x01\xc1x\x0d';
   t.equal(await textIn(wordPerfect(macintosh, 0x2c, 3)), 'Säne\n\tx\n');
-  t.equal(await textIn(latin('Old\x0dtext\xc3\x00+(\xc3 and\xa9more\x0a')), 'Old text and-more\n', 'version 4');
+  t.equal(
+    await textIn(latin('Old\x0dtext\xc3\x00+(\xc3 and\xa9more\x0a')),
+    'Old text and-more\n',
+    'version 4',
+  );
   t.equal(await textIn(latin('a plain text\n')), 'a plain text\n');
   for (const locked of [wordPerfect('secret', 0x0a, 0, '\x12\x34'), latin('\xfe\xffaa secret')]) {
     const { summary, warnings } = await summaryOf('WordPerfect', locked);

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { page } from '../helpers/site.js';
 
 /** Hosts of the site, each an address of loopback with a queue of its own. */
-export const HOSTS = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'] as const;
+export const HOSTS: readonly string[] = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
 
 /** Sites on several addresses and one port, that know what was asked for in which life of their visitor. */
 export class KillSite implements AsyncDisposable {
@@ -83,9 +83,12 @@ export class KillSite implements AsyncDisposable {
   /** Near and far, on this host and the next, some that lead nowhere, some by a detour, some that are forbidden. */
   #links(host: string, number: number): string[] {
     const { pages } = this;
-    const next = HOSTS[(HOSTS.findIndex((one) => one === host) + 1) % HOSTS.length];
+    const next = HOSTS[(HOSTS.indexOf(host) + 1) % HOSTS.length];
     const links = [1, 7, 31].map((step) => `/p${(number * 3 + step) % pages}.html`);
-    links.push(`/p${(number + 1) % pages}.html`, `http://${next}:${this.port}/p${(number * 5 + 2) % pages}.html`);
+    links.push(
+      `/p${(number + 1) % pages}.html`,
+      `http://${next}:${this.port}/p${(number * 5 + 2) % pages}.html`,
+    );
     if (number % 10 === 3) links.push(`/moved${(number * 7) % pages}`);
     if (number % 15 === 4) links.push(`/gone${number}.html`);
     if (number % 20 === 5) links.push(`/private${number}.html`);

@@ -45,7 +45,12 @@ export function cpio(files: readonly ArchiveMember[]): Uint8Array {
   const add = (name: string, body: Uint8Array, mode: number) => {
     const fields = [1, mode, 0, 0, 1, 0, body.length, 0, 0, 0, 0, name.length + 1, 0];
     const head = `070701${fields.map((n) => n.toString(16).padStart(8, '0')).join('')}${name}\0`;
-    parts.push(latin(head), Buffer.alloc(-head.length & 3), Buffer.from(body), Buffer.alloc(-body.length & 3));
+    parts.push(
+      latin(head),
+      Buffer.alloc(-head.length & 3),
+      Buffer.from(body),
+      Buffer.alloc(-body.length & 3),
+    );
   };
   for (const [name, body] of files) add(name, body, 0o100644);
   add('TRAILER!!!', new Uint8Array(), 0);
@@ -57,7 +62,11 @@ export function ar(files: readonly ArchiveMember[]): Uint8Array {
   const parts = [latin('!<arch>\n')];
   for (const [name, body] of files) {
     const head = `${`${name}/`.padEnd(16)}${'0'.padEnd(12)}${'0'.padEnd(6)}${'0'.padEnd(6)}${'100644'.padEnd(8)}`;
-    parts.push(latin(`${head}${String(body.length).padEnd(10)}\`\n`), Buffer.from(body), latin('\n'.repeat(body.length & 1)));
+    parts.push(
+      latin(`${head}${String(body.length).padEnd(10)}\`\n`),
+      Buffer.from(body),
+      latin('\n'.repeat(body.length & 1)),
+    );
   }
   return Buffer.concat(parts);
 }
@@ -99,7 +108,8 @@ export function mail(files: readonly ArchiveMember[]): Uint8Array {
       `--=-=\nContent-Type: application/octet-stream; name="${name}"\nContent-Disposition: attachment; filename="${name}"\n` +
       `Content-Transfer-Encoding: base64\n\n${Buffer.from(body).toString('base64').replace(/.{76}/g, '$&\n')}\n`,
   );
-  const head = 'From: a@a.test\nSubject: files\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=-="\n\n';
+  const head =
+    'From: a@a.test\nSubject: files\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=-="\n\n';
   return latin(`${head}--=-=\nContent-Type: text/plain\n\nHere they are.\n${parts.join('')}--=-=--\n`);
 }
 

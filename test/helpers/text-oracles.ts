@@ -15,6 +15,8 @@ export interface TextOracle {
   readonly command: (file: string) => readonly [program: string, ...args: string[]];
   /** Where the packages are whose files are of the type, when the name alone does not tell. */
   readonly within?: RegExp;
+  /** The median that is asked for where our reader is known to leave something out. */
+  readonly goal?: number;
 }
 
 export const TEXT_ORACLES: readonly TextOracle[] = [
@@ -26,6 +28,8 @@ export const TEXT_ORACLES: readonly TextOracle[] = [
   { type: 'RTF', names: /\.rtf$/, command: (file) => ['unrtf', '--text', file] },
   { type: 'Troff', names: /\.[1-9]$/, command: (file) => ['mandoc', '-T', 'utf8', '-O', 'width=500', file] },
   { type: 'OpenDocument', names: /\.odt$/, command: (file) => ['odt2txt', '--width=-1', file] },
+  // Notes and headers, which the program prints, are not read.
+  { type: 'WordPerfect', goal: 0.9, names: /\.wpd?$/, command: (file) => ['wpd2text', file] },
   { type: 'Word', names: /\.doc$/, command: (file) => ['catdoc', '-dutf-8', file] },
 ];
 
@@ -55,6 +59,8 @@ export function wordsOf(text: string): string[] {
     .replaceAll(/.[\b]/g, '')
     // What unrtf says about itself.
     .replaceAll(/^###.*$/gm, '')
+    // How catdoc shows that something is a link.
+    .replaceAll(/\bHYPERLINK\s+"[^"\n]*"(?:\s+\\l\s+"[^"\n]*")?/g, ' ')
     .normalize('NFKC')
     .replace(/(\p{L})[-‐]\n\s*(\p{Ll})/gu, '$1$2')
     .toLowerCase();

@@ -19,7 +19,15 @@ import { parseArgs } from 'node:util';
 import { createEssenceContext } from '../../servers/gatherer/essence/context.js';
 import { SourceDocument } from '../../servers/gatherer/essence/document.js';
 import { SUMMARIZERS } from '../../servers/gatherer/essence/summarizers/index.js';
-import { oracleText, overlap, spread, TEXT_ORACLES, type TextOracle, unpacked, wordsOf } from '../helpers/text-oracles.js';
+import {
+  oracleText,
+  overlap,
+  spread,
+  TEXT_ORACLES,
+  type TextOracle,
+  unpacked,
+  wordsOf,
+} from '../helpers/text-oracles.js';
 
 /** Medians below this fail. */
 const GOAL = 0.95;

@@ -16,7 +16,15 @@ import {
 import { fillTree, md5 } from '../helpers/gather-peers/tree.js';
 
 /** pygopherd takes what looks like a tilde or a semicolon for something else. */
-const NAMES = ['plain.txt', 'page.html', 'README', 'main.c', 'with blank.txt', 'a+b=c&d.txt', '(brackets).txt'];
+const NAMES = [
+  'plain.txt',
+  'page.html',
+  'README',
+  'main.c',
+  'with blank.txt',
+  'a+b=c&d.txt',
+  '(brackets).txt',
+];
 
 function site(t: Test) {
   const directory = scratch(t);
@@ -43,13 +51,19 @@ async function compared(t: Test, directory: string, port: number, files: Map<str
     t.equal(own, md5(Buffer.from(sent, 'latin1')), `G-90: ${item}`);
   }
   const second = await gather(data, nodes, { force: true });
-  t.equal(second.report.counts.unchanged, files.size, 'G-108 line 3: fetched, since Gopher knows no dates; nothing changed');
+  t.equal(
+    second.report.counts.unchanged,
+    files.size,
+    'G-108 line 3: fetched, since Gopher knows no dates; nothing changed',
+  );
   t.strictSame(urlsOf(second), urlsOf(first));
   const third = await gather(data, nodes);
   t.equal(third.report.counts.kept, files.size, 'G-108 line 1: not due, so not fetched');
-  const none = await gather(join(directory, 'none'), { leaves: [`${root}0/no/such.txt`, `${root}1/none`] });
+  const none = await gather(join(directory, 'none'), {
+    leaves: [`${root}0/no/such.txt`, `${root}1/no/such/directory`],
+  });
   t.equal(none.report.end, 'finished');
-  t.match(endOf(none, `${root}1/none`), { disposition: 'failed', status: 404 });
+  t.match(endOf(none, `${root}1/no/such/directory`), { disposition: 'failed', status: 404 });
 }
 
 const skip = needs(['/usr/sbin/gophernicus', '/usr/bin/socat'], true);

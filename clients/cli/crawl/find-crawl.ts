@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { ConnectionError, KitError, UsageError } from '../../../protocols/errors.js';
@@ -29,9 +30,26 @@ function urlOption(text: string): string {
   return url.href;
 }
 
-/** Where consoles put their file: below the directory of `harvest run`, and in a Gatherer's own. */
+/** Where a Gatherer may be: below the directory of `harvest run`, or in a directory of its own. */
+function gatherersOf(data: string): readonly string[] {
+  return [join(data, 'gatherer'), data];
+}
+
+/** The Gatherer's directory in a data directory: the one that has a store; none yet: the data directory itself. */
+export async function gathererOf(data: string): Promise<string> {
+  for (const directory of gatherersOf(data)) {
+    const found = await stat(join(directory, 'working')).catch(() => undefined);
+    if (found?.isDirectory() === true) return directory;
+  }
+  return data;
+}
+
+/** Where consoles put their file. */
 function filesOf(data: string): readonly string[] {
-  return [join(data, 'gatherer', CONSOLE_FILE), join(data, CONSOLE_FILE)];
+  return gatherersOf(data).flatMap((gatherer) => [
+    join(gatherer, 'crawl', CONSOLE_FILE),
+    join(gatherer, CONSOLE_FILE),
+  ]);
 }
 
 /**

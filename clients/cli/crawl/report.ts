@@ -4,18 +4,28 @@ import {
   QUEUE_STATES,
   type QueueState,
 } from '../../../servers/gatherer/crawl/control.js';
+import { StoppedCrawl } from '../../../servers/gatherer/crawl/stopped.js';
 import { EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 import type { ConsoleClient } from './console-client.js';
-import { exitStatus, runningCrawl, sayNoCrawl, type WhichCrawl, withCrawlOptions } from './find-crawl.js';
+import {
+  exitStatus,
+  gathererOf,
+  runningCrawl,
+  sayNoCrawl,
+  type WhichCrawl,
+  withCrawlOptions,
+} from './find-crawl.js';
 import {
   CHAIN_TABLE,
   errorTable,
+  type FrontierView,
   frontierLine,
   hostTable,
   queueTable,
   ROBOTS_TABLE,
   seenLine,
+  stoppedLines,
   type TextTable,
   totalLines,
   WORKER_TABLE,
@@ -39,6 +49,8 @@ KIND is one of
 With --json queues, hosts, robots, chain, workers and errors are one JSON object a line, seen and frontier one object; with
 "all" each line has its kind in "report".
 
+Of a crawl that does not run its store tells queues, seen, frontier and all.
+
 Examples:
   harvest crawl report frontier
   harvest crawl report queues --state snoozed --data DIR        why does nothing happen?
@@ -57,7 +69,7 @@ interface ReportOptions extends WhichCrawl {
 export function reportCommand(): Command {
   return withCrawlOptions(new Command('report'))
     .summary('queues with the reason each waits, hosts, robots, seen, chain, frontier')
-    .description('Reports on a running crawl.')
+    .description('Reports on a crawl.')
     .addArgument(new Argument('<kind>', 'what to report').choices([...KINDS, 'all']))
     .option('--json', 'JSON lines', false)
     .addOption(new Option('--state <state>', 'only queues in this state').choices([...QUEUE_STATES]))
@@ -69,13 +81,52 @@ export function reportCommand(): Command {
 
 async function report(kind: Kind | 'all', options: ReportOptions): Promise<number> {
   const crawl = await runningCrawl(options);
-  // The place for what is known of a crawl that does not run.
-  if (crawl === undefined) return sayNoCrawl(options);
+  if (crawl !== undefined) return print(lines(kind, crawl, options));
+  await using stopped = await StoppedCrawl.open(await gathererOf(options.data));
+  if (stopped === undefined) return sayNoCrawl(options);
+  if (isOne(STOPPED_KINDS, kind)) return await print(stoppedReport(kind, stopped, options));
+  process.stderr.write(
+    `crawl: no crawl runs on ${options.data}; its store tells ${STOPPED_KINDS.join(', ')}\n`,
+  );
+  return EXIT.failure;
+}
+
+async function print(lines: AsyncIterable<string>): Promise<number> {
   const output = new StandardOutput();
-  for await (const line of lines(kind, crawl, options)) {
+  for await (const line of lines) {
     if (!(await output.write(`${line}\n`))) break;
   }
   return EXIT.ok;
+}
+
+/** What is known of a crawl that does not run. */
+const STOPPED_KINDS = ['queues', 'seen', 'frontier', 'all'] as const;
+
+function isOne<T extends string>(kinds: readonly T[], kind: string): kind is T {
+  return (kinds as readonly string[]).includes(kind);
+}
+
+async function* stoppedReport(
+  kind: (typeof STOPPED_KINDS)[number],
+  crawl: StoppedCrawl,
+  { json, state }: ReportOptions,
+): AsyncGenerator<string> {
+  const snapshot = await crawl.snapshot();
+  if (kind === 'seen') yield json ? JSON.stringify(snapshot.seenFilter) : seenLine(snapshot);
+  else if (kind === 'frontier') yield json ? JSON.stringify(frontierOf(snapshot)) : frontierLine(snapshot);
+  else if (kind === 'all') {
+    if (json) yield JSON.stringify({ report: 'totals', ...snapshot });
+    else yield* [...stoppedLines(snapshot), '', 'Queues'];
+  }
+  if (kind === 'seen' || kind === 'frontier') return;
+  const table = queueTable(snapshot.time);
+  if (!json) yield table.head();
+  for await (const page of crawl.queues(state === undefined ? {} : { state })) {
+    for (const queue of page) {
+      const row = kind === 'all' ? { report: 'queues', ...queue } : queue;
+      yield json ? JSON.stringify(row) : table.row(queue);
+    }
+  }
 }
 
 async function* lines(
@@ -143,7 +194,7 @@ async function* ofKind(
   }
 }
 
-function frontierOf(snapshot: CrawlSnapshot): object {
+function frontierOf(snapshot: FrontierView): object {
   const { queued, inProcess, queues, reasons, congestion, deepestQueue, averageDepth } = snapshot;
   return { queued, inProcess, queues, reasons, congestion, deepestQueue, averageDepth };
 }

@@ -19,6 +19,7 @@ import {
   WAIT_REASONS,
   type WorkerReport,
 } from '../../../servers/gatherer/crawl/control.js';
+import type { StoppedSnapshot } from '../../../servers/gatherer/crawl/stopped.js';
 
 /** One column: its title, and its width in characters, negative for numbers, 0 for the last. */
 type Column<T> = readonly [title: string, width: number, value: (row: T) => string];
@@ -106,21 +107,31 @@ export const CHAIN_TABLE = new TextTable<ReturnType<CrawlControl['chains']>[numb
 ]);
 
 /** The filter of URIs seen. */
-export function seenLine({ seenFilter: { kind, count, memoryBytes } }: CrawlSnapshot): string {
-  return `${kind}: ${number(count)} URIs, ${byteSize(memoryBytes)} of memory`;
+export function seenLine({
+  seenFilter: { kind, count, memoryBytes },
+}: {
+  readonly seenFilter: StoppedSnapshot['seenFilter'] & { readonly memoryBytes?: number };
+}): string {
+  return `${kind}: ${number(count)} URIs${memoryBytes === undefined ? '' : `, ${byteSize(memoryBytes)} of memory`}`;
 }
 
+/** What is said of the frontier; a crawl that does not run has it, too. */
+export type FrontierView = Pick<
+  CrawlSnapshot,
+  'queued' | 'inProcess' | 'queues' | 'reasons' | 'congestion' | 'deepestQueue' | 'averageDepth'
+>;
+
 /** The frontier in one line (issue 7, point 8). */
-export function frontierLine(s: CrawlSnapshot): string {
+export function frontierLine(s: FrontierView): string {
   return `${number(s.queued)} queued, ${number(s.inProcess)} in process; queues: ${statesText(s)}; ${depthText(s)}`;
 }
 
-function statesText(s: CrawlSnapshot): string {
+function statesText(s: FrontierView): string {
   return QUEUE_STATES.map((state) => `${number(s.queues[state])} ${QUEUE_STATE_WORDS[state]}`).join(', ');
 }
 
 /** CRAWL-5.6.7 */
-function depthText(s: CrawlSnapshot): string {
+function depthText(s: FrontierView): string {
   return `deepest ${number(s.deepestQueue)}, average ${number(s.averageDepth)}, congestion ${number(s.congestion)}`;
 }
 
@@ -129,12 +140,34 @@ export function progressLine(s: CrawlSnapshot): string {
   return `${new Date(s.time).toISOString()} ${s.state}: ${number(s.succeeded)} succeeded, ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued, ${number(s.currentDocumentsPerSecond)} doc/s, ${number(s.currentKilobytesPerSecond)} KB/s, ${s.busyWorkers} of ${s.workers} workers`;
 }
 
-/** The totals, some lines. */
-export function totalLines(s: CrawlSnapshot): readonly string[] {
-  const reasons = WAIT_REASONS.flatMap((reason) => {
+function reasonsText(s: FrontierView): string {
+  return WAIT_REASONS.flatMap((reason) => {
     const count = s.reasons[reason] ?? 0;
     return count === 0 ? [] : [`${number(count)} ${REASON_WORDS[reason]}`];
-  });
+  }).join(', ');
+}
+
+const RUN_WORDS: Readonly<Record<StoppedSnapshot['run'], string>> = {
+  interrupted: 'does not run; the next run goes on with it',
+  done: 'has come to its end; the next run begins anew',
+  none: 'no crawl has begun',
+};
+
+/** The totals of a crawl that does not run. */
+export function stoppedLines(s: StoppedSnapshot): readonly string[] {
+  return [
+    `The crawl ${RUN_WORDS[s.run]}`,
+    `URIs      ${number(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued of ${number(s.discovered)} discovered`,
+    `Queues    ${statesText(s)}`,
+    `Depth     ${depthText(s)}`,
+    `Waiting   ${reasonsText(s) || 'none'}`,
+    `Seen      ${seenLine(s)}`,
+    `Database  ${number(s.objects)} objects, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,
+  ].map(printable);
+}
+
+/** The totals, some lines. */
+export function totalLines(s: CrawlSnapshot): readonly string[] {
   const disk = s.diskFreeBytes < 0 ? 'not known' : byteSize(s.diskFreeBytes);
   return [
     `${s.name}: ${CRAWL_STATE_WORDS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}, crawling for ${span(s.elapsed * 1000)}`,
@@ -142,7 +175,7 @@ export function totalLines(s: CrawlSnapshot): readonly string[] {
     `Rates     ${number(s.currentDocumentsPerSecond)} doc/s (${number(s.documentsPerSecond)} on average), ${number(s.currentKilobytesPerSecond)} KB/s (${number(s.kilobytesPerSecond)}), ${s.busyWorkers} of ${s.workers} workers busy`,
     `Queues    ${statesText(s)}`,
     `Depth     ${depthText(s)}`,
-    `Waiting   ${reasons.length === 0 ? 'none in memory' : reasons.join(', ')}`,
+    `Waiting   ${reasonsText(s) || 'none in memory'}`,
     `Seen      ${seenLine(s)}`,
     `Process   ${byteSize(s.memoryBytes)} of memory, heap ${byteSize(s.heapBytes)}, disk free ${disk}, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,
   ].map(printable);

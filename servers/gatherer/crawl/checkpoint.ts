@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { StorageError, UsageError } from '../../../protocols/errors.js';
@@ -98,6 +109,11 @@ export class Checkpoints {
     return taken;
   }
 
+  /** Waits for those that are being taken: before the store is closed. */
+  async settled(): Promise<void> {
+    await this.#taking;
+  }
+
   async #take(): Promise<CheckpointInfo> {
     const time = Date.now();
     const name = `cp${String(this.#next++).padStart(5, '0')}-${fourteenDigits(time)}`;
@@ -116,9 +132,12 @@ export class Checkpoints {
     this.#newest = name;
     await this.#removeOld();
     await this.options.rotate(name).catch((cause: unknown) => {
-      throw new StorageError(`checkpoint ${name} is taken, but the logs go on as they were: ${reason(cause)}`, {
-        cause,
-      });
+      throw new StorageError(
+        `checkpoint ${name} is taken, but the logs go on as they were: ${reason(cause)}`,
+        {
+          cause,
+        },
+      );
     });
     return infoOf(this.directory, name);
   }
@@ -190,8 +209,7 @@ export async function verifyCheckpoint(directory: string): Promise<void> {
     const path = join(directory, name);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) throw new StorageError(`${path} is missing`);
-    if (found.size !== length)
-      throw new StorageError(`${path} has ${found.size} bytes and had ${length}`);
+    if (found.size !== length) throw new StorageError(`${path} has ${found.size} bytes and had ${length}`);
     if ((await digestOf(path)) !== sha256) throw new StorageError(`${path} was changed`);
   }
   const probe = await mkdtemp(`${directory}.probe-`);
@@ -243,7 +261,8 @@ export async function restoreCheckpoint(
   await copyTree(join(checkpoint, 'seen'), `${seen}.new`);
   const components: unknown = JSON.parse(await readFile(join(checkpoint, 'components.json'), 'utf8'));
 
-  const suffix = `.before-${fourteenDigits(Date.now())}`;
+  // With milliseconds: somebody may try one after the other.
+  const suffix = `.before-${new Date().toISOString().replace(/\D/g, '')}`;
   const former: string[] = [];
   for (const directory of [seen, working]) {
     if (await moved(directory, directory + suffix)) former.push(directory + suffix);
@@ -320,9 +339,10 @@ async function digestOf(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
+/** Makes files and folders last. LevelDB has done so with its tables when it made them. */
 async function syncTree(directory: string): Promise<void> {
   const names = await treeOf(directory);
-  for (const name of names) await syncOne(join(directory, name));
+  for (const name of names) if (!name.endsWith('.ldb')) await syncOne(join(directory, name));
   for (const folder of new Set(names.map((name) => dirname(name)))) await syncOne(join(directory, folder));
   await syncOne(directory);
 }

@@ -86,11 +86,18 @@ export class CrawlController implements CrawlControl {
   readonly #chainCounts = new Map<string, number>();
   #state: CrawlState = 'preparing';
   #end: EndReason | undefined;
+  /** URIs that are handed back but not on disk yet. */
+  readonly #unwritten = new Set<Promise<void>>();
+  #failure: { readonly error: unknown } | undefined;
+  #abort: AbortController | undefined;
   #stopped = false;
+  #pauseFirst = false;
   #resumed: (() => void) | undefined;
   #diskFree = -1;
   #bytes = 0;
   #documents = 0;
+  /** Seconds of crawling in earlier runs. */
+  #elapsedBefore = 0;
 
   constructor(readonly options: ControllerOptions) {
     this.#workers = Array.from({ length: options.workers }, () => ({
@@ -108,6 +115,7 @@ export class CrawlController implements CrawlControl {
   async run(signal: AbortSignal): Promise<EndReason> {
     const { frontier, statistics, pauseAtStart = false, pauseAtFinish = false } = this.options;
     const abort = new AbortController();
+    this.#abort = abort;
     // Every worker waits on the one signal, in the frontier and in its fetch: that is no leak.
     setMaxListeners(0, abort.signal);
     abort.signal.addEventListener('abort', () => this.#abortWorkers(abort.signal.reason), { once: true });
@@ -117,8 +125,9 @@ export class CrawlController implements CrawlControl {
     const watch = setInterval(() => void this.#watch(), WATCH_MS);
     try {
       this.#enter('running', 'started');
+      this.#elapsedBefore = statistics.figures().elapsed;
       statistics.resume();
-      if (pauseAtStart) this.pause();
+      if (pauseAtStart || this.#pauseFirst) this.pause();
       for (;;) {
         await runWorkers(
           this.options.workers,
@@ -129,6 +138,7 @@ export class CrawlController implements CrawlControl {
         await this.#waitForMore(abort.signal);
         if (this.#stopped || abort.signal.aborted) break;
       }
+      await this.#allTold();
       signal.throwIfAborted();
       this.#end ??= 'finished';
       return this.#end;
@@ -139,6 +149,7 @@ export class CrawlController implements CrawlControl {
       clearInterval(watch);
       signal.removeEventListener('abort', stop);
       await frontier.settled();
+      await Promise.all(this.#unwritten);
       frontier.close();
       statistics.pause();
       this.#enter('finished', `ended: ${this.#end ?? 'finished'}`);
@@ -146,6 +157,7 @@ export class CrawlController implements CrawlControl {
   }
 
   pause(): void {
+    if (this.#state === 'preparing') this.#pauseFirst = true;
     if (this.#state !== 'running') return;
     this.options.frontier.hold();
     this.#enter('pausing', 'pausing');
@@ -301,15 +313,39 @@ export class CrawlController implements CrawlControl {
     const batch = uri.status === FETCH_STATUS.killed ? store.batch() : uri.batch;
     const finish = disposition(uri, servers);
     const root = uri.entry.uri.root;
-    await frontier.finished(uri.entry, finish, batch, uri.candidates, () => roots[root]?.store(root, batch));
+    const { written } = await frontier.finished(uri.entry, finish, batch, uri.candidates, () =>
+      roots[root]?.store(root, batch),
+    );
+    this.#follow(written, uri, begin);
+    // So that what a kill can undo stays small.
+    if (this.#unwritten.size > this.#workers.length) await Promise.race(this.#unwritten);
     bandwidth.took(uri.size);
     this.#bytes += uri.size;
     if (finish.outcome === 'success') this.#documents++;
-    const event = this.#event(uri, begin);
-    servers.note(event);
-    this.options.statistics.document(event);
-    await this.options.onDocument(event, uri);
     this.#checkLimits();
+  }
+
+  async #allTold(): Promise<void> {
+    await this.options.frontier.settled();
+    await Promise.all(this.#unwritten);
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Tells of the URI once what became of it is on disk. */
+  #follow(written: Promise<void>, uri: CrawlUri, begin: number): void {
+    const event = this.#event(uri, begin);
+    const told = written
+      .then(async () => {
+        this.options.servers.note(event);
+        this.options.statistics.document(event);
+        await this.options.onDocument(event, uri);
+      })
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+        this.#abort?.abort(error);
+      })
+      .finally(() => this.#unwritten.delete(told));
+    this.#unwritten.add(told);
   }
 
   #event(uri: CrawlUri, begin: number): DocumentEvent {
@@ -351,7 +387,7 @@ export class CrawlController implements CrawlControl {
   async #watch(): Promise<void> {
     const { limits, statistics, directory } = this.options;
     const now = Date.now();
-    if (limits.maxSeconds > 0 && statistics.figures().elapsed >= limits.maxSeconds)
+    if (limits.maxSeconds > 0 && statistics.figures().elapsed - this.#elapsedBefore >= limits.maxSeconds)
       this.#finish('time limit');
     this.#workers.forEach(({ uri, begin }, i) => {
       if (limits.stuckSeconds > 0 && uri !== undefined && now - begin > limits.stuckSeconds * 1000)

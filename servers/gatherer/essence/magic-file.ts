@@ -53,7 +53,9 @@ export class MagicRules {
 
 /** A message without a blank before it begins with `\b`. */
 function joined(before: string, message: string, value: string | number): string {
-  const text = message.replace(/%[-+ #0]*\d*(?:\.\d+)?[hl]*([cdiosuxX%])/g, (_, kind: string) => shown(kind, value));
+  const text = message.replace(/%[-+ #0]*\d*(?:\.\d+)?[hl]*([cdiosuxX%])/g, (_, kind: string) =>
+    shown(kind, value),
+  );
   if (text.startsWith('\\b')) return before + text.slice(2);
   return before === '' || text === '' ? before + text : `${before} ${text}`;
 }
@@ -76,9 +78,9 @@ function shown(kind: string, value: string | number): string {
  */
 export function parseMagic(text: string, file: string): MagicRules {
   const lines: MagicLine[] = [];
-  text.split('\n').forEach((raw, i) => {
+  for (const [i, raw] of text.split('\n').entries()) {
     const line = raw.replace(/\r$/, '');
-    if (/^\s*(?:#|$)/.test(line) || line.startsWith('!:')) return;
+    if (/^\s*(?:#|$)/.test(line) || line.startsWith('!:')) continue;
     const fail = (what: string): never => {
       throw new ConfigError(file, i + 1, line, `${what} (E-16)`);
     };
@@ -94,7 +96,7 @@ export function parseMagic(text: string, file: string): MagicRules {
       test: type === 'string' ? stringTest(test) : numberTest(type, test, fail),
       message: message.trimEnd(),
     });
-  });
+  }
   return new MagicRules(lines);
 }
 
@@ -116,7 +118,12 @@ function numberTest(written: string, test: string, fail: (what: string) => never
   const read: Test = (bytes, at) => {
     if (at < 0 || at + form.size > bytes.byteLength) return undefined;
     const { size, little } = form;
-    const raw = size === 1 ? bytes.getUint8(at) : size === 2 ? bytes.getUint16(at, little) : bytes.getUint32(at, little);
+    const raw =
+      size === 1
+        ? bytes.getUint8(at)
+        : size === 2
+          ? bytes.getUint16(at, little)
+          : bytes.getUint32(at, little);
     return fitted(raw & mask);
   };
   if (test === 'x') return read;
@@ -124,7 +131,9 @@ function numberTest(written: string, test: string, fail: (what: string) => never
   const wanted = fitted(numberOf(digits) ?? fail(`${digits} is not a number`));
   return (bytes, at) => {
     const value = read(bytes, at);
-    return typeof value === 'number' && compares(operator === '' ? '=' : operator, value, wanted) ? value : undefined;
+    return typeof value === 'number' && compares(operator === '' ? '=' : operator, value, wanted)
+      ? value
+      : undefined;
   };
 }
 
@@ -152,7 +161,11 @@ function stringTest(written: string): Test {
   const wanted = unescaped(rest);
   return (bytes, at) => {
     if (at < 0 || at >= bytes.byteLength) return undefined;
-    const there = Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(bytes.byteLength - at, MAX_QUOTED + wanted.length));
+    const there = Buffer.from(
+      bytes.buffer,
+      bytes.byteOffset + at,
+      Math.min(bytes.byteLength - at, MAX_QUOTED + wanted.length),
+    );
     const start = there.toString('latin1', 0, wanted.length);
     const open = anything || operator === '>' || operator === '<' || operator === '!';
     if (!anything && !holds(operator, start, wanted)) return undefined;
@@ -166,12 +179,23 @@ function holds(operator: string, there: string, wanted: string): boolean {
   return operator === '>' ? there > wanted : there === wanted;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', a: '\x07' };
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  a: '\x07',
+};
 
 function unescaped(text: string): string {
-  return text.replace(/\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))/gs, (_, hex?: string, octal?: string, other?: string) => {
-    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
-    if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
-    return ESCAPES[other ?? ''] ?? other ?? '';
-  });
+  return text.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))/gs,
+    (_, hex?: string, octal?: string, other?: string) => {
+      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
+      return ESCAPES[other ?? ''] ?? other ?? '';
+    },
+  );
 }

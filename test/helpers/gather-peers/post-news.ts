@@ -35,17 +35,18 @@ export async function newsFinds(port: number, group: string): Promise<{ number: 
   let all = '';
   try {
     await new Promise<void>((resolve, reject) => {
+      // INN drops what is sent before its reader has taken over, so one command follows the answer to the other.
+      const commands = ['MODE READER', `GROUP ${group}`, 'XOVER 1-\r\nQUIT'];
       socket
         .once('error', reject)
         .on('data', (text) => {
           all += String(text);
+          if (/^(?:200|201|211) .*\r\n$/m.test(String(text))) {
+            const next = commands.shift();
+            if (next !== undefined) socket.write(`${next}\r\n`);
+          }
         })
         .once('end', resolve);
-      socket.write(`MODE READER\r\nGROUP ${group}\r\n`);
-      // INN drops what is sent before its reader has taken over.
-      const range = () => socket.write('XOVER 1-\r\nQUIT\r\n');
-      const wait = () => (all.includes('\r\n211 ') ? range() : setTimeout(wait, 10));
-      wait();
     });
   } finally {
     socket.destroy();

@@ -192,7 +192,13 @@ export async function startInn(t: Test, scratch: string, groups: readonly string
   const port = await freePort();
   const own = join(scratch, `inn-${port}`);
   const places = ['etc', 'db', 'run', 'log', 'log/OLD', 'tmp', 'spool', 'spool/articles', 'spool/overview'];
-  for (const place of [...places, 'spool/incoming', 'spool/incoming/tmp', 'spool/incoming/bad', 'spool/outgoing'])
+  for (const place of [
+    ...places,
+    'spool/incoming',
+    'spool/incoming/tmp',
+    'spool/incoming/bad',
+    'spool/outgoing',
+  ])
     mkdirSync(join(own, place), { recursive: true });
   cpSync('/etc/news', join(own, 'etc'), { recursive: true });
   const inn = join(own, 'etc', 'inn.conf');
@@ -209,7 +215,10 @@ pathfilter: ${own}/etc/filter\nenableoverview: true\nwireformat: true\n`,
     'auth "here" {\n  hosts: "127.0.0.1"\n  default: "<here>"\n}\naccess "here" {\n  users: "<here>"\n  newsgroups: "*"\n  access: RPAN\n}\n',
   );
   const active = ['control', 'junk', 'control.cancel', ...groups];
-  writeFileSync(join(own, 'db', 'active'), active.map((name) => `${name} 0000000000 0000000001 y\n`).join(''));
+  writeFileSync(
+    join(own, 'db', 'active'),
+    active.map((name) => `${name} 0000000000 0000000001 y\n`).join(''),
+  );
   writeFileSync(join(own, 'db', 'newsgroups'), '');
   writeFileSync(join(own, 'db', 'active.times'), '');
   writeFileSync(join(own, 'db', 'history'), '');
@@ -217,7 +226,10 @@ pathfilter: ${own}/etc/filter\nenableoverview: true\nwireformat: true\n`,
   spawnSync('chown', ['-R', 'news:news', own]);
   const environment = [`INNCONF=${inn}`, 'LC_ALL=C'];
   const asNews = (...command: readonly string[]) =>
-    spawnSync('setpriv', [...AS_NEWS, 'env', ...environment, ...command], { cwd: join(own, 'db'), timeout: 10_000 });
+    spawnSync('setpriv', [...AS_NEWS, 'env', ...environment, ...command], {
+      cwd: join(own, 'db'),
+      timeout: 10_000,
+    });
   asNews(`${NEWS_BIN}/makedbz`, '-i', '-o', '-s', '10000');
   t.teardown(() => asNews(`${NEWS_BIN}/ctlinnd`, '-t', '3', 'shutdown', 'done'));
   await daemon(t, port, 'setpriv', [

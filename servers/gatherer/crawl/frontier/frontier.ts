@@ -1,3 +1,4 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { GathererBatch, GathererStore, QueuedUri, QueueEntry } from '../../../../storage/index.js';
 import { STANDING } from '../../../../storage/index.js';
 import type { SeenFilter } from '../../../../storage/seen/index.js';
@@ -78,6 +79,8 @@ export class Frontier {
   /** A write of our own that nobody waits for has failed. */
   #failure: { readonly error: unknown } | undefined;
   #writes: Promise<unknown> = Promise.resolve();
+  /** They wait for the seen filter to be written. */
+  readonly #seenWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
   /** What is to be done when a batch is written. */
   readonly #followers = new Map<GathererBatch, (() => void)[]>();
 
@@ -101,7 +104,11 @@ export class Frontier {
     readonly options: FrontierOptions,
     nextSequence: number,
   ) {
-    this.#inactive = new InactiveQueues(options.store.queueRecords, nextSequence);
+    const { store } = options;
+    this.#inactive = new InactiveQueues(async (limit, after) => {
+      await store.flush();
+      return store.queueRecords.inactive(limit, after);
+    }, nextSequence);
     this.#seen = new SeenGate(options.seen);
   }
 
@@ -202,7 +209,7 @@ export class Frontier {
       written = this.#submit(batch, this.#queuesOf(entries));
     });
     await written;
-    await this.#seen.written();
+    await this.#keepSeen();
     this.#available(entries);
     return entries.length;
   }
@@ -217,7 +224,7 @@ export class Frontier {
       await batch.commit();
       written();
     });
-    await this.#seen.written();
+    await this.#keepSeen();
   }
 
   /**
@@ -255,6 +262,8 @@ export class Frontier {
   /**
    * CRAWL-5.6.3: a worker hands a URI back. Its batch holds everything that the chains want stored; one atomic write takes all of it
    * together with the URI's leaving its queue and the coming of what was found on it.
+   *
+   * @returns when that is on disk; the queue goes on before it. What must not be heard of before it is true waits for it.
    */
   async finished(
     entry: QueueEntry,
@@ -263,7 +272,7 @@ export class Frontier {
     candidates: readonly Candidate[] = [],
     /** Called when the candidates are admitted, before the batch is handed to the store. */
     admitted: () => void = () => undefined,
-  ): Promise<void> {
+  ): Promise<Written> {
     const queue = this.#queues.get(entry.classKey)!;
     const stays = finish.outcome === 'retry' || finish.outcome === 'retire';
     // CRAWL-5.2.3: a retried URI is rewritten under its own key and keeps its place.
@@ -284,16 +293,21 @@ export class Frontier {
       else batch.dequeue(entry);
       this.#account(queue, entry, finish);
       settle = this.#dispose(queue, finish, batch);
-      written = this.#submit(batch, [queue, ...this.#queuesOf(entries)]);
+      written = this.#submit(batch, [queue, ...this.#queuesOf(entries)], true);
     });
-    await written;
-    await this.#seen.written();
+    // With the filter in the store nobody needs to wait: what is written later is written in this order. A filter with files of its
+    // own must have what was found before it can be fetched.
+    if (!this.#seen.inStore) {
+      await written;
+      await this.#keepSeen();
+    }
     if (stays) queue.unpeek(finish.outcome === 'retire' ? entry : again);
     else queue.peeked = undefined;
     this.#inProcess--;
     this.#available(entries);
     settle();
     if (this.empty) this.#wakeAll();
+    return { written };
   }
 
   /** A worker was stopped in the middle: the URI stays the head of its queue, as if it had never been given out. */
@@ -358,6 +372,7 @@ export class Frontier {
     for await (const entries of this.options.store.queues.pages()) {
       const doomed = entries.filter(({ uri, classKey }) => matches(uri.url, classKey));
       if (doomed.length === 0) continue;
+      await this.options.store.flush();
       let written: Promise<void> = Promise.resolve();
       let queues: readonly WorkQueue[] = [];
       await this.#turn(async () => {
@@ -403,7 +418,18 @@ export class Frontier {
   /** Waits for the writes under way. */
   async settled(): Promise<void> {
     await this.#turns.take(() => Promise.resolve());
+    await this.options.store.flush();
     await this.#writes;
+  }
+
+  /** CRAWL-17.3.1: runs `work` while nothing is taken in or handed back; what was before is on disk, the seen filter's part too. */
+  atRest<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.take(async () => {
+      // Those that wait for it go on: what is on disk is counted, too.
+      await this.#writeSeen();
+      await this.options.seen.commit();
+      return work();
+    });
   }
 
   close(): void {
@@ -667,6 +693,8 @@ export class Frontier {
     this.#inProcess++;
     try {
       while (queue.window.needsRefill) {
+        // What was taken or added lately must be on disk, or gone from it, before it is read.
+        await this.options.store.flush();
         // The queue is locked by its state while we read: nobody else touches it across this await.
         await queue.window.refill(this.#windowSize(), (limit, after) =>
           this.options.store.queues.heads(queue.classKey, limit, after),
@@ -727,8 +755,33 @@ export class Frontier {
     }
   }
 
+  /**
+   * Lets the seen filter reach the disk. One with files of its own must not be there before the batches that queue what it holds: so
+   * it is written when none is under way, for all that wait at that time together.
+   */
+  #keepSeen(): Promise<void> {
+    if (this.#seen.inStore) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      if (this.#seenWaiters.push({ resolve, reject }) === 1) void this.#turns.take(() => this.#writeSeen());
+    });
+  }
+
+  /** Within a turn. */
+  async #writeSeen(): Promise<void> {
+    try {
+      await this.options.store.flush();
+      await this.#writes;
+      // Whoever has just heard that its batch is written comes to wait for this.
+      await nextTick();
+      await this.#seen.written();
+      for (const { resolve } of this.#seenWaiters.splice(0)) resolve();
+    } catch (error) {
+      for (const { reject } of this.#seenWaiters.splice(0)) reject(error);
+    }
+  }
+
   /** Puts the records of the queues into the batch and hands it to the store; what was handed over first is written first. */
-  #submit(batch: GathererBatch, queues: readonly WorkQueue[]): Promise<void> {
+  #submit(batch: GathererBatch, queues: readonly WorkQueue[], lazy = false): Promise<void> {
     const changed = new Set(queues);
     for (const queue of changed) {
       queue.writes++;
@@ -744,7 +797,7 @@ export class Frontier {
     });
     const followers = this.#followers.get(batch);
     this.#followers.delete(batch);
-    const written = batch.commit().then(() => {
+    const written = batch.commit({ lazy }).then(() => {
       for (const queue of changed) queue.writes--;
       for (const follow of followers ?? []) follow();
     });
@@ -885,6 +938,11 @@ export class Frontier {
   #wakeAll(): void {
     for (const wake of this.#waiters.splice(0)) wake();
   }
+}
+
+/** Resolves when a batch is on disk; a promise by itself would be waited for by whoever gets it. */
+export interface Written {
+  readonly written: Promise<void>;
 }
 
 /** The place just before an entry's own. */

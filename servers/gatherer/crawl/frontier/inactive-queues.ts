@@ -1,4 +1,4 @@
-import type { GathererBatch, InactivePlace, QueueRecordStore } from '../../../../storage/index.js';
+import type { GathererBatch, InactivePlace } from '../../../../storage/index.js';
 import { HeadWindow } from './head-window.js';
 import type { WorkQueue } from './work-queue.js';
 
@@ -19,7 +19,8 @@ export class InactiveQueues {
   available = 0;
 
   constructor(
-    private readonly records: QueueRecordStore,
+    /** The next places in the line on disk; what was pushed before must be there. */
+    private readonly read: (limit: number, after: InactivePlace | undefined) => Promise<InactivePlace[]>,
     /** The next one's place; goes into the frontier's state row. */
     public nextSequence: number,
   ) {}
@@ -49,8 +50,7 @@ export class InactiveQueues {
   async take(limit: number): Promise<InactivePlace[]> {
     const taken: InactivePlace[] = [];
     while (taken.length < limit) {
-      if (this.#window.needsRefill)
-        await this.#window.refill(WINDOW_PLACES, (count, after) => this.records.inactive(count, after));
+      if (this.#window.needsRefill) await this.#window.refill(WINDOW_PLACES, this.read);
       const place = this.#window.shift();
       if (place === undefined) break;
       this.available--;

@@ -64,13 +64,16 @@ const LIGATURES: ReadonlyMap<string, string> = new Map([
 
 /** Letters for ligatures, no control characters, no white space at line ends, at most one blank line in a row. */
 export function tidyText(text: string): string {
-  return text
-    .replace(/\r\n?|\f/g, '\n')
-    .replace(PRESENTATION_FORMS, (c) => LIGATURES.get(c) ?? '')
-    .replace(CONTROLS, '')
-    .replace(/[ \t]+(?=\n)/g, '')
-    .replace(/\n{3,}/g, '\n\n')
-    .replace(/^\n+/, '');
+  return (
+    text
+      .replace(/\r\n?|\f/g, '\n')
+      .replace(PRESENTATION_FORMS, (c) => LIGATURES.get(c) ?? '')
+      .replace(CONTROLS, '')
+      // Tried only where a run of blanks begins: else a long one costs the square of its length.
+      .replace(/(?<![ \t])[ \t]+(?=\n)/g, '')
+      .replace(/\n{3,}/g, '\n\n')
+      .replace(/^\n+/, '')
+  );
 }
 
 /** Control characters other than tab and newline. */

@@ -4,6 +4,8 @@ import { oneLine, present, summarizeExtracted, summarizeFields, unreadable } fro
 
 /** Bytes of a message that are parsed: what stands behind is attachments. */
 const MAX_MESSAGE = 4 * 1024 * 1024;
+/** Lines of a message that are parsed: each costs the parser as much as a kilobyte. */
+const MAX_LINES = 100_000;
 /** Levels of parts in parts. */
 const MAX_NESTING = 50;
 /** Messages of a folder whose headers are read. */
@@ -54,7 +56,7 @@ async function read(document: SourceDocument): Promise<Email[]> {
     }
     try {
       emails.push(
-        await PostalMime.parse(bytes.slice(0, MAX_MESSAGE), {
+        await PostalMime.parse(beginning(bytes), {
           maxNestingDepth: MAX_NESTING,
           forceRfc822Attachments: true,
         }),
@@ -64,6 +66,16 @@ async function read(document: SourceDocument): Promise<Email[]> {
     }
   }
   return emails;
+}
+
+/** As much of a message as is parsed, in a buffer of its own. */
+function beginning(bytes: Uint8Array): Uint8Array {
+  let end = -1;
+  for (let lines = 0; lines < MAX_LINES; lines++) {
+    end = bytes.indexOf(0x0a, end + 1);
+    if (end < 0 || end >= MAX_MESSAGE) return bytes.slice(0, MAX_MESSAGE);
+  }
+  return bytes.slice(0, end + 1);
 }
 
 /** The messages of a folder; each begins with a line `From sender date` after a blank line (RFC 4155). */

@@ -3,6 +3,8 @@ import { oneLine, present, summarizeFields } from './extracted.js';
 
 /** Files of a patch, authors of a history. */
 const MAX_NAMES = 5000;
+/** Characters of one name. */
+const MAX_NAME = 4096;
 /** Begins SCCS's lines of control. */
 const SOH = '\u0001';
 
@@ -16,7 +18,8 @@ export function summarizePatch(document: SourceDocument): Summary {
     const name = found[0].startsWith('diff ') ? (found[1]!.split(' ').pop() ?? '') : found[1]!;
     if (/^\d+(?:,\d+)? (?:\*{4}|-{4})$/.test(name) || name === '/dev/null' || /^-+$/.test(name)) continue;
     const plain = name
-      .replace(/\s+(?:\d{4}-\d\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b).*$/, '')
+      .slice(0, MAX_NAME)
+      .replace(/(?<!\s)\s+(?:\d{4}-\d\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b).*$/, '')
       .replace(/^[ab]\//, '')
       .trim();
     if (plain !== '') names.add(plain);

@@ -6,6 +6,9 @@ import type { Member } from './member.js';
 /** Nested parts of one message that are read. */
 const MAX_PARTS_DEPTH = 32;
 
+/** Lines of a message whose parts are read: each costs the parser as much as a kilobyte. */
+const MAX_LINES = 500_000;
+
 /** File name endings for parts that have no name, so that byname.cf knows them. */
 const ENDINGS: ReadonlyMap<string, string> = new Map([
   ['text/html', 'html'],
@@ -27,6 +30,9 @@ export function hasParts(head: Uint8Array): boolean {
 /** The attached files of a mail or news message (E-44); its own text is the message's summary. */
 export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable<Member> {
   const bytes = await collect(chunks, limit);
+  if (hasMoreLines(bytes, MAX_LINES)) {
+    throw new UnnestError(`a message of more than ${MAX_LINES} lines`, 'E-45');
+  }
   let parts: Awaited<ReturnType<typeof PostalMime.parse>>['attachments'];
   try {
     const message = await PostalMime.parse(bytes, {
@@ -50,4 +56,13 @@ export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable
     const data = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
     yield { name: name.replace(/^.*[/\\]/, ''), content: chunksOf(data) };
   }
+}
+
+function hasMoreLines(bytes: Uint8Array, most: number): boolean {
+  let at = -1;
+  for (let lines = 0; lines <= most; lines++) {
+    at = bytes.indexOf(0x0a, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
 }

@@ -25,16 +25,23 @@ async function* body(
   state: { ended: boolean },
 ): Chunks {
   let parts: Uint8Array[] = [];
+  let before = '';
   for (;;) {
     const line = await reader.line();
     if (line === undefined || line === 'end' || line === '====') {
       state.ended = true;
+      // Of a line that was cut off, what is missing is no zeros: they would make a text binary.
+      const last = line === undefined ? parts.pop() : undefined;
+      if (last !== undefined) parts.push(last.subarray(0, Math.floor((before.length - 1) / 4) * 3));
       if (parts.length > 0) yield Buffer.concat(parts);
       if (line === undefined) throw new UnnestError('the uuencoded file has no end', 'E-43');
       return;
     }
     const bytes = decode(line);
-    if (bytes !== undefined) parts.push(bytes);
+    if (bytes !== undefined) {
+      parts.push(bytes);
+      before = line;
+    }
     if (parts.length === 256) {
       yield Buffer.concat(parts);
       parts = [];

@@ -44,6 +44,7 @@ export class TexReader {
   #abstractFrom = -1;
   #begun = false;
   #unclosed = 0;
+  readonly #missing = new Set<string>();
 
   constructor(source: string, outer = true) {
     this.#source = source;
@@ -193,7 +194,7 @@ export class TexReader {
 
   #verb(): void {
     const sign = this.#source[this.#at] ?? '';
-    const end = this.#source.indexOf(sign, this.#at + 1);
+    const end = this.#next(sign, this.#at + 1);
     if (sign === '' || end < 0 || end - this.#at > 1000) return;
     this.#out.push(this.#source.slice(this.#at + 1, end));
     this.#at = end + 1;
@@ -301,8 +302,16 @@ export class TexReader {
     }
   }
 
+  /** Where the text stands next, or -1; what was once not found is not looked for again. */
+  #next(text: string, from = this.#at): number {
+    if (this.#missing.has(text)) return -1;
+    const found = this.#source.indexOf(text, from);
+    if (found < 0) this.#missing.add(text);
+    return found;
+  }
+
   #skipPast(text: string): void {
-    const end = this.#source.indexOf(text, this.#at);
+    const end = this.#next(text);
     if (end >= 0) this.#at = end + text.length;
     this.#out.push(' ');
   }

@@ -11,14 +11,14 @@ export function removeEscapes(text: string): string {
   if (!text.includes('\\')) return text;
   return text
     .replace(/\\["#].*$/, '')
-    .replace(/\\f(?:\[[^\]]*\]|\(..|.)|\\s[-+]?\d{1,2}|\\[hvwNoxbl]'[^']*'|\\[&|^/,:%)]/g, '')
-    .replace(/\\\*(?:\[[^\]]*\]|\(..|.)/g, '')
+    .replace(/\\f(?:\[[^\]]{0,200}\]|\(..|.)|\\s[-+]?\d{1,2}|\\[hvwNoxbl]'[^']{0,200}'|\\[&|^/,:%)]/g, '')
+    .replace(/\\\*(?:\[[^\]]{0,200}\]|\(..|.)/g, '')
     .replace(/\\\((?:em|en|hy|mi)|\\\[(?:em|en|hy|mi)\]/g, '-')
     .replace(/\\\((?:lq|rq|dq)|\\\*q/g, '"')
     .replace(/\\\((?:aq|cq|oq)/g, "'")
     .replace(/\\\(co/g, '(c)')
     .replace(/\\\(bu/g, '*')
-    .replace(/\\(?:\(..|\[[^\]]*\])/g, '')
+    .replace(/\\(?:\(..|\[[^\]]{0,200}\])/g, '')
     .replace(/\\e/g, '\\')
     .replace(/\\([- .'`_~0])/g, (_, c: string) => (c === '0' || c === '~' ? ' ' : c))
     .replace(/\\(.)/g, '$1');

@@ -1,0 +1,176 @@
+import { join } from 'node:path';
+import type { GathererConfig } from '../../protocols/config/index.js';
+import { UsageError } from '../../protocols/errors.js';
+import { hopCount, shownHops } from '../../protocols/urls/index.js';
+import { GathererStore } from '../../storage/index.js';
+import { decideSequence } from './crawl/decide/index.js';
+import { type Candidate, Frontier } from './crawl/frontier/index.js';
+import {
+  type ImportJournalOptions,
+  type ImportProgress,
+  importJournal,
+  type JournalUri,
+} from './crawl/journal/index.js';
+import type { CrawlOrderConfig } from './crawl/order/order.js';
+import { FrontierPreparer } from './crawl/preparer.js';
+import type { RootLimits } from './crawl/root-limits.js';
+import { HostAddresses } from './crawl/servers/index.js';
+import { ShortestLife } from './crawl/shortest-life.js';
+import { openSeen, rootLimits, seed, seedsOf } from './crawl-job.js';
+import { isListed } from './enumerate/index.js';
+import { GatherSettings, plainOrder } from './gather-settings.js';
+import { expandNodes, type RunNodes, RunState } from './run-state.js';
+
+export interface RecoverJournalOptions
+  extends Pick<ImportJournalOptions, 'retainFailures' | 'progress' | 'onDamage'> {
+  /** The Gatherer's directory. */
+  readonly directory: string;
+  readonly config: GathererConfig;
+  /** Undefined: the configuration names none. */
+  readonly order: CrawlOrderConfig | undefined;
+  /** Name of the configuration file, for messages. */
+  readonly configFile: string;
+  /** The journal's parts, the oldest first. */
+  readonly journals: readonly string[];
+  /** Drop a run that was interrupted. Default false. */
+  readonly replace?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What the journal gave. */
+export interface RecoveredJournal extends ImportProgress {
+  /** URIs that wait for the run. */
+  readonly queued: number;
+}
+
+/**
+ * CRAWL-17.1.2: makes a new run of the configuration from a recovery journal: what was finished counts as seen, what was queued and
+ * not finished is queued, as far as the RootNodes and the scope take it today. The next run of the Gatherer goes on from there. Until
+ * all is taken in the store holds no run, so that a recovery that was broken off is begun anew. Budgets, counters and retries are
+ * not in a journal (CRAWL-17.1.3).
+ *
+ * @throws UsageError when an interrupted run is there; StorageError, ConfigError, the signal's reason
+ */
+export async function recoverJournal(options: RecoverJournalOptions): Promise<RecoveredJournal> {
+  const { directory, config, signal, journals, configFile } = options;
+  const order = options.order ?? defaultOrder(config);
+  await using store = await GathererStore.open(join(directory, 'working'));
+  const state = new RunState(store, config);
+  if (options.replace !== true && (await state.interrupted()) !== undefined)
+    throw new UsageError(`${directory} holds an interrupted run, which the next one goes on with`);
+  const nodes = await expandNodes(config, { file: configFile, signal });
+  await store.batch().deleteMeta('run.state').commit({ sync: true });
+  await store.clearFrontier();
+  await using seen = await openSeen({ store, order, directory }, false);
+  const settings = new GatherSettings(order, options.order !== undefined, nodes.roots);
+  const addresses = new HostAddresses({
+    validitySeconds: (host) => settings.ofUrl(`http://${host}/`).ipValiditySeconds,
+  });
+  const preparer = new FrontierPreparer({
+    settingsFor: (uri) => settings.of(uri),
+    addressOf: (host) => addresses.bytesOf(host),
+  });
+  const frontier = await Frontier.open({
+    store,
+    seen,
+    prepare: (uri) => preparer.prepare(uri),
+    holdQueues: order.holdQueues,
+    targetReadyBacklog: order.targetReadyBacklog,
+  });
+  try {
+    const roots = await rootLimits({ config, store }, nodes, addresses, false);
+    const scope = new JournalScope(order, nodes, roots, addresses);
+    const { retainFailures, progress, onDamage } = options;
+    const imported = await importJournal(
+      journals,
+      {
+        note: (urls) => frontier.note(urls),
+        schedule: async (uris) => {
+          await frontier.schedule(uris.flatMap((uri) => scope.candidate(uri) ?? []));
+        },
+      },
+      {
+        signal,
+        scope: (uri) => scope.takes(uri),
+        ...(retainFailures === undefined ? {} : { retainFailures }),
+        ...(progress === undefined ? {} : { progress }),
+        ...(onDamage === undefined ? {} : { onDamage }),
+      },
+    );
+    // The last batch makes it a run; seeds that the journal does not know are queued with it.
+    await seed({ store, order, config }, nodes, state, frontier, roots, await ShortestLife.read(store.meta));
+    return { ...imported, queued: frontier.counts.queued };
+  } finally {
+    await frontier.settled();
+    frontier.close();
+  }
+}
+
+function defaultOrder({ accessDelay }: GathererConfig): CrawlOrderConfig {
+  return plainOrder({ accessDelay, queuesPerHost: 1, maxRetries: 4, retryDelayMs: 10_000, workers: 16 });
+}
+
+/** Which RootNode a journal's URI belongs to: it does not say, so the first one that takes it, those of its host before others. */
+class JournalScope {
+  readonly #rules;
+  readonly #leaves: ReadonlySet<string>;
+
+  constructor(
+    order: CrawlOrderConfig,
+    nodes: RunNodes,
+    readonly roots: readonly RootLimits[],
+    readonly addresses: HostAddresses,
+  ) {
+    this.#rules =
+      order.scope.length === 0 ? undefined : decideSequence(order.scope, { seeds: seedsOf(nodes) });
+    this.#leaves = new Set(nodes.leaves.map(({ url }) => url));
+  }
+
+  /** CRAWL-17.1.2: the scope is asked again. */
+  async takes(uri: JournalUri): Promise<boolean> {
+    if (!URL.canParse(uri.url)) return false;
+    const { hostname } = new URL(uri.url);
+    if (hostname !== '') await this.addresses.resolve([hostname]);
+    return this.candidate(uri) !== undefined;
+  }
+
+  candidate({ url, pathFromSeed, via }: JournalUri): Candidate | undefined {
+    const common = { url, via, pathFromSeed, forceFetch: false, sourceTag: '' };
+    if (this.#leaves.has(url)) return { ...common, root: this.roots.length, depth: 0, isLeaf: true };
+    const parsed = new URL(url);
+    const depth = depthOf(pathFromSeed);
+    const root = this.#rootOf(parsed, depth);
+    if (root === undefined || this.#refuses(url, pathFromSeed, via)) return undefined;
+    const limits = this.roots[root]!;
+    return {
+      ...common,
+      root,
+      depth,
+      isLeaf: pathFromSeed.endsWith('L') && isListed(limits.rules.root),
+      admit: () => {
+        const late = limits.refusal(parsed, depth) ?? limits.hostRefusal(parsed, depth);
+        if (late === undefined) limits.take(parsed);
+        return late === undefined;
+      },
+    };
+  }
+
+  #rootOf(url: URL, depth: number): number | undefined {
+    const takers = [...this.roots.keys()].filter((index) => {
+      const limits = this.roots[index]!;
+      return limits.refusal(url, depth) === undefined && limits.hostRefusal(url, depth) === undefined;
+    });
+    return takers.find((index) => new URL(this.roots[index]!.rules.root.url).host === url.host) ?? takers[0];
+  }
+
+  #refuses(uri: string, hops: string, via: string): boolean {
+    const seeded = hops === '';
+    return this.#rules?.accepts({ uri, hops, seed: seeded, ...(seeded ? {} : { via }) }) === false;
+  }
+}
+
+/** G-60: a redirect is no step. */
+function depthOf(pathFromSeed: string): number {
+  const redirects = [...shownHops(pathFromSeed).letters].filter((hop) => hop === 'R').length;
+  return hopCount(pathFromSeed) - redirects;
+}

@@ -1,0 +1,116 @@
+// kill -9 in the middle of gathering by FTP and by NNTP: the next run goes on, and in the end every document is there once.
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { CliProcess, cli } from '../helpers/cli.js';
+import { scratch } from '../helpers/daemon.js';
+import { confText, everything, exportedOf, urlsOf } from '../helpers/gather-peers/gather.js';
+import { ftpServer } from '../helpers/gather-peers/scripted-ftp.js';
+import { newsServer } from '../helpers/gather-peers/scripted-news.js';
+import { IS_ROOT, startVsftpd, VSFTPD } from '../helpers/gather-peers/servers.js';
+import { fillTree } from '../helpers/gather-peers/tree.js';
+
+// Some processes are started one after the other, each of which takes seconds on a busy machine.
+t.setTimeout(120_000);
+
+const KILLS = 4;
+const DIRECTORIES = 8;
+const FILES = 25;
+const ARTICLES = 150;
+
+interface Site {
+  readonly root: string;
+  /** Every document's URL, sorted. */
+  readonly wanted: readonly string[];
+  /** Documents that were asked for so far, each time they were. */
+  readonly asked: () => number;
+}
+
+/**
+ * Runs `harvest gatherer` again and again, and kills it when so many more documents were asked for; the last run is left to end. What
+ * is asked for twice is what was under way at a kill, so its number is bounded.
+ */
+async function killed(t: Test, { root, wanted, asked }: Site): Promise<void> {
+  const directory = scratch(t);
+  const file = join(directory, 'test.cf');
+  writeFileSync(file, confText({ roots: [everything(root)] }));
+  const args = ['gatherer', file, '--no-daemon', '--json', '--data', join(directory, 'data')];
+  let kills = 0;
+  for (let round = 0; round < KILLS; round++) {
+    const target = asked() + 3 + Math.floor(Math.random() * (wanted.length / (KILLS + 1)));
+    const run = new CliProcess(args);
+    let ended = false;
+    void run.finished.then(() => {
+      ended = true;
+    });
+    while (!ended && asked() < target) await new Promise((resolve) => setTimeout(resolve, 2));
+    if (!ended) kills++;
+    run.kill('SIGKILL');
+    await run.finished;
+  }
+  t.ok(kills >= 3, `${kills} of ${KILLS} runs were killed in the middle`);
+  const last = await cli(...args);
+  t.equal(last.code, 0, last.stderr.split('\r').at(-1) ?? '');
+  t.equal(JSON.parse(last.stdout).gathered.resumed, true, 'G-171: the last run went on with what was left');
+  const exported = await exportedOf(join(directory, 'data', 'generations'));
+  t.strictSame(urlsOf({ exported }), wanted, `all ${wanted.length} documents, each once`);
+  const again = asked() - wanted.length;
+  t.ok(
+    again >= 0 && again <= wanted.length / 2,
+    `${again} were asked for again, because a kill came before they were stored`,
+  );
+}
+
+t.test('G-171 kill -9 over FTP', async (t) => {
+  const files = new Map<string, Buffer>();
+  for (let d = 0; d < DIRECTORIES; d++)
+    for (let f = 0; f < FILES; f++)
+      files.set(`d${d}/f${f}.txt`, Buffer.from(`file ${f} of directory ${d}\n`));
+  let asked = 0;
+  const { port } = await ftpServer(t, {
+    files,
+    onCommand: (line) => {
+      if (line.startsWith('RETR')) asked++;
+    },
+  });
+  const root = `ftp://127.0.0.1:${port}/`;
+  await killed(t, { root, wanted: [...files.keys()].map((path) => root + path).sort(), asked: () => asked });
+});
+
+t.test('G-171 kill -9 over NNTP', async (t) => {
+  const group = 'test.group';
+  let asked = 0;
+  const { port } = await newsServer(t, {
+    groups: {
+      [group]: Array.from(
+        { length: ARTICLES },
+        (_, n) => `From: a@example.net\r\nSubject: ${n}\r\n\r\nArticle ${n}.\r\n`,
+      ),
+    },
+    onCommand: (line) => {
+      if (line.startsWith('ARTICLE')) asked++;
+    },
+  });
+  const root = `nntp://127.0.0.1:${port}/${group}`;
+  const wanted = Array.from({ length: ARTICLES }, (_, n) => `${root}/${n + 1}`).sort();
+  await killed(t, { root, wanted, asked: () => asked });
+});
+
+const hasVsftpd = existsSync(VSFTPD) && IS_ROOT;
+t.test(
+  'G-171 kill -9 over FTP, vsftpd',
+  { skip: hasVsftpd ? false : 'vsftpd and root are needed' },
+  async (t) => {
+    const directory = scratch(t);
+    chmodSync(directory, 0o755);
+    const names = Array.from({ length: FILES }, (_, n) => `f${n}.txt`);
+    const files = fillTree(join(directory, 'site'), names);
+    const server = await startVsftpd(t, directory, join(directory, 'site'));
+    const root = `ftp://127.0.0.1:${server.port}/`;
+    await killed(t, {
+      root,
+      wanted: [...files.keys()].map((path) => root + path.replaceAll(' ', '%20')).sort(),
+      asked: () => server.log().filter((line) => line.includes('", "RETR')).length,
+    });
+  },
+);

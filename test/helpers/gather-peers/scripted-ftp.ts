@@ -1,0 +1,163 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Test } from 'tap';
+import { onLines, type Scripted, scripted } from '../../fetch/scripted.js';
+
+/** Writes on the data connection and says on the control connection how it went. */
+export type Send = (data: Socket, control: Socket) => void;
+
+export interface FtpSite {
+  /** By path from the root, without a leading slash: contents, or what is done in their place. */
+  readonly files: ReadonlyMap<string, Buffer | Send>;
+  /** Listings of directories (path with a slash at its end, '' the root) that are not what they should be. */
+  readonly listings?: ReadonlyMap<string, Send>;
+  /** SIZE of a path where it is a lie. */
+  readonly sizes?: Readonly<Record<string, number>>;
+  /** The only login there is; without it everybody may come. */
+  readonly login?: { readonly user: string; readonly password: string };
+  /** Called with each command before it is answered. */
+  readonly onCommand?: (line: string) => void;
+}
+
+export const whole =
+  (bytes: Uint8Array): Send =>
+  (data, control) => {
+    data.end(bytes, () => control.write('226 done\r\n'));
+  };
+
+/** A small FTP server on loopback (passive mode only); all files were changed in November 1994. */
+export function ftpServer(t: Test, site: FtpSite): Promise<Scripted> {
+  return scripted(t, (control) => {
+    const session = new Session(site, control);
+    t.teardown(() => session.close());
+    control.on('close', () => session.close());
+    // Small answers follow one another: none waits for the client's acknowledgement of the one before.
+    control.setNoDelay(true);
+    control.write('220 scripted\r\n');
+    onLines(control, (line) => {
+      site.onCommand?.(line);
+      session.take(line);
+    });
+  });
+}
+
+class Session {
+  #user = '';
+  #directory = '';
+  #send: Send | undefined;
+  #data: Socket | undefined;
+  readonly #passive = createServer((socket) => {
+    socket.on('error', () => {});
+    this.#data = socket;
+    this.#go();
+  });
+
+  constructor(
+    readonly site: FtpSite,
+    readonly control: Socket,
+  ) {}
+
+  close(): void {
+    this.#data?.destroy();
+    this.#passive.close();
+  }
+
+  take(line: string): void {
+    const answer = this.#answer(line);
+    if (answer !== undefined) this.#say(answer);
+  }
+
+  /** What is said at once; undefined: it is said later. */
+  #answer(line: string): string | undefined {
+    const [command = '', ...words] = line.split(' ');
+    const argument = words.join(' ');
+    const path = this.#path(argument);
+    const { files, login, sizes, listings } = this.site;
+    const file = files.get(path);
+    switch (command) {
+      case 'USER':
+        this.#user = argument;
+        return '331 password?';
+      case 'PASS': {
+        const good = login === undefined || (login.user === this.#user && login.password === argument);
+        return good ? '230 in' : '530 not you';
+      }
+      case 'PWD':
+        return '257 "/" is it';
+      case 'TYPE':
+      case 'STRU':
+      case 'OPTS':
+        return '200 ok';
+      case 'EPSV':
+        this.#listen();
+        return undefined;
+      case 'CWD': {
+        const directory = path === '' || path.endsWith('/') ? path : `${path}/`;
+        if (!this.#isDirectory(directory)) return '550 no such directory';
+        this.#directory = directory;
+        return '250 ok';
+      }
+      case 'LIST':
+        this.#transfer(listings?.get(this.#directory) ?? whole(this.#list()));
+        return undefined;
+      case 'MDTM':
+        return file === undefined ? '550 no' : '213 19941106084937';
+      case 'SIZE': {
+        const size = sizes?.[path] ?? (Buffer.isBuffer(file) ? file.length : undefined);
+        return size === undefined ? '550 no' : `213 ${size}`;
+      }
+      case 'RETR':
+        if (file === undefined) return '550 no such file';
+        this.#transfer(Buffer.isBuffer(file) ? whole(file) : file);
+        return undefined;
+      default:
+        return '502 what?';
+    }
+  }
+
+  #listen(): void {
+    this.#data = undefined;
+    const told = () => this.#say(`229 ok (|||${(this.#passive.address() as AddressInfo).port}|)`);
+    if (this.#passive.listening) told();
+    else this.#passive.listen(0, '127.0.0.1', told);
+  }
+
+  #say(line: string): void {
+    this.control.write(`${line}\r\n`);
+  }
+
+  #path(argument: string): string {
+    return argument.startsWith('/') ? argument.slice(1) : this.#directory + argument;
+  }
+
+  #isDirectory(directory: string): boolean {
+    if (directory === '' || this.site.listings?.has(directory) === true) return true;
+    return [...this.site.files.keys()].some((path) => path.startsWith(directory));
+  }
+
+  #list(): Buffer {
+    const names = new Map<string, string>();
+    const directory = this.#directory;
+    const places = [...this.site.files.keys(), ...(this.site.listings?.keys() ?? [])];
+    for (const path of places.filter((one) => one.startsWith(directory) && one !== directory)) {
+      const [name = '', ...rest] = path.slice(directory.length).split('/');
+      names.set(name, rest.length > 0 ? 'drwxr-xr-x' : '-rw-r--r--');
+    }
+    const lines = [...names].map(
+      ([name, mode]) => `${mode}    1 0        0               5 Nov 06  1994 ${name}\r\n`,
+    );
+    return Buffer.from(lines.join(''));
+  }
+
+  #transfer(send: Send): void {
+    this.#say('150 coming');
+    this.#send = send;
+    this.#go();
+  }
+
+  #go(): void {
+    if (this.#send === undefined || this.#data === undefined) return;
+    const [send, data] = [this.#send, this.#data];
+    this.#send = undefined;
+    send(data, this.control);
+  }
+}

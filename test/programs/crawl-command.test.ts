@@ -1,0 +1,247 @@
+// harvest gatherer with an order that has everything on, and harvest crawl beside it: a real crawl, real processes.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import t, { type Test } from 'tap';
+import type { CrawlOrderInput } from '../../servers/gatherer/crawl/order/index.js';
+import { CliProcess, cli } from '../helpers/cli.js';
+import { page, Site } from '../helpers/site.js';
+
+// Some twenty processes are started one after the other.
+t.setTimeout(180_000);
+
+const PAGES = 12;
+
+function scratch(t: Test): string {
+  const directory = mkdtempSync(join(tmpdir(), 'harvest-crawl-command-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Waits for a file, as long as the process lives. */
+async function fileOf(path: string, run: CliProcess): Promise<void> {
+  while (!existsSync(path)) {
+    if (run.child.exitCode !== null) throw new Error(`the process ended: ${run.stderr}`);
+    await pause(20);
+  }
+}
+
+function writeOrder(directory: string, order: CrawlOrderInput): void {
+  const settings = { delayFactor: 0, minDelayMs: 1, maxDelayMs: 1 };
+  writeFileSync(join(directory, 'order.json'), JSON.stringify({ ...order, settings }));
+}
+
+t.test('issue 7.7, 7.8 a crawl from the command line, with everything on', async (t) => {
+  /** Holds the answers of one page until it is let go. */
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let asked: () => void = () => undefined;
+  const waiting = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const chain = (i: number): string => page(`Page ${i}`, i + 1 < PAGES ? [`/p${i + 1}.html`] : []);
+  await using site = await Site.start(
+    Object.fromEntries(Array.from({ length: PAGES }, (_, i) => [`/p${i}.html`, chain(i)])),
+  );
+  site.pages.set('/p5.html', (_, response) => {
+    asked();
+    void held.then(() => response.writeHead(200, { 'content-type': 'text/html' }).end(chain(5)));
+  });
+  const directory = scratch(t);
+  const everything: CrawlOrderInput = {
+    name: 'everything',
+    recoveryJournal: true,
+    console: { port: 0 },
+    warc: { directory: join(directory, 'warc') },
+    checkpointMinutes: 60,
+  };
+  writeOrder(directory, { ...everything, pauseAtStart: true });
+  const configuration = join(directory, 'crawl.cf');
+  writeFileSync(
+    configuration,
+    `Gatherer-Name: Test\nTop-Directory: ${directory}\nCrawl-Order: order.json\nAccess-Delay: 0\n<RootNodes>\n${site.url}/p0.html URL=500\n</RootNodes>\n`,
+  );
+  const data = join(directory, 'data');
+  const gather = (to = data) => ['gatherer', configuration, '--no-daemon', '--json', '--data', to];
+  const crawl = async (...words: readonly string[]) => {
+    const { code, stdout, stderr } = await cli('crawl', ...words, '--data', data);
+    return {
+      code,
+      stdout,
+      stderr,
+      lines: stdout
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line)),
+    };
+  };
+
+  const first = new CliProcess(gather());
+  await fileOf(join(data, 'crawl', 'console.json'), first);
+  t.match((await crawl('report', 'frontier', '--json')).lines, [
+    { queued: 1, inProcess: 0, queues: { ready: 1 } },
+  ]);
+  t.equal((await crawl('resume')).code, 0);
+  await waiting;
+  t.match((await crawl('report', 'queues', '--json')).lines, [
+    { state: 'in-process', count: 1, lastPeeked: `${site.url}/p5.html` },
+  ]);
+  const totals = await crawl('report', 'all');
+  t.match(totals.stdout, /everything: running.*5 succeeded.*fetch.*\/p5\.html/s);
+  const checkpoint = await crawl('checkpoint', '--json');
+  t.match(checkpoint.lines, [{ checkpoint: { queued: 1, succeeded: 5 } }]);
+  t.match((await crawl('pause')).stdout, /paus/);
+  letGo();
+  t.equal((await crawl('stop')).code, 0);
+  const { code, stdout, stderr } = await first.finished;
+  t.equal(code, 0, stderr);
+  t.match(stderr, /console is http:\/\/127\.0\.0\.1:\d+\//);
+  const { gathered, objects } = JSON.parse(stdout) as { gathered: { end: string }; objects: number };
+  t.match({ end: gathered.end, objects }, { end: 'ended by operator', objects: 6 });
+  t.notOk(existsSync(join(data, 'crawl', 'console.json')), 'its file is gone');
+
+  // The crawl does not run: its store tells.
+  const stopped = await crawl('report', 'all', '--json');
+  t.match(stopped.lines, [
+    { report: 'totals', run: 'interrupted', succeeded: 6, queued: 1, objects: 6 },
+    { report: 'queues', count: 1 },
+  ]);
+  t.match(
+    (await crawl('report', 'all')).stdout,
+    /does not run; the next run goes on.*6 succeeded.*1 queued.*QUEUE/s,
+  );
+  t.match((await crawl('report', 'seen')).stdout, /^level: 7 URIs\n$/);
+  t.match(await crawl('report', 'hosts'), {
+    code: 1,
+    stdout: '',
+    stderr: /no crawl runs.*queues, seen, frontier, all/,
+  });
+
+  // Back to the checkpoint, and to the end.
+  t.match((await crawl('checkpoints', '--verify', '--json')).lines, [
+    { queued: 1, succeeded: 5, whole: true },
+  ]);
+  t.match((await crawl('checkpoints')).stdout, /^CHECKPOINT .*\ncp00001-\d{14} /);
+  t.match(await crawl('recover', 'newest'), {
+    code: 0,
+    stdout: /5 succeeded, 1 queued.*working\.before-\d+;.*Start/s,
+  });
+  t.match((await crawl('report', 'frontier', '--json')).lines, [{ queued: 1, queues: { ready: 1 } }]);
+  t.match(await crawl('recover', 'cp00009-20260101000000'), { code: 2, stderr: /holds no checkpoint/ });
+  const logs = join(data, 'crawl', 'logs');
+  const journals = readdirSync(logs)
+    .filter((name) => name.startsWith('recover.gz.'))
+    .sort();
+  const parts = [...journals, 'recover.gz'].map((name, i) => {
+    const copy = join(directory, `journal-${i}`);
+    writeFileSync(copy, readFileSync(join(logs, name)));
+    return copy;
+  });
+  t.equal(parts.length, 2, 'the checkpoint has rotated the journal');
+
+  writeOrder(directory, everything);
+  site.pages.set('/p5.html', chain(5));
+  site.requests.length = 0;
+  const last = await cli(...gather());
+  t.equal(last.code, 0, last.stderr);
+  t.match(JSON.parse(last.stdout), { gathered: { end: 'finished', resumed: true }, objects: PAGES });
+  t.same(
+    site.paths,
+    Array.from({ length: PAGES - 5 }, (_, i) => `/p${i + 5}.html`),
+    'from where the checkpoint was',
+  );
+  t.match((await crawl('report', 'all')).stdout, /has come to its end.*12 succeeded.*none\n/s);
+  const records = readdirSync(join(directory, 'warc'))
+    .map((name) => gunzipSync(readFileSync(join(directory, 'warc', name))).toString('latin1'))
+    .join('');
+  t.equal(
+    new Set(
+      records
+        .match(/WARC-Type: response.*?\r\n\r\n/gs)
+        ?.map((head) => /WARC-Target-URI: (.*)\r/.exec(head)?.[1]),
+    ).size,
+    PAGES,
+    'every page is archived',
+  );
+  t.ok(readdirSync(join(data, 'crawl', 'reports')).length > 3, 'CRAWL-16.7');
+  t.match(readFileSync(join(logs, 'crawl.log'), 'utf8'), /p11\.html/);
+
+  // CRAWL-17.1.2: from the journal as it was when the crawl was stopped, into an empty directory.
+  const other = join(directory, 'other');
+  const recovered = await cli(
+    'crawl',
+    'recover',
+    '--journal',
+    ...parts,
+    '--json',
+    '--data',
+    other,
+    configuration,
+  );
+  t.match(
+    { ...recovered, stdout: JSON.parse(recovered.stdout || '{}') },
+    { code: 0, stdout: { noted: 6, queued: 1, badLines: 0 } },
+  );
+  const again = await cli('crawl', 'recover', '--journal', ...parts, '--data', other, configuration);
+  t.match(again, { code: 2, stderr: /interrupted run/ });
+  site.requests.length = 0;
+  const rest = await cli(...gather(other));
+  t.match(JSON.parse(rest.stdout), { gathered: { end: 'finished', resumed: true }, objects: PAGES - 6 });
+  t.same(
+    site.paths,
+    Array.from({ length: PAGES - 6 }, (_, i) => `/p${i + 6}.html`),
+  );
+});
+
+t.test('CRAWL-19 harvest crawl order and settings', async (t) => {
+  const directory = scratch(t);
+  const file = join(directory, 'order.json');
+  const text = await cli('crawl', 'order', '--default');
+  t.match(text, {
+    code: 0,
+    stdout: /\/\/ Bandwidth of the whole crawl; 0: no limit \(.*KB\/s; CRAWL-7\.6\)/,
+  });
+  t.equal((await cli('crawl', 'order')).stdout, text.stdout, 'it is what is printed without an option');
+  writeFileSync(file, text.stdout);
+  t.match(await cli('crawl', 'order', '--check', file), {
+    code: 0,
+    stdout: /the order crawl is sound; 0 sheets/,
+  });
+  t.match((await cli('crawl', 'order', '--table')).stdout, /settings\.minDelayMs +3000 +ms/);
+  writeFileSync(file, '{\n  "workers": 4,\n  "minDelayMs": 5\n}');
+  t.match(await cli('crawl', 'order', '--check', file), {
+    code: 2,
+    stderr: /order\.json:3.*minDelayMs.*settings\.minDelayMs is meant/,
+  });
+  t.match(await cli('crawl', 'order', '--check', join(directory, 'none')), {
+    code: 2,
+    stderr: /none cannot be read/,
+  });
+
+  writeFileSync(
+    file,
+    JSON.stringify({
+      settings: { minDelayMs: 1000 },
+      sheets: [
+        { name: 'slow', surts: ['example.org'], settings: { minDelayMs: 7000 } },
+        { name: 'slower', surts: ['http://(org,example,www,)/a'], settings: { minDelayMs: 9000 } },
+      ],
+    }),
+  );
+  const of = (url: string, ...more: readonly string[]) =>
+    cli('crawl', 'settings', url, '--order', file, ...more);
+  t.equal(
+    (await of('http://www.example.org/a/b')).stdout,
+    'sheet slow, because of the prefix http://(org,example,\nsheet slower, because of the prefix http://(org,example,www,)/a\n* minDelayMs: 9000\n',
+  );
+  t.match((await of('http://example.com/', '--all')).stdout, /^No sheet holds.*^ {2}minDelayMs: 1000$/ms);
+  t.match(JSON.parse((await of('http://www.example.org/', '--json')).stdout), {
+    sheets: [{ sheet: 'slow' }],
+    settings: { minDelayMs: 7000 },
+  });
+  t.equal((await of('nothing')).code, 2);
+});
