@@ -86,6 +86,7 @@ t.test(
       },
       async (gatherer) => {
         const report = await gatherer.run(never);
+        await taken;
         t.equal(report.end, 'finished');
         t.equal(report.counts.summarized, 31);
       },
@@ -306,7 +307,7 @@ t.test(
     const limited = await gather(
       {
         directory: join(directory, 'quota'),
-        config: config(roots),
+        config: config(`${site.url}/p0 Delay=0 URL=100,/dev/null`),
         order: order({ logs: false, settings: { quotas: { hostMaxSuccesses: 4 } } }),
       },
       async (gatherer) => {
