@@ -1,14 +1,16 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
 import type { GathererBatch, GathererStore, QueuedUri, QueueEntry } from '../../../../storage/index.js';
 import { STANDING } from '../../../../storage/index.js';
 import type { SeenFilter } from '../../../../storage/seen/index.js';
-import type { QueueReport, QueueState, WaitReason } from '../control.js';
+import type { QueueReport, WaitReason } from '../control.js';
 import type { Candidate, Finish, FrontierCounts, FrontierFigures, Prepared } from './contract.js';
-import { InactiveQueues, placeOf } from './inactive-queues.js';
+import { FrontierWriter } from './frontier-writer.js';
+import { InactiveQueues } from './inactive-queues.js';
+import { QueueLifeCycle } from './life-cycle.js';
+import { deleteUris, queueReports, reconsiderRetired } from './operator-acts.js';
+import { QueueMemory } from './queue-memory.js';
 import { RecentUrls } from './recent-urls.js';
 import { SeenGate } from './seen-gate.js';
 import { Turns } from './turns.js';
-import { WakeHeap } from './wake-heap.js';
 import { WorkQueue } from './work-queue.js';
 
 export interface FrontierOptions {
@@ -38,10 +40,6 @@ export interface FrontierOptions {
 
 export type PreparedOf = Pick<Candidate, 'url' | 'via' | 'pathFromSeed' | 'directive'>;
 
-const MIN_WINDOW = 8;
-const MAX_WINDOW = 256;
-/** CRAWL-9.11: queues at or above are never crawled. */
-const PRECEDENCE_FLOOR = 255;
 /** CRAWL-5.1.1: larger URI precedences are clipped. */
 const MAX_URI_PRECEDENCE = 127;
 
@@ -60,56 +58,38 @@ const MAX_URI_PRECEDENCE = 127;
  * ```
  */
 export class Frontier {
-  /** Those in memory: all active ones, and some that rest. */
-  readonly #queues = new Map<string, WorkQueue>();
-  /** In memory without need, the longest resting first. */
-  readonly #resting = new Set<WorkQueue>();
-  #ready: WorkQueue[] = [];
-  #readyHead = 0;
-  readonly #snoozed = new WakeHeap<WorkQueue>();
+  readonly #memory: QueueMemory;
+  readonly #cycle: QueueLifeCycle;
   readonly #inactive: InactiveQueues;
+  readonly #writer: FrontierWriter;
   readonly #seen: SeenGate;
   readonly #recent = new RecentUrls();
   readonly #turns = new Turns();
   readonly #waiters: (() => void)[] = [];
-  #timer: NodeJS.Timeout | undefined;
   #filling: Promise<void> | undefined;
   #held = false;
   #closed = false;
-  /** A write of our own that nobody waits for has failed. */
-  #failure: { readonly error: unknown } | undefined;
-  #writes: Promise<unknown> = Promise.resolve();
-  /** They wait for the seen filter to be written. */
-  readonly #seenWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
-  /** What is to be done when a batch is written. */
-  readonly #followers = new Map<GathererBatch, (() => void)[]>();
-
-  readonly #standing: Record<QueueState, number> = {
-    exhausted: 0,
-    inactive: 0,
-    ready: 0,
-    'in-process': 0,
-    snoozed: 0,
-    retired: 0,
-  };
-  #queued = 0;
   #inProcess = 0;
-  #nextOrdinal = 1;
-  #succeeded = 0;
-  #failed = 0;
-  #disregarded = 0;
-  #bytes = 0;
 
   private constructor(
     readonly options: FrontierOptions,
     nextSequence: number,
   ) {
-    const { store } = options;
+    const { store, restingQueues = 10_000, windowEntries = 65_536 } = options;
     this.#inactive = new InactiveQueues(async (limit, after) => {
       await store.flush();
       return store.queueRecords.inactive(limit, after);
     }, nextSequence);
     this.#seen = new SeenGate(options.seen);
+    this.#writer = new FrontierWriter(store, this.#seen, this.#turns, this.#inactive, () => this.#wakeAll());
+    this.#memory = new QueueMemory(store.queueRecords, { restingQueues, windowEntries });
+    this.#cycle = new QueueLifeCycle(this.#memory, this.#inactive, this.#writer, {
+      holdQueues: options.holdQueues ?? true,
+      targetReadyBacklog: options.targetReadyBacklog ?? 50,
+      snoozeDeactivateMs: options.snoozeDeactivateMs ?? 300_000,
+      now: () => this.#now(),
+      onReady: () => this.#waiters.shift()?.(),
+    });
   }
 
   /** Opens the frontier on what the store holds: empty, or what an interrupted crawl left (CRAWL-17.2.2). */
@@ -121,62 +101,60 @@ export class Frontier {
       await frontier.#adopt();
       return frontier;
     }
-    frontier.#nextOrdinal = state.nextOrdinal;
-    frontier.#succeeded = state.succeeded;
-    frontier.#failed = state.failed;
-    frontier.#disregarded = state.disregarded;
-    frontier.#bytes = state.bytes;
+    const { nextSequence: _, ...counters } = state;
+    Object.assign(frontier.#writer.counters, counters);
     for await (const records of store.queueRecords.pages())
       for (const record of records) frontier.#restore(WorkQueue.restored(record), record.standing);
-    frontier.#inactive.restored(frontier.#standing.inactive);
+    frontier.#inactive.restored(frontier.#memory.standing.inactive);
     // A filter with files of its own may lack what was queued last.
     if (!frontier.#seen.inStore)
       for await (const entries of store.queues.pages())
         await seen.add(entries.map(({ uri }) => options.prepare(uri).seenKey));
-    frontier.#setTimer();
     return frontier;
   }
 
   get counts(): FrontierCounts {
-    const { exhausted: _, ...held } = this.#standing;
+    const { standing } = this.#memory;
+    const { exhausted: _, ...held } = standing;
+    const { succeeded, failed, disregarded, bytes } = this.#writer.counters;
     return {
-      queued: this.#queued,
+      queued: this.#cycle.queued,
       discovered: this.#seen.count,
       inProcess: this.#inProcess,
       queues: Object.values(held).reduce((sum, count) => sum + count, 0),
-      snoozed: this.#standing.snoozed,
-      succeeded: this.#succeeded,
-      failed: this.#failed,
-      disregarded: this.#disregarded,
-      bytes: this.#bytes,
+      snoozed: standing.snoozed,
+      succeeded,
+      failed,
+      disregarded,
+      bytes,
     };
   }
 
   /** CRAWL-5.6.7. */
   get figures(): FrontierFigures {
-    const standing = this.#standing;
+    const { standing } = this.#memory;
     const reasons: Partial<Record<WaitReason, number>> = {};
     let deepest = 0;
-    for (const queue of this.#queues.values()) {
+    for (const queue of this.#memory.values()) {
       deepest = Math.max(deepest, queue.count);
       if (queue.state === 'snoozed' && queue.reason !== '')
         reasons[queue.reason] = (reasons[queue.reason] ?? 0) + 1;
     }
     if (standing.inactive > 0) reasons.backlog = standing.inactive;
-    const active = standing.ready + standing['in-process'] + standing.snoozed;
     const busy = standing['in-process'] + standing.snoozed;
+    const eligible = standing.ready + busy + standing.inactive;
     return {
       queues: { ...standing },
       reasons,
-      congestion: busy === 0 ? 0 : (active + standing.inactive) / busy,
-      averageDepth: active + standing.inactive === 0 ? 0 : this.#queued / (active + standing.inactive),
+      congestion: busy === 0 ? 0 : eligible / busy,
+      averageDepth: eligible === 0 ? 0 : this.#cycle.queued / eligible,
       deepestQueue: deepest,
     };
   }
 
   /** Nothing is queued that could be had, and nothing is at a worker: the crawl is over (CRAWL-4.9). */
   get empty(): boolean {
-    return this.#queued === 0 && this.#inProcess === 0;
+    return this.#cycle.queued === 0 && this.#inProcess === 0;
   }
 
   /** CRAWL-16.6, 11.3: what a queue in memory has brought so far. */
@@ -186,7 +164,7 @@ export class Frontier {
     responses: number;
     totalBytes: number;
   } {
-    const { successes = 0, errors = 0, bytes = 0 } = this.#queues.get(classKey) ?? {};
+    const { successes = 0, errors = 0, bytes = 0 } = this.#memory.get(classKey) ?? {};
     return { successes, successBytes: bytes, responses: successes + errors, totalBytes: bytes };
   }
 
@@ -206,10 +184,10 @@ export class Frontier {
     await this.#turn(async () => {
       entries = await this.#takeIn(candidates, batch);
       admitted();
-      written = this.#submit(batch, this.#queuesOf(entries));
+      written = this.#writer.submit(batch, this.#queuesOf(entries));
     });
     await written;
-    await this.#keepSeen();
+    await this.#writer.keepSeen();
     this.#available(entries);
     return entries.length;
   }
@@ -224,7 +202,7 @@ export class Frontier {
       await batch.commit();
       written();
     });
-    await this.#keepSeen();
+    await this.#writer.keepSeen();
   }
 
   /**
@@ -232,7 +210,7 @@ export class Frontier {
    */
   async next(signal: AbortSignal): Promise<QueueEntry | undefined> {
     for (;;) {
-      if (this.#failure !== undefined) throw this.#failure.error;
+      if (this.#writer.failure !== undefined) throw this.#writer.failure.error;
       if (signal.aborted || this.#closed || (this.empty && !this.#held)) {
         this.#wakeAll();
         return undefined;
@@ -246,9 +224,9 @@ export class Frontier {
         await this.#wait(signal, pause);
         continue;
       }
-      this.#wakeDue();
+      this.#cycle.wakeDue();
       this.#topUp();
-      const queue = this.#takeReady();
+      const queue = this.#cycle.takeReady();
       if (queue === undefined) {
         if (this.#filling !== undefined) await this.#filling;
         else await this.#wait(signal);
@@ -263,7 +241,8 @@ export class Frontier {
    * CRAWL-5.6.3: a worker hands a URI back. Its batch holds everything that the chains want stored; one atomic write takes all of it
    * together with the URI's leaving its queue and the coming of what was found on it.
    *
-   * @returns when that is on disk; the queue goes on before it. What must not be heard of before it is true waits for it.
+   * @returns when that is on disk. The worker can take another URI before, but not one of this queue: so a kill undoes nothing that the
+   *   server was asked for after it.
    */
   async finished(
     entry: QueueEntry,
@@ -273,7 +252,7 @@ export class Frontier {
     /** Called when the candidates are admitted, before the batch is handed to the store. */
     admitted: () => void = () => undefined,
   ): Promise<Written> {
-    const queue = this.#queues.get(entry.classKey)!;
+    const queue = this.#memory.get(entry.classKey)!;
     const stays = finish.outcome === 'retry' || finish.outcome === 'retire';
     // CRAWL-5.2.3: a retried URI is rewritten under its own key and keeps its place.
     const again: QueueEntry = { ...entry, uri: { ...entry.uri, attempts: entry.uri.attempts + 1 } };
@@ -285,37 +264,35 @@ export class Frontier {
       admitted();
       if (finish.forget === true) {
         await this.#seen.forget(this.options.prepare(entry.uri).seenKey);
-        this.#after(batch, this.#seen.into(batch));
+        this.#writer.after(batch, this.#seen.into(batch));
         this.#recent.delete(entry.uri.url);
       }
       if (finish.outcome === 'retire') batch.enqueue(entry);
       else if (stays) batch.enqueue(again);
       else batch.dequeue(entry);
       this.#account(queue, entry, finish);
-      settle = this.#dispose(queue, finish, batch);
-      written = this.#submit(batch, [queue, ...this.#queuesOf(entries)], true);
+      settle = this.#cycle.dispose(queue, finish, batch);
+      written = this.#writer.submit(batch, [queue, ...this.#queuesOf(entries)], true);
     });
-    // With the filter in the store nobody needs to wait: what is written later is written in this order. A filter with files of its
-    // own must have what was found before it can be fetched.
-    if (!this.#seen.inStore) {
-      await written;
-      await this.#keepSeen();
-    }
-    if (stays) queue.unpeek(finish.outcome === 'retire' ? entry : again);
-    else queue.peeked = undefined;
-    this.#inProcess--;
-    this.#available(entries);
-    settle();
-    if (this.empty) this.#wakeAll();
-    return { written };
+    const settled = written
+      .then(() => this.#writer.keepSeen())
+      .then(() => {
+        if (stays) queue.unpeek(finish.outcome === 'retire' ? entry : again);
+        else queue.peeked = undefined;
+        this.#inProcess--;
+        this.#available(entries);
+        settle();
+        if (this.empty) this.#wakeAll();
+      });
+    return { written: settled };
   }
 
   /** A worker was stopped in the middle: the URI stays the head of its queue, as if it had never been given out. */
   abandoned(entry: QueueEntry): void {
-    const queue = this.#queues.get(entry.classKey)!;
+    const queue = this.#memory.get(entry.classKey)!;
     queue.unpeek(entry);
     this.#inProcess--;
-    this.#list(queue);
+    this.#cycle.list(queue);
   }
 
   /** CRAWL-5.6.5: `next` gives nothing until {@link release}. */
@@ -330,103 +307,40 @@ export class Frontier {
 
   /** CRAWL-5.4 T20: every sleeping queue wakes now. */
   forceWake(): void {
-    for (let queue = this.#snoozed.pop(); queue !== undefined; queue = this.#snoozed.pop()) this.#wake(queue);
-    this.#setTimer();
+    this.#cycle.wakeAll();
     this.#wakeAll();
   }
 
-  /** CRAWL-5.4 T19: all retired queues become inactive; those still over budget retire again when their turn comes. */
-  async reconsiderRetired(budgets?: (classKey: string) => WorkQueue['totalBudget']): Promise<number> {
-    let count = 0;
-    for await (const records of this.options.store.queueRecords.pages()) {
-      const retired = records.filter(({ standing }) => standing === STANDING.retired);
-      if (retired.length === 0) continue;
-      let settle: (() => void)[] = [];
-      let written: Promise<void> = Promise.resolve();
-      await this.#turn(async () => {
-        const batch = this.options.store.batch();
-        const queues = (await this.#load(retired.map(({ classKey }) => classKey))).filter(
-          ({ state }) => state === 'retired',
-        );
-        settle = queues.map((queue) => {
-          queue.totalBudget = budgets?.(queue.classKey) ?? queue.totalBudget;
-          this.#queued += queue.count;
-          return this.#deactivate(queue, batch, 'backlog');
-        });
-        count += queues.length;
-        written = this.#submit(batch, queues);
-      });
-      await written;
-      for (const done of settle) done();
-    }
+  /** CRAWL-5.4 T19: retired queues become inactive; those still over budget retire again. @returns how many */
+  async reconsiderRetired(budgets?: (classKey: string) => number): Promise<number> {
+    const count = await reconsiderRetired(this.#scene, budgets);
     this.#wakeAll();
     return count;
   }
 
-  /**
-   * CRAWL-5.6.6, T21: deletes pending URIs. Those at a worker stay.
-   * @returns the URIs that were deleted
-   */
+  /** CRAWL-5.6.6, T21: deletes pending URIs. @returns how many */
   async deleteUris(matches: (url: string, classKey: string) => boolean): Promise<number> {
-    let deleted = 0;
-    for await (const entries of this.options.store.queues.pages()) {
-      const doomed = entries.filter(({ uri, classKey }) => matches(uri.url, classKey));
-      if (doomed.length === 0) continue;
-      await this.options.store.flush();
-      let written: Promise<void> = Promise.resolve();
-      let queues: readonly WorkQueue[] = [];
-      await this.#turn(async () => {
-        const batch = this.options.store.batch();
-        queues = await this.#load([...new Set(doomed.map(({ classKey }) => classKey))]);
-        for (const entry of doomed) {
-          const queue = this.#queues.get(entry.classKey)!;
-          // Not at a worker, nor given back or finished since the page was read.
-          if (queue.peeked?.ordinal === entry.ordinal) continue;
-          const [now] = await this.options.store.queues.heads(entry.classKey, 1, before(entry));
-          if (now?.ordinal !== entry.ordinal) continue;
-          batch.dequeue(entry);
-          queue.count--;
-          if (queue.state !== 'retired') this.#queued--;
-          this.#disregarded++;
-          deleted++;
-        }
-        written = this.#submit(batch, queues);
-      });
-      await written;
-      for (const queue of queues) queue.window.clear(queue.count > 0);
-    }
+    const count = await deleteUris(this.#scene, matches);
     this.#wakeAll();
-    return deleted;
+    return count;
   }
 
   /** Queues in the order of their class keys. */
-  async reports(
-    options: { readonly state?: QueueState; readonly after?: string; readonly limit?: number } = {},
-  ): Promise<QueueReport[]> {
-    const { state, after, limit = 100 } = options;
-    const reports: QueueReport[] = [];
-    for await (const records of this.options.store.queueRecords.pages(after)) {
-      for (const record of records) {
-        const report = (this.#queues.get(record.classKey) ?? WorkQueue.restored(record)).report();
-        if (state === undefined ? report.count > 0 : report.state === state) reports.push(report);
-        if (reports.length >= limit) return reports;
-      }
-    }
-    return reports;
+  reports(options: Parameters<typeof queueReports>[1] = {}): Promise<QueueReport[]> {
+    return queueReports(this.#scene, options);
   }
 
   /** Waits for the writes under way. */
   async settled(): Promise<void> {
     await this.#turns.take(() => Promise.resolve());
-    await this.options.store.flush();
-    await this.#writes;
+    await this.#writer.settled();
   }
 
   /** CRAWL-17.3.1: runs `work` while nothing is taken in or handed back; what was before is on disk, the seen filter's part too. */
   atRest<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(async () => {
       // Those that wait for it go on: what is on disk is counted, too.
-      await this.#writeSeen();
+      await this.#writer.writeSeen();
       await this.options.seen.commit();
       return work();
     });
@@ -434,15 +348,24 @@ export class Frontier {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#cycle.close();
     this.#wakeAll();
+  }
+
+  get #scene() {
+    return {
+      memory: this.#memory,
+      cycle: this.#cycle,
+      writer: this.#writer,
+      turn: (work: () => Promise<void>) => this.#turn(work),
+    };
   }
 
   /** What loads queues and changes them happens in turns; only there are any let go, so that none goes while it is worked on. */
   #turn(work: () => Promise<void>): Promise<void> {
     return this.#turns.take(async () => {
       await work();
-      this.#trim();
+      this.#memory.trim();
     });
   }
 
@@ -453,7 +376,7 @@ export class Frontier {
   /** A store of an older program has queues but no records: they are counted through, once. */
   async #adopt(): Promise<void> {
     const survey = await this.options.store.queues.survey();
-    this.#nextOrdinal = survey.highestOrdinal + 1;
+    this.#writer.counters.nextOrdinal = survey.highestOrdinal + 1;
     for (const [classKey, count] of survey.queues) {
       const queue = new WorkQueue(classKey);
       Object.assign(queue, { count, enqueued: count });
@@ -467,34 +390,19 @@ export class Frontier {
 
   #restore(queue: WorkQueue, standing: number): void {
     if (standing === STANDING.retired) {
-      this.#standing.retired++;
+      this.#memory.standing.retired++;
       return;
     }
-    this.#queued += queue.count;
+    this.#cycle.queued += queue.count;
     if (standing === STANDING.inactive) {
-      this.#standing.inactive++;
+      this.#memory.standing.inactive++;
       return;
     }
     const sleeps = queue.wakeTime > this.#now();
     if (queue.count === 0 && !sleeps) return;
-    this.#queues.set(queue.classKey, queue);
-    this.#standing.exhausted++;
-    if (sleeps) this.#snooze(queue);
-    else this.#list(queue);
-  }
-
-  /** The queues of these class keys, from memory or disk, or new ones. Within a turn. */
-  async #load(classKeys: readonly string[]): Promise<WorkQueue[]> {
-    const missing = classKeys.filter((classKey) => !this.#queues.has(classKey));
-    const records = missing.length === 0 ? [] : await this.options.store.queueRecords.getMany(missing);
-    missing.forEach((classKey, i) => {
-      const record = records[i];
-      const queue = record === undefined ? new WorkQueue(classKey) : WorkQueue.restored(record);
-      if (queue.state === 'exhausted') this.#standing.exhausted++;
-      this.#queues.set(classKey, queue);
-      this.#rest(queue);
-    });
-    return classKeys.map((classKey) => this.#queues.get(classKey)!);
+    this.#memory.add(queue);
+    if (sleeps) this.#cycle.snooze(queue);
+    else this.#cycle.list(queue);
   }
 
   /** CRAWL-5.6.1: which of the candidates are new; they are queued in the batch. Within a turn. */
@@ -517,22 +425,22 @@ export class Frontier {
     });
     // What its RootNode refuses is not seen: another RootNode may want it.
     await this.#seen.refuse(refused);
-    const queues = await this.#load([...new Set(taken.map(({ prepared: { classKey } }) => classKey))]);
-    this.#after(batch, this.#seen.into(batch));
+    const queues = await this.#memory.load([...new Set(taken.map(({ prepared: { classKey } }) => classKey))]);
+    this.#writer.after(batch, this.#seen.into(batch));
     const entries = taken.map(({ candidate, prepared: one }) => {
       const entry = this.#entryOf(candidate, one);
       batch.enqueue(entry);
-      const queue = this.#queues.get(one.classKey)!;
+      const queue = this.#memory.get(one.classKey)!;
       queue.count++;
       queue.enqueued++;
       queue.lastQueued = candidate.url;
       this.options.onAdded?.(entry);
       queue.setBudgets(one.budgets);
       // CRAWL-5.4: enqueuing into a retired queue does not raise the queued count.
-      if (queue.state !== 'retired') this.#queued++;
+      if (queue.state !== 'retired') this.#cycle.queued++;
       return entry;
     });
-    for (const queue of queues) this.#hold(queue, batch);
+    for (const queue of queues) this.#cycle.hold(queue, batch);
     return entries;
   }
 
@@ -550,25 +458,8 @@ export class Frontier {
       cost,
       sourceTag,
     };
-    const ordinal = this.#nextOrdinal++;
+    const ordinal = this.#writer.counters.nextOrdinal++;
     return { classKey, directive, cost: Math.min(precedence, MAX_URI_PRECEDENCE), ordinal, uri };
-  }
-
-  /** T1, T2: a queue that was exhausted has something to give. */
-  #hold(queue: WorkQueue, batch: GathererBatch): void {
-    if (queue.state !== 'exhausted') return;
-    const { holdQueues = true, targetReadyBacklog = 50 } = this.options;
-    queue.replenishBalance();
-    if (queue.wakeTime > this.#now()) {
-      this.#snooze(queue);
-    } else if (holdQueues && this.#standing.ready >= targetReadyBacklog) {
-      queue.sessionBalance = 0;
-      const settle = this.#deactivate(queue, batch, 'backlog');
-      this.#after(batch, settle);
-    } else {
-      this.#setState(queue, 'ready');
-      queue.wakeTime = 0;
-    }
   }
 
   /** CRAWL-8.4: the counters and the queue's budget. */
@@ -579,15 +470,15 @@ export class Frontier {
         queue.charge(cost);
         queue.successes++;
         queue.bytes += bytes;
-        this.#succeeded++;
+        this.#writer.counters.succeeded++;
         break;
       case 'failed':
         queue.charge(cost + penalty);
         queue.errors++;
-        this.#failed++;
+        this.#writer.counters.failed++;
         break;
       case 'disregarded':
-        this.#disregarded++;
+        this.#writer.counters.disregarded++;
         break;
       case 'retry':
         if (free !== true) queue.charge(cost);
@@ -595,63 +486,20 @@ export class Frontier {
       case 'retire':
         break;
     }
-    this.#bytes += bytes;
+    this.#writer.counters.bytes += bytes;
     if (outcome !== 'retry' && outcome !== 'retire') {
       queue.count--;
-      this.#queued--;
+      this.#cycle.queued--;
     }
-  }
-
-  /** T10 to T18: where the queue goes now; what is returned makes it so once the batch is written. Within a turn. */
-  #dispose(queue: WorkQueue, { outcome, delayMs, reason }: Finish, batch: GathererBatch): () => void {
-    if (outcome === 'retire') return this.#retire(queue, reason ?? 'operator');
-    queue.reason = reason ?? '';
-    if (delayMs <= 0) return this.#reenqueue(queue, batch);
-    queue.wakeTime = this.#now() + delayMs;
-    const { snoozeDeactivateMs = 300_000 } = this.options;
-    // T18: what sleeps long makes room.
-    if (delayMs > snoozeDeactivateMs && this.#inactive.size > 0 && queue.count > 0)
-      return this.#deactivate(queue, batch, reason ?? 'politeness');
-    return () => this.#snooze(queue);
-  }
-
-  /** T15, T16. */
-  #reenqueue(queue: WorkQueue, batch: GathererBatch): () => void {
-    queue.wakeTime = 0;
-    queue.reason = '';
-    if (queue.count === 0 || !queue.overBudget) return () => this.#list(queue);
-    queue.sessionBalance = 0;
-    return this.#deactivate(queue, batch, 'session-budget');
-  }
-
-  #retire(queue: WorkQueue, reason: WaitReason): () => void {
-    this.#setState(queue, 'retired');
-    queue.reason = reason;
-    queue.wakeTime = 0;
-    this.#queued -= queue.count;
-    return () => this.#rest(queue);
-  }
-
-  #deactivate(queue: WorkQueue, batch: GathererBatch, reason: WaitReason): () => void {
-    this.#setState(queue, 'inactive');
-    queue.reason = reason;
-    const place = this.#inactive.push(queue, batch);
-    return () => {
-      this.#inactive.written(place);
-      this.#rest(queue);
-      this.#waiters.shift()?.();
-    };
   }
 
   /** CRAWL-5.6.2 (c): inactive queues become active until enough are ready; one filler at a time. */
   #topUp(): void {
-    const wanted = this.options.targetReadyBacklog ?? 50;
-    if (this.#filling !== undefined || this.#inactive.available === 0 || this.#standing.ready >= wanted)
-      return;
-    this.#filling = this.#activate(wanted - this.#standing.ready)
-      .catch((error) => {
-        this.#failure ??= { error };
-      })
+    const { targetReadyBacklog = 50 } = this.options;
+    const { ready } = this.#memory.standing;
+    if (this.#filling !== undefined || this.#inactive.available === 0 || ready >= targetReadyBacklog) return;
+    this.#filling = this.#activate(targetReadyBacklog - ready)
+      .catch((error: unknown) => this.#writer.fail(error))
       .finally(() => {
         this.#filling = undefined;
       });
@@ -661,42 +509,26 @@ export class Frontier {
     await this.#turn(async () => {
       const places = await this.#inactive.take(count);
       const batch = this.options.store.batch();
-      const queues = await this.#load(places.map(({ classKey }) => classKey));
-      const settle: (() => void)[] = [];
-      for (const queue of queues) {
-        if (queue.state !== 'inactive') continue;
-        this.#inactive.remove(placeOf(queue), batch);
-        queue.replenishBalance();
-        if (queue.count > 0 && queue.overBudget) {
-          settle.push(this.#retire(queue, 'total-budget')); // T4
-        } else if (queue.precedence >= PRECEDENCE_FLOOR) {
-          settle.push(this.#retire(queue, 'operator'));
-        } else if (queue.wakeTime > this.#now()) {
-          this.#snooze(queue); // T5
-        } else {
-          queue.wakeTime = 0; // T6
-          queue.reason = '';
-          this.#list(queue);
-        }
-      }
-      const written = this.#submit(batch, queues);
-      void written.then(() => {
+      const loaded = await this.#memory.load(places.map(({ classKey }) => classKey));
+      const queues = loaded.filter(({ state }) => state === 'inactive');
+      const settle = queues.map((queue) => this.#cycle.activate(queue, batch));
+      this.#writer.submitAside(batch, queues, () => {
         for (const done of settle) done();
         if (this.empty) this.#wakeAll();
-      }, this.#writeFailed);
+      });
     });
   }
 
   /** T7 to T9: the queue's head goes to a worker. */
   async #give(queue: WorkQueue): Promise<QueueEntry | undefined> {
-    this.#setState(queue, 'in-process');
+    this.#memory.setState(queue, 'in-process');
     this.#inProcess++;
     try {
       while (queue.window.needsRefill) {
         // What was taken or added lately must be on disk, or gone from it, before it is read.
         await this.options.store.flush();
         // The queue is locked by its state while we read: nobody else touches it across this await.
-        await queue.window.refill(this.#windowSize(), (limit, after) =>
+        await queue.window.refill(this.#memory.windowSize, (limit, after) =>
           this.options.store.queues.heads(queue.classKey, limit, after),
         );
       }
@@ -708,8 +540,8 @@ export class Frontier {
     if (entry === undefined) {
       this.#inProcess--;
       // What it holds is being written: it is ready again when that is done.
-      if (queue.count > 0) this.#setState(queue, 'ready');
-      else this.#exhaust(queue);
+      if (queue.count > 0) this.#memory.setState(queue, 'ready');
+      else this.#cycle.exhaust(queue);
       return undefined;
     }
     const { classKey } = this.options.prepare(entry.uri);
@@ -727,198 +559,36 @@ export class Frontier {
     let written: Promise<void> = Promise.resolve();
     await this.#turn(async () => {
       const batch = this.options.store.batch().dequeue(entry).enqueue(moved);
-      const [target] = await this.#load([classKey]);
+      const [target] = await this.#memory.load([classKey]);
       queue.count--;
       target!.count++;
       target!.enqueued++;
       target!.setBudgets(this.options.prepare(entry.uri).budgets);
-      if (target!.state === 'retired') this.#queued--;
-      this.#hold(target!, batch);
-      written = this.#submit(batch, [queue, target!]);
+      if (target!.state === 'retired') this.#cycle.queued--;
+      this.#cycle.hold(target!, batch);
+      written = this.#writer.submit(batch, [queue, target!]);
     });
     await written;
     queue.peeked = undefined;
     this.#inProcess--;
     this.#available([moved]);
-    this.#list(queue);
+    this.#cycle.list(queue);
   }
 
   /** The entries are on disk: their queues may give them. */
   #available(entries: readonly QueueEntry[]): void {
-    const limit = this.#windowSize();
+    const limit = this.#memory.windowSize;
     for (const entry of entries) {
-      const queue = this.#queues.get(entry.classKey);
+      const queue = this.#memory.get(entry.classKey);
       // It has left memory since: the disk has it all.
       if (queue === undefined) continue;
       queue.window.added(entry, limit);
-      if (queue.state === 'ready' && !queue.listed) this.#list(queue);
+      if (queue.state === 'ready' && !queue.listed) this.#cycle.list(queue);
     }
   }
-
-  /**
-   * Lets the seen filter reach the disk. One with files of its own must not be there before the batches that queue what it holds: so
-   * it is written when none is under way, for all that wait at that time together.
-   */
-  #keepSeen(): Promise<void> {
-    if (this.#seen.inStore) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      if (this.#seenWaiters.push({ resolve, reject }) === 1) void this.#turns.take(() => this.#writeSeen());
-    });
-  }
-
-  /** Within a turn. */
-  async #writeSeen(): Promise<void> {
-    try {
-      await this.options.store.flush();
-      await this.#writes;
-      // Whoever has just heard that its batch is written comes to wait for this.
-      await nextTick();
-      await this.#seen.written();
-      for (const { resolve } of this.#seenWaiters.splice(0)) resolve();
-    } catch (error) {
-      for (const { reject } of this.#seenWaiters.splice(0)) reject(error);
-    }
-  }
-
-  /** Puts the records of the queues into the batch and hands it to the store; what was handed over first is written first. */
-  #submit(batch: GathererBatch, queues: readonly WorkQueue[], lazy = false): Promise<void> {
-    const changed = new Set(queues);
-    for (const queue of changed) {
-      queue.writes++;
-      batch.putQueue(queue.toRecord());
-    }
-    batch.putFrontierState({
-      nextOrdinal: this.#nextOrdinal,
-      nextSequence: this.#inactive.nextSequence,
-      succeeded: this.#succeeded,
-      failed: this.#failed,
-      disregarded: this.#disregarded,
-      bytes: this.#bytes,
-    });
-    const followers = this.#followers.get(batch);
-    this.#followers.delete(batch);
-    const written = batch.commit({ lazy }).then(() => {
-      for (const queue of changed) queue.writes--;
-      for (const follow of followers ?? []) follow();
-    });
-    this.#writes = written.catch(() => undefined);
-    return written;
-  }
-
-  /** Runs `work` when the batch is written. */
-  #after(batch: GathererBatch, work: () => void): void {
-    const followers = this.#followers.get(batch);
-    if (followers === undefined) this.#followers.set(batch, [work]);
-    else followers.push(work);
-  }
-
-  readonly #writeFailed = (error: unknown): void => {
-    this.#failure ??= { error };
-    this.#wakeAll();
-  };
 
   #queuesOf(entries: readonly QueueEntry[]): WorkQueue[] {
-    return entries.map(({ classKey }) => this.#queues.get(classKey)!);
-  }
-
-  #windowSize(): number {
-    const { windowEntries = 65_536 } = this.options;
-    const active = this.#queues.size - this.#resting.size;
-    return Math.max(MIN_WINDOW, Math.min(MAX_WINDOW, Math.floor(windowEntries / Math.max(1, active))));
-  }
-
-  #setState(queue: WorkQueue, state: QueueState): void {
-    this.#standing[queue.state]--;
-    this.#standing[state]++;
-    queue.state = state;
-    if (state === 'ready' || state === 'in-process' || state === 'snoozed') this.#resting.delete(queue);
-  }
-
-  #list(queue: WorkQueue): void {
-    if (queue.count === 0) {
-      this.#exhaust(queue);
-      return;
-    }
-    this.#setState(queue, 'ready');
-    if (queue.listed) return;
-    queue.listed = true;
-    this.#ready.push(queue);
-    this.#waiters.shift()?.();
-  }
-
-  #exhaust(queue: WorkQueue): void {
-    this.#setState(queue, 'exhausted');
-    this.#rest(queue);
-  }
-
-  /** The queue is kept for a while. */
-  #rest(queue: WorkQueue): void {
-    queue.window.clear(queue.count > 0);
-    this.#resting.delete(queue);
-    this.#resting.add(queue);
-  }
-
-  /** Lets go of those that have rested longest: their records are on disk. */
-  #trim(): void {
-    let surplus = this.#resting.size - (this.options.restingQueues ?? 10_000);
-    if (surplus <= 0) return;
-    for (const one of this.#resting) {
-      if (surplus-- <= 0) return;
-      if (one.writes > 0) continue;
-      this.#resting.delete(one);
-      this.#queues.delete(one.classKey);
-      if (one.state === 'exhausted') this.#standing.exhausted--;
-    }
-  }
-
-  #takeReady(): WorkQueue | undefined {
-    const queue = this.#ready[this.#readyHead];
-    if (queue === undefined) return undefined;
-    this.#readyHead++;
-    if (this.#readyHead > 1024 && this.#readyHead * 2 > this.#ready.length) {
-      this.#ready = this.#ready.slice(this.#readyHead);
-      this.#readyHead = 0;
-    }
-    queue.listed = false;
-    return queue;
-  }
-
-  #snooze(queue: WorkQueue): void {
-    // An exhausted queue sleeps too: a URI that arrives meanwhile must not find its host ready.
-    this.#setState(queue, 'snoozed');
-    this.#snoozed.push(queue.wakeTime, queue);
-    this.#setTimer();
-  }
-
-  #wakeDue(): void {
-    const now = this.#now();
-    for (let queue = this.#snoozed.popDue(now); queue !== undefined; queue = this.#snoozed.popDue(now))
-      this.#wake(queue);
-  }
-
-  /** T17. */
-  #wake(queue: WorkQueue): void {
-    const over = queue.count > 0 && queue.overBudget;
-    if (!over) {
-      this.#reenqueue(queue, this.options.store.batch())();
-      return;
-    }
-    const batch = this.options.store.batch();
-    const settle = this.#reenqueue(queue, batch);
-    this.#submit(batch, [queue]).then(settle, this.#writeFailed);
-  }
-
-  #setTimer(): void {
-    clearTimeout(this.#timer);
-    const earliest = this.#snoozed.earliest;
-    if (earliest === undefined || this.#closed) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#wakeDue();
-        this.#setTimer();
-      },
-      Math.max(1, Math.min(earliest - this.#now(), 0x7fffffff)),
-    );
+    return entries.map(({ classKey }) => this.#memory.get(classKey)!);
   }
 
   async #wait(signal: AbortSignal, milliseconds?: number): Promise<void> {
@@ -943,9 +613,4 @@ export class Frontier {
 /** Resolves when a batch is on disk; a promise by itself would be waited for by whoever gets it. */
 export interface Written {
   readonly written: Promise<void>;
-}
-
-/** The place just before an entry's own. */
-function before(entry: QueueEntry): QueueEntry {
-  return { ...entry, ordinal: entry.ordinal - 1 };
 }
