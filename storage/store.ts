@@ -32,7 +32,9 @@ interface PendingBatch {
 /** Batches that wait are written together, up to this many rows. */
 const GROUP_ROWS = 4096;
 /** How long lazy batches wait for company, milliseconds: a write costs a trip through the thread pool, whatever its size. */
-const LINGER_MS = 10;
+const LINGER_MS = 5;
+/** Company enough. */
+const LINGER_BATCHES = 8;
 
 /**
  * The Gatherer's working store: summaries, documents, queues, the seen keys and small values in one LevelDB with one
@@ -199,7 +201,7 @@ export class GathererStore implements AsyncDisposable {
       const rows = rowsOf(content);
       this.#pending.push({ content, rows, sync, lazy, resolve, reject });
       this.#lazyRows += rows;
-      if (!lazy || this.#lazyRows > GROUP_ROWS / 2) this.#hurry?.();
+      if (!lazy || this.#lazyRows > GROUP_ROWS / 2 || this.#pending.length >= LINGER_BATCHES) this.#hurry?.();
       this.#writing ??= this.#drain();
     });
   }
@@ -210,7 +212,7 @@ export class GathererStore implements AsyncDisposable {
    */
   async #drain(): Promise<void> {
     while (this.#pending.length > 0) {
-      if (this.#lazyRows <= GROUP_ROWS / 2 && this.#pending.every(({ lazy }) => lazy)) await this.#linger();
+      if (this.#mayWait()) await this.#linger();
       const group = this.#takeGroup();
       try {
         await this.#writeGroup(group);
@@ -233,6 +235,11 @@ export class GathererStore implements AsyncDisposable {
     const group = this.#pending.splice(0, taken);
     this.#lazyRows = this.#pending.reduce((sum, batch) => sum + batch.rows, 0);
     return group;
+  }
+
+  #mayWait(): boolean {
+    const few = this.#lazyRows <= GROUP_ROWS / 2 && this.#pending.length < LINGER_BATCHES;
+    return few && !this.#closed && this.#pending.every(({ lazy }) => lazy);
   }
 
   async #linger(): Promise<void> {

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { configFromRoots } from '../../servers/all-in-one/index.js';
-import { logDocuments } from '../../servers/gatherer/index.js';
 import { MIRROR_DATA, Mirror, type MirrorReport } from '../../servers/gatherer/mirror/index.js';
 import { createLogger } from '../../servers/host/index.js';
 import { EXIT } from './exit.js';
@@ -98,8 +97,8 @@ async function mirror(words: readonly string[], options: MirrorCliOptions): Prom
       },
       delete: options.delete,
       gatherer: { queuesPerHost: options.connections, force: options.check },
+      logs: { log, errors },
     });
-    using _log = logDocuments(log, errors);
     progress.phase('gather');
     report = await copy.run(stop.signal);
   } catch (error) {

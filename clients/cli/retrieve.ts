@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { ConnectionError, StorageError, UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
+import { followDebug } from '../../servers/gatherer/debug.js';
+import { createDebug, createLogger, DebugFlags } from '../../servers/host/index.js';
 import { fetchFollowing } from '../fetch/follow.js';
 import {
   createFetcher,
@@ -38,6 +40,10 @@ export async function retrieve(retrieval: Retrieval): Promise<number> {
   const url = canonicalUrl(retrieval.url);
   if (url === undefined)
     throw new UsageError(`${command}: ${retrieval.url} is not a URL that can be fetched`);
+  const flags = DebugFlags.parse([], process.env.HARVEST_DEBUG);
+  using _debug = flags.any
+    ? followDebug(createDebug(flags, createLogger({ program: command, level: 'debug' })))
+    : undefined;
   await using fetcher = createFetcher({
     userAgent: USER_AGENT,
     onWarning: (sentence) => complain(command, sentence),

@@ -182,9 +182,6 @@ const schema = z.object({
   httpUserAgent: text
     .optional()
     .meta({ title: 'HTTP-User-Agent', description: 'User-Agent of requests (G-65)' }),
-  keepTilde: yesNo
-    .default(false)
-    .meta({ title: 'Keep-Tilde', description: 'write ~ in URLs, not %7e (G-58)' }),
   maxRetrievalSize: integer(1, 2_147_483_647)
     .default(DEFAULT_MAX_RETRIEVAL_SIZE)
     .meta({ title: 'Max-Retrieval-Size', description: 'bytes of one document (G-86)' }),

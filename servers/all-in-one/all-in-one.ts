@@ -11,7 +11,13 @@ import {
 import type { PublishedReferences } from '../../storage/references/index.js';
 import { Broker, BrokerServer, type CollectionReport, WebServer } from '../broker/index.js';
 import { GatherdServer } from '../gatherd/index.js';
-import { Gatherer, type GathererOptions, type GatherReport, logDocuments } from '../gatherer/index.js';
+import {
+  Gatherer,
+  type GathererOptions,
+  type GatherReport,
+  logDocuments,
+  logRun,
+} from '../gatherer/index.js';
 import type { Logger } from '../host/index.js';
 import { LEVEL, logTo, type RunningRefererd, startRefererd } from '../refererd/index.js';
 
@@ -30,6 +36,7 @@ export interface AllInOneOptions {
   readonly referencesPort: number;
   /** What to gather, and the Gatherer's name and rates. */
   readonly config: GathererConfig;
+  /** Problems of the configuration's files, and the address of a console that its order asks for, are logged unless it says otherwise. */
   readonly gatherer?: Omit<GathererOptions, 'directory' | 'config'>;
   /** The loggers. */
   readonly log: (log: LogName) => Logger;
@@ -76,7 +83,16 @@ export class AllInOne implements AsyncDisposable {
       const { host, config, log } = options;
       const data = resolve(options.dataDirectory);
       const gatherer = keep(
-        await Gatherer.open({ ...options.gatherer, directory: join(data, 'gatherer'), config }),
+        await Gatherer.open({
+          onProblem: ({ message }) => log('errors').warn(message),
+          log: log('gatherer'),
+          onControl: (_, url) => {
+            if (url !== undefined) log('gatherer').info(`the crawl's console is ${url}`);
+          },
+          ...options.gatherer,
+          directory: join(data, 'gatherer'),
+          config,
+        }),
       );
       const gatherd = keep(
         await GatherdServer.listen({
@@ -147,7 +163,9 @@ export class AllInOne implements AsyncDisposable {
   async #gather(signal: AbortSignal): Promise<GatherReport> {
     const { log } = this.options;
     using _ = logDocuments(log('gatherer'), log('errors'));
-    return await this.gatherer.run(signal);
+    return await logRun(log('gatherer'), log('errors'), this.gatherer.config, () =>
+      this.gatherer.run(signal),
+    );
   }
 
   /** Clients first, then the servers that they ask, then the stores. */

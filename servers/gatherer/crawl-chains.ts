@@ -26,6 +26,7 @@ import type { ServerCache } from './crawl/servers/index.js';
 import type { ShortestLife } from './crawl/shortest-life.js';
 import type { WarcFiles } from './crawl/warc/index.js';
 import { type EssencePool, isRejected, mayHoldLinks, typeByUrl } from './essence/index.js';
+import type { RulesDigest } from './run-state.js';
 
 /** What the processors of a run work with. */
 export interface ChainParts {
@@ -42,8 +43,8 @@ export interface ChainParts {
   readonly robotsAgent: string;
   /** G-174. */
   readonly mustBePublic: (from: string, to: string) => boolean;
-  /** Digest of what a summary depends on besides the document (G-110). */
-  readonly rulesDigest: string;
+  /** Of what a summary depends on besides the document (G-110). */
+  readonly rulesDigest: RulesDigest;
   readonly annotations: Annotations | undefined;
   readonly force: boolean;
   readonly readTimeoutMs: number;
@@ -64,6 +65,7 @@ export function crawlChains(parts: ChainParts): ProcessorChains {
     timeoutMs: parts.readTimeoutMs,
     conditional: config.httpIfModifiedSince,
     rulesDigest,
+    logins: loginsOf(config),
     mustBePublic: parts.mustBePublic,
   };
   const history = parts.ordered ? new FetchHistory({ store: historyStore(store) }) : undefined;
@@ -73,7 +75,12 @@ export function crawlChains(parts: ChainParts): ProcessorChains {
       : new WarcWriter({ ...parts.warc, ...(history === undefined ? {} : { revisits: [history] }) });
   return {
     'pre-fetch': [
-      new Preselector((url) => stoppedByUrl(url, essence)),
+      new Preselector({
+        stopped: (url) => stoppedByUrl(url, essence),
+        // Nothing needs to be looked up on the first run.
+        ...(store.summaries.count > 0 ? { documents: store.documents } : {}),
+        now,
+      }),
       ...when(parts.ordered, () => orderedChecks(servers, frontier)),
       ...when(history !== undefined, () => [history!.loader]),
       new History({
@@ -122,6 +129,11 @@ export function crawlChains(parts: ChainParts): ProcessorChains {
       ...when(history !== undefined, () => [history!.keeper]),
     ],
   };
+}
+
+/** Users and passwords. */
+function loginsOf({ httpBasicAuth, ftpAuth }: GathererConfig): string[] {
+  return [...httpBasicAuth, ...ftpAuth].flatMap(({ user, password }) => [user, password]);
 }
 
 /** CRAWL-11.3: what an operator's order forbids. */

@@ -10,7 +10,7 @@ import type { Annotations } from './annotations.js';
 import { CrawlConsole } from './console/index.js';
 import type { ChainName, Processor } from './crawl/chains.js';
 import { Checkpoints } from './crawl/checkpoint.js';
-import type { EndReason } from './crawl/control.js';
+import type { CrawlControl, EndReason } from './crawl/control.js';
 import { CrawlController } from './crawl/controller.js';
 import { decideSequence } from './crawl/decide/index.js';
 import { type Candidate, DIRECTIVE, Frontier } from './crawl/frontier/index.js';
@@ -28,9 +28,10 @@ import { WarcFiles } from './crawl/warc/index.js';
 import { crawlChains } from './crawl-chains.js';
 import type { EssencePool } from './essence/index.js';
 import { crawlChannel, type DocumentEvent } from './events.js';
-import { loadRootRules } from './filters.js';
+import { FilterFiles } from './filters.js';
 import { GatherSettings } from './gather-settings.js';
-import { type RunNodes, type RunState, startsOf } from './run-state.js';
+import { shownControl, shownEvent } from './logins.js';
+import { type RulesDigest, type RunNodes, type RunState, startsOf } from './run-state.js';
 
 /** Product token of User-Agent and robots.txt (G-63, G-65). */
 const ROBOTS_AGENT = 'Harvest';
@@ -44,7 +45,7 @@ export interface CrawlJobOptions {
   readonly store: GathererStore;
   readonly fetcher: Fetcher;
   readonly essence: EssencePool;
-  readonly rulesDigest: string;
+  readonly rulesDigest: RulesDigest;
   readonly annotations: Annotations | undefined;
   readonly order: CrawlOrderConfig;
   /** The configuration names the order. */
@@ -71,11 +72,16 @@ export class CrawlJob implements AsyncDisposable {
     private readonly closers: (() => Promise<unknown>)[],
   ) {}
 
+  /** What others see of the controller (G-81). */
+  get control(): CrawlControl {
+    return shownControl(this.controller);
+  }
+
   /** Crawls until nothing is left; throws the signal's reason when stopped. */
   async run(signal: AbortSignal): Promise<EndReason> {
     const end = await this.controller.run(signal);
     const { order, directory } = this.options;
-    if (order.logs) await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.controller);
+    if (order.logs) await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.control);
     return end;
   }
 
@@ -181,6 +187,8 @@ async function assemble(
     addresses: (host: string) => addresses.of(host),
     isConfigured: (host: string) => configured.has(host),
   };
+  // G-81: copies of the working store, whose queues have their logins.
+  await mkdir(join(crawlDirectory, 'checkpoints'), { recursive: true, mode: 0o700 });
   const checkpoints = await Checkpoints.open(join(crawlDirectory, 'checkpoints'), {
     store,
     ...(order.seen === 'level' ? {} : { seenDirectory: join(directory, 'seen') }),
@@ -220,7 +228,7 @@ async function assemble(
     pauseAtStart: order.pauseAtStart,
     pauseAtFinish: order.pauseAtFinish,
     onDocument: async (event) => {
-      options.onDocument(event);
+      options.onDocument(shownEvent(event));
       logs?.document(event);
       journal?.finished(event);
       if (logs?.full === true) await logs.room();
@@ -254,9 +262,10 @@ export async function rootLimits(
   addresses: HostAddresses,
   resumed: boolean,
 ): Promise<RootLimits[]> {
+  const files = new FilterFiles(config);
   return Promise.all(
     roots.map(async (root, index) => {
-      const rules = await loadRootRules(root, config);
+      const rules = await files.rulesOf(root);
       return new RootLimits(rules, addresses, resumed ? await readProgress(store.meta, index) : undefined);
     }),
   );
@@ -369,7 +378,7 @@ async function openConsole(
   const { host, port, passwordEnvironment } = order.console;
   await mkdir(directory, { recursive: true });
   const console = await CrawlConsole.start({
-    control: controller,
+    control: shownControl(controller),
     host,
     port,
     password: process.env[passwordEnvironment] ?? '',

@@ -11,6 +11,7 @@ import {
   type UriErrorEvent,
   uriErrorChannel,
 } from './events.js';
+import { withoutLogins } from './logins.js';
 
 /**
  * Writes what the sections 20 to 69 of a Gatherer have to tell (G-150), until disposed of. Without it nothing of that is computed. A
@@ -59,11 +60,6 @@ export function followDebug(debug: Debug): Disposable {
       for (const { channel, listen } of subscriptions) channel.unsubscribe(listen);
     },
   };
-}
-
-/** G-81: `ftp://user:password@host/` is shown as `ftp://host/`. */
-export function withoutLogins(text: string): string {
-  return text.replace(/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^/\s@]{1,512}@/gi, '$1');
 }
 
 /** Processors that tell and change nothing: for `GathererOptions.processors` of a run with debugging. */

@@ -9,41 +9,57 @@ import {
   type UrlFilter,
 } from '../../protocols/config/index.js';
 import { ConfigError } from '../../protocols/errors.js';
+import { withoutUserInfo } from '../../protocols/urls/index.js';
 import type { RootRules } from './crawl/root-limits.js';
 
-/** Reads the filter files of a RootNode. */
-export async function loadRootRules(root: RootNode, config: GathererConfig): Promise<RootRules> {
-  return {
-    root,
-    urlFilter: await loadUrlFilter(root, config),
-    hostFilter: root.hostFilter === undefined ? undefined : await loadFilter(root.hostFilter, config, root),
-  };
+/** The filter files of RootNodes: each is read once, however many RootNodes name it. For one run: a file may change between runs. */
+export class FilterFiles {
+  /** By name as the configuration writes it; undefined: no such file. */
+  readonly #files = new Map<string, Promise<UrlFilter | undefined>>();
+
+  constructor(readonly config: GathererConfig) {}
+
+  /** @throws ConfigError when a file of the RootNode cannot be read or has an error */
+  async rulesOf(root: RootNode): Promise<RootRules> {
+    const { urlFilter, hostFilter } = root;
+    return {
+      root,
+      // G-31: without a URL filter the default one applies.
+      urlFilter: await this.#filter(urlFilter ?? defaultFilter(), root),
+      hostFilter: hostFilter === undefined ? undefined : await this.#filter(hostFilter, root),
+    };
+  }
+
+  async #filter(name: string, root: RootNode): Promise<UrlFilter | undefined> {
+    // G-31: filtering is switched off.
+    if (name === '/dev/null') return undefined;
+    let file = this.#files.get(name);
+    if (file === undefined) {
+      file = readFilter(name, this.config);
+      this.#files.set(name, file);
+    }
+    const filter = await file;
+    if (filter !== undefined) return filter;
+    throw new ConfigError(
+      name,
+      0,
+      '',
+      `the filter file of RootNode ${withoutUserInfo(root.url)} (line ${root.line}) cannot be read`,
+    );
+  }
 }
 
-/** G-31: without a URL filter the default one applies; `/dev/null` switches filtering off. */
-async function loadUrlFilter(root: RootNode, config: GathererConfig): Promise<UrlFilter | undefined> {
-  if (root.urlFilter !== undefined) return loadFilter(root.urlFilter, config, root);
-  const file = fileURLToPath(import.meta.resolve('#essence-lib/URL-filter-default'));
-  return parseFilter(await readFile(file, 'utf8'), file);
+function defaultFilter(): string {
+  return fileURLToPath(import.meta.resolve('#essence-lib/URL-filter-default'));
 }
 
 /** G-20: a relative name is looked up in Lib-Directory, Top-Directory, and the current directory. */
-async function loadFilter(
-  name: string,
-  config: GathererConfig,
-  root: RootNode,
-): Promise<UrlFilter | undefined> {
-  if (name === '/dev/null') return undefined;
+async function readFilter(name: string, config: GathererConfig): Promise<UrlFilter | undefined> {
   const inLib = config.libDirectory === undefined ? [] : filePaths(config, `${config.libDirectory}/${name}`);
   const candidates = isAbsolute(name) ? [name] : [...inLib, ...filePaths(config, name)];
   for (const file of candidates) {
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text !== undefined) return parseFilter(text, file);
   }
-  throw new ConfigError(
-    name,
-    0,
-    '',
-    `the filter file of RootNode ${root.url} (line ${root.line}) cannot be read`,
-  );
+  return undefined;
 }

@@ -6,6 +6,7 @@ import { cacheSettings, createFetcher, DiskCache, type Fetcher } from '../../cli
 import { filePaths, type GathererConfig } from '../../protocols/config/index.js';
 import { ConfigError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { withoutUserInfo } from '../../protocols/urls/index.js';
 import { GathererStore } from '../../storage/index.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import type { Logger } from '../host/index.js';
@@ -22,7 +23,7 @@ import { EssencePool, readEssenceSources } from './essence/index.js';
 import { essenceOptionsOf } from './essence-options.js';
 import { type DocumentEvent, documentChannel } from './events.js';
 import { plainOrder } from './gather-settings.js';
-import { digest, expandNodes, RunState } from './run-state.js';
+import { digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
 import { withSecrets } from './secrets.js';
 import { Tally } from './tally.js';
 
@@ -48,6 +49,10 @@ export interface GathererOptions {
   readonly retryDelayMs?: number;
   /** Milliseconds without a byte after which a read is given up (G-85). Default 120 000. */
   readonly readTimeoutMs?: number;
+  /** Milliseconds in which a connection has to be made, TLS and greeting included. Default 30 000; never more than {@link readTimeoutMs}. */
+  readonly connectTimeoutMs?: number;
+  /** Milliseconds from a request to the last byte of its answer: ends servers that send a byte now and then. Default 1 200 000. */
+  readonly maxTransferMs?: number;
   /** In place of the order that the configuration names (`Crawl-Order`). */
   readonly order?: CrawlOrderConfig;
   /** Name of the configuration file, for messages. */
@@ -99,6 +104,7 @@ export class Gatherer implements AsyncDisposable {
     readonly fetcher: Fetcher,
     readonly essence: EssencePool,
     readonly annotations: Annotations | undefined,
+    /** Of what every summary depends on besides its document (G-110), without annotations. */
     readonly rulesDigest: string,
   ) {}
 
@@ -107,6 +113,8 @@ export class Gatherer implements AsyncDisposable {
     await mkdir(directory, { recursive: true });
     const { config, warnings } = await withSecrets(options.config, process.env);
     for (const warning of warnings) onProblem(warning);
+    // G-81: queues and lists of links have their logins, so they are for nobody else to read.
+    await mkdir(join(directory, 'working'), { recursive: true, mode: 0o700 });
     const store = await GathererStore.open(join(directory, 'working'));
     try {
       const essenceOptions = essenceOptionsOf(config);
@@ -128,6 +136,8 @@ export class Gatherer implements AsyncDisposable {
         httpProxy: config.httpProxy,
         ftpAuth: config.ftpAuth,
         fileRoots: fileRoots(config),
+        connectTimeoutMs: Math.min(options.connectTimeoutMs ?? 30_000, readTimeoutOf(options)),
+        maxTransferMs: options.maxTransferMs,
         maxConnectionsPerHost: options.queuesPerHost ?? 1,
         onWarning: (sentence) => onProblem(new Error(sentence)),
         // What the cache was for, an interrupted run that begins again, the store does better (G-91): it goes on. It is for those who ask for it.
@@ -137,11 +147,7 @@ export class Gatherer implements AsyncDisposable {
       });
       // G-110: what a summary depends on besides the document.
       const sources = Object.entries(await readEssenceSources(essenceOptions)).sort();
-      const rulesDigest = digest([
-        JSON.stringify(essenceOptions),
-        JSON.stringify(sources),
-        ...(annotations === undefined ? [] : [annotations.digest]),
-      ]);
+      const rulesDigest = digest([JSON.stringify(essenceOptions), JSON.stringify(sources)]);
       return new Gatherer(options, config, store, fetcher, essence, annotations, rulesDigest);
     } catch (error) {
       await store.close();
@@ -171,7 +177,7 @@ export class Gatherer implements AsyncDisposable {
       tally.add(event);
       documentChannel.publish(event);
     });
-    this.options.onControl?.(job.controller, job.consoleUrl);
+    this.options.onControl?.(job.control, job.consoleUrl);
     const end = await job.run(signal);
     if (end === 'finished') await this.#done(state);
     return {
@@ -181,7 +187,7 @@ export class Gatherer implements AsyncDisposable {
       resumed: interrupted !== undefined,
       end,
       roots: job.roots.map(({ rules, urls, hosts, refused }) => ({
-        url: rules.root.url,
+        url: withoutUserInfo(rules.root.url),
         urls,
         hosts,
         refused: Object.fromEntries(refused),
@@ -195,7 +201,7 @@ export class Gatherer implements AsyncDisposable {
     resumed: boolean,
     onDocument: (event: DocumentEvent) => void,
   ): Promise<CrawlJob> {
-    const { options, config, store, fetcher, essence, rulesDigest, annotations } = this;
+    const { options, config, store, fetcher, essence, annotations } = this;
     const given = options.order ?? (await orderOf(config, options.onProblem));
     const order =
       given ??
@@ -213,12 +219,12 @@ export class Gatherer implements AsyncDisposable {
         store,
         fetcher,
         essence,
-        rulesDigest,
+        rulesDigest: (document) => this.#digestOf(document),
         annotations,
         order: options.workers === undefined ? order : { ...order, workers: options.workers },
         ordered: given !== undefined,
         force: options.force ?? false,
-        readTimeoutMs: options.readTimeoutMs ?? 120_000,
+        readTimeoutMs: readTimeoutOf(options),
         now: () => this.#now(),
         further: options.processors ?? {},
         onDocument,
@@ -228,6 +234,14 @@ export class Gatherer implements AsyncDisposable {
       state,
       resumed,
     );
+  }
+
+  /** G-110, G-141: an annotation concerns the objects that it is about, and nobody else's. */
+  #digestOf({ url, objects }: Parameters<RulesDigest>[0]): string {
+    const { annotations, rulesDigest } = this;
+    if (annotations === undefined) return rulesDigest;
+    const notes = [url, ...objects].flatMap((object) => annotations.digestFor(object) ?? []);
+    return notes.length === 0 ? rulesDigest : digest([rulesDigest, ...notes]);
   }
 
   /** G-92, G-99: the run came to its end. */
@@ -284,6 +298,10 @@ export class Gatherer implements AsyncDisposable {
       if (batch.size > 0) await batch.commit();
     }
   }
+}
+
+function readTimeoutOf({ readTimeoutMs = 120_000 }: GathererOptions): number {
+  return readTimeoutMs;
 }
 
 /** Folders that `file:` URLs may reach: those that the configuration itself names (G-174). */

@@ -1,9 +1,10 @@
 import { type FetchNote, fetchNoteChannel } from '../../clients/fetch/index.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
+import { withoutUserInfo } from '../../protocols/urls/index.js';
 import type { Logger } from '../host/index.js';
-import { withoutLogins } from './debug.js';
 import { type DocumentEvent, documentChannel } from './events.js';
 import type { GatherReport, RootReport } from './gatherer.js';
+import { shownEvent, withoutLogins } from './logins.js';
 
 /** Retrievals whose notes wait for their document's end; robots.txt files, which have none, are forgotten first. */
 const MAX_NOTED = 10_000;
@@ -19,23 +20,26 @@ export function logDocuments(log: Logger, errors: Logger): Disposable {
   const notes = new Map<string, readonly FetchNote[]>();
   const onNote = (message: unknown): void => {
     const about = message as FetchNote;
-    const before = notes.get(about.url) ?? [];
+    const url = withoutUserInfo(about.url);
+    const before = notes.get(url) ?? [];
     if (before.length === 0 && notes.size >= MAX_NOTED) notes.delete(notes.keys().next().value ?? '');
-    notes.set(about.url, [...before.filter(({ kind }) => kind !== about.kind), about]);
+    notes.set(url, [...before.filter(({ kind }) => kind !== about.kind), about]);
   };
   const onDocument = (message: unknown): void => {
-    const event = message as DocumentEvent;
+    const event = shownEvent(message as DocumentEvent);
     // Until its last attempt is over nothing is said of a URL.
     if (event.disposition === 'retry') return;
-    const noted = notes.get(event.url) ?? [];
-    notes.delete(event.url);
-    const url = withoutLogins(event.url);
+    const { url } = event;
+    const noted = notes.get(url) ?? [];
+    notes.delete(url);
     if (event.disposition === 'failed') {
       errors.error(
         [`${url}: ${event.reason} (status ${event.status})`, ...remedies(event, noted)].join('; '),
       );
       return;
     }
+    // G-174: a redirect says no more than where it leads, unless the scope has refused that.
+    if (event.disposition === 'redirected' && event.reason !== '') errors.error(`${url}: ${event.reason}`);
     for (const warning of event.warnings) errors.warn(`${url}: ${warning}`);
     if (event.disposition !== 'kept') log.info(line(url, event, noted));
   };

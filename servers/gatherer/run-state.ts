@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { GathererConfig, LeafNode, RootNode } from '../../protocols/config/index.js';
-import type { GathererBatch, GathererStore } from '../../storage/index.js';
+import type { DocumentRecord, GathererBatch, GathererStore } from '../../storage/index.js';
 import {
   type EnumerationOptions,
   enumerationSettings,
@@ -71,6 +71,9 @@ export class RunState {
     await this.store.batch().putMeta('run.state', 'done').deleteMeta('run.nodes').commit({ sync: true });
   }
 }
+
+/** Digest of what the objects of a document depend on besides the document itself (G-110). */
+export type RulesDigest = (document: Pick<DocumentRecord, 'url' | 'objects'>) => string;
 
 export function digest(parts: readonly string[]): string {
   const hash = createHash('sha256');

@@ -1,6 +1,7 @@
 import { TABLE, tableRange } from '../keys.js';
 import { Level, type RowChange } from '../level.js';
 import { SEEN_COUNT_KEY as COUNT_KEY } from '../queue-records.js';
+import { BloomBits } from './bloom-bits.js';
 import { DEFAULT_MAX_UNCOMMITTED, type SeenFilter, type SeenOptions } from './contract.js';
 import { type KeyWords, sortKeys, uriKeysOf } from './key-list.js';
 import { KeyTable } from './key-table.js';
@@ -9,6 +10,11 @@ import { Turns } from './turns.js';
 
 const EMPTY = new Uint8Array(0);
 const COUNT_PAGE = 8192;
+/** Of the filter in memory: 8 MiB; beyond this many keys it says `new` more seldom, and the disk is asked. */
+const MET_KEYS = 11_000_000;
+const MET_HASHES = 4;
+/** Keys that are walked over for it when a filter is opened: some seconds. */
+const MET_WALK = 5_000_000;
 /** Of a directory of its own: keys come in no order, so more of them are held back and cached than elsewhere. */
 const OWN_STORE = { kind: 'gatherer', cacheBytes: 32 << 20, writeBufferBytes: 16 << 20 } as const;
 
@@ -26,6 +32,8 @@ export class LevelFilter implements SeenFilter {
   readonly kind = 'level';
   readonly #turns = new Turns();
   readonly #quick = new QuickCache();
+  /** Everything that was ever added: a key that it has not is new, without a look at the disk. Undefined: there was too much. */
+  readonly #met: BloomBits | undefined;
   /** Not in the rows yet. */
   readonly #fresh = new KeyTable();
   /** Handed to the store's owner, and perhaps not in the rows yet. */
@@ -41,8 +49,10 @@ export class LevelFilter implements SeenFilter {
     private readonly ownsLevel: boolean,
     private readonly options: Omit<SeenOptions, 'directory'>,
     count: number,
+    met: BloomBits | undefined,
   ) {
     this.#count = count;
+    this.#met = met;
   }
 
   /**
@@ -54,7 +64,8 @@ export class LevelFilter implements SeenFilter {
     options: Omit<SeenOptions, 'directory'> = {},
   ): Promise<LevelFilter> {
     const level = typeof where === 'string' ? await Level.open(where, OWN_STORE) : where;
-    return new LevelFilter(level, typeof where === 'string', options, await storedCount(level));
+    const count = await storedCount(level);
+    return new LevelFilter(level, typeof where === 'string', options, count, await metKeys(level, count));
   }
 
   get count(): number {
@@ -67,7 +78,7 @@ export class LevelFilter implements SeenFilter {
 
   get memoryBytes(): number {
     const tables = [this.#fresh, this.#flying, this.#leaving, this.#dropped, this.#quick];
-    return tables.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
+    return tables.reduce((sum, { memoryBytes }) => sum + memoryBytes, this.#met?.memoryBytes ?? 0);
   }
 
   add(uris: readonly string[]): Promise<Uint8Array> {
@@ -80,6 +91,7 @@ export class LevelFilter implements SeenFilter {
         const high = keys[2 * i + 1]!;
         const isNew = stored[i] === 1 ? this.#dropped.delete(low, high) : this.#fresh.add(low, high);
         this.#quick.add(low, high);
+        this.#met?.add(low, high);
         if (!isNew) continue;
         fresh[i] = 1;
         this.#count++;
@@ -159,6 +171,7 @@ export class LevelFilter implements SeenFilter {
       const low = keys[2 * i]!;
       const high = keys[2 * i + 1]!;
       if (this.#fresh.has(low, high) || this.#leaving.has(low, high)) continue;
+      if (this.#met?.has(low, high) === false) continue;
       if (this.#quick.has(low, high) || this.#flying.has(low, high)) stored[i] = 1;
       else asked.push(i);
     }
@@ -193,6 +206,20 @@ export class LevelFilter implements SeenFilter {
     this.#dropped.clear();
     return changes;
   }
+}
+
+/** One walk over the keys when the filter is opened, unless it would take long. */
+async function metKeys(level: Level, count: number): Promise<BloomBits | undefined> {
+  if (count > MET_WALK) return undefined;
+  const met = new BloomBits(MET_KEYS, MET_HASHES);
+  if (count === 0) return met;
+  for await (const page of level.pagesOfKeys(tableRange(TABLE.seen), { limit: COUNT_PAGE })) {
+    for (const key of page) {
+      const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
+      met.add(bytes.readUInt32BE(5), bytes.readUInt32BE(1));
+    }
+  }
+  return met;
 }
 
 function eachKey(keys: KeyWords, work: (low: number, high: number) => unknown): void {

@@ -1,18 +1,14 @@
-// One process for crawling, summarizing, fetching: starting one for each file takes longer than its tests.
+// One process for gathering and fetching: starting one for each file takes longer than its tests.
+import '../gatherer/all-in-one.test.js';
+import '../gatherer/annotate.test.js';
 import '../gatherer/crawl.test.js';
+import '../gatherer/debug.test.js';
+import '../gatherer/enumeration.test.js';
+import '../gatherer/hostile-servers.test.js';
+import '../gatherer/logins.test.js';
 import '../gatherer/objects.test.js';
 import '../gatherer/references.test.js';
-import '../essence/charset.test.js';
-import '../essence/external-programs.test.js';
-import '../essence/html.test.js';
-import '../essence/recognize.test.js';
-import '../essence/rules.test.js';
-import '../essence/sgml.test.js';
-import '../essence/summarizers-and-pool.test.js';
-import '../essence/summarizers-formats.test.js';
-import '../essence/summarizers-typeset.test.js';
-import '../essence/types.test.js';
-import '../essence/unnest.test.js';
+import '../gatherer/refresh.test.js';
 import '../fetch/cache.test.js';
 import '../fetch/file.test.js';
 import '../fetch/ftp.test.js';

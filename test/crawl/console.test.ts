@@ -1,14 +1,11 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { load } from 'cheerio';
-import { pino } from 'pino';
 import t from 'tap';
 import { PASSWORD_VARIABLE, runningCrawl } from '../../clients/cli/crawl/find-crawl.js';
 import { screenText } from '../../clients/cli/crawl/screen.js';
-import { frontierLine, sparkline } from '../../clients/cli/crawl/tables.js';
+import { sparkline } from '../../clients/cli/crawl/tables.js';
 import { StorageError } from '../../protocols/errors.js';
 import { ConsoleAccess, isOurHost } from '../../servers/gatherer/console/access.js';
 import { eventText, SnapshotFeed } from '../../servers/gatherer/console/feed.js';
@@ -22,39 +19,10 @@ import type {
   RecentError,
   WorkerReport,
 } from '../../servers/gatherer/crawl/control.js';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { consoleScene, LOG, PASSWORD } from './console-scene.js';
 import { FakeCrawl, NOW, queue } from './fake-control.js';
 
-const PASSWORD = 'open sesame';
-const LOG = pino({ enabled: false });
 const PAGE = { accept: 'text/html' };
-
-/** A console of a crawl, and what asks it without following redirects. */
-async function scene(t: Teardown, more: Partial<Parameters<typeof CrawlConsole.start>[0]> = {}) {
-  const crawl = new FakeCrawl();
-  const directory = await mkdtemp(join(tmpdir(), 'harvest-console-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
-  const file = join(directory, 'console.json');
-  const made = await CrawlConsole.start({
-    control: crawl,
-    port: 0,
-    password: PASSWORD,
-    name: 'example',
-    log: LOG,
-    intervalMs: 0,
-    file,
-    ...more,
-  });
-  t.teardown(() => made.close());
-  const ask = (path: string, init: RequestInit = {}) =>
-    fetch(new URL(path, made.url), { redirect: 'manual', ...init });
-  const bearer = { authorization: `Bearer ${made.token}` };
-  return { crawl, console: made, directory, file, ask, bearer };
-}
-
-interface Teardown {
-  teardown(handler: () => unknown): void;
-}
 
 /** What the JSON addresses answer, each with its own part of it. */
 interface Answer {
@@ -67,7 +35,7 @@ interface Answer {
   readonly samples: readonly object[];
 }
 
-type Scene = Awaited<ReturnType<typeof scene>>;
+type Scene = Awaited<ReturnType<typeof consoleScene>>;
 
 /** Gives the password on the login page; the cookie, and the token that the page's forms hold. */
 async function logIn({ ask }: Scene) {
@@ -99,7 +67,7 @@ async function events(response: Response, count: number): Promise<{ event: strin
 }
 
 t.test('issue 7.9 nobody looks or acts without the password', async (t) => {
-  const site = await scene(t);
+  const site = await consoleScene(t);
   const { ask, crawl } = site;
   for (const path of ['/api/snapshot', '/api/queues', '/events', '/metrics', '/api/nonsense'])
     t.equal((await ask(path)).status, 401, path);
@@ -139,7 +107,7 @@ t.test('issue 7.9 nobody looks or acts without the password', async (t) => {
 });
 
 t.test('issue 7.9 who guesses passwords has to wait, and sessions end', async (t) => {
-  const site = await scene(t);
+  const site = await consoleScene(t);
   const guess = (password: string) =>
     site.ask('/login', { method: 'POST', body: new URLSearchParams({ password }) });
   for (let i = 0; i < 10; i++) t.equal((await guess(`no ${i}`)).status, 403);
@@ -165,7 +133,7 @@ t.test('issue 7.9 who guesses passwords has to wait, and sessions end', async (t
 });
 
 t.test('issue 7.9 only our own forms act', async (t) => {
-  const site = await scene(t);
+  const site = await consoleScene(t);
   const { cookie, formToken } = await logIn(site);
   const act = (headers: Record<string, string>, token: string) =>
     site.ask('/api/pause', { method: 'POST', headers, body: new URLSearchParams({ token }) });
@@ -185,7 +153,7 @@ t.test('issue 7.9 only our own forms act', async (t) => {
 });
 
 t.test('issue 7.9 the name in Host must be ours (DNS rebinding)', async (t) => {
-  const site = await scene(t, { allowedHosts: ['Crawler.Example'] });
+  const site = await consoleScene(t, { allowedHosts: ['Crawler.Example'] });
   const status = async (host: string) => {
     const request = httpGet(`${site.console.url}login`, { headers: { host } });
     const [reply] = (await once(request, 'response')) as [IncomingMessage];
@@ -216,7 +184,7 @@ t.test('issue 7.9 the name in Host must be ours (DNS rebinding)', async (t) => {
 });
 
 t.test('CRAWL-22 JSON says why each queue waits', async (t) => {
-  const { ask, bearer, crawl, console: made } = await scene(t);
+  const { ask, bearer, crawl, console: made } = await consoleScene(t);
   const json = async (path: string, status = 200) => {
     const reply = await ask(path, { headers: bearer });
     t.equal(reply.status, status, path);
@@ -250,7 +218,7 @@ t.test('CRAWL-22 JSON says why each queue waits', async (t) => {
 });
 
 t.test('CRAWL-5.6.6 CRAWL-20.3 every act of an operator', async (t) => {
-  const { ask, bearer, crawl } = await scene(t);
+  const { ask, bearer, crawl } = await consoleScene(t);
   const act = async (name: string, fields: object = {}) => {
     const body = JSON.stringify(fields);
     const headers = { ...bearer, 'content-type': 'application/json' };
@@ -290,7 +258,7 @@ t.test('CRAWL-5.6.6 CRAWL-20.3 every act of an operator', async (t) => {
 });
 
 t.test('issue 7.9 the page shows everything without a script', async (t) => {
-  const site = await scene(t);
+  const site = await consoleScene(t);
   site.crawl.list = Array.from({ length: 60 }, (_, i) =>
     queue(`q${String(i).padStart(2, '0')}.example`, {
       state: 'snoozed',
@@ -344,7 +312,7 @@ t.test('issue 7.9 the page shows everything without a script', async (t) => {
 });
 
 t.test('issue 7.9 events: a snapshot each second, and the pieces of the page', async (t) => {
-  const site = await scene(t, { intervalMs: 20 });
+  const site = await consoleScene(t, { intervalMs: 20 });
   const plain = await site.ask('/events', { headers: site.bearer });
   t.equal(plain.headers.get('content-type'), 'text/event-stream');
   t.match(plain.headers.get('content-security-policy'), /default-src 'none'/);
@@ -467,7 +435,7 @@ t.test('issue 7.9 the last ten minutes stay in a ring and become plots', (t) => 
 });
 
 t.test('issue 7.9 metrics in Prometheus text', async (t) => {
-  const { ask, bearer, crawl } = await scene(t);
+  const { ask, bearer, crawl } = await consoleScene(t);
   crawl.change = { name: 'a "b" \\' };
   const reply = await ask('/metrics', { headers: bearer });
   t.match(reply.headers.get('content-type'), 'text/plain; version=0.0.4');
@@ -488,14 +456,14 @@ t.test('issue 7.9 metrics in Prometheus text', async (t) => {
 });
 
 t.test('issue 7.9 the file for local commands', async (t) => {
-  const site = await scene(t);
+  const site = await consoleScene(t);
   t.equal((await stat(site.file)).mode & 0o777, 0o600);
   const { url, token } = site.console;
   t.same(await readConsoleFile(site.file), { url, token, pid: process.pid, name: 'example' });
   await site.console.close();
   t.equal(await readConsoleFile(site.file), undefined, 'it goes with the console');
   const stop = new AbortController();
-  const again = await scene(t, { signal: stop.signal, file: site.file });
+  const again = await consoleScene(t, { signal: stop.signal, file: site.file });
   t.not(again.console.token, token, 'another start, another token');
   stop.abort();
   await again.console.close();
@@ -504,62 +472,8 @@ t.test('issue 7.9 the file for local commands', async (t) => {
   await t.rejects(readConsoleFile(site.file), StorageError);
 });
 
-t.test('issue 7.8 harvest crawl report', async (t) => {
-  const { directory, crawl } = await scene(t);
-  const data = ['--data', directory];
-  const [queues, json, all] = await Promise.all([
-    cli('crawl', 'report', 'queues', '--state', 'snoozed', ...data),
-    cli('crawl', 'report', 'queues', '--json', ...data),
-    cli('crawl', 'report', 'all', ...data),
-  ]);
-  t.equal(
-    queues.stdout,
-    [
-      'QUEUE                         STATE            URIS      SPENT  ERRORS  WAITS',
-      'b.example                     snoozed             3         30       0  pause after a contact, 4 s left',
-      'c.example                     snoozed            40         30       0  its server asked to wait, 3 min 20 s left',
-      '',
-    ].join('\n'),
-  );
-  t.same(
-    json.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-    crawl.list,
-  );
-  t.match(all.stdout, /^example: running, crawling for 1 h 2 min\n/);
-  t.match(all.stdout, /\nRobots\nSERVER .*\nb\.example:8080 +has rules +7 s +3\n/);
-  t.match(all.stdout, /\nChain\nCHAIN .*\nfetch +http +1,240\n/);
-  t.match(all.stdout, /1 min 5 s ago +-2 {2}http:\/\/b\.example\/\?\[2Jgone/, 'no escape reaches a terminal');
-  const frontier = frontierLine(crawl.snapshot());
-  t.match(frontier, /^71 queued, 1 in process; queues: 11 exhausted, 1 inactive, 0 ready, 1 in process/);
-  t.notMatch(frontier, '\n', 'the frontier in one line');
-  for (const { code, stderr } of [queues, json, all]) t.same([code, stderr], [0, '']);
-});
-
-t.test('issue 7.9 harvest crawl tells a crawl what to do', async (t) => {
-  const { directory, crawl } = await scene(t);
-  const data = ['--data', directory];
-  const [done, deleted, killed, bad, none] = await Promise.all([
-    cli('crawl', 'checkpoint', ...data, '--json'),
-    cli('crawl', 'delete', 'calendar', '--queues', '^a', ...data),
-    cli('crawl', 'kill', '1', ...data),
-    cli('crawl', 'delete', '(', ...data),
-    cli('crawl', 'pause', '--data', join(directory, 'nothing')),
-  ]);
-  t.match(JSON.parse(done.stdout), { ok: true, checkpoint: { name: 'cp00008' } });
-  t.same([deleted.code, deleted.stdout], [0, '17 URIs deleted.\n']);
-  t.same([killed.code, killed.stderr], [1, 'crawl: Worker 1 has nothing to do.\n']);
-  t.equal(bad.code, 2);
-  t.match(bad.stderr, /not a regular expression/);
-  t.same([...crawl.told].sort(), ['checkpoint', 'delete calendar in ^a', 'kill 1']);
-  t.equal(none.code, 1);
-  t.match(none.stderr, /^crawl: no crawl runs on .*harvest run starts one\.\n$/);
-});
-
 t.test('issue 7.9 which console is meant', async (t) => {
-  const { directory, console: made, file, crawl } = await scene(t);
+  const { directory, console: made, file, crawl } = await consoleScene(t);
   const { url } = made;
   t.teardown(() => {
     delete process.env[PASSWORD_VARIABLE];
@@ -586,22 +500,6 @@ t.test('issue 7.9 which console is meant', async (t) => {
     { name: 'ConnectionError' },
     'it runs and does not answer',
   );
-});
-
-t.test('issue 7.9 harvest crawl watch', async (t) => {
-  const { directory, crawl } = await scene(t);
-  const data = ['--data', directory];
-  const look = await cli('crawl', 'watch', '--once', ...data);
-  t.equal(
-    look.stdout,
-    '2026-01-31T12:00:00.000Z running: 1,234 succeeded, 5 failed, 6 disregarded, 71 queued, 12 doc/s, 130 KB/s, 1 of 2 workers\n',
-  );
-  const watching = new CliProcess(['crawl', 'watch', '--json', '--interval', '0.05', ...data]);
-  await watching.output(/"state":"running"[^\n]*\n[^\n]*"state":"running"[^\n]*\n/);
-  crawl.stop();
-  const { code, stdout } = await watching.finished;
-  t.equal(code, 0, 'it ends with the crawl');
-  t.match(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''), { state: 'finished' });
 });
 
 t.test('issue 7.9 a screen is never larger than the terminal', async (t) => {

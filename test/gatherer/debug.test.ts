@@ -107,6 +107,7 @@ t.test('G-149 to G-151 the sections of a run over HTTP', async (t) => {
 
   t.equal(has(`[20,5] ${url}/a.html: `), 'asked by http');
   t.match(has(`[20,9] ${url}/a.html: `), /^status 200, \d+ bytes, type text\/html, modified 0, \d+ ms$/);
+  t.equal(has(`[40,5] ${url}/deny/b.html, found in ${url}/: `), 'refused: url-filter', 'G-148');
   t.match(has(`[21,1] GET ${url}/a.html: `), /^status 200, \d+ bytes$/);
   t.match(has(`[21,9] ${url}/a.html: sent `), /user-agent: Harvest/);
   t.match(has(`[21,9] ${url}/a.html: 200, `), /content-type: text\/html/);
@@ -353,6 +354,14 @@ t.test('G-146, G-149 harvest gatherer: line heads, -D, --help-variables', async 
     readFileSync(join(directory, 'log.errors'), 'utf8'),
     new RegExp(`^${head}ERROR: ${site.url}/none\\.txt: status 404`, 'm'),
   );
+
+  process.env.HARVEST_DEBUG = '-D21,1';
+  t.teardown(() => delete process.env.HARVEST_DEBUG);
+  const got = await cli('urlget', `${site.url.replace('://', '://joe:cret@')}/a.txt`);
+  delete process.env.HARVEST_DEBUG;
+  t.equal(got.stdout, 'Text.\n', got.stderr);
+  t.match(got.stderr, `[21,1] GET ${site.url}/a.txt: status 200`, 'G-149: the retrievers show theirs, too');
+  t.notMatch(got.stderr, 'cret');
 
   const help = await cli('gatherer', '--help-variables');
   t.equal(help.code, 0, help.stderr);

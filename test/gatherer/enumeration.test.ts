@@ -24,7 +24,7 @@ import {
 } from '../../servers/gatherer/enumerate/index.js';
 import type { ProgramLimits } from '../../servers/gatherer/essence/external/index.js';
 import { essenceOptionsOf } from '../../servers/gatherer/essence-options.js';
-import { loadRootRules } from '../../servers/gatherer/filters.js';
+import { FilterFiles } from '../../servers/gatherer/filters.js';
 import { withSecrets } from '../../servers/gatherer/secrets.js';
 
 async function directory(t: Test): Promise<string> {
@@ -615,7 +615,8 @@ t.test(
       roots(lists.replaceAll('|', '\n')),
     );
     await writeFile(join(top, 'in.top'), 'Deny ^bad:80\n');
-    const [usual, none, own] = await Promise.all(config.rootNodes.map((node) => loadRootRules(node, config)));
+    const files = new FilterFiles(config);
+    const [usual, none, own] = await Promise.all(config.rootNodes.map((node) => files.rulesOf(node)));
     t.equal(usual?.urlFilter?.allows('/picture.gif'), false);
     t.equal(usual?.urlFilter?.allows('/page.html'), true);
     t.equal(usual?.hostFilter, undefined);
@@ -623,6 +624,12 @@ t.test(
     t.equal(own?.urlFilter?.allows('/lib/x'), false);
     t.equal(own?.hostFilter?.allows('bad:80', '1.2.3.4:80'), false);
     const missing = { ...config.rootNodes[0]!, urlFilter: 'nowhere' };
-    await t.rejects(loadRootRules(missing, config), { code: 'ERR_CONFIG', message: /nowhere:.*line 5/ });
+    const [first, second] = [
+      await files.rulesOf(config.rootNodes[2]!),
+      await files.rulesOf(config.rootNodes[2]!),
+    ];
+    t.equal(first.hostFilter, second.hostFilter, 'a file is read once in a run');
+    t.equal(first.urlFilter, second.urlFilter);
+    await t.rejects(files.rulesOf(missing), { code: 'ERR_CONFIG', message: /nowhere:.*line 5/ });
   },
 );

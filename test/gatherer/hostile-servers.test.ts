@@ -178,6 +178,8 @@ t.test('G-60, G-174 redirects to files, to nowhere, and round in circles', async
     'G-27: nor to another host',
   );
   t.match(gathered.report.roots[0]?.refused, { access: 1, 'host-max': 1 }, 'G-148: both are counted');
+  t.match(gathered.errors, /\/file: the redirect to file:\/\/\/etc\/passwd is not followed.*G-174/);
+  t.notMatch(gathered.errors, '/away: ', 'one to another host is no attack');
   t.match(gathered.errors, /\/odd: status 302/, 'one that leads nowhere is an error');
 });
 
@@ -201,6 +203,40 @@ t.test('G-174 a public host leads to no private address', async (t) => {
   });
   t.strictSame(asked, ['http://public.example/robots.txt', 'http://public.example/start']);
   t.match(gathered.report, { end: 'finished', roots: [{ refused: { private: 1 } }] });
+  t.match(
+    gathered.errors,
+    'http://public.example/start: the redirect to http://10.1.2.3/secret is not followed',
+  );
+});
+
+t.test('G-85 a port that never speaks is given up in time, and so is a server that never ends', async (t) => {
+  const deaf = await scripted(t, () => {});
+  const slow = await web(t, {
+    '/drip': (socket) => {
+      socket.write(`${head('')}\r\n`);
+      const timer = setInterval(() => socket.write('a'), 50);
+      socket.on('close', () => clearInterval(timer));
+    },
+  });
+  const https = `https://127.0.0.1:${deaf.port}/x`;
+  const ftp = `ftp://127.0.0.1:${deaf.port}/x`;
+  const drip = `http://127.0.0.1:${slow.port}/drip`;
+  // Without limits of their own the three take 30 s and 20 minutes.
+  const { events } = await gather(
+    t.testdir(),
+    { leaves: [https, ftp, drip] },
+    {
+      maxRetries: 1,
+      readTimeoutMs: READ_TIMEOUT,
+      connectTimeoutMs: 60_000,
+      maxTransferMs: 2 * READ_TIMEOUT,
+      signal: AbortSignal.timeout(20_000),
+    },
+  );
+  const reason = (url: string) => endOf({ events }, url)?.reason;
+  t.match(reason(https), /127\.0\.0\.1.*time/i);
+  t.match(reason(ftp), /127\.0\.0\.1/);
+  t.match(reason(drip), /not done within 2000 ms/);
 });
 
 t.test('G-83, G-85, G-86 FTP servers: a logged error each, and the run ends well', async (t) => {
@@ -242,7 +278,7 @@ t.test('G-83, G-85, G-86 FTP servers: a logged error each, and the run ends well
     [`${site}/cut-list/`]: { says: /127\.0\.0\.1|status/ },
     [`${site}/odd/`]: { says: /127\.0\.0\.1/ },
     [`${site}/endless/`]: { says: /127\.0\.0\.1/ },
-    [`ftp://127.0.0.1:${locked.port}/good.txt`]: { says: /status 401/ },
+    [`ftp://127.0.0.1:${locked.port}/good.txt`]: { says: /status 401 \(530 / },
     'ftp://nowhere.invalid/': { says: /unknown host|name server/ },
   };
   const leaves = [...Object.keys(cases), `${site}/good.txt`];

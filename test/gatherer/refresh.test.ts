@@ -252,23 +252,50 @@ t.test('G-110, E-25 another stop list: the object of a type that is on it goes',
   t.equal(await runs.object(url), undefined);
 });
 
+t.test('E-25, E-28 another stop list, by the name alone: the object goes, and nobody is asked', async (t) => {
+  await using site = await Site.start({ '/a.txt': 'First.\n', '/b.txt': 'Second.\n' });
+  const urls = [`${site.url}/a.txt`, `${site.url}/b.txt`];
+  const directory = t.testdir({ lib: {} });
+  const runs = new Runs(directory, leaf(...urls), `Lib-Directory: ${join(directory, 'lib')}\n`);
+  await runs.run();
+  t.ok(await runs.object(urls[0]!));
+  const before = site.requests.length;
+  writeFileSync(join(directory, 'lib', 'stoplist.cf'), 'Text\n');
+  runs.now += 10;
+  let deleted = 0;
+  const { counts } = await runs.run({}, async (gatherer) => {
+    await gatherer.publish();
+    await using snapshot = await new Generations(gatherer.generationsDirectory).open();
+    t.equal(snapshot.count, 0);
+    deleted = gatherer.store.tombstones.count;
+    t.equal(await gatherer.store.documents.get(urls[0]!), undefined);
+  });
+  t.equal(counts.rejected, 2);
+  t.equal(site.requests.length, before, 'stopped by the name');
+  t.equal(await runs.object(urls[0]!), undefined);
+  t.equal(deleted, 2, 'GATHERD-4.9: Brokers are told');
+});
+
 t.test('G-110, G-141 another annotation file: merged again, also what is not due', async (t) => {
-  await using site = await Site.start({ '/a.html': page('Made by the page', []) });
+  await using site = await Site.start({
+    '/a.html': page('Made by the page', []),
+    '/b.html': page('Nobody writes about it', []),
+  });
   const url = `${site.url}/a.html`;
   const directory = t.testdir();
   const file = join(directory, 'notes');
   const annotations = (value: string): void => writeFileSync(file, `@FILE { ${url}\n${value}}\n`);
-  const runs = new Runs(directory, leaf(url), `Annotations: ${file}\n`);
+  const runs = new Runs(directory, leaf(url, `${site.url}/b.html`), `Annotations: ${file}\n`);
   annotations('Reviewer:\tAnn\n');
   await runs.run();
   t.equal((await runs.object(url))?.text('Reviewer'), 'Ann');
 
   runs.now += 10;
-  t.equal((await runs.run()).counts.kept, 1, 'nothing changed');
+  t.equal((await runs.run()).counts.kept, 2, 'nothing changed');
 
   annotations('Reviewer:\tBob\nTitle:\tMine\n');
   runs.now += 10;
-  await runs.run();
+  t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'only what it is about');
   const merged = await runs.object(url);
   t.equal(merged?.text('Reviewer'), 'Bob');
   t.equal(merged?.text('Title'), 'Mine', 'G-139: the manual value wins');
@@ -277,6 +304,12 @@ t.test('G-110, G-141 another annotation file: merged again, also what is not due
   runs.now += 10;
   await runs.run();
   t.match((await runs.object(url))?.text('Title'), 'Made by the page', 'and what it hid comes back');
+
+  runs.variables = '';
+  runs.now += 10;
+  t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'no file any more');
+  t.notOk((await runs.object(url))?.text('Reviewer'));
+  t.equal(asked(site, '/b.html'), 1, 'the other page was fetched once in all');
 });
 
 t.test('G-9 --only: just these URLs, nothing enumerated, all others stay; G-148 --log-json', async (t) => {

@@ -113,6 +113,7 @@ t.test('G-81, G-83 logins', { skip: skipPython }, async (t) => {
   const inUrl = `ftp://joe:se%40cret@127.0.0.1:${port}/pub/`;
   const own = await gather(join(directory, 'own'), { roots: [everything(inUrl)] });
   t.equal(own.exported.length, [...files.keys()].filter((path) => path.startsWith('pub/')).length);
+  t.notMatch(urlsOf(own).join('\n'), /joe|cret/, 'G-81: nobody sees the password');
 });
 
 t.test('G-84 beside a squid that is for HTTP', { skip: skipPython || needs([SQUID], true) }, async (t) => {

@@ -208,7 +208,7 @@ export class CrawlController implements CrawlControl {
   snapshot(): CrawlSnapshot {
     const { name, frontier, seen, statistics, lastCheckpoint } = this.options;
     const figures = frontier.figures;
-    const { queued, inProcess, discovered } = frontier.counts;
+    const { queued, inProcess, discovered, succeeded, failed, disregarded, bytes } = frontier.counts;
     const memory = process.memoryUsage();
     return {
       name,
@@ -219,6 +219,11 @@ export class CrawlController implements CrawlControl {
       queued,
       inProcess,
       ...statistics.figures(),
+      // Those of the store outlive a killed process.
+      succeeded,
+      failed,
+      disregarded,
+      bytes,
       workers: this.#workers.length,
       busyWorkers: this.#busy,
       ...figures,

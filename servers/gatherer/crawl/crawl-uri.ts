@@ -1,4 +1,5 @@
 import type { FetchResult } from '../../../clients/fetch/index.js';
+import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { DocumentRecord, GathererBatch, QueueEntry } from '../../../storage/index.js';
 import type { EssenceOutput } from '../essence/index.js';
 import type { WaitReason } from './control.js';
@@ -117,6 +118,11 @@ export class CrawlUri {
 
   get url(): string {
     return this.entry.uri.url;
+  }
+
+  /** G-81: the URL without a login: what is stored, summarized and shown goes by it. {@link url} is for fetching and for queues. */
+  get shownUrl(): string {
+    return withoutUserInfo(this.entry.uri.url);
   }
 
   /** CRAWL-2.9; empty: none. */

@@ -50,7 +50,11 @@ export class FrontierPreparer {
       directive: schedulingDirective(pathFromSeed, settings, directiveOf(uri)),
       cost,
       precedence: URI_PRECEDENCES[settings.uriPrecedence]({ uri: url, hops: pathFromSeed, cost }),
-      budgets: { replenish: settings.balanceReplenishAmount, totalBudget: settings.queueTotalBudget },
+      budgets: {
+        replenish: settings.balanceReplenishAmount,
+        totalBudget: settings.queueTotalBudget,
+        precedence: settings.queuePrecedence,
+      },
     };
   }
 

@@ -14,6 +14,8 @@ export type Refusal =
   | 'host-filter'
   /** The rules of the crawl's order. */
   | 'scope'
+  /** Too many that differ only in their numbers (G-173). */
+  | 'pattern'
   /** A private address, found at a public one (G-174). */
   | 'private';
 

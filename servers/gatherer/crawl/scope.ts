@@ -1,9 +1,11 @@
+import { tell } from '../../../clients/fetch/index.js';
 import { appendHop } from '../../../protocols/urls/index.js';
 import { isListed } from '../enumerate/index.js';
 import type { CrawlUri, OutLink } from './crawl-uri.js';
 import type { DecideSequence, DecideSubject } from './decide/index.js';
 import type { Candidate } from './frontier/index.js';
-import type { RootLimits } from './root-limits.js';
+import type { Refusal, RootLimits } from './root-limits.js';
+import { PatternBudget } from './traps.js';
 
 /** Resolves names before a decision that does not wait. */
 export interface ScopeAddresses {
@@ -27,6 +29,8 @@ export interface Scope {
  * the crawl's order, if it has any (CRAWL-10.2).
  */
 export class RootNodeScope implements Scope {
+  readonly #patterns = new PatternBudget();
+
   constructor(
     readonly roots: readonly RootLimits[],
     readonly addresses: ScopeAddresses,
@@ -57,18 +61,10 @@ export class RootNodeScope implements Scope {
     const url = new URL(link.url);
     const hops = appendHop(pathFromSeed, link.hop);
     const refusal = limits.refusal(url, depth) ?? limits.hostRefusal(url, depth);
-    if (refusal !== undefined) {
-      limits.refuse(refusal);
-      return undefined;
-    }
-    if (!this.mayReach(uri.url, link.url)) {
-      limits.refuse('private');
-      return undefined;
-    }
-    if (this.rules?.accepts(subjectOf(uri, link, hops)) === false) {
-      limits.refuse('scope');
-      return undefined;
-    }
+    if (refusal !== undefined) return this.#refused(uri, link, limits, refusal);
+    if (!this.mayReach(uri.url, link.url)) return this.#refused(uri, link, limits, 'private');
+    if (this.rules?.accepts(subjectOf(uri, link, hops)) === false)
+      return this.#refused(uri, link, limits, 'scope');
     return {
       url: link.url,
       via: uri.url,
@@ -81,12 +77,23 @@ export class RootNodeScope implements Scope {
       sourceTag,
       // Only now is it known to be new: other links may have used the limits up meanwhile.
       admit: () => {
-        const late = limits.refusal(url, depth) ?? limits.hostRefusal(url, depth);
+        const { maxUrisPerPattern } = uri.settings;
+        const trap = this.#patterns.admit(link.url, maxUrisPerPattern) === undefined ? undefined : 'pattern';
+        const late = limits.refusal(url, depth) ?? limits.hostRefusal(url, depth) ?? trap;
         if (late === undefined) limits.take(url);
-        else limits.refuse(late);
+        else this.#refused(uri, link, limits, late);
         return late === undefined;
       },
     };
+  }
+
+  /** Counted (G-148). A redirect to a file of this machine or to a private host is logged: it is how a server tries to get there (G-174). */
+  #refused(uri: CrawlUri, { url, hop }: OutLink, limits: RootLimits, refusal: Refusal): undefined {
+    limits.refuse(refusal);
+    tell(40, 5, () => `${url}, found in ${uri.url}: refused: ${refusal}`);
+    if (hop === 'R' && (refusal === 'private' || !this.mayReach(uri.url, url)))
+      uri.reason = `the redirect to ${url} is not followed: nothing public leads to private addresses or files (G-174)`;
+    return undefined;
   }
 }
 

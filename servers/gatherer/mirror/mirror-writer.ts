@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';
 import type { Processor, ProcessResult } from '../crawl/chains.js';
 import type { CrawlUri } from '../crawl/crawl-uri.js';
+import { withLoginOf } from '../logins.js';
 import type { MirrorEntry, MirrorIndex } from './mirror-index.js';
 import { requisitesOf } from './requisites.js';
 
@@ -46,12 +47,12 @@ export class MirrorWriter implements Processor {
     const { index } = this.options;
     const { fetched } = uri;
     const hasBody = fetched !== undefined && fetched.status >= 200 && fetched.status <= 299;
-    const known = hasBody ? await index.entryFor(uri.url) : await index.get(uri.url);
+    const known = hasBody ? await index.entryFor(uri.shownUrl) : await index.get(uri.shownUrl);
     if (known === undefined) return 'proceed';
     if (hasBody && fetched.body.length !== uri.size) throw new Error('the body is not there any more');
     if (hasBody) {
       const { body, contentType = '' } = fetched;
-      await index.setRequisites(uri.url, requisitesOf(body, contentType, uri.url));
+      await index.setRequisites(uri.shownUrl, requisitesOf(body, contentType, uri.shownUrl));
     }
     await this.#follow(uri);
     if (!hasBody || (uri.disposition === 'unchanged' && (await this.#isThere(known, uri.size)))) {
@@ -67,9 +68,10 @@ export class MirrorWriter implements Processor {
 
   /** They go the way of all links: through the scope and the queues. Those that are links anyhow are there already. */
   async #follow(uri: CrawlUri): Promise<void> {
-    const requisites = await this.options.index.requisites(uri.url);
+    const requisites = await this.options.index.requisites(uri.shownUrl);
     const known = new Set(uri.outLinks.map(({ url }) => url));
-    const added = requisites.filter((url) => !known.has(url)).map((url) => ({ url, hop: 'E' as const }));
+    const links = requisites.map((url) => ({ url, hop: 'E' as const }));
+    const added = withLoginOf(uri.url, links).filter(({ url }) => !known.has(url));
     if (added.length > 0) uri.outLinks = [...uri.outLinks, ...added];
   }
 

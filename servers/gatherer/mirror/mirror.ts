@@ -1,8 +1,10 @@
 import { mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { GathererConfig } from '../../../protocols/config/index.js';
+import type { Logger } from '../../host/index.js';
 import { type DocumentEvent, documentChannel } from '../events.js';
 import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer.js';
+import { logDocuments, logRun } from '../log.js';
 import { MirrorIndex } from './mirror-index.js';
 import { BodyKeeper, MirrorWriter } from './mirror-writer.js';
 
@@ -17,6 +19,8 @@ export interface MirrorOptions {
   /** Delete files whose documents are gone. Default false. */
   readonly delete?: boolean;
   readonly gatherer?: Omit<GathererOptions, 'directory' | 'config' | 'processors'>;
+  /** Get a run's beginning and end, what became of each document, and problems of the configuration's files (G-145, G-148). */
+  readonly logs?: { readonly log: Logger; readonly errors: Logger };
 }
 
 /** What a run did. */
@@ -53,6 +57,7 @@ export class Mirror implements AsyncDisposable {
 
   /** @throws StorageError when another mirror runs there; ConfigError */
   static async open(options: MirrorOptions): Promise<Mirror> {
+    const { logs } = options;
     const directory = resolve(options.directory);
     const data = join(directory, MIRROR_DATA);
     const temporaryDirectory = join(data, 'tmp');
@@ -65,6 +70,9 @@ export class Mirror implements AsyncDisposable {
       await writeFile(join(data, 'lib', 'stoplist.cf'), NOTHING_STOPPED);
       const writer = new MirrorWriter({ index, directory, temporaryDirectory });
       const gatherer = await Gatherer.open({
+        ...(logs === undefined
+          ? {}
+          : { log: logs.log, onProblem: ({ message }: Error) => logs.errors.warn(message) }),
         ...options.gatherer,
         directory: data,
         config: mirrorConfig(options.config, data),
@@ -118,13 +126,21 @@ export class Mirror implements AsyncDisposable {
     documentChannel.subscribe(listen);
     let report: GatherReport;
     try {
-      report = await this.gatherer.run(signal);
+      report = await this.#logged(signal);
     } finally {
       documentChannel.unsubscribe(listen);
       await noted;
     }
     if (failure !== undefined) throw failure;
     return report;
+  }
+
+  async #logged(signal: AbortSignal): Promise<GatherReport> {
+    const { gatherer, options } = this;
+    if (options.logs === undefined) return await gatherer.run(signal);
+    const { log, errors } = options.logs;
+    using _ = logDocuments(log, errors);
+    return await logRun(log, errors, gatherer.config, () => gatherer.run(signal));
   }
 
   async #note({ url, disposition, status }: DocumentEvent): Promise<void> {

@@ -35,6 +35,7 @@ export class InactiveQueues {
   /** Puts the queue at the end of its precedence's line; {@link written} must follow when the batch is on disk. */
   push(queue: WorkQueue, batch: GathererBatch): InactivePlace {
     queue.sequence = this.nextSequence++;
+    queue.placedAt = queue.precedence;
     const place = placeOf(queue);
     batch.putInactive(place);
     this.size++;
@@ -65,6 +66,6 @@ export class InactiveQueues {
   }
 }
 
-export function placeOf({ precedence, sequence, classKey }: WorkQueue): InactivePlace {
+export function placeOf({ placedAt: precedence, sequence, classKey }: WorkQueue): InactivePlace {
   return { precedence, sequence, classKey };
 }

@@ -1,3 +1,4 @@
+import { QUEUE_PRECEDENCE, successCountsPrecedence } from '../../../../protocols/urls/index.js';
 import type { QueueEntry, QueueRecord } from '../../../../storage/index.js';
 import { STANDING } from '../../../../storage/index.js';
 import { type QueueReport, type QueueState, WAIT_REASONS, type WaitReason } from '../control.js';
@@ -9,6 +10,8 @@ export interface Budgets {
   readonly replenish: number;
   /** -1 = none. */
   readonly totalBudget: number;
+  /** CRAWL-9.11: by `success-counts` a queue that gave much comes later. */
+  readonly precedence?: 'base' | 'success-counts';
 }
 
 /**
@@ -35,7 +38,8 @@ export class WorkQueue {
   reason: WaitReason | '' = '';
   /** CRAWL-9.11. */
   precedence = 0;
-  /** Its place among the inactive. */
+  /** Its place among the inactive: the precedence that it had then, and its number. */
+  placedAt = 0;
   sequence = 0;
   lastQueued = '';
   lastPeeked = '';
@@ -57,6 +61,7 @@ export class WorkQueue {
     queue.reason = WAIT_REASONS.find((known) => known === reason) ?? '';
     queue.state =
       standing === STANDING.inactive ? 'inactive' : standing === STANDING.retired ? 'retired' : 'exhausted';
+    queue.placedAt = record.precedence;
     queue.window.clear(record.count > 0);
     return queue;
   }
@@ -95,7 +100,8 @@ export class WorkQueue {
       lastCost,
       wakeTime,
       reason,
-      precedence,
+      // Of an inactive one, where it stands in the line.
+      precedence: this.state === 'inactive' ? this.placedAt : precedence,
       sequence,
       lastQueued,
       lastPeeked,
@@ -144,9 +150,11 @@ export class WorkQueue {
     this.lastCost = cost;
   }
 
-  setBudgets({ replenish, totalBudget }: Budgets): void {
+  setBudgets({ replenish, totalBudget, precedence = 'base' }: Budgets): void {
     this.replenish = replenish;
     this.totalBudget = totalBudget;
+    this.precedence =
+      precedence === 'success-counts' ? successCountsPrecedence(this.successes) : QUEUE_PRECEDENCE;
   }
 
   /** Takes the head out of the window for a worker. */

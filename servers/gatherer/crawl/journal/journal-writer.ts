@@ -41,7 +41,14 @@ export class JournalWriter implements AsyncDisposable {
     const { now = Date.now, flushMs = 1000, limit = 1_048_576, onError } = options;
     const cut = await mendGzipMembers(path);
     const encoder = new GzipMembers();
-    const file = await AppendFile.open(path, { flushMs, limit, encoder, ...(onError && { onError }) });
+    const file = await AppendFile.open(path, {
+      flushMs,
+      limit,
+      encoder,
+      // G-81: its URLs have their logins, so that a recovered crawl can go on.
+      mode: 0o600,
+      ...(onError && { onError }),
+    });
     const writer = new JournalWriter(file, now);
     if (cut > 0) writer.write({ tag: 'E', text: `the file was torn: ${cut} bytes at its end were cut off` });
     return writer;

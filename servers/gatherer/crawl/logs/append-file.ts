@@ -18,6 +18,8 @@ export interface AppendFileOptions {
   readonly encoder?: LineEncoder;
   /** First text of a file that is empty. */
   readonly head?: string;
+  /** Permissions of the file. Default: what umask leaves of 0o666. */
+  readonly mode?: number;
   /** A write failed (a full disk): what was not written is kept and tried again. Called once until a write succeeds. */
   readonly onError?: (error: StorageError) => void;
 }
@@ -32,8 +34,9 @@ const PLAIN: LineEncoder = {
  * after they came: a crash loses no more than that. The lines of one file keep their order.
  */
 export class AppendFile implements AsyncDisposable {
-  readonly #options: Required<Omit<AppendFileOptions, 'onError'>>;
+  readonly #options: Required<Omit<AppendFileOptions, 'onError' | 'mode'>>;
   readonly #onError: AppendFileOptions['onError'];
+  readonly #mode: number | undefined;
   #handle: FileHandle;
   /** Not yet encoded. */
   #lines: string[] = [];
@@ -60,11 +63,12 @@ export class AppendFile implements AsyncDisposable {
     const { flushMs = 1000, blockLength = 65_536, limit = 1_048_576, encoder = PLAIN, head = '' } = options;
     this.#options = { flushMs, blockLength, limit, encoder, head };
     this.#onError = options.onError;
+    this.#mode = options.mode;
   }
 
   /** Opens for appending; what is in the file stays. @throws StorageError */
   static async open(path: string, options: AppendFileOptions = {}): Promise<AppendFile> {
-    const handle = await openToAppend(path);
+    const handle = await openToAppend(path, options.mode);
     const file = new AppendFile(path, handle, options);
     try {
       await file.#begin();
@@ -130,7 +134,7 @@ export class AppendFile implements AsyncDisposable {
         // A checkpoint rests on it (CRAWL-17.3).
         await this.#handle.datasync();
         await rename(this.path, target);
-        const handle = await openToAppend(this.path);
+        const handle = await openToAppend(this.path, this.#mode);
         await this.#handle.close();
         this.#handle = handle;
         await this.#begin();
@@ -228,9 +232,12 @@ export class AppendFile implements AsyncDisposable {
   }
 }
 
-async function openToAppend(path: string): Promise<FileHandle> {
+async function openToAppend(path: string, mode: number | undefined): Promise<FileHandle> {
   try {
-    return await open(path, 'a');
+    const handle = await open(path, 'a', mode);
+    // Of one that was there already, too.
+    if (mode !== undefined) await handle.chmod(mode);
+    return handle;
   } catch (error) {
     throw failure(path, error);
   }

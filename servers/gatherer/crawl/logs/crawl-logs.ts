@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StorageError } from '../../../../protocols/errors.js';
 import type { CrawlEvent, DocumentEvent, UriErrorEvent } from '../../events.js';
+import { shownEvent, withoutLogins } from '../../logins.js';
 import type { CrawlSnapshot } from '../control.js';
 import { AppendFile } from './append-file.js';
 import { crawlLogLine } from './crawl-log.js';
@@ -76,7 +77,8 @@ export class CrawlLogs implements AsyncDisposable {
    * A URI that came back. A disposed one is a line of crawl.log (CRAWL-16.1); one that is tried again is none, but what
    * went wrong stands in local-errors.log, as do the warnings of those that came through (CRAWL-16.4).
    */
-  document(event: DocumentEvent): void {
+  document(given: DocumentEvent): void {
+    const event = shownEvent(given);
     const time = this.#now();
     if (event.disposition !== 'retry') this.files.crawl.write(crawlLogLine(event, time));
     if (event.status === RUNTIME_ERROR) this.files.runtimeErrors.write(errorLine(event, event.reason, time));
@@ -88,16 +90,17 @@ export class CrawlLogs implements AsyncDisposable {
 
   /** CRAWL-16.4: time, the page, what is wrong, the text that is no URI. */
   uriError({ url, source, message }: UriErrorEvent): void {
-    const bad = url.length > 2083 ? `${url.slice(0, 2083)}…` : url; // CRAWL-2.1: longer than any URI
+    const shown = withoutLogins(url);
+    const bad = shown.length > 2083 ? `${shown.slice(0, 2083)}…` : shown; // CRAWL-2.1: longer than any URI
     this.files.uriErrors.write(
-      `${isoTime(this.#now())} ${escapeField(source) || '-'} ${quoted(message)} ${escapeField(bad) || '-'}`,
+      `${isoTime(this.#now())} ${escapeField(withoutLogins(source)) || '-'} ${quoted(withoutLogins(message))} ${escapeField(bad) || '-'}`,
     );
   }
 
   /** CRAWL-16.3: a line of text among the figures; an alert stands in alerts.log too. */
   crawl({ text, alert }: CrawlEvent): void {
     const time = this.#now();
-    const line = text.replace(/\s+/g, ' ').trim();
+    const line = withoutLogins(text).replace(/\s+/g, ' ').trim();
     this.files.progress.write(`${isoSeconds(time)} ${line}`);
     if (alert) this.files.alerts.write(`${isoTime(time)} ${line}`);
   }

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { StorageError } from '../../../../protocols/errors.js';
 import type { DocumentEvent } from '../../events.js';
+import { shownEvent } from '../../logins.js';
 import type { CrawlSnapshot, RecentError } from '../control.js';
 import { BoundedCounts } from './bounded-counts.js';
 import { mimeType } from './crawl-log.js';
@@ -128,7 +129,8 @@ export class CrawlStatistics {
     this.#since = undefined;
   }
 
-  document(event: DocumentEvent): void {
+  document(given: DocumentEvent): void {
+    const event = shownEvent(given);
     const { url, status, bytes, reason, pathFromSeed } = event;
     const outcome = outcomeOf(event);
     if (pathFromSeed === '') this.#seed(event, outcome !== 'retry');

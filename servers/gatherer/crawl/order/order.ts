@@ -108,11 +108,6 @@ export const crawlOrderSchema = z.strictObject({
     'CRAWL-6.1',
     'When nothing is left the crawl waits for more',
   ),
-  dumpPendingAtClose: noted(
-    z.boolean().default(false),
-    'CRAWL-5.6.6',
-    'What is still queued at the end is written to crawl.log',
-  ),
   stuckSeconds: noted(
     count.default(1200),
     'CRAWL-20.3',

@@ -46,7 +46,6 @@ export const ORDER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig> = new Map(
   ['hold-queues', 'holdQueues'],
   ['target-ready-backlog', 'targetReadyBacklog'],
   ['snooze-deactivate-ms', 'snoozeDeactivateMs'],
-  ['dump-pending-at-close', 'dumpPendingAtClose'],
   ['user-agent', 'userAgent'],
   ['from', 'from'],
 ]);

@@ -133,7 +133,7 @@ export const crawlSettingsSchema = z.strictObject({
     'Which URI of a queue comes first',
   ),
   queuePrecedence: noted(
-    z.enum(['base', 'highest-uri', 'success-counts']).default('base'),
+    z.enum(['base', 'success-counts']).default('base'),
     'CRAWL-9.11',
     'Which queue comes first',
   ),
@@ -168,6 +168,12 @@ export const crawlSettingsSchema = z.strictObject({
     z.array(z.string()).default([]),
     'CRAWL-14',
     "Names of the rules of the seen test, in this order; empty: the Gatherer's canonical URL is the key (G-57)",
+  ),
+  maxUrisPerPattern: noted(
+    count.default(0),
+    'CRAWL-22, G-173',
+    'URIs of a host that differ only in their numbers, beyond which they are left out; 0: none is',
+    'URIs',
   ),
   maxOutlinks: noted(
     count.default(10_000),

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { parseXRobotsTag } from '../../../../protocols/robots/index.js';
 import type { EssencePool } from '../../essence/index.js';
+import { withLoginOf } from '../../logins.js';
+import type { RulesDigest } from '../../run-state.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 
 export interface ExtractOptions {
   readonly essence: EssencePool;
-  readonly rulesDigest: string;
+  readonly rulesDigest: RulesDigest;
   /** The name that X-Robots-Tag may address us by. */
   readonly robotsAgent: string;
   readonly now: () => number;
@@ -26,7 +28,7 @@ export class ExtractProcessor implements Processor {
     const { essence, rulesDigest, now } = this.options;
     const fetched = uri.fetched!;
     const known = uri.document;
-    if (known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest) {
+    if (known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest(known)) {
       if (createHash('md5').update(fetched.body).digest('hex') === known.md5) {
         uri.disposition = 'unchanged';
         uri.useKnownLinks(known);
@@ -36,7 +38,8 @@ export class ExtractProcessor implements Processor {
     uri.updateTime = now();
     uri.essence = await essence.summarize(
       {
-        url: uri.url,
+        // G-81: what is in no place of the object cannot be shown by it.
+        url: uri.shownUrl,
         body: fetched.body,
         ...(fetched.contentType === undefined ? {} : { contentType: fetched.contentType }),
         ...(fetched.charset === undefined ? {} : { charset: fetched.charset }),
@@ -49,7 +52,7 @@ export class ExtractProcessor implements Processor {
     uri.disposition = uri.essence.rejected && exploded.length === 0 ? 'rejected' : 'summarized';
     if (uri.disposition === 'rejected')
       uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not wanted`;
-    uri.outLinks = uri.essence.links;
+    uri.outLinks = withLoginOf(uri.url, uri.essence.links);
     obeyRobotsTag(uri, this.options.robotsAgent);
     return 'proceed';
   }

@@ -5,6 +5,8 @@ import {
   type FetchResult,
 } from '../../../../clients/fetch/index.js';
 import { ConnectionError, UsageError } from '../../../../protocols/errors.js';
+import { withLoginOf, withoutLogins } from '../../logins.js';
+import type { RulesDigest } from '../../run-state.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import type { ServerCache } from '../servers/index.js';
@@ -18,7 +20,9 @@ export interface FetchLimits {
   /** Send If-None-Match and If-Modified-Since for documents that we know (G-106). */
   readonly conditional: boolean;
   /** Digest of what a summary depends on besides the document (G-110). */
-  readonly rulesDigest: string;
+  readonly rulesDigest: RulesDigest;
+  /** Users and passwords of the configuration, which no log shows (G-81). */
+  readonly logins?: readonly string[];
   /** G-174: must the request not reach private addresses? */
   readonly mustBePublic?: (from: string, to: string) => boolean;
 }
@@ -27,7 +31,8 @@ export interface FetchLimits {
 export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
   const { maxBytes, timeoutMs, conditional, rulesDigest, mustBePublic } = limits;
   const known = uri.document;
-  const ask = conditional && known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest;
+  const ask =
+    conditional && known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest(known);
   return {
     url: uri.url,
     maxBytes,
@@ -115,7 +120,7 @@ function codeOf({ cause }: ConnectionError): string {
 export class FetchJudge implements Processor {
   readonly name = 'Judge';
 
-  constructor(readonly limits: Pick<FetchLimits, 'maxBytes'>) {}
+  constructor(readonly limits: Pick<FetchLimits, 'maxBytes' | 'logins'>) {}
 
   process(uri: CrawlUri): ProcessResult {
     if (uri.disposition === 'kept') return 'proceed';
@@ -128,13 +133,13 @@ export class FetchJudge implements Processor {
     }
     if (fetched.location !== undefined) {
       uri.disposition = 'redirected';
-      uri.outLinks = [{ url: fetched.location, hop: 'R' }];
+      uri.outLinks = withLoginOf(uri.url, [{ url: fetched.location, hop: 'R' }]);
       return 'post';
     }
     if (fetched.status === 429 || fetched.status === 503) {
       uri.retryAfterMs = retryAfter(fetched.headers['retry-after'] ?? '');
       uri.disposition = 'retry';
-      uri.reason = `status ${fetched.status}`;
+      uri.reason = this.#refusal(uri, fetched);
       return 'post';
     }
     if (fetched.entries !== undefined) {
@@ -149,7 +154,7 @@ export class FetchJudge implements Processor {
     }
     if (fetched.status < 200 || fetched.status > 299) {
       uri.disposition = 'failed';
-      uri.reason = `status ${fetched.status}`;
+      uri.reason = this.#refusal(uri, fetched);
       return 'post';
     }
     if (fetched.truncated) {
@@ -160,4 +165,45 @@ export class FetchJudge implements Processor {
     }
     return 'proceed';
   }
+
+  /** The status, and the words of a server that has only a few numbers of its own. */
+  #refusal(uri: CrawlUri, { status, headers }: FetchResult): string {
+    const said = headers['ftp-reply'] ?? headers['nntp-reply'] ?? headers['gopher-error'];
+    if (said === undefined) return `status ${status}`;
+    const { logins = [] } = this.limits;
+    return `status ${status} (${withoutWords(said, [...logins, ...loginOf(uri.url)]).slice(0, MAX_SAID)})`;
+  }
+}
+
+/** Characters of a server's words that are shown. */
+const MAX_SAID = 300;
+
+/** G-81: user and password as they may come back, escaped and not. */
+function loginOf(url: string): string[] {
+  const userInfo = /^[a-z]+:\/\/([^/?#]*)@/.exec(url)?.[1];
+  if (userInfo === undefined) return [];
+  return userInfo.split(/:(.*)/s).flatMap((part) => [part, unescaped(part)]);
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a stray percent sign stands for itself
+  }
+}
+
+/** Text on one line, each of the words hidden where it stands alone. */
+function withoutWords(text: string, words: readonly string[]): string {
+  let shown = withoutLogins(text.replace(/[\0-\x1f\x7f]+/g, ' '));
+  // The longest first: one may begin with another.
+  for (const word of [...new Set(words)].sort((a, b) => b.length - a.length)) {
+    if (word === '') continue;
+    const pieces = shown.split(word);
+    shown = pieces.reduce((before, after) => {
+      const within = /[\p{L}\p{N}]$/u.test(before) || /^[\p{L}\p{N}]/u.test(after);
+      return `${before}${within ? word : '[hidden]'}${after}`;
+    });
+  }
+  return shown;
 }

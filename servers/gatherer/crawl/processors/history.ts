@@ -1,4 +1,5 @@
 import type { DocumentStore } from '../../../../storage/index.js';
+import type { RulesDigest } from '../../run-state.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 
@@ -11,7 +12,7 @@ export interface HistoryOptions {
   /** Seconds (G-100). */
   readonly timeToLive: number;
   /** Digest of what a summary depends on besides the document (G-110). */
-  readonly rulesDigest: string;
+  readonly rulesDigest: RulesDigest;
   /** Seconds since 1970. */
   readonly now: () => number;
 }
@@ -29,7 +30,7 @@ export class History implements Processor {
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const { documents, known, force, timeToLive, rulesDigest, now } = this.options;
     if (!known) return 'proceed';
-    const stored = await documents.get(uri.url);
+    const stored = await documents.get(uri.shownUrl);
     // Its objects have expired one by one, which its record does not know: it is a new document.
     const expired =
       stored !== undefined && stored.objects.length > 0 && stored.updateTime + timeToLive < now();
@@ -37,7 +38,7 @@ export class History implements Processor {
     uri.document = document;
     if (document === undefined || force || uri.url.startsWith('file:')) return 'proceed';
     const fresh = document.updateTime + document.refreshRate > now();
-    if (document.updateTime > 0 && fresh && document.rulesDigest === rulesDigest) {
+    if (document.updateTime > 0 && fresh && document.rulesDigest === rulesDigest(document)) {
       uri.disposition = 'kept';
       uri.status = document.status;
       uri.useKnownLinks(document);

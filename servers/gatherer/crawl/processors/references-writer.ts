@@ -1,3 +1,4 @@
+import { withoutUserInfo } from '../../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 
@@ -38,7 +39,7 @@ export class ReferencesWriter implements Processor {
         this.#kept(uri);
         break;
       case 'failed':
-        if (GONE.has(uri.status)) uri.batch.dropReferences(uri.url);
+        if (GONE.has(uri.status)) uri.batch.dropReferences(uri.shownUrl);
         break;
       case 'listed':
       case 'retry':
@@ -69,7 +70,8 @@ export class ReferencesWriter implements Processor {
   }
 
   #put(uri: CrawlUri, time: number, length: number, checkTime = this.options.now()): void {
-    const links = uri.outLinks.map(({ url }) => url);
-    uri.batch.putReferences({ url: uri.url, time, checkTime, length, links });
+    // G-81: who links to whom is published.
+    const links = [...new Set(uri.outLinks.map(({ url }) => withoutUserInfo(url)))];
+    uri.batch.putReferences({ url: uri.shownUrl, time, checkTime, length, links });
   }
 }

@@ -2,9 +2,11 @@ import { decodeSoif, encodeSoif } from '../../../../protocols/soif/index.js';
 import type { DocumentRecord, GathererBatch, SummaryStore } from '../../../../storage/index.js';
 import type { Annotations } from '../../annotations.js';
 import type { EssenceOutput, ExplodedObject } from '../../essence/index.js';
+import type { RulesDigest } from '../../run-state.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { ShortestLife } from '../shortest-life.js';
+import { dropObjects } from './drop-objects.js';
 
 export interface WriterOptions {
   readonly summaries: Pick<SummaryStore, 'get'>;
@@ -12,7 +14,7 @@ export interface WriterOptions {
   readonly timeToLive: number;
   /** Told the lifetimes that objects give themselves. */
   readonly lives: ShortestLife;
-  readonly rulesDigest: string;
+  readonly rulesDigest: RulesDigest;
   /** G-141: merged into every object. */
   readonly annotations?: Pick<Annotations, 'merge' | 'for'>;
   readonly now: () => number;
@@ -25,9 +27,16 @@ export interface WriterOptions {
 export class WriterProcessor implements Processor {
   readonly name = 'Writer';
 
+  /**
+   * G-81: a URL with a login was stored in this run. The same one without it may be crawled too, and neither knows of the other: so from
+   * then on the store has to look where a former summary is.
+   */
+  #loginsMet = false;
+
   constructor(readonly options: WriterOptions) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
+    this.#loginsMet ||= uri.shownUrl !== uri.url;
     if (uri.disposition === 'summarized') this.#store(uri);
     else if (uri.disposition === 'unchanged') await this.#refresh(uri);
     else if (uri.disposition === 'rejected') this.#reject(uri);
@@ -40,24 +49,26 @@ export class WriterProcessor implements Processor {
     // The time that the object itself says: exports rely on the two being one.
     const updateTime = uri.updateTime;
     const known = uri.document;
-    const { own, others } = this.#annotated(objectsOf(uri.url, essence), uri.url);
+    const url = uri.shownUrl;
+    const { own, others } = this.#annotated(objectsOf(url, essence), url);
     const former = known?.objects ?? [];
     if (own !== undefined) {
       // A document that is not known has no summary either: both are written in one batch.
       const previous = known === undefined ? null : former.length > 0 ? undefined : known.updateTime;
       uri.batch.putSummary(
-        { url: uri.url, updateTime, timeToLive: this.#life(own, uri.batch), soif: own },
-        previous,
+        { url, updateTime, timeToLive: this.#life(own, uri.batch), soif: own },
+        this.#former(previous),
       );
-    } else if (known !== undefined) uri.batch.deleteSummary(uri.url, undefined, { deletedAt: now() });
-    for (const { url, soif } of others)
-      uri.batch.putSummary({ url, updateTime, timeToLive: this.#life(soif, uri.batch), soif });
+    } else if (known !== undefined) uri.batch.deleteSummary(url, undefined, { deletedAt: now() });
+    for (const other of others)
+      uri.batch.putSummary({ ...other, updateTime, timeToLive: this.#life(other.soif, uri.batch) });
     const objects = others.map(({ url }) => url);
     const kept = new Set(objects);
-    for (const url of former)
-      if (!kept.has(url)) uri.batch.deleteSummary(url, undefined, { deletedAt: now() });
+    for (const object of former)
+      if (!kept.has(object)) uri.batch.deleteSummary(object, undefined, { deletedAt: now() });
+    if (url !== uri.url) forgetLogin(uri);
     const { md5, type } = essence;
-    uri.batch.putDocument({ ...this.#document(uri), updateTime, md5, type, objects });
+    uri.batch.putDocument({ ...this.#document(uri, objects), updateTime, md5, type });
   }
 
   #annotated(objects: DocumentObjects, url: string): DocumentObjects {
@@ -79,7 +90,7 @@ export class WriterProcessor implements Processor {
     const updateTime = now();
     const lastModified = uri.fetched?.lastModified || known.lastModificationTime;
     let refreshed = 0;
-    for (const url of known.objects.length > 0 ? known.objects : [uri.url]) {
+    for (const url of known.objects.length > 0 ? known.objects : [known.url]) {
       const summary = await summaries.get(url);
       if (summary === undefined) continue;
       const object = decodeSoif(summary.soif).with([
@@ -89,7 +100,7 @@ export class WriterProcessor implements Processor {
       const { contentTime } = summary;
       uri.batch.putSummary(
         { url, updateTime, timeToLive: summary.timeToLive, soif: encodeSoif(object), contentTime },
-        url === uri.url ? known.updateTime : undefined,
+        url === known.url ? this.#former(known.updateTime) : undefined,
       );
       refreshed++;
     }
@@ -102,15 +113,14 @@ export class WriterProcessor implements Processor {
     });
   }
 
+  /** Where the store is told that a former summary is; undefined: it looks itself. */
+  #former<T>(updateTime: T): T | undefined {
+    return this.#loginsMet ? undefined : updateTime;
+  }
+
   /** E-25: a rejected document leaves no object, and older ones of it go. */
   #reject(uri: CrawlUri): void {
-    const deletedAt = this.options.now();
-    const known = uri.document;
-    if (known !== undefined && known.objects.length > 0) {
-      for (const url of known.objects) uri.batch.deleteSummary(url, undefined, { deletedAt });
-    } else if (known !== undefined && known.updateTime > 0) {
-      uri.batch.deleteSummary(uri.url, known.updateTime, { deletedAt });
-    }
+    if (uri.document !== undefined) dropObjects(uri.document, uri.batch, this.options.now());
     uri.batch.putDocument({
       ...this.#document(uri),
       md5: uri.essence?.md5 ?? '',
@@ -126,10 +136,11 @@ export class WriterProcessor implements Processor {
     return life;
   }
 
-  #document(uri: CrawlUri): DocumentRecord {
+  #document(uri: CrawlUri, objects: readonly string[] = []): DocumentRecord {
     const fetched = uri.fetched!;
+    const url = uri.shownUrl;
     return {
-      url: uri.url,
+      url,
       status: fetched.status,
       fetchTime: this.options.now(),
       updateTime: 0,
@@ -140,11 +151,16 @@ export class WriterProcessor implements Processor {
       type: '',
       size: uri.size,
       links: uri.outLinks,
-      rulesDigest: this.options.rulesDigest,
-      objects: [],
+      rulesDigest: this.options.rulesDigest({ url, objects }),
+      objects,
       referenced: true,
     };
   }
+}
+
+/** G-81: older programs stored everything by the URL with its login. A tombstone would show it once more. */
+function forgetLogin({ url, batch }: CrawlUri): void {
+  batch.deleteSummary(url).deleteDocument(url).dropReferences(url);
 }
 
 interface DocumentObjects {

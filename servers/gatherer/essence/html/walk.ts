@@ -1,3 +1,4 @@
+import { withoutUserInfo } from '../../../../protocols/urls/index.js';
 import type { EssenceLink } from '../context.js';
 import type { SourceDocument, Summary } from '../document.js';
 import { AttributeLines } from '../sgml/lines.js';
@@ -82,10 +83,16 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     this.#lines = new AttributeLines({
       maxAttributeLength,
       maxObjectBytes,
-      ...(rawReferences ? {} : { resolve: (reference: string) => this.#links.resolve(reference) }),
+      ...(rawReferences ? {} : { resolve: (reference: string) => this.#shown(reference) }),
     });
     const html = table.get('html')?.content;
     if (html !== undefined) this.#push(html, 0);
+  }
+
+  /** G-81: the object shows no login, also one that the page itself shows. */
+  #shown(reference: string): string | undefined {
+    const url = this.#links.resolve(reference);
+    return url === undefined ? undefined : withoutUserInfo(url);
   }
 
   open({ name, plan }: Tag<TagPlan>, attributes: TagAttributes): void {

@@ -1,4 +1,4 @@
-import { UrlResolver } from '../../../../protocols/urls/index.js';
+import { UrlResolver, withoutUserInfo } from '../../../../protocols/urls/index.js';
 import type { Summary } from '../document.js';
 import type { ProgramSettings } from '../external/index.js';
 import { readEsis } from './esis.js';
@@ -148,7 +148,9 @@ function extractionFor(document: SgmlDocument, type: SgmlType): Extraction {
     // A bare fragment names a place in this very document.
     resolve: (reference) => {
       const written = reference.trim();
-      return written === '' || written.startsWith('#') ? undefined : resolver.resolve(written);
+      const url = written === '' || written.startsWith('#') ? undefined : resolver.resolve(written);
+      // G-81: the object shows no login, also one that the document itself shows.
+      return url === undefined ? undefined : withoutUserInfo(url);
     },
   });
 }

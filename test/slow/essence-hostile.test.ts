@@ -5,10 +5,10 @@ import { EssencePool } from '../../servers/gatherer/essence/index.js';
 import type { Chunks } from '../../servers/gatherer/essence/unnest/chunks.js';
 import { UnnestMeter } from '../../servers/gatherer/essence/unnest/limits.js';
 import { type Leaf, unnest } from '../../servers/gatherer/essence/unnest/walk.js';
+import { EXCEL_FILE, WORD_FILE } from '../essence/fixtures/office-files.js';
+import { attributesOf, contextOf, IDENTITY, inputOf, summarize } from '../essence/helpers.js';
+import { latin, tar } from '../essence/unnest-fixtures.js';
 import { ar, cpio, mail, PACKINGS, shar, uuencode, zip } from '../helpers/archives.js';
-import { EXCEL_FILE, WORD_FILE } from './fixtures/office-files.js';
-import { attributesOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
-import { latin, tar } from './unnest-fixtures.js';
 
 const MIB = 1024 * 1024;
 
