@@ -1,24 +1,24 @@
-import { createReadStream } from 'node:fs';
-import { lstat, readFile, readlink, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { KitError, StorageError, UsageError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../protocols/time.js';
 import {
-  type EssenceInput,
   type EssenceOptions,
   type EssenceOutput,
   EssencePool,
   isRejected,
   type RecognitionStep,
   recognize,
-  typeByUrl,
 } from '../../servers/gatherer/essence/index.js';
-import { createFetcher, DEFAULT_MAX_BYTES, type Fetcher, fetchFollowing } from '../fetch/index.js';
+import { createFetcher, DEFAULT_MAX_BYTES, type Fetcher } from '../fetch/index.js';
 import { jsonLine } from '../soif-tools/json-lines.js';
+import { sentenceOf } from './db/run-tool.js';
+import { MAX_DELETIONS, storeObjects } from './essence/database.js';
+import { type Messages, openMessages } from './essence/messages.js';
+import { messageOf, readDocument, readStandardInput } from './essence/read-document.js';
 import { EXIT } from './exit.js';
 import { countOption, integerOption, timeoutOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
@@ -31,11 +31,16 @@ holds is ever run, and nothing of it is written to disk. For - the document is r
 Types come from the rule files byurl.cf, byname.cf and bycontent.cf, in this order, each replaced by the one of that name in
 --libdir. Types on the stop list are left out. With --explain standard error tells which line decided.
 
+With --dbdir all objects of a run are stored in one step, each in place of the one with its URL; what is on the stop list leaves
+a stored object alone. Standard output then has the counts, with --json as one JSON object. To publish what is in DIR:
+"harvest consoldb DIR/PRODUCTION.gdbm DIR/WORKING.gdbm", then "harvest folddb DIR".
+
 Examples:
   harvest essence paper.tar.gz                    its summary, a component as Embed<n> attributes
   harvest essence --type-only *                   only the types, one line each: type, tab, URL
   harvest essence --explain --type-only README.Z  why it is of this type
   harvest essence --json http://www.example.org/  a summary as one line of JSON
+  harvest essence --dbdir data --log log *.ps     stores the summaries in data/WORKING.gdbm
   harvest essence --full-text report.pdf          all of its text
   harvest essence --stoplist /dev/null --libdir ./lib -f urls.txt
   cat mail | harvest essence --json -
@@ -66,6 +71,9 @@ interface EssenceCliOptions {
   readonly grouping: boolean;
   readonly language: boolean;
   readonly rawReferences: boolean;
+  readonly dbdir?: string;
+  readonly maxDeletions: number;
+  readonly log?: string;
   readonly workers?: number;
   readonly maxSize: number;
   readonly maxDepth?: number;
@@ -104,7 +112,14 @@ export function essenceCommand(): Command {
     .option('--language', 'guess the Language of texts that do not say it', false)
     .option('--raw-references', 'references as written, not absolute', false)
     .option('--fast-summarizing', 'understood and without effect: summaries are always checked', false)
-    .option('--max-deletions <n>', 'understood and without effect: no database is written', integerOption)
+    .option('--dbdir <directory>', 'store the objects in WORKING.gdbm there, print none')
+    .option(
+      '--max-deletions <n>',
+      'with --dbdir: objects replaced before the file is written anew',
+      countOption,
+      MAX_DELETIONS,
+    )
+    .option('--log <file>', 'append messages to this file, with date and time, instead of standard error')
     .option('--gatherer-host <name>', 'Gatherer-Host of the objects', hostname())
     .option('--gatherer-name <name>', 'Gatherer-Name of the objects', 'essence')
     .option('--gatherer-version <text>', 'Gatherer-Version of the objects', '1.0')
@@ -131,24 +146,49 @@ async function essence(documents: readonly string[], options: EssenceCliOptions)
     throw new UsageError('essence: no file or URL is given');
   }
   const names = [...documents, ...(options.file === undefined ? [] : await listed(options.file))];
+  if (options.dbdir !== undefined && options.typeOnly) {
+    throw new UsageError('essence: --type-only makes no objects that --dbdir could store');
+  }
   const output = new StandardOutput();
+  using messages = openMessages(options.log);
   await using pool = await EssencePool.create({
     ...poolOptions(options),
     workers: options.workers ?? threadsFor(names, options),
   });
   await using fetcher = createFetcher({ userAgent: 'Harvest/1.8 (harvest-kit)' });
-  let failed = false;
-  for await (const { name, result, error } of inOrder(names, pool, fetcher, options)) {
+  const outcome = { failed: false };
+  const results = told(inOrder(names, pool, fetcher, options), messages, outcome);
+  if (options.dbdir === undefined) {
+    for await (const { pieces } of results) {
+      for (const piece of pieces) if (!(await output.write(piece))) return EXIT.ok;
+    }
+  } else {
+    const counts = await storeObjects(options.dbdir, soifOf(results), options.maxDeletions);
+    await output.write(options.json ? `${JSON.stringify(counts)}\n` : `essence: ${sentenceOf(counts)}\n`);
+  }
+  return outcome.failed ? EXIT.failure : EXIT.ok;
+}
+
+/** Tells what is to be told of each document, and gives on the results of those that have one. */
+async function* told(
+  settled: AsyncIterable<Settled>,
+  messages: Messages,
+  outcome: { failed: boolean },
+): AsyncGenerator<Result> {
+  for await (const { name, result, error } of settled) {
     if (result === undefined) {
       if (!(error instanceof KitError)) throw error;
-      failed = true;
-      process.stderr.write(`essence: ${name}: ${error.message}\n`);
+      outcome.failed = true;
+      messages.error(`${name}: ${error.message}`);
       continue;
     }
-    for (const line of result.notes) process.stderr.write(`essence: ${name}: ${line}\n`);
-    for (const piece of result.pieces) if (!(await output.write(piece))) return EXIT.ok;
+    for (const line of result.notes) messages.note(`${name}: ${line}`);
+    yield result;
   }
-  return failed ? EXIT.failure : EXIT.ok;
+}
+
+async function* soifOf(results: AsyncIterable<Result>): AsyncGenerator<Uint8Array> {
+  for await (const { objects } of results) yield* objects;
 }
 
 /** A thread loads every summarizer: no more of them than documents, and none to tell types. */
@@ -220,6 +260,8 @@ function listFile(name: string): string {
 interface Result {
   /** For standard output. */
   readonly pieces: readonly (string | Uint8Array)[];
+  /** The objects themselves, as SOIF. */
+  readonly objects: readonly Uint8Array[];
   /** For standard error. */
   readonly notes: readonly string[];
 }
@@ -256,7 +298,7 @@ async function one(
   fetcher: Fetcher,
   options: EssenceCliOptions,
 ): Promise<Result> {
-  const { input, notes } = await read(name, pool, fetcher, options);
+  const { input, notes } = await readDocument(name, pool.rules, fetcher, options);
   const steps: RecognitionStep[] = [];
   const { type } = recognize(input, pool.rules, { access: options.access, steps });
   const explained = options.explain ? [...steps.map(sentence), selection(type, pool)] : [];
@@ -264,12 +306,14 @@ async function one(
     const line = options.json
       ? JSON.stringify({ url: input.url, type, ...(options.explain ? { steps } : {}) })
       : `${type}\t${input.url}`;
-    return { pieces: [`${line}\n`], notes: [...notes, ...(options.json ? [] : explained)] };
+    return { pieces: [`${line}\n`], objects: [], notes: [...notes, ...(options.json ? [] : explained)] };
   }
   const output = await pool.summarize(input);
   const verbose = options.verbose ? [`${output.type}${output.rejected ? ', left out' : ''}`] : [];
+  const objects = objectsOf(output);
   return {
-    pieces: objectsOf(output).map((soif) => (options.json ? `${jsonLine(decodeSoif(soif))}\n` : soif)),
+    pieces: objects.map((soif) => (options.json ? `${jsonLine(decodeSoif(soif))}\n` : soif)),
+    objects,
     notes: [...notes, ...explained, ...verbose, ...output.warnings],
   };
 }
@@ -298,108 +342,4 @@ function selection(type: string, pool: EssencePool): string {
   return pool.rules.stoplist.has(type)
     ? `${type} is on the stop list`
     : `${type} is not on the list of allowed types`;
-}
-
-/** E-28: of a document whose name puts it on the stop list, or with --no-access, nothing is read. */
-async function read(
-  name: string,
-  pool: EssencePool,
-  fetcher: Fetcher,
-  options: EssenceCliOptions,
-): Promise<{ input: EssenceInput; notes: string[] }> {
-  const updateTime = Math.floor(Date.now() / 1000);
-  if (name === '-') {
-    const body = await readStandardInput(options.maxSize);
-    return { input: { url: 'file://localhost/-', body, lastModificationTime: 0, updateTime }, notes: [] };
-  }
-  const isUrl = /^[a-z][a-z0-9+.-]+:/i.test(name) && !name.startsWith('file:');
-  const path = isUrl
-    ? ''
-    : resolve(name.startsWith('file:') ? decodeURIComponent(new URL(name).pathname) : name);
-  const url = isUrl ? name : pathToFileURL(path).href.replace('file:///', 'file://localhost/');
-  const named = typeByUrl(url, pool.rules);
-  const blank = { url, body: new Uint8Array(), lastModificationTime: 0, updateTime };
-  if (!options.access) return { input: blank, notes: [] };
-  if (named !== undefined && isRejected(named, pool.rules)) return { input: blank, notes: [] };
-  if (isUrl) return fetched(url, fetcher, options.maxSize, updateTime);
-  return fromFile(path, url, named, options.maxSize, updateTime);
-}
-
-async function fetched(
-  url: string,
-  fetcher: Fetcher,
-  maxBytes: number,
-  updateTime: number,
-): Promise<{ input: EssenceInput; notes: string[] }> {
-  const answer = await fetchFollowing(fetcher, { url, maxBytes });
-  if (answer.status !== 200) throw new StorageError(`it is not to be had: status ${answer.status}`);
-  const { contentType, charset, body, lastModified, truncated } = answer;
-  return {
-    input: {
-      url: answer.url,
-      body,
-      ...(contentType === undefined ? {} : { contentType }),
-      ...(charset === undefined ? {} : { charset }),
-      lastModificationTime: lastModified,
-      updateTime,
-    },
-    notes: truncated ? [cut(maxBytes)] : [],
-  };
-}
-
-async function fromFile(
-  path: string,
-  url: string,
-  named: string | undefined,
-  maxBytes: number,
-  updateTime: number,
-): Promise<{ input: EssenceInput; notes: string[] }> {
-  try {
-    const link = await lstat(path);
-    // file(1) does not follow links: a name that says nothing is a symbolic link (E-6).
-    const target = link.isSymbolicLink() && named === undefined ? await readlink(path) : undefined;
-    const stats = target === undefined ? await stat(path) : link;
-    if (stats.isDirectory()) throw new StorageError('it is a directory; give its files');
-    const body = target === undefined ? await readStart(path, maxBytes) : new Uint8Array();
-    return {
-      input: {
-        url,
-        body,
-        lastModificationTime: Math.max(0, Math.floor(stats.mtimeMs / 1000)),
-        updateTime,
-        ...(target === undefined ? {} : { linkTarget: target }),
-      },
-      notes: target === undefined && stats.size > maxBytes ? [cut(maxBytes)] : [],
-    };
-  } catch (cause) {
-    if (cause instanceof KitError) throw cause;
-    throw new StorageError(`it cannot be read: ${messageOf(cause)}`, { cause });
-  }
-}
-
-async function readStart(path: string, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream(path, { end: maxBytes - 1 })) chunks.push(chunk);
-  return new Uint8Array(Buffer.concat(chunks));
-}
-
-async function readStandardInput(maxBytes: number): Promise<Buffer> {
-  if (process.stdin.isTTY)
-    throw new UsageError('essence: standard input is a terminal; a document is wanted there');
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of process.stdin) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= maxBytes) break;
-  }
-  return Buffer.concat(chunks).subarray(0, maxBytes);
-}
-
-function cut(maxBytes: number): string {
-  return `only its first ${maxBytes} bytes are read (--max-size)`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

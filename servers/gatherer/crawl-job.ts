@@ -86,7 +86,14 @@ export class CrawlJob implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const close of this.closers.splice(0).reverse()) await close();
+    let failure: { readonly error: unknown } | undefined;
+    // What fails to close must not keep the others open.
+    for (const close of this.closers.splice(0).reverse()) {
+      await close().catch((error: unknown) => {
+        failure ??= { error };
+      });
+    }
+    if (failure !== undefined) throw failure.error;
   }
 }
 

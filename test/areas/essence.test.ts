@@ -11,5 +11,7 @@ import '../essence/sgml.test.js';
 import '../essence/summarizers-and-pool.test.js';
 import '../essence/summarizers-formats.test.js';
 import '../essence/summarizers-typeset.test.js';
+import '../essence/texinfo.test.js';
 import '../essence/types.test.js';
+import '../essence/unread-archives.test.js';
 import '../essence/unnest.test.js';

@@ -1,8 +1,9 @@
-import { symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
+import { DatabaseFile } from '../../storage/databases/index.js';
 import { attributesOf } from '../essence/helpers.js';
 import { tar } from '../essence/unnest-fixtures.js';
 import { cli } from '../helpers/cli.js';
@@ -111,4 +112,58 @@ t.test('E-45 what is wrong with a component is told on standard error', async (t
   t.equal(code, 0);
   t.match(stderr, /a member named "\.\.\/up\.txt" is left out \(E-45\)/);
   t.match(stdout, /Embed<1>-Nested-Filename\{6\}:\tok\.txt\n/);
+});
+
+t.test('E-5 --dbdir stores the objects, --log has the messages in the line head of G-146', async (t) => {
+  const directory = t.testdir({ 'a.txt': 'First words.\n', 'b.arj': Buffer.from('\x60\xea', 'latin1') });
+  const at = (name: string) => join(directory, name);
+  const log = at('essence.log');
+  const first = await cli('essence', '--dbdir', at('db'), '--log', log, at('a.txt'), at('none'), at('b.arj'));
+  t.equal(first.code, 1, 'one of the files is not there');
+  t.equal(first.stdout, 'essence: 2 added, 0 replaced, 2 objects\n');
+  t.equal(first.stderr, '', 'messages go to the log');
+  const lines = readFileSync(log, 'utf8').split('\n');
+  t.match(lines[0], /^essence: \d{6} \d\d:\d\d:\d\d: ERROR: \/.*\/none: it cannot be read: ENOENT/);
+  t.match(lines[1], /^essence: \d{6} \d\d:\d\d:\d\d: \/.*\/b\.arj: it is called ARJ archive, but it is none/);
+  t.equal(lines.length, 3, 'nothing but these two');
+  const stored = () => {
+    using database = DatabaseFile.open(join(at('db'), 'WORKING.gdbm'), { readOnly: true });
+    return [...database.entries()].map(({ url, soif }) => [url, attributesOf(soif)] as const);
+  };
+  t.same(
+    stored().map(([url, { Title, ...rest }]) => [url, rest['Partial-Text'] ?? Title]),
+    [
+      [urlOf(at('a.txt')), 'First words.\n'],
+      [urlOf(at('b.arj')), 'b.arj\n'],
+    ],
+  );
+  const second = await cli(
+    'essence',
+    '--dbdir',
+    at('db'),
+    '--json',
+    '--no-access',
+    '--max-deletions',
+    '1',
+    at('a.txt'),
+  );
+  t.same(JSON.parse(second.stdout), { added: 0, replaced: 1, objects: 2 });
+  t.notOk(
+    'Partial-Text' in stored()[0]![1],
+    'E-119 the new object stands there after the file was written anew',
+  );
+});
+
+t.test('E-5 --dbdir and --log that cannot be: status and sentence', async (t) => {
+  const directory = t.testdir({ 'a.txt': 'x\n' });
+  const file = join(directory, 'a.txt');
+  const types = await cli('essence', '--type-only', '--dbdir', join(directory, 'db'), file);
+  t.equal(types.code, 2);
+  t.match(types.stderr, /--type-only makes no objects/);
+  const noDirectory = await cli('essence', '--dbdir', join(file, 'db'), file);
+  t.equal(noDirectory.code, 1);
+  t.match(noDirectory.stderr, /a\.txt\/db cannot be made: ENOTDIR/);
+  const noLog = await cli('essence', '--log', directory, file);
+  t.equal(noLog.code, 1);
+  t.match(noLog.stderr, /the log .* cannot be opened/);
 });

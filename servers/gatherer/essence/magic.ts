@@ -77,6 +77,7 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
     /^[^\n]{0,200}(?:\n%[^\n]{0,200}){0,40}\\document(?:class|style)\b|^\s{0,80}\\document(?:class|style)\b/,
     'LaTeX document text',
   ],
+  [/^\s{0,80}(?:%[^\n]{0,200}\n\s{0,80}){0,5}\\input\s{1,8}texinfo(?![A-Za-z])/, 'Texinfo source text'],
   [/^\s{0,80}\\input\s|^%[^\n]*\bTeX\b/, 'TeX document text'],
   [/^@[a-zA-Z]{3,20}\s?\{\s?[\w:.-]{1,80},\s*$/m, 'BibTeX text'],
   [/^(?:From \S+ .{10,}|Return-Path: |Received: )/, 'mail text'],

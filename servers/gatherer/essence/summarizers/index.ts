@@ -33,8 +33,10 @@ import {
   summarizeShellScript,
 } from './source-code.js';
 import { summarizeLatex, summarizeTex } from './tex/tex.js';
+import { summarizeTexinfo } from './texinfo.js';
 import { summarizeFullText, summarizeText, summarizeUnrecognized } from './text.js';
 import { summarizeTroff } from './troff/troff.js';
+import { unreadArchive } from './unread-archives.js';
 
 /** Makes a summary of a document of one type, at once or, where a library or a program has to be waited for, later. */
 export type Summarizer = (
@@ -74,6 +76,7 @@ const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = 
   ['Troff', summarizeTroff],
   ['TeX', summarizeTex],
   ['LaTeX', summarizeLatex],
+  ['Texinfo', summarizeTexinfo],
   ['Dvi', summarizeDvi],
   ['PostScript', summarizePostScript],
   ['Pdf', summarizePdf],
@@ -89,6 +92,9 @@ const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = 
   ['Object', summarizeObject],
   ['Archive', summarizeArchive],
   ['Binary', summarizeBinary],
+  ['ARJ', unreadArchive('ARJ')],
+  ['LHa', unreadArchive('LHa')],
+  ['Zoo', unreadArchive('Zoo')],
   ['Font', summarizeFont],
   ['Image', summarizeImage],
   ['Audio', summarizeAudio],

@@ -1,9 +1,11 @@
 import type { SourceDocument, Summary } from '../../document.js';
 import { present, summarizeExtracted } from '../extracted.js';
+import { isTexinfo, summarizeTexinfo } from '../texinfo.js';
 import { TexReader } from './de-tex.js';
 
-/** TeX: the Text rule on the text without its commands; a title if one is found (6.2). */
+/** TeX: the Text rule on the text without its commands; a title if one is found (6.2). Texinfo under TeX's name is read as what it is. */
 export function summarizeTex(document: SourceDocument): Summary {
+  if (isTexinfo(document.text)) return summarizeTexinfo(document);
   const reader = new TexReader(normalized(document.text));
   const text = withoutGaps(reader.read());
   const { title, author } = reader.fields;

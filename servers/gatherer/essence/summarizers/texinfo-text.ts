@@ -1,0 +1,224 @@
+import { ACCENTS, CHARACTERS } from './tex/commands.js';
+
+/** Headings, authors and addresses of one document. */
+export const MAX_FIELDS = 2000;
+/** Groups that are looked into when they end, one in another; deeper ones are text as they stand. Keeps the reading linear. */
+const MAX_NESTED = 8;
+/** Groups that are open at one time. */
+const MAX_OPEN = 1000;
+/** Characters that `@value` puts in: a short call can stand for a long value. */
+const MAX_INSERTED = 1 << 20;
+
+/** Commands with empty braces that are characters; those of TeX beside them. */
+const SYMBOLS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    atchar: '@',
+    lbracechar: '{',
+    rbracechar: '}',
+    backslashchar: '\\',
+    hashchar: '#',
+    ampchar: '&',
+    comma: ',',
+    bullet: '•',
+    minus: '-',
+    enddots: '...',
+    result: '⇒',
+    expansion: '→',
+    arrow: '→',
+    print: '-|',
+    error: 'error-->',
+    equiv: '≡',
+    point: '',
+    registeredsymbol: '®',
+    textdegree: '°',
+    tie: ' ',
+    geq: '≥',
+    leq: '≤',
+    exclamdown: '¡',
+    questiondown: '¿',
+    ordf: 'ª',
+    ordm: 'º',
+    th: 'þ',
+    TH: 'Þ',
+    dh: 'ð',
+    DH: 'Ð',
+    quotedblleft: '“',
+    quotedblright: '”',
+    quoteleft: '‘',
+    quoteright: '’',
+    guillemetleft: '«',
+    guillemetright: '»',
+  }),
+);
+
+/** Accents that have names of their own here. */
+const NAMED_ACCENTS: ReadonlyMap<string, string> = new Map([
+  ['dotaccent', '\u0307'],
+  ['ringaccent', '\u030a'],
+  ['udotaccent', '\u0323'],
+  ['ubaraccent', '\u0331'],
+  ['ogonek', '\u0328'],
+]);
+
+const LEFT_OUT = new Set('anchor image math inlineraw hyphenation errormsg caption* sortas today'.split(' '));
+const CROSS_REFERENCES = new Set('ref xref pxref inforef link'.split(' '));
+const ADDRESSES = new Set('uref url email'.split(' '));
+
+interface Group {
+  /** The command whose argument it is, or a brace alone. */
+  readonly name: string;
+  /** Where its text begins; undefined when its text needs no look. */
+  readonly from: number | undefined;
+}
+
+/**
+ * The text of a Texinfo source from which lines with commands of their own are gone (`@samp{text}` is `text`). One pass.
+ *
+ * @param values what `@set` has set, for `@value`
+ * @param references is given the addresses of `@uref`, `@url`
+ */
+export function inlineText(
+  source: string,
+  values: ReadonlyMap<string, string>,
+  references: string[],
+): string {
+  return new InlineReader(source, values, references).read();
+}
+
+class InlineReader {
+  readonly #out: string[] = [];
+  #open: Group[] = [];
+  #nested = 0;
+  #inserted = 0;
+  #at = 0;
+
+  constructor(
+    readonly source: string,
+    readonly values: ReadonlyMap<string, string>,
+    readonly references: string[],
+  ) {}
+
+  read(): string {
+    const { source } = this;
+    const special = /@([A-Za-z]+)(\{?)|@([\s\S])|[{}]|``|''|\n[ \t]*(?=\n)/g;
+    for (let found = special.exec(source); found !== null; found = special.exec(source)) {
+      this.#out.push(source.slice(this.#at, found.index));
+      this.#at = special.lastIndex;
+      const [token, name, brace, sign] = found;
+      if (sign !== undefined) this.#sign(sign);
+      else if (name !== undefined) this.#named(name, brace === '{');
+      else if (token === '{') this.#begin('');
+      else if (token === '}') this.#end();
+      else if (token === '``') this.#out.push('“');
+      else if (token === "''") this.#out.push('”');
+      else this.#blankLine();
+      special.lastIndex = this.#at;
+    }
+    this.#out.push(source.slice(this.#at));
+    return this.#out.join('');
+  }
+
+  /** A command of one sign. */
+  #sign(sign: string): void {
+    const accent = sign === ',' ? '\u0327' : ACCENTS.get(sign === '.' ? '' : sign);
+    if (accent !== undefined) this.#accent(accent);
+    else if (sign === '*') this.#out.push('\n');
+    else if (/\s/.test(sign)) this.#out.push(' ');
+    else if ('@{}.!?&\\'.includes(sign)) this.#out.push(sign);
+    // `@:`, `@-`, `@/` say where lines break.
+  }
+
+  #named(name: string, hasBrace: boolean): void {
+    if (!hasBrace) {
+      if (name === 'c' || name === 'comment') this.#toLineEnd();
+      else if (name === 'tab') this.#out.push(' ');
+      // The blank behind a command is its end, at the beginning of a line.
+      else if (/[ \t]/.test(this.source[this.#at] ?? '')) this.#at++;
+      return;
+    }
+    const accent =
+      NAMED_ACCENTS.get(name) ?? (name.length === 1 && 'uvH'.includes(name) ? ACCENTS.get(name) : undefined);
+    const symbol = SYMBOLS.get(name) ?? CHARACTERS.get(name);
+    if (name === 'verb') this.#verb();
+    else if (name === 'value') this.#value();
+    else if (accent !== undefined) {
+      this.#at--;
+      this.#accent(accent);
+    } else if (symbol !== undefined && this.source[this.#at] === '}') {
+      this.#at++;
+      this.#out.push(symbol);
+    } else {
+      if (name === 'footnote') this.#out.push(' ');
+      this.#begin(name);
+    }
+  }
+
+  #accent(mark: string): void {
+    const letter = /\{?@dotless\{([ij])\}\}?|\{(\p{L})\}|(\p{L})/uy;
+    letter.lastIndex = this.#at;
+    const found = letter.exec(this.source);
+    if (found === null) return;
+    this.#at += found[0].length;
+    this.#out.push(`${found[1] ?? found[2] ?? found[3] ?? ''}${mark}`.normalize('NFC'));
+  }
+
+  #toLineEnd(): void {
+    const end = this.source.indexOf('\n', this.#at);
+    this.#at = end < 0 ? this.source.length : end;
+  }
+
+  /** `@verb{|text|}`, in one line; the sign is free. */
+  #verb(): void {
+    const verb = /([^\n])([^\n]{0,500}?)\1\}/y;
+    verb.lastIndex = this.#at;
+    const found = verb.exec(this.source);
+    if (found === null) return;
+    this.#at = verb.lastIndex;
+    this.#out.push(found[2] ?? '');
+  }
+
+  #value(): void {
+    const name = /([^{}\s]{1,100})\}/y;
+    name.lastIndex = this.#at;
+    const found = name.exec(this.source);
+    if (found === null) return;
+    this.#at = name.lastIndex;
+    const value = this.values.get(found[1] ?? '') ?? '';
+    this.#inserted += value.length;
+    // A value may have commands; those that matter are the signs.
+    if (this.#inserted <= MAX_INSERTED)
+      this.#out.push(value.replace(/@([@{}])/g, '$1').replace(/@[a-z]+\{\}?/g, ''));
+  }
+
+  #begin(name: string): void {
+    const isLookedInto = LEFT_OUT.has(name) || CROSS_REFERENCES.has(name) || ADDRESSES.has(name);
+    const counts = isLookedInto && this.#nested < MAX_NESTED;
+    if (this.#open.length >= MAX_OPEN) return;
+    if (counts) this.#nested++;
+    this.#open.push({ name, from: counts ? this.#out.length : undefined });
+  }
+
+  #end(): void {
+    const group = this.#open.pop();
+    if (group?.from === undefined) return;
+    this.#nested--;
+    const { name, from } = group;
+    const content = this.#out.splice(from).join('');
+    if (LEFT_OUT.has(name)) return;
+    const [first = '', second = '', third = ''] = content.split(',', 5).map((part) => part.trim());
+    // The node's name, unless the author gives the reader another; an address with the words for it.
+    if (CROSS_REFERENCES.has(name)) this.#out.push(third || second || first);
+    else {
+      if (name !== 'email' && first !== '' && this.references.length < MAX_FIELDS)
+        this.references.push(first);
+      this.#out.push(third || second || first);
+    }
+  }
+
+  /** Groups are within paragraphs: a brace that is never closed costs no more than its own. */
+  #blankLine(): void {
+    this.#out.push('\n');
+    this.#open = [];
+    this.#nested = 0;
+  }
+}

@@ -1,0 +1,213 @@
+import type { SourceDocument, Summary } from '../document.js';
+import { oneLine, present, summarizeExtracted } from './extracted.js';
+import { inlineText, MAX_FIELDS } from './texinfo-text.js';
+import { firstParagraph } from './text.js';
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+const HEADINGS = words(
+  'part chapter unnumbered appendix chapheading centerchap majorheading section unnumberedsec appendixsec appendixsection heading ' +
+    'subsection unnumberedsubsec appendixsubsec subheading subsubsection unnumberedsubsubsec appendixsubsubsec subsubheading',
+);
+
+/** Lines that are settings, and beginnings of environments, whose arguments say how, not what. */
+const WITHOUT_TEXT = words(
+  'c comment end node setfilename include clear dircategory documentencoding documentlanguage paragraphindent firstparagraphindent ' +
+    'exampleindent finalout smallbook afourpaper afourlatex afourwide pagesizes setchapternewpage headings everyheading everyfooting ' +
+    'oddheading evenheading oddfooting evenfooting contents shortcontents summarycontents page vskip sp need refill raisesections ' +
+    'lowersections kbdinputstyle codequoteundirected codequotebacktick xrefautomaticsectiontitle footnotestyle alias ' +
+    'definfoenclose clickstyle deftypefnnewline allowcodebreaks frenchspacing fonttextsize setcontentsaftertitlepage ' +
+    'setshortcontentsaftertitlepage listoffloats novalidate unmacro microtype urefbreakstyle insertcopying itemize enumerate table ' +
+    'ftable vtable multitable cartouche group flushleft flushright raggedright titlepage copying float indentedblock ' +
+    'smallindentedblock ifset ifclear ifinfo ifplaintext ifnottex ifnothtml ifnotxml ifnotdocbook ifnotlatex documentdescription',
+);
+
+/** Environments in which quotes are program text. */
+const EXAMPLES = words('example smallexample lisp smalllisp display smalldisplay format smallformat');
+
+/** Environments that are left out: menus, definitions, and what is for other outputs than plain text. */
+const LEFT_OUT = words(
+  'ignore menu detailmenu direntry macro rmacro linemacro tex html xml docbook latex iftex ifhtml ifxml ifdocbook iflatex ' +
+    'ifnotinfo ifnotplaintext displaymath',
+);
+
+/** Texinfo gives the name of what is set to others to use: how many names, and how many characters of each. */
+const MAX_VALUES = 1000;
+const MAX_VALUE = 200;
+
+/** Whether a source that is called TeX is Texinfo: it loads its macros first. */
+export function isTexinfo(text: string): boolean {
+  return /^\ufeff?\s{0,80}(?:(?:%|@c(?:omment)?\s|\\def)[^\n]{0,200}\n\s{0,80}){0,5}\\input\s{1,8}texinfo(?![A-Za-z])/.test(
+    text.slice(0, 2000),
+  );
+}
+
+/** Texinfo (6.2, as TeX): title, authors, headings, addresses; the Text rule on what makeinfo would print as plain text. */
+export function summarizeTexinfo(document: SourceDocument): Summary {
+  const reader = new TexinfoReader(document.text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
+  const references: string[] = [];
+  const text = inlineText(reader.read(), reader.values, references);
+  const field = (raw: string): string => oneLine(inlineText(raw, reader.values, []));
+  const all = (raws: readonly string[]): string[] => raws.map(field).filter((line) => line !== '');
+  const headings = all(reader.headings);
+  const summary = summarizeExtracted({
+    attributes: present([
+      ['Title', all([reader.settitle ?? '', reader.title ?? '', reader.top ?? ''])[0]],
+      ['Author', all(reader.authors).join('\n')],
+      ['Headings', headings.join('\n')],
+      ['References', [...new Set(references)].join('\n')],
+    ]),
+    text,
+  });
+  return { ...summary, description: opening(summary.text ?? '', headings) };
+}
+
+/** E-141: the first paragraph that is no heading. */
+function opening(text: string, headings: readonly string[]): string {
+  const first = text
+    .split('\n\n', 50)
+    .find((part) => part.trim() !== '' && !headings.includes(oneLine(part)));
+  return firstParagraph(first ?? '');
+}
+
+/** Reads the commands that have a line of their own. What is left has only commands within lines. */
+class TexinfoReader {
+  settitle: string | undefined;
+  title: string | undefined;
+  top: string | undefined;
+  readonly authors: string[] = [];
+  readonly headings: string[] = [];
+  readonly values = new Map<string, string>();
+  readonly #lines: readonly string[];
+  /** The last line that ends each environment: one that never ends does not take the rest of the document. */
+  readonly #lastEnds = new Map<string, number>();
+  readonly #out: string[] = [];
+  #example: string | undefined;
+
+  constructor(source: string) {
+    this.#lines = source.split('\n');
+    this.#lines.forEach((line, at) => {
+      const name = endOf(line);
+      if (name !== undefined) this.#lastEnds.set(name, at);
+    });
+  }
+
+  read(): string {
+    const lines = this.#lines;
+    for (let at = 0; at < lines.length; at++) {
+      const line = lines[at]!;
+      const found = command(line);
+      if (found?.name === 'bye') break;
+      if (found === undefined) this.#plain(line);
+      else if (this.#isLeftOut(found) && (this.#lastEnds.get(found.name) ?? -1) > at) {
+        at = this.#past(found.name, at);
+      } else if (found.name === 'verbatim' && (this.#lastEnds.get('verbatim') ?? -1) > at) {
+        at = this.#verbatim(at);
+      } else this.#command(found, line);
+    }
+    return this.#out.join('\n');
+  }
+
+  #plain(line: string): void {
+    // What loads the macros is TeX, not Texinfo.
+    if (!line.startsWith('\\input')) this.#out.push(this.#example === undefined ? line : literalQuotes(line));
+  }
+
+  #isLeftOut({ name, rest }: Command): boolean {
+    if (name === 'ifset') return !this.values.has(rest);
+    if (name === 'ifclear') return this.values.has(rest);
+    return LEFT_OUT.has(name);
+  }
+
+  /** The line that ends the environment. A title page may be for TeX only: its names count. */
+  #past(name: string, from: number): number {
+    let depth = 1;
+    let at = from + 1;
+    for (; at < this.#lines.length; at++) {
+      const found = command(this.#lines[at]!);
+      if (found === undefined) continue;
+      if (found.name === 'end' && found.rest === name && --depth === 0) break;
+      if (found.name === name && name.startsWith('if')) depth++;
+      // A menu ends with its node at the latest.
+      if (found.name === 'node' && /^(?:menu|detailmenu|direntry)$/.test(name)) return at;
+      if (name.startsWith('if')) this.#titlePage(found);
+    }
+    return at;
+  }
+
+  #verbatim(from: number): number {
+    let at = from + 1;
+    for (; at < this.#lines.length && endOf(this.#lines[at]!) !== 'verbatim'; at++) {
+      this.#out.push(literalQuotes(this.#lines[at]!.replace(/[@{}]/g, '@$&')));
+    }
+    return at;
+  }
+
+  #command(found: Command, line: string): void {
+    const { name, rest } = found;
+    if (this.#titlePage(found)) return;
+    if (name === 'end') {
+      if (rest === this.#example) this.#example = undefined;
+    } else if (EXAMPLES.has(name)) {
+      this.#example ??= name;
+    } else if (name === 'set') {
+      const [, key, value] = /^(\S+)\s*(.*)$/.exec(rest) ?? [];
+      if (key !== undefined && this.values.size < MAX_VALUES) {
+        this.values.set(key, (value ?? '').slice(0, MAX_VALUE));
+      }
+    } else if (name === 'top') {
+      this.top ??= rest;
+    } else if (HEADINGS.has(name)) {
+      if (this.headings.length < MAX_FIELDS && rest !== '') this.headings.push(rest);
+      this.#out.push('', rest, '');
+    } else if (!isIndex(name) && !WITHOUT_TEXT.has(name)) {
+      this.#plain(line);
+    }
+    // A command on a line of its own between paragraphs leaves no line behind.
+  }
+
+  /** Whether it was a line of the title page. */
+  #titlePage({ name, rest }: Command): boolean {
+    if (name === 'settitle') this.settitle ??= rest;
+    else if (name === 'title') this.title ??= rest;
+    else if (name === 'shorttitlepage') this.title ??= rest;
+    else if (name === 'author') {
+      if (this.authors.length < MAX_FIELDS) this.authors.push(rest);
+    } else return false;
+    return true;
+  }
+}
+
+interface Command {
+  readonly name: string;
+  /** What follows on the line. */
+  readonly rest: string;
+}
+
+/** The command that begins a line and has all of it; one with braces is within the line. */
+function command(line: string): Command | undefined {
+  const found = /^[ \t]*@([A-Za-z]+)(?![A-Za-z{])/.exec(line);
+  return found === null
+    ? undefined
+    : {
+        name: found[1]!,
+        rest: line
+          .slice(found[0].length)
+          .replace(/(?<!@)@c(?:omment)?\s.*/, '')
+          .trim(),
+      };
+}
+
+function endOf(line: string): string | undefined {
+  return /^[ \t]*@end[ \t]+([A-Za-z]+)/.exec(line)?.[1];
+}
+
+/** `@cindex`, `@findex`, the user's own, `@printindex`, `@defcodeindex`. */
+function isIndex(name: string): boolean {
+  return name.endsWith('index');
+}
+
+/** Two quotes of a program are no quotation mark: `@:`, which prints nothing, comes between them. */
+function literalQuotes(line: string): string {
+  return line.replace(/'(?=')|`(?=`)/g, '$&@:');
+}

@@ -1,0 +1,36 @@
+import type { SourceDocument, Summary } from '../document.js';
+import { describeContent } from '../magic.js';
+import { summarizeUnrecognized } from './text.js';
+
+/** The longest first head of an ARJ archive, in bytes; 0 marks an archive's end. */
+const MAX_ARJ_HEAD = 2600;
+
+/** Archives that nobody takes apart here, and how each begins. */
+const BEGINNINGS = {
+  ARJ: (head: Buffer) => {
+    const size = head.length < 4 ? 0 : head.readUInt16LE(2);
+    return head[0] === 0x60 && head[1] === 0xea && size > 0 && size <= MAX_ARJ_HEAD;
+  },
+  LHa: (head: Buffer) => /^[\s\S]{2}-l[hz][0-9ds]-/.test(head.toString('latin1', 0, 7)),
+  Zoo: (head: Buffer) =>
+    head.toString('latin1', 0, 4) === 'ZOO ' && head.toString('latin1', 20, 24) === '\xdc\xa7\xc4\xfd',
+} as const;
+
+/**
+ * ARJ, LHa and Zoo archives: known by name and content, but not read. The summary is the name (E-14); a warning says which kind it
+ * is, or that the bytes are of another, and what helps (E-46).
+ */
+export function unreadArchive(type: keyof typeof BEGINNINGS): (document: SourceDocument) => Summary {
+  return (document) => {
+    // E-118: with --no-access there are no bytes to say anything about.
+    if (document.settings.access) document.warn(reason(type, document.body));
+    return summarizeUnrecognized(document);
+  };
+}
+
+function reason(type: keyof typeof BEGINNINGS, body: Uint8Array): string {
+  if (BEGINNINGS[type](Buffer.from(body.subarray(0, 24)))) {
+    return `${type} archives are not read: the files in it have no summaries; a program ${type}.unnest can take them out (E-46)`;
+  }
+  return `it is called ${type} archive, but it is none (${describeContent(body)}); it is not read (E-40)`;
+}
