@@ -124,6 +124,8 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   assert.match((await page.locator('h1').textContent()) ?? '', /^Notes on (?:gopher|wais)/);
 
   await page.goto(`${url}advanced.html`);
+  // On a busy machine the page is there a moment before its cursor.
+  await page.waitForFunction("document.activeElement?.name === 'all'");
   await page.keyboard.type('internet');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.results');
