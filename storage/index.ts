@@ -1,32 +1,32 @@
-export { type CommitOptions, type GatheredReferences, GathererBatch } from './batch.js';
+export { type CommitOptions, type GatheredReferences, GathererBatch } from './gatherer/batch.js';
 export {
   BrokerStore,
   type BrokerStoreOptions,
   type CollectionPointState,
   type StoreChange,
-} from './broker-store.js';
-export type { DocumentStore } from './documents.js';
+} from './broker/broker-store.js';
+export type { DocumentStore } from './gatherer/documents.js';
 export {
   deflateEnd,
   deflatePiece,
   EXPORT_HEAD,
   EXPORT_TAIL,
-} from './export/format.js';
-export type { BlockRange, BlockSelection, BlockSum, ReadyExport } from './export/ready-export.js';
-export type { GathererNames } from './export/survey.js';
-export { Generations, type GenerationsOptions } from './generations.js';
-export type { LinkTables } from './link-tables.js';
-export type { MetaStore, MetaValue } from './meta.js';
-export { type ObjectReader, openObjectReader } from './object-reader.js';
-export type { PublishOptions } from './publish.js';
-export type { InactivePlace, QueueRecordStore } from './queue-records.js';
+} from './generations/export/format.js';
+export type { BlockRange, BlockSelection, BlockSum, ReadyExport } from './generations/export/ready-export.js';
+export type { GathererNames } from './generations/export/survey.js';
+export { Generations, type GenerationsOptions } from './generations/generations.js';
+export type { LinkTables } from './gatherer/link-tables.js';
+export type { MetaStore, MetaValue } from './gatherer/meta.js';
+export { type ObjectReader, openObjectReader } from './broker/object-reader.js';
+export type { PublishOptions } from './generations/publish.js';
+export type { InactivePlace, QueueRecordStore } from './gatherer/queue-records.js';
 export {
   type QueueEntry,
   type QueuePlace,
   type QueueSurvey,
   queueKey,
   type WorkQueueStore,
-} from './queues.js';
+} from './gatherer/queues.js';
 export {
   type DocumentLink,
   type DocumentRecord,
@@ -44,9 +44,9 @@ export type {
   ApplyOptions,
   ApplyResult,
   CollectedChange,
-} from './registry-apply.js';
-export type { StoredCopy } from './registry-changes.js';
-export type { SnapshotInfo, SummarySnapshot } from './snapshot.js';
-export { GathererStore, type GathererStoreOptions } from './store.js';
-export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './summaries.js';
-export type { Tombstone, TombstoneStore } from './tombstones.js';
+} from './broker/registry-apply.js';
+export type { StoredCopy } from './broker/registry-changes.js';
+export type { SnapshotInfo, SummarySnapshot } from './generations/snapshot.js';
+export { GathererStore, type GathererStoreOptions } from './gatherer/store.js';
+export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './gatherer/summaries.js';
+export type { Tombstone, TombstoneStore } from './gatherer/tombstones.js';

@@ -5,7 +5,7 @@ export {
   RobotsPolicy,
   type RobotsPolicyName,
   type RobotsPolicyOptions,
-} from './honouring.js';
+} from './robots-policy.js';
 export {
   ROBOTS_VALIDITY_SECONDS,
   type RobotsAnswer,

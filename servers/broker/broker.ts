@@ -25,7 +25,7 @@ import { lastCollectionFile, writeLastCollections } from './last-collection.js';
 import { Maintenance } from './maintenance.js';
 import { placedSearch } from './placed-search.js';
 import { PublishedUrls } from './published-urls.js';
-import { QueryPlaces } from './query-places.js';
+import { QueryPlaces } from './query-slots.js';
 import { markForRefresh, type RefreshMarks } from './refresh-marks.js';
 import type { SearchSummary } from './search.js';
 import { type BrokerStatistics, StatisticsCache, type StatisticsOptions } from './statistics.js';

@@ -6,7 +6,7 @@ import {
   type ResultItem,
 } from '../../protocols/broker/index.js';
 import type { Debug } from '../host/index.js';
-import type { QueryPlaces } from './query-places.js';
+import type { QueryPlaces } from './query-slots.js';
 import { type SearchContext, type SearchSummary, search } from './search.js';
 
 /** Longest wait of a timer, milliseconds. */

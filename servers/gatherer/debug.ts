@@ -1,8 +1,8 @@
 import { type DebugMessage, debugChannel, tell } from '../../clients/fetch/index.js';
 import { type FilterEvent, filterChannel } from '../../protocols/config/index.js';
 import type { Debug } from '../host/index.js';
-import type { ChainName, Processor, ProcessResult } from './crawl/chains.js';
-import { type CrawlUri, FETCH_STATUS, type OutLink } from './crawl/crawl-uri.js';
+import type { ChainName, Processor, ProcessResult } from '../crawler/chains.js';
+import { type CrawlUri, FETCH_STATUS, type OutLink } from '../crawler/crawl-uri.js';
 import {
   type CrawlEvent,
   crawlChannel,
@@ -10,8 +10,8 @@ import {
   documentChannel,
   type UriErrorEvent,
   uriErrorChannel,
-} from './events.js';
-import { withoutLogins } from './logins.js';
+} from '../crawler/events.js';
+import { withoutLogins } from '../crawler/redaction.js';
 
 /**
  * Writes what the sections 20 to 69 of a Gatherer have to tell (G-150), until disposed of. Without it nothing of that is computed. A

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { filePaths, type GathererConfig } from '../../protocols/config/index.js';
-import type { EssenceOptions } from './essence/index.js';
+import type { EssenceOptions } from '../essence/index.js';
 
 /** What a Gatherer's configuration says about summaries; its Essence-Options go before the variables (E-116). */
 export function essenceOptionsOf(config: GathererConfig): EssenceOptions {

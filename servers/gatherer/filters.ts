@@ -10,7 +10,7 @@ import {
 } from '../../protocols/config/index.js';
 import { ConfigError } from '../../protocols/errors.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
-import type { RootRules } from './crawl/root-limits.js';
+import type { RootRules } from './root-limits.js';
 
 /** The filter files of RootNodes: each is read once, however many RootNodes name it. For one run: a file may change between runs. */
 export class FilterFiles {

@@ -1,8 +1,8 @@
 import type { RootNode } from '../../protocols/config/index.js';
-import type { DecideSubject } from './crawl/decide/index.js';
-import { type CrawlOrderConfig, crawlOrderSchema } from './crawl/order/order.js';
-import type { CrawlSettings } from './crawl/order/settings.js';
-import { SheetOverlays } from './crawl/order/sheets.js';
+import type { DecideSubject } from '../crawler/decide/index.js';
+import { type CrawlOrderConfig, crawlOrderSchema } from '../crawler/order/order.js';
+import type { CrawlSettings } from '../crawler/order/settings.js';
+import { SheetOverlays } from '../crawler/order/sheets.js';
 import { searchSettings } from './enumerate/index.js';
 
 /** What of a run's options has a say in the settings when there is no order. */

@@ -2,9 +2,9 @@ import { type FetchNote, fetchNoteChannel } from '../../clients/fetch/index.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import type { Logger } from '../host/index.js';
-import { type DocumentEvent, documentChannel } from './events.js';
+import { type DocumentEvent, documentChannel } from '../crawler/events.js';
 import type { GatherReport, RootReport } from './gatherer.js';
-import { shownEvent, withoutLogins } from './logins.js';
+import { shownEvent, withoutLogins } from '../crawler/redaction.js';
 
 /** Retrievals whose notes wait for their document's end; robots.txt files, which have none, are forgotten first. */
 const MAX_NOTED = 10_000;

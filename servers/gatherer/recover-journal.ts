@@ -3,19 +3,19 @@ import type { GathererConfig } from '../../protocols/config/index.js';
 import { UsageError } from '../../protocols/errors.js';
 import { hopCount, shownHops } from '../../protocols/urls/index.js';
 import { GathererStore } from '../../storage/index.js';
-import { decideSequence } from './crawl/decide/index.js';
-import { type Candidate, Frontier } from './crawl/frontier/index.js';
+import { decideSequence } from '../crawler/decide/index.js';
+import { type Candidate, Frontier } from '../crawler/frontier/index.js';
 import {
   type ImportJournalOptions,
   type ImportProgress,
   importJournal,
   type JournalUri,
-} from './crawl/journal/index.js';
-import type { CrawlOrderConfig } from './crawl/order/order.js';
-import { FrontierPreparer } from './crawl/preparer.js';
-import type { RootLimits } from './crawl/root-limits.js';
-import { HostAddresses } from './crawl/servers/index.js';
-import { ShortestLife } from './crawl/shortest-life.js';
+} from '../crawler/journal/index.js';
+import type { CrawlOrderConfig } from '../crawler/order/order.js';
+import { FrontierPreparer } from '../crawler/preparer.js';
+import type { RootLimits } from './root-limits.js';
+import { HostAddresses } from '../crawler/servers/index.js';
+import { ShortestLife } from './min-time-to-live.js';
 import { openSeen, rootLimits, seed, seedsOf } from './crawl-job.js';
 import { isListed } from './enumerate/index.js';
 import { GatherSettings, plainOrder } from './gather-settings.js';

@@ -1,5 +1,5 @@
-import type { Disposition } from './crawl/crawl-uri.js';
-import type { DocumentEvent } from './events.js';
+import type { Disposition } from '../crawler/crawl-uri.js';
+import type { DocumentEvent } from '../crawler/events.js';
 
 /** Counts what becomes of the URIs of one run. */
 export class Tally {

@@ -1,5 +1,5 @@
 import { createPeer, type NameLookup, plainAddress, systemLookup } from '../host/index.js';
-import { type HostPattern, parseHostPatterns } from './host-patterns.js';
+import { type HostPattern, parseHostPatterns } from './hostname-patterns.js';
 
 /** milliseconds after which a peer has no name. */
 const NAME_TIMEOUT_MS = 5000;

@@ -5,9 +5,9 @@ import { type RefererConfig, rereadRefererConf } from '../../protocols/config/in
 import { ConnectionError } from '../../protocols/errors.js';
 import { loadCommonLists } from './common-lists.js';
 import { type ConfigurationPlace, readConfiguration } from './configuration.js';
-import { prepareData } from './data-place.js';
+import { prepareData } from './data-directory.js';
 import { FileLog, LEVEL } from './log.js';
-import { affordableClients } from './open-files.js';
+import { affordableClients } from './fd-limit.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { dropPrivileges } from './privileges.js';
 import { ProcessSignals } from './process-signals.js';

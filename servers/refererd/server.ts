@@ -4,7 +4,7 @@ import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js'
 import { RefererConnection } from './connection.js';
 import { LEVEL } from './log.js';
 import type { ConnectionContext, RefererService } from './service.js';
-import { createWebSide, type WebSide } from './web/web-side.js';
+import { createWebSide, type WebSide } from './web/http-server.js';
 
 /** Refused clients that are still being told so; further ones are just closed. */
 const MAX_REFUSED = 32;

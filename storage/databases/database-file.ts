@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import Database from 'libsql';
 import { StorageError, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { errorCode } from '../publish.js';
+import { errorCode } from '../generations/publish.js';
 import { describeKind, kindOfHead } from './file-kind.js';
 import type { DatabaseRecord } from './record.js';
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { StorageError } from '../../protocols/errors.js';
-import { errorCode } from '../publish.js';
+import { errorCode } from '../generations/publish.js';
 
 /** How to read GDBM files. */
 export interface GdbmOptions {

@@ -11,10 +11,10 @@ import {
   type SectionName,
   type SoifObject,
 } from '../../protocols/soif/index.js';
-import { Generations } from '../generations.js';
-import { errorCode } from '../publish.js';
-import { GathererStore } from '../store.js';
-import type { ExportChunk } from '../summaries.js';
+import { Generations } from '../generations/generations.js';
+import { errorCode } from '../generations/publish.js';
+import { GathererStore } from '../gatherer/store.js';
+import type { ExportChunk } from '../gatherer/summaries.js';
 import { DatabaseFile } from './database-file.js';
 import { describeKind, type LocatedSource, locateSource } from './file-kind.js';
 import { type GdbmOptions, type GdbmRecord, readGdbm, readGdbmDump } from './gdbm-dump.js';

@@ -1,8 +1,8 @@
 import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { GathererBatch } from '../batch.js';
-import type { GathererStore } from '../store.js';
-import type { Summary } from '../summaries.js';
+import type { GathererBatch } from '../gatherer/batch.js';
+import type { GathererStore } from '../gatherer/store.js';
+import type { Summary } from '../gatherer/summaries.js';
 import type { DatabaseFile } from './database-file.js';
 import type { ToolOptions } from './load.js';
 import type { DatabaseRecord } from './record.js';

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openObjectReader } from '../object-reader.js';
+import { openObjectReader } from '../broker/object-reader.js';
 import type { Hit, SearchOutcome } from './contract.js';
 import { openIndexFile, readWatermark } from './index-file.js';
 import type { QueryReply, QueryRequest, QueryWorkerData } from './messages.js';

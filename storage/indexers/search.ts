@@ -1,6 +1,6 @@
 import type { Expression } from '../../protocols/broker/index.js';
 import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
-import type { ObjectReader } from '../object-reader.js';
+import type { ObjectReader } from '../broker/object-reader.js';
 import { CandidateFinder, type CandidateLimits } from './candidates.js';
 import type { Hit, SearchOptions, SearchOutcome, StopReason } from './contract.js';
 import type { IndexDatabase } from './index-file.js';

@@ -1,4 +1,4 @@
-import { Generations } from '../generations.js';
+import { Generations } from '../generations/generations.js';
 import { referencesDirectory } from './format.js';
 import { ReferencesReader, type ReferencesReaderOptions } from './reader.js';
 

@@ -8,7 +8,7 @@ import {
   removeLeftovers,
   removeOldGenerations,
   syncPath,
-} from '../publish.js';
+} from '../generations/publish.js';
 import { FILE, type Manifest } from './format.js';
 
 const DEFAULT_KEEP = 2;

@@ -1,6 +1,6 @@
-import { TABLE, tableRange } from '../keys.js';
-import { Level, type RowChange } from '../level.js';
-import { SEEN_COUNT_KEY as COUNT_KEY } from '../queue-records.js';
+import { TABLE, tableRange } from '../level/keys.js';
+import { Level, type RowChange } from '../level/level.js';
+import { SEEN_COUNT_KEY as COUNT_KEY } from '../gatherer/queue-records.js';
 import { BloomBits } from './bloom-bits.js';
 import { DEFAULT_MAX_UNCOMMITTED, type SeenFilter, type SeenOptions } from './contract.js';
 import { type KeyWords, sortKeys, uriKeysOf } from './key-list.js';

@@ -7,7 +7,7 @@ import t from 'tap';
 /** The sources: what was compiled may have more, of files that are gone. */
 const ROOT = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'test');
 /** Run by themselves, by `.ci/run`. */
-const APART = /^(?:areas|programs|conformance|faults|slow|peers)\//;
+const APART = /^(?:areas|programs|clients\/conformance|faults|slow|peers)\//;
 
 t.test('every test file belongs to one area', async (t) => {
   const files = (await readdir(ROOT, { recursive: true }))

@@ -1,9 +1,9 @@
 // One process for the Broker over its port and its web side: starting one for each file takes longer than its tests.
-import '../broker/admin.test.js';
-import '../broker/collection.test.js';
-import '../broker/messages.test.js';
-import '../broker/server.test.js';
-import '../broker/web-admin.test.js';
-import '../broker/web-links.test.js';
-import '../broker/web-results.test.js';
-import '../broker/web.test.js';
+import '../servers/broker/admin.test.js';
+import '../servers/broker/collection.test.js';
+import '../servers/broker/messages.test.js';
+import '../servers/broker/server.test.js';
+import '../servers/broker/web-admin.test.js';
+import '../servers/broker/web-links.test.js';
+import '../servers/broker/web-results.test.js';
+import '../servers/broker/web.test.js';

@@ -1,12 +1,12 @@
 // One process for the crawl engine: starting one for each file takes longer than its tests.
-import '../crawl/checkpoint.test.js';
-import '../crawl/console.test.js';
-import '../crawl/frontier.test.js';
-import '../crawl/job.test.js';
-import '../crawl/journal.test.js';
-import '../crawl/logs.test.js';
-import '../crawl/politeness.test.js';
-import '../crawl/processors.test.js';
-import '../crawl/servers.test.js';
-import '../crawl/settings.test.js';
-import '../crawl/warc.test.js';
+import '../servers/crawler/checkpoint.test.js';
+import '../servers/crawler/console.test.js';
+import '../servers/crawler/frontier.test.js';
+import '../servers/crawler/job.test.js';
+import '../servers/crawler/journal.test.js';
+import '../servers/crawler/logs.test.js';
+import '../servers/crawler/politeness.test.js';
+import '../servers/crawler/processors.test.js';
+import '../servers/crawler/servers.test.js';
+import '../servers/crawler/settings.test.js';
+import '../servers/crawler/warc.test.js';

@@ -1,13 +1,13 @@
 // One process for the exporting daemon and its collector: starting one for each file takes longer than its tests.
-import '../gatherd/access.test.js';
-import '../gatherd/changes.test.js';
-import '../gatherd/chunk-cache.test.js';
-import '../gatherd/client.test.js';
-import '../gatherd/collect.test.js';
-import '../gatherd/crc.test.js';
-import '../gatherd/hard.test.js';
-import '../gatherd/rules.test.js';
-import '../gatherd/server.test.js';
-import '../gatherd/sessions.test.js';
-import '../host/daemon-parts.test.js';
-import '../host/host.test.js';
+import '../servers/gatherd/access.test.js';
+import '../servers/gatherd/changes.test.js';
+import '../servers/gatherd/chunk-cache.test.js';
+import '../clients/gatherd/client.test.js';
+import '../clients/gatherd/collect.test.js';
+import '../protocols/gatherd/crc.test.js';
+import '../servers/gatherd/hard.test.js';
+import '../protocols/gatherd/rules.test.js';
+import '../servers/gatherd/server.test.js';
+import '../protocols/gatherd/sessions.test.js';
+import '../servers/host/daemon-parts.test.js';
+import '../servers/host/host.test.js';

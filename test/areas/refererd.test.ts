@@ -1,5 +1,5 @@
 // One process for the References Server: starting one for each file takes longer than its tests.
-import '../refererd/buffers.test.js';
-import '../refererd/fixture.test.js';
-import '../refererd/parts.test.js';
-import '../refererd/server.test.js';
+import '../servers/refererd/buffers.test.js';
+import '../servers/refererd/fixture.test.js';
+import '../servers/refererd/parts.test.js';
+import '../servers/refererd/server.test.js';

@@ -1,12 +1,12 @@
 // One process for the Broker's protocols and bulk transfers: starting one for each file takes longer than its tests.
-import '../broker-protocol/client.test.js';
-import '../broker-protocol/messages.test.js';
-import '../broker-protocol/results.test.js';
-import '../broker-protocol/rules.test.js';
-import '../broker-protocol/sessions.test.js';
-import '../bulk/broker-collector.test.js';
-import '../bulk/broker-compare.test.js';
-import '../bulk/broker-sender.test.js';
-import '../bulk/client.test.js';
-import '../bulk/codec-flags.test.js';
-import '../bulk/codec.test.js';
+import '../clients/broker/client.test.js';
+import '../protocols/broker/messages.test.js';
+import '../protocols/broker/results.test.js';
+import '../protocols/broker/rules.test.js';
+import '../protocols/broker/sessions.test.js';
+import '../servers/broker/bulk-collector.test.js';
+import '../servers/broker/bulk-compare.test.js';
+import '../servers/broker/bulk-sender.test.js';
+import '../clients/bulk/client.test.js';
+import '../protocols/bulk/codec-flags.test.js';
+import '../protocols/bulk/codec.test.js';

@@ -1,4 +1,4 @@
 // One process for the layout, and the chain from documents to answers: starting one for each file takes longer than its tests.
 import '../architecture/areas.test.js';
 import '../architecture/import-direction.test.js';
-import '../end-to-end/chain.test.js';
+import '../servers/all-in-one/chain.test.js';

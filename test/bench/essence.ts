@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { Parser } from 'htmlparser2';
-import { EssencePool } from '../../servers/gatherer/essence/index.js';
+import { EssencePool } from '../../servers/essence/index.js';
 import { type BenchDocument, documentsOf, HTML_DIRECTORIES, KINDS, type Kind } from './essence/documents.js';
 import { type Contestant, compare, median, print, type Work, writeResult } from './harness.js';
 

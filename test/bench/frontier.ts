@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Frontier } from '../../servers/gatherer/crawl/frontier/index.js';
+import { Frontier } from '../../servers/crawler/frontier/index.js';
 import { GathererStore } from '../../storage/index.js';
 import { print, writeResult } from './harness.js';
 

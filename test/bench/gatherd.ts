@@ -23,7 +23,7 @@ import { GathererStore } from '../../storage/index.js';
 import type { Measured, Transfer } from './discard-client.js';
 import { median, print, writeResult } from './harness.js';
 
-const HARVEST = fileURLToPath(new URL('../../clients/cli/harvest.js', import.meta.url));
+const HARVEST = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 const CLIENT = fileURLToPath(new URL('./discard-client.js', import.meta.url));
 const HOST = '127.0.0.1';
 /** Update-Time of the first object; each second has ten. */

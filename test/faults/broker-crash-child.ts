@@ -1,7 +1,7 @@
 /** Collects once, for the crash test to kill: `node broker-crash-child.js DIRECTORY GATHERD-PORT`. */
 import { Broker } from '../../servers/broker/index.js';
 import { createLogger } from '../../servers/host/index.js';
-import { brokerConfig } from '../broker/scene.js';
+import { brokerConfig } from '../servers/broker/scene.js';
 
 const [directory = '', port = ''] = process.argv.slice(2);
 const broker = await Broker.open({

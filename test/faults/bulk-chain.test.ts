@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { Teardown } from '../broker/scene.js';
-import { NOW } from '../broker/scene.js';
+import type { Teardown } from '../servers/broker/scene.js';
+import { NOW } from '../servers/broker/scene.js';
 import {
   Clock,
   contents,
@@ -11,7 +11,7 @@ import {
   pointAt,
   refresh,
   update,
-} from '../bulk/brokers.js';
+} from '../servers/broker/bulk-brokers.js';
 
 /** One collection of each, in order, a second apart. Returns how many changes each one's store saw. */
 async function round(clock: Clock, peers: readonly Peer[]): Promise<number[]> {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CollectionPoint } from '../../protocols/config/index.js';
 import { Broker, BrokerServer, collectChannel } from '../../servers/broker/index.js';
 import { createLoggerOn, harvestLines } from '../../servers/host/index.js';
-import { brokerConfig } from '../broker/scene.js';
+import { brokerConfig } from '../servers/broker/scene.js';
 
 /** A broker that listens and collects again and again, until it is killed: `DIRECTORY PORT POINTS`, points as JSON. */
 const [directory = '', port = '', points = '[]'] = process.argv.slice(2);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { collectChanges } from '../../clients/gatherd/index.js';
-import { Database, entry } from '../gatherd/support.js';
+import { Database, entry } from '../servers/gatherd/support.js';
 import { CliProcess } from '../helpers/cli.js';
 
 const OBJECTS = 5000;

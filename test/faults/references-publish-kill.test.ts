@@ -7,7 +7,7 @@ import { ReferencesClient } from '../../clients/references/index.js';
 import { ReferencesReader } from '../../storage/references/index.js';
 import { writeTexts } from '../bench/references-graph.js';
 import { CliProcess, cli } from '../helpers/cli.js';
-import { serveFixture } from '../refererd/scene.js';
+import { serveFixture } from '../servers/refererd/scene.js';
 
 t.setTimeout(300_000);
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { deflateRawSync, gzipSync } from 'node:zlib';
-import { crc32 } from '../essence/fixtures/crc32.js';
-import { lzw, tar } from '../essence/unnest-fixtures.js';
+import { crc32 } from '../servers/essence/fixtures/crc32.js';
+import { lzw, tar } from '../servers/essence/unnest-fixtures.js';
 
 /** A file that is put into an archive. */
 export type ArchiveMember = readonly [name: string, body: Uint8Array];

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
-import { FIXTURE_PAIRS } from '../references/fixture.js';
+import { FIXTURE_PAIRS } from '../storage/references/fixture.js';
 
 const installed = spawnSync('db5.3_load', ['-V']).status === 0;
 

@@ -3,7 +3,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { document, type GathererDocument, NOW, ScriptedGatherd, scene, serve } from '../broker/scene.js';
+import { document, type GathererDocument, NOW, ScriptedGatherd, scene, serve } from '../servers/broker/scene.js';
 import { cli } from '../helpers/cli.js';
 import { run } from './clients/run.js';
 

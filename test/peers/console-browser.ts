@@ -10,8 +10,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { CrawlConsole } from '../../servers/gatherer/console/index.js';
-import { FakeCrawl, NOW, queue } from '../crawl/fake-control.js';
+import { CrawlConsole } from '../../servers/crawler/console/index.js';
+import { FakeCrawl, NOW, queue } from '../servers/crawler/fake-control.js';
 
 const PASSWORD = 'open sesame';
 const VIEWPORT = { width: 1200, height: 900 };

@@ -25,7 +25,7 @@ import {
   type EssenceOutput,
   EssencePool,
   typeByUrl,
-} from '../../servers/gatherer/essence/index.js';
+} from '../../servers/essence/index.js';
 import { type ArchiveMember, PACKINGS } from '../helpers/archives.js';
 import { oracleText, overlap, spread, TEXT_ORACLES, unpacked, wordsOf } from '../helpers/text-oracles.js';
 

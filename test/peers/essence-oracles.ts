@@ -16,9 +16,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createEssenceContext } from '../../servers/gatherer/essence/context.js';
-import { SourceDocument } from '../../servers/gatherer/essence/document.js';
-import { SUMMARIZERS } from '../../servers/gatherer/essence/summarizers/index.js';
+import { createEssenceContext } from '../../servers/essence/context.js';
+import { SourceDocument } from '../../servers/essence/document.js';
+import { SUMMARIZERS } from '../../servers/essence/summarizers/index.js';
 import {
   oracleText,
   overlap,

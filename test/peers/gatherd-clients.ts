@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { decodeSoif, SectionDecoder } from '../../protocols/soif/index.js';
-import { Database, entry, wrapped } from '../gatherd/support.js';
+import { Database, entry, wrapped } from '../servers/gatherd/support.js';
 import { CliProcess } from '../helpers/cli.js';
 import { run } from './clients/run.js';
 

@@ -129,5 +129,5 @@ t.test('original GDBM databases', { skip: installed ? false : 'gdbmtool is not i
 
 /** `harvest ARGS`, for output that is not text. */
 function programArgs(...args: readonly string[]): string[] {
-  return [join(import.meta.dirname, '..', '..', 'clients', 'cli', 'harvest.js'), ...args];
+  return [join(import.meta.dirname, '..', '..', 'servers', 'cli', 'harvest.js'), ...args];
 }

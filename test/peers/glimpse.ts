@@ -8,7 +8,7 @@ import { parseQuery } from '../../protocols/broker/index.js';
 import { PeerError, UsageError } from '../../protocols/errors.js';
 import { translate } from '../../storage/indexers/glimpse/translate.js';
 import { type GlimpseIndexerOptions, type Hit, openGlimpseIndexer } from '../../storage/indexers/index.js';
-import { Base, PLAIN, soifOf, type TestObject } from '../indexers/support.js';
+import { Base, PLAIN, soifOf, type TestObject } from '../storage/indexers/support.js';
 
 const installed = spawnSync('glimpseindex', ['-V']).error === undefined;
 const skip = installed ? false : 'glimpse is not installed';

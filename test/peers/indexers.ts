@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { parseQuery } from '../../protocols/broker/index.js';
 import { type Indexer, openIndexer, type SearchOptions } from '../../storage/indexers/index.js';
-import { Base, PLAIN, soifOf, type TestObject } from '../indexers/support.js';
+import { Base, PLAIN, soifOf, type TestObject } from '../storage/indexers/support.js';
 
 t.setTimeout(300_000);
 const installed = (program: string) => spawnSync(program, ['-V']).error === undefined;

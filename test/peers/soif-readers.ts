@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
-import { Database } from '../gatherd/support.js';
+import { Database } from '../servers/gatherd/support.js';
 import { CliProcess } from '../helpers/cli.js';
 import { run } from './clients/run.js';
 

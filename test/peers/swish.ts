@@ -6,7 +6,7 @@ import { parseQuery } from '../../protocols/broker/index.js';
 import { PeerError, StorageError } from '../../protocols/errors.js';
 import { openSwishIndexer, type SwishIndexerOptions } from '../../storage/indexers/index.js';
 import { documentOf, translate } from '../../storage/indexers/swish/translate.js';
-import { Base, type PLAIN, soifOf, type TestObject } from '../indexers/support.js';
+import { Base, type PLAIN, soifOf, type TestObject } from '../storage/indexers/support.js';
 
 const skip = spawnSync('swish-e', ['-V']).error === undefined ? false : 'swish-e is not installed';
 t.setTimeout(120_000);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { fetchCommonConfiguration } from '../../clients/references/index.js';
-import { RawClient, serveFixture, temporary } from '../refererd/scene.js';
+import { RawClient, serveFixture, temporary } from '../servers/refererd/scene.js';
 
 /** Request and reply of sstp.md 10.1 to 10.4, as lines. */
 const EXAMPLES: readonly (readonly [string, readonly string[], readonly string[]])[] = [

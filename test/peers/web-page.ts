@@ -10,7 +10,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { WebServer } from '../../servers/broker/index.js';
-import { document, NOW, ScriptedGatherd, scene, serve } from '../broker/scene.js';
+import { document, NOW, ScriptedGatherd, scene, serve } from '../servers/broker/scene.js';
 
 const SUBJECTS = ['gopher', 'veronica', 'archie', 'wais', 'mosaic', 'usenet', 'whois', 'finger'];
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { call } from '../gatherd/support.js';
+import { call } from '../servers/gatherd/support.js';
 import { cli, type Finished } from '../helpers/cli.js';
 import { dataDirectory, finished, PROGRAM, start } from './gatherd-support.js';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import type { CrawlOrderInput } from '../../servers/gatherer/crawl/order/index.js';
+import type { CrawlOrderInput } from '../../servers/crawler/order/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 

@@ -1,8 +1,8 @@
 // harvest crawl beside a console: each command a process of its own.
 import { join } from 'node:path';
 import t from 'tap';
-import { frontierLine } from '../../clients/cli/crawl/tables.js';
-import { consoleScene } from '../crawl/console-scene.js';
+import { frontierLine } from '../../servers/cli/crawl/tables.js';
+import { consoleScene } from '../servers/crawler/console-scene.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 
 t.test('issue 7.8 harvest crawl report', async (t) => {

@@ -8,7 +8,7 @@ import { SectionDecoder, type SoifObject } from '../../protocols/soif/index.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 
 const EXAMPLES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples');
-const PROGRAM = fileURLToPath(new URL('../../clients/cli/harvest.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 
 /** Runs an example in a copy of its directory, as its README says, and gives what is exported. */
 function run(t: Test, number: number): SoifObject[] {

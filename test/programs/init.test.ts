@@ -9,7 +9,7 @@ import { cli } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 
-const PROGRAM = fileURLToPath(new URL('../../clients/cli/harvest.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 
 const DOCUMENTS = { 'a.txt': 'Beans and peas.\n', 'b.txt': 'A pear tree.\n' };
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { originalOptions } from '../../clients/cli/original-options.js';
-import { peerAddress } from '../../clients/cli/peer-address.js';
-import { StandardOutput } from '../../clients/cli/standard-output.js';
+import { originalOptions } from '../../servers/cli/original-options.js';
+import { peerAddress } from '../../servers/cli/peer-address.js';
+import { StandardOutput } from '../../servers/cli/standard-output.js';
 import { parseMessage } from '../../protocols/broker/index.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 
@@ -17,7 +17,7 @@ interface Finished {
 
 /** Runs one command as a process of its own, without the rest of the program. */
 async function run(command: 'query' | 'gather' | 'brkclient', args: readonly string[]): Promise<Finished> {
-  const folder = new URL('../../clients/cli/', import.meta.url).href;
+  const folder = new URL('../../servers/cli/', import.meta.url).href;
   const program =
     `import { ${command}Command } from '${folder}${command}.js';` +
     `import { originalOptions } from '${folder}original-options.js';` +

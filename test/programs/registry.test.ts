@@ -9,9 +9,9 @@ import {
   exportRegistry,
   importRegistry,
   RegistryFile,
-} from '../../storage/registry-file/index.js';
+} from '../../storage/original-registry/index.js';
 import { cli } from '../helpers/cli.js';
-import { EXAMPLE, handFile, handRecord, u32 } from '../registry-file/helpers.js';
+import { EXAMPLE, handFile, handRecord, u32 } from '../storage/original-registry/helpers.js';
 import { soif, temporaryDirectory } from '../storage/helpers.js';
 
 const BY = {

@@ -26,7 +26,7 @@ import { ProtocolError, StorageError, UsageError } from '../../protocols/errors.
 import { decodeSoif, encodeSoif, type SoifDecoderOptions, SoifObject } from '../../protocols/soif/index.js';
 import { cli, type Finished } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { bytes, cut, singly } from '../soif/reading.js';
+import { bytes, cut, singly } from '../protocols/soif/reading.js';
 
 async function* stream(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void, undefined> {
   for (const chunk of chunks) yield chunk;
@@ -423,7 +423,7 @@ t.test('input: files and standard input, plain or gzip', async (t) => {
   await t.rejects(waiting, /enough/);
 });
 
-const PROGRAM = fileURLToPath(new URL('../../clients/cli/harvest.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 
 /** A command with something on its standard input. */
 async function piped(input: string | Uint8Array, ...args: readonly string[]): Promise<Finished> {

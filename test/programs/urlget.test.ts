@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { counting, onLines, scripted } from '../fetch/scripted.js';
+import { counting, onLines, scripted } from '../clients/fetch/scripted.js';
 import { cli } from '../helpers/cli.js';
 
 t.test('G-89, G-173, G-174 urlget and urlpurge', async (t) => {

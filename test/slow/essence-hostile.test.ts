@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { EssencePool } from '../../servers/gatherer/essence/index.js';
-import type { Chunks } from '../../servers/gatherer/essence/unnest/chunks.js';
-import { UnnestMeter } from '../../servers/gatherer/essence/unnest/limits.js';
-import { type Leaf, unnest } from '../../servers/gatherer/essence/unnest/walk.js';
-import { EXCEL_FILE, WORD_FILE } from '../essence/fixtures/office-files.js';
-import { attributesOf, contextOf, IDENTITY, inputOf, summarize } from '../essence/helpers.js';
-import { latin, tar } from '../essence/unnest-fixtures.js';
+import { EssencePool } from '../../servers/essence/index.js';
+import type { Chunks } from '../../servers/essence/unnest/chunks.js';
+import { UnnestMeter } from '../../servers/essence/unnest/limits.js';
+import { type Leaf, unnest } from '../../servers/essence/unnest/walk.js';
+import { EXCEL_FILE, WORD_FILE } from '../servers/essence/fixtures/office-files.js';
+import { attributesOf, contextOf, IDENTITY, inputOf, summarize } from '../servers/essence/helpers.js';
+import { latin, tar } from '../servers/essence/unnest-fixtures.js';
 import { ar, cpio, mail, PACKINGS, shar, uuencode, zip } from '../helpers/archives.js';
 
 const MIB = 1024 * 1024;

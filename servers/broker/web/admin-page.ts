@@ -1,5 +1,5 @@
 import { COMMAND_GROUPS } from './admin-commands.js';
-import { type Content, type Html, html } from './html.js';
+import { type Content, type Html, html } from '../../web/html.js';
 
 /** How the administration form stands. */
 export interface AdminForm {

@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from './html.js';
+import { type Content, type Html, html } from '../../web/html.js';
 
 /** One value of a chart. */
 export interface ChartValue {

@@ -39,7 +39,7 @@ export class ConfigFiles {
 
   /** Reads the definitions that this program brings along. */
   static async open(directory: string, log: Logger): Promise<ConfigFiles> {
-    const file = new URL(import.meta.resolve('#web-assets/BrokerQuery.cf'));
+    const file = new URL(import.meta.resolve('#broker-assets/BrokerQuery.cf'));
     const { config } = parseBrokerQueryCf(await readFile(file, 'utf8'), 'BrokerQuery.cf');
     return new ConfigFiles(directory, config, log);
   }

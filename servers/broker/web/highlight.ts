@@ -1,5 +1,5 @@
 import type { Query } from '../../../protocols/broker/index.js';
-import { type Content, html } from './html.js';
+import { type Content, html } from '../../web/html.js';
 
 /** Most words marked; a query with more is a program's. */
 const MAX_WORDS = 32;

@@ -1,4 +1,4 @@
-import { type Content, type Html, html, link } from './html.js';
+import { type Content, type Html, html, link } from '../../web/html.js';
 
 /** The pages every page links to. */
 export interface SiteLinks {

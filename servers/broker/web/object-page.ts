@@ -1,6 +1,6 @@
 import { decodeText, type SoifObject } from '../../../protocols/soif/index.js';
-import { type Content, type Html, html, link } from './html.js';
-import { byteSize, dateTime, duration } from './values.js';
+import { type Content, type Html, html, link } from '../../web/html.js';
+import { byteSize, dateTime, duration } from '../../web/values.js';
 
 /** Attributes whose value is a time (SOIF-6.1), in lower case. */
 const TIMES = new Set(['update-time', 'last-modification-time', 'creation-time', 'expiry-time', 'expires']);

@@ -7,7 +7,7 @@ import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
 import { type QueryForm, readForm, toRequest, writeForm } from './form.js';
 import { highlighter, literalTerms } from './highlight.js';
-import { type Content, Html, html } from './html.js';
+import { type Content, Html, html } from '../../web/html.js';
 import { type Page, pageBegin, pageEnd, type SiteLinks } from './layout.js';
 import { byLinks, LinkedFrom } from './linked-from.js';
 import { narrowQuery } from './narrow.js';

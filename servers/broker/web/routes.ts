@@ -12,7 +12,7 @@ import { browseUrl } from './facets-part.js';
 import { DEFAULT_FORM, decodeFields, readForm } from './form.js';
 import { adminHelpPart, helpPart, soifHelpPart } from './help-page.js';
 import { homePart } from './home-page.js';
-import { html } from './html.js';
+import { html } from '../../web/html.js';
 import { layout, type Page, type SiteLinks } from './layout.js';
 import { objectPart } from './object-page.js';
 import { Results } from './result-reply.js';

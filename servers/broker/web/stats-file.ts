@@ -4,7 +4,7 @@ import type { BrokerStore } from '../../../storage/index.js';
 import { StatisticsCache } from '../statistics.js';
 import { AgeStatistics } from './ages.js';
 import { browseUrl } from './facets-part.js';
-import { Html, html } from './html.js';
+import { Html, html } from '../../web/html.js';
 import { statsPart } from './stats-page.js';
 
 /** What the file says beside the numbers. */

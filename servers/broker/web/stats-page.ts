@@ -3,9 +3,9 @@ import type { BrokerStatistics } from '../statistics.js';
 import type { TimetableRow } from '../timetable.js';
 import type { AgeSpan } from './ages.js';
 import { barTable, type ChartValue, columnChart } from './charts.js';
-import { type Html, html } from './html.js';
+import { type Html, html } from '../../web/html.js';
 import type { Narrowing } from './narrow.js';
-import { byteSize, date, dateTime } from './values.js';
+import { byteSize, date, dateTime } from '../../web/values.js';
 
 /** What the page shows. */
 export interface StatsSource {

@@ -5,7 +5,7 @@ import {
   type TemplatePart,
 } from '../../../protocols/config/broker-query-cf.js';
 import { applyLineRules } from '../../../protocols/config/line-rules.js';
-import { type Content, escapeHtml, Html, html, isLinkable } from './html.js';
+import { type Content, escapeHtml, Html, html, isLinkable } from '../../web/html.js';
 import type { ShownHit } from './results.js';
 
 /** The variables of a definition by name, without the dollar sign. Text is escaped for where it stands, HTML is not. */

@@ -1,4 +1,4 @@
-import { type Content, html } from '../../broker/web/html.js';
+import { type Content, html } from '../../web/html.js';
 import type { Annotation } from './annotation-file.js';
 
 /** Annotations on one page of the list. */

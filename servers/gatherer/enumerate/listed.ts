@@ -1,5 +1,5 @@
 import type { RootNode } from '../../../protocols/config/index.js';
-import type { CrawlSettings } from '../crawl/order/settings.js';
+import type { CrawlSettings } from '../../crawler/order/settings.js';
 
 /** G-172: words behind `Enumeration=` that are no programs. A program of such a name is given with its path. */
 const LISTED: ReadonlySet<string> = new Set(['sitemap', 'feed']);

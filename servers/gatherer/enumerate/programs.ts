@@ -11,7 +11,7 @@ import {
   type RootNode,
 } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
-import { type ProgramLimits, type ProgramSettings, runProgram } from '../essence/external/index.js';
+import { type ProgramLimits, type ProgramSettings, runProgram } from '../../essence/external/index.js';
 import { isListed } from './listed.js';
 
 /** How the programs of a configuration's URL lists are run (G-50 to G-54). */

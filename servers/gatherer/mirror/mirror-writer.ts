@@ -1,9 +1,9 @@
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';
-import type { Processor, ProcessResult } from '../crawl/chains.js';
-import type { CrawlUri } from '../crawl/crawl-uri.js';
-import { withLoginOf } from '../logins.js';
+import type { Processor, ProcessResult } from '../../crawler/chains.js';
+import type { CrawlUri } from '../../crawler/crawl-uri.js';
+import { withLoginOf } from '../../crawler/redaction.js';
 import type { MirrorEntry, MirrorIndex } from './mirror-index.js';
 import { requisitesOf } from './requisites.js';
 

@@ -1,5 +1,5 @@
 import type { ReferencesCounts } from '../../../storage/references/index.js';
-import { type Content, type Html, html, link } from '../../broker/web/html.js';
+import { type Content, type Html, html, link } from '../../web/html.js';
 import type { LinksView } from './link-pages.js';
 
 /** The four lists, in the order of the page. */

@@ -1,7 +1,7 @@
 import type { Expression } from '../../../protocols/broker/index.js';
 import { PeerError } from '../../../protocols/errors.js';
 import { decodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
-import type { ObjectReader } from '../../object-reader.js';
+import type { ObjectReader } from '../../broker/object-reader.js';
 import type {
   Hit,
   IndexerCapabilities,

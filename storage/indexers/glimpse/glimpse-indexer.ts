@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { Expression } from '../../../protocols/broker/index.js';
 import { StorageError, UsageError } from '../../../protocols/errors.js';
-import { type ObjectReader, openObjectReader } from '../../object-reader.js';
+import { type ObjectReader, openObjectReader } from '../../broker/object-reader.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from '../contract.js';
 import {
   CANDIDATE_SEARCH_LIMITS,

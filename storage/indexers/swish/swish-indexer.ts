@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Expression } from '../../../protocols/broker/index.js';
 import { StorageError, UsageError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
-import { type ObjectReader, openObjectReader } from '../../object-reader.js';
+import { type ObjectReader, openObjectReader } from '../../broker/object-reader.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from '../contract.js';
 import {
   CANDIDATE_SEARCH_LIMITS,

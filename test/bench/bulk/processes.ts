@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { BrokerClient } from '../../../clients/broker/index.js';
 import type { Measured, Transfer } from './client.js';
 
-const HARVEST = fileURLToPath(new URL('../../../clients/cli/harvest.js', import.meta.url));
+const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
 const CLIENT = fileURLToPath(new URL('./client.js', import.meta.url));
 const HOST = '127.0.0.1';
 const PASSWORD = 'bench';

@@ -7,7 +7,7 @@ import { PLAIN_NODE } from '../../helpers/plain-node.js';
 
 const execute = promisify(execFile);
 const SOURCES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'test/bench/references');
-const HARVEST = fileURLToPath(new URL('../../../clients/cli/harvest.js', import.meta.url));
+const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
 const MAX_OUTPUT = 1 << 20;
 /** Of one program, milliseconds: a load of twenty million links is the longest. */
 const PATIENCE = 1_800_000;

@@ -10,7 +10,7 @@ import { median } from '../harness.js';
 import { type BenchCorpus, readBenchDocument, soifOf } from './corpus.js';
 import type { BenchQuery } from './queries.js';
 
-const HARVEST = fileURLToPath(new URL('../../../clients/cli/harvest.js', import.meta.url));
+const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
 const HOST = '127.0.0.1';
 const PASSWORD = 'bench';
 const TEN_YEARS = 315_360_000;

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import { onLines, type Scripted, scripted } from '../../fetch/scripted.js';
+import { onLines, type Scripted, scripted } from '../../clients/fetch/scripted.js';
 
 /** Writes on the data connection and says on the control connection how it went. */
 export type Send = (data: Socket, control: Socket) => void;

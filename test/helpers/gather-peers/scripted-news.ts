@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Test } from 'tap';
-import { onLines, type Scripted, scripted } from '../../fetch/scripted.js';
+import { onLines, type Scripted, scripted } from '../../clients/fetch/scripted.js';
 
 export interface NewsSite {
   /** Articles by group, from number 1; each line ends with CR LF, dots are doubled. */

@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import { UsageError } from '../../protocols/errors.js';
+import { canonicalUrl } from '../../protocols/urls/index.js';
+import { AnnotationFile, FormServer } from '../gatherer/annotate/index.js';
+import { EXIT } from './exit.js';
+import { portOption } from './option-values.js';
+import { StandardOutput } from './standard-output.js';
+import { untilStopped } from './until-stopped.js';
+
+const HELP = `
+FILE is an annotation file: what you know of documents and their summaries do not say, such as the title of a PostScript file. It
+is made if it is not there. With FILE alone a form is served on 127.0.0.1, at an address that is printed and that only you know.
+With a URL and attributes they are set at once; Attribute= removes one, a URL alone prints what there is.
+
+An attribute in FILE wins over the one that was found in the document. Name FILE in the Gatherer's configuration
+(Annotations: FILE), or merge it yourself with mktemplate, template2db and mergedb.
+
+Examples:
+  harvest annotate annotations                                                   the form
+  harvest annotate annotations http://www.example.org/a.ps "Title=A Paper" Author=Unknown
+  harvest annotate annotations http://www.example.org/a.ps Author=               removes Author
+  harvest annotate --list --json annotations
+
+Exit status: 0 done; 1 no such annotation, or it cannot be written; 2 usage, or a FILE that cannot be understood.
+`;
+
+interface AnnotateOptions {
+  readonly port: number;
+  readonly list: boolean;
+  readonly json: boolean;
+}
+
+/** `harvest annotate FILE [URL [Attribute=Value...]]` (G-137, G-141). */
+export function annotateCommand(): Command {
+  return new Command('annotate')
+    .description('Edits hand-written annotations of documents.')
+    .argument('<file>', 'annotation file')
+    .argument('[url]', 'the document')
+    .argument('[attribute...]', 'Attribute=Value; Attribute= removes one')
+    .option('--port <port>', 'port of the form; 0 = any free one', portOption, 0)
+    .option('--list', 'print all annotations', false)
+    .option('--json', 'print as JSON lines', false)
+    .addHelpText('after', HELP)
+    .action(async (file: string, url: string | undefined, words: string[], options: AnnotateOptions) => {
+      process.exitCode =
+        url !== undefined
+          ? await annotate(resolve(file), url, words, options)
+          : options.list
+            ? await list(resolve(file), options)
+            : await serve(resolve(file), options);
+    });
+}
+
+async function annotate(
+  path: string,
+  typed: string,
+  words: readonly string[],
+  options: AnnotateOptions,
+): Promise<number> {
+  const file = await AnnotationFile.open(path);
+  // Summaries have the canonical form (G-57); what stands in the file already stays as it is.
+  const url = file.get(typed) === undefined ? (canonicalUrl(typed) ?? typed) : typed;
+  if (words.length > 0) {
+    file.change(url, words.map(assignment));
+    await file.save();
+    return EXIT.ok;
+  }
+  const found = file.get(url);
+  if (found === undefined) {
+    process.stderr.write(`annotate: ${url} is not annotated\n`);
+    return EXIT.failure;
+  }
+  const lines = found.attributes.map(([name, value]) => `${name}:\t${value}\n`).join('');
+  await new StandardOutput().write(options.json ? `${JSON.stringify(found)}\n` : lines);
+  return EXIT.ok;
+}
+
+function assignment(word: string): readonly [name: string, value: string | undefined] {
+  const at = word.indexOf('=');
+  if (at < 1) throw new UsageError(`${word}: Attribute=Value is wanted`);
+  const value = word.slice(at + 1);
+  return [word.slice(0, at), value === '' ? undefined : value];
+}
+
+async function list(path: string, { json }: AnnotateOptions): Promise<number> {
+  const file = await AnnotationFile.open(path);
+  const text = json
+    ? file
+        .list()
+        .map((annotation) => `${JSON.stringify(annotation)}\n`)
+        .join('')
+    : file.text();
+  await new StandardOutput().write(text);
+  return EXIT.ok;
+}
+
+async function serve(path: string, { port }: AnnotateOptions): Promise<number> {
+  await using server = await FormServer.listen({ file: path, port });
+  process.stdout.write(`ready annotate=${server.url}\n`);
+  await untilStopped();
+  return EXIT.ok;
+}

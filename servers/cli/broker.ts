@@ -1,0 +1,122 @@
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { readBrokerConf, runBroker } from '../broker/index.js';
+import { DebugFlags, startDetached } from '../host/index.js';
+import { brokerAdminCommand } from './broker-admin.js';
+import { EXIT } from './exit.js';
+import { portOption, secondsOption } from './option-values.js';
+import { HARVEST_PROGRAM } from './start-gatherd.js';
+
+const HELP = `
+FILE is a broker.conf: a variable and its value on each line. The collection points stand in Collection.conf beside it:
+host, port, type (0 full, 1 incremental, 2 and 3 the same compressed), and -- for "no filter".
+
+Without a flag the broker collects when it starts and then once a day. The original single-dash flags work:
+  harvest broker admin/broker.conf            collect now, then daily
+  harvest broker admin/broker.conf -new       drop everything and collect anew
+  harvest broker admin/broker.conf -nocol     do not collect at the start
+
+Broker-Directory, by default the one above broker.conf's, holds
+  admin/LOG     events (Log-Types); harvest broker admin ... rotate-log renames it to LOG.YYYYMMDD
+  broker.out    with --detach, everything else that the program says
+  admin/broker.pid   its process id while it runs
+  RunBroker     a script that starts it in the background, written if it is missing
+SIGTERM and SIGINT stop it: replies may go on for --grace seconds; a second signal ends it at once. SIGHUP opens the logs
+anew. \`harvest broker admin --help\` tells how to administer one that runs.
+
+Debugging, -DSECTION,LEVEL or $HARVEST_DEBUG; -DSECTION alone shows all levels:
+  -D70,1 Registry   -D71,1 collector   -D72,1 SOIF parser   -D74,1 each object stored   -D75,4 queries that wait
+  -D76,1 events     -D77,1 main        -D78,9 connections   -D101,1 -D102,1 -D103,1 indexers (ours, Glimpse, Swish)
+
+Exit status: 0 stopped by a signal or #shutdown, or started by --detach; 1 failure; 2 usage or configuration.
+`;
+
+interface BrokerOptions {
+  readonly new: boolean;
+  readonly nocol: boolean;
+  readonly host: string;
+  readonly webPort?: number;
+  readonly jsonLog: boolean;
+  readonly log?: string;
+  readonly grace: number;
+  readonly detach: boolean;
+  readonly debug: readonly string[];
+}
+
+/** `harvest broker FILE [-new | -nocol]` (BRK-6.1) and `harvest broker admin`. */
+export function brokerCommand(): Command {
+  return new Command('broker')
+    .summary('collect summaries and answer queries about them')
+    .argument('<file>', 'broker.conf')
+    .option('--new', 'begin a new collection: drop every object first (-new)', false)
+    .option('--nocol', 'do not collect at the start (-nocol)', false)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--web-port <port>', 'serve the search page too, on this port', portOption)
+    .option('--detach', 'go into the background, output to broker.out', false)
+    .option('--log <file>', 'what goes to broker.out (default: standard error)')
+    .option('--grace <seconds>', 'how long replies may go on when stopped', secondsOption, 10)
+    .option('--json-log', 'log as JSON lines', false)
+    .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', collect, [])
+    .addHelpText('after', HELP)
+    .action(async (file: string, options: BrokerOptions) => {
+      if (options.new && options.nocol) throw new UsageError('-new and -nocol exclude each other');
+      const debug = DebugFlags.parse(options.debug, process.env.HARVEST_DEBUG);
+      if (options.detach) return detach(file, options);
+      await runBroker({
+        configFile: file,
+        mode: options.new ? 'new' : options.nocol ? 'nocol' : 'collect',
+        host: options.host,
+        jsonLog: options.jsonLog,
+        debug,
+        graceMs: options.grace * 1000,
+        harvest: [process.execPath, HARVEST_PROGRAM],
+        ...(options.webPort === undefined ? {} : { webPort: options.webPort }),
+        ...(options.log === undefined ? {} : { logFile: resolve(options.log) }),
+        onReady: ({ host, port, web }) => {
+          process.stdout.write(`ready broker=${host}:${port}${web === undefined ? '' : ` web=${web}`}\n`);
+        },
+      });
+      process.exitCode = EXIT.ok;
+    })
+    .addCommand(brokerAdminCommand());
+}
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, value];
+}
+
+/** Starts the same again, without a terminal, and waits until it accepts connections. */
+async function detach(file: string, options: BrokerOptions): Promise<void> {
+  // What is wrong with the configuration is better said here than in a log.
+  const { config } = await readBrokerConf(file);
+  const log = resolve(options.log ?? join(config.brokerDirectory, 'broker.out'));
+  const words = [
+    resolve(file),
+    ...(options.new ? ['--new'] : []),
+    ...(options.nocol ? ['--nocol'] : []),
+    ...(options.webPort === undefined ? [] : ['--web-port', String(options.webPort)]),
+    ...(options.jsonLog ? ['--json-log'] : []),
+    ...options.debug.map((flag) => `-D${flag.replace(/^-D/, '')}`),
+    '--host',
+    options.host,
+    '--grace',
+    String(options.grace),
+    '--log',
+    log,
+  ];
+  try {
+    const { pid, match } = await startDetached({
+      command: [process.execPath, HARVEST_PROGRAM, 'broker', ...words],
+      logFile: log,
+      ready: /^ready (broker=.*)$/m,
+    });
+    process.stdout.write(`ready ${match[1] ?? ''} pid=${pid}\n`);
+  } catch (cause) {
+    if (!(cause instanceof ConnectionError)) throw cause;
+    // Its last line begins with a program's name, as ours will.
+    const why = cause.message.replace(/^\s*[\w.-]+: /, '');
+    throw new ConnectionError(`the broker did not start: ${why}`, { cause });
+  }
+  process.exitCode = EXIT.ok;
+}

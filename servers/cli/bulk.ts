@@ -1,0 +1,163 @@
+import { createWriteStream } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { CHANGE_KINDS, type ChangeKind, groupClose, groupOpen } from '../../protocols/bulk/index.js';
+import { KitError, PeerError, UsageError } from '../../protocols/errors.js';
+import { parseTimestamp } from '../../protocols/gatherd/index.js';
+import { encodeSoif } from '../../protocols/soif/index.js';
+import { BulkClient, type BulkReceived, type BulkTransfer } from '../../clients/bulk/index.js';
+import { jsonLine } from '../../clients/soif-tools/index.js';
+import { EXIT } from './exit.js';
+import { printable } from './hit-text.js';
+import { timeoutOption } from './option-values.js';
+import { type PeerAddress, peerAddress } from './peer-address.js';
+import { StandardOutput } from './standard-output.js';
+
+const HELP = `
+Asks a broker for its objects, as brokers ask each other, and writes them as SOIF in three groups: @DELETE (objects that
+are gone: what identified them), @REFRESH (unchanged objects with newer times), @UPDATE (new and changed objects, whole).
+Standard error then says how many came, and which time to give as --since the next time to get only what changed.
+
+Examples:
+  harvest bulk localhost:8501                     everything
+  harvest bulk localhost --since 1735689600       what changed since the beginning of 2025
+  harvest bulk localhost --query 'type : HTML'    only what a query matches; the language is that of "harvest query"
+  harvest bulk localhost --json | jq -r .url      one JSON object a line, as "harvest soif convert" writes it
+  harvest bulk localhost --count                  only the counts, as one JSON line
+  harvest bulk localhost --interface 2 --compress --output all.soif
+                                                  over the interface proposed in 1995, compressed on the way
+
+Exit status: 0 complete, 1 the broker refuses, 2 usage, 3 the broker cannot be reached or the transfer is not complete (what
+came is written all the same).
+`;
+
+interface BulkOptions {
+  readonly since: number;
+  readonly query?: string;
+  readonly flags?: string;
+  readonly interface: '1' | '2';
+  readonly compress: boolean;
+  readonly json: boolean;
+  readonly count: boolean;
+  readonly output?: string;
+  readonly timeout?: number;
+}
+
+/** `harvest bulk HOST[:PORT]` (BT-1 to BT-6, BP-29). */
+export function bulkCommand(): Command {
+  return new Command('bulk')
+    .summary("fetch a broker's objects, or what changed of them")
+    .argument('<broker>', 'where the broker runs: HOST or HOST:PORT (default port 8501)', peerAddress)
+    .option('--since <timestamp>', 'only what changed after this time, seconds since 1970-01-01 UTC', time, 0)
+    .option('--query <query>', 'only objects that match (default: #ALLB, every object)')
+    .option('--flags <flags>', "further flags of the message, e.g. '#index case insensitive'")
+    .addOption(
+      new Option('--interface <number>', 'result interface: 1 as shipped, 2 as proposed in 1995')
+        .choices(['1', '2'])
+        .default('1'),
+    )
+    .option('--compress', 'let the broker compress; needs --interface 2', false)
+    .addOption(new Option('--json', 'one JSON object a line').default(false).conflicts('count'))
+    .option('--count', 'print only the counts, as one JSON line', false)
+    .option('--output <file>', 'write there instead of to standard output')
+    .option('--timeout <seconds>', 'give up when the transfer is not complete by then', timeoutOption)
+    .addHelpText('after', HELP)
+    .action(async (broker: PeerAddress, options: BulkOptions) => {
+      if (options.compress && options.interface === '1') {
+        throw new UsageError('bulk: --compress needs --interface 2');
+      }
+      process.exitCode = await bulk(broker, options);
+    });
+}
+
+/** GATHERD-4.1's reading of a time: beyond the year 2038 too. */
+function time(value: string): number {
+  const number = parseTimestamp(value);
+  if (number === undefined) throw new InvalidArgumentError('a whole number is wanted');
+  return number;
+}
+
+async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<number> {
+  const client = new BulkClient({
+    host,
+    ...(port === undefined ? {} : { port }),
+    onWarning: ({ rule, offset, message }) => complain(`${message} (${rule}, offset ${offset})`),
+  });
+  const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
+  const transfer = client.transfer({
+    since: options.since,
+    ...(options.query === undefined ? {} : { query: options.query }),
+    ...(options.flags === undefined ? {} : { flags: options.flags }),
+    ...(options.interface === '2' ? { interface: 2, compress: options.compress } : {}),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const file = options.output === undefined ? undefined : createWriteStream(options.output);
+  const output = new StandardOutput(file);
+  try {
+    // Nobody reads any more: there is nobody left to be told.
+    if (!(await write(transfer, output, options))) return EXIT.ok;
+    if (!options.count) complain(summary(transfer));
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (signal?.aborted) complain(`the transfer is not complete within ${options.timeout} s`);
+    else if (error instanceof KitError) complain(printable(error.message));
+    else if (file?.errored) complain(`${options.output}: ${file.errored.message}`);
+    else throw error;
+    return error instanceof PeerError || file?.errored ? EXIT.failure : EXIT.connection;
+  } finally {
+    file?.end();
+  }
+}
+
+/** Writes what comes; false when the reader of the output went away. */
+async function write(transfer: BulkTransfer, output: StandardOutput, options: BulkOptions): Promise<boolean> {
+  const groups = new GroupText();
+  for await (const batch of transfer.batches()) {
+    if (options.count) continue;
+    const pieces = options.json
+      ? batch.map(({ object, change }) => Buffer.from(`${jsonLine(object, change)}\n`))
+      : batch.flatMap((received) => groups.object(received));
+    if (!(await output.write(Buffer.concat(pieces)))) return false;
+  }
+  if (options.count) {
+    const { received, bytes, next } = transfer.totals;
+    return output.write(`${JSON.stringify({ ...received, bytes, next })}\n`);
+  }
+  return options.json || output.write(Buffer.concat(groups.end()));
+}
+
+/** Puts the groups around the objects again (BT-17): each is there, in the order in which they came. */
+class GroupText {
+  #open: ChangeKind | undefined;
+  readonly #written = new Set<ChangeKind>();
+
+  object({ change, object, bytes, exact }: BulkReceived): Uint8Array[] {
+    const head = this.#open === change ? [] : [...this.#close(), groupOpen(change)];
+    this.#open = change;
+    this.#written.add(change);
+    // What was tolerated is written as everybody understands it (SOIF-3.1).
+    return [...head, exact ? bytes : encodeSoif(object)];
+  }
+
+  /** The last group's end, and the groups that did not come. */
+  end(): Uint8Array[] {
+    const pieces = this.#close();
+    for (const change of CHANGE_KINDS) {
+      if (!this.#written.has(change)) pieces.push(groupOpen(change), groupClose(change));
+    }
+    return pieces;
+  }
+
+  #close(): Uint8Array[] {
+    return this.#open === undefined ? [] : [groupClose(this.#open)];
+  }
+}
+
+function summary({ totals: { received, bytes, next } }: BulkTransfer): string {
+  const counts = `${received.update} updated, ${received.refresh} refreshed, ${received.delete} deleted`;
+  return `${counts}, ${bytes} bytes; next time --since ${next}`;
+}
+
+function complain(sentence: string): void {
+  process.stderr.write(`bulk: ${sentence}\n`);
+}

@@ -1,0 +1,86 @@
+import { Command } from 'commander';
+import { KitError, UsageError } from '../../protocols/errors.js';
+import { type BrokerDifference, BulkClient, compareBrokers, type DigestIdentity } from '../../clients/bulk/index.js';
+import { EXIT } from './exit.js';
+import { printable } from './hit-text.js';
+import { countOption, timeoutOption } from './option-values.js';
+import { type PeerAddress, peerAddress } from './peer-address.js';
+import { StandardOutput } from './standard-output.js';
+
+const HELP = `
+Finds out whether two brokers hold the same objects. Brokers of this kit are asked for digests, so that only what differs
+costs anything; with any other broker both are read completely. An object counts as the same when its URL, Gatherer,
+Update-Time and MD5 agree; one that is newer on one side is therefore shown twice.
+
+Each difference is one line: "<" only the first broker has it, ">" only the second, the Update-Time, the URL.
+
+Examples:
+  harvest compare localhost:8501 mirror.example.org:8501
+  harvest compare --json localhost:8501 localhost:8502 | jq .onlyA[].url
+
+Exit status: 0 the same, 1 different, 2 usage, 3 a broker cannot be reached or failed.
+`;
+
+interface CompareCommandOptions {
+  readonly json: boolean;
+  readonly max: number;
+  readonly timeout?: number;
+}
+
+/** `harvest compare BROKER BROKER` */
+export function compareCommand(): Command {
+  return new Command('compare')
+    .summary('find out where two brokers differ')
+    .argument('<first>', 'HOST or HOST:PORT (default port 8501)', peerAddress)
+    .argument('<second>', 'HOST or HOST:PORT (default port 8501)', peerAddress)
+    .option('--json', 'one JSON line: equal, onlyA, onlyB, truncated, objects, bytes, method', false)
+    .option('--max <number>', 'most differences to list', countOption, 1000)
+    .option('--timeout <seconds>', 'give up after this time', timeoutOption)
+    .addHelpText('after', HELP)
+    .action(async (first: PeerAddress, second: PeerAddress, options: CompareCommandOptions) => {
+      process.exitCode = await compare(first, second, options);
+    });
+}
+
+async function compare(
+  first: PeerAddress,
+  second: PeerAddress,
+  options: CompareCommandOptions,
+): Promise<number> {
+  const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
+  const output = new StandardOutput();
+  try {
+    const difference = await compareBrokers(clientOf(first), clientOf(second), {
+      maxDifferences: options.max,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    await output.write(options.json ? `${JSON.stringify(difference)}\n` : textOf(difference));
+    return difference.equal ? EXIT.ok : EXIT.failure;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (signal?.aborted) complain(`no result within ${options.timeout} s`);
+    else if (error instanceof KitError) complain(printable(error.message));
+    else throw error;
+    return EXIT.connection;
+  }
+}
+
+function clientOf({ host, port }: PeerAddress): BulkClient {
+  return new BulkClient({ host, ...(port === undefined ? {} : { port }) });
+}
+
+function textOf({ equal, onlyA, onlyB, truncated, objects, bytes }: BrokerDifference): string {
+  if (equal) return `the same ${objects.a} objects; ${bytes} bytes received\n`;
+  const line = (mark: string) => (each: DigestIdentity) =>
+    `${mark} ${each.updateTime} ${printable(each.url)}\n`;
+  return [
+    ...onlyA.map(line('<')),
+    ...onlyB.map(line('>')),
+    `${objects.a} and ${objects.b} objects; only the first has ${onlyA.length}, only the second ${onlyB.length}`,
+    `${truncated ? ', and there are more; --max lists more' : ''}; ${bytes} bytes received\n`,
+  ].join('');
+}
+
+function complain(sentence: string): void {
+  process.stderr.write(`compare: ${sentence}\n`);
+}

@@ -1,0 +1,163 @@
+import { Command, Option } from 'commander';
+import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import {
+  type CaseResult,
+  json,
+  junit,
+  loadSuite,
+  runSuite,
+  type Suite,
+  selectCases,
+  suiteNames,
+  Tally,
+  tap,
+} from '../../clients/conformance/index.js';
+import { EXIT } from './exit.js';
+import { secondsOption } from './option-values.js';
+import { StandardOutput } from './standard-output.js';
+
+const HELP = `
+Judges anybody's server, client or data rule by rule. Each case names the rules of the specification it looks at, their
+source, and MUST or SHOULD: a peer that fails a MUST does not speak the protocol; one that fails a SHOULD does, but others
+have to make up for it. A case that cannot be decided with this peer is skipped, and says why. The report is TAP 14; what was
+said is in it where a case failed. SUITE is a kind of peer, WORDs are what it needs to know: see --list.
+
+Examples:
+  harvest conformance --list                                  the suites and their words
+  harvest conformance gatherd --list                          what is looked at in a gatherd
+  harvest conformance gatherd localhost:8500                  judge the gatherd there
+  harvest conformance gatherd localhost --only 'compression/*' --only GATHERD-4.3
+  harvest conformance gatherd-client -- gather {host} {port}  judge a client: a command that fetches everything
+  harvest conformance bulk localhost:8501                    judge a Broker that others collect from
+  harvest conformance soif All-Templates.gz                   judge a stream
+
+Exit status: 0 no MUST failed (with --strict: no SHOULD either), 1 one failed, 2 usage, 3 nobody is there.
+`;
+
+interface ConformanceOptions {
+  readonly json: boolean;
+  readonly junit: boolean;
+  readonly list: boolean;
+  readonly only: readonly string[];
+  readonly timeout: number;
+  readonly strict: boolean;
+}
+
+/** `harvest conformance [options] SUITE [WORD...]`; the suites are the folders of clients/conformance. */
+export function conformanceCommand(): Command {
+  return (
+    new Command('conformance')
+      .summary("test anybody's gatherd, client or SOIF against the specification")
+      .usage('[options] SUITE [WORD...] [-- COMMAND...]')
+      .argument('[suite]', 'what kind of peer')
+      .argument('[word...]', 'what the suite needs to know, e.g. HOST:PORT')
+      // What we do not know may be the suite's.
+      .allowUnknownOption()
+      .option('--list', 'show the suites, or the cases of SUITE, and test nothing', false)
+      .option(
+        '--only <pattern>',
+        'only cases with this id or rule; * is any text; may be repeated',
+        collect,
+        [],
+      )
+      .option(
+        '--timeout <seconds>',
+        'for one case, and for every byte of a large transfer',
+        secondsOption,
+        10,
+      )
+      .option('--strict', 'a SHOULD that fails counts like a MUST', false)
+      .addOption(new Option('--json', 'one JSON document instead of TAP').default(false).conflicts('junit'))
+      .option('--junit', 'JUnit XML instead of TAP', false)
+      .addHelpText('after', HELP)
+      .action(async (_suite, _words, options: ConformanceOptions, command: Command) => {
+        const [name, ...words] = wordsOf(command.args, process.argv);
+        if (options.list) process.exitCode = await list(name, options);
+        else if (name === undefined) throw new UsageError('SUITE is wanted; --list shows the suites');
+        else process.exitCode = await judge(await loadSuite(name), words, options);
+      })
+  );
+}
+
+function collect(pattern: string, patterns: readonly string[]): readonly string[] {
+  return [...patterns, pattern];
+}
+
+/** The operands with the `--` that commander takes away: a suite tells its own words from a command's by it. */
+function wordsOf(operands: readonly string[], argv: readonly string[]): string[] {
+  const separator = argv.indexOf('--');
+  if (separator < 0) return [...operands];
+  const behind = argv.slice(separator + 1);
+  const before = operands.slice(0, operands.length - behind.length);
+  return [...before.filter((word) => word !== '--'), '--', ...behind];
+}
+
+async function judge(suite: Suite, words: readonly string[], options: ConformanceOptions): Promise<number> {
+  const { only, strict } = options;
+  const timeoutMs = Math.ceil(options.timeout * 1000);
+  if (timeoutMs === 0) throw new UsageError('--timeout: more than 0 seconds are wanted');
+  if (selectCases(suite.cases, only).length === 0) {
+    throw new UsageError(`no case of ${suite.name} is named ${only.join(', ')}`);
+  }
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
+  }
+  const { signal } = stop;
+  const tally = new Tally();
+  try {
+    await using prepared = await suite.prepare(words, { timeoutMs, signal });
+    const results = counted(runSuite(prepared, { only, timeoutMs, signal }), tally);
+    const about = { suite: suite.name, target: prepared.target, strict };
+    const output = new StandardOutput();
+    for await (const piece of reporter(options)(results, about)) {
+      if (!(await output.write(piece))) break;
+    }
+  } catch (error) {
+    if (signal.aborted) return EXIT.interrupted;
+    if (!(error instanceof ConnectionError)) throw error;
+    process.stderr.write(`conformance: ${error.message}\n`);
+    return EXIT.connection;
+  }
+  if (!tally.decided) process.stderr.write('conformance: no case could be decided\n');
+  return tally.decided && tally.failures(strict) === 0 ? EXIT.ok : EXIT.failure;
+}
+
+function reporter(options: ConformanceOptions): typeof tap {
+  if (options.json) return json;
+  return options.junit ? junit : tap;
+}
+
+async function* counted(
+  results: AsyncIterable<CaseResult>,
+  tally: Tally,
+): AsyncGenerator<CaseResult, void, undefined> {
+  for await (const result of results) {
+    tally.add(result);
+    yield result;
+  }
+}
+
+async function list(name: string | undefined, options: ConformanceOptions): Promise<number> {
+  const output = new StandardOutput();
+  if (name === undefined) {
+    const suites = await Promise.all((await suiteNames()).map(loadSuite));
+    const described = suites.map(({ name, title, usage, cases }) => ({
+      name,
+      title,
+      usage,
+      cases: cases.length,
+    }));
+    const lines = described.map((suite) => `${suite.name} ${suite.usage}\n    ${suite.title}\n`);
+    await output.write(options.json ? `${JSON.stringify(described)}\n` : lines.join(''));
+    return EXIT.ok;
+  }
+  const cases = selectCases((await loadSuite(name)).cases, options.only);
+  const described = cases.map(({ id, title, rules, source, level }) => ({ id, title, rules, source, level }));
+  const lines = described.map(
+    ({ id, title, rules, source, level }) =>
+      `${id}  ${level}  ${rules.join(', ')}\n    ${title} [${source}]\n`,
+  );
+  await output.write(options.json ? `${JSON.stringify(described)}\n` : lines.join(''));
+  return EXIT.ok;
+}

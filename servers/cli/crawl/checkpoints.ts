@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { KitError } from '../../../protocols/errors.js';
+import { byteSize } from '../../web/values.js';
+import { number } from '../../crawler/console/labels.js';
+import { infoOf, listCheckpoints, verifyCheckpoint } from '../../crawler/checkpoint.js';
+import type { CheckpointInfo } from '../../crawler/control.js';
+import { EXIT } from '../exit.js';
+import { StandardOutput } from '../standard-output.js';
+import { exitStatus, gathererOf } from './find-crawl.js';
+import { TextTable } from './tables.js';
+
+const HELP = `
+The newest stands last. A checkpoint is verified when it is taken; --verify does it again: all files there and as they were, the
+store opens. It reads all of them. Nothing is changed.
+
+Examples:
+  harvest crawl checkpoints --data DIR
+  harvest crawl checkpoints --data DIR --verify --json
+  harvest crawl recover newest --data DIR          go back to the last one
+
+Exit status: 0 done, 1 one of them is damaged, 2 usage.
+`;
+
+interface CheckpointsCommandOptions {
+  readonly data: string;
+  readonly verify: boolean;
+  readonly json: boolean;
+}
+
+/** Where a Gatherer's checkpoints are. */
+export function checkpointsOf(gatherer: string): string {
+  return join(gatherer, 'crawl', 'checkpoints');
+}
+
+/** `harvest crawl checkpoints` (CRAWL-17.3). */
+export function checkpointsCommand(): Command {
+  return new Command('checkpoints')
+    .summary('list the checkpoints of a crawl, verify them')
+    .description('Lists the checkpoints of a crawl; it need not run.')
+    .option('--data <dir>', 'data directory of the crawl', './data')
+    .option('--verify', 'check every file of each', false)
+    .option('--json', 'JSON lines', false)
+    .addHelpText('after', HELP)
+    .action(async (options: CheckpointsCommandOptions) => {
+      process.exitCode = await exitStatus(() => list(options));
+    });
+}
+
+/** A checkpoint, and what is wrong with it; empty: nothing was looked for, or found. */
+interface Row {
+  readonly name: string;
+  readonly info: CheckpointInfo | undefined;
+  readonly problem: string;
+}
+
+const TABLE = new TextTable<Row>([
+  ['CHECKPOINT', 23, ({ name }) => name],
+  ['TAKEN', 24, ({ info }) => (info === undefined ? '' : new Date(info.time).toISOString())],
+  ['QUEUED', -10, ({ info }) => (info === undefined ? '' : number(info.queued))],
+  ['SUCCEEDED', -10, ({ info }) => (info === undefined ? '' : number(info.succeeded))],
+  ['RECEIVED', -10, ({ info }) => (info === undefined ? '' : byteSize(info.bytes))],
+  ['', 0, ({ problem }) => problem],
+]);
+
+async function list({ data, verify, json }: CheckpointsCommandOptions): Promise<number> {
+  const directory = checkpointsOf(await gathererOf(data));
+  const output = new StandardOutput();
+  const names = await listCheckpoints(directory);
+  if (!json && names.length > 0) await output.write(`${TABLE.head()}\n`);
+  let damaged = 0;
+  for (const name of names) {
+    const row = await examine(directory, name, verify);
+    if (row.problem !== '') damaged++;
+    const { info, problem } = row;
+    const value = {
+      name,
+      ...info,
+      ...(problem === '' ? {} : { problem }),
+      ...(verify ? { whole: problem === '' } : {}),
+    };
+    if (!(await output.write(`${json ? JSON.stringify(value) : TABLE.row(row)}\n`))) break;
+  }
+  if (names.length === 0) process.stderr.write(`crawl: there are no checkpoints in ${directory}\n`);
+  if (damaged === 0) return EXIT.ok;
+  process.stderr.write(`crawl: ${damaged} of ${names.length} checkpoints cannot be used\n`);
+  return EXIT.failure;
+}
+
+async function examine(directory: string, name: string, verify: boolean): Promise<Row> {
+  let info: CheckpointInfo | undefined;
+  try {
+    info = await infoOf(directory, name);
+    if (verify) await verifyCheckpoint(join(directory, name));
+    return { name, info, problem: '' };
+  } catch (error) {
+    if (!(error instanceof KitError)) throw error;
+    return { name, info, problem: error.message };
+  }
+}

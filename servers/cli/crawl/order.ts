@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../../../protocols/errors.js';
+import {
+  type AppliedSheet,
+  type CrawlOrderConfig,
+  type CrawlSettings,
+  defaultOrderText,
+  describeSettings,
+  readOrder,
+  readOrderXml,
+  SheetOverlays,
+  settingsTable,
+} from '../../crawler/order/index.js';
+import { EXIT } from '../exit.js';
+import { StandardOutput } from '../standard-output.js';
+import { printable } from './tables.js';
+
+const ORDER_HELP = `
+A configuration file names its order with "Crawl-Order: FILE". It is JSON with comments, or the original crawler's order.xml.
+
+Examples:
+  harvest crawl order --default > order.json     a file to begin with
+  harvest crawl order --table | less             every setting: default, unit, legal values, rule
+  harvest crawl order --check order.json
+  harvest crawl settings http://www.example.org/ --order order.json
+
+Exit status: 0 done, 2 the order is wrong, or usage.
+`;
+
+interface OrderOptions {
+  readonly check?: string;
+  readonly table?: true;
+  readonly json: boolean;
+}
+
+/** `harvest crawl order` (CRAWL-19): the default order, the table of settings, or a check of an order. */
+export function orderCommand(): Command {
+  return new Command('order')
+    .summary('print the default crawl order, or check one')
+    .description('Prints the default crawl order with comments, or checks one.')
+    .addOption(new Option('--default', 'print the default order (the default)').conflicts(['check', 'table']))
+    .addOption(new Option('--table', 'print all settings as a table').conflicts('check'))
+    .option('--check <file>', 'read an order and say what is wrong with it')
+    .option('--json', 'the table as JSON lines; the order that was checked, with all defaults', false)
+    .addHelpText('after', ORDER_HELP)
+    .action(async (options: OrderOptions) => {
+      process.exitCode = await order(options);
+    });
+}
+
+async function order({ check, table, json }: OrderOptions): Promise<number> {
+  const output = new StandardOutput();
+  if (check !== undefined) {
+    const read = await orderFrom(check);
+    const { name, sheets, scope } = read;
+    await output.write(
+      json
+        ? `${JSON.stringify(read)}\n`
+        : `${check}: the order ${printable(name)} is sound; ${sheets.length} sheets, ${scope.length} rules of scope\n`,
+    );
+  } else if (table === true) {
+    await output.write(
+      json
+        ? describeSettings()
+            .map((setting) => `${JSON.stringify(setting)}\n`)
+            .join('')
+        : settingsTable(),
+    );
+  } else await output.write(defaultOrderText());
+  return EXIT.ok;
+}
+
+const SETTINGS_HELP = `
+Settings that differ from the order's own are marked with *; --all shows the others too. The last sheet that is named wins.
+
+Examples:
+  harvest crawl settings http://www.example.org/a --order order.json
+  harvest crawl settings http://www.example.org/a --order order.json --hops LLL --via http://www.example.org/
+
+Exit status: 0 done, 2 the order is wrong, or usage.
+`;
+
+interface SettingsOptions {
+  readonly order: string;
+  readonly via?: string;
+  readonly hops: string;
+  readonly all: boolean;
+  readonly json: boolean;
+}
+
+/** `harvest crawl settings URL` (CRAWL-19.5, 19.6): what holds for a URL, and which sheets said so. */
+export function settingsCommand(): Command {
+  return new Command('settings')
+    .summary('what an order says of a URL, and by which sheets')
+    .description('Shows the settings of a URL, and which sheets made them.')
+    .argument('<url>', 'the URL', urlArgument)
+    .requiredOption('--order <file>', 'the crawl order')
+    .option('--via <url>', 'the URL on which it was found', urlArgument)
+    .option('--hops <letters>', 'the way from the seed, e.g. LLE; empty: it is a seed', '')
+    .option('--all', 'show those that no sheet has changed, too', false)
+    .option('--json', 'one JSON line', false)
+    .addHelpText('after', SETTINGS_HELP)
+    .action(async (url: string, options: SettingsOptions) => {
+      process.exitCode = await settings(url, options);
+    });
+}
+
+async function settings(url: string, options: SettingsOptions): Promise<number> {
+  const { via, hops, all, json } = options;
+  const read = await orderFrom(options.order);
+  const overlays = SheetOverlays.of(read);
+  const subject = { uri: url, hops, seed: hops === '', ...(via === undefined ? {} : { via }) };
+  const sheets = overlays.explain(subject);
+  const found = overlays.settingsFor(subject);
+  const output = new StandardOutput();
+  await output.write(
+    json
+      ? `${JSON.stringify({ url, sheets, settings: found })}\n`
+      : [...sheetLines(sheets), ...settingLines(read.settings, found, all), ''].join('\n'),
+  );
+  return EXIT.ok;
+}
+
+function sheetLines(sheets: readonly AppliedSheet[]): string[] {
+  if (sheets.length === 0) return ['No sheet holds for it: the settings are those of the order.'];
+  return sheets.map(({ sheet, because }) =>
+    printable(
+      'surt' in because
+        ? `sheet ${sheet}, because of the prefix ${because.surt}`
+        : `sheet ${sheet}, because of its rule ${because.ruleNumber}, ${because.rule}`,
+    ),
+  );
+}
+
+function settingLines(base: CrawlSettings, found: CrawlSettings, all: boolean): string[] {
+  const before = new Map<string, unknown>(Object.entries(base));
+  return Object.entries(found).flatMap(([name, value]) => {
+    const text = JSON.stringify(value);
+    const changed = JSON.stringify(before.get(name)) !== text;
+    return changed || all ? [printable(`${changed ? '*' : ' '} ${name}: ${text}`)] : [];
+  });
+}
+
+async function orderFrom(file: string): Promise<CrawlOrderConfig> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(
+      `crawl: ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
+  });
+  if (!text.trimStart().startsWith('<')) return readOrder(text, file);
+  const { order: read, warnings } = readOrderXml(text, file);
+  for (const { line, text: said } of warnings) process.stderr.write(`warning: ${file}:${line}: ${said}\n`);
+  return read;
+}
+
+function urlArgument(text: string): string {
+  if (!URL.canParse(text)) throw new InvalidArgumentError('a URL is wanted');
+  return text;
+}

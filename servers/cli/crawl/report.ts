@@ -1,0 +1,200 @@
+import { Argument, Command, Option } from 'commander';
+import {
+  type CrawlSnapshot,
+  QUEUE_STATES,
+  type QueueState,
+} from '../../crawler/control.js';
+import { StoppedCrawl } from '../../crawler/offline-crawl.js';
+import { EXIT } from '../exit.js';
+import { StandardOutput } from '../standard-output.js';
+import type { ConsoleClient } from './console-client.js';
+import {
+  exitStatus,
+  gathererOf,
+  runningCrawl,
+  sayNoCrawl,
+  type WhichCrawl,
+  withCrawlOptions,
+} from './find-crawl.js';
+import {
+  CHAIN_TABLE,
+  errorTable,
+  type FrontierView,
+  frontierLine,
+  hostTable,
+  queueTable,
+  ROBOTS_TABLE,
+  seenLine,
+  stoppedLines,
+  type TextTable,
+  totalLines,
+  WORKER_TABLE,
+} from './tables.js';
+
+const KINDS = ['queues', 'hosts', 'robots', 'seen', 'chain', 'frontier', 'workers', 'errors'] as const;
+type Kind = (typeof KINDS)[number];
+
+const HELP = `
+KIND is one of
+  queues     every queue: state, URIs, and why and how long it waits
+  hosts      the servers met last, at most 10000: what they gave
+  robots     what is known of their robots.txt
+  seen       the filter of URIs seen
+  chain      the processors, and how many URIs each had
+  frontier   the frontier in one line
+  workers    what each worker does
+  errors     what failed lately
+  all        the totals and all of these
+
+With --json queues, hosts, robots, chain, workers and errors are one JSON object a line, seen and frontier one object; with
+"all" each line has its kind in "report".
+
+Of a crawl that does not run its store tells queues, seen, frontier and all.
+
+Examples:
+  harvest crawl report frontier
+  harvest crawl report queues --state snoozed --data DIR        why does nothing happen?
+  harvest crawl report queues --json | jq 'select(.reason == "retry-after")'
+  HARVEST_CONSOLE_PASSWORD=... harvest crawl report all --url http://crawler.example.org:8090/
+
+Exit status: 0 done, 1 no crawl runs or it refused, 2 usage, 3 the console cannot be reached.
+`;
+
+interface ReportOptions extends WhichCrawl {
+  readonly json: boolean;
+  readonly state?: QueueState;
+}
+
+/** `harvest crawl report KIND`. */
+export function reportCommand(): Command {
+  return withCrawlOptions(new Command('report'))
+    .summary('queues with the reason each waits, hosts, robots, seen, chain, frontier')
+    .description('Reports on a crawl.')
+    .addArgument(new Argument('<kind>', 'what to report').choices([...KINDS, 'all']))
+    .option('--json', 'JSON lines', false)
+    .addOption(new Option('--state <state>', 'only queues in this state').choices([...QUEUE_STATES]))
+    .addHelpText('after', HELP)
+    .action(async (kind: Kind | 'all', options: ReportOptions) => {
+      process.exitCode = await exitStatus(() => report(kind, options));
+    });
+}
+
+async function report(kind: Kind | 'all', options: ReportOptions): Promise<number> {
+  const crawl = await runningCrawl(options);
+  if (crawl !== undefined) return print(lines(kind, crawl, options));
+  await using stopped = await StoppedCrawl.open(await gathererOf(options.data));
+  if (stopped === undefined) return sayNoCrawl(options);
+  if (isOne(STOPPED_KINDS, kind)) return await print(stoppedReport(kind, stopped, options));
+  process.stderr.write(
+    `crawl: no crawl runs on ${options.data}; its store tells ${STOPPED_KINDS.join(', ')}\n`,
+  );
+  return EXIT.failure;
+}
+
+async function print(lines: AsyncIterable<string>): Promise<number> {
+  const output = new StandardOutput();
+  for await (const line of lines) {
+    if (!(await output.write(`${line}\n`))) break;
+  }
+  return EXIT.ok;
+}
+
+/** What is known of a crawl that does not run. */
+const STOPPED_KINDS = ['queues', 'seen', 'frontier', 'all'] as const;
+
+function isOne<T extends string>(kinds: readonly T[], kind: string): kind is T {
+  return (kinds as readonly string[]).includes(kind);
+}
+
+async function* stoppedReport(
+  kind: (typeof STOPPED_KINDS)[number],
+  crawl: StoppedCrawl,
+  { json, state }: ReportOptions,
+): AsyncGenerator<string> {
+  const snapshot = await crawl.snapshot();
+  if (kind === 'seen') yield json ? JSON.stringify(snapshot.seenFilter) : seenLine(snapshot);
+  else if (kind === 'frontier') yield json ? JSON.stringify(frontierOf(snapshot)) : frontierLine(snapshot);
+  else if (kind === 'all') {
+    if (json) yield JSON.stringify({ report: 'totals', ...snapshot });
+    else yield* [...stoppedLines(snapshot), '', 'Queues'];
+  }
+  if (kind === 'seen' || kind === 'frontier') return;
+  const table = queueTable(snapshot.time);
+  if (!json) yield table.head();
+  for await (const page of crawl.queues(state === undefined ? {} : { state })) {
+    for (const queue of page) {
+      const row = kind === 'all' ? { report: 'queues', ...queue } : queue;
+      yield json ? JSON.stringify(row) : table.row(queue);
+    }
+  }
+}
+
+async function* lines(
+  kind: Kind | 'all',
+  crawl: ConsoleClient,
+  options: ReportOptions,
+): AsyncGenerator<string> {
+  const snapshot = await crawl.snapshot();
+  if (kind !== 'all') {
+    yield* ofKind(kind, crawl, snapshot, options, undefined);
+    return;
+  }
+  if (options.json) yield JSON.stringify({ report: 'totals', ...snapshot });
+  else yield* totalLines(snapshot);
+  for (const each of KINDS) {
+    // The totals have them in their lines.
+    if (each === 'seen' || each === 'frontier') continue;
+    if (!options.json) yield `\n${each[0]?.toUpperCase()}${each.slice(1)}`;
+    yield* ofKind(each, crawl, snapshot, options, each);
+  }
+}
+
+/** One report; `label` goes into every JSON line when there are several. */
+async function* ofKind(
+  kind: Kind,
+  crawl: ConsoleClient,
+  snapshot: CrawlSnapshot,
+  { json, state }: ReportOptions,
+  label: string | undefined,
+): AsyncGenerator<string> {
+  const now = snapshot.time;
+  const asJson = (row: object) => JSON.stringify(label === undefined ? row : { report: label, ...row });
+  async function* rows<T extends object>(
+    table: TextTable<T>,
+    pages: AsyncIterable<readonly T[]> | readonly (readonly T[])[],
+  ): AsyncGenerator<string> {
+    if (!json) yield table.head();
+    for await (const page of pages) for (const row of page) yield json ? asJson(row) : table.row(row);
+  }
+  switch (kind) {
+    case 'queues':
+      yield* rows(queueTable(now), crawl.queues(state === undefined ? {} : { state }));
+      break;
+    case 'hosts':
+      yield* rows(hostTable(now), [await crawl.hosts()]);
+      break;
+    case 'robots':
+      yield* rows(ROBOTS_TABLE, [await crawl.hosts()]);
+      break;
+    case 'workers':
+      yield* rows(WORKER_TABLE, [await crawl.workers()]);
+      break;
+    case 'errors':
+      yield* rows(errorTable(now), [await crawl.errors()]);
+      break;
+    case 'chain':
+      yield* rows(CHAIN_TABLE, [await crawl.chains()]);
+      break;
+    case 'seen':
+      yield json ? asJson(snapshot.seenFilter) : seenLine(snapshot);
+      break;
+    case 'frontier':
+      yield json ? asJson(frontierOf(snapshot)) : frontierLine(snapshot);
+      break;
+  }
+}
+
+function frontierOf(snapshot: FrontierView): object {
+  const { queued, inProcess, queues, reasons, congestion, deepestQueue, averageDepth } = snapshot;
+  return { queued, inProcess, queues, reasons, congestion, deepestQueue, averageDepth };
+}

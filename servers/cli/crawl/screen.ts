@@ -1,0 +1,58 @@
+import type {
+  CrawlSnapshot,
+  HostReport,
+  QueueReport,
+  RecentError,
+  WorkerReport,
+} from '../../crawler/control.js';
+import {
+  errorTable,
+  hostTable,
+  queueTable,
+  sparkline,
+  type TextTable,
+  totalLines,
+  WORKER_TABLE,
+} from './tables.js';
+
+/** What a screen shows. */
+export interface Screen {
+  readonly snapshot: CrawlSnapshot;
+  /** Documents a second, the oldest first. */
+  readonly rates: readonly number[];
+  readonly queues: readonly QueueReport[];
+  readonly hosts: readonly HostReport[];
+  readonly workers: readonly WorkerReport[];
+  readonly errors: readonly RecentError[];
+}
+
+/** A screen's lines: never wider or more than the terminal has. What does not fit is cut from every table alike. */
+export function screenText(screen: Screen, columns: number, rows: number): readonly string[] {
+  const { snapshot, rates } = screen;
+  const head = [
+    ...totalLines(snapshot),
+    `doc/s     ${sparkline(rates, Math.max(1, Math.min(120, columns - 20)))} ${Math.max(0, ...rates).toFixed(1)} at most`,
+  ];
+  const workers = screen.workers.filter(({ url }) => url !== '');
+  const tables = [
+    tableLines(queueTable(snapshot.time), screen.queues),
+    tableLines(WORKER_TABLE, workers),
+    tableLines(hostTable(snapshot.time), screen.hosts),
+    tableLines(errorTable(snapshot.time), screen.errors),
+  ].filter((lines) => lines.length > 1);
+  const lines = [...head];
+  let left = rows - head.length;
+  tables.forEach((table, i) => {
+    // A blank line, the head and at least a row, or nothing at all.
+    const share = Math.floor(left / (tables.length - i)) - 1;
+    if (share < 2) return;
+    const shown = table.slice(0, share);
+    lines.push('', ...shown);
+    left -= shown.length + 1;
+  });
+  return lines.slice(0, rows).map((line) => [...line].slice(0, columns).join(''));
+}
+
+function tableLines<T>(table: TextTable<T>, rows: readonly T[]): readonly string[] {
+  return [table.head(), ...rows.map((row) => table.row(row))];
+}

@@ -1,0 +1,199 @@
+import { byteSize } from '../../web/values.js';
+import {
+  ago,
+  CRAWL_STATE_WORDS,
+  number,
+  QUEUE_STATE_WORDS,
+  REASON_WORDS,
+  ROBOTS_WORDS,
+  span,
+  waitText,
+} from '../../crawler/console/labels.js';
+import {
+  type CrawlControl,
+  type CrawlSnapshot,
+  type HostReport,
+  QUEUE_STATES,
+  type QueueReport,
+  type RecentError,
+  WAIT_REASONS,
+  type WorkerReport,
+} from '../../crawler/control.js';
+import type { StoppedSnapshot } from '../../crawler/offline-crawl.js';
+
+/** One column: its title, and its width in characters, negative for numbers, 0 for the last. */
+type Column<T> = readonly [title: string, width: number, value: (row: T) => string];
+
+/** A table that is written row by row, as long as it may be. */
+export class TextTable<T> {
+  constructor(readonly columns: readonly Column<T>[]) {}
+
+  head(): string {
+    return this.#line(this.columns.map(([title]) => title));
+  }
+
+  row(row: T): string {
+    return this.#line(this.columns.map(([, , value]) => printable(value(row))));
+  }
+
+  #line(cells: readonly string[]): string {
+    return cells
+      .map((cell, i) => {
+        const width = this.columns[i]?.[1] ?? 0;
+        return width < 0 ? cell.padStart(-width) : cell.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd();
+  }
+}
+
+/** Text from the network cannot move a terminal's cursor. */
+export function printable(text: string): string {
+  return text.replace(/[\0-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, '?');
+}
+
+/** Queues with the reason each waits; `now` in milliseconds since 1970, as in the others. */
+export function queueTable(now: number): TextTable<QueueReport> {
+  return new TextTable<QueueReport>([
+    ['QUEUE', 28, (queue) => queue.classKey],
+    ['STATE', 10, (queue) => QUEUE_STATE_WORDS[queue.state]],
+    ['URIS', -9, (queue) => number(queue.count)],
+    ['SPENT', -9, (queue) => number(queue.totalExpenditure)],
+    ['ERRORS', -6, (queue) => number(queue.errors)],
+    ['WAITS', 0, (queue) => waitText(queue, now)],
+  ]);
+}
+
+export function hostTable(now: number): TextTable<HostReport> {
+  return new TextTable<HostReport>([
+    ['SERVER', 28, (host) => host.server],
+    ['SUCCEEDED', -9, (host) => number(host.successes)],
+    ['FAILED', -7, (host) => number(host.failures)],
+    ['IN A ROW', -8, (host) => number(host.connectionErrors)],
+    ['DISREGARDED', -11, (host) => number(host.disregarded)],
+    ['RECEIVED', -10, (host) => byteSize(host.bytes)],
+    ['MET', 14, (host) => ago(host.lastContact, now)],
+    ['ADDRESSES', 0, (host) => host.addresses.join(' ')],
+  ]);
+}
+
+export const ROBOTS_TABLE = new TextTable<HostReport>([
+  ['SERVER', 28, (host) => host.server],
+  ['ROBOTS.TXT', 18, (host) => ROBOTS_WORDS[host.robots]],
+  ['DELAY', -8, (host) => (host.crawlDelay === undefined ? '' : `${number(host.crawlDelay)} s`)],
+  ['DENIED', -8, (host) => number(host.robotsDenials)],
+]);
+
+export const WORKER_TABLE = new TextTable<WorkerReport>([
+  ['WORKER', -6, ({ worker }) => String(worker)],
+  ['FOR', -11, ({ url, milliseconds }) => (url === '' ? '' : span(milliseconds))],
+  ['STEP', 16, ({ step }) => step],
+  ['URL', 0, ({ url }) => (url === '' ? 'idle' : url)],
+]);
+
+export function errorTable(now: number): TextTable<RecentError> {
+  return new TextTable<RecentError>([
+    ['WHEN', 14, ({ time }) => ago(time, now)],
+    ['STATUS', -6, ({ status }) => String(status)],
+    ['URL', 48, ({ url }) => url],
+    ['REASON', 0, ({ reason }) => reason],
+  ]);
+}
+
+export const CHAIN_TABLE = new TextTable<ReturnType<CrawlControl['chains']>[number]>([
+  ['CHAIN', 14, ({ chain }) => chain],
+  ['PROCESSOR', 26, ({ processor }) => processor],
+  ['URIS', -12, ({ uris }) => number(uris)],
+]);
+
+/** The filter of URIs seen. */
+export function seenLine({
+  seenFilter: { kind, count, memoryBytes },
+}: {
+  readonly seenFilter: StoppedSnapshot['seenFilter'] & { readonly memoryBytes?: number };
+}): string {
+  return `${kind}: ${number(count)} URIs${memoryBytes === undefined ? '' : `, ${byteSize(memoryBytes)} of memory`}`;
+}
+
+/** What is said of the frontier; a crawl that does not run has it, too. */
+export type FrontierView = Pick<
+  CrawlSnapshot,
+  'queued' | 'inProcess' | 'queues' | 'reasons' | 'congestion' | 'deepestQueue' | 'averageDepth'
+>;
+
+/** The frontier in one line (issue 7, point 8). */
+export function frontierLine(s: FrontierView): string {
+  return `${number(s.queued)} queued, ${number(s.inProcess)} in process; queues: ${statesText(s)}; ${depthText(s)}`;
+}
+
+function statesText(s: FrontierView): string {
+  return QUEUE_STATES.map((state) => `${number(s.queues[state])} ${QUEUE_STATE_WORDS[state]}`).join(', ');
+}
+
+/** CRAWL-5.6.7 */
+function depthText(s: FrontierView): string {
+  return `deepest ${number(s.deepestQueue)}, average ${number(s.averageDepth)}, congestion ${number(s.congestion)}`;
+}
+
+/** The crawl in one line, for output that nobody looks at while it comes. */
+export function progressLine(s: CrawlSnapshot): string {
+  return `${new Date(s.time).toISOString()} ${s.state}: ${number(s.succeeded)} succeeded, ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued, ${number(s.currentDocumentsPerSecond)} doc/s, ${number(s.currentKilobytesPerSecond)} KB/s, ${s.busyWorkers} of ${s.workers} workers`;
+}
+
+function reasonsText(s: FrontierView): string {
+  return WAIT_REASONS.flatMap((reason) => {
+    const count = s.reasons[reason] ?? 0;
+    return count === 0 ? [] : [`${number(count)} ${REASON_WORDS[reason]}`];
+  }).join(', ');
+}
+
+const RUN_WORDS: Readonly<Record<StoppedSnapshot['run'], string>> = {
+  interrupted: 'does not run; the next run goes on with it',
+  done: 'has come to its end; the next run begins anew',
+  none: 'no crawl has begun',
+};
+
+/** The totals of a crawl that does not run. */
+export function stoppedLines(s: StoppedSnapshot): readonly string[] {
+  return [
+    `The crawl ${RUN_WORDS[s.run]}`,
+    `URIs      ${number(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued of ${number(s.discovered)} discovered`,
+    `Queues    ${statesText(s)}`,
+    `Depth     ${depthText(s)}`,
+    `Waiting   ${reasonsText(s) || 'none'}`,
+    `Seen      ${seenLine(s)}`,
+    `Database  ${number(s.objects)} objects, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,
+  ].map(printable);
+}
+
+/** The totals, some lines. */
+export function totalLines(s: CrawlSnapshot): readonly string[] {
+  const disk = s.diskFreeBytes < 0 ? 'not known' : byteSize(s.diskFreeBytes);
+  return [
+    `${s.name}: ${CRAWL_STATE_WORDS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}, crawling for ${span(s.elapsed * 1000)}`,
+    `URIs      ${number(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued of ${number(s.discovered)} discovered`,
+    `Rates     ${number(s.currentDocumentsPerSecond)} doc/s (${number(s.documentsPerSecond)} on average), ${number(s.currentKilobytesPerSecond)} KB/s (${number(s.kilobytesPerSecond)}), ${s.busyWorkers} of ${s.workers} workers busy`,
+    `Queues    ${statesText(s)}`,
+    `Depth     ${depthText(s)}`,
+    `Waiting   ${reasonsText(s) || 'none in memory'}`,
+    `Seen      ${seenLine(s)}`,
+    `Process   ${byteSize(s.memoryBytes)} of memory, heap ${byteSize(s.heapBytes)}, disk free ${disk}, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,
+  ].map(printable);
+}
+
+const BLOCKS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/** Values as a line of blocks at most `width` long: means of equal stretches, the last value at the right. */
+export function sparkline(values: readonly number[], width: number): string {
+  if (values.length === 0 || width < 1) return '';
+  const stretch = Math.ceil(values.length / width);
+  const means: number[] = [];
+  for (let end = values.length; end > 0; end -= stretch) {
+    const part = values.slice(Math.max(0, end - stretch), end);
+    means.unshift(part.reduce((sum, value) => sum + value, 0) / part.length);
+  }
+  const most = Math.max(...means);
+  return means
+    .map((mean) => BLOCKS[most <= 0 ? 0 : Math.round((Math.max(0, mean) / most) * (BLOCKS.length - 1))])
+    .join('');
+}

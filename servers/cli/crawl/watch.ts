@@ -1,0 +1,162 @@
+import { setTimeout } from 'node:timers/promises';
+import { Command, Option } from 'commander';
+import { ConnectionError } from '../../../protocols/errors.js';
+import { RateHistory } from '../../crawler/console/history.js';
+import {
+  type CrawlSnapshot,
+  QUEUE_STATES,
+  type QueueReport,
+  type QueueState,
+} from '../../crawler/control.js';
+import { DaemonSignals } from '../../host/signals.js';
+import { EXIT } from '../exit.js';
+import { timeoutOption } from '../option-values.js';
+import { StandardOutput } from '../standard-output.js';
+import type { ConsoleClient } from './console-client.js';
+import { exitStatus, runningCrawl, sayNoCrawl, type WhichCrawl, withCrawlOptions } from './find-crawl.js';
+import { type Screen, screenText } from './screen.js';
+import { progressLine } from './tables.js';
+
+/** Seconds between looks: on a terminal, and where lines are written. */
+const TERMINAL_SECONDS = 1;
+const LINE_SECONDS = 5;
+
+/** Rows that are asked for; a screen shows fewer. */
+const ROWS = 100;
+
+const HELP = `
+On a terminal the screen is drawn in place: totals, rates of the last ten minutes, queues with the reason each waits, workers,
+errors. Elsewhere there is one line every five seconds. It ends with the crawl, or at Ctrl-C; the crawl goes on.
+
+Examples:
+  harvest crawl watch --data DIR
+  harvest crawl watch --state snoozed             only the queues that sleep
+  harvest crawl watch --json --interval 60 >> progress.jsonl
+  harvest crawl watch --once                      one look
+
+Exit status: 0 the crawl ended, or one look; 1 no crawl runs or it refused; 2 usage; 3 the console is away; 130 stopped.
+`;
+
+interface WatchOptions extends WhichCrawl {
+  readonly json: boolean;
+  readonly once: boolean;
+  readonly interval?: number;
+  readonly state?: QueueState;
+}
+
+/** `harvest crawl watch`. */
+export function watchCommand(): Command {
+  return withCrawlOptions(new Command('watch'))
+    .summary('look at a running crawl, in the terminal')
+    .description('Shows a running crawl.')
+    .option('--interval <seconds>', 'between looks (default: 1 on a terminal, else 5)', timeoutOption)
+    .addOption(new Option('--state <state>', 'only queues in this state').choices([...QUEUE_STATES]))
+    .option('--once', 'look once', false)
+    .option('--json', 'each look as one JSON line', false)
+    .addHelpText('after', HELP)
+    .action(async (options: WatchOptions) => {
+      process.exitCode = await exitStatus(() => watch(options));
+    });
+}
+
+async function watch(options: WatchOptions): Promise<number> {
+  const stop = new AbortController();
+  using signals = new DaemonSignals();
+  void signals.stopped.then(() => stop.abort());
+  try {
+    const crawl = await runningCrawl(options, stop.signal);
+    if (crawl === undefined) return sayNoCrawl(options);
+    const isTerminal = process.stdout.isTTY && !options.json && !options.once;
+    const seconds = options.interval ?? (isTerminal ? TERMINAL_SECONDS : LINE_SECONDS);
+    return isTerminal
+      ? await draw(crawl, options, seconds, stop.signal)
+      : await writeLines(crawl, options, seconds, stop.signal);
+  } catch (error) {
+    if (stop.signal.aborted) return EXIT.interrupted;
+    throw error;
+  }
+}
+
+async function writeLines(
+  crawl: ConsoleClient,
+  { json, once }: WatchOptions,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const output = new StandardOutput();
+  return follow(seconds, signal, async () => {
+    const snapshot = await crawl.snapshot();
+    const text = json ? JSON.stringify(snapshot) : progressLine(snapshot);
+    return { snapshot, goesOn: (await output.write(`${text}\n`)) && !once };
+  });
+}
+
+/** Draws on the terminal's other screen, and gives the first one back. */
+async function draw(
+  crawl: ConsoleClient,
+  { state }: WatchOptions,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const output = new StandardOutput();
+  const history = new RateHistory();
+  const past = await crawl.history();
+  let last: Screen | undefined;
+  await output.write('\x1b[?1049h\x1b[?25l');
+  try {
+    return await follow(seconds, signal, async () => {
+      const screen = await look(crawl, state, history, past);
+      last = screen;
+      const { columns = 80, rows = 24 } = process.stdout;
+      // Home, each line over the old one, then what is below: nothing scrolls, nothing flickers.
+      const text = screenText(screen, columns, rows)
+        .map((line) => `\x1b[2K${line}`)
+        .join('\r\n');
+      return { snapshot: screen.snapshot, goesOn: await output.write(`\x1b[H${text}\x1b[0J`) };
+    });
+  } finally {
+    await output.write('\x1b[?25h\x1b[?1049l');
+    if (last !== undefined) await output.write(`${progressLine(last.snapshot)}\n`);
+  }
+}
+
+async function look(
+  crawl: ConsoleClient,
+  state: QueueState | undefined,
+  history: RateHistory,
+  past: readonly { readonly documentsPerSecond: number }[],
+): Promise<Screen> {
+  const snapshot = await crawl.snapshot();
+  history.add(snapshot);
+  const queues: QueueReport[] = [];
+  for await (const page of crawl.queues({ ...(state === undefined ? {} : { state }), limit: ROWS }))
+    queues.push(...page);
+  return {
+    snapshot,
+    rates: [...past, ...history.samples()].slice(-600).map(({ documentsPerSecond }) => documentsPerSecond),
+    queues,
+    hosts: await crawl.hosts(ROWS),
+    workers: await crawl.workers(),
+    errors: await crawl.errors(),
+  };
+}
+
+/** Looks again and again, until the crawl ended. A console that goes away while its crawl ends is no failure. */
+async function follow(
+  seconds: number,
+  signal: AbortSignal,
+  lookOnce: () => Promise<{ readonly snapshot: CrawlSnapshot; readonly goesOn: boolean }>,
+): Promise<number> {
+  let isEnding = false;
+  for (;;) {
+    try {
+      const { snapshot, goesOn } = await lookOnce();
+      isEnding = snapshot.state === 'stopping' || snapshot.queued + snapshot.inProcess === 0;
+      if (!goesOn || snapshot.state === 'finished') return EXIT.ok;
+    } catch (error) {
+      if (error instanceof ConnectionError && isEnding) return EXIT.ok;
+      throw error;
+    }
+    await setTimeout(seconds * 1000, undefined, { signal });
+  }
+}

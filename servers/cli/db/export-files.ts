@@ -1,0 +1,64 @@
+import { copyFile, link, stat, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { StorageError } from '../../../protocols/errors.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+// Not by the index, which would load the whole server.
+import { encodeInfo } from '../../gatherd/info.js';
+import { GENERATIONS_DIRECTORY, replaceFile, TEMPLATES_FILE } from '../../../storage/databases/index.js';
+import { Generations, type SummarySnapshot } from '../../../storage/index.js';
+
+/** Statistics of a data directory (GATHERD-10.1). */
+export const INFO_FILE = 'INFO.soif';
+const VERSION = '1.8';
+const DEFAULT_PORT = 8500;
+
+/** The newest generation of a data directory. @throws StorageError there is none. */
+export async function openGeneration(directory: string): Promise<SummarySnapshot> {
+  const generations = new Generations(join(directory, GENERATIONS_DIRECTORY));
+  // Opening makes a directory for its readers; where nothing was published, nothing is to be left behind.
+  if ((await generations.current()) === undefined) {
+    throw new StorageError(`no generation was published in ${directory} yet; mkindex does it`);
+  }
+  return generations.open();
+}
+
+/**
+ * `mkcompressed` (GATHERD-10.1, 10.2): All-Templates.gz, one gzip member with the whole wrapped stream, as gatherd sends it.
+ * The generation holds it already: it gets a second name.
+ * @returns objects in it, and its length in bytes.
+ */
+export async function writeTemplates(
+  directory: string,
+  snapshot: SummarySnapshot,
+): Promise<{ readonly objects: number; readonly bytes: number }> {
+  const generations = new Generations(join(directory, GENERATIONS_DIRECTORY));
+  const source = generations.compressedFile(snapshot.generation);
+  const target = join(directory, TEMPLATES_FILE);
+  await replaceFile(target, (temporary) => linkOrCopy(source, temporary), { force: true });
+  return { objects: snapshot.count, bytes: (await stat(target)).size };
+}
+
+/** File systems without hard links get a copy. */
+async function linkOrCopy(source: string, target: string): Promise<void> {
+  await link(source, target).catch(() => copyFile(source, target));
+}
+
+/** `mkgathererstats` (GATHERD-8.2, 10.1, G-121): the description of what is exported, as SOIF. */
+export async function statistics(snapshot: SummarySnapshot, now: UnixSeconds): Promise<Uint8Array> {
+  // A directory does not say who gathers; the objects do, and then their word counts.
+  const identity = { name: '', host: hostname(), port: DEFAULT_PORT, version: VERSION };
+  return encodeInfo(identity, await snapshot.info(), now);
+}
+
+/** Writes the statistics beside the database. */
+export async function writeStatistics(directory: string, info: Uint8Array): Promise<void> {
+  await replaceFile(join(directory, INFO_FILE), (temporary) => writeFile(temporary, info), { force: true });
+}
+
+/** What a data directory shows besides its generations (GATHERD-10.1): All-Templates.gz and INFO.soif. */
+export async function writeExportFiles(directory: string, now: UnixSeconds): Promise<void> {
+  await using snapshot = await openGeneration(directory);
+  await writeTemplates(directory, snapshot);
+  await writeStatistics(directory, await statistics(snapshot, now));
+}

@@ -1,0 +1,160 @@
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { StorageError } from '../../protocols/errors.js';
+import type { GathererIds, RegistryRecord } from '../../protocols/registry/index.js';
+import { decodeText } from '../../protocols/soif/index.js';
+import { brokerPidFile } from '../broker/index.js';
+import { runningProcess } from '../host/index.js';
+import { BrokerStore, type RegistryEntry } from '../../storage/index.js';
+import { locateBroker, RegistryFile, readGathererIds } from '../../storage/original-registry/index.js';
+import { EXIT } from './exit.js';
+import { StandardOutput } from './standard-output.js';
+
+const HELP = `
+BrokerDirectory is the broker's directory (default: the present one); the broker must not be running. It may be one of ours, an original
+one with admin/Registry, or the Registry itself. Each object is one block of lines, \`OID:\` first; a blank line ends it. The
+OIDs are those that \`harvest broker admin HOST rem-object-oid\` takes.
+
+Examples:
+  dumpregistry /var/harvest/brokers/mybroker
+  dumpregistry -count
+  dumpregistry --json | jq -r .url
+
+Exit status: 0 printed, 1 there is no Registry, it is in use, or it is damaged; 2 usage.
+`;
+
+interface DumpOptions {
+  readonly count: boolean;
+  readonly json: boolean;
+}
+
+/** What REG-32 prints of an object. */
+type DumpEntry = Omit<RegistryEntry, 'type' | 'length' | 'changed' | 'contentChanged' | 'contentTime'>;
+
+/** `dumpregistry [-count] [BrokerDirectory]` (BRK-6.7, REG-32). */
+export function dumpregistryCommand(): Command {
+  return new Command('dumpregistry')
+    .description("Prints a broker's Registry.")
+    .argument('[directory]', "the broker's directory", '.')
+    .option('--count', 'print only how many records there are (-count)', false)
+    .option('--json', 'print JSON lines', false)
+    .addHelpText('after', HELP)
+    .action(async (directory: string, options: DumpOptions) => {
+      process.exitCode = await dump(resolve(directory), options);
+    });
+}
+
+async function dump(path: string, options: DumpOptions): Promise<number> {
+  const place = await locateBroker(path);
+  if (place.directory !== undefined) {
+    const running = await runningProcess(brokerPidFile(place.directory));
+    if (running !== undefined) {
+      throw new StorageError(
+        `a broker is running in ${place.directory} (process ${running.pid}); stop it first`,
+      );
+    }
+  }
+  return place.kind === 'store'
+    ? dumpStore(place.directory, options)
+    : dumpFile(place.registry, place.directory, options);
+}
+
+async function dumpStore(directory: string, { count, json }: DumpOptions): Promise<number> {
+  await using store = await BrokerStore.open(join(directory, 'store'), { create: false });
+  const output = new StandardOutput();
+  if (count) {
+    // Our store keeps no deleted records: what is in it is valid.
+    await output.write(countsText({ records: store.count, valid: store.count, deleted: 0 }, json));
+    return EXIT.ok;
+  }
+  for await (const page of store.all()) {
+    const text = page.map((entry) => (json ? `${JSON.stringify(entry)}\n` : block(entry))).join('');
+    // Nobody reads any more: there is nobody left to be told.
+    if (!(await output.write(text))) return EXIT.ok;
+  }
+  return EXIT.ok;
+}
+
+/** An original broker's Registry. What is before a damage is printed, and the damage is the error. */
+async function dumpFile(
+  path: string,
+  directory: string | undefined,
+  { count, json }: DumpOptions,
+): Promise<number> {
+  await using registry = await RegistryFile.open(path);
+  const output = new StandardOutput();
+  for (const { rule, offset, message } of registry.problems) {
+    process.stderr.write(`dumpregistry: ${path}: offset ${offset}: ${message} (${rule})\n`);
+  }
+  if (count) {
+    const { records, valid, deleted } = registry.counts;
+    await output.write(countsText({ records, valid, deleted }, json));
+    return registry.damage === undefined ? EXIT.ok : EXIT.failure;
+  }
+  // REG-50: of a file alone, whose directory is not known, the ids stay numbers.
+  const ids =
+    registry.version === 2 && directory !== undefined ? await readGathererIds(directory) : undefined;
+  for await (const { state, record } of registry.records()) {
+    if (state !== 'valid' || record === undefined) continue;
+    const entry = entryOf(record, ids);
+    if (!(await output.write(json ? `${JSON.stringify(entry)}\n` : block(entry)))) return EXIT.ok;
+  }
+  return EXIT.ok;
+}
+
+function entryOf(record: RegistryRecord, ids: GathererIds | undefined): DumpEntry {
+  const { oid, gatherer, updateTime, lastModificationTime, refreshRate, timeToLive } = record;
+  const named =
+    'id' in gatherer
+      ? (ids?.get(gatherer.id) ?? { name: `id ${gatherer.id}`, host: '', version: '' })
+      : {
+          name: decodeText(gatherer.name),
+          host: decodeText(gatherer.host),
+          version: decodeText(gatherer.version),
+        };
+  return {
+    oid,
+    url: decodeText(record.url),
+    gathererName: named.name,
+    gathererHost: named.host,
+    gathererVersion: named.version,
+    updateTime,
+    lastModificationTime,
+    refreshRate,
+    timeToLive,
+    md5: decodeText(record.md5),
+    description: decodeText(record.description),
+  };
+}
+
+/** REG-32. */
+function countsText(
+  counts: { readonly records: number; readonly valid: number; readonly deleted: number },
+  json: boolean,
+): string {
+  if (json) return `${JSON.stringify(counts)}\n`;
+  return `Records: ${counts.records}\nValid: ${counts.valid}\nDeleted: ${counts.deleted}\n`;
+}
+
+/** REG-32. */
+function block(entry: DumpEntry): string {
+  const fields: readonly (readonly [string, string | number])[] = [
+    ['OID', entry.oid],
+    ['URL', entry.url],
+    ['Gatherer-Name', entry.gathererName],
+    ['Gatherer-Host', entry.gathererHost],
+    ['Gatherer-Version', entry.gathererVersion],
+    ['Update-Time', entry.updateTime],
+    ['Last-Modification-Time', entry.lastModificationTime],
+    ['Refresh-Rate', entry.refreshRate],
+    ['Time-to-Live', entry.timeToLive],
+    ['MD5', entry.md5],
+    ['Description', entry.description],
+  ];
+  return `${fields.map(([name, value]) => `${name}: ${oneLine(String(value))}`.trimEnd()).join('\n')}\n\n`;
+}
+
+/** A value from outside must not look like another line or move the reader's cursor. */
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
+}

@@ -1,0 +1,131 @@
+import { createReadStream } from 'node:fs';
+import { lstat, readlink, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { KitError, StorageError, UsageError } from '../../../protocols/errors.js';
+import {
+  type EssenceInput,
+  isRejected,
+  type SelectionRules,
+  typeByUrl,
+} from '../../essence/index.js';
+import { type Fetcher, fetchFollowing } from '../../../clients/fetch/index.js';
+
+/** What of a document is read. */
+export interface ReadOptions {
+  /** False: only names tell (E-118). */
+  readonly access: boolean;
+  /** Bytes of a document that are read. */
+  readonly maxSize: number;
+}
+
+/**
+ * A file, a URL or, as `-`, standard input, with notes about it. Of a document whose name puts it on the stop list, or with
+ * `--no-access`, nothing is read (E-28).
+ *
+ * @throws StorageError it cannot be read. ConnectionError, PeerError it cannot be fetched.
+ */
+export async function readDocument(
+  name: string,
+  rules: SelectionRules,
+  fetcher: Fetcher,
+  options: ReadOptions,
+): Promise<{ input: EssenceInput; notes: string[] }> {
+  const updateTime = Math.floor(Date.now() / 1000);
+  if (name === '-') {
+    const body = await readStandardInput(options.maxSize);
+    return { input: { url: 'file://localhost/-', body, lastModificationTime: 0, updateTime }, notes: [] };
+  }
+  const isUrl = /^[a-z][a-z0-9+.-]+:/i.test(name) && !name.startsWith('file:');
+  const path = isUrl
+    ? ''
+    : resolve(name.startsWith('file:') ? decodeURIComponent(new URL(name).pathname) : name);
+  const url = isUrl ? name : pathToFileURL(path).href.replace('file:///', 'file://localhost/');
+  const named = typeByUrl(url, rules);
+  const blank = { url, body: new Uint8Array(), lastModificationTime: 0, updateTime };
+  if (!options.access) return { input: blank, notes: [] };
+  if (named !== undefined && isRejected(named, rules)) return { input: blank, notes: [] };
+  if (isUrl) return fetched(url, fetcher, options.maxSize, updateTime);
+  return fromFile(path, url, named, options.maxSize, updateTime);
+}
+
+async function fetched(
+  url: string,
+  fetcher: Fetcher,
+  maxBytes: number,
+  updateTime: number,
+): Promise<{ input: EssenceInput; notes: string[] }> {
+  const answer = await fetchFollowing(fetcher, { url, maxBytes });
+  if (answer.status !== 200) throw new StorageError(`it is not to be had: status ${answer.status}`);
+  const { contentType, charset, body, lastModified, truncated } = answer;
+  return {
+    input: {
+      url: answer.url,
+      body,
+      ...(contentType === undefined ? {} : { contentType }),
+      ...(charset === undefined ? {} : { charset }),
+      lastModificationTime: lastModified,
+      updateTime,
+    },
+    notes: truncated ? [cut(maxBytes)] : [],
+  };
+}
+
+async function fromFile(
+  path: string,
+  url: string,
+  named: string | undefined,
+  maxBytes: number,
+  updateTime: number,
+): Promise<{ input: EssenceInput; notes: string[] }> {
+  try {
+    const link = await lstat(path);
+    // file(1) does not follow links: a name that says nothing is a symbolic link (E-6).
+    const target = link.isSymbolicLink() && named === undefined ? await readlink(path) : undefined;
+    const stats = target === undefined ? await stat(path) : link;
+    if (stats.isDirectory()) throw new StorageError('it is a directory; give its files');
+    const body = target === undefined ? await readStart(path, maxBytes) : new Uint8Array();
+    return {
+      input: {
+        url,
+        body,
+        lastModificationTime: Math.max(0, Math.floor(stats.mtimeMs / 1000)),
+        updateTime,
+        ...(target === undefined ? {} : { linkTarget: target }),
+      },
+      notes: target === undefined && stats.size > maxBytes ? [cut(maxBytes)] : [],
+    };
+  } catch (cause) {
+    if (cause instanceof KitError) throw cause;
+    throw new StorageError(`it cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function readStart(path: string, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of createReadStream(path, { end: maxBytes - 1 })) chunks.push(chunk);
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+/** Standard input up to a limit in bytes. @throws UsageError it is a terminal. */
+export async function readStandardInput(maxBytes: number): Promise<Buffer> {
+  if (process.stdin.isTTY)
+    throw new UsageError('essence: standard input is a terminal; a document is wanted there');
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= maxBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes);
+}
+
+function cut(maxBytes: number): string {
+  return `only its first ${maxBytes} bytes are read (--max-size)`;
+}
+
+/** The sentence of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,81 @@
+import { Argument, Command } from 'commander';
+import { UsageError } from '../../protocols/errors.js';
+import { entryUrl, type FetchResult } from '../../clients/fetch/index.js';
+import { documentOf, retrieve } from './retrieve.js';
+
+const HELP = `
+Retrieves a file or a directory's listing by FTP and writes it to LOCALFILE (- is standard output). A asks the server to convert
+line ends, I takes the file as it is. FILENAME is relative to the directory of the login unless it begins with a slash;
+one that ends in a slash must be a directory. With -htmlify a directory becomes an HTML page of links.
+
+Examples:
+  ftpget paper.ps ftp.example.org pub/paper.ps I anonymous me@example.org
+  ftpget -htmlify pub.html ftp.example.org pub/ I
+  ftpget - ftp.example.org:2121 README A joe secret
+
+Exit status: 0 retrieved; 1 refused, not found or cut off; 2 usage; 3 no connection, or the server fell silent.
+`;
+
+interface FtpgetOptions {
+  readonly htmlify: boolean;
+  readonly json: boolean;
+}
+
+/** `ftpget [-htmlify] localfile hostname filename A,I username password` (G-89). */
+export function ftpgetCommand(): Command {
+  return new Command('ftpget')
+    .description('Retrieves a file by FTP.')
+    .argument('<localfile>', 'where to write it; - is standard output')
+    .argument('<hostname>', 'HOST or HOST:PORT')
+    .argument('<filename>', 'at the server')
+    .addArgument(new Argument('[type]', 'A: text, I: as it is').choices(['A', 'I']).default('I'))
+    .argument('[username]', 'who logs in', 'anonymous')
+    .argument('[password]', 'the password', 'harvest@')
+    .option('--htmlify', 'write a directory as an HTML page (-htmlify)', false)
+    .option('--json', 'print what is known about the file as one JSON line', false)
+    .addHelpText('after', HELP)
+    .action(
+      async (
+        file: string,
+        server: string,
+        name: string,
+        type: string,
+        user: string,
+        password: string,
+        options: FtpgetOptions,
+      ) => {
+        const [, host, port] = /^(\[[0-9a-f:.]+\]|[^:/?@]+)(?::(\d{1,5}))?$/i.exec(server) ?? [];
+        if (host === undefined) throw new UsageError(`ftpget: ${server} is not HOST or HOST:PORT`);
+        const escaped = name.replace(/^\/+/, '%2F').split('/').map(escapeOnce).join('/');
+        process.exitCode = await retrieve({
+          command: 'ftpget',
+          url: `ftp://${host}${port === undefined ? '' : `:${port}`}/${escaped}${type === 'A' ? ';type=a' : ''}`,
+          fetcher: { ftpAuth: [{ host: host.replace(/^\[|\]$/g, ''), user, password }] },
+          file,
+          json: options.json,
+          render: options.htmlify ? htmlOf : documentOf,
+        });
+      },
+    );
+}
+
+function escapeOnce(segment: string): string {
+  const [, slash = '', rest = ''] = /^(%2F)?(.*)$/s.exec(segment)!;
+  return slash + encodeURIComponent(rest);
+}
+
+function htmlOf(result: FetchResult): Uint8Array {
+  if (result.entries === undefined) return result.body;
+  const title = `Directory ${escapeHtml(result.url)}`;
+  const items = result.entries.map(
+    (entry) => `<li><a href="${escapeHtml(entryUrl(result.url, entry))}">${escapeHtml(entry)}</a></li>\n`,
+  );
+  return Buffer.from(
+    `<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>${title}</title></head>\n<body><h1>${title}</h1>\n` +
+      `<ul>\n${items.join('')}</ul>\n</body></html>\n`,
+  );
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

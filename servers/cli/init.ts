@@ -1,0 +1,263 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Command, Option } from 'commander';
+import { ConnectionError, StorageError, UsageError } from '../../protocols/errors.js';
+import { writeRunBroker } from '../broker/index.js';
+import { writeGathererScripts } from '../gatherer/index.js';
+import { EXIT } from './exit.js';
+import type { Answers } from './init/answers.js';
+import { Dialogue } from './init/dialogue.js';
+import { type Plan, type PlannedFile, planServer } from './init/layout.js';
+import { type PasswordSources, readPassword } from './init/password.js';
+import { HARVEST_PROGRAM } from './start-gatherd.js';
+
+const HELP = `
+Makes a Harvest server: a Gatherer, which summarises documents, and a Broker, which collects the summaries and answers
+questions about them. It asks ten things, each with a default in brackets; every answer can be an option instead. Then it
+writes the two directories and, unless told otherwise, gathers and starts both. Files that are there already are not
+overwritten without asking; with --yes they stay as they are, with --force they are replaced.
+
+Gatherers and Brokers are made below $HARVEST_HOME, or below ./harvest where that is not set. Everything listens on
+127.0.0.1 only. What is indexed by default is the kit's own documents, so that a first look needs no network.
+
+Examples:
+  harvest init                                            asks, then runs
+  harvest init --yes                                      asks nothing
+  harvest init --novice                                   asks only what to index, and the name
+  harvest init --yes --index http://www.example.org/ --name "Example pages"
+  harvest init --yes --index "/usr/share/doc /srv/www" --dont-run
+  harvest init --fake                                     asks, and shows what it would write
+
+The options of RunHarvest work with one dash: -novice -glimpse -swish -dumbtty -debug -dont-run -fake -protect.
+
+Exit status: 0 done; 1 something could not be written or started; 2 usage.
+`;
+
+/** Address that both listen on: the world is let in by RunGatherd's and RunBroker's --host. */
+const LOOPBACK = '127.0.0.1';
+
+interface InitOptions extends PasswordSources, Partial<Omit<Answers, 'password'>> {
+  readonly yes: boolean;
+  readonly novice: boolean;
+  readonly glimpse: boolean;
+  readonly swish: boolean;
+  readonly dumbtty: boolean;
+  readonly debug: boolean;
+  readonly dontRun: boolean;
+  readonly fake: boolean;
+  readonly protect: boolean;
+  readonly force: boolean;
+  readonly json: boolean;
+}
+
+/** What became of the planned files. */
+interface Written {
+  readonly written: readonly string[];
+  /** They were there, and stay. */
+  readonly kept: readonly string[];
+}
+
+/** `harvest init` and `RunHarvest` (G-158 to G-161). */
+export function initCommand(): Command {
+  return (
+    new Command('init')
+      .description('Makes a Gatherer and a Broker, and runs them.')
+      .option('-y, --yes', 'ask nothing: defaults for what is not given', false)
+      .option('--www-host <name>', 'host of the search page')
+      .option('--www-port <port>', 'port of the search page')
+      .option('--index <roots>', 'what to index: URLs or directories, with blanks between them')
+      .option('--name <text>', 'name of this Harvest server')
+      .option('--gatherer-directory <dir>', 'directory of the Gatherer')
+      .option('--gatherer-port <port>', 'port of the Gatherer')
+      .option('--broker-directory <dir>', 'directory of the Broker')
+      .option('--broker-port <port>', 'port of the Broker')
+      .option('--password <text>', "the Broker's administrative password; others can see it here")
+      .option('--password-file <file>', 'file whose first line it is; - is standard input')
+      .option('--email <address>', 'sent to the servers that are asked')
+      .option('--novice', 'ask only what to index, and the name', false)
+      .option('--glimpse', 'Glimpse answers the queries', false)
+      .option('--swish', 'Swish answers the queries', false)
+      .option('--dumbtty', 'the terminal can do nothing: the password is shown', false)
+      .option('--debug', 'the programs log what they do', false)
+      .option('--dont-run', 'start nothing', false)
+      .option('--fake', 'write nothing, show what would be written', false)
+      // The umask is left alone in any case.
+      .addOption(new Option('--protect', 'leave the umask alone').default(false).hideHelp())
+      .option('--force', 'overwrite what is there, without asking', false)
+      .option('--json', 'print what was made as one JSON line', false)
+      .addHelpText('after', HELP)
+      .action(async (options: InitOptions) => {
+        process.exitCode = await init(options);
+      })
+  );
+}
+
+async function init(options: InitOptions): Promise<number> {
+  if (options.glimpse && options.swish) throw new UsageError('--glimpse and --swish exclude each other');
+  using dialogue = new Dialogue({
+    given: await givenAnswers(options),
+    silent: options.yes,
+    novice: options.novice,
+    dumb: options.dumbtty,
+  });
+  const answers = await dialogue.answers();
+  const plan = await planServer(answers, {
+    indexer: options.glimpse ? 'Glimpse' : options.swish ? 'Swish' : 'Embedded',
+    debug: options.debug,
+  });
+  if (options.fake) {
+    process.stdout.write(fakeReport(plan, options.json));
+    return EXIT.ok;
+  }
+  const { written, kept } = await write(plan, answers, options, dialogue);
+  const wanted = !options.dontRun && (await dialogue.confirm('Gather, and start both now?', true, true));
+  const running = wanted ? await start(plan, answers, options.json) : false;
+  if (options.json) {
+    const { gathererDirectory, gathererFile, brokerDirectory, brokerFile } = plan;
+    const made = { gathererDirectory, gathererFile, brokerDirectory, brokerFile, written, kept, running };
+    process.stdout.write(`${JSON.stringify({ ...made, page: pageOf(answers) })}\n`);
+  } else process.stdout.write(report(plan, answers, kept, running));
+  return EXIT.ok;
+}
+
+async function givenAnswers(options: InitOptions): Promise<Partial<Answers>> {
+  const given: Partial<Record<keyof Answers, string>> = {};
+  for (const key of OPTION_ANSWERS) {
+    const value = options[key];
+    if (value !== undefined) given[key] = value;
+  }
+  const password = await readPassword(options);
+  return password === undefined ? given : { ...given, password };
+}
+
+const OPTION_ANSWERS = [
+  'wwwHost',
+  'wwwPort',
+  'index',
+  'name',
+  'gathererDirectory',
+  'gathererPort',
+  'brokerDirectory',
+  'brokerPort',
+  'email',
+] as const;
+
+async function write(
+  plan: Plan,
+  answers: Answers,
+  { force }: InitOptions,
+  dialogue: Dialogue,
+): Promise<Written> {
+  const written: string[] = [];
+  const kept: string[] = [];
+  for (const directory of plan.directories) await made(directory);
+  for (const file of plan.files) {
+    const mayWrite =
+      force ||
+      !(await exists(file.path)) ||
+      (await dialogue.confirm(`${file.path} is there. Overwrite it?`, false, false));
+    if (mayWrite) await writeWhole(file);
+    (mayWrite ? written : kept).push(file.path);
+  }
+  const harvest = [process.execPath, HARVEST_PROGRAM];
+  const scripts = await writeGathererScripts({
+    directory: plan.gathererDirectory,
+    configurationFile: plan.gathererFile,
+    dataDirectory: join(plan.gathererDirectory, 'data'),
+    host: LOOPBACK,
+    port: Number(answers.gathererPort),
+    harvest,
+  });
+  written.push(...scripts.map((name) => join(plan.gathererDirectory, name)));
+  const { brokerDirectory, brokerFile: configFile } = plan;
+  const webPort = Number(answers.wwwPort);
+  if (await writeRunBroker({ brokerDirectory, configFile, host: LOOPBACK, webPort, harvest }))
+    written.push(join(brokerDirectory, 'RunBroker'));
+  return { written, kept };
+}
+
+async function made(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+  } catch (cause) {
+    throw new StorageError(`${directory} cannot be made: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** The file is there whole or not at all, and never readable for a moment by whom it shall not be. */
+async function writeWhole({ path, content, mode }: PlannedFile): Promise<void> {
+  const draft = join(dirname(path), `.init-${process.pid}`);
+  try {
+    await writeFile(draft, content, { mode });
+    await chmod(draft, mode);
+    await rename(draft, path);
+  } catch (cause) {
+    throw new StorageError(`${path} cannot be written: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
+/** Gathers once, then starts the Broker, which collects at its start. */
+async function start(plan: Plan, { wwwPort }: Answers, json: boolean): Promise<boolean> {
+  await run(['gatherer', plan.gathererFile], 'the Gatherer', json);
+  const words = ['broker', plan.brokerFile, '--detach', '--host', LOOPBACK, '--web-port', wwwPort];
+  await run(words, 'the Broker', json);
+  return true;
+}
+
+/** What the program says goes where people see it; with `--json` standard output is for the one line. */
+async function run(words: readonly string[], what: string, json: boolean): Promise<void> {
+  const out = json ? 2 : 'inherit';
+  const child = spawn(process.execPath, [HARVEST_PROGRAM, ...words], { stdio: ['ignore', out, 'inherit'] });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0)
+    throw new ConnectionError(`${what} ended with status ${code ?? 'unknown'}; all files are written`);
+}
+
+function pageOf({ wwwHost, wwwPort }: Answers): string {
+  return `http://${wwwHost}:${wwwPort}/`;
+}
+
+function fakeReport({ directories, files }: Plan, json: boolean): string {
+  if (json) return `${JSON.stringify({ directories, files: files.map(({ path }) => path) })}\n`;
+  const shown = files.map(({ path, content, mode }) => {
+    // The password's file is shown without it, the long rule files by their names only.
+    if (path.includes('/lib/')) return `--- ${path}\n`;
+    const text = mode === 0o600 ? content.replace(/^(Admin-Password) .*$/m, '$1 ...') : content;
+    return `--- ${path}\n${text}`;
+  });
+  return `${directories.map((path) => `--- ${path}/\n`).join('')}${shown.join('')}`;
+}
+
+function report(plan: Plan, answers: Answers, kept: readonly string[], running: boolean): string {
+  const { gathererDirectory, gathererFile, brokerDirectory, brokerFile, passwordMadeUp } = plan;
+  const lines = kept.map((path) => `Left as it was: ${path}`);
+  if (passwordMadeUp && !kept.includes(brokerFile))
+    lines.push(`The Broker's password stands in ${brokerFile}`);
+  const next = running
+    ? [
+        `Search:          ${pageOf(answers)}`,
+        `                 harvest query localhost:${answers.brokerPort} WORD`,
+        `Summaries:       harvest gather -info localhost ${answers.gathererPort}`,
+        `Gather again:    ${join(gathererDirectory, 'RunGatherer')}`,
+        `By cron:         harvest schedule ${gathererFile} ${brokerFile}`,
+        `Stop:            harvest kill-gatherd -d ${join(gathererDirectory, 'data')}`,
+        `                 kill $(head -n 1 ${join(brokerDirectory, 'admin', 'broker.pid')})`,
+      ]
+    : [
+        `Look at:         ${gathererFile}`,
+        `Gather:          ${join(gathererDirectory, 'RunGatherer')}`,
+        `Start the Broker: ${join(brokerDirectory, 'RunBroker')}`,
+        `Then search:     ${pageOf(answers)}`,
+      ];
+  return `${[...lines, ...next].join('\n')}\n`;
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import { gatherdFiles } from '../gatherd/index.js';
+import { runningProcess, stopProcess } from '../host/index.js';
+import { EXIT } from './exit.js';
+import { secondsOption } from './option-values.js';
+
+const HELP = `
+Reads DIR/gatherd.pid, sends SIGTERM to the gatherd that it names, and waits until that is gone. A process that merely got
+the same number later is left alone.
+
+Example:
+  harvest kill-gatherd -d ./data/gatherer
+
+Exit status: 0 stopped; 1 none is running, or it did not stop in time; 2 usage.
+`;
+
+interface KillOptions {
+  readonly dir: string;
+  readonly pidFile?: string;
+  readonly timeout: number;
+}
+
+/** `kill-gatherd [-d DIR]` (GATHERD-11.3). */
+export function killGatherdCommand(): Command {
+  return new Command('kill-gatherd')
+    .description('Stops the gatherd that serves a directory.')
+    .option('-d, --dir <directory>', "the Gatherer's data directory (-dir)", '.')
+    .option('--pid-file <file>', 'where the daemon said that it runs (default: gatherd.pid)')
+    .option('--timeout <seconds>', 'how long to wait for its end', secondsOption, 30)
+    .addHelpText('after', HELP)
+    .action(async (options: KillOptions) => {
+      process.exitCode = await killGatherd(options);
+    });
+}
+
+async function killGatherd({ dir, pidFile, timeout }: KillOptions): Promise<number> {
+  const files = await gatherdFiles(dir, { pid: pidFile });
+  const running = await runningProcess(files.pid);
+  if (running === undefined) {
+    process.stderr.write(`kill-gatherd: no gatherd is running in ${files.directory}\n`);
+    return EXIT.failure;
+  }
+  if (!(await stopProcess(running, { timeoutMs: timeout * 1000 }))) {
+    process.stderr.write(`kill-gatherd: process ${running.pid} is still running after ${timeout} seconds\n`);
+    return EXIT.failure;
+  }
+  process.stdout.write(`stopped gatherd=${running.address} pid=${running.pid}\n`);
+  return EXIT.ok;
+}

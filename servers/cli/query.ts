@@ -1,0 +1,198 @@
+import { Command, Option } from 'commander';
+import { parseQuery, queryFault } from '../../protocols/broker/index.js';
+import { KitError, ProtocolError, UsageError } from '../../protocols/errors.js';
+import { BrokerClient, DEFAULT_BROKER_PORT, type OpaqueMode, type QueryRequest } from '../../clients/broker/index.js';
+import { EXIT } from './exit.js';
+import { hitAsJson, hitAsText, printable } from './hit-text.js';
+import { countOption, integerOption, secondsOption } from './option-values.js';
+import { type PeerAddress, peerAddress } from './peer-address.js';
+import { StandardOutput } from './standard-output.js';
+
+const HELP = `
+The query language (put the whole query into single quotes, so that the shell leaves it alone):
+  linux                          a word; also inside longer words unless --words is given
+  '"digital library"'            words in double quotes are one phrase
+  'linux and kernel'             and, or, except, not; words side by side mean and
+  '(cats or dogs) and not mice'  operators have no precedence and group to the right: a and b or c is a and (b or c)
+  'title : harvest'              only in that attribute; blanks around the colon may be left out
+  'url : "http://a.test/x"'      a value with a colon or blanks stands in double quotes
+  'type exact HTML'              the whole value; likewise: size less-than 1000, size greater-than 1000,
+                                 title regexp "^Harvest"
+  '"and"'                        an operator in double quotes is an ordinary word
+  '#allb'                        every object
+
+Examples:
+  harvest query localhost 'linux and kernel'
+  harvest query localhost:8501 --max 5 --no-lines '"digital library" not title : draft'
+  harvest query localhost --json --attribute size --attribute md5 '#allb' | jq .url
+  harvest query localhost --max-lines 5 --lines-page 2 linux
+                                 of each match the 6th to the 10th matched line
+  harvest query localhost --since 1735689600 '#allb'
+                                 what changed since the beginning of 2025
+
+Each match is shown with its number, URL, description and matched lines. With --json it is one line with url, objectUrl,
+homePage, description, matchedLines and attributes. What the broker has to say beside its results goes to standard error.
+A broker that does not know maxfiles, maxlines or lifetime says so and goes on without; matches and lines are
+counted here too, so that never more is shown than was asked for.
+
+Exit status: 0 something matched, 1 nothing matched, 2 usage or syntax error in the query, 3 the broker cannot be reached
+or failed.
+`;
+
+interface QueryOptions {
+  readonly json: boolean;
+  readonly ignoreCase?: boolean;
+  readonly caseSensitive?: boolean;
+  readonly words: boolean;
+  readonly errors: number;
+  readonly max: number;
+  readonly desc: boolean;
+  readonly lines: boolean;
+  readonly attribute: readonly string[];
+  readonly maxResults?: number;
+  readonly maxLines?: number;
+  readonly linesPage: number;
+  readonly since?: number;
+  readonly index: readonly string[];
+  readonly lifetime?: number;
+  readonly timeout?: number;
+  readonly opaqueMode: OpaqueMode;
+}
+
+/** `harvest query HOST[:PORT] QUERY`: asks a Broker. */
+export function queryCommand(): Command {
+  return new Command('query')
+    .summary('ask a broker')
+    .argument('<broker>', 'where the broker runs: HOST or HOST:PORT (default port 8501)', peerAddress)
+    .argument('<query...>', 'what to look for; several words are joined by blanks')
+    .option('--json', 'one JSON object a line for each match', false)
+    .addOption(
+      new Option('--ignore-case', 'small and capital letters are the same (default)').conflicts(
+        'caseSensitive',
+      ),
+    )
+    .addOption(new Option('--case-sensitive', 'small and capital letters differ'))
+    .option('--words', 'match whole words only', false)
+    .option('--errors <number>', 'spelling errors to allow, up to 8', integerOption, 0)
+    .option('--max <number>', 'most matches to show; 0 = no limit', integerOption, 50)
+    .option('--desc', 'show descriptions (default)', true)
+    .option('--no-desc', 'do not show descriptions')
+    .option('--lines', 'show matched lines (default)', true)
+    .option('--no-lines', 'do not show matched lines')
+    .option('--attribute <name>', 'show this attribute too; may be repeated', collect, [])
+    .option(
+      '--max-results <number>',
+      'most matched lines in all (#index maxresult); 0 = no limit',
+      integerOption,
+    )
+    .option('--max-lines <number>', 'most matched lines of one match', countOption)
+    .option('--lines-page <number>', 'show this page of --max-lines matched lines', countOption, 1)
+    .option(
+      '--since <timestamp>',
+      'only what changed after this time, seconds since 1970-01-01 UTC',
+      integerOption,
+    )
+    .option('--index <flag>', "another #index flag, NAME or 'NAME VALUE'; may be repeated", collect, [])
+    .option('--lifetime <seconds>', 'how long the broker may search', integerOption)
+    .option('--timeout <seconds>', 'give up when the answer is not complete by then', secondsOption)
+    .addOption(
+      new Option('--opaque-mode <mode>', 'how this broker reads #opaque: no matched lines, or matched lines')
+        .choices(['suppress', 'show'])
+        .default('suppress'),
+    )
+    .addHelpText('after', HELP)
+    .action(async (broker: PeerAddress, words: string[], options: QueryOptions) => {
+      if (options.linesPage > 1 && options.maxLines === undefined)
+        throw new UsageError('query: --lines-page needs --max-lines, the length of a page');
+      const query = words.join(' ');
+      process.exitCode = isQuery(query) ? await ask(broker, query, options) : EXIT.usage;
+    });
+}
+
+function collect(name: string, names: readonly string[]): readonly string[] {
+  return [...names, name];
+}
+
+/** Whether the broker will understand the query; if not, shows where it goes wrong. */
+function isQuery(query: string): boolean {
+  try {
+    parseQuery(query);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const { start, end } = queryFault(query, error);
+    const marks = ' '.repeat(start) + '^'.repeat(Math.max(1, end - start));
+    complain(`${error.message}\n  ${printable(query)}\n  ${marks}`);
+    return false;
+  }
+}
+
+async function ask(broker: PeerAddress, query: string, options: QueryOptions): Promise<number> {
+  const client = new BrokerClient({
+    host: broker.host,
+    port: broker.port ?? DEFAULT_BROKER_PORT,
+    opaqueMode: options.opaqueMode,
+  });
+  const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
+  const output = new StandardOutput();
+  let shown = 0;
+  try {
+    const results = client.query(query, { ...request(options), ...(signal === undefined ? {} : { signal }) });
+    for await (const hit of results) {
+      if (options.max > 0 && shown === options.max) {
+        complain(`there are more matches; --max shows more than ${options.max}`);
+        break;
+      }
+      shown++;
+      const page = pageOfLines(hit.matchedLines, options);
+      const text = options.json
+        ? hitAsJson({ ...hit, matchedLines: page.lines })
+        : hitAsText({ ...hit, matchedLines: page.lines }, shown) + page.note;
+      if (!(await output.write(text))) return EXIT.ok;
+    }
+    for (const text of [...results.messages, ...results.errors]) complain(printable(text));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (signal?.aborted) complain(`no complete answer within ${options.timeout} s`);
+    else if (error instanceof KitError) complain(printable(error.message));
+    else throw error;
+    return EXIT.connection;
+  }
+  return shown > 0 ? EXIT.ok : EXIT.failure;
+}
+
+/** The matched lines of one match that are shown, and what stands below them for people. */
+interface PageOfLines {
+  readonly lines: readonly string[];
+  readonly note: string;
+}
+
+function pageOfLines(all: readonly string[], { maxLines, linesPage }: QueryOptions): PageOfLines {
+  if (maxLines === undefined) return { lines: all, note: '' };
+  const end = maxLines * linesPage;
+  const more = all.length > end ? `     ... more matched lines: --lines-page ${linesPage + 1}\n` : '';
+  return { lines: all.slice(end - maxLines, end), note: more };
+}
+
+function request(options: QueryOptions): QueryRequest {
+  return {
+    desc: options.desc,
+    matchedLines: options.lines,
+    ignoreCase: options.caseSensitive !== true,
+    matchWord: options.words,
+    errors: options.errors,
+    attributes: options.attribute,
+    // BRK-4.16: one more than is shown, to notice that there are more.
+    ...(options.max > 0 ? { maxFiles: options.max + 1 } : {}),
+    ...(options.maxResults === undefined ? {} : { maxResults: options.maxResults }),
+    // Here likewise: one line more than the last one shown, to notice that there are more.
+    ...(options.maxLines === undefined ? {} : { maxLines: options.maxLines * options.linesPage + 1 }),
+    ...(options.since === undefined ? {} : { since: options.since }),
+    ...(options.lifetime === undefined ? {} : { lifetime: options.lifetime }),
+    indexFlags: options.index,
+  };
+}
+
+function complain(sentence: string): void {
+  process.stderr.write(`query: ${sentence}\n`);
+}

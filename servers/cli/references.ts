@@ -1,0 +1,183 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { KitError, UsageError } from '../../protocols/errors.js';
+import type { LinkKind, LinkReply, UrlDescription } from '../../protocols/sstp/index.js';
+import { type PagesQuery, ReferencesClient } from '../../clients/references/index.js';
+import { EXIT } from './exit.js';
+import { timeoutOption } from './option-values.js';
+import { type PeerAddress, peerAddress } from './peer-address.js';
+import { StandardOutput } from './standard-output.js';
+
+const HELP = `
+Asks a References Server (refererd) over SSTP who links to whom. WHAT is a document: its URL, or its ID, a number. With
+--site-to and --site-from it is a site: any URL of it, HOST, HOST:PORT, or the number of a server; links inside the site do
+not count, and a.example:80 and a.example:81 are two sites.
+
+The answer is the IDs of documents, one a line, in the order of the server; how many there are is told on standard error.
+A server gives out at most so many at once (usually 10000): --all asks until nothing is left.
+
+Examples:
+  harvest references localhost http://a.example/           who links to this page
+  harvest references --from localhost 10                   what document 10 links to
+  harvest references --site-to localhost:3324 a.example    who links to the site a.example, port 80
+  harvest references --start 100 --count 50 localhost 10   the 101st to the 150th
+  harvest references --count 0 localhost 10                only how many there are
+  harvest references --all --json localhost 10 | jq .ids[]
+                                                           everything, one JSON object a page
+  harvest references --describe localhost http://a.example:81/
+                                                           what the server knows of the URL
+
+With --json a page is one line with known, found, start and ids. known is false when the server does not know the document.
+
+Exit status: 0 something was found, 1 nothing, 2 usage, 3 the server cannot be reached, refused or failed.
+`;
+
+interface ReferencesOptions {
+  readonly from?: boolean;
+  readonly siteTo?: boolean;
+  readonly siteFrom?: boolean;
+  readonly describe?: boolean;
+  readonly all: boolean;
+  readonly start?: number;
+  readonly count?: number;
+  readonly json: boolean;
+  readonly timeout: number;
+}
+
+const PAGE = 1000;
+
+/** `harvest references [options] HOST[:PORT] URL|ID`: asks a References Server. */
+export function referencesCommand(): Command {
+  const choice = (flag: string, text: string) =>
+    new Option(flag, text).conflicts(
+      ['to', 'from', 'siteTo', 'siteFrom', 'describe'].filter((name) => flag !== flagOf(name)),
+    );
+  return new Command('references')
+    .summary('ask a references server who links to whom')
+    .argument('<server>', 'where refererd runs: HOST or HOST:PORT (default port 3324)', peerAddress)
+    .argument('<what>', 'URL or ID of a document; with --site-to and --site-from of a site')
+    .addOption(choice('--to', 'who links to the document (default)'))
+    .addOption(choice('--from', 'what the document links to'))
+    .addOption(choice('--site-to', 'who links to the site from outside'))
+    .addOption(choice('--site-from', 'what the site links to outside'))
+    .addOption(choice('--describe', 'what the server knows of the URL: IDs, times, length'))
+    .option('--start <number>', 'position of the first result, from 0', u32Option)
+    .addOption(
+      new Option('--count <number>', 'results wanted; 0 = only how many there are')
+        .argParser(u32Option)
+        .conflicts('all'),
+    )
+    .option('--all', 'everything, page by page', false)
+    .option('--json', 'one JSON object a page', false)
+    .option('--timeout <seconds>', 'longest silence of the server', timeoutOption, 60)
+    .addHelpText('after', HELP)
+    .action(async (server: PeerAddress, what: string, options: ReferencesOptions) => {
+      process.exitCode = await run(server, what, options);
+    });
+}
+
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** S-34 */
+function u32Option(value: string): number {
+  if (!/^\d{1,10}$/.test(value) || Number(value) > 0xffff_ffff)
+    throw new InvalidArgumentError('a whole number up to 4294967295 is wanted');
+  return Number(value);
+}
+
+async function run({ host, port }: PeerAddress, what: string, options: ReferencesOptions): Promise<number> {
+  const question = questionOf(what, options);
+  const timeoutMs = Math.ceil(options.timeout * 1000);
+  try {
+    await using client = await ReferencesClient.connect({
+      host,
+      ...(port === undefined ? {} : { port }),
+      connectTimeoutMs: timeoutMs,
+      replyTimeoutMs: timeoutMs,
+    });
+    if (options.describe === true) return await describe(client, what, options);
+    return await show(pages(client, question, options), options);
+  } catch (error) {
+    if (!(error instanceof KitError) || error instanceof UsageError) throw error;
+    process.stderr.write(`references: ${error.message}\n`);
+    return EXIT.connection;
+  }
+}
+
+/** @throws UsageError */
+function questionOf(what: string, { describe, start }: ReferencesOptions): PagesQuery {
+  const isId = /^\d+$/.test(what);
+  if (describe === true && isId)
+    throw new UsageError('references: --describe wants a URL: the server has no request for an ID');
+  if (isId && !(Number(what) >= 1 && Number(what) <= 0xffff_ffff))
+    throw new UsageError('references: an ID is a number from 1 to 4294967295');
+  return { ...(isId ? { id: Number(what) } : { url: what }), ...(start === undefined ? {} : { start }) };
+}
+
+async function* pages(
+  client: ReferencesClient,
+  question: PagesQuery,
+  options: ReferencesOptions,
+): AsyncGenerator<LinkReply> {
+  const kind = kindOf(options);
+  if (options.all) yield* client.pages(kind, { ...question, pageSize: PAGE });
+  else
+    yield await client.links(kind, {
+      ...question,
+      ...(options.count === undefined ? {} : { count: options.count }),
+    });
+}
+
+function kindOf({ from, siteTo, siteFrom }: ReferencesOptions): LinkKind {
+  if (from === true) return 'references';
+  if (siteTo === true) return 'site-referers';
+  return siteFrom === true ? 'site-references' : 'referers';
+}
+
+async function show(replies: AsyncIterable<LinkReply>, { json }: ReferencesOptions): Promise<number> {
+  const output = new StandardOutput();
+  let found = 0;
+  let known = true;
+  let shown = 0;
+  for await (const page of replies) {
+    ({ found, known } = page);
+    shown += page.ids.length;
+    const text = json
+      ? `${JSON.stringify({ known, found, start: page.start, ids: [...page.ids] })}\n`
+      : page.ids.length === 0
+        ? ''
+        : `${page.ids.join('\n')}\n`;
+    if (text !== '' && !(await output.write(text))) return EXIT.ok;
+  }
+  process.stderr.write(known ? `references: ${found} found, ${shown} shown\n` : 'references: not known\n');
+  return found > 0 ? EXIT.ok : EXIT.failure;
+}
+
+async function describe(client: ReferencesClient, url: string, { json }: ReferencesOptions): Promise<number> {
+  const described = await client.urlByName(url);
+  if (described === undefined) {
+    process.stderr.write('references: not known\n');
+    return EXIT.failure;
+  }
+  await new StandardOutput().write(json ? `${JSON.stringify(described)}\n` : descriptionText(described));
+  return EXIT.ok;
+}
+
+function descriptionText(described: UrlDescription): string {
+  const { id, serverId, protocol, host, port, uri, time, checkTime, length } = described;
+  const rows: readonly (readonly [string, string])[] = [
+    ['document', String(id)],
+    ['server', `${serverId} (${host}:${port})`],
+    ['protocol', protocol],
+    ['path', uri],
+    ['changed', timeText(time)],
+    ['checked', timeText(checkTime)],
+    ['length', length === 0 ? 'unknown' : `${length} bytes`],
+  ];
+  return rows.map(([name, value]) => `${`${name}:`.padEnd(10)} ${value}\n`).join('');
+}
+
+function timeText(seconds: number): string {
+  return seconds === 0 ? 'unknown' : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+}

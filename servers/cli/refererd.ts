@@ -1,0 +1,169 @@
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import { UsageError } from '../../protocols/errors.js';
+import {
+  FileLog,
+  LEVEL,
+  type MailRelay,
+  ProcessSignals,
+  runRefererProcess,
+  startRefererd,
+  superviseRefererd,
+} from '../refererd/index.js';
+import { EXIT } from './exit.js';
+import { countOption, integerOption, portOption, timeoutOption } from './option-values.js';
+import { HARVEST_PROGRAM } from './start-gatherd.js';
+
+const HELP = `
+Answers who links to whom, over SSTP and, on the same port, over HTTP: / is a page of links for people, /stat the statistics,
+/clean clears them, /reload reads the configuration again (these three want a user of the user base: harvest turtle-passwd).
+
+Without --data it is the original program. It reads referer.cf in the current directory, or -c FILE:
+  name = value   # comment          names in any case; relative file names are below rootdir
+  referername = refs.example.org    the only name that it listens on        refererport = 3324
+  refdb = base/refs.db              links published in base (harvest links load --data base), or a dump to load at the start
+  urldb = base/url.db               documents of a dump                     allowdb, pwfile: who may connect, who may see /stat
+  debuglevel = 40                   10 critical, 40 notices, 50 requests, 60 look-ups, 70 connections, 80 the exchange itself
+A parent process starts the server process, whose number is in pidfile:
+  SIGHUP   begins the log anew and reads the configuration again     SIGTERM  stops at once
+  SIGUSR1  answers what was asked, then stops
+When it ends by a fault, the parent sends mail to the maintainer. $USE_SYSLOG and $LOG_DAYTIME, if set, send the log to syslog too,
+and put the time in front of its lines.
+
+With --data it is one process without configuration file; it logs to standard error.
+
+Examples:
+  harvest refererd --data ./data                         what was published in ./data/references, on 127.0.0.1:3324
+  harvest refererd --data ./data --allowdb hosts.allow --host 0.0.0.0
+  refererd -c /usr/local/turtle/referer.cf
+
+Exit status: 0 stopped by a signal; 1 failure; 2 usage; 128 and the signal's number when a fault has ended the server process.
+`;
+
+interface RefererdOptions {
+  readonly config: string;
+  readonly data?: string;
+  readonly host: string;
+  readonly port: number;
+  readonly allowdb?: string;
+  readonly pwfile?: string;
+  readonly maxClients: number;
+  readonly readTimeout: number;
+  readonly sendTimeout: number;
+  readonly debuglevel: number;
+  readonly rankOrder: boolean;
+  readonly mailRelay: MailRelay;
+  readonly foreground: boolean;
+  readonly chrooted: boolean;
+}
+
+/** `refererd [-c FILE]` (R-51), and a server over a data directory without any configuration. */
+export function refererdCommand(): Command {
+  return new Command('refererd')
+    .description('Serves who links to whom: the References Server.')
+    .option('-c, --config <file>', 'configuration file', 'referer.cf')
+    .option('--data <directory>', 'serve this data directory, without a configuration file')
+    .option('--host <address>', 'with --data: address to listen on', '127.0.0.1')
+    .option('-p, --port <number>', 'with --data: TCP port; 0 = any free port', portOption, 3324)
+    .option('--allowdb <file>', 'with --data: patterns of the hosts that may connect (default: all)')
+    .option('--pwfile <file>', 'with --data: users who may see the statistics (default: nobody)')
+    .option('--max-clients <number>', 'with --data: connections at once', countOption, 8192)
+    .option('--read-timeout <seconds>', 'with --data: time to receive a request', timeoutOption, 60)
+    .option('--send-timeout <seconds>', 'with --data: time to send a reply', timeoutOption, 60)
+    .option('--debuglevel <number>', 'with --data: how much is logged', integerOption, LEVEL.notice)
+    .option('--rank-order', 'highest PageRank first, where ranks were computed', false)
+    .option('--mail-relay <host[:port]>', 'who takes mail about faults', relayOption, {
+      host: 'localhost',
+      port: 25,
+    })
+    .option('--foreground', 'the server process alone, without a parent that reports faults', false)
+    .addOption(new Command().createOption('--chrooted').hideHelp().default(false))
+    .addHelpText('after', HELP)
+    .action(async (options: RefererdOptions, command: Command) => {
+      if (options.data !== undefined) {
+        process.exitCode = await serveData(options.data, options);
+        return;
+      }
+      const unused = [
+        'host',
+        'port',
+        'allowdb',
+        'pwfile',
+        'maxClients',
+        'readTimeout',
+        'sendTimeout',
+        'debuglevel',
+      ];
+      const given = unused.find((name) => command.getOptionValueSource(name) === 'cli');
+      if (given !== undefined) {
+        const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+        throw new UsageError(`--data is wanted with --${option}: otherwise ${options.config} says it`);
+      }
+      process.exitCode = options.foreground ? await serveConfigured(options) : await supervise(options);
+    });
+}
+
+/** A parent process and a server process (R-71). */
+function supervise(options: RefererdOptions): Promise<number> {
+  return superviseRefererd({
+    ...place(options),
+    program: [process.execPath, HARVEST_PROGRAM],
+    words: options.rankOrder ? ['--rank-order'] : [],
+    relay: options.mailRelay,
+  });
+}
+
+function serveConfigured(options: RefererdOptions): Promise<number> {
+  return runRefererProcess({
+    ...place(options),
+    rankOrder: options.rankOrder,
+    daytime: process.env.LOG_DAYTIME !== undefined,
+    syslog: process.env.USE_SYSLOG !== undefined,
+    onReady,
+  });
+}
+
+function place({ config, chrooted }: RefererdOptions) {
+  return { file: resolve(config), progname: 'refererd', chrooted };
+}
+
+async function serveData(data: string, options: RefererdOptions): Promise<number> {
+  using signals = new ProcessSignals();
+  using log = new FileLog({ file: undefined, progname: 'refererd', debuglevel: options.debuglevel });
+  await using server = await startRefererd({
+    data,
+    host: options.host,
+    port: options.port,
+    log,
+    allowFile: options.allowdb,
+    passwordFile: options.pwfile,
+    maxClients: options.maxClients,
+    readTimeoutMs: options.readTimeout * 1000,
+    sendTimeoutMs: options.sendTimeout * 1000,
+    rankOrder: options.rankOrder,
+  });
+  onReady(server.address);
+  await new Promise<void>((resolve) => {
+    signals.handle({
+      onHangup: () => {
+        server
+          .reload()
+          .catch((error: Error) => log.write(LEVEL.error, `the old lists stay: ${error.message}`));
+      },
+      onFinish: () => void server.stop().then(resolve),
+      onStop: () => resolve(),
+    });
+  });
+  return EXIT.ok;
+}
+
+function onReady({ host, port }: { readonly host: string; readonly port: number }): void {
+  process.stdout.write(`ready refererd=${host}:${port}\n`);
+}
+
+function relayOption(value: string): MailRelay {
+  const match = /^(\[[0-9A-Fa-f:.]+\]|[^:\s]+)(?::(\d+))?$/.exec(value);
+  if (match === null) throw new UsageError('--mail-relay: HOST or HOST:PORT is wanted');
+  const port = portOption(match[2] ?? '25');
+  return { host: (match[1] ?? '').replace(/^\[|\]$/g, ''), port };
+}

@@ -1,0 +1,115 @@
+import { writeFile } from 'node:fs/promises';
+import { ConnectionError, StorageError, UsageError } from '../../protocols/errors.js';
+import { canonicalUrl } from '../../protocols/urls/index.js';
+import { followDebug } from '../gatherer/debug.js';
+import { createDebug, createLogger, DebugFlags } from '../host/index.js';
+import { fetchFollowing } from '../../clients/fetch/follow.js';
+import {
+  createFetcher,
+  entryUrl,
+  type FetcherOptions,
+  type FetchRequest,
+  type FetchResult,
+} from '../../clients/fetch/index.js';
+import { EXIT } from './exit.js';
+import { StandardOutput } from './standard-output.js';
+
+/** What urlget, ftpget, gopherget and newsget have in common. */
+export interface Retrieval {
+  /** The command's name, for messages. */
+  readonly command: string;
+  readonly url: string;
+  readonly fetcher?: Partial<FetcherOptions>;
+  readonly request?: Partial<FetchRequest>;
+  /** A file; `-` or nothing is standard output. */
+  readonly file?: string | undefined;
+  /** Print one JSON line about the answer; the document goes to the file, if one is given. */
+  readonly json?: boolean;
+  /** What is written of an answer; default {@link documentOf}. */
+  readonly render?: (result: FetchResult) => Uint8Array;
+}
+
+const USER_AGENT = 'Harvest/1.8 (harvest-kit)';
+
+/**
+ * Retrieves one document and writes it down.
+ * @returns the exit status: failure when the server refuses, connection when it cannot be talked with
+ */
+export async function retrieve(retrieval: Retrieval): Promise<number> {
+  const { command } = retrieval;
+  const url = canonicalUrl(retrieval.url);
+  if (url === undefined)
+    throw new UsageError(`${command}: ${retrieval.url} is not a URL that can be fetched`);
+  const flags = DebugFlags.parse([], process.env.HARVEST_DEBUG);
+  using _debug = flags.any
+    ? followDebug(createDebug(flags, createLogger({ program: command, level: 'debug' })))
+    : undefined;
+  await using fetcher = createFetcher({
+    userAgent: USER_AGENT,
+    onWarning: (sentence) => complain(command, sentence),
+    ...retrieval.fetcher,
+  });
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  process.once('SIGINT', onSignal);
+  try {
+    const result = await fetchFollowing(fetcher, { ...retrieval.request, url, signal: stop.signal });
+    return await report(retrieval, result);
+  } catch (error) {
+    if (stop.signal.aborted) return EXIT.interrupted;
+    if (!(error instanceof ConnectionError)) throw error;
+    complain(command, error.message);
+    return EXIT.connection;
+  } finally {
+    process.off('SIGINT', onSignal);
+  }
+}
+
+async function report({ command, file, json, render }: Retrieval, result: FetchResult): Promise<number> {
+  const isFound = result.status >= 200 && result.status <= 299;
+  const output = new StandardOutput();
+  const toFile = file !== undefined && file !== '-';
+  if (isFound && (toFile || json !== true)) {
+    const document = (render ?? documentOf)(result);
+    if (toFile) await save(file, document);
+    else await output.write(document);
+  }
+  if (json === true) await output.write(`${JSON.stringify(aboutOf(result))}\n`);
+  if (result.truncated) complain(command, `the document is longer than ${result.body.length} bytes: cut off`);
+  if (isFound && !result.truncated) return EXIT.ok;
+  if (!isFound) complain(command, refusalOf(result));
+  return EXIT.failure;
+}
+
+async function save(file: string, document: Uint8Array): Promise<void> {
+  try {
+    await writeFile(file, document);
+  } catch (error) {
+    throw new StorageError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The URLs that a listing leads to; `undefined` when the answer is a document. */
+export function listedUrls(result: FetchResult): readonly string[] | undefined {
+  return result.entries?.map((entry) => entryUrl(result.url, entry)) ?? result.links;
+}
+
+/** The document itself; of a directory without any text of its own the URLs in it, one a line. */
+export function documentOf(result: FetchResult): Uint8Array {
+  if (result.entries === undefined) return result.body;
+  return Buffer.from(result.entries.map((entry) => `${entryUrl(result.url, entry)}\n`).join(''));
+}
+
+function aboutOf(result: FetchResult): object {
+  const { body, entries: _, beginTime, endTime, ...about } = result;
+  return { ...about, length: body.length, links: listedUrls(result), milliseconds: endTime - beginTime };
+}
+
+function refusalOf(result: FetchResult): string {
+  const said = result.headers['ftp-reply'] ?? result.headers['nntp-reply'] ?? result.headers['gopher-error'];
+  return `${result.url}: status ${result.status}${said === undefined ? '' : ` (${said})`}`;
+}
+
+function complain(command: string, sentence: string): void {
+  process.stderr.write(`${command}: ${sentence}\n`);
+}

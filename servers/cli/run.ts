@@ -1,0 +1,237 @@
+import { join } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../all-in-one/index.js';
+import { createLogger, type Logger } from '../host/index.js';
+import type { PublishedReferences } from '../../storage/references/index.js';
+import { EXIT } from './exit.js';
+import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
+import { GatherProgress } from './progress.js';
+
+interface RunOptions {
+  readonly data: string;
+  readonly host: string;
+  readonly gatherdPort?: number;
+  readonly brokerPort: number;
+  readonly webPort: number;
+  readonly referencesPort: number;
+  readonly once: boolean;
+  readonly delay?: number;
+  readonly depth?: number;
+  readonly urls?: number;
+  readonly hosts?: number;
+  readonly connections: number;
+  readonly force: boolean;
+  readonly jsonLog: boolean;
+}
+
+const HELP = `
+ROOT is a URL, a directory, or an original Gatherer configuration file; several may be given. With none, the kit's own
+documents and those of its dependencies are gathered, so a first look needs no network.
+
+Everything is kept below --data. A second run on the same directory goes on from what is there: a run that was
+interrupted is finished, documents whose Refresh-Rate is not over are left alone, the others are asked for conditionally.
+
+The links of http, https, ftp and gopher documents are published in gatherer/ below --data, for the references server; result
+pages say how many documents link to each. harvest pagerank --data DIR/gatherer ranks them.
+
+Examples:
+  harvest run                                      look around on local documents
+  harvest run http://www.example.org/              at most 250 pages of one host, one a second
+  harvest run http://www.example.org/ --urls 2000 --delay 2 --depth 5
+  harvest run /usr/share/doc                       a directory
+  harvest run sample.cf                            an original configuration file
+  harvest run --once ROOT                          gather, publish, collect, print the counts as JSON, exit
+
+Exit status: 0 done, or stopped when everything was ready; 1 failure; 2 usage or configuration; 130 stopped while gathering.
+`;
+
+/** `harvest run [ROOT...]`: the whole chain in one process. */
+export function runCommand(): Command {
+  return new Command('run')
+    .summary('gather documents, serve the summaries, search them: everything in one process')
+    .description(
+      'Gathers documents, exports their summaries by gatherd, collects them in a broker, serves a search page and who links to whom.',
+    )
+    .argument('[root...]', 'URL, directory or Gatherer configuration file')
+    .option('--data <dir>', 'where everything is kept', './data')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(
+      new Option('--gatherd-port <port>', 'gatherd (default: 8500, or Gatherer-Port)').argParser(portOption),
+    )
+    .option('--broker-port <port>', 'broker; 0 = any free port, here and everywhere', portOption, 8501)
+    .option('--web-port <port>', 'search page', portOption, 8080)
+    .option('--references-port <port>', 'references server: who links to whom', portOption, 3324)
+    .option('--once', 'gather, publish, collect, print the counts as one JSON line, exit', false)
+    .option('--delay <seconds>', 'between contacts with a server (default: 1; local files 0)', secondsOption)
+    .option('--depth <steps>', 'steps from each root; 0 = no limit (default: 0)', integerOption)
+    .option('--urls <number>', 'URLs of each root (default: 250; directories 100000)', countOption)
+    .option('--hosts <number>', 'hosts of each root (default: 1)', countOption)
+    .option(
+      '--connections <number>',
+      'connections a host; more than 1 is for your own hosts',
+      connectionsOption,
+      1,
+    )
+    .option('--force', 'look at documents again whose Refresh-Rate is not over', false)
+    .option('--json-log', 'log as JSON lines on standard error', false)
+    .addHelpText('after', HELP)
+    .action(async (roots: string[], options: RunOptions) => {
+      process.exitCode = await run(roots, options);
+    });
+}
+
+function connectionsOption(value: string): number {
+  const number = integerOption(value);
+  if (number < 1 || number > 64) throw new InvalidArgumentError('between 1 and 64');
+  return number;
+}
+
+async function run(roots: readonly string[], options: RunOptions): Promise<number> {
+  const { config, warnings } = configFromRoots(roots, options, options.data);
+  const jsonLog = options.jsonLog ? logger('gatherer', options) : undefined;
+  const say = (text: string): void => {
+    if (jsonLog === undefined) process.stderr.write(text);
+    else for (const line of text.trimEnd().split('\n')) jsonLog.info(line);
+  };
+  for (const { message } of warnings) {
+    if (jsonLog === undefined) process.stderr.write(`warning: ${message}\n`);
+    else jsonLog.warn(message);
+  }
+
+  const stop = new AbortController();
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.once(signal, () => {
+        stop.abort(new Error(`stopped by ${signal}`));
+        resolve();
+      });
+    }
+  });
+  await using kit = await AllInOne.start({
+    dataDirectory: options.data,
+    host: options.host,
+    gatherdPort: options.gatherdPort ?? config.gathererPort,
+    brokerPort: options.brokerPort,
+    webPort: options.webPort,
+    referencesPort: options.referencesPort,
+    config,
+    gatherer: { queuesPerHost: options.connections, force: options.force },
+    log: (name) => logger(name, options),
+  });
+  const progress = GatherProgress.start(jsonLog);
+  let report: CycleReport;
+  try {
+    report = await kit.cycle(stop.signal, (phase) => progress.phase(phase));
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    say('Stopped. What was gathered is kept; the next run goes on from here.\n');
+    return EXIT.interrupted;
+  } finally {
+    progress.stop();
+  }
+  if (options.once) {
+    process.stdout.write(`${JSON.stringify(summary(report))}\n`);
+    return EXIT.ok;
+  }
+  say(sentence(report));
+  process.stdout.write(readyLines(kit));
+  // An administrator may end it too (BRK-5.1, #shutdown).
+  await Promise.race([stopped, kit.broker.shutdownRequested]);
+  say('Stopping.\n');
+  return EXIT.ok;
+}
+
+const LOGS = {
+  gatherer: { program: 'essence', file: 'gatherer/log.gatherer' },
+  errors: { program: 'essence', file: 'gatherer/log.errors' },
+  gatherd: { program: 'gatherd', file: 'gatherer/gatherd.log' },
+  refererd: { program: 'refererd', file: 'gatherer/refererd.log' },
+  broker: { program: 'broker', file: 'broker/broker.out' },
+  web: { program: 'web', file: 'broker/web.log' },
+} as const;
+
+/** Logs go to files in the data directory, or as JSON lines to standard error. */
+function logger(log: LogName, options: RunOptions): Logger {
+  const { program, file } = LOGS[log];
+  if (options.jsonLog) return createLogger({ program, json: true });
+  return createLogger({ program, file: join(options.data, file) });
+}
+
+/** The counts as `--once` prints them. */
+function summary({
+  gathered,
+  generation,
+  exported,
+  references,
+  collected,
+  objects,
+}: CycleReport): Record<string, unknown> {
+  const { summarized, unchanged, kept, rejected, failed, redirected } = gathered.counts;
+  const { added, updated, refreshed, deleted, duplicates, rejected: refused } = collected.totals;
+  return {
+    gathered: {
+      summarized,
+      unchanged,
+      kept,
+      rejected,
+      failed,
+      redirected,
+      bytes: gathered.bytes,
+      seconds: gathered.seconds,
+    },
+    resumed: gathered.resumed,
+    roots: gathered.roots,
+    generation,
+    exported,
+    references: references === undefined ? null : referencesSummary(references),
+    collected: {
+      received: collected.received,
+      added,
+      updated,
+      refreshed,
+      deleted,
+      duplicates,
+      rejected: refused,
+    },
+    objects,
+  };
+}
+
+/** What was published of the links; null stands for "nothing new". */
+function referencesSummary({ generation, documents, servers, links }: PublishedReferences) {
+  return { generation, documents, servers, links };
+}
+
+function sentence({ gathered, exported, generation, references, collected, objects }: CycleReport): string {
+  const { summarized, unchanged, kept, rejected, failed } = gathered.counts;
+  const roots = gathered.roots
+    .filter(({ refused }) => refused['url-max'] !== undefined)
+    .map(({ url, urls }) => `  ${url}: stopped at ${urls} URLs; --urls raises the limit\n`);
+  return [
+    `${gathered.resumed ? 'Went on' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, `,
+    `${rejected} rejected, ${failed} failed in ${gathered.seconds.toFixed(1)} s\n`,
+    ...roots,
+    `Published generation ${generation}: ${exported} objects. Broker received ${collected.received}, `,
+    `left out ${collected.totals.duplicates} duplicates, holds ${objects}.\n`,
+    references === undefined
+      ? ''
+      : `Published ${references.links} links between ${references.documents} documents of ${references.servers} servers.\n`,
+  ].join('');
+}
+
+function readyLines({ gatherd, refererd, brokerServer, web }: AllInOne): string {
+  const place = ({ host, port }: { host: string; port: number }): string =>
+    `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const broker = place(brokerServer.address);
+  const { host, port } = gatherd.address;
+  return `ready gatherd=${place(gatherd.address)} broker=${broker} web=${web.url}
+ready refererd=${place(refererd.address)}
+
+What to try next:
+  open ${web.url}
+  npx harvest query ${broker} 'install and usage'
+  npx harvest gather -info ${host} ${port}
+  npx harvest gather ${host} ${port} | less
+  npx harvest references --to ${place(refererd.address)} URL
+`;
+}

@@ -1,0 +1,88 @@
+import { Command, Option } from 'commander';
+import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import type { Pattern } from '../../../protocols/patterns/index.js';
+import type { SectionName } from '../../../protocols/soif/index.js';
+import { exactBytes, type StreamObject } from '../../../clients/soif-tools/objects.js';
+import { EXIT } from '../exit.js';
+import { countOption } from '../option-values.js';
+import { filesOf } from './files.js';
+import { GatheredOutput } from './output.js';
+import { ObjectReader } from './reader.js';
+
+const HELP = `
+Prints the objects of SOIF files one after the other in the exact layout of SOIF writers, whatever the layout they came
+in. Update streams lose their @DELETE, @REFRESH and @UPDATE groups, gzip files are unpacked; without a file, or for -,
+standard input is read. What cannot be read is told on standard error and left out.
+
+Examples:
+  harvest soif cat old.soif new.soif.gz > all.soif
+  harvest soif cat --url '^http://www\\.example\\.org/' All-Templates.gz
+  harvest soif cat --json objects.soif | head -1
+  harvest gather localhost | harvest soif cat --section delete
+
+Exit status: 0 all objects were read, 1 some were not, 2 usage.
+`;
+
+interface CatOptions {
+  readonly json: boolean;
+  readonly type?: string;
+  readonly url?: string;
+  readonly section?: SectionName;
+  readonly maxObject?: number;
+}
+
+/** `harvest soif cat`: objects of several streams, unwrapped, in the layout of SOIF-2.2. */
+export function catCommand(): Command {
+  return new Command('cat')
+    .summary('print the objects of SOIF files in the exact layout, or as JSON')
+    .argument('[files...]', 'SOIF files, plain or gzip; - is standard input')
+    .option('--json', 'one JSON object a line, as `harvest soif convert --to jsonl` writes it', false)
+    .option('--type <type>', 'only objects of this template type, e.g. FILE')
+    .option('--url <pattern>', 'only objects whose URL matches this regular expression (POSIX extended)')
+    .addOption(
+      new Option('--section <name>', 'only objects of these groups of an update stream').choices([
+        'delete',
+        'refresh',
+        'update',
+      ]),
+    )
+    .option('--max-object <bytes>', 'leave out objects larger than this (default: 64 MiB)', countOption)
+    .addHelpText('after', HELP)
+    .action(async (files: string[], options: CatOptions) => {
+      process.exitCode = await cat(filesOf(files), options);
+    });
+}
+
+async function cat(files: readonly string[], options: CatOptions): Promise<number> {
+  const wanted = await selection(options);
+  await using output = new GatheredOutput();
+  const reader = new ObjectReader('cat', options.maxObject);
+  const { jsonLine } = options.json ? await import('../../../clients/soif-tools/json-lines.js') : {};
+  for await (const item of reader.objects(files)) {
+    if (!wanted(item)) continue;
+    const piece = jsonLine === undefined ? exactBytes(item) : `${jsonLine(item.object, item.section)}\n`;
+    if (piece !== undefined && !(await output.write(piece))) return EXIT.ok;
+  }
+  return reader.incomplete ? EXIT.failure : EXIT.ok;
+}
+
+async function selection({ type, url, section }: CatOptions): Promise<(item: StreamObject) => boolean> {
+  const pattern = url === undefined ? undefined : await patternOf(url);
+  const folded = type?.toLowerCase();
+  return (item) =>
+    (folded === undefined || item.object.type.toLowerCase() === folded) &&
+    (section === undefined || item.section === section) &&
+    (pattern === undefined || pattern.test(item.object.url));
+}
+
+/** @throws UsageError it is no regular expression. */
+async function patternOf(source: string): Promise<Pattern> {
+  // Imported only when asked for: the engine takes a while to load.
+  const { compilePattern } = await import('../../../protocols/patterns/index.js');
+  try {
+    return compilePattern(source);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    throw new UsageError(`--url: the expression ${error.message}`);
+  }
+}

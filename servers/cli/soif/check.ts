@@ -1,0 +1,133 @@
+import { Command } from 'commander';
+import { attemptLine, checkSoif, countsLine, type SoifAttempt } from '../../../clients/soif-tools/check.js';
+import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
+import { checkAsOriginal } from '../../../clients/soif-tools/original-check.js';
+import { EXIT } from '../exit.js';
+import { countOption } from '../option-values.js';
+import { openFile } from './files.js';
+import { GatheredOutput } from './output.js';
+
+const HELP = `
+Says of each attempt at an object whether it is valid, in the words of the original cksoif, and below an invalid one
+which rule it breaks, at which byte, and how. Objects must have the exact layout that SOIF writers produce; with
+--lenient, what a careful reader of network data accepts is valid, and what it had to tolerate is listed. Update streams
+with their @DELETE, @REFRESH and @UPDATE groups and gzip files are recognized.
+
+Examples:
+  harvest soif check objects.soif
+  harvest gather localhost | harvest soif check -
+  harvest soif check --lenient --json All-Templates.gz
+
+--json prints one object a line: {"attempt":1,"valid":true,"offset":0,"type":"FILE","url":"http://..."}, with "rule",
+"message" and the offending byte's offset when it is not valid, "warnings" with --lenient; at the end the counts.
+
+Exit status: 0 everything is valid, 1 something is not or the file cannot be read, 2 usage.
+`;
+
+const ORIGINAL_HELP = `
+The original validator: reads SOIF on standard input and prints one line for each attempt at an object. It judges exactly as
+the original's reader, which is kind in places (CR LF, blank lines, a size like {1x}) and not in others (a blank in place
+of the tab, a URL of more than 8190 bytes, an "@" in text before an object); an object that is cut off at the end of the input
+it does not mention. \`harvest soif check\` is strict, and says what is wrong and where.
+
+The @DELETE, @REFRESH and @UPDATE groups of an update stream are invalid SOIF to it, and cost the objects behind them;
+\`harvest soif cat\` takes the groups off.
+
+Example:
+  cksoif < objects.soif
+  harvest gather localhost | harvest soif cat | cksoif
+
+Exit status: 0 whatever it finds, as the original; 1 the input cannot be read.
+`;
+
+/** SOIF-8.6: who pipes `gather` into it shall not think that the objects are bad. */
+const WRAPPED_NOTE =
+  'cksoif: this is an update stream, whose groups are no SOIF; `harvest soif cat` takes them off\n';
+
+interface CheckOptions {
+  readonly lenient: boolean;
+  readonly json: boolean;
+  readonly maxObject?: number;
+}
+
+/** `harvest soif check` (SOIF-4.9). */
+export function checkCommand(): Command {
+  return new Command('check')
+    .summary('say of each object whether it is valid, and which rule it breaks')
+    .argument('[file]', 'a SOIF file, plain or gzip; - is standard input', STANDARD_INPUT)
+    .option('--lenient', 'accept what readers tolerate, with warnings', false)
+    .option('--json', 'one JSON object a line', false)
+    .option('--max-object <bytes>', 'an object larger than this is invalid (default: 64 MiB)', countOption)
+    .addHelpText('after', HELP)
+    .action(async (file: string, options: CheckOptions) => {
+      process.exitCode = await check(file, options);
+    });
+}
+
+/** `cksoif` (SOIF-4.9, G-131). */
+export function cksoifCommand(): Command {
+  return new Command('cksoif')
+    .summary('the original validator: one line for each attempt at an object')
+    .argument('[file]', 'a SOIF file, plain or gzip; - is standard input', STANDARD_INPUT)
+    .addHelpText('after', ORIGINAL_HELP)
+    .action(async (file: string) => {
+      await using output = new GatheredOutput();
+      const attempts = checkAsOriginal(openFile(file));
+      for (;;) {
+        const { done, value } = await attempts.next();
+        if (!(await output.write(done ? countsLine(value) : attemptLine(value)))) {
+          await attempts.return({ valid: 0, attempts: 0, wrapped: false });
+          return;
+        }
+        if (!done) continue;
+        if (value.wrapped) process.stderr.write(WRAPPED_NOTE);
+        return;
+      }
+    });
+}
+
+async function check(file: string, { lenient, json, maxObject }: CheckOptions): Promise<number> {
+  await using output = new GatheredOutput();
+  const attempts = checkSoif(openFile(file), {
+    mode: lenient ? 'lenient' : 'strict',
+    ...(maxObject === undefined ? {} : { maxObjectBytes: maxObject }),
+  });
+  for (;;) {
+    const { done, value } = await attempts.next();
+    if (done) {
+      await output.write(json ? `${JSON.stringify(value)}\n` : countsLine(value));
+      return value.valid === value.attempts ? EXIT.ok : EXIT.failure;
+    }
+    const text = json ? attemptJson(value, lenient) : attemptLine(value) + explanation(value);
+    if (!(await output.write(text))) {
+      await attempts.return({ valid: 0, attempts: 0, warnings: 0 });
+      return EXIT.ok;
+    }
+  }
+}
+
+function explanation({ problem, warnings }: SoifAttempt): string {
+  const lines = warnings.map(
+    ({ rule, offset, message }) => `    warning ${rule} at byte ${offset}: ${message}\n`,
+  );
+  if (problem !== undefined) {
+    lines.push(`    ${problem.rule} at byte ${problem.offset}: ${problem.message}\n`);
+  }
+  return lines.join('');
+}
+
+function attemptJson(attempt: SoifAttempt, lenient: boolean): string {
+  const { number, valid, offset, type, url, problem, warnings } = attempt;
+  const told = warnings.map(({ rule, offset, message }) => ({ rule, offset, message }));
+  const line = {
+    attempt: number,
+    valid,
+    offset,
+    type,
+    url,
+    rule: problem?.rule,
+    message: problem?.message,
+    ...(lenient ? { warnings: told } : {}),
+  };
+  return `${JSON.stringify(line)}\n`;
+}

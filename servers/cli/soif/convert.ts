@@ -1,0 +1,76 @@
+import { Command, Option } from 'commander';
+import { SECTION_CLOSE, SECTION_OPEN, type SectionName } from '../../../protocols/soif/index.js';
+import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
+import { EXIT } from '../exit.js';
+import { countOption } from '../option-values.js';
+import { openFile } from './files.js';
+import { GatheredOutput } from './output.js';
+import { ObjectReader } from './reader.js';
+
+const HELP = `
+Turns SOIF into JSON lines and back. One line is one object:
+
+  {"type":"FILE","url":"http://a.example/","attributes":[{"name":"Title","value":"Hello"},{"name":"Icon","base64":"AP8="}]}
+
+Values that are not UTF-8 are in "base64", a URL that is not in "urlBase64". Objects of @DELETE and @REFRESH groups have
+"section":"delete" or "refresh"; the way back writes these groups again. Objects in the exact layout of SOIF writers
+come back byte for byte.
+
+Examples:
+  harvest soif convert --to jsonl objects.soif | grep -v '"type":"GATHERER"' | harvest soif convert --to soif
+  harvest gather localhost | harvest soif convert --to jsonl
+
+Exit status: 0 done, 1 something could not be read (a line of JSON is named by its number), 2 usage.
+`;
+
+interface ConvertOptions {
+  readonly to: 'jsonl' | 'soif';
+  readonly maxObject?: number;
+}
+
+/** `harvest soif convert`: SOIF to JSON lines and back. */
+export function convertCommand(): Command {
+  return new Command('convert')
+    .summary('turn SOIF into JSON lines and back')
+    .argument('[file]', 'SOIF, plain or gzip, or JSON lines; - is standard input', STANDARD_INPUT)
+    .addOption(new Option('--to <format>', 'what to write').choices(['jsonl', 'soif']).makeOptionMandatory())
+    .option('--max-object <bytes>', 'leave out objects larger than this (default: 64 MiB)', countOption)
+    .addHelpText('after', HELP)
+    .action(async (file: string, { to, maxObject }: ConvertOptions) => {
+      process.exitCode = to === 'jsonl' ? await toJson(file, maxObject) : await toSoif(file, maxObject);
+    });
+}
+
+async function toJson(file: string, maxObject: number | undefined): Promise<number> {
+  const { jsonLine } = await import('../../../clients/soif-tools/json-lines.js');
+  await using output = new GatheredOutput();
+  const reader = new ObjectReader('convert', maxObject);
+  for await (const { object, section } of reader.objects([file])) {
+    if (!(await output.write(`${jsonLine(object, section)}\n`))) return EXIT.ok;
+  }
+  return reader.incomplete ? EXIT.failure : EXIT.ok;
+}
+
+async function toSoif(file: string, maxObject: number | undefined): Promise<number> {
+  const { readJsonLines } = await import('../../../clients/soif-tools/json-lines.js');
+  await using output = new GatheredOutput();
+  // Objects of no group count as updates (SOIF-8.9), so only the other groups are written.
+  let open: SectionName = 'update';
+  const enter = async (section: SectionName): Promise<void> => {
+    if (section === open) return;
+    if (open !== 'update') await output.write(SECTION_CLOSE);
+    if (section !== 'update') await output.write(SECTION_OPEN[section]);
+    open = section;
+  };
+  const limits = maxObject === undefined ? {} : { maxLineBytes: maxObject };
+  try {
+    for await (const { bytes, section } of readJsonLines(openFile(file), limits)) {
+      await enter(section);
+      if (!(await output.write(bytes))) return EXIT.ok;
+    }
+  } finally {
+    // Behind a wrong line too: what was written before it is whole.
+    await enter('update');
+  }
+  return EXIT.ok;
+}

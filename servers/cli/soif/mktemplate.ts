@@ -1,0 +1,65 @@
+import { Command } from 'commander';
+import { ProtocolError } from '../../../protocols/errors.js';
+import { makeTemplates } from '../../../clients/soif-tools/annotations.js';
+import { nameOf } from '../../../clients/soif-tools/input.js';
+import { EXIT } from '../exit.js';
+import { filesOf, openFile } from './files.js';
+import { GatheredOutput } from './output.js';
+
+const HELP = `
+Turns annotation files, records that people write by hand, into SOIF. Such a file has no sizes; a value is the rest of
+its line, behind exactly one tab:
+
+  @FILE { http://www.example.org/paper.ps
+  Title:<tab>A Paper About Something
+  }
+
+What is not quite so is understood and told on standard error with file and line: a blank instead of the tab, CR LF,
+a size in braces, a missing closing brace. Lines that cannot be understood are left out. --strict stops at the first
+mistake instead.
+
+Examples:
+  mktemplate annotations | template2db annotations.gdbm
+  harvest mktemplate --strict annotations annotations2 > manual.soif
+
+Exit status: 0 all lines were understood, 1 some were left out or a file cannot be read, 2 usage.
+`;
+
+/** `mktemplate annotations [annotations2 ...]` (SOIF-11.1, G-137, G-138). */
+export function mktemplateCommand(): Command {
+  return new Command('mktemplate')
+    .summary('turn hand-written annotation files into SOIF')
+    .argument('[files...]', 'annotation files; - or none is standard input')
+    .option('--strict', 'stop at the first mistake', false)
+    .addHelpText('after', HELP)
+    .action(async (files: string[], { strict }: { readonly strict: boolean }) => {
+      process.exitCode = await mktemplate(filesOf(files), strict);
+    });
+}
+
+async function mktemplate(files: readonly string[], strict: boolean): Promise<number> {
+  await using output = new GatheredOutput();
+  let incomplete = false;
+  for (const file of files) {
+    const complain = (sentence: string): void => {
+      process.stderr.write(`mktemplate: ${nameOf(file)}: ${sentence}\n`);
+    };
+    const templates = makeTemplates(openFile(file), {
+      mode: strict ? 'strict' : 'lenient',
+      onWarning: ({ rule, line, message, dropped }) => {
+        incomplete ||= dropped;
+        complain(`line ${line}: ${message}${dropped ? ', left out' : ''} (${rule})`);
+      },
+    });
+    try {
+      for await (const template of templates) {
+        if (!(await output.write(template))) return EXIT.ok;
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      complain(error.message);
+      return EXIT.failure;
+    }
+  }
+  return incomplete ? EXIT.failure : EXIT.ok;
+}

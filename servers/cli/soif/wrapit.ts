@@ -1,0 +1,28 @@
+import { Command } from 'commander';
+import { wrapAttribute } from '../../../clients/soif-tools/attributes.js';
+import { readInput, STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
+import { countOption } from '../option-values.js';
+import { StandardOutput } from '../standard-output.js';
+
+const HELP = `
+Reads raw data from standard input and prints it as one SOIF attribute with its byte count, as a summarizer program has to
+write it. Every byte counts, a newline at the end too. No data, no attribute.
+
+Example (a summarizer Abstract.sum):
+  head -50 "$1" | wrapit Abstract
+
+Exit status: 0 done, 1 too much data, 2 usage or a name that no attribute may have.
+`;
+
+/** `wrapit Attribute` (E-62). */
+export function wrapitCommand(): Command {
+  return new Command('wrapit')
+    .summary('turn standard input into one SOIF attribute')
+    .argument('<attribute>', "the attribute's name: letters, digits, - _ . < >")
+    .option('--max-bytes <bytes>', 'more data than this is an error (default: 64 MiB)', countOption)
+    .addHelpText('after', HELP)
+    .action(async (attribute: string, { maxBytes }: { readonly maxBytes?: number }) => {
+      const data = readInput(STANDARD_INPUT, { unpack: false });
+      await new StandardOutput().write(await wrapAttribute(attribute, data, maxBytes));
+    });
+}

@@ -1,0 +1,44 @@
+import { fileURLToPath } from 'node:url';
+import { ConnectionError } from '../../protocols/errors.js';
+import { gatherdFiles } from '../gatherd/index.js';
+import { startDetached } from '../host/index.js';
+
+/** The `harvest` program, for those who start another one of its commands. */
+export const HARVEST_PROGRAM = fileURLToPath(new URL('./harvest.js', import.meta.url));
+
+/**
+ * Starts gatherd in the background and waits until it accepts connections.
+ *
+ * @param words its other options and the port
+ * @returns its process id and address
+ * @throws ConnectionError with its own sentence when it does not start
+ */
+export async function startGatherd(
+  directory: string,
+  log: string | undefined,
+  words: readonly string[],
+): Promise<{ readonly pid: number; readonly address: string }> {
+  const files = await gatherdFiles(directory, { log });
+  try {
+    const { pid, match } = await startDetached({
+      command: [
+        process.execPath,
+        HARVEST_PROGRAM,
+        'gatherd',
+        '-d',
+        files.directory,
+        '--log',
+        files.log,
+        ...words,
+      ],
+      logFile: files.log,
+      ready: /^ready gatherd=(\S+)$/m,
+    });
+    return { pid, address: match[1] ?? '' };
+  } catch (cause) {
+    if (!(cause instanceof ConnectionError)) throw cause;
+    // Its last line begins with a program's name, as ours will.
+    const why = cause.message.replace(/^\s*[\w.-]+: /, '');
+    throw new ConnectionError(`gatherd did not start: ${why}`, { cause });
+  }
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { Command } from 'commander';
+import { StorageError, UsageError } from '../../protocols/errors.js';
+import { checkUserName, UserBase, userLine, withUser } from '../refererd/index.js';
+import { EXIT } from './exit.js';
+import { firstLine, hiddenAnswer } from './hidden-answer.js';
+
+const HELP = `
+FILE is the user base of a references server (pwfile in referer.cf, --pwfile of harvest refererd): who is in it may see /stat,
+/clean and /reload. Passwords are kept as scrypt hashes; the file is readable by its owner only, and replaced whole.
+
+The password is asked for twice at the terminal, without showing it; otherwise it is the first line of standard input.
+
+Examples:
+  harvest turtle-passwd --create conf/turtle.passwd anna     a new file with one user
+  harvest turtle-passwd conf/turtle.passwd anna              adds a user, or changes the password
+  harvest turtle-passwd --delete conf/turtle.passwd anna
+  echo "$PASSWORD" | harvest turtle-passwd --check conf/turtle.passwd anna
+  harvest turtle-passwd --list conf/turtle.passwd
+
+A running server knows of it after /reload or SIGHUP.
+
+Exit status: 0 done, or the password is right; 1 wrong password, no such user, failure; 2 usage.
+`;
+
+interface PasswordOptions {
+  readonly create: boolean;
+  readonly delete: boolean;
+  readonly check: boolean;
+  readonly list: boolean;
+}
+
+/** `turtle_passwd FILE USER`: creates and edits the user base (R-37). */
+export function turtlePasswdCommand(): Command {
+  return new Command('turtle-passwd')
+    .description('Creates and edits the user base of a references server.')
+    .argument('<file>', 'the user base')
+    .argument('[user]', 'name of the user')
+    .option('-c, --create', 'begin a new file', false)
+    .option('-D, --delete', 'take the user out', false)
+    .option('--check', "say whether the password is the user's", false)
+    .option('--list', 'print the names of the users', false)
+    .addHelpText('after', HELP)
+    .action(async (file: string, user: string | undefined, options: PasswordOptions) => {
+      const { create, delete: remove, check, list } = options;
+      if ([create, remove, check, list].filter(Boolean).length > 1) {
+        throw new UsageError('--create, --delete, --check and --list exclude each other');
+      }
+      if (list) {
+        for (const name of UserBase.parse(await readBase(file)).names) process.stdout.write(`${name}\n`);
+        return;
+      }
+      if (user === undefined) throw new UsageError('a user is wanted');
+      checkUserName(user);
+      process.exitCode = check
+        ? await checkPassword(file, user)
+        : remove
+          ? await removeUser(file, user)
+          : await setPassword(file, user, create);
+    });
+}
+
+async function setPassword(file: string, user: string, create: boolean): Promise<number> {
+  // Before anybody types a password.
+  const before = create ? '' : await readBase(file);
+  if (create && (await exists(file))) throw new UsageError(`${file} is there already: leave --create out`);
+  const password = await newPassword();
+  await replaceFile(file, withUser(before, user, await userLine(user, password)));
+  return EXIT.ok;
+}
+
+async function removeUser(file: string, user: string): Promise<number> {
+  const before = await readBase(file);
+  const after = withUser(before, user, undefined);
+  if (!hasUser(before, user)) {
+    process.stderr.write(`turtle-passwd: there is no user ${user} in ${file}\n`);
+    return EXIT.failure;
+  }
+  await replaceFile(file, after);
+  return EXIT.ok;
+}
+
+async function checkPassword(file: string, user: string): Promise<number> {
+  const base = UserBase.parse(await readBase(file));
+  const right = await base.check(user, await askedPassword('Password: '));
+  process.stderr.write(right === true ? 'right\n' : 'wrong\n');
+  return right === true ? EXIT.ok : EXIT.failure;
+}
+
+function hasUser(base: string, user: string): boolean {
+  return UserBase.parse(base).names.includes(user);
+}
+
+async function newPassword(): Promise<string> {
+  const password = await askedPassword('New password: ');
+  if (password === '') throw new UsageError('an empty password is none');
+  if (process.stdin.isTTY && (await askedPassword('Once more: ')) !== password) {
+    throw new UsageError('the two are not the same');
+  }
+  return password;
+}
+
+async function askedPassword(question: string): Promise<string> {
+  return process.stdin.isTTY ? hiddenAnswer(question) : firstLine(await text(process.stdin));
+}
+
+async function readBase(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    const hint = why === 'ENOENT' ? '; --create begins a new file' : '';
+    throw new StorageError(`${file} cannot be read: ${why}${hint}`, { cause });
+  }
+}
+
+function exists(file: string): Promise<boolean> {
+  return readFile(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** There is always a whole file, and nobody else can read it. */
+async function replaceFile(file: string, content: string): Promise<void> {
+  const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
+  try {
+    await writeFile(draft, content, { flag: 'wx', mode: 0o600 });
+    await rename(draft, file);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StorageError(`${file} cannot be written: ${why}`, { cause });
+  }
+}

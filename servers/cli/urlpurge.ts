@@ -1,0 +1,43 @@
+import { Command } from 'commander';
+import { cacheSettings, DiskCache, defaultCacheDirectory } from '../../clients/fetch/index.js';
+import { StandardOutput } from './standard-output.js';
+
+const HELP = `
+The disk cache keeps what urlget and the Gatherer retrieved, for at most 7 days (GATHERER_CACHE_TTL shortens this). When it hides
+changes of documents, empty it. Nothing but the cache's own files is removed; other programs may go on using it meanwhile.
+
+Examples:
+  urlpurge
+  urlpurge --expired                                  only what is too old to be used
+  urlpurge --cache gatherers/sample/tmp/cache         the cache of a Gatherer
+
+Exit status: 0 done, 1 the directory cannot be used, 2 usage.
+`;
+
+interface UrlpurgeOptions {
+  readonly cache?: string;
+  readonly expired: boolean;
+  readonly json: boolean;
+}
+
+/** `urlpurge` (G-89). */
+export function urlpurgeCommand(): Command {
+  return new Command('urlpurge')
+    .description('Empties the disk cache of urlget and the Gatherer.')
+    .option('--cache <directory>', 'the cache (default: the one of urlget)')
+    .option('--expired', 'remove only entries that are too old', false)
+    .option('--json', 'print the numbers as one JSON line', false)
+    .addHelpText('after', HELP)
+    .action(async (options: UrlpurgeOptions) => {
+      const cache = await DiskCache.open(
+        options.cache ?? defaultCacheDirectory(),
+        cacheSettings(process.env),
+      );
+      const removed = await (options.expired ? cache.expire() : cache.purge());
+      const left = await cache.size();
+      const line = options.json
+        ? JSON.stringify({ directory: cache.directory, removed, ...left })
+        : `${cache.directory}: ${removed} removed, ${left.entries} left (${left.bytes} bytes)`;
+      await new StandardOutput().write(`${line}\n`);
+    });
+}

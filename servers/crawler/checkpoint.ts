@@ -1,0 +1,373 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
+import { StorageError, UsageError } from '../../protocols/errors.js';
+import { GathererStore } from '../../storage/index.js';
+import type { CheckpointInfo } from './control.js';
+import { saveComponents } from './component-state.js';
+
+/*
+ * A directory of checkpoints:
+ *
+ *     cp00007-20261121183000/       one that is whole
+ *         store/                    the working store as it was: table files are hard links
+ *         seen/                     the seen filters that have files of their own, if there are any
+ *         components.json           what else is to be taken over: servers, statistics
+ *         manifest.json             every file with its length and digest
+ *         valid                     written last: 14 digits, the time
+ *     cp00008-....tmp/              one in the making, or what a killed process left
+ *     cp00007-....probe-XXXXXX/     the copy in which one is verified, or what a killed process left
+ */
+
+export interface CheckpointsOptions {
+  readonly store: GathererStore;
+  /** Seen filters with files of their own lie below; missing: there are none. */
+  readonly seenDirectory?: string;
+  /** Older ones are removed. */
+  readonly kept: number;
+  /** CRAWL-17.3.1: runs work while nothing is taken in or handed back, and what was before is on disk. */
+  readonly atRest: <T>(work: () => Promise<T>) => Promise<T>;
+  /** What is kept beside the store: `frontier` gives the counts that are shown. */
+  readonly components: () => { readonly frontier: FrontierFigures } & Readonly<Record<string, unknown>>;
+  /** CRAWL-17.2.1: rotates logs and journal; their old parts get this suffix. */
+  readonly rotate: (suffix: string) => Promise<void>;
+}
+
+interface FrontierFigures {
+  readonly queued: number;
+  readonly succeeded: number;
+  readonly bytes: number;
+}
+
+const NAME = /^cp(\d{5,9})-(\d{14})$/;
+/** What a process leaves that was killed while it took or verified one. */
+const LEFTOVER = /^cp\d{5,9}-\d{14}\.(?:tmp|probe-\w{6}|tmp\.probe-\w{6})$/;
+
+const manifestSchema = z.object({
+  version: z.literal(1),
+  time: z.number(),
+  queued: z.number(),
+  succeeded: z.number(),
+  bytes: z.number(),
+  files: z.array(z.object({ name: z.string(), length: z.number(), sha256: z.string() })),
+});
+type Manifest = z.output<typeof manifestSchema>;
+
+/**
+ * CRAWL-17.3: checkpoints without stopping the crawl. Nothing is handed back for the moment that linking the store's files takes;
+ * a URI that is at a worker is the head of its queue there, so nothing is lost and nothing is done twice but what was under way. A
+ * checkpoint is verified before it counts, never written again, and can be gone back to any number of times (CRAWL-17.3.2).
+ */
+export class Checkpoints {
+  #next: number;
+  #newest: string;
+  #taking: Promise<unknown> = Promise.resolve();
+  /** Digests of the last one's files, by what tells them from others: a table that is linked again is not read again. */
+  #digests: ReadonlyMap<string, string> = new Map();
+
+  private constructor(
+    readonly directory: string,
+    private readonly options: CheckpointsOptions,
+    names: readonly string[],
+  ) {
+    this.#newest = names.at(-1) ?? '';
+    this.#next = numberOf(this.#newest) + 1;
+  }
+
+  /** Removes what a killed process has left. Only one process may take checkpoints: the owner of the store. */
+  static async open(directory: string, options: CheckpointsOptions): Promise<Checkpoints> {
+    for (const name of await namesIn(directory))
+      if (LEFTOVER.test(name)) await rm(join(directory, name), { recursive: true, force: true });
+    return new Checkpoints(directory, options, await listCheckpoints(directory));
+  }
+
+  /** Name of the newest; empty: none. */
+  get newest(): string {
+    return this.#newest;
+  }
+
+  /**
+   * Takes one, after those that are being taken. What goes wrong leaves the crawl and the former checkpoints as they are.
+   * @throws StorageError when it cannot be written or verified; also when it is there, but the logs could not be rotated
+   */
+  take(): Promise<CheckpointInfo> {
+    const taken = this.#taking.then(() => this.#take());
+    this.#taking = taken.catch(() => undefined);
+    return taken;
+  }
+
+  /** Waits for those that are being taken: before the store is closed. */
+  async settled(): Promise<void> {
+    await this.#taking;
+  }
+
+  async #take(): Promise<CheckpointInfo> {
+    const time = Date.now();
+    const name = `cp${String(this.#next++).padStart(5, '0')}-${fourteenDigits(time)}`;
+    const temporary = join(this.directory, `${name}.tmp`);
+    try {
+      await mkdir(temporary, { recursive: true });
+      await this.#write(temporary, time);
+      await verifyCheckpoint(temporary);
+      await syncTree(temporary);
+      await rename(temporary, join(this.directory, name));
+      await syncOne(this.directory);
+    } catch (cause) {
+      await rm(temporary, { recursive: true, force: true });
+      throw new StorageError(`checkpoint ${name}: ${reason(cause)}`, { cause });
+    }
+    this.#newest = name;
+    await this.#removeOld();
+    await this.options.rotate(name).catch((cause: unknown) => {
+      throw new StorageError(
+        `checkpoint ${name} is taken, but the logs go on as they were: ${reason(cause)}`,
+        {
+          cause,
+        },
+      );
+    });
+    return infoOf(this.directory, name);
+  }
+
+  async #write(temporary: string, time: number): Promise<void> {
+    const { store, seenDirectory, atRest, components } = this.options;
+    const kept = await atRest(async () => {
+      await store.clone(join(temporary, 'store'));
+      if (seenDirectory !== undefined) await copyTree(seenDirectory, join(temporary, 'seen'));
+      return components();
+    });
+    await writeFile(join(temporary, 'components.json'), JSON.stringify(kept));
+    const { queued, succeeded, bytes } = kept.frontier;
+    const files: Manifest['files'] = [];
+    const digests = new Map<string, string>();
+    for (const file of await treeOf(temporary)) {
+      const { size, ino, mtimeMs } = await stat(join(temporary, file));
+      const key = `${basename(file)} ${ino} ${size} ${mtimeMs}`;
+      const sha256 = this.#digests.get(key) ?? (await digestOf(join(temporary, file)));
+      digests.set(key, sha256);
+      files.push({ name: file, length: size, sha256 });
+    }
+    this.#digests = digests;
+    const manifest: Manifest = { version: 1, time, queued, succeeded, bytes, files };
+    await writeFile(join(temporary, 'manifest.json'), JSON.stringify(manifest));
+    await writeFile(join(temporary, 'valid'), `${fourteenDigits(time)}\n`);
+  }
+
+  /** What cannot be removed now is left to the next time: the new one is there. */
+  async #removeOld(): Promise<void> {
+    const names = await listCheckpoints(this.directory);
+    for (const name of names.slice(0, -this.options.kept)) {
+      // Renamed first: half a checkpoint must not look like a whole one.
+      const leaving = join(this.directory, `${name}.tmp`);
+      await rename(join(this.directory, name), leaving)
+        .then(() => rm(leaving, { recursive: true, force: true }))
+        .catch(() => undefined);
+    }
+  }
+}
+
+/** Names of the whole checkpoints in a directory, the oldest first; a directory that is not there holds none. */
+export async function listCheckpoints(directory: string): Promise<string[]> {
+  const names = (await namesIn(directory)).filter((name) => NAME.test(name));
+  return names.sort((a, b) => numberOf(a) - numberOf(b));
+}
+
+/** @throws StorageError when its manifest is damaged */
+export async function infoOf(directory: string, name: string): Promise<CheckpointInfo> {
+  const { time, queued, succeeded, bytes } = await readManifest(join(directory, name));
+  return { name, directory: join(directory, name), time, queued, succeeded, bytes };
+}
+
+/**
+ * CRAWL-17.3.2: are all files there and as they were, none besides, and is the store one that opens? It is opened in a copy, so that
+ * the checkpoint stays as it is.
+ * @throws StorageError that names the file
+ */
+export async function verifyCheckpoint(directory: string): Promise<void> {
+  await stat(join(directory, 'valid')).catch(() => {
+    throw new StorageError(`${join(directory, 'valid')} is missing`);
+  });
+  const { files, succeeded } = await readManifest(directory);
+  const names = new Set(files.map(({ name }) => name));
+  for (const name of await treeOf(directory))
+    if (!names.has(name) && !OWN_FILES.has(name))
+      throw new StorageError(`${join(directory, name)} is not of this checkpoint`);
+  for (const { name, length, sha256 } of files) {
+    const path = join(directory, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined) throw new StorageError(`${path} is missing`);
+    if (found.size !== length) throw new StorageError(`${path} has ${found.size} bytes and had ${length}`);
+    if ((await digestOf(path)) !== sha256) throw new StorageError(`${path} was changed`);
+  }
+  const probe = await mkdtemp(`${directory}.probe-`);
+  try {
+    await GathererStore.cloneClosed(join(directory, 'store'), probe);
+    await using store = await GathererStore.open(probe);
+    const state = await store.queueRecords.state();
+    if ((state?.succeeded ?? 0) !== succeeded)
+      throw new StorageError(`${join(directory, 'store')} has another count of successes than its manifest`);
+  } finally {
+    await rm(probe, { recursive: true, force: true });
+  }
+}
+
+const OWN_FILES: ReadonlySet<string> = new Set(['manifest.json', 'valid']);
+
+/** What {@link restoreCheckpoint} has put aside: paths. */
+export interface Restored {
+  readonly checkpoint: CheckpointInfo;
+  /** The working store and the seen filters that were there before. */
+  readonly former: readonly string[];
+}
+
+/**
+ * CRAWL-17.2.2: makes a checkpoint's store the Gatherer's working store; what the next run takes over of servers and statistics is
+ * laid beside it. What was there is kept under another name. The checkpoint stays as it is. Killed in the middle, it can be done again.
+ *
+ * @param gatherer the Gatherer's directory
+ * @throws UsageError when there is no such checkpoint; StorageError when it is not whole, or when somebody has the store open
+ */
+export async function restoreCheckpoint(
+  gatherer: string,
+  checkpoints: string,
+  name: string,
+): Promise<Restored> {
+  if (!(await listCheckpoints(checkpoints)).includes(name))
+    throw new UsageError(`${checkpoints} holds no checkpoint ${name}`);
+  const checkpoint = join(checkpoints, name);
+  const working = join(gatherer, 'working');
+  const seen = join(gatherer, 'seen');
+  await mustBeFree(working);
+  await verifyCheckpoint(checkpoint);
+
+  await rm(`${working}.new`, { recursive: true, force: true });
+  await mkdir(`${working}.new`, { recursive: true });
+  await GathererStore.cloneClosed(join(checkpoint, 'store'), `${working}.new`);
+  await syncTree(`${working}.new`);
+  await rm(`${seen}.new`, { recursive: true, force: true });
+  await copyTree(join(checkpoint, 'seen'), `${seen}.new`);
+  const components: unknown = JSON.parse(await readFile(join(checkpoint, 'components.json'), 'utf8'));
+
+  // With milliseconds: somebody may try one after the other.
+  const suffix = `.before-${new Date().toISOString().replace(/\D/g, '')}`;
+  const former: string[] = [];
+  for (const directory of [seen, working]) {
+    if (await moved(directory, directory + suffix)) former.push(directory + suffix);
+    await moved(`${directory}.new`, directory);
+  }
+  await saveComponents(dirname(checkpoints), components);
+  await syncOne(gatherer);
+  return { checkpoint: await infoOf(checkpoints, name), former };
+}
+
+/** @throws StorageError when a process has the store open */
+async function mustBeFree(working: string): Promise<void> {
+  const there = await stat(join(working, 'CURRENT')).catch(() => undefined);
+  if (there === undefined) return;
+  try {
+    const store = await GathererStore.open(working);
+    await store.close();
+  } catch (error) {
+    // A damaged one is what a checkpoint is for.
+    if (reason(error).includes('in use')) throw error;
+  }
+}
+
+/** False: there is nothing of that name. */
+async function moved(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+async function readManifest(directory: string): Promise<Manifest> {
+  const path = join(directory, 'manifest.json');
+  try {
+    return manifestSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch (cause) {
+    throw new StorageError(`${path} is ${isMissing(cause) ? 'missing' : 'damaged'}`, { cause });
+  }
+}
+
+/** Copies files and folders; what is not there gives nothing. */
+async function copyTree(source: string, target: string): Promise<void> {
+  for (const name of await treeOf(source)) {
+    await mkdir(dirname(join(target, name)), { recursive: true });
+    await copyFile(join(source, name), join(target, name));
+  }
+}
+
+/** Paths of all files below a directory, in order. */
+async function treeOf(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true, recursive: true }).catch((error) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort();
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch((error) => {
+    if (isMissing(error)) return [];
+    throw new StorageError(`${directory} cannot be read: ${reason(error)}`, { cause: error });
+  });
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+/** Makes files and folders last. LevelDB has done so with its tables when it made them. */
+async function syncTree(directory: string): Promise<void> {
+  const names = await treeOf(directory);
+  for (const name of names) if (!name.endsWith('.ldb')) await syncOne(join(directory, name));
+  for (const folder of new Set(names.map((name) => dirname(name)))) await syncOne(join(directory, folder));
+  await syncOne(directory);
+}
+
+async function syncOne(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function numberOf(name: string): number {
+  return Number(NAME.exec(name)?.[1] ?? 0);
+}
+
+function fourteenDigits(time: number): string {
+  return new Date(time).toISOString().replace(/\D/g, '').slice(0, 14);
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,102 @@
+import { RE2JS, RE2JSException } from 're2js';
+import { UsageError } from '../../../protocols/errors.js';
+import type { CrawlControl } from '../control.js';
+
+/** Longest pattern, in characters. */
+const MAX_PATTERN = 1024;
+
+/** What an act gave: a sentence for people, figures for programs. */
+export interface ActOutcome {
+  readonly text: string;
+  /** The crawl could not do it as things stand. */
+  readonly refused?: true;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Fields of a form or of a JSON object, all as text. */
+export type ActFields = ReadonlyMap<string, string>;
+
+type Act = (control: CrawlControl, fields: ActFields) => ActOutcome | Promise<ActOutcome>;
+
+/** What an operator may do (CRAWL-5.6.6, 17, 20), by the name behind `/api/`. */
+export const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
+  [
+    'pause',
+    (control) => {
+      control.pause();
+      return { text: 'The crawl pauses when what is under way is finished.' };
+    },
+  ],
+  [
+    'resume',
+    (control) => {
+      control.resume();
+      return { text: 'The crawl goes on.' };
+    },
+  ],
+  [
+    'checkpoint',
+    async (control) => {
+      const checkpoint = await control.checkpoint();
+      return { text: `Checkpoint ${checkpoint.name} is taken and verified.`, data: { checkpoint } };
+    },
+  ],
+  [
+    'stop',
+    (control) => {
+      control.stop();
+      return { text: 'The crawl ends. What is left stays for the next run.' };
+    },
+  ],
+  [
+    'force-wake',
+    (control) => {
+      control.forceWake();
+      return { text: 'Snoozed queues go on.' };
+    },
+  ],
+  [
+    'reconsider-retired',
+    async (control) => {
+      const queues = await control.reconsiderRetired();
+      return { text: `${count(queues, 'retired queue')} may go on.`, data: { queues } };
+    },
+  ],
+  [
+    'delete-uris',
+    async (control, fields) => {
+      const pattern = patternOf(fields, 'pattern');
+      if (pattern === undefined) throw new UsageError('a pattern is wanted');
+      const deleted = await control.deleteUris(pattern, patternOf(fields, 'queuePattern'));
+      return { text: `${count(deleted, 'URI')} deleted.`, data: { deleted } };
+    },
+  ],
+  [
+    'kill-worker',
+    (control, fields) => {
+      const text = fields.get('worker') ?? '';
+      if (!/^\d{1,6}$/.test(text)) throw new UsageError('the number of a worker is wanted');
+      if (!control.killWorker(Number(text)))
+        return { refused: true, text: `Worker ${text} has nothing to do.` };
+      return { text: `What worker ${text} was doing is given up.` };
+    },
+  ],
+]);
+
+/** Patterns are RE2's, whose time is linear; one that is none is refused before anything is touched. */
+function patternOf(fields: ActFields, name: string): string | undefined {
+  const pattern = fields.get(name) ?? '';
+  if (pattern === '') return undefined;
+  if (pattern.length > MAX_PATTERN) throw new UsageError(`a pattern has at most ${MAX_PATTERN} characters`);
+  try {
+    RE2JS.compile(pattern);
+  } catch (cause) {
+    if (!(cause instanceof RE2JSException)) throw cause;
+    throw new UsageError(`not a regular expression: ${cause.message}`, { cause });
+  }
+  return pattern;
+}
+
+function count(number: number, noun: string): string {
+  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { KitError, UsageError } from '../../../protocols/errors.js';
+import { QUEUE_STATES, type QueueState } from '../control.js';
+import type { Caller } from './access.js';
+import { ACTS, type ActFields, type ActOutcome } from './actions.js';
+import type { ConsoleContext } from './console.js';
+import { onePage } from './live.js';
+import { metricsText } from './metrics.js';
+
+/** Most rows that one answer has, and how many it has when nobody says. Servers are told all at once. */
+const MAX_ROWS = 1000;
+const MAX_HOSTS = 10_000;
+const ROWS = 100;
+
+/** The figures as JSON, the metrics, and what can be done. Who asks is known by now. */
+export function addApi(app: FastifyInstance, context: ConsoleContext): void {
+  const { control, feed } = context;
+  const answers: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
+    snapshot: () => control.snapshot(),
+    history: () => ({ samples: feed.history.samples() }),
+    queues: async (query) => {
+      const limit = limitOf(query);
+      const after = query.get('after') ?? '';
+      const found = await control.queues({
+        ...stateOf(query),
+        ...(after === '' ? {} : { after }),
+        limit: limit + 1,
+      });
+      const { rows, last } = onePage(found, limit);
+      return { queues: rows, ...(last === undefined ? {} : { next: last }) };
+    },
+    hosts: (query) => {
+      const match = query.get('match') ?? '';
+      return {
+        hosts: control.hosts({ limit: limitOf(query, MAX_HOSTS), ...(match === '' ? {} : { match }) }),
+      };
+    },
+    workers: () => ({ workers: control.workers() }),
+    errors: () => ({ errors: control.recentErrors() }),
+    chains: () => ({ processors: control.chains() }),
+  };
+  for (const [name, answer] of Object.entries(answers)) {
+    app.get(`/api/${name}`, async (request, reply) => {
+      try {
+        const value = await answer(queryOf(request));
+        return reply.header('cache-control', 'no-store').send(value);
+      } catch (error) {
+        return failed(reply, error, context);
+      }
+    });
+  }
+  app.get('/metrics', (_request, reply) =>
+    reply
+      .type('text/plain; version=0.0.4; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .send(metricsText(control.snapshot())),
+  );
+  for (const name of ACTS.keys())
+    app.post(`/api/${name}`, (request, reply) => act(name, request, reply, context));
+}
+
+async function act(
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: ConsoleContext,
+): Promise<FastifyReply> {
+  const caller = context.callerOf(request);
+  const fields = fieldsOf(request);
+  const isPage = caller.by === 'session' && request.headers['x-requested-by'] !== 'console';
+  let outcome: ActOutcome;
+  try {
+    outcome = await (ACTS.get(name) ?? unknownAct)(context.control, fields);
+  } catch (error) {
+    if (isPage && error instanceof KitError) return toPage(reply, caller, false, error.message);
+    return failed(reply, error, context);
+  }
+  const by = caller.by === 'session' ? 'page' : caller.by;
+  context.log.info({ address: request.ip, by }, `console: ${name}: ${outcome.text}`);
+  const isDone = outcome.refused !== true;
+  if (isPage) return toPage(reply, caller, isDone, outcome.text);
+  if (!isDone) return reply.code(409).send({ ok: false, error: outcome.text });
+  return reply.send({ ok: true, text: outcome.text, ...outcome.data });
+}
+
+/** A page without script is loaded anew, and says what came of it. */
+function toPage(reply: FastifyReply, caller: Caller, ok: boolean, text: string): FastifyReply {
+  if (caller.by === 'session') caller.session.outcome = { ok, text };
+  return reply.redirect('/', 303);
+}
+
+function unknownAct(): never {
+  throw new UsageError('there is no such act');
+}
+
+function failed(reply: FastifyReply, error: unknown, { log }: ConsoleContext): FastifyReply {
+  if (error instanceof UsageError) return reply.code(400).send({ ok: false, error: error.message });
+  log.error({ err: error }, 'console');
+  const text = error instanceof KitError ? error.message : 'the crawl could not do it; its log says why';
+  return reply.code(500).send({ ok: false, error: text });
+}
+
+/** The query of a request's address. */
+export function queryOf(request: FastifyRequest): URLSearchParams {
+  return new URL(request.url, 'http://console').searchParams;
+}
+
+/** The fields that came with a request, from a form or as JSON; what is neither text nor a number is left out. */
+export function fieldsOf({ body }: FastifyRequest): ActFields {
+  if (body instanceof URLSearchParams) return new Map(body);
+  const fields = new Map<string, string>();
+  if (typeof body !== 'object' || body === null) return fields;
+  for (const [name, value] of Object.entries(body)) {
+    if (typeof value === 'string' || typeof value === 'number') fields.set(name, String(value));
+  }
+  return fields;
+}
+
+function limitOf(query: URLSearchParams, most = MAX_ROWS): number {
+  const text = query.get('limit') ?? String(ROWS);
+  const limit = Number(text);
+  if (!/^\d{1,6}$/.test(text) || limit < 1 || limit > most)
+    throw new UsageError(`limit: a number from 1 to ${most} is wanted`);
+  return limit;
+}
+
+function stateOf(query: URLSearchParams): { readonly state?: QueueState } {
+  const text = query.get('state') ?? '';
+  if (text === '') return {};
+  const state = QUEUE_STATES.find((known) => known === text);
+  if (state === undefined) throw new UsageError(`state: one of ${QUEUE_STATES.join(', ')} is wanted`);
+  return { state };
+}

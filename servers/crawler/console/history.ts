@@ -1,0 +1,39 @@
+import type { CrawlSnapshot } from '../control.js';
+
+/** Samples kept: ten minutes, one a second. */
+export const HISTORY_SAMPLES = 600;
+
+/** What is kept of a snapshot for the plots. */
+export interface Sample {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly documentsPerSecond: number;
+  readonly kilobytesPerSecond: number;
+  readonly queued: number;
+  readonly busyWorkers: number;
+}
+
+/** The last ten minutes of a crawl, in a ring: a page that is loaded anew shows them at once. */
+export class RateHistory {
+  readonly #ring: Sample[] = [];
+  #next = 0;
+
+  constructor(readonly capacity = HISTORY_SAMPLES) {}
+
+  add(snapshot: CrawlSnapshot): void {
+    this.#ring[this.#next] = {
+      time: snapshot.time,
+      documentsPerSecond: snapshot.currentDocumentsPerSecond,
+      kilobytesPerSecond: snapshot.currentKilobytesPerSecond,
+      queued: snapshot.queued,
+      busyWorkers: snapshot.busyWorkers,
+    };
+    this.#next = (this.#next + 1) % this.capacity;
+  }
+
+  /** The oldest first. */
+  samples(): Sample[] {
+    if (this.#ring.length < this.capacity) return [...this.#ring];
+    return [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)];
+  }
+}

@@ -1,0 +1,182 @@
+import { type Content, type Html, html } from '../../web/html.js';
+import { type CrawlState, QUEUE_STATES, type QueueState } from '../control.js';
+import type { Session } from './access.js';
+import type { Parts } from './sections.js';
+import { QUEUE_STATE_WORDS } from './labels.js';
+
+/** Which rows of the long tables a page shows; part of its address. */
+export interface View {
+  readonly state?: QueueState;
+  /** Class key behind which the table of queues begins. */
+  readonly after: string;
+  /** Part of a server's name. */
+  readonly host: string;
+}
+
+/** The fields of an address as a view; what is not understood is left out. */
+export function readView(query: URLSearchParams): View {
+  const state = QUEUE_STATES.find((known) => known === query.get('state'));
+  return {
+    ...(state === undefined ? {} : { state }),
+    after: (query.get('after') ?? '').slice(0, 2048),
+    host: (query.get('host') ?? '').slice(0, 256),
+  };
+}
+
+/** The view as the query of an address, empty values left out. */
+export function viewQuery(view: View): string {
+  const fields = Object.entries({ state: view.state ?? '', after: view.after, host: view.host });
+  const query = new URLSearchParams(fields.filter(([, value]) => value !== ''));
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+/** What the buttons say and do: the path is `/api/NAME`. Their order is that of the page. */
+const BUTTONS: readonly { name: string; text: string; states: readonly CrawlState[] }[] = [
+  { name: 'pause', text: 'Pause', states: ['preparing', 'running', 'empty'] },
+  { name: 'resume', text: 'Resume', states: ['pausing', 'paused'] },
+  {
+    name: 'checkpoint',
+    text: 'Checkpoint',
+    states: ['preparing', 'running', 'empty', 'pausing', 'paused'],
+  },
+];
+
+export interface PageContent {
+  readonly name: string;
+  readonly session: Session;
+  readonly state: CrawlState;
+  readonly parts: Parts;
+  readonly view: View;
+  /** Address of the table's next rows; undefined: these are the last. */
+  readonly next: string | undefined;
+}
+
+/** The whole page. What changes is in elements with `data-part`; nothing in those can have the focus. */
+export function consolePage(content: PageContent): Html {
+  const { name, session, parts, view } = content;
+  const part = (key: string) => html`<div data-part="${key}">${parts[key]}</div>`;
+  const scroll = (key: string, label: string) =>
+    html`<div class="scroll" tabindex="0" role="region" aria-label="${label}" data-part="${key}">${parts[key]}</div>`;
+  return document(
+    `${name}: crawl`,
+    html`<ul>
+<li><a href="#queues">Queues</a></li>
+<li><a href="#hosts">Servers</a></li>
+<li><a href="#workers">Workers</a></li>
+<li><a href="#errors">Errors</a></li>
+<li><form method="post" action="/logout">${tokenField(session)}<button class="plain" type="submit">Log out</button></form></li>
+</ul>`,
+    html`<h1>${name}</h1>
+<p class="now" role="status" data-part="state">${parts.state}</p>
+${outcomePart(session)}
+${controls(content)}
+<h2 class="aside">Totals</h2>
+${part('totals')}
+<section aria-labelledby="rates"><h2 id="rates">The last ten minutes</h2>
+<div class="plots" data-part="plots">${parts.plots}</div></section>
+<div class="pairs" data-part="states">${parts.states}</div>
+<section aria-labelledby="queues"><h2 id="queues">Queues</h2>
+<form class="filter" method="get" action="/#queues"><label for="state">State</label>
+<select id="state" name="state"><option value="">all</option>${QUEUE_STATES.map((state) => html`<option value="${state}"${view.state === state ? html` selected` : ''}>${QUEUE_STATE_WORDS[state]}</option>`)}</select>
+<input type="hidden" name="host" value="${view.host}"><button type="submit">Show</button></form>
+${scroll('queues', 'Table of queues')}
+<nav class="pager" aria-label="Pages of queues"><ul>
+${view.after === '' ? '' : html`<li><a href="/${viewQuery({ ...view, after: '' })}#queues">First page</a></li>\n`}${content.next === undefined ? '' : html`<li><a rel="next" href="${content.next}#queues">Next page</a></li>\n`}</ul></nav></section>
+<section aria-labelledby="hosts"><h2 id="hosts">Servers</h2>
+<form class="filter" method="get" action="/#hosts"><label for="host">Name has</label>
+<input type="search" id="host" name="host" value="${view.host}" maxlength="256" autocapitalize="none" spellcheck="false">
+<input type="hidden" name="state" value="${view.state ?? ''}"><button type="submit">Show</button></form>
+${scroll('hosts', 'Table of servers')}</section>
+<section aria-labelledby="workers"><h2 id="workers">Workers</h2>
+${scroll('workers', 'Table of workers')}</section>
+<section aria-labelledby="errors"><h2 id="errors">Recent errors</h2>
+${scroll('errors', 'Table of errors')}</section>
+<section aria-labelledby="chains"><h2 id="chains">Processors</h2>
+${scroll('chains', 'Table of processors')}</section>`,
+    html`<p>Figures for programs: <a href="/api/snapshot">snapshot</a>, <a href="/metrics">metrics</a>.</p>`,
+  );
+}
+
+function controls({ session, state, view }: PageContent): Html {
+  const button = ({ name, text, states }: (typeof BUTTONS)[number]) =>
+    html`<form method="post" action="/api/${name}" data-act>${tokenField(session)}<button type="submit" data-states="${states.join(' ')}"${states.includes(state) ? '' : html` disabled`}>${text}</button></form>\n`;
+  const act = (name: string, text: string, fields: Content, hint: string) =>
+    html`<form method="post" action="/api/${name}" data-act class="act">${tokenField(session)}${fields}<button class="quiet" type="submit">${text}</button><p class="hint">${hint}</p></form>\n`;
+  return html`<div class="controls" role="group" aria-label="The crawl">
+${BUTTONS.map(button)}
+<details class="stop"><summary>Stop …</summary><form method="post" action="/api/stop" data-act>${tokenField(session)}<p>The crawl ends; what is left stays for the next run.</p><button type="submit" data-states="preparing running empty pausing paused"${state === 'finished' || state === 'stopping' ? html` disabled` : ''}>Stop now</button></form></details>
+<a class="look" href="/${viewQuery(view)}">Look again</a>
+<button class="quiet" type="button" id="live" aria-pressed="true" hidden>Live</button>
+</div>
+<details class="more"><summary>More</summary>
+${act('force-wake', 'Wake all', '', 'Snoozed queues go on at once. Servers that asked for a pause get less of it.')}
+${act('reconsider-retired', 'Reconsider', '', 'Retired queues may go on; budgets are read anew.')}
+${act('delete-uris', 'Delete URIs', html`<label>that match <input type="text" name="pattern" required maxlength="1024" autocapitalize="none" spellcheck="false"></label> <label>in queues that match <input type="text" name="queuePattern" maxlength="1024" autocapitalize="none" spellcheck="false"></label>`, 'Regular expressions (RE2). They match anywhere in the URI, and in the name of the queue; without the second: all queues.')}
+${act('kill-worker', 'Kill', html`<label>worker <input type="text" name="worker" required inputmode="numeric" pattern="[0-9]{1,6}" size="6"></label>`, 'Its URI ends with status -7000 (killed).')}
+</details>`;
+}
+
+function outcomePart({ outcome }: Session): Html {
+  return html`<p id="outcome" role="status"${outcome === undefined ? html` hidden` : ''} class="${outcome?.ok === false ? 'error' : 'note'}">${outcome?.text ?? ''}</p>`;
+}
+
+function tokenField({ formToken }: Session): Html {
+  return html`<input type="hidden" name="token" value="${formToken}">`;
+}
+
+/** The page that asks for the password. */
+export function loginPage(name: string, message: string): Html {
+  return document(
+    `${name}: log in`,
+    '',
+    html`<h1>${name}</h1>
+${message === '' ? '' : html`<p class="error" role="alert">${message}</p>\n`}<form class="login" method="post" action="/login">
+<input type="text" name="username" value="harvest crawl" autocomplete="username" readonly hidden>
+<p class="field"><label for="password">Password</label>
+<input type="password" id="password" name="password" autocomplete="current-password" required maxlength="1000" autofocus></p>
+<p class="actions"><button type="submit">Log in</button></p>
+</form>`,
+    '',
+  );
+}
+
+/** A page that only says something. */
+export function messagePage(title: string, text: string): Html {
+  return document(
+    title,
+    '',
+    html`<h1>${title}</h1>\n<p class="note">${text}</p>\n<p><a href="/">To the console</a></p>`,
+    '',
+  );
+}
+
+function document(title: string, navigation: Content, main: Content, foot: Content): Html {
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex, nofollow">
+<title>${title}</title>
+<link rel="stylesheet" href="/style.css">
+<link rel="stylesheet" href="/console.css">
+<link rel="icon" type="image/svg+xml" href="/icon.svg">
+<script src="/console.js" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<p class="site"><a href="/"><img src="/icon.svg" alt="" width="28" height="28">Harvest crawl</a></p>
+${navigation === '' ? '' : html`<nav aria-label="This page">${navigation}</nav>`}
+</header>
+<main id="main" tabindex="-1">
+${main}
+</main>
+<footer>
+${foot}
+</footer>
+</body>
+</html>
+`;
+}

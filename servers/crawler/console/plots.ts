@@ -1,0 +1,80 @@
+import { type Html, html } from '../../web/html.js';
+import { HISTORY_SAMPLES, type Sample } from './history.js';
+import { number } from './labels.js';
+
+/** Width and height of a drawing in its own units. */
+const WIDTH = 600;
+const HEIGHT = 120;
+
+/** Seconds that one point of a line stands for: their mean, so that a plot is short and does not flicker. */
+const SECONDS_A_POINT = 3;
+
+interface Plot {
+  readonly title: string;
+  readonly value: (sample: Sample) => number;
+}
+
+const PLOTS: readonly Plot[] = [
+  { title: 'Documents a second', value: (sample) => sample.documentsPerSecond },
+  { title: 'Kilobytes a second', value: (sample) => sample.kilobytesPerSecond },
+  { title: 'URIs queued', value: (sample) => sample.queued },
+  { title: 'Busy workers', value: (sample) => sample.busyWorkers },
+];
+
+/** The last ten minutes as lines, each with its figures in words. */
+export function plotsPart(samples: readonly Sample[], now: number): Html {
+  return html`${PLOTS.map((plot) => onePlot(plot, samples, now))}`;
+}
+
+function onePlot({ title, value }: Plot, samples: readonly Sample[], now: number): Html {
+  const points = means(samples, value);
+  const most = points.reduce((max, point) => Math.max(max, point.value), 0);
+  const top = niceAbove(most);
+  const last = samples.at(-1);
+  const current = last === undefined ? 0 : value(last);
+  const begin = now - HISTORY_SAMPLES * 1000;
+  const line = points
+    .map(({ time, value }) => {
+      const x = Math.min(WIDTH, Math.max(0, ((time - begin) / (HISTORY_SAMPLES * 1000)) * WIDTH));
+      return `${x.toFixed(0)},${(HEIGHT - (value / top) * HEIGHT).toFixed(1)}`;
+    })
+    .join(' ');
+  const words = `${title}: now ${number(current)}, at most ${number(most)} in the last ten minutes`;
+  return html`<figure class="plot">
+<figcaption>${title} <strong class="number">${number(current)}</strong></figcaption>
+<div class="frame"><span class="top number" aria-hidden="true">${number(top)}</span>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}" focusable="false">
+<line class="grid" x1="0" y1="${HEIGHT / 2}" x2="${WIDTH}" y2="${HEIGHT / 2}"/><line class="grid" x1="0" y1="0" x2="${WIDTH}" y2="0"/><line class="grid" x1="${WIDTH / 2}" y1="0" x2="${WIDTH / 2}" y2="${HEIGHT}"/>
+<polyline class="line" points="${line}"/>
+</svg></div>
+<p class="times" aria-hidden="true"><span>10 min ago</span><span>5</span><span>now</span></p>
+</figure>
+`;
+}
+
+/** Means over whole multiples of three seconds. */
+function means(
+  samples: readonly Sample[],
+  value: (sample: Sample) => number,
+): readonly { readonly time: number; readonly value: number }[] {
+  const means: { time: number; value: number; count: number }[] = [];
+  const step = SECONDS_A_POINT * 1000;
+  for (const sample of samples) {
+    const time = Math.floor(sample.time / step) * step;
+    const last = means.at(-1);
+    if (last?.time === time) {
+      last.count++;
+      last.value += (value(sample) - last.value) / last.count;
+    } else {
+      means.push({ time, value: value(sample), count: 1 });
+    }
+  }
+  return means;
+}
+
+/** The least of 1, 2, 5 times a power of ten that is not below: what the upper edge of a plot stands for. */
+export function niceAbove(value: number): number {
+  if (!(value > 1)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10) * power;
+}

@@ -1,0 +1,451 @@
+import { setMaxListeners } from 'node:events';
+import { statfs } from 'node:fs/promises';
+import type { GathererStore } from '../../storage/index.js';
+import type { SeenFilter } from '../../storage/seen/index.js';
+import { crawlChannel, type DocumentEvent } from './events.js';
+import { CHAIN_NAMES, type ProcessorChains, runChains } from './chains.js';
+import type {
+  CheckpointInfo,
+  CrawlControl,
+  CrawlSnapshot,
+  CrawlState,
+  EndReason,
+  HostReport,
+  QueueReport,
+  RecentError,
+  WorkerReport,
+} from './control.js';
+import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
+import { disposition } from './disposition.js';
+import type { Frontier } from './frontier/index.js';
+import type { CrawlStatistics } from './logs/statistics.js';
+import type { CrawlSettings } from './order/settings.js';
+import type { RootLimits } from '../gatherer/root-limits.js';
+import type { TotalBandwidth } from './servers/politeness.js';
+import type { ServerCache } from './servers/server-cache.js';
+import { runWorkers } from './worker-pool.js';
+
+export interface CrawlLimits {
+  /** CRAWL-20.2; 0 is no limit. Of one run. */
+  readonly maxBytes: number;
+  readonly maxDocuments: number;
+  readonly maxSeconds: number;
+  /** CRAWL-20.4: the crawl pauses when less is free; 0 is never. */
+  readonly lowDiskMiB: number;
+  /** A worker that is busy with one URI for longer is killed (CRAWL-20.3); 0 is never. */
+  readonly stuckSeconds: number;
+}
+
+export interface ControllerOptions {
+  readonly name: string;
+  readonly store: GathererStore;
+  /** Whose disk is watched. */
+  readonly directory: string;
+  readonly frontier: Frontier;
+  readonly seen: SeenFilter;
+  readonly chains: ProcessorChains;
+  readonly servers: ServerCache;
+  readonly roots: readonly RootLimits[];
+  readonly settingsFor: (uri: CrawlUri['entry']['uri']) => CrawlSettings;
+  readonly statistics: CrawlStatistics;
+  readonly bandwidth: TotalBandwidth;
+  /** Workers at one time, over all hosts (CRAWL-20.3). */
+  readonly workers: number;
+  readonly limits: CrawlLimits;
+  readonly pauseAtStart?: boolean;
+  /** Wait for more when nothing is left, until somebody resumes or stops the crawl. */
+  readonly pauseAtFinish?: boolean;
+  /** Told of every URI that is handed back, after it is stored; may make its worker wait. */
+  readonly onDocument: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
+  readonly checkpoint: () => Promise<CheckpointInfo>;
+  /** Name of the newest checkpoint; empty: none. */
+  readonly lastCheckpoint?: () => string;
+  /** Matches a pattern of RE2's language against a whole URI. */
+  readonly matcher: (pattern: string) => (text: string) => boolean;
+}
+
+/** How often limits of time and disk are looked at, milliseconds. */
+const WATCH_MS = 2_000;
+const MIB = 1 << 20;
+
+interface Worker {
+  /** Aborted when the crawl is stopped at once, or the worker is killed. */
+  kill: AbortController;
+  uri: CrawlUri | undefined;
+  begin: number;
+  killed: boolean;
+}
+
+/**
+ * The engine's controller (CRAWL-1.1): it owns the frontier, the chains, the server cache and the workers, takes URIs
+ * from the frontier, leads them through the chains and hands them back with what shall become of them. It is what the console, the
+ * reports and the terminal talk to.
+ */
+export class CrawlController implements CrawlControl {
+  readonly #workers: Worker[];
+  readonly #chainCounts = new Map<string, number>();
+  #state: CrawlState = 'preparing';
+  #end: EndReason | undefined;
+  /** URIs that are handed back but not on disk yet. */
+  readonly #unwritten = new Set<Promise<void>>();
+  #failure: { readonly error: unknown } | undefined;
+  #abort: AbortController | undefined;
+  #stopped = false;
+  #pauseFirst = false;
+  #resumed: (() => void) | undefined;
+  #diskFree = -1;
+  #bytes = 0;
+  #documents = 0;
+  /** Seconds of crawling in earlier runs. */
+  #elapsedBefore = 0;
+
+  constructor(readonly options: ControllerOptions) {
+    this.#workers = Array.from({ length: options.workers }, () => ({
+      kill: new AbortController(),
+      uri: undefined,
+      begin: 0,
+      killed: false,
+    }));
+  }
+
+  /**
+   * Crawls until the frontier is empty, a limit is reached or somebody says {@link stop}; throws the signal's reason when that
+   * stopped it. What is left stays for the next run.
+   */
+  async run(signal: AbortSignal): Promise<EndReason> {
+    const { frontier, statistics, pauseAtStart = false, pauseAtFinish = false } = this.options;
+    const abort = new AbortController();
+    this.#abort = abort;
+    // Every worker waits on the one signal, in the frontier and in its fetch: that is no leak.
+    setMaxListeners(0, abort.signal);
+    abort.signal.addEventListener('abort', () => this.#abortWorkers(abort.signal.reason), { once: true });
+    const stop = (): void => abort.abort(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    const watch = setInterval(() => void this.#watch(), WATCH_MS);
+    try {
+      this.#enter('running', 'started');
+      this.#elapsedBefore = statistics.figures().elapsed;
+      statistics.resume();
+      if (pauseAtStart || this.#pauseFirst) this.pause();
+      for (;;) {
+        await runWorkers(
+          this.options.workers,
+          (worker) => this.#step(worker, abort.signal),
+          (reason) => abort.abort(reason),
+        );
+        if (!pauseAtFinish || this.#stopped || abort.signal.aborted) break;
+        await this.#waitForMore(abort.signal);
+        if (this.#stopped || abort.signal.aborted) break;
+      }
+      await this.#allTold();
+      signal.throwIfAborted();
+      this.#end ??= 'finished';
+      return this.#end;
+    } catch (error) {
+      this.#end ??= signal.aborted ? 'ended by operator' : 'abnormal exit';
+      throw error;
+    } finally {
+      clearInterval(watch);
+      signal.removeEventListener('abort', stop);
+      await frontier.settled();
+      await Promise.all(this.#unwritten);
+      frontier.close();
+      statistics.pause();
+      this.#enter('finished', `ended: ${this.#end ?? 'finished'}`);
+    }
+  }
+
+  pause(): void {
+    if (this.#state === 'preparing') this.#pauseFirst = true;
+    if (this.#state !== 'running') return;
+    this.options.frontier.hold();
+    this.#enter('pausing', 'pausing');
+    this.#notePaused();
+  }
+
+  resume(): void {
+    if (this.#state === 'empty') this.#resumed?.();
+    if (this.#state !== 'paused' && this.#state !== 'pausing') return;
+    this.options.statistics.resume();
+    this.#enter('running', 'resumed');
+    this.options.frontier.release();
+  }
+
+  stop(): void {
+    this.#finish('ended by operator');
+  }
+
+  async checkpoint(): Promise<CheckpointInfo> {
+    const info = await this.options.checkpoint();
+    this.#say(`checkpoint ${info.name}`);
+    return info;
+  }
+
+  forceWake(): void {
+    this.options.frontier.forceWake();
+  }
+
+  reconsiderRetired(): Promise<number> {
+    return this.options.frontier.reconsiderRetired();
+  }
+
+  deleteUris(pattern: string, queuePattern?: string): Promise<number> {
+    const { matcher, frontier } = this.options;
+    const url = matcher(pattern);
+    const queue = queuePattern === undefined ? () => true : matcher(queuePattern);
+    return frontier.deleteUris((text, classKey) => queue(classKey) && url(text));
+  }
+
+  killWorker(number: number): boolean {
+    const worker = this.#workers[number - 1];
+    if (worker?.uri === undefined) return false;
+    worker.killed = true;
+    worker.kill.abort(new Error('killed'));
+    return true;
+  }
+
+  snapshot(): CrawlSnapshot {
+    const { name, frontier, seen, statistics, lastCheckpoint } = this.options;
+    const figures = frontier.figures;
+    const { queued, inProcess, discovered, succeeded, failed, disregarded, bytes } = frontier.counts;
+    const memory = process.memoryUsage();
+    return {
+      name,
+      time: Date.now(),
+      state: this.#state,
+      ...(this.#end === undefined ? {} : { end: this.#end }),
+      discovered,
+      queued,
+      inProcess,
+      ...statistics.figures(),
+      // Those of the store outlive a killed process.
+      succeeded,
+      failed,
+      disregarded,
+      bytes,
+      workers: this.#workers.length,
+      busyWorkers: this.#busy,
+      ...figures,
+      seenFilter: { kind: seen.kind, count: seen.count, memoryBytes: seen.memoryBytes },
+      memoryBytes: memory.rss,
+      heapBytes: memory.heapUsed,
+      diskFreeBytes: this.#diskFree,
+      checkpoint: lastCheckpoint?.() ?? '',
+    };
+  }
+
+  queues(options: Parameters<CrawlControl['queues']>[0] = {}): Promise<QueueReport[]> {
+    return this.options.frontier.reports(options);
+  }
+
+  hosts(options: Parameters<CrawlControl['hosts']>[0] = {}): HostReport[] {
+    return this.options.servers.report(options);
+  }
+
+  workers(): WorkerReport[] {
+    const now = Date.now();
+    return this.#workers.flatMap(({ uri, begin }, i) =>
+      uri === undefined ? [] : [{ worker: i + 1, url: uri.url, step: uri.step, milliseconds: now - begin }],
+    );
+  }
+
+  recentErrors(): readonly RecentError[] {
+    return this.options.statistics.recentErrors();
+  }
+
+  chains(): readonly { readonly chain: string; readonly processor: string; readonly uris: number }[] {
+    const { chains } = this.options;
+    return CHAIN_NAMES.flatMap((chain) =>
+      chains[chain].map(({ name }) => ({
+        chain,
+        processor: name,
+        uris: this.#chainCounts.get(`${chain} ${name}`) ?? 0,
+      })),
+    );
+  }
+
+  get #busy(): number {
+    return this.#workers.reduce((busy, { uri }) => busy + (uri === undefined ? 0 : 1), 0);
+  }
+
+  /** One URI from `next` to `finished` (CRAWL-11.5). False: nothing is left. */
+  async #step(number: number, signal: AbortSignal): Promise<boolean> {
+    const { frontier, store, chains, settingsFor } = this.options;
+    const worker = this.#workers[number - 1]!;
+    const entry = await frontier.next(signal);
+    if (entry === undefined) return false;
+    const uri = new CrawlUri(entry, store.batch(), worker.kill.signal, settingsFor(entry.uri), number);
+    worker.uri = uri;
+    worker.begin = Date.now();
+    try {
+      try {
+        await runChains(chains, uri, (chain, processor) => {
+          const key = `${chain} ${processor}`;
+          this.#chainCounts.set(key, (this.#chainCounts.get(key) ?? 0) + 1);
+        });
+      } catch (error) {
+        if (!worker.killed) {
+          frontier.abandoned(entry);
+          if (signal.aborted) return false;
+          throw error;
+        }
+        this.#killed(worker, uri);
+      }
+      await this.#handBack(uri, worker.begin);
+    } finally {
+      worker.uri = undefined;
+      this.#notePaused();
+    }
+    return true;
+  }
+
+  /** CRAWL-20.3: the URI ends with -7000; the worker goes on with a signal of its own. */
+  #killed(worker: Worker, uri: CrawlUri): void {
+    worker.killed = false;
+    worker.kill = new AbortController();
+    setMaxListeners(0, worker.kill.signal);
+    uri.status = FETCH_STATUS.killed;
+    uri.disposition = 'failed';
+    uri.reason = `killed in ${uri.step}`;
+    uri.candidates = [];
+    this.#say(`worker ${uri.worker} was killed: ${uri.url}`, true);
+  }
+
+  async #handBack(uri: CrawlUri, begin: number): Promise<void> {
+    const { frontier, servers, bandwidth, store, roots } = this.options;
+    // What a killed URI has collected so far is not stored.
+    const batch = uri.status === FETCH_STATUS.killed ? store.batch() : uri.batch;
+    const finish = disposition(uri, servers);
+    const root = uri.entry.uri.root;
+    const { written } = await frontier.finished(uri.entry, finish, batch, uri.candidates, () =>
+      roots[root]?.store(root, batch),
+    );
+    this.#follow(written, uri, begin);
+    // So that what a kill can undo stays small.
+    if (this.#unwritten.size > this.#workers.length) await Promise.race(this.#unwritten);
+    bandwidth.took(uri.size);
+    this.#bytes += uri.size;
+    if (finish.outcome === 'success') this.#documents++;
+    this.#checkLimits();
+  }
+
+  async #allTold(): Promise<void> {
+    await this.options.frontier.settled();
+    await Promise.all(this.#unwritten);
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Tells of the URI once what became of it is on disk. */
+  #follow(written: Promise<void>, uri: CrawlUri, begin: number): void {
+    const event = this.#event(uri, begin);
+    const told = written
+      .then(async () => {
+        this.options.servers.note(event);
+        this.options.statistics.document(event);
+        await this.options.onDocument(event, uri);
+      })
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+        this.#abort?.abort(error);
+      })
+      .finally(() => this.#unwritten.delete(told));
+    this.#unwritten.add(told);
+  }
+
+  #event(uri: CrawlUri, begin: number): DocumentEvent {
+    const { classKey } = uri.entry;
+    const { via, pathFromSeed, sourceTag, attempts } = uri.entry.uri;
+    return {
+      url: uri.url,
+      status: uri.status,
+      disposition: uri.disposition,
+      reason: uri.reason,
+      type: uri.essence?.type ?? uri.document?.type ?? '',
+      bytes: uri.size,
+      local: uri.fetched?.local ?? false,
+      milliseconds: Date.now() - begin,
+      warnings: uri.essence?.warnings ?? [],
+      frontier: this.options.frontier.counts,
+      classKey,
+      via,
+      pathFromSeed,
+      sourceTag,
+      attempts: attempts + 1,
+      worker: uri.worker,
+      fetchBegin: uri.fetchBegin,
+      fetchDuration: uri.contactEnd === 0 ? -1 : uri.contactEnd - uri.fetchBegin,
+      contentType: uri.fetched?.contentType ?? '',
+      digest: uri.digest,
+      annotations: uri.annotations,
+    };
+  }
+
+  /** CRAWL-20.2, of the 1.x generation: tested as URIs finish. */
+  #checkLimits(): void {
+    const { maxBytes, maxDocuments } = this.options.limits;
+    if (maxBytes > 0 && this.#bytes >= maxBytes) this.#finish('data limit');
+    else if (maxDocuments > 0 && this.#documents >= maxDocuments) this.#finish('document limit');
+  }
+
+  /** Time, disk, stuck workers. */
+  async #watch(): Promise<void> {
+    const { limits, statistics, directory } = this.options;
+    const now = Date.now();
+    if (limits.maxSeconds > 0 && statistics.figures().elapsed - this.#elapsedBefore >= limits.maxSeconds)
+      this.#finish('time limit');
+    this.#workers.forEach(({ uri, begin }, i) => {
+      if (limits.stuckSeconds > 0 && uri !== undefined && now - begin > limits.stuckSeconds * 1000)
+        this.killWorker(i + 1);
+    });
+    const disk = await statfs(directory).catch(() => undefined);
+    if (disk === undefined) return;
+    this.#diskFree = disk.bavail * disk.bsize;
+    if (limits.lowDiskMiB > 0 && this.#diskFree < limits.lowDiskMiB * MIB && this.#state === 'running') {
+      this.#say(`less than ${limits.lowDiskMiB} MiB are free in ${directory}: the crawl pauses`, true);
+      this.pause();
+    }
+  }
+
+  /** Ends the crawl when the running URIs are done. */
+  #finish(reason: EndReason): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#end = reason;
+    this.#enter('stopping', `stopping: ${reason}`);
+    this.options.frontier.close();
+    this.#resumed?.();
+  }
+
+  async #waitForMore(signal: AbortSignal): Promise<void> {
+    this.#enter('empty', 'nothing is left; waiting');
+    this.options.statistics.pause();
+    await new Promise<void>((resolve) => {
+      this.#resumed = resolve;
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    this.#resumed = undefined;
+    if (this.#stopped || signal.aborted) return;
+    this.options.statistics.resume();
+    this.#enter('running', 'resumed');
+  }
+
+  #notePaused(): void {
+    if (this.#state !== 'pausing' || this.#busy > 0) return;
+    this.options.statistics.pause();
+    this.#enter('paused', 'paused');
+  }
+
+  #abortWorkers(reason: unknown): void {
+    for (const { kill } of this.#workers) kill.abort(reason);
+  }
+
+  #enter(state: CrawlState, text: string): void {
+    this.#state = state;
+    this.#say(text);
+  }
+
+  #say(text: string, alert = false): void {
+    crawlChannel.publish({ text: `crawl ${text}`, alert });
+  }
+}

@@ -1,0 +1,152 @@
+import { hopCount, linkHops, SurtPrefixSet } from '../../../protocols/urls/index.js';
+import { type DecideRule, DecideSequence, decideRule } from './decision.js';
+import {
+  hasFileSuffix,
+  hopsAbove,
+  isPathological,
+  isPrerequisite,
+  isRedirectFromRoot,
+  isTransclusion,
+  isUnder,
+  type Predicate,
+  pathSlashesAbove,
+  schemeNotIn,
+  type TextField,
+  textMatches,
+  viaIsUnder,
+  WholePattern,
+} from './predicates.js';
+import { parseRules, type RuleConfig } from './rule-config.js';
+
+/** What rules need beside their own words. */
+export interface RuleSurroundings {
+  /** The seeds, from which SURT prefixes are made (CRAWL-15.2). */
+  readonly seeds: readonly string[];
+}
+
+/**
+ * The sequence that a configuration describes (CRAWL-10.2).
+ * @param rules as an operator writes them; checked here
+ * @throws UsageError that names the rule and what is wrong with it
+ */
+export function decideSequence(rules: unknown, surroundings: RuleSurroundings): DecideSequence {
+  return new DecideSequence(parseRules(rules).map((rule) => buildRule(rule, surroundings)));
+}
+
+/** One rule of the catalogue (CRAWL-10.2.4). */
+export function buildRule(config: RuleConfig, { seeds }: RuleSurroundings): DecideRule {
+  const predicate = predicateOf(config, seeds);
+  return decideRule(config.rule, answerOf(config), predicate);
+}
+
+function answerOf(config: RuleConfig): 'ACCEPT' | 'REJECT' {
+  if ('answer' in config) return config.answer;
+  return config.rule === 'transclusion' ? 'ACCEPT' : 'REJECT';
+}
+
+function predicateOf(config: RuleConfig, seeds: readonly string[]): Predicate {
+  switch (config.rule) {
+    case 'all':
+      return () => true;
+    case 'seed':
+      return ({ seed }) => seed === true;
+    case 'surt-prefixed':
+      return isUnder(prefixesOf(config, seeds));
+    case 'not-surt-prefixed':
+      return not(isUnder(prefixesOf(config, seeds)));
+    case 'on-hosts':
+      return isUnder(prefixesOf(config, seeds).ofHosts());
+    case 'not-on-hosts':
+      return not(isUnder(prefixesOf(config, seeds).ofHosts()));
+    case 'on-domains':
+      return isUnder(prefixesOf(config, seeds).ofDomains());
+    case 'not-on-domains':
+      return not(isUnder(prefixesOf(config, seeds).ofDomains()));
+    case 'scope-plus-one': {
+      const set = prefixesOf(config, seeds);
+      return viaIsUnder(config.on === 'hosts' ? set.ofHosts() : set.ofDomains());
+    }
+    case 'too-many-hops':
+      return hopsAbove(config.max, hopCount);
+    case 'too-many-link-hops':
+      return hopsAbove(config.max, linkHops);
+    case 'transclusion':
+      return isTransclusion(config.maxTransHops, config.maxSpeculativeHops);
+    case 'pathological-path':
+      return isPathological(config.maxRepetitions);
+    case 'too-many-path-segments':
+      return pathSlashesAbove(config.max);
+    case 'prerequisite':
+      return isPrerequisite;
+    case 'scheme-not-in':
+      return schemeNotIn(config.schemes);
+    case 'not-matches':
+      return not(matching('uri', config));
+    case 'matches':
+    case 'via-matches':
+    case 'hops-match':
+    case 'class-key-matches':
+    case 'source-tag-matches':
+    case 'status-matches':
+    case 'content-type-matches':
+    case 'response-matches':
+      return matching(FIELDS[config.rule], config);
+    case 'file-pattern':
+      return hasFileSuffix(config.preset);
+    case 'has-via':
+      return ({ via }) => via !== undefined;
+    case 'status-in':
+      return ({ status }) => status !== undefined && config.statuses.includes(status);
+    case 'status-not-in':
+      return ({ status }) => status !== undefined && !config.statuses.includes(status);
+    case 'content-length-above':
+      return ({ contentLength }) => contentLength !== undefined && contentLength > config.bytes;
+    case 'content-length-at-most':
+      return ({ contentLength }) => contentLength !== undefined && contentLength <= config.bytes;
+    case 'location-in':
+      return ({ location }) => location !== undefined && config.locations.includes(location);
+    case 'address-in':
+      return ({ address }) => address !== undefined && config.addresses.includes(address);
+    case 'redirect-from-root':
+      return isRedirectFromRoot;
+    case 'identical-digest':
+      return ({ identicalDigest }) => identicalDigest === true;
+    case 'queue-over-budget':
+      return ({ queueOverBudget }) => queueOverBudget === true;
+  }
+}
+
+const FIELDS = {
+  matches: 'uri',
+  'via-matches': 'via',
+  'hops-match': 'hops',
+  'class-key-matches': 'classKey',
+  'source-tag-matches': 'sourceTag',
+  'status-matches': 'status',
+  'content-type-matches': 'contentType',
+  'response-matches': 'response',
+} as const satisfies Readonly<Record<string, TextField>>;
+
+interface Matching {
+  readonly patterns: readonly string[];
+  readonly logic: 'OR' | 'AND';
+}
+
+function matching(field: TextField, { patterns, logic }: Matching): Predicate {
+  return textMatches(
+    field,
+    patterns.map((source) => new WholePattern(source)),
+    logic,
+  );
+}
+
+function prefixesOf(
+  config: { readonly seeds: boolean; readonly lines: readonly string[] },
+  seeds: readonly string[],
+): SurtPrefixSet {
+  return SurtPrefixSet.of([...(config.seeds ? seeds : []), ...config.lines]);
+}
+
+function not(predicate: Predicate): Predicate {
+  return (subject) => !predicate(subject);
+}

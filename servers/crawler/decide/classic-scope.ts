@@ -1,0 +1,89 @@
+import { linkHops, SurtPrefixSet } from '../../../protocols/urls/index.js';
+import { type DecideRule, DecideSequence, decideRule } from './decision.js';
+import {
+  hasFileSuffix,
+  hopsAbove,
+  hostOf,
+  isTransitive,
+  isUnder,
+  type Predicate,
+  pathOf,
+} from './predicates.js';
+
+/** CRAWL-10.1.3: what is in focus. The scope that only filters decide is `broad` with an `exclude`. */
+export const CLASSIC_SCOPES = ['broad', 'domain', 'host', 'path', 'surt-prefix'] as const;
+
+export type ClassicScopeKind = (typeof CLASSIC_SCOPES)[number];
+
+export interface ClassicScopeOptions {
+  readonly kind: ClassicScopeKind;
+  /** Cleaned URIs. */
+  readonly seeds: readonly string[];
+  /** `surt-prefix`: lines beside the seeds (CRAWL-15.2). */
+  readonly surtLines?: readonly string[];
+  /** CRAWL-10.1.1: default 25. */
+  readonly maxLinkHops?: number;
+  /** CRAWL-10.1.2: default 5. */
+  readonly maxTransHops?: number;
+  /** CRAWL-10.1.4: default true: media of other hosts pass. */
+  readonly additionalFocus?: boolean;
+  /** CRAWL-10.1.1: the operator's filter. */
+  readonly exclude?: Predicate;
+}
+
+/**
+ * CRAWL-10.1.1 as a sequence of rules: accepted is what is a seed, in focus, in additional focus or transitive, and not
+ * excluded.
+ */
+export function classicScope(options: ClassicScopeOptions): DecideSequence {
+  const { maxLinkHops = 25, maxTransHops = 5, additionalFocus = true, exclude } = options;
+  const rules: DecideRule[] = [
+    decideRule('all', 'REJECT', () => true),
+    decideRule('seed', 'ACCEPT', ({ seed }) => seed === true),
+    decideRule(`${options.kind}-focus`, 'ACCEPT', focusOf(options)),
+  ];
+  if (additionalFocus) rules.push(decideRule('additional-focus', 'ACCEPT', hasFileSuffix('all')));
+  rules.push(decideRule('transitive', 'ACCEPT', isTransitive(maxTransHops)));
+  if (exclude !== undefined) rules.push(decideRule('exclude', 'REJECT', exclude));
+  rules.push(decideRule('too-many-link-hops', 'REJECT', hopsAbove(maxLinkHops, linkHops)));
+  return new DecideSequence(rules);
+}
+
+function focusOf({ kind, seeds, surtLines = [] }: ClassicScopeOptions): Predicate {
+  switch (kind) {
+    case 'broad':
+      return () => true;
+    case 'domain': {
+      const domains = new Set(seeds.map((seed) => withoutWww(hostOf(seed))));
+      return ({ uri }) => domainsOf(withoutWww(hostOf(uri))).some((domain) => domains.has(domain));
+    }
+    case 'host': {
+      const hosts = new Set(seeds.map(hostOf));
+      return ({ uri }) => hosts.has(hostOf(uri));
+    }
+    case 'path': {
+      const paths = seeds.map((seed) => ({ host: hostOf(seed), path: directoryOf(pathOf(seed)) }));
+      return ({ uri }) =>
+        paths.some(({ host, path }) => host === hostOf(uri) && pathOf(uri).startsWith(path));
+    }
+    case 'surt-prefix':
+      return isUnder(SurtPrefixSet.of([...seeds, ...surtLines]));
+  }
+}
+
+/** CRAWL-10.1.3: `www`, digits and a dot before the host do not count. */
+function withoutWww(host: string): string {
+  return host.toLowerCase().replace(/^www\d*\./, '');
+}
+
+/** The host and every domain it lies in. */
+function domainsOf(host: string): string[] {
+  if (host === '') return [];
+  const labels = host.split('.');
+  return labels.map((_, from) => labels.slice(from).join('.'));
+}
+
+/** CRAWL-10.1.3: up to, not including, the last slash. */
+function directoryOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}

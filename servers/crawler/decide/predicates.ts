@@ -1,0 +1,181 @@
+import { RE2JS } from 're2js';
+import { UsageError } from '../../../protocols/errors.js';
+import { type SurtPrefixSet, shownHops } from '../../../protocols/urls/index.js';
+import type { DecideSubject } from './decision.js';
+
+/** What a rule tests. */
+export type Predicate = (subject: DecideSubject) => boolean;
+
+/** CRAWL-10.2.2, 3: more hops than that from the seed. */
+export function hopsAbove(max: number, count: (hops: string) => number): Predicate {
+  return ({ hops }) => count(hops) > max;
+}
+
+/**
+ * CRAWL-10.2.3: the letters behind the last `L`, `M` or `S`: some there are; of those other than `R` at most `maxTrans`; of
+ * `X` at most `maxSpeculative`.
+ */
+export function isTransclusion(maxTrans: number, maxSpeculative: number): Predicate {
+  return ({ hops }) => {
+    const letters = /[^LMS]*$/.exec(shownHops(hops).letters)?.[0] ?? '';
+    return (
+      letters !== '' && countWithout(letters, 'R') <= maxTrans && countOf(letters, 'X') <= maxSpeculative
+    );
+  };
+}
+
+/**
+ * CRAWL-10.1.2: what the classic scopes call transitive: 1 to `maxTrans` letters behind the last `L`, at most one `X`; a `P` at
+ * the end ends the count at one.
+ */
+export function isTransitive(maxTrans: number): Predicate {
+  return ({ hops }) => {
+    const { letters } = shownHops(hops);
+    if (letters.endsWith('P')) return maxTrans >= 1;
+    const trans = letters.slice(letters.lastIndexOf('L') + 1);
+    return trans.length >= 1 && trans.length <= maxTrans && countOf(trans, 'X') <= 1;
+  };
+}
+
+function countOf(letters: string, letter: string): number {
+  return letters.split(letter).length - 1;
+}
+
+function countWithout(letters: string, letter: string): number {
+  return letters.length - countOf(letters, letter);
+}
+
+/** CRAWL-10.2.2, 9. */
+export function isPrerequisite({ hops }: DecideSubject): boolean {
+  return hops.endsWith('P');
+}
+
+/**
+ * CRAWL-10.2.2, 7: a path segment, or a group of them, with `max` or more copies of itself directly behind it. The work
+ * grows with the square of the number of segments.
+ */
+export function isPathological(max: number): Predicate {
+  return ({ uri }) => {
+    const numbers = new Map<string, number>();
+    const segments = uri
+      .split('/')
+      .slice(1, -1)
+      .map((segment) => {
+        const number = numbers.get(segment) ?? numbers.size;
+        numbers.set(segment, number);
+        return number;
+      });
+    for (let group = 1; group * (max + 1) <= segments.length; group++) {
+      let equal = 0;
+      for (let at = group; at < segments.length; at++) {
+        equal = segments[at] === segments[at - group] ? equal + 1 : 0;
+        if (equal >= group * max) return true;
+      }
+    }
+    return false;
+  };
+}
+
+/** CRAWL-10.2.2, 8: more slashes than that in the path. */
+export function pathSlashesAbove(max: number): Predicate {
+  return ({ uri }) => pathOf(uri).split('/').length - 1 > max;
+}
+
+/** CRAWL-10.2.2, 10. */
+export function schemeNotIn(schemes: readonly string[]): Predicate {
+  const known = new Set(schemes.map((scheme) => scheme.toLowerCase()));
+  return ({ uri }) => !known.has(uri.slice(0, Math.max(0, uri.indexOf(':'))));
+}
+
+/** CRAWL-15.3: under one of the prefixes. */
+export function isUnder(prefixes: SurtPrefixSet): Predicate {
+  return ({ uri }) => prefixes.has(uri);
+}
+
+/** CRAWL-10.2.4 scope-plus-one: found on a page that is under one of the prefixes. */
+export function viaIsUnder(prefixes: SurtPrefixSet): Predicate {
+  return ({ via }) => via !== undefined && prefixes.has(via);
+}
+
+/** CRAWL-10.2.4: a redirect of the root of a server, as from `example.org/` to `www.example.org/`. */
+export function isRedirectFromRoot({ hops, via }: DecideSubject): boolean {
+  return hops.endsWith('R') && via !== undefined && /^[a-z]+:\/\/[^/?]*\/?$/i.test(via);
+}
+
+/** Any text that has to match as a whole, as users of the original are used to. Linear time. */
+export class WholePattern {
+  readonly #compiled: RE2JS;
+
+  /** @throws UsageError when it is no regular expression */
+  constructor(readonly source: string) {
+    try {
+      this.#compiled = RE2JS.compile(source, RE2JS.DOTALL);
+    } catch (error) {
+      throw new UsageError(`${source} is no regular expression`, { cause: error });
+    }
+  }
+
+  matches(text: string): boolean {
+    return this.#compiled.matches(text);
+  }
+}
+
+/** The texts of a subject that patterns can look at. */
+export type TextField =
+  | 'uri'
+  | 'via'
+  | 'hops'
+  | 'classKey'
+  | 'contentType'
+  | 'status'
+  | 'response'
+  | 'sourceTag';
+
+/**
+ * CRAWL-10.2.4: a text matches any (`OR`) or all (`AND`) of the patterns. What is absent matches nothing.
+ */
+export function textMatches(
+  field: TextField,
+  patterns: readonly WholePattern[],
+  logic: 'OR' | 'AND' = 'OR',
+): Predicate {
+  return (subject) => {
+    const value = subject[field];
+    if (value === undefined || patterns.length === 0) return false;
+    const text = String(value);
+    return logic === 'OR'
+      ? patterns.some((pattern) => pattern.matches(text))
+      : patterns.every((pattern) => pattern.matches(text));
+  };
+}
+
+/** The path of a URI, without its query. */
+export function pathOf(uri: string): string {
+  return /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?]*)?([^?]*)/i.exec(uri)?.[1] ?? '';
+}
+
+/** The host of a URI, of a `dns:` URI the name it asks for; '' when there is none. */
+export function hostOf(uri: string): string {
+  if (uri.startsWith('dns:')) return /^dns:(?:\/\/[^/]*\/)?([^?;/]*)/.exec(uri)?.[1] ?? '';
+  return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)/i.exec(uri)?.[1] ?? '';
+}
+
+/** CRAWL-10.2.4: suffixes of file names by preset; the original's, and what came into use since. */
+export const FILE_PRESETS = {
+  images: 'bmp gif jpg jpeg png tif tiff webp svg avif ico',
+  audio: 'mid mp2 mp3 mp4 wav ogg flac m4a aac',
+  video: 'avi mov mpeg ram rm smil wmv mpg webm m4v mkv ogv',
+  documents: 'doc pdf ppt swf docx pptx xls xlsx odt ods odp rtf ps',
+} as const;
+
+export type FilePreset = keyof typeof FILE_PRESETS | 'all';
+
+/** CRAWL-10.1.4, 10.2.4: the URI ends with a suffix of the preset, in any case. */
+export function hasFileSuffix(preset: FilePreset): Predicate {
+  const lists = preset === 'all' ? Object.values(FILE_PRESETS) : [FILE_PRESETS[preset]];
+  const suffixes = new Set(lists.flatMap((list) => list.split(' ')));
+  return ({ uri }) => {
+    const dot = uri.lastIndexOf('.');
+    return dot >= 0 && suffixes.has(uri.slice(dot + 1).toLowerCase());
+  };
+}

@@ -1,0 +1,69 @@
+import { channel } from 'node:diagnostics_channel';
+import type { Disposition } from './crawl-uri.js';
+import type { FrontierCounts } from './frontier/index.js';
+
+/** Published for every URI that the frontier gets back; logs, metrics, reports and progress bars subscribe. */
+export interface DocumentEvent {
+  readonly url: string;
+  /** CRAWL-8.1. */
+  readonly status: number;
+  readonly disposition: Disposition;
+  /** Why it failed, was rejected or is tried again; empty otherwise. */
+  readonly reason: string;
+  /** Essence's type name. */
+  readonly type: string;
+  /** Bytes received. */
+  readonly bytes: number;
+  /** Read through Local-Mapping or from a file (G-77). */
+  readonly local: boolean;
+  /** From `next` to `finished`. */
+  readonly milliseconds: number;
+  readonly warnings: readonly string[];
+  readonly frontier: FrontierCounts;
+
+  /** The queue that it came from (CRAWL-9.1). */
+  readonly classKey: string;
+  /** The URI on which it was found; empty for a seed. */
+  readonly via: string;
+  /** CRAWL-2.2; empty for a seed. */
+  readonly pathFromSeed: string;
+  /** CRAWL-2.9; empty: none. */
+  readonly sourceTag: string;
+  /** Attempts, this one included. */
+  readonly attempts: number;
+  /** The worker that had it, from 1 (CRAWL-16.1 field 8). */
+  readonly worker: number;
+  /** When the fetch began, milliseconds since 1970; 0 when nothing was fetched. */
+  readonly fetchBegin: number;
+  /** How long it took, milliseconds; -1 when it has no end (CRAWL-7.1). */
+  readonly fetchDuration: number;
+  /** The declared media type with its parameters; empty: none. */
+  readonly contentType: string;
+  /** Of the body, `sha1:` and 32 letters of base32; empty: none (CRAWL-16.1 field 10). */
+  readonly digest: string;
+  /** CRAWL-16.2. */
+  readonly annotations: readonly string[];
+}
+
+/** `harvest:gatherer:document`, with a {@link DocumentEvent}. */
+export const documentChannel = channel('harvest:gatherer:document');
+
+/** A link that could not be made a URI (CRAWL-16.4, uri-errors.log). */
+export interface UriErrorEvent {
+  readonly url: string;
+  readonly source: string;
+  readonly message: string;
+}
+
+/** `harvest:gatherer:uri-error`, with a {@link UriErrorEvent}. */
+export const uriErrorChannel = channel('harvest:gatherer:uri-error');
+
+/** What happened to the crawl as a whole: started, paused, checkpoint taken, limit reached ... (CRAWL-16.3). */
+export interface CrawlEvent {
+  readonly text: string;
+  /** True for what an operator should look at. */
+  readonly alert: boolean;
+}
+
+/** `harvest:gatherer:crawl`, with a {@link CrawlEvent}. */
+export const crawlChannel = channel('harvest:gatherer:crawl');

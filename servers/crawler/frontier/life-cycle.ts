@@ -1,0 +1,194 @@
+import type { GathererBatch } from '../../../storage/index.js';
+import type { WaitReason } from '../control.js';
+import type { Finish } from './contract.js';
+import type { FrontierWriter } from './frontier-writer.js';
+import { type InactiveQueues, placeOf } from './inactive-queues.js';
+import type { QueueMemory } from './queue-memory.js';
+import { WakeHeap } from './wake-heap.js';
+import type { WorkQueue } from './work-queue.js';
+
+/** CRAWL-9.11: queues at or above are never crawled. */
+const PRECEDENCE_FLOOR = 255;
+/** The longest time that a timer takes. */
+const MAX_TIMER_MS = 0x7fffffff;
+
+export interface LifeCycleOptions {
+  /** CRAWL-5.4 T1. */
+  readonly holdQueues: boolean;
+  readonly targetReadyBacklog: number;
+  /** CRAWL-5.4 T18. */
+  readonly snoozeDeactivateMs: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** A queue may give something, or may become active. */
+  readonly onReady: () => void;
+}
+
+/**
+ * The states of queues and their transitions, T1 to T20 of CRAWL-5.4. What changes a queue's record takes the batch that is to hold it;
+ * a function that is returned makes the transition complete once that batch is written.
+ */
+export class QueueLifeCycle {
+  #ready: WorkQueue[] = [];
+  #readyHead = 0;
+  readonly #snoozed = new WakeHeap<WorkQueue>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  /** URIs in queues that are not retired. */
+  queued = 0;
+
+  constructor(
+    private readonly memory: QueueMemory,
+    private readonly inactive: InactiveQueues,
+    private readonly writer: FrontierWriter,
+    private readonly options: LifeCycleOptions,
+  ) {}
+
+  /** T1, T2: a queue that was exhausted has something to give. */
+  hold(queue: WorkQueue, batch: GathererBatch): void {
+    if (queue.state !== 'exhausted') return;
+    const { holdQueues, targetReadyBacklog, now } = this.options;
+    queue.replenishBalance();
+    if (queue.wakeTime > now()) {
+      this.snooze(queue);
+    } else if (holdQueues && this.memory.standing.ready >= targetReadyBacklog) {
+      queue.sessionBalance = 0;
+      this.writer.after(batch, this.deactivate(queue, batch, 'backlog'));
+    } else {
+      this.memory.setState(queue, 'ready');
+      queue.wakeTime = 0;
+    }
+  }
+
+  /** T10 to T18: where the queue goes when its URI is handed back. */
+  dispose(queue: WorkQueue, { outcome, delayMs, reason }: Finish, batch: GathererBatch): () => void {
+    if (outcome === 'retire') return this.retire(queue, reason ?? 'operator');
+    queue.reason = reason ?? '';
+    if (delayMs <= 0) return this.#reenqueue(queue, batch);
+    queue.wakeTime = this.options.now() + delayMs;
+    // T18: what sleeps long makes room.
+    if (delayMs > this.options.snoozeDeactivateMs && this.inactive.size > 0 && queue.count > 0)
+      return this.deactivate(queue, batch, reason ?? 'politeness');
+    return () => this.snooze(queue);
+  }
+
+  /** T15, T16. */
+  #reenqueue(queue: WorkQueue, batch: GathererBatch): () => void {
+    queue.wakeTime = 0;
+    queue.reason = '';
+    if (queue.count === 0 || !queue.overBudget) return () => this.list(queue);
+    queue.sessionBalance = 0;
+    return this.deactivate(queue, batch, 'session-budget');
+  }
+
+  retire(queue: WorkQueue, reason: WaitReason): () => void {
+    this.memory.setState(queue, 'retired');
+    queue.reason = reason;
+    queue.wakeTime = 0;
+    this.queued -= queue.count;
+    return () => this.memory.rest(queue);
+  }
+
+  deactivate(queue: WorkQueue, batch: GathererBatch, reason: WaitReason): () => void {
+    this.memory.setState(queue, 'inactive');
+    queue.reason = reason;
+    const place = this.inactive.push(queue, batch);
+    return () => {
+      this.inactive.written(place);
+      this.memory.rest(queue);
+      this.options.onReady();
+    };
+  }
+
+  /** T4 to T6: a queue that was inactive has its turn. */
+  activate(queue: WorkQueue, batch: GathererBatch): () => void {
+    this.inactive.remove(placeOf(queue), batch);
+    queue.replenishBalance();
+    if (queue.count > 0 && queue.overBudget) return this.retire(queue, 'total-budget');
+    if (queue.precedence >= PRECEDENCE_FLOOR) return this.retire(queue, 'operator');
+    if (queue.wakeTime > this.options.now()) {
+      this.snooze(queue);
+    } else {
+      queue.wakeTime = 0;
+      queue.reason = '';
+      this.list(queue);
+    }
+    return () => undefined;
+  }
+
+  /** To the end of the line of the ready ones; with nothing in it, it is exhausted (T9). */
+  list(queue: WorkQueue): void {
+    if (queue.count === 0) {
+      this.exhaust(queue);
+      return;
+    }
+    this.memory.setState(queue, 'ready');
+    if (queue.listed) return;
+    queue.listed = true;
+    this.#ready.push(queue);
+    this.options.onReady();
+  }
+
+  exhaust(queue: WorkQueue): void {
+    this.memory.setState(queue, 'exhausted');
+    this.memory.rest(queue);
+  }
+
+  takeReady(): WorkQueue | undefined {
+    const queue = this.#ready[this.#readyHead];
+    if (queue === undefined) return undefined;
+    this.#readyHead++;
+    if (this.#readyHead > 1024 && this.#readyHead * 2 > this.#ready.length) {
+      this.#ready = this.#ready.slice(this.#readyHead);
+      this.#readyHead = 0;
+    }
+    queue.listed = false;
+    return queue;
+  }
+
+  snooze(queue: WorkQueue): void {
+    // An exhausted queue sleeps too: a URI that arrives meanwhile must not find its host ready.
+    this.memory.setState(queue, 'snoozed');
+    this.#snoozed.push(queue.wakeTime, queue);
+    this.#setTimer();
+  }
+
+  /** T17 for all whose time has come. */
+  wakeDue(): void {
+    const now = this.options.now();
+    for (let queue = this.#snoozed.popDue(now); queue !== undefined; queue = this.#snoozed.popDue(now))
+      this.#wake(queue);
+  }
+
+  /** T20. */
+  wakeAll(): void {
+    for (let queue = this.#snoozed.pop(); queue !== undefined; queue = this.#snoozed.pop()) this.#wake(queue);
+    this.#setTimer();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #wake(queue: WorkQueue): void {
+    const batch = this.writer.store.batch();
+    const over = queue.count > 0 && queue.overBudget;
+    const settle = this.#reenqueue(queue, batch);
+    if (over) this.writer.submitAside(batch, [queue], settle);
+    else settle();
+  }
+
+  #setTimer(): void {
+    clearTimeout(this.#timer);
+    const earliest = this.#snoozed.earliest;
+    if (earliest === undefined || this.#closed) return;
+    this.#timer = setTimeout(
+      () => {
+        this.wakeDue();
+        this.#setTimer();
+      },
+      Math.max(1, Math.min(earliest - this.options.now(), MAX_TIMER_MS)),
+    );
+  }
+}

@@ -1,0 +1,99 @@
+import { STANDING } from '../../../storage/index.js';
+import type { QueueReport, QueueState } from '../control.js';
+import type { FrontierWriter } from './frontier-writer.js';
+import type { QueueLifeCycle } from './life-cycle.js';
+import type { QueueMemory } from './queue-memory.js';
+import { WorkQueue } from './work-queue.js';
+
+/** What the acts work on. */
+export interface OperatorScene {
+  readonly memory: QueueMemory;
+  readonly cycle: QueueLifeCycle;
+  readonly writer: FrontierWriter;
+  readonly turn: (work: () => Promise<void>) => Promise<void>;
+}
+
+/** CRAWL-5.4 T19: all retired queues become inactive; those still over budget retire again when their turn comes. */
+export async function reconsiderRetired(
+  { memory, cycle, writer, turn }: OperatorScene,
+  budgets?: (classKey: string) => number,
+): Promise<number> {
+  let count = 0;
+  for await (const records of writer.store.queueRecords.pages()) {
+    const retired = records.filter(({ standing }) => standing === STANDING.retired);
+    if (retired.length === 0) continue;
+    let settle: (() => void)[] = [];
+    let written: Promise<void> = Promise.resolve();
+    await turn(async () => {
+      const batch = writer.store.batch();
+      const loaded = await memory.load(retired.map(({ classKey }) => classKey));
+      const queues = loaded.filter(({ state }) => state === 'retired');
+      settle = queues.map((queue) => {
+        queue.totalBudget = budgets?.(queue.classKey) ?? queue.totalBudget;
+        cycle.queued += queue.count;
+        return cycle.deactivate(queue, batch, 'backlog');
+      });
+      count += queues.length;
+      written = writer.submit(batch, queues);
+    });
+    await written;
+    for (const done of settle) done();
+  }
+  return count;
+}
+
+/**
+ * CRAWL-5.6.6, T21: deletes pending URIs. Those at a worker stay.
+ * @returns the URIs that were deleted
+ */
+export async function deleteUris(
+  { memory, cycle, writer, turn }: OperatorScene,
+  matches: (url: string, classKey: string) => boolean,
+): Promise<number> {
+  let deleted = 0;
+  for await (const entries of writer.store.queues.pages()) {
+    const doomed = entries.filter(({ uri, classKey }) => matches(uri.url, classKey));
+    if (doomed.length === 0) continue;
+    let written: Promise<void> = Promise.resolve();
+    let queues: readonly WorkQueue[] = [];
+    await turn(async () => {
+      await writer.settled();
+      const batch = writer.store.batch();
+      queues = await memory.load([...new Set(doomed.map(({ classKey }) => classKey))]);
+      for (const entry of doomed) {
+        const queue = memory.get(entry.classKey)!;
+        // Not at a worker, nor given back or finished since the page was read.
+        if (queue.peeked?.ordinal === entry.ordinal) continue;
+        const justBefore = { ...entry, ordinal: entry.ordinal - 1 };
+        const [now] = await writer.store.queues.heads(entry.classKey, 1, justBefore);
+        if (now?.ordinal !== entry.ordinal) continue;
+        batch.dequeue(entry);
+        queue.count--;
+        if (queue.state !== 'retired') cycle.queued--;
+        writer.counters.disregarded++;
+        deleted++;
+      }
+      written = writer.submit(batch, queues);
+    });
+    await written;
+    for (const queue of queues) queue.window.clear(queue.count > 0);
+  }
+  return deleted;
+}
+
+/** Queues in the order of their class keys, those in memory as they are there. */
+export async function queueReports(
+  { memory, writer }: Pick<OperatorScene, 'memory' | 'writer'>,
+  options: { readonly state?: QueueState; readonly after?: string; readonly limit?: number } = {},
+): Promise<QueueReport[]> {
+  const { state, after, limit = 100 } = options;
+  const reports: QueueReport[] = [];
+  for await (const records of writer.store.queueRecords.pages(after)) {
+    for (const record of records) {
+      const report = (memory.get(record.classKey) ?? WorkQueue.restored(record)).report();
+      if (state === undefined ? report.count > 0 : report.state === state) reports.push(report);
+      if (reports.length >= limit) return reports;
+    }
+  }
+  return reports;
+}

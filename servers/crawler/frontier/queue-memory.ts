@@ -1,0 +1,98 @@
+import type { QueueRecordStore } from '../../../storage/index.js';
+import type { QueueState } from '../control.js';
+import { WorkQueue } from './work-queue.js';
+
+const MIN_WINDOW = 8;
+const MAX_WINDOW = 256;
+
+export interface QueueMemoryOptions {
+  /** Queues without work that stay in memory. */
+  readonly restingQueues: number;
+  /** URIs in memory over all queues. */
+  readonly windowEntries: number;
+}
+
+/**
+ * The queues that are in memory: all active ones, and some that rest (CRAWL-5.3). The others are records on disk, from where they
+ * are loaded when something is to be put into them. Memory follows the active queues.
+ */
+export class QueueMemory {
+  readonly #queues = new Map<string, WorkQueue>();
+  /** In memory without need, the longest resting first. */
+  readonly #resting = new Set<WorkQueue>();
+  /** Queues by state, those on disk included, but of the exhausted only those in memory. */
+  readonly standing: Record<QueueState, number> = {
+    exhausted: 0,
+    inactive: 0,
+    ready: 0,
+    'in-process': 0,
+    snoozed: 0,
+    retired: 0,
+  };
+
+  constructor(
+    private readonly records: QueueRecordStore,
+    private readonly options: QueueMemoryOptions,
+  ) {}
+
+  get(classKey: string): WorkQueue | undefined {
+    return this.#queues.get(classKey);
+  }
+
+  values(): Iterable<WorkQueue> {
+    return this.#queues.values();
+  }
+
+  /** A queue that comes from disk when the frontier is opened; it is exhausted until somebody says otherwise. */
+  add(queue: WorkQueue): void {
+    this.#queues.set(queue.classKey, queue);
+    this.standing.exhausted++;
+  }
+
+  /** The queues of these class keys, from memory or disk, or new ones. They stay until {@link trim}. */
+  async load(classKeys: readonly string[]): Promise<WorkQueue[]> {
+    const missing = classKeys.filter((classKey) => !this.#queues.has(classKey));
+    const records = missing.length === 0 ? [] : await this.records.getMany(missing);
+    missing.forEach((classKey, i) => {
+      const record = records[i];
+      const queue = record === undefined ? new WorkQueue(classKey) : WorkQueue.restored(record);
+      if (queue.state === 'exhausted') this.standing.exhausted++;
+      this.#queues.set(classKey, queue);
+      this.rest(queue);
+    });
+    return classKeys.map((classKey) => this.#queues.get(classKey)!);
+  }
+
+  setState(queue: WorkQueue, state: QueueState): void {
+    this.standing[queue.state]--;
+    this.standing[state]++;
+    queue.state = state;
+    if (state === 'ready' || state === 'in-process' || state === 'snoozed') this.#resting.delete(queue);
+  }
+
+  /** Nothing is to be had of it for now: it is kept for a while. */
+  rest(queue: WorkQueue): void {
+    queue.window.clear(queue.count > 0);
+    this.#resting.delete(queue);
+    this.#resting.add(queue);
+  }
+
+  /** Lets go of those that have rested longest: their records are on disk. */
+  trim(): void {
+    let surplus = this.#resting.size - this.options.restingQueues;
+    if (surplus <= 0) return;
+    for (const one of this.#resting) {
+      if (surplus-- <= 0) return;
+      if (one.writes > 0) continue;
+      this.#resting.delete(one);
+      this.#queues.delete(one.classKey);
+      if (one.state === 'exhausted') this.standing.exhausted--;
+    }
+  }
+
+  /** How many URIs of one queue are held in memory. */
+  get windowSize(): number {
+    const active = Math.max(1, this.#queues.size - this.#resting.size);
+    return Math.max(MIN_WINDOW, Math.min(MAX_WINDOW, Math.floor(this.options.windowEntries / active)));
+  }
+}

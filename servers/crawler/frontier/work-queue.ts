@@ -1,0 +1,176 @@
+import { QUEUE_PRECEDENCE, successCountsPrecedence } from '../../../protocols/urls/index.js';
+import type { QueueEntry, QueueRecord } from '../../../storage/index.js';
+import { STANDING } from '../../../storage/index.js';
+import { type QueueReport, type QueueState, WAIT_REASONS, type WaitReason } from '../control.js';
+import { HeadWindow } from './head-window.js';
+
+/** Budgets of a queue, as the settings of its newest URI say (CRAWL-6.1). */
+export interface Budgets {
+  /** What a turn's balance begins with. */
+  readonly replenish: number;
+  /** -1 = none. */
+  readonly totalBudget: number;
+  /** CRAWL-9.11: by `success-counts` a queue that gave much comes later. */
+  readonly precedence?: 'base' | 'success-counts';
+}
+
+/**
+ * All pending URIs of one class key (CRAWL-5.2). The URIs are on disk; this object holds the queue's state and a window on its
+ * head. A queue gives out one URI at a time, and none while it sleeps: that is what makes "one connection a host, with the delay"
+ * true (CRAWL-5.6.4).
+ */
+export class WorkQueue {
+  state: QueueState = 'exhausted';
+  /** URIs in it: on disk, or in a batch that is being written. */
+  count = 0;
+  enqueued = 0;
+  sessionBalance = 0;
+  replenish = 0;
+  totalExpenditure = 0;
+  totalBudget = -1;
+  successes = 0;
+  errors = 0;
+  /** Of successes. */
+  bytes = 0;
+  lastCost = 0;
+  /** Milliseconds since 1970; 0: it does not sleep. */
+  wakeTime = 0;
+  reason: WaitReason | '' = '';
+  /** CRAWL-9.11. */
+  precedence = 0;
+  /** Its place among the inactive: the precedence that it had then, and its number. */
+  placedAt = 0;
+  sequence = 0;
+  lastQueued = '';
+  lastPeeked = '';
+
+  /** The URI that a worker has: it stays the head on disk until it is finished (CRAWL-5.2.2). */
+  peeked: QueueEntry | undefined;
+  readonly window = new HeadWindow<QueueEntry>(compareEntries);
+  /** Batches with a change of it that are not written yet: until then its record on disk is an old one. */
+  writes = 0;
+  /** It stands in the line of the ready ones. */
+  listed = false;
+
+  constructor(readonly classKey: string) {}
+
+  static restored(record: QueueRecord): WorkQueue {
+    const queue = new WorkQueue(record.classKey);
+    const { standing, reason, ...values } = record;
+    Object.assign(queue, values);
+    queue.reason = WAIT_REASONS.find((known) => known === reason) ?? '';
+    queue.state =
+      standing === STANDING.inactive ? 'inactive' : standing === STANDING.retired ? 'retired' : 'exhausted';
+    queue.placedAt = record.precedence;
+    queue.window.clear(record.count > 0);
+    return queue;
+  }
+
+  toRecord(): QueueRecord {
+    const { classKey, count, enqueued, sessionBalance, replenish, totalExpenditure, totalBudget } = this;
+    const {
+      successes,
+      errors,
+      bytes,
+      lastCost,
+      wakeTime,
+      reason,
+      precedence,
+      sequence,
+      lastQueued,
+      lastPeeked,
+    } = this;
+    return {
+      classKey,
+      standing:
+        this.state === 'inactive'
+          ? STANDING.inactive
+          : this.state === 'retired'
+            ? STANDING.retired
+            : STANDING.active,
+      count,
+      enqueued,
+      sessionBalance,
+      replenish,
+      totalExpenditure,
+      totalBudget,
+      successes,
+      errors,
+      bytes,
+      lastCost,
+      wakeTime,
+      reason,
+      // Of an inactive one, where it stands in the line.
+      precedence: this.state === 'inactive' ? this.placedAt : precedence,
+      sequence,
+      lastQueued,
+      lastPeeked,
+    };
+  }
+
+  report(): QueueReport {
+    const { classKey, state, count, enqueued, reason, wakeTime, precedence, sessionBalance } = this;
+    const { totalExpenditure, totalBudget, errors, lastPeeked, lastQueued } = this;
+    const waits = state === 'snoozed' || state === 'inactive' || state === 'retired';
+    return {
+      classKey,
+      state,
+      count,
+      enqueued,
+      ...(waits && reason !== '' ? { reason } : {}),
+      wakeTime: state === 'snoozed' || state === 'inactive' ? wakeTime : 0,
+      precedence,
+      sessionBalance,
+      totalExpenditure,
+      totalBudget,
+      errors,
+      lastPeeked,
+      lastQueued,
+    };
+  }
+
+  /** CRAWL-5.4.1, of the 1.x generation. */
+  get overBudget(): boolean {
+    return this.sessionBalance <= 0 || this.overTotalBudget;
+  }
+
+  get overTotalBudget(): boolean {
+    return this.totalBudget >= 0 && this.totalExpenditure >= this.totalBudget;
+  }
+
+  /** A turn begins: its balance is set, nothing is added to what was left (CRAWL-5.4.2). */
+  replenishBalance(): void {
+    this.sessionBalance = this.replenish;
+  }
+
+  /** CRAWL-8.4. */
+  charge(cost: number): void {
+    this.sessionBalance -= cost;
+    this.totalExpenditure += cost;
+    this.lastCost = cost;
+  }
+
+  setBudgets({ replenish, totalBudget, precedence = 'base' }: Budgets): void {
+    this.replenish = replenish;
+    this.totalBudget = totalBudget;
+    this.precedence =
+      precedence === 'success-counts' ? successCountsPrecedence(this.successes) : QUEUE_PRECEDENCE;
+  }
+
+  /** Takes the head out of the window for a worker. */
+  peek(): QueueEntry | undefined {
+    this.peeked = this.window.shift();
+    if (this.peeked !== undefined) this.lastPeeked = this.peeked.uri.url;
+    return this.peeked;
+  }
+
+  /** The worker gave it back: it is the head again, unless something of higher priority came (CRAWL-5.2.2). */
+  unpeek(entry: QueueEntry): void {
+    this.peeked = undefined;
+    this.window.giveBack(entry);
+  }
+}
+
+function compareEntries(a: QueueEntry, b: QueueEntry): number {
+  return a.directive - b.directive || a.cost - b.cost || a.ordinal - b.ordinal;
+}

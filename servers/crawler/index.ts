@@ -1,0 +1,26 @@
+export {
+  CHAIN_NAMES,
+  type ChainName,
+  type Processor,
+  type ProcessorChains,
+  type ProcessResult,
+  runChains,
+} from './chains.js';
+export { infoOf, listCheckpoints, restoreCheckpoint, verifyCheckpoint } from './checkpoint.js';
+export type { CrawlControl, CrawlSnapshot, HostReport, QueueReport } from './control.js';
+export { type ControllerOptions, CrawlController } from './controller.js';
+export { CrawlUri, type Disposition, FETCH_STATUS, type OutLink } from './crawl-uri.js';
+export {
+  type Candidate,
+  DIRECTIVE,
+  type Finish,
+  Frontier,
+  type FrontierCounts,
+  type FrontierOptions,
+  type Prepared,
+  type PreparedOf,
+} from './frontier/index.js';
+export { FrontierPreparer } from './preparer.js';
+export { type Refusal, RootLimits, type RootProgress, type RootRules, readProgress } from '../gatherer/root-limits.js';
+export { RootNodeScope, type Scope } from '../gatherer/scope.js';
+export { HostAddresses, ServerCache } from './servers/index.js';

@@ -1,0 +1,117 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { constants, createGunzip } from 'node:zlib';
+import { StorageError } from '../../../protocols/errors.js';
+import { type JournalEvent, parseJournalLine } from './journal-line.js';
+
+export interface ReadJournalOptions {
+  readonly signal?: AbortSignal;
+  /** Longest line, bytes; longer ones are bad lines. Default 65 536: three URIs and their tag. */
+  readonly maxLineLength?: number;
+  /** A line that is no event of a journal; it is passed over. */
+  readonly onBadLine?: (lineNumber: number, text: string) => void;
+  /**
+   * The compressed data are damaged (not merely cut off): what was before the damage has been given, what is behind is
+   * lost. With this callback the reading ends there; without it the error is thrown.
+   */
+  readonly onDamage?: (error: StorageError) => void;
+}
+
+/** Compressed bytes that are unpacked at once; gzip makes at most a thousand times as many of them. */
+const CHUNK_BYTES = 16_384;
+
+/**
+ * The events of a journal (CRAWL-17.1.1), gzip or plain text, one after the other; memory does not follow the file's size.
+ * A file that breaks off, in the midst of a line or of a gzip member, is read as far as it goes: a last line without its end is left out.
+ *
+ * @throws StorageError when the file cannot be read or is damaged, the signal's reason
+ */
+export async function* readJournal(
+  path: string,
+  options: ReadJournalOptions = {},
+): AsyncGenerator<JournalEvent, void, undefined> {
+  const { signal, onBadLine, onDamage } = options;
+  const lines = new Lines(options.maxLineLength ?? 65_536);
+  let number = 0;
+  try {
+    for await (const chunk of (await isGzip(path)) ? unpacked(path) : createReadStream(path)) {
+      signal?.throwIfAborted();
+      for (const line of lines.push(chunk as Buffer)) {
+        number++;
+        const event = line === undefined ? undefined : parseJournalLine(line);
+        if (event !== undefined) yield event;
+        else if (line !== '') onBadLine?.(number, line ?? '');
+      }
+    }
+  } catch (error) {
+    if (signal?.aborted || !isSystemError(error)) throw error;
+    const failure = new StorageError(`${path}: ${error.message}`, { cause: error });
+    // Z_...: the data; anything else is the disk, or no such file.
+    if (!String(error.code).startsWith('Z_') || onDamage === undefined) throw failure;
+    onDamage(failure);
+  }
+}
+
+async function isGzip(path: string): Promise<boolean> {
+  const handle = await open(path);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead > 0 && buffer[0] === 0x1f && (bytesRead < 2 || buffer[1] === 0x8b);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** All members of a gzip file. Node's stream throws away what it has unpacked when an error follows, so it is led by hand. */
+async function* unpacked(path: string): AsyncGenerator<Buffer> {
+  // A member that breaks off ends like one that was flushed.
+  const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
+  const ready: Buffer[] = [];
+  const error = new Promise<Error>((resolve) => gunzip.once('error', resolve));
+  const ended = new Promise<void>((resolve) => gunzip.once('end', resolve));
+  gunzip.on('data', (chunk: Buffer) => ready.push(chunk));
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+      const written = new Promise<unknown>((resolve) => gunzip.write(chunk, resolve));
+      const problem = await Promise.race([error, written]);
+      yield* ready.splice(0);
+      if (problem instanceof Error) throw problem;
+    }
+    gunzip.end();
+    const problem = await Promise.race([error, ended]);
+    yield* ready.splice(0);
+    if (problem instanceof Error) throw problem;
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+/** Cuts bytes into lines; chunk borders do not matter. A line longer than the limit is given as undefined. */
+class Lines {
+  #parts: Buffer[] = [];
+  #length = 0;
+
+  constructor(readonly limit: number) {}
+
+  *push(chunk: Buffer): Generator<string | undefined> {
+    let start = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
+      this.#add(chunk.subarray(start, end));
+      start = end + 1;
+      yield this.#length > this.limit ? undefined : Buffer.concat(this.#parts).toString();
+      this.#parts = [];
+      this.#length = 0;
+    }
+    this.#add(chunk.subarray(start));
+  }
+
+  #add(part: Buffer): void {
+    this.#length += part.length;
+    if (this.#length > this.limit) this.#parts = [];
+    else this.#parts.push(part);
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && !(error instanceof StorageError);
+}

@@ -1,0 +1,105 @@
+import type { StorageError } from '../../../protocols/errors.js';
+import type { DocumentEvent } from '../events.js';
+import { AppendFile } from '../logs/append-file.js';
+import { outcomeOf } from '../logs/outcome.js';
+import { GzipMembers, mendGzipMembers } from './gzip-members.js';
+import { formatJournalLine, type JournalEvent } from './journal-line.js';
+
+/** CRAWL-17.1.1: the journal's name in the crawl's directory. */
+export const JOURNAL_FILE = 'recover.gz';
+/** CRAWL-17.1.1: lines between two time marks. */
+const TIME_MARK_LINES = 10_000;
+
+export interface JournalWriterOptions {
+  /** Milliseconds since 1970. Default `Date.now`. */
+  readonly now?: () => number;
+  /** How long an event may stay in memory, milliseconds: what `kill -9` can take away. Default 1000. */
+  readonly flushMs?: number;
+  /** Characters that may wait for the disk before {@link JournalWriter.full}. Default 1 048 576. */
+  readonly limit?: number;
+  /** The journal cannot be written; it is tried again. Default: nobody is told before {@link JournalWriter.close}. */
+  readonly onError?: (error: StorageError) => void;
+}
+
+/** Writes a recovery journal (CRAWL-17.1): gzip that can be read up to its last flush, whenever the process dies. */
+export class JournalWriter implements AsyncDisposable {
+  readonly #file: AppendFile;
+  readonly #now: () => number;
+  #lines = 0;
+
+  private constructor(file: AppendFile, now: () => number) {
+    this.#file = file;
+    this.#now = now;
+  }
+
+  /**
+   * Goes on with a journal that is there, in a new gzip member; a torn end of it is mended first.
+   *
+   * @throws StorageError also for a gzip file that this class did not write
+   */
+  static async open(path: string, options: JournalWriterOptions = {}): Promise<JournalWriter> {
+    const { now = Date.now, flushMs = 1000, limit = 1_048_576, onError } = options;
+    const cut = await mendGzipMembers(path);
+    const encoder = new GzipMembers();
+    const file = await AppendFile.open(path, {
+      flushMs,
+      limit,
+      encoder,
+      // G-81: its URLs have their logins, so that a recovered crawl can go on.
+      mode: 0o600,
+      ...(onError && { onError }),
+    });
+    const writer = new JournalWriter(file, now);
+    if (cut > 0) writer.write({ tag: 'E', text: `the file was torn: ${cut} bytes at its end were cut off` });
+    return writer;
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  /** Never waits; see {@link full}. */
+  write(event: JournalEvent): void {
+    this.#file.write(formatJournalLine(event));
+    if (++this.#lines % TIME_MARK_LINES === 0)
+      this.#file.write(formatJournalLine({ tag: 'T', time: this.#now() }));
+  }
+
+  /** CRAWL-8.4: a URI came back from a worker. */
+  finished(event: DocumentEvent): void {
+    const { url, pathFromSeed, via } = event;
+    const outcome = outcomeOf(event);
+    if (outcome === 'succeeded') this.write({ tag: 'Fs', url, pathFromSeed, via });
+    else if (outcome === 'failed') this.write({ tag: 'Ff', url, pathFromSeed, via });
+    else this.write({ tag: outcome === 'retry' ? 'Fr' : 'Fd', url });
+  }
+
+  /** So much waits for the disk that more should not be added before {@link room}. */
+  get full(): boolean {
+    return this.#file.full;
+  }
+
+  /** @throws the signal's reason */
+  room(signal?: AbortSignal): Promise<void> {
+    return this.#file.room(signal);
+  }
+
+  /** Everything up to now can be read from the file when this is over. @throws StorageError */
+  flush(): Promise<void> {
+    return this.#file.flush();
+  }
+
+  /** CRAWL-16.4, 17.2.1: the journal becomes `PATH.SUFFIX` and goes on in a new file. @returns the renamed file @throws UsageError, StorageError */
+  rotate(suffix: string): Promise<string> {
+    return this.#file.rotate(suffix);
+  }
+
+  /** @throws StorageError when events could not be written */
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,258 @@
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { StorageError, UsageError } from '../../../protocols/errors.js';
+
+/** How a file of lines becomes bytes; by default its lines are its bytes. */
+export interface LineEncoder {
+  encode(text: string): Promise<Uint8Array> | Uint8Array;
+  /** What ends the file, so that it can be renamed or closed; the next {@link encode} begins anew. */
+  finish(): Promise<Uint8Array> | Uint8Array;
+}
+
+export interface AppendFileOptions {
+  /** How long a line may wait for others before it is written, milliseconds. Default 1000. */
+  readonly flushMs?: number;
+  /** So many characters are written at once without waiting. Default 65 536. */
+  readonly blockLength?: number;
+  /** {@link AppendFile.full} from here on, characters. Default 1 048 576. */
+  readonly limit?: number;
+  readonly encoder?: LineEncoder;
+  /** First text of a file that is empty. */
+  readonly head?: string;
+  /** Permissions of the file. Default: what umask leaves of 0o666. */
+  readonly mode?: number;
+  /** A write failed (a full disk): what was not written is kept and tried again. Called once until a write succeeds. */
+  readonly onError?: (error: StorageError) => void;
+}
+
+const PLAIN: LineEncoder = {
+  encode: (text) => Buffer.from(text),
+  finish: () => new Uint8Array(),
+};
+
+/**
+ * A file that grows by lines. Lines are gathered and written in blocks, at the latest {@link AppendFileOptions.flushMs}
+ * after they came: a crash loses no more than that. The lines of one file keep their order.
+ */
+export class AppendFile implements AsyncDisposable {
+  readonly #options: Required<Omit<AppendFileOptions, 'onError' | 'mode'>>;
+  readonly #onError: AppendFileOptions['onError'];
+  readonly #mode: number | undefined;
+  #handle: FileHandle;
+  /** Not yet encoded. */
+  #lines: string[] = [];
+  #length = 0;
+  /** Encoded, not yet in the file. */
+  #rest: Uint8Array = new Uint8Array();
+  /** Characters of the lines in `#rest`: they count until they are written, so that a slow disk is felt. */
+  #restLength = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** Writing and renaming happen one after the other. */
+  #work: Promise<void> = Promise.resolve();
+  /** A block waits for its turn to be written. */
+  #queued = false;
+  #failing = false;
+  #waiting: (() => void)[] = [];
+  #closed = false;
+
+  private constructor(
+    readonly path: string,
+    handle: FileHandle,
+    options: AppendFileOptions,
+  ) {
+    this.#handle = handle;
+    const { flushMs = 1000, blockLength = 65_536, limit = 1_048_576, encoder = PLAIN, head = '' } = options;
+    this.#options = { flushMs, blockLength, limit, encoder, head };
+    this.#onError = options.onError;
+    this.#mode = options.mode;
+  }
+
+  /** Opens for appending; what is in the file stays. @throws StorageError */
+  static async open(path: string, options: AppendFileOptions = {}): Promise<AppendFile> {
+    const handle = await openToAppend(path, options.mode);
+    const file = new AppendFile(path, handle, options);
+    try {
+      await file.#begin();
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+    return file;
+  }
+
+  /** Adds a line; the line end is put behind it. Never waits: who writes much looks at {@link full}. */
+  write(line: string): void {
+    if (this.#closed) throw new UsageError(`${this.path} is closed`);
+    this.#lines.push(`${line}\n`);
+    this.#length += line.length + 1;
+    if (this.#length >= this.#options.blockLength) this.#writeSoon();
+    else this.#wakeLater();
+  }
+
+  /** So much waits that more should not be added before {@link room}. */
+  get full(): boolean {
+    return this.#length >= this.#options.limit;
+  }
+
+  /** Waits until the file is no longer {@link full}. @throws the signal's reason */
+  async room(signal?: AbortSignal): Promise<void> {
+    while (this.full && !this.#closed) {
+      signal?.throwIfAborted();
+      await new Promise<void>((resolve, reject) => {
+        const give = (): void => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        };
+        const stop = (): void => {
+          this.#waiting = this.#waiting.filter((one) => one !== give);
+          reject(signal?.reason as unknown);
+        };
+        this.#waiting.push(give);
+        signal?.addEventListener('abort', stop, { once: true });
+      });
+    }
+  }
+
+  /** Everything that was added is in the file when this is over. @throws StorageError */
+  flush(): Promise<void> {
+    return this.#inTurn(() => this.#writeOut());
+  }
+
+  /**
+   * CRAWL-16.4: everything up to now goes into this file, which becomes `PATH.SUFFIX`; what follows goes into a new one.
+   *
+   * @returns the path of the renamed file
+   * @throws UsageError when such a file exists or the suffix is no part of a file name, StorageError
+   */
+  async rotate(suffix: string): Promise<string> {
+    if (!/^[\w-][\w.-]*$/.test(suffix)) throw new UsageError(`${suffix} cannot be part of a file name`);
+    const target = `${this.path}.${suffix}`;
+    await this.#inTurn(async () => {
+      if (await exists(target)) throw new UsageError(`${target} exists already`);
+      await this.#writeOut();
+      await this.#finish();
+      try {
+        // A checkpoint rests on it (CRAWL-17.3).
+        await this.#handle.datasync();
+        await rename(this.path, target);
+        const handle = await openToAppend(this.path, this.#mode);
+        await this.#handle.close();
+        this.#handle = handle;
+        await this.#begin();
+      } catch (error) {
+        throw failure(this.path, error);
+      }
+    });
+    return target;
+  }
+
+  /** Writes what is left and closes; safe to call twice. @throws StorageError when something could not be written */
+  async close(): Promise<void> {
+    if (this.#closed) return this.#work.catch(() => {});
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    try {
+      await this.#inTurn(async () => {
+        await this.#writeOut();
+        await this.#finish();
+      });
+    } finally {
+      await this.#handle.close();
+      this.#release();
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #wakeLater(): void {
+    this.#timer ??= setTimeout(() => this.#writeSoon(), this.#options.flushMs).unref();
+  }
+
+  #writeSoon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#queued || this.#closed) return;
+    this.#queued = true;
+    void this.#inTurn(() => {
+      this.#queued = false;
+      return this.#writeOut();
+    }).catch((error: unknown) => {
+      if (!this.#failing) this.#onError?.(failure(this.path, error));
+      this.#failing = true;
+      if (!this.#closed) this.#wakeLater();
+    });
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#work.catch(() => {}).then(work);
+    this.#work = turn.catch(() => {});
+    return turn;
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#options.head === '') return;
+    const { size } = await this.#handle.stat();
+    if (size === 0) await this.#append(await this.#options.encoder.encode(this.#options.head));
+  }
+
+  async #writeOut(): Promise<void> {
+    await this.#append(new Uint8Array());
+    while (this.#lines.length > 0) {
+      const text = this.#lines.join('');
+      this.#lines = [];
+      this.#restLength += text.length;
+      await this.#append(await this.#options.encoder.encode(text));
+    }
+    this.#failing = false;
+  }
+
+  async #finish(): Promise<void> {
+    await this.#append(await this.#options.encoder.finish());
+  }
+
+  /** Writes `bytes` behind what an earlier failure left over; what cannot be written is kept. */
+  async #append(bytes: Uint8Array): Promise<void> {
+    this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    try {
+      while (this.#rest.length > 0) {
+        const { bytesWritten } = await this.#handle.write(this.#rest);
+        this.#rest = this.#rest.subarray(bytesWritten);
+      }
+    } catch (error) {
+      throw failure(this.path, error);
+    }
+    this.#length -= this.#restLength;
+    this.#restLength = 0;
+    if (!this.full) this.#release();
+  }
+
+  #release(): void {
+    for (const give of this.#waiting.splice(0)) give();
+  }
+}
+
+async function openToAppend(path: string, mode: number | undefined): Promise<FileHandle> {
+  try {
+    const handle = await open(path, 'a', mode);
+    // Of one that was there already, too.
+    if (mode !== undefined) await handle.chmod(mode);
+    return handle;
+  } catch (error) {
+    throw failure(path, error);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function failure(path: string, error: unknown): StorageError {
+  if (error instanceof StorageError) return error;
+  return new StorageError(`${path}: ${error instanceof Error ? error.message : String(error)}`, {
+    cause: error,
+  });
+}

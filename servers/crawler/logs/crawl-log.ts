@@ -1,0 +1,102 @@
+import type { DocumentEvent } from '../events.js';
+import { escapeAnnotation, escapeField, isoTime, parseDigitTime, time17 } from './line-fields.js';
+
+/** One line of crawl.log, read back. What the line has as `-` is undefined, or empty where the event has it empty. */
+export interface CrawlLogEntry {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly status: number;
+  /** Bytes. */
+  readonly size: number | undefined;
+  readonly url: string;
+  readonly pathFromSeed: string;
+  readonly via: string;
+  /** Without parameters; empty: `no-type`. */
+  readonly mimeType: string;
+  readonly worker: number;
+  /** Milliseconds since 1970; undefined: the fetch has no end, or there was none. */
+  readonly fetchBegin: number | undefined;
+  /** Milliseconds. */
+  readonly fetchDuration: number | undefined;
+  readonly digest: string;
+  readonly sourceTag: string;
+  readonly annotations: readonly string[];
+}
+
+/**
+ * A line of crawl.log (CRAWL-16.1): twelve fields parted by blanks, without line end. Every field is escaped, so that no
+ * URI, no header and no message can break a line or shift a field.
+ *
+ * @param time of logging, milliseconds since 1970
+ */
+export function crawlLogLine(event: DocumentEvent, time: number): string {
+  const ended = event.fetchBegin > 0 && event.fetchDuration >= 0;
+  return [
+    isoTime(time),
+    String(event.status).padStart(5),
+    sizeField(event).padStart(10),
+    escapeField(event.url),
+    field(event.pathFromSeed),
+    field(event.via),
+    field(mimeType(event.contentType), 'no-type'),
+    `#${String(event.worker).padStart(3, '0')}`,
+    ended ? `${time17(event.fetchBegin)}+${Math.round(event.fetchDuration)}` : '-',
+    field(event.digest),
+    field(event.sourceTag),
+    annotationsOf(event).map(escapeAnnotation).join(',') || '-',
+  ].join(' ');
+}
+
+/** The media type without its parameters (CRAWL-16.1 field 7); empty: none. */
+export function mimeType(contentType: string): string {
+  return /^\s*([^;\s]*)/.exec(contentType)?.[1] ?? '';
+}
+
+function field(text: string, none = '-'): string {
+  return text === '' ? none : escapeField(text);
+}
+
+/** CRAWL-16.1 field 3. An answer without a body has size 0; what was never answered has none. */
+function sizeField({ bytes, status, fetchBegin }: DocumentEvent): string {
+  return bytes > 0 || (status > 0 && fetchBegin > 0) ? String(bytes) : '-';
+}
+
+/** CRAWL-16.2: the number of attempts comes first, and only when there was more than one. */
+function annotationsOf({ annotations, attempts }: DocumentEvent): readonly string[] {
+  const tries = `${attempts}t`;
+  return attempts > 1 && !annotations.includes(tries) ? [tries, ...annotations] : annotations;
+}
+
+/**
+ * Reads a line of {@link crawlLogLine}, or one of the original: field 13 of its later versions is passed over.
+ *
+ * @returns undefined for a line that is none
+ */
+export function parseCrawlLogLine(line: string): CrawlLogEntry | undefined {
+  const fields = line.trim().split(/ +/);
+  if (fields.length < 12) return undefined;
+  const [time, status, size, url, path, via, type, worker, fetched, digest, tag, annotations] = fields;
+  const at = Date.parse(time!);
+  if (Number.isNaN(at) || !/^-?\d+$/.test(status!) || !/^(\d+|-)$/.test(size!) || !/^#\d+$/.test(worker!))
+    return undefined;
+  const [begin, duration] = fetched!.split('+');
+  return {
+    time: at,
+    status: Number(status),
+    size: size === '-' ? undefined : Number(size),
+    url: url!,
+    pathFromSeed: text(path),
+    via: text(via),
+    mimeType: type === 'no-type' ? '' : type!,
+    worker: Number(worker!.slice(1)),
+    fetchBegin: parseDigitTime(begin!),
+    fetchDuration: duration === undefined ? undefined : Number(duration),
+    digest: text(digest),
+    sourceTag: text(tag),
+    annotations: annotations === '-' ? [] : annotations!.split(','),
+  };
+}
+
+function text(value: string | undefined): string {
+  return value === undefined || value === '-' ? '' : value;
+}

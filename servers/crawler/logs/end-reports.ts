@@ -1,0 +1,159 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { StorageError } from '../../../protocols/errors.js';
+import { type CrawlControl, QUEUE_STATES, type QueueReport, type QueueState } from '../control.js';
+import {
+  crawlReport,
+  errorsReport,
+  frontierReport,
+  hostsReport,
+  mimeTypesReport,
+  processorsReport,
+  queuesReport,
+  type ReportKind,
+  responseCodesReport,
+  robotsReport,
+  seedsReport,
+  seenReport,
+  sourceReport,
+  workersReport,
+} from './reports.js';
+import type { CrawlStatistics } from './statistics.js';
+import { type Report, reportLines } from './table.js';
+
+export interface ReportOptions {
+  /** Queues of one state alone. */
+  readonly state?: QueueState;
+  /** Rows of hosts; rows of queues, of each state when no state is asked for (CRAWL-6.1, maxQueuesPerReportCategory). Default 2000. */
+  readonly limit?: number;
+  /** Needed by the reports seeds, source, mimetype, responsecode. */
+  readonly statistics?: CrawlStatistics;
+  /** The crawl's seeds, so that those not reached are listed too. */
+  readonly seeds?: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+/** Queues that are asked for at once. */
+const PAGE = 500;
+
+/**
+ * One report of a crawl, running or at its end.
+ *
+ * @returns undefined when it needs statistics and there are none
+ */
+export async function makeReport(
+  kind: ReportKind,
+  control: Pick<CrawlControl, 'snapshot' | 'queues' | 'hosts' | 'workers' | 'recentErrors' | 'chains'>,
+  options: ReportOptions = {},
+): Promise<Report | undefined> {
+  const { statistics, seeds = [], limit = 2000 } = options;
+  switch (kind) {
+    case 'crawl':
+      return crawlReport(control.snapshot(), statistics);
+    case 'seeds':
+      return statistics && seedsReport(statistics.seeds(), seeds);
+    case 'hosts':
+      return hostsReport(control.hosts({ limit }));
+    case 'robots':
+      return robotsReport(control.hosts({ limit }));
+    case 'source':
+      return statistics && sourceReport(statistics);
+    case 'mimetype':
+      return statistics && mimeTypesReport(statistics);
+    case 'responsecode':
+      return statistics && responseCodesReport(statistics);
+    case 'processors':
+      return processorsReport(control.chains());
+    case 'frontier':
+      return frontierReport(control.snapshot());
+    case 'queues':
+      return queues(control, limit, options);
+    case 'workers':
+      return workersReport(control.workers());
+    case 'errors':
+      return errorsReport(control.recentErrors());
+    case 'seen':
+      return seenReport(control.snapshot());
+  }
+}
+
+async function queues(
+  control: Pick<CrawlControl, 'snapshot' | 'queues'>,
+  limit: number,
+  { state, signal }: ReportOptions,
+): Promise<Report> {
+  const found: QueueReport[] = [];
+  const notes: string[] = [];
+  const { time, queues: counts } = control.snapshot();
+  // An exhausted queue holds nothing: it is shown when it is asked for.
+  const states = state === undefined ? QUEUE_STATES.filter((one) => one !== 'exhausted') : [state];
+  for (const one of states) {
+    let shown = 0;
+    let after: string | undefined;
+    while (shown < limit) {
+      signal?.throwIfAborted();
+      const ask = Math.min(PAGE, limit - shown);
+      const page = await control.queues({ state: one, limit: ask, ...(after !== undefined && { after }) });
+      found.push(...page);
+      shown += page.length;
+      after = page.at(-1)?.classKey;
+      if (page.length < ask) break;
+    }
+    if (counts[one] > shown) notes.push(`${shown} of ${counts[one]} queues ${one} are shown.`);
+  }
+  return { ...queuesReport(found, time), notes };
+}
+
+/** CRAWL-16.7: the reports at the end of a crawl and their files; beside them, queues that still hold something, and recent errors. */
+const END_REPORTS: readonly (readonly [ReportKind, string])[] = [
+  ['crawl', 'crawl-report.txt'],
+  ['seeds', 'seeds-report.txt'],
+  ['hosts', 'hosts-report.txt'],
+  ['robots', 'robots-report.txt'],
+  ['source', 'source-report.txt'],
+  ['mimetype', 'mimetype-report.txt'],
+  ['responsecode', 'responsecode-report.txt'],
+  ['processors', 'processors-report.txt'],
+  ['frontier', 'frontier-report.txt'],
+  ['queues', 'queues-report.txt'],
+  ['errors', 'errors-report.txt'],
+];
+const MANIFEST = 'crawl-manifest.txt';
+
+/**
+ * CRAWL-16.7: writes the reports of a crawl that ends, and `crawl-manifest.txt` with the names of all of them.
+ *
+ * @returns the paths of the files
+ * @throws StorageError, the signal's reason
+ */
+export async function writeEndReports(
+  directory: string,
+  control: Parameters<typeof makeReport>[1],
+  options: ReportOptions = {},
+): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    await mkdir(directory, { recursive: true });
+    for (const [kind, name] of END_REPORTS) {
+      const report = await makeReport(kind, control, options);
+      if (report === undefined) continue;
+      await writeLines(join(directory, name), reportLines(report), options.signal);
+      names.push(name);
+    }
+    await writeLines(join(directory, MANIFEST), names, options.signal);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new StorageError(`${directory}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  return [...names, MANIFEST].map((name) => join(directory, name));
+}
+
+async function writeLines(path: string, lines: readonly string[], signal?: AbortSignal): Promise<void> {
+  const text = Readable.from(lines.map((line) => `${line}\n`));
+  await pipeline(text, createWriteStream(path), { ...(signal && { signal }) });
+}

@@ -1,0 +1,146 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GathererStore } from '../../storage/index.js';
+import { openSeenFilter, SEEN_KINDS } from '../../storage/seen/index.js';
+import { listCheckpoints } from './checkpoint.js';
+import type { CrawlSnapshot, QueueReport, QueueState, WaitReason } from './control.js';
+import { WorkQueue } from './frontier/work-queue.js';
+
+/** What the store knows of a crawl that does not run; the names are those of a {@link CrawlSnapshot}. */
+export interface StoppedSnapshot
+  extends Pick<
+    CrawlSnapshot,
+    | 'time'
+    | 'discovered'
+    | 'queued'
+    | 'inProcess'
+    | 'succeeded'
+    | 'failed'
+    | 'disregarded'
+    | 'bytes'
+    | 'queues'
+    | 'reasons'
+    | 'congestion'
+    | 'deepestQueue'
+    | 'averageDepth'
+    | 'checkpoint'
+  > {
+  /** `interrupted`: the next run goes on with it. `done`: the next one begins anew. */
+  readonly run: 'interrupted' | 'done' | 'none';
+  readonly seenFilter: { readonly kind: string; readonly count: number };
+  /** In the database. */
+  readonly objects: number;
+}
+
+/**
+ * The crawl of a Gatherer that does not run, read from its store (CRAWL-17.2.2): queues, counters, seen filter. While it is open
+ * nobody else can have the store. Nothing of the crawl is changed.
+ */
+export class StoppedCrawl implements AsyncDisposable {
+  private constructor(
+    readonly directory: string,
+    private readonly store: GathererStore,
+  ) {}
+
+  /**
+   * @param directory the Gatherer's
+   * @returns undefined when there is no store
+   * @throws StorageError when the store is in use, e.g. by a crawl without a console, or damaged
+   */
+  static async open(directory: string): Promise<StoppedCrawl | undefined> {
+    const working = join(directory, 'working');
+    if (!(await isThere(join(working, 'CURRENT')))) return undefined;
+    return new StoppedCrawl(directory, await GathererStore.open(working, { create: false }));
+  }
+
+  /** One walk over all queues' records. */
+  async snapshot(): Promise<StoppedSnapshot> {
+    const { store } = this;
+    const time = Date.now();
+    const queues = { exhausted: 0, inactive: 0, ready: 0, 'in-process': 0, snoozed: 0, retired: 0 };
+    const reasons: Partial<Record<WaitReason, number>> = {};
+    let queued = 0;
+    let deepestQueue = 0;
+    for await (const page of this.#pages(time)) {
+      for (const { state, count, reason } of page) {
+        queues[state]++;
+        deepestQueue = Math.max(deepestQueue, count);
+        // CRAWL-5.4: what is in a retired queue is not queued.
+        if (state !== 'retired') queued += count;
+        if (reason !== undefined) reasons[reason] = (reasons[reason] ?? 0) + 1;
+      }
+    }
+    const state = await store.queueRecords.state();
+    const seenFilter = await this.#seen();
+    const waiting = queues.ready + queues.snoozed + queues.inactive;
+    const running = await store.meta.get('run.state');
+    return {
+      time,
+      run: running === 'running' ? 'interrupted' : running === undefined ? 'none' : 'done',
+      discovered: seenFilter.count,
+      queued,
+      inProcess: 0,
+      succeeded: state?.succeeded ?? 0,
+      failed: state?.failed ?? 0,
+      disregarded: state?.disregarded ?? 0,
+      bytes: state?.bytes ?? 0,
+      queues,
+      reasons,
+      // CRAWL-5.6.7, as the frontier counts them.
+      congestion: queues.snoozed === 0 ? 0 : waiting / queues.snoozed,
+      averageDepth: waiting === 0 ? 0 : queued / waiting,
+      deepestQueue,
+      checkpoint: (await listCheckpoints(join(this.directory, 'crawl', 'checkpoints'))).at(-1) ?? '',
+      seenFilter,
+      objects: store.summaries.count,
+    };
+  }
+
+  /** Pages of queues in the order of their class keys: those in a state, or else those that hold something. */
+  async *queues(options: { readonly state?: QueueState } = {}): AsyncGenerator<readonly QueueReport[]> {
+    for await (const page of this.#pages(Date.now()))
+      yield page.filter(({ state, count }) =>
+        options.state === undefined ? count > 0 : state === options.state,
+      );
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async *#pages(now: number): AsyncGenerator<readonly QueueReport[]> {
+    for await (const records of this.store.queueRecords.pages())
+      yield records.map((record) => {
+        const queue = WorkQueue.restored(record);
+        if (queue.state === 'exhausted') {
+          if (queue.wakeTime > now) queue.state = 'snoozed';
+          else if (queue.count > 0) queue.state = 'ready';
+        }
+        return queue.report();
+      });
+  }
+
+  /** The filter in the store, or the one with files of its own: a crawl has one. */
+  async #seen(): Promise<StoppedSnapshot['seenFilter']> {
+    await using inStore = await this.store.openSeenFilter();
+    if (inStore.count > 0) return { kind: inStore.kind, count: inStore.count };
+    for (const kind of SEEN_KINDS) {
+      const directory = join(this.directory, 'seen', kind);
+      if (!(await isThere(directory))) continue;
+      await using own = await openSeenFilter({ kind, directory });
+      return { kind, count: own.count };
+    }
+    return { kind: inStore.kind, count: 0 };
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

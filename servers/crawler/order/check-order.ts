@@ -1,0 +1,65 @@
+import { KitError } from '../../../protocols/errors.js';
+import { seenRules } from '../../../protocols/urls/index.js';
+import { decideSequence } from '../decide/index.js';
+import { WholePattern } from '../decide/predicates.js';
+import type { CrawlOrderConfig } from './order.js';
+import type { CrawlSettings } from './settings.js';
+import { overridden } from './sheets.js';
+
+/** What is wrong with an order although each of its values is legal. */
+export interface OrderProblem {
+  /** Names and indexes down to the part. */
+  readonly path: readonly (string | number)[];
+  readonly problem: string;
+}
+
+/**
+ * What a schema cannot see: values that need each other, patterns that are none, sheets that never apply. Whoever starts a crawl
+ * learns of them before it begins (CRAWL-22 pain 8).
+ */
+export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
+  const problems: OrderProblem[] = [];
+  const check = (path: OrderProblem['path'], attempt: () => unknown): void => {
+    try {
+      attempt();
+    } catch (error) {
+      if (!(error instanceof KitError)) throw error;
+      problems.push({ path, problem: error.message });
+    }
+  };
+  const checkSettings = (settings: CrawlSettings, path: OrderProblem['path']): void => {
+    problems.push(
+      ...contradictions(settings).map(({ name, problem }) => ({ path: [...path, name], problem })),
+    );
+    check([...path, 'seenRules'], () => seenRules(settings.seenRules));
+    for (const name of ['blockPattern', 'allowPattern'] as const)
+      if (settings[name] !== '') check([...path, name], () => new WholePattern(settings[name]));
+  };
+
+  check(['scope'], () => decideSequence(order.scope, { seeds: order.seeds }));
+  checkSettings(order.settings, ['settings']);
+  const names = new Set<string>();
+  order.sheets.forEach(({ name, surts, rules, settings }, i) => {
+    if (names.has(name))
+      problems.push({ path: ['sheets', i, 'name'], problem: `two sheets are called ${name}` });
+    names.add(name);
+    if (surts.length === 0 && rules.length === 0)
+      problems.push({ path: ['sheets', i], problem: 'it has neither surts nor rules, so it never applies' });
+    check(['sheets', i, 'rules'], () => decideSequence(rules, { seeds: order.seeds }));
+    checkSettings(overridden(order.settings, settings), ['sheets', i, 'settings']);
+  });
+  return problems;
+}
+
+function contradictions(settings: CrawlSettings): { readonly name: string; readonly problem: string }[] {
+  const found: { name: string; problem: string }[] = [];
+  if (settings.minDelayMs > settings.maxDelayMs) {
+    const problem = `it is more than maxDelayMs, ${settings.maxDelayMs}, which would hold (CRAWL-7.1)`;
+    found.push({ name: 'minDelayMs', problem });
+  }
+  if (settings.robotsPolicy === 'custom' && settings.customRobots.trim() === '')
+    found.push({ name: 'robotsPolicy', problem: 'custom needs a text in customRobots (CRAWL-13.4)' });
+  if (settings.robotsPolicy === 'most-favored-set' && settings.userAgents.length === 0)
+    found.push({ name: 'robotsPolicy', problem: 'most-favored-set needs names in userAgents (CRAWL-13.4)' });
+  return found;
+}

@@ -1,0 +1,261 @@
+import { ConfigError } from '../../../protocols/errors.js';
+import type { CrawlOrderConfig } from './order.js';
+import {
+  BUILT_IN_CLASSES,
+  COST_CLASSES,
+  MEANINGLESS_NAMES,
+  ORDER_NAMES,
+  QUEUE_CLASSES,
+  QUOTA_NAMES,
+  SEEN_CLASSES,
+  SEEN_RULE_CLASSES,
+  SETTING_NAMES,
+} from './original-names.js';
+import { originalScope } from './original-scope.js';
+import { checkedOrder } from './read-order.js';
+import { parseXml, type XmlElement } from './xml-tree.js';
+
+/** What was not taken over. */
+export interface OrderWarning {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Overrides of one host or domain (CRAWL-19.4): the text of its `settings.xml`. */
+export interface HostSettings {
+  /** `example.org`; all hosts below it are meant too. */
+  readonly host: string;
+  readonly text: string;
+  readonly file: string;
+}
+
+export interface OrderFromXml {
+  readonly order: CrawlOrderConfig;
+  /** CRAWL-10.1.5: the file of seeds that the order names, relative to it; '' for none. Whoever has it puts its seeds into the order. */
+  readonly seedsFile: string;
+  /** What has no counterpart here. */
+  readonly warnings: readonly OrderWarning[];
+}
+
+/**
+ * Reads an order of the 1.x line (CRAWL-19.2): frontier, limits, headers, robots policy, scope, rules of the seen test, quotas. What
+ * it does not name has this project's default.
+ *
+ * @param overrides CRAWL-19.4: become sheets by SURT prefix, so that the longer domain wins
+ * @throws ConfigError when it is no such file, or a value is not what its setting takes
+ */
+export function readOrderXml(
+  text: string,
+  file: string,
+  overrides: readonly HostSettings[] = [],
+): OrderFromXml {
+  const root = rootOf(text, file, 'crawl-order');
+  const draft = new Draft(file);
+  const order: Values = {};
+  const name = childOf(childOf(root, 'meta'), 'name');
+  if (name !== undefined && name.text !== '') draft.put(order, [], 'name', name.text, name);
+  const controller = childOf(root, 'controller');
+  if (controller === undefined) throw new ConfigError(file, root.line, 'controller', 'it is missing');
+  const settings: Values = {};
+  draft.modules(controller, { order, settings, path: ['settings'] });
+  const sheets = overrides.map((override, index) => {
+    const sheet = new Draft(override.file);
+    const values: Values = {};
+    sheet.modules(rootOf(override.text, override.file, 'crawl-settings'), {
+      settings: values,
+      path: ['sheets', index, 'settings'],
+    });
+    return { draft: sheet, input: sheetOf(override.host, values) };
+  });
+  const value = { ...order, settings, sheets: sheets.map(({ input }) => input) };
+  const draftOf = (path: readonly PropertyKey[]): Draft =>
+    (path[0] === 'sheets' ? sheets[Number(path[1])]?.draft : undefined) ?? draft;
+  return {
+    order: checkedOrder(value, file, (path) => draftOf(path).lineOf(path)),
+    seedsFile: draft.seedsFile,
+    warnings: [draft, ...sheets.map((sheet) => sheet.draft)].flatMap(({ warnings }) => warnings),
+  };
+}
+
+/**
+ * CRAWL-19.4: the host of a file of overrides: the directories below the settings directory are the labels of the host from the
+ * right, `org/example/www/settings.xml`. `undefined` for one that is of no host.
+ * @param path relative to the settings directory, with `/`
+ */
+export function hostOfSettingsFile(path: string): string | undefined {
+  const labels = path.split('/').filter((label) => label !== '' && label !== '.');
+  return labels.pop() === 'settings.xml' && labels.length > 0 ? labels.reverse().join('.') : undefined;
+}
+
+type Values = Record<string, unknown>;
+
+/** CRAWL-19.4: the whole domain, by every scheme that a crawl fetches. */
+function sheetOf(host: string, settings: Values): object {
+  return { name: host, surts: [host, `ftp://${host}`], settings };
+}
+
+interface Target {
+  /** Absent: only what can be overridden is taken (CRAWL-19.5). */
+  readonly order?: Values;
+  readonly settings: Values;
+  /** Where the settings stand in the order. */
+  readonly path: readonly (string | number)[];
+}
+
+/** One file on its way into an order. */
+class Draft {
+  readonly warnings: OrderWarning[] = [];
+  seedsFile = '';
+  readonly #lines = new Map<string, number>();
+
+  constructor(readonly file: string) {}
+
+  lineOf(path: readonly PropertyKey[]): number {
+    for (let length = path.length; length > 0; length--) {
+      const line = this.#lines.get(path.slice(0, length).map(String).join('.'));
+      if (line !== undefined) return line;
+    }
+    return 0;
+  }
+
+  put(
+    values: Values,
+    path: readonly (string | number)[],
+    name: string,
+    value: unknown,
+    { line }: XmlElement,
+  ): void {
+    values[name] = value;
+    this.#lines.set([...path, name].join('.'), line);
+  }
+
+  /** Everything below a controller or the settings of a host, however deep its modules are. */
+  modules(parent: XmlElement, target: Target): void {
+    for (const element of parent.children) {
+      if (element.name === 'scope' && target.order !== undefined) this.#scope(element, target.order);
+      else if (element.name === 'uri-canonicalization-rules') this.#seenRules(element, target);
+      else if (element.name === 'robots-honoring-policy') this.#robots(element, target);
+      else if (isModule(element)) this.#module(element, target);
+      else this.#value(element, target);
+    }
+  }
+
+  #module(element: XmlElement, target: Target): void {
+    // A module that is switched off does nothing anywhere.
+    if (childOf(element, 'enabled')?.text === 'false') return;
+    if (element.tag === 'newObject' && !BUILT_IN_CLASSES.has(element.className)) {
+      if (!MEANINGLESS_NAMES.has(element.name.replace(/^.*#/, '')))
+        this.#warn(element, `the module ${element.name} (${element.className}) has no counterpart here`);
+      return;
+    }
+    this.modules(element, target);
+  }
+
+  #value(element: XmlElement, target: Target): void {
+    const { name, text } = element;
+    if (MEANINGLESS_NAMES.has(name)) return;
+    const setting = SETTING_NAMES.get(name);
+    const quota = QUOTA_NAMES.get(name);
+    const order = ORDER_NAMES.get(name);
+    const { settings, path } = target;
+    if (setting !== undefined) {
+      this.put(settings, path, setting, typedValue(element), element);
+    } else if (quota !== undefined) {
+      const quotas: Values = { ...(settings.quotas as Values | undefined) };
+      settings.quotas = quotas;
+      this.put(quotas, [...path, 'quotas'], quota, typedValue(element), element);
+    } else if (name === 'queue-assignment-policy') {
+      this.#byClass(element, QUEUE_CLASSES, (value) =>
+        this.put(settings, path, 'queueAssignment', value, element),
+      );
+    } else if (name === 'cost-policy') {
+      this.#byClass(element, COST_CLASSES, (value) => this.put(settings, path, 'costPolicy', value, element));
+    } else if (target.order === undefined) {
+      if (order !== undefined) this.#warn(element, `${name} cannot be overridden (CRAWL-19.5)`);
+      else this.#unknown(element);
+    } else if (order !== undefined) {
+      this.put(target.order, [], order, typedValue(element), element);
+    } else if (name === 'uri-included-structure') {
+      const { order: values } = target;
+      this.#byClass(element, SEEN_CLASSES, (value) => this.put(values, [], 'seen', value, element));
+    } else if (text !== '') {
+      this.#unknown(element);
+    }
+  }
+
+  /** CRAWL-13.4. */
+  #robots(element: XmlElement, target: Target): void {
+    for (const child of element.children) {
+      if (child.name === 'type') this.put(target.settings, target.path, 'robotsPolicy', child.text, child);
+      else this.#value(child, target);
+    }
+  }
+
+  #scope(element: XmlElement, order: Values): void {
+    this.seedsFile = childOf(element, 'seedsfile')?.text ?? '';
+    const scope = originalScope(element, (at, problem) => this.#warn(at, problem));
+    if (scope === undefined)
+      this.#warn(element, `the scope ${element.className} is not known here and left out`);
+    else this.put(order, [], 'scope', scope, element);
+  }
+
+  /** CRAWL-14.1: in their order, those that are switched on. */
+  #seenRules(element: XmlElement, { settings, path }: Target): void {
+    const names = element.children.flatMap((rule) => {
+      if (childOf(rule, 'enabled')?.text === 'false') return [];
+      const name = SEEN_RULE_CLASSES.get(rule.className);
+      if (name === undefined) this.#warn(rule, `the rule ${rule.className} of the seen test is left out`);
+      return name ?? [];
+    });
+    if (names.length > 0) this.put(settings, path, 'seenRules', names, element);
+  }
+
+  #byClass<T>(element: XmlElement, classes: ReadonlyMap<string, T>, found: (value: T) => void): void {
+    const value = classes.get(element.text.replace(/^.*[.$]/, ''));
+    if (value === undefined) this.#warn(element, `${element.name}: ${element.text} is not known here`);
+    else found(value);
+  }
+
+  #unknown(element: XmlElement): void {
+    this.#warn(element, `${element.name} has no counterpart here`);
+  }
+
+  #warn({ line }: XmlElement, text: string): void {
+    this.warnings.push({ file: this.file, line, text });
+  }
+}
+
+/** A module, or a map of them; a list of texts is a value. */
+function isModule({ tag, name, children }: XmlElement): boolean {
+  return tag === 'newObject' || (children.length > 0 && !SETTING_NAMES.has(name));
+}
+
+/** CRAWL-19.3: by the type that the element names; what is not of it is left as text, and refused by the schema. */
+function typedValue({ tag, text, children }: XmlElement): unknown {
+  switch (tag) {
+    case 'integer':
+    case 'long':
+    case 'float':
+    case 'double':
+      return text === '' || Number.isNaN(Number(text)) ? text : Number(text);
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : text;
+    case 'stringList':
+      return children.map((child) => child.text);
+    default:
+      return text;
+  }
+}
+
+function rootOf(text: string, file: string, tag: string): XmlElement {
+  const root = parseXml(text, file);
+  if (root.tag !== tag)
+    throw new ConfigError(file, root.line, root.tag, `the outermost element must be ${tag}`);
+  return root;
+}
+
+function childOf(element: XmlElement | undefined, name: string): XmlElement | undefined {
+  return element?.children.find((child) => child.name === name);
+}

@@ -1,0 +1,148 @@
+import type { QueuePolicy } from '../../../protocols/urls/index.js';
+import type { SeenKind } from '../../../storage/seen/index.js';
+import type { CrawlOrderConfig } from './order.js';
+import type { CrawlSettings } from './settings.js';
+
+/** Names of the 1.x order (CRAWL-6.1, 6.4, 11.3, 19.2) and what they are here. */
+
+/** Of the frontier and other modules: settings of URIs, which overrides may have too (CRAWL-19.5). */
+export const SETTING_NAMES: ReadonlyMap<string, keyof CrawlSettings> = new Map([
+  ['delay-factor', 'delayFactor'],
+  ['max-delay-ms', 'maxDelayMs'],
+  ['min-delay-ms', 'minDelayMs'],
+  ['respect-crawl-delay-up-to-secs', 'respectCrawlDelayUpToSecs'],
+  ['max-per-host-bandwidth-usage-KB-sec', 'maxPerHostBandwidthKBs'],
+  ['max-retries', 'maxRetries'],
+  ['retry-delay-seconds', 'retryDelaySeconds'],
+  ['preference-embed-hops', 'preferenceEmbedHops'],
+  ['preference-depth-hops', 'preferenceDepthHops'],
+  ['force-queue-assignment', 'forceQueue'],
+  ['balance-replenish-amount', 'balanceReplenishAmount'],
+  ['error-penalty-amount', 'errorPenaltyAmount'],
+  ['queue-total-budget', 'queueTotalBudget'],
+  ['ip-validity-duration-seconds', 'ipValiditySeconds'],
+  ['robot-validity-duration-seconds', 'robotsValiditySeconds'],
+  ['calculate-robots-only', 'calculateRobotsOnly'],
+  ['block-all', 'blockAll'],
+  ['block-by-regexp', 'blockPattern'],
+  ['allow-by-regexp', 'allowPattern'],
+  ['force-retire', 'quotaForceRetire'],
+  ['masquerade', 'masquerade'],
+  ['custom-robots', 'customRobots'],
+  ['user-agents', 'userAgents'],
+]);
+
+/** What is read once. */
+export const ORDER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig> = new Map([
+  ['max-bytes-download', 'maxBytes'],
+  ['max-document-download', 'maxDocuments'],
+  ['max-time-sec', 'maxSeconds'],
+  ['max-toe-threads', 'workers'],
+  ['total-bandwidth-usage-KB-sec', 'totalBandwidthKBs'],
+  ['pause-at-start', 'pauseAtStart'],
+  ['pause-at-finish', 'pauseAtFinish'],
+  ['source-tag-seeds', 'sourceTagSeeds'],
+  ['recovery-log-enabled', 'recoveryJournal'],
+  ['hold-queues', 'holdQueues'],
+  ['target-ready-backlog', 'targetReadyBacklog'],
+  ['snooze-deactivate-ms', 'snoozeDeactivateMs'],
+  ['user-agent', 'userAgent'],
+  ['from', 'from'],
+]);
+
+/** CRAWL-11.3. */
+export const QUOTA_NAMES: ReadonlyMap<string, keyof CrawlSettings['quotas']> = new Map(
+  (['server', 'host', 'group'] as const).flatMap((of) => [
+    [`${of}-max-fetch-successes`, `${of}MaxSuccesses`] as const,
+    [`${of}-max-success-kb`, `${of}MaxSuccessKB`] as const,
+    [`${of}-max-fetch-responses`, `${of}MaxResponses`] as const,
+    [`${of}-max-all-kb`, `${of}MaxAllKB`] as const,
+  ]),
+);
+
+/** CRAWL-9. */
+export const QUEUE_CLASSES: ReadonlyMap<string, QueuePolicy> = new Map([
+  ['HostnameQueueAssignmentPolicy', 'host'],
+  ['SurtAuthorityQueueAssignmentPolicy', 'surt'],
+  ['TopmostAssignedSurtQueueAssignmentPolicy', 'topmost'],
+  ['IPQueueAssignmentPolicy', 'ip'],
+  ['BucketQueueAssignmentPolicy', 'bucket'],
+  ['ELFHashQueueAssignmentPolicy', 'elf'],
+]);
+
+/** CRAWL-9.10. */
+export const COST_CLASSES: ReadonlyMap<string, CrawlSettings['costPolicy']> = new Map([
+  ['ZeroCostAssignmentPolicy', 'zero'],
+  ['UnitCostAssignmentPolicy', 'unit'],
+  ['WagCostAssignmentPolicy', 'wag'],
+  ['AntiCalendarCostAssignmentPolicy', 'anti-calendar'],
+]);
+
+/** CRAWL-4. */
+export const SEEN_CLASSES: ReadonlyMap<string, SeenKind> = new Map([
+  ['BdbUriUniqFilter', 'level'],
+  ['BloomUriUniqFilter', 'bloom'],
+  ['MemUriUniqFilter', 'memory-set'],
+  ['FPUriUniqFilter', 'memory-set'],
+  ['MemFPMergeUriUniqFilter', 'memory-merge'],
+  ['DiskFPMergeUriUniqFilter', 'disk-merge'],
+]);
+
+/** CRAWL-14: the rules of the seen test. */
+export const SEEN_RULE_CLASSES: ReadonlyMap<string, string> = new Map([
+  ['LowercaseRule', 'Lowercase'],
+  ['StripUserinfoRule', 'StripUserinfo'],
+  ['StripWWWNRule', 'StripWWWN'],
+  ['StripWWWRule', 'StripWWW'],
+  ['StripSessionIDs', 'StripSessionIDs'],
+  ['StripSessionCFIDs', 'StripSessionCFIDs'],
+  ['FixupQueryStr', 'FixupQuery'],
+  ['StripExtraSlashes', 'StripExtraSlashes'],
+]);
+
+/** Modules whose work is done here too, without a setting that could be taken over. */
+export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
+  'BdbFrontier',
+  'CrawlStateUpdater',
+  'ExtractorCSS',
+  'ExtractorHTML',
+  'ExtractorHTTP',
+  'ExtractorJS',
+  'FetchDNS',
+  'FetchHTTP',
+  'FrontierScheduler',
+  'LinksScoper',
+  'PreconditionEnforcer',
+  'Preselector',
+  'QuotaEnforcer',
+  'RobotsHonoringPolicy',
+  'StatisticsTracker',
+]);
+
+/** Names that say nothing here: places of files, sizes of buffers, how the original logs. */
+export const MEANINGLESS_NAMES: ReadonlySet<string> = new Set([
+  'bdb-cache-percent',
+  'checkpoints-path',
+  'checkpoint-copy-bdbje-logs',
+  'decide-rules',
+  'disk-path',
+  'enabled',
+  'interval-seconds',
+  'logs-path',
+  'override-logger',
+  'overwrite-logs',
+  'rebuild-on-reconfig',
+  'recheck-scope',
+  'recorder-in-buffer-bytes',
+  'recorder-out-buffer-bytes',
+  'recover-path',
+  'recover-retain-failures',
+  'recover-scope-enqueues',
+  'recover-scope-includes',
+  'reread-seeds-on-config',
+  'scratch-path',
+  'seeds-as-surt-prefixes',
+  'settings-directory',
+  'state-path',
+  'surts-dump-file',
+]);

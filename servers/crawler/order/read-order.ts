@@ -1,0 +1,87 @@
+import type { z } from 'zod';
+import { ConfigError } from '../../../protocols/errors.js';
+import { orderProblems } from './check-order.js';
+import { parseJsonWithComments } from './json-with-comments.js';
+import { type CrawlOrderConfig, crawlOrderSchema } from './order.js';
+import { crawlSettingsSchema } from './settings.js';
+
+/** Characters of a value that an error shows. */
+const SHOWN = 60;
+
+/**
+ * Reads a crawl order: JSON, in which `//` and block comments may stand, and a comma behind a last element.
+ * @param file as errors name it
+ * @throws ConfigError for the first thing that is wrong: file, line, path, and the value
+ */
+export function readOrder(text: string, file: string): CrawlOrderConfig {
+  const { value, lineOf } = parseJsonWithComments(text, file);
+  return checkedOrder(value, file, lineOf);
+}
+
+/**
+ * The order that these values are.
+ * @param lineOf the line from 1 at which a path stands; 0 when it is not known
+ * @throws ConfigError as {@link readOrder}
+ */
+export function checkedOrder(
+  value: unknown,
+  file: string,
+  lineOf: (path: readonly PropertyKey[]) => number,
+): CrawlOrderConfig {
+  const result = crawlOrderSchema.safeParse(value);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    if (issue === undefined) throw new ConfigError(file, 0, '', 'it is no crawl order');
+    const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path;
+    throw new ConfigError(file, lineOf(path), shownPath(path), problemOf(issue, value));
+  }
+  const [problem] = orderProblems(result.data);
+  if (problem === undefined) return result.data;
+  throw new ConfigError(file, lineOf(problem.path), shownPath(problem.path), problem.problem);
+}
+
+function problemOf(issue: z.core.$ZodIssue, order: unknown): string {
+  if (issue.code === 'unrecognized_keys')
+    return `there is no such name${hintFor(issue.keys[0] ?? '', issue.path)}`;
+  const message =
+    issue.code === 'invalid_union' ? 'there is no such rule' : issue.message.replace(/^Invalid input: /, '');
+  const value = valueAt(order, issue.path);
+  return value === undefined ? message : `${message}: ${cut(JSON.stringify(value))}`;
+}
+
+/** Users of the original write `max-delay-ms`, and settings of URIs are looked for at the top. */
+function hintFor(name: string, path: readonly PropertyKey[]): string {
+  const plain = plainName(name);
+  const named = (names: readonly string[]): string | undefined =>
+    names.find((known) => plainName(known) === plain);
+  const setting = named(Object.keys(crawlSettingsSchema.shape));
+  if (setting !== undefined)
+    return path.includes('settings') ? `; ${setting} is meant?` : `; settings.${setting} is meant?`;
+  const top = named(Object.keys(crawlOrderSchema.shape));
+  return top === undefined ? '' : `; ${top}, at the top of the order, is meant?`;
+}
+
+function plainName(name: string): string {
+  return name.replace(/[-_]/g, '').toLowerCase();
+}
+
+/** `sheets[0].settings.minDelayMs`. */
+function shownPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((shown, part) => {
+    if (typeof part === 'number') return `${shown}[${part}]`;
+    return shown === '' ? String(part) : `${shown}.${String(part)}`;
+  }, '');
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value;
+  for (const part of path) {
+    if (typeof at !== 'object' || at === null) return undefined;
+    at = Object.entries(at).find(([name]) => name === String(part))?.[1];
+  }
+  return at;
+}
+
+function cut(text: string): string {
+  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}...`;
+}

@@ -1,0 +1,82 @@
+import {
+  basePrecedence,
+  COST_POLICIES,
+  canonicalString,
+  costPrecedence,
+  hopsPrecedence,
+  type QueueAssignment,
+  queueAssignment,
+  type SchedulingDirective,
+  type SeenRule,
+  schedulingDirective,
+  seenRules,
+  type UriPrecedence,
+} from '../../protocols/urls/index.js';
+import { DIRECTIVE, type Prepared, type PreparedOf } from './frontier/index.js';
+import type { CrawlSettings } from './order/settings.js';
+
+export interface PreparerOptions {
+  readonly settingsFor: (uri: PreparedOf) => CrawlSettings;
+  /** CRAWL-9.5, 9.6: the address of a host, while it is known. */
+  readonly addressOf?: (hostname: string) => Uint8Array | undefined;
+}
+
+/** Queues that the files of this machine are spread over: nobody's server stands behind them, so there is no politeness to keep. */
+const FILE_QUEUES = 8;
+
+const URI_PRECEDENCES: Readonly<Record<CrawlSettings['uriPrecedence'], UriPrecedence>> = {
+  cost: costPrecedence,
+  base: basePrecedence(),
+  hops: hopsPrecedence(),
+};
+
+/** CRAWL-11.4: directive, canonical string, class key, cost and precedence of a URI, by its settings. */
+export class FrontierPreparer {
+  /** What is made of settings, by the settings: there are as many as sets of sheets. */
+  readonly #made = new WeakMap<CrawlSettings, { queueOf: QueueAssignment; rules: readonly SeenRule[] }>();
+  readonly #fileQueues = queueAssignment({ parallelQueues: FILE_QUEUES, spreadWholeUri: true });
+
+  constructor(readonly options: PreparerOptions) {}
+
+  prepare(uri: PreparedOf): Prepared {
+    const { url, via, pathFromSeed } = uri;
+    const settings = this.options.settingsFor(uri);
+    const { queueOf, rules } = this.#of(settings);
+    const cost = COST_POLICIES[settings.costPolicy](url, via);
+    const subject = { uri: url, via };
+    return {
+      classKey: url.startsWith('file:') ? this.#fileQueues(subject) : queueOf(subject),
+      seenKey: rules.length === 0 ? url : canonicalString(url, rules),
+      directive: schedulingDirective(pathFromSeed, settings, directiveOf(uri)),
+      cost,
+      precedence: URI_PRECEDENCES[settings.uriPrecedence]({ uri: url, hops: pathFromSeed, cost }),
+      budgets: {
+        replenish: settings.balanceReplenishAmount,
+        totalBudget: settings.queueTotalBudget,
+        precedence: settings.queuePrecedence,
+      },
+    };
+  }
+
+  #of(settings: CrawlSettings): { queueOf: QueueAssignment; rules: readonly SeenRule[] } {
+    const known = this.#made.get(settings);
+    if (known !== undefined) return known;
+    const { addressOf } = this.options;
+    const made = {
+      queueOf: queueAssignment({
+        policy: settings.queueAssignment,
+        parallelQueues: settings.parallelQueues,
+        spreadWholeUri: true,
+        forcedKey: () => settings.forceQueue,
+        ...(addressOf === undefined ? {} : { addressOf }),
+      }),
+      rules: seenRules(settings.seenRules),
+    };
+    this.#made.set(settings, made);
+    return made;
+  }
+}
+
+function directiveOf({ directive = DIRECTIVE.normal }: PreparedOf): SchedulingDirective {
+  return directive === 0 || directive === 1 || directive === 2 ? directive : 3;
+}

@@ -1,0 +1,69 @@
+import type { GathererBatch } from '../../../storage/index.js';
+import type { Processor, ProcessResult } from '../chains.js';
+import type { CrawlUri } from '../crawl-uri.js';
+import type { Revisit, WarcPlace } from '../warc/index.js';
+import type { RevisitSource } from './warc-writer.js';
+
+/** Where a body was archived first, whatever its URI (CRAWL-18.5). */
+export interface DigestRecord {
+  readonly url: string;
+  /** WARC-Date, milliseconds since 1970. */
+  readonly date: number;
+  readonly recordId: string;
+  readonly file: string;
+  /** Bytes from the start of the file. */
+  readonly offset: number;
+  /** Fetches that brought this body. */
+  readonly count: number;
+}
+
+/** CRAWL-18.5: the table `contentDigestHistory`. Keys are digests, `sha1:` and base32. */
+export interface DigestStore {
+  get(digest: string): Promise<DigestRecord | undefined>;
+  put(digest: string, record: DigestRecord, batch: GathererBatch): void;
+}
+
+/**
+ * CRAWL-18.5, the URL-agnostic history: what lies in the archive already, under whatever URI. This processor stands behind the
+ * digest's and before the WARC writer, {@link keeper} in the post-process chain. Two URIs that bring the same body at the same
+ * time are both written.
+ */
+export class DigestHistory implements Processor, RevisitSource {
+  readonly name = 'DigestHistory';
+  readonly keeper: Processor = { name: 'DigestHistoryKeeper', process: (uri) => this.#keep(uri) };
+  readonly #found = new WeakMap<CrawlUri, DigestRecord>();
+  readonly #fresh = new WeakMap<CrawlUri, DigestRecord>();
+
+  constructor(readonly store: DigestStore) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    if (uri.digest === '' || uri.size === 0 || this.#found.has(uri)) return 'proceed';
+    const record = await this.store.get(uri.digest);
+    if (record !== undefined) this.#found.set(uri, record);
+    return 'proceed';
+  }
+
+  revisitOf(uri: CrawlUri): Revisit | undefined {
+    const found = this.#found.get(uri);
+    if (found === undefined) return undefined;
+    const { url, date, recordId } = found;
+    return { kind: 'identical-payload-digest', url, date, recordId, payloadDigest: uri.digest };
+  }
+
+  captured(uri: CrawlUri, { recordId, file, offset }: WarcPlace, payloadDigest: string): void {
+    // A digest that leaves something out (CRAWL-18.7) names no body.
+    if (payloadDigest !== uri.digest || uri.size === 0) return;
+    const date = uri.fetched?.beginTime ?? 0;
+    this.#fresh.set(uri, { url: uri.url, date, recordId, file, offset, count: 1 });
+  }
+
+  #keep(uri: CrawlUri): ProcessResult {
+    const found = this.#found.get(uri);
+    const fresh = this.#fresh.get(uri);
+    const record = fresh ?? (found === undefined ? undefined : { ...found, count: found.count + 1 });
+    if (record !== undefined && uri.digest !== '') this.store.put(uri.digest, record, uri.batch);
+    this.#found.delete(uri);
+    this.#fresh.delete(uri);
+    return 'proceed';
+  }
+}

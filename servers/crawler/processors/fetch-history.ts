@@ -1,0 +1,187 @@
+import type { FetchRequest } from '../../../clients/fetch/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import { surt } from '../../../protocols/urls/index.js';
+import type { GathererBatch } from '../../../storage/index.js';
+import type { Processor, ProcessResult } from '../chains.js';
+import type { CrawlUri } from '../crawl-uri.js';
+import type { Revisit, WarcPlace } from '../warc/index.js';
+import type { RevisitSource } from './warc-writer.js';
+
+/** One fetch of a URI (CRAWL-18.2). */
+export interface FetchRecord {
+  /** CRAWL-8.1. */
+  readonly status: number;
+  /** When it began, milliseconds since 1970. */
+  readonly begin: number;
+  /** `sha1:` and base32; empty: none. A 304 carries the one before forward. */
+  readonly digest: string;
+  /** Empty: none. */
+  readonly etag: string;
+  /** 0: not known. */
+  readonly lastModified: UnixSeconds;
+  /** Bytes of the body. */
+  readonly length: number;
+  /** The WARC record that holds this body: its own, or that of the fetch that it repeats. Absent: none was written. */
+  readonly capture?: FetchCapture;
+}
+
+/** Where the body of a fetch was archived. */
+export interface FetchCapture {
+  readonly recordId: string;
+  /** WARC-Date, milliseconds since 1970. */
+  readonly date: number;
+  readonly payloadDigest: string;
+}
+
+/** CRAWL-18.4: the table `uri_history`. Keys are made by {@link historyKey}. */
+export interface HistoryStore {
+  /** The newest first; empty: never fetched. */
+  get(key: string): Promise<readonly FetchRecord[]>;
+  put(key: string, history: readonly FetchRecord[], batch: GathererBatch): void;
+}
+
+export interface FetchHistoryOptions {
+  readonly store: HistoryStore;
+  /** Fetches of a URI that are kept (CRAWL-18.2); default 2. */
+  readonly length?: number;
+  /** CRAWL-18.3; both default to true. */
+  readonly sendIfNoneMatch?: boolean;
+  readonly sendIfModifiedSince?: boolean;
+}
+
+/** CRAWL-18.4: the SURT of the URI, with its case kept. */
+export function historyKey(url: string): string {
+  return surt(url, { preserveCase: true });
+}
+
+/** What is known of a URI that is on its way. */
+interface Entry {
+  readonly former: readonly FetchRecord[];
+  now?: FetchRecord;
+  /** The fetch that this one repeats. */
+  repeats?: { readonly kind: Revisit['kind']; readonly fetch: FetchRecord };
+  capture?: FetchCapture;
+}
+
+/**
+ * CRAWL-18.2 to 18.4: what the last fetches of a URI brought, in three steps: {@link loader} in the pre-fetch chain, this
+ * processor behind the digest's, {@link keeper} in the post-process chain.
+ */
+export class FetchHistory implements Processor, RevisitSource {
+  readonly name = 'FetchHistory';
+  readonly loader: Processor = { name: 'FetchHistoryLoader', process: (uri) => this.#load(uri) };
+  readonly keeper: Processor = { name: 'FetchHistoryKeeper', process: (uri) => this.#keep(uri) };
+  readonly #entries = new WeakMap<CrawlUri, Entry>();
+
+  constructor(readonly options: FetchHistoryOptions) {}
+
+  /** The last fetches of the URI, the newest first; this one is not among them. */
+  former(uri: CrawlUri): readonly FetchRecord[] {
+    return this.#entries.get(uri)?.former ?? [];
+  }
+
+  /** CRAWL-18.3: what makes the request conditional; nothing if the last fetch failed. */
+  conditionalHeaders(uri: CrawlUri): NonNullable<FetchRequest['headers']> {
+    const { sendIfNoneMatch = true, sendIfModifiedSince = true } = this.options;
+    const last = this.former(uri)[0];
+    if (last === undefined || last.status <= 0) return {};
+    return {
+      ...(sendIfNoneMatch && last.etag !== '' ? { etag: last.etag } : {}),
+      ...(sendIfModifiedSince && last.lastModified > 0 ? { lastModified: last.lastModified } : {}),
+    };
+  }
+
+  /** CRAWL-18.2: puts this fetch beside the last ones. */
+  process(uri: CrawlUri): ProcessResult {
+    const { fetched } = uri;
+    if (fetched === undefined || !uri.succeeded) return 'proceed';
+    const entry = this.#entry(uri);
+    if (entry.now !== undefined) return 'proceed';
+    const notModified = fetched.status === 304;
+    const last = entry.former[0];
+    // A failure between two fetches of the page leaves none; the page's own is behind it.
+    const known = notModified ? entry.former.find(({ digest }) => digest !== '') : last;
+    const { status, beginTime: begin, etag, lastModified } = fetched;
+    if (notModified) {
+      entry.now = {
+        status,
+        begin,
+        digest: known?.digest ?? '',
+        etag: etag || (known?.etag ?? ''),
+        lastModified: lastModified || (known?.lastModified ?? 0),
+        length: known?.length ?? 0,
+      };
+      uri.digest = entry.now.digest;
+      uri.annotations.push('duplicate:server-not-modified');
+      if (known !== undefined) entry.repeats = { kind: 'server-not-modified', fetch: known };
+      return 'proceed';
+    }
+    entry.now = { status, begin, digest: uri.digest, etag, lastModified, length: uri.size };
+    if (known !== undefined && uri.digest !== '' && known.digest === uri.digest) {
+      uri.annotations.push('duplicate:digest');
+      entry.repeats = { kind: 'identical-payload-digest', fetch: known };
+    }
+    return 'proceed';
+  }
+
+  /** Was the body the one of the last fetch, or did the server say so? */
+  isUnchanged(uri: CrawlUri): boolean {
+    return this.#entries.get(uri)?.repeats !== undefined;
+  }
+
+  revisitOf(uri: CrawlUri): Revisit | undefined {
+    this.process(uri);
+    const entry = this.#entries.get(uri);
+    if (entry?.repeats === undefined) return undefined;
+    const { kind, fetch } = entry.repeats;
+    return {
+      kind,
+      url: uri.url,
+      date: fetch.capture?.date ?? fetch.begin,
+      recordId: fetch.capture?.recordId ?? '',
+      payloadDigest: fetch.capture?.payloadDigest ?? '',
+    };
+  }
+
+  captured(uri: CrawlUri, { recordId }: WarcPlace, payloadDigest: string): void {
+    const date = uri.fetched?.beginTime ?? 0;
+    this.#entry(uri).capture = { recordId, date, payloadDigest };
+  }
+
+  #entry(uri: CrawlUri): Entry {
+    let entry = this.#entries.get(uri);
+    if (entry === undefined) {
+      entry = { former: [] };
+      this.#entries.set(uri, entry);
+    }
+    return entry;
+  }
+
+  /** CRAWL-18.4: what the URI already has is not overwritten. */
+  async #load(uri: CrawlUri): Promise<ProcessResult> {
+    if (!this.#entries.has(uri) && isKept(uri.url)) {
+      this.#entries.set(uri, { former: await this.options.store.get(historyKey(uri.url)) });
+    }
+    return 'proceed';
+  }
+
+  /** CRAWL-18.4: only successes, and of those only what was written, or is known to be identical. */
+  #keep(uri: CrawlUri): ProcessResult {
+    this.process(uri);
+    const entry = this.#entries.get(uri);
+    // A URI that comes again is not at its end: what a 503 brought would hide the page's own ETag.
+    if (entry?.now === undefined || uri.disposition === 'retry' || !isKept(uri.url)) return 'proceed';
+    if (uri.annotations.some((text) => text.startsWith('unwritten:') && text !== 'unwritten:identicalDigest'))
+      return 'proceed';
+    const capture = entry.capture ?? entry.repeats?.fetch.capture;
+    const now = capture === undefined ? entry.now : { ...entry.now, capture };
+    const history = [now, ...entry.former].slice(0, this.options.length ?? 2);
+    this.options.store.put(historyKey(uri.url), history, uri.batch);
+    return 'proceed';
+  }
+}
+
+/** CRAWL-18.4: the access methods that have a history. */
+function isKept(url: string): boolean {
+  return /^(?:https?|s?ftp):/.test(url);
+}

@@ -1,0 +1,209 @@
+import {
+  entryUrl,
+  type Fetcher,
+  type FetchRequest,
+  type FetchResult,
+} from '../../../clients/fetch/index.js';
+import { ConnectionError, UsageError } from '../../../protocols/errors.js';
+import { withLoginOf, withoutLogins } from '../redaction.js';
+import type { RulesDigest } from '../../gatherer/run-state.js';
+import type { Processor, ProcessResult } from '../chains.js';
+import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
+import type { ServerCache } from '../servers/index.js';
+
+/** How documents are asked for, by whatever access method. */
+export interface FetchLimits {
+  /** Bytes of a document that are taken at most (G-86). */
+  readonly maxBytes: number;
+  /** Milliseconds without a byte after which a read is given up (G-85). */
+  readonly timeoutMs: number;
+  /** Send If-None-Match and If-Modified-Since for documents that we know (G-106). */
+  readonly conditional: boolean;
+  /** Digest of what a summary depends on besides the document (G-110). */
+  readonly rulesDigest: RulesDigest;
+  /** Users and passwords of the configuration, which no log shows (G-81). */
+  readonly logins?: readonly string[];
+  /** G-174: must the request not reach private addresses? */
+  readonly mustBePublic?: (from: string, to: string) => boolean;
+}
+
+/** What is asked for a URI, conditionally when it is known (G-106) and the rules are still the same (G-110). */
+export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
+  const { maxBytes, timeoutMs, conditional, rulesDigest, mustBePublic } = limits;
+  const known = uri.document;
+  const ask =
+    conditional && known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest(known);
+  return {
+    url: uri.url,
+    maxBytes,
+    timeoutMs,
+    signal: uri.signal,
+    ...(mustBePublic?.(uri.entry.uri.via, uri.url) === true ? { publicOnly: true } : {}),
+    ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
+    ...(ask ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
+  };
+}
+
+/** Milliseconds that the header asks for: seconds, or a date (RFC 9110 10.2.3); 0 when it says nothing. */
+function retryAfter(value: string): number {
+  const seconds = /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds * 1000)) : 0;
+}
+
+/** CRAWL-11.2 chain 2: gets the document by its access method, conditionally when it is known (G-105, G-106). */
+export class FetchProcessor implements Processor {
+  readonly name = 'Fetch';
+
+  constructor(
+    readonly fetcher: Fetcher,
+    readonly limits: FetchLimits,
+    /** Counts failed contacts (CRAWL-12.2). */
+    readonly servers: Pick<ServerCache, 'contact' | 'gate'>,
+  ) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    if (uri.disposition === 'kept') return 'proceed';
+    const begin = Date.now();
+    try {
+      uri.fetched ??= await this.#fetch(uri);
+    } catch (error) {
+      if (uri.signal.aborted) throw error;
+      this.#failed(uri, error, begin);
+      return 'post';
+    }
+    uri.fetchBegin = uri.fetched.beginTime;
+    uri.contactEnd = uri.fetched.endTime;
+    if (!uri.fetched.local) this.servers.contact(uri.url, true);
+    uri.status = uri.fetched.status;
+    uri.size = uri.fetched.body.length;
+    return 'proceed';
+  }
+
+  #fetch(uri: CrawlUri): Promise<FetchResult> {
+    const ask = (): Promise<FetchResult> => this.fetcher.fetch(fetchRequest(uri, this.limits));
+    const { host } = new URL(uri.url);
+    return host === '' ? ask() : this.servers.gate.pass(host, uri.signal, ask);
+  }
+
+  #failed(uri: CrawlUri, error: unknown, begin: number): void {
+    uri.reason = error instanceof Error ? error.message : String(error);
+    uri.disposition = 'failed';
+    uri.status = error instanceof UsageError ? FETCH_STATUS.unfetchable : FETCH_STATUS.connectFailed;
+    if (!(error instanceof ConnectionError)) return;
+    uri.disposition = 'retry';
+    this.servers.contact(uri.url, false);
+    const code = codeOf(error);
+    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') uri.status = FETCH_STATUS.unresolvable;
+    if (UNREACHED.has(code)) return;
+    // CRAWL-8.6: somebody was there; the pause that follows every contact (G-38) follows this one too.
+    uri.status = FETCH_STATUS.connectLost;
+    uri.fetchBegin = begin;
+    uri.contactEnd = Date.now();
+  }
+}
+
+/** Codes of failures that nobody else has noticed. */
+const UNREACHED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+function codeOf({ cause }: ConnectionError): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+}
+
+/** CRAWL-8: what an answer means for the URI: go on with a document, or jump to the post-process chain. */
+export class FetchJudge implements Processor {
+  readonly name = 'Judge';
+
+  constructor(readonly limits: Pick<FetchLimits, 'maxBytes' | 'logins'>) {}
+
+  process(uri: CrawlUri): ProcessResult {
+    if (uri.disposition === 'kept') return 'proceed';
+    const fetched = uri.fetched!;
+    const known = uri.document;
+    if (fetched.status === 304 && known !== undefined) {
+      uri.disposition = 'unchanged';
+      uri.useKnownLinks(known);
+      return 'proceed';
+    }
+    if (fetched.location !== undefined) {
+      uri.disposition = 'redirected';
+      uri.outLinks = withLoginOf(uri.url, [{ url: fetched.location, hop: 'R' }]);
+      return 'post';
+    }
+    if (fetched.status === 429 || fetched.status === 503) {
+      uri.retryAfterMs = retryAfter(fetched.headers['retry-after'] ?? '');
+      uri.disposition = 'retry';
+      uri.reason = this.#refusal(uri, fetched);
+      return 'post';
+    }
+    if (fetched.entries !== undefined) {
+      uri.disposition = 'listed';
+      uri.outLinks = fetched.entries.map((entry) => ({ url: entryUrl(uri.url, entry), hop: 'L' as const }));
+      return 'post';
+    }
+    if (fetched.links !== undefined) {
+      uri.disposition = 'listed';
+      uri.outLinks = fetched.links.map((url) => ({ url, hop: 'L' as const }));
+      return 'post';
+    }
+    if (fetched.status < 200 || fetched.status > 299) {
+      uri.disposition = 'failed';
+      uri.reason = this.#refusal(uri, fetched);
+      return 'post';
+    }
+    if (fetched.truncated) {
+      // G-86: an object over the limit is logged and not summarized.
+      uri.disposition = 'failed';
+      uri.reason = `larger than ${this.limits.maxBytes} bytes`;
+      return 'post';
+    }
+    return 'proceed';
+  }
+
+  /** The status, and the words of a server that has only a few numbers of its own. */
+  #refusal(uri: CrawlUri, { status, headers }: FetchResult): string {
+    const said = headers['ftp-reply'] ?? headers['nntp-reply'] ?? headers['gopher-error'];
+    if (said === undefined) return `status ${status}`;
+    const { logins = [] } = this.limits;
+    return `status ${status} (${withoutWords(said, [...logins, ...loginOf(uri.url)]).slice(0, MAX_SAID)})`;
+  }
+}
+
+/** Characters of a server's words that are shown. */
+const MAX_SAID = 300;
+
+/** G-81: user and password as they may come back, escaped and not. */
+function loginOf(url: string): string[] {
+  const userInfo = /^[a-z]+:\/\/([^/?#]*)@/.exec(url)?.[1];
+  if (userInfo === undefined) return [];
+  return userInfo.split(/:(.*)/s).flatMap((part) => [part, unescaped(part)]);
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a stray percent sign stands for itself
+  }
+}
+
+/** Text on one line, each of the words hidden where it stands alone. */
+function withoutWords(text: string, words: readonly string[]): string {
+  let shown = withoutLogins(text.replace(/[\0-\x1f\x7f]+/g, ' '));
+  // The longest first: one may begin with another.
+  for (const word of [...new Set(words)].sort((a, b) => b.length - a.length)) {
+    if (word === '') continue;
+    const pieces = shown.split(word);
+    shown = pieces.reduce((before, after) => {
+      const within = /[\p{L}\p{N}]$/u.test(before) || /^[\p{L}\p{N}]/u.test(after);
+      return `${before}${within ? word : '[hidden]'}${after}`;
+    });
+  }
+  return shown;
+}

@@ -1,0 +1,40 @@
+import type { Processor, ProcessResult } from '../chains.js';
+import type { CrawlUri } from '../crawl-uri.js';
+import type { Candidate, Frontier } from '../frontier/index.js';
+import type { Scope } from '../../gatherer/scope.js';
+
+export interface LinksScoperOptions {
+  readonly frontier: Pick<Frontier, 'surelyKnows'>;
+  readonly scope: Scope;
+}
+
+/**
+ * CRAWL-11.2 chain 5, LinksScoper: links in scope become candidates; the frontier takes in those that are new together with the URI's
+ * leaving its queue. What is surely known is left out first: nearly all links of a site are.
+ */
+export class LinksScoper implements Processor {
+  readonly name = 'LinksScoper';
+
+  constructor(readonly options: LinksScoperOptions) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    const { frontier, scope } = this.options;
+    // CRAWL-11.7: links are followed from successes.
+    if (!uri.succeeded || uri.disposition === 'retry' || uri.entry.uri.isLeaf) return 'proceed';
+    const { maxOutlinks } = uri.settings;
+    const dropped = uri.outLinks.length - maxOutlinks;
+    // CRAWL-6.1, 16.2.
+    if (dropped > 0) uri.annotations.push(`dol:${dropped}`);
+    const links = uri.outLinks.slice(0, maxOutlinks).filter((link) => !frontier.surelyKnows(link.url));
+    if (links.length === 0) return 'proceed';
+    await scope.prepare(uri, links);
+    const candidates = new Map<string, Candidate>();
+    for (const link of links) {
+      if (candidates.has(link.url)) continue;
+      const candidate = scope.candidate(uri, link);
+      if (candidate !== undefined) candidates.set(link.url, candidate);
+    }
+    uri.candidates = [...candidates.values()];
+    return 'proceed';
+  }
+}

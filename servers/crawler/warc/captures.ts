@@ -1,0 +1,186 @@
+import { STATUS_CODES } from 'node:http';
+import { DIRECTORY_TYPE, type FetchResult } from '../../../clients/fetch/index.js';
+import { withoutUserInfo } from '../../../protocols/urls/index.js';
+import { sha1Base32 } from './digest.js';
+import { type NewWarcRecord, newRecordId, warcDate, warcFields } from './new-record.js';
+
+/** An earlier capture that a revisit record points to (CRAWL-18.2). */
+export interface Revisit {
+  readonly kind: 'identical-payload-digest' | 'server-not-modified';
+  /** Where the earlier capture was made; the same URI unless the history is URL-agnostic (CRAWL-18.5). */
+  readonly url: string;
+  /** Its WARC-Date, milliseconds since 1970. */
+  readonly date: number;
+  /** Its record; empty: none was written, and then an identical payload is written again. */
+  readonly recordId: string;
+  /** `sha1:` and base32, of the payload that lies there. */
+  readonly payloadDigest: string;
+}
+
+/** A request as it was sent, for whoever knows it. */
+export interface RequestHead {
+  /** `GET /path HTTP/1.1` */
+  readonly line: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The records of one capture. */
+export interface CaptureRecords {
+  readonly records: readonly NewWarcRecord[];
+  /** WARC-Record-ID of the first of them: response, resource or revisit. */
+  readonly id: string;
+  readonly kind: 'response' | 'resource' | Revisit['kind'];
+  /** `sha1:` and base32 of the body. */
+  readonly payloadDigest: string;
+}
+
+/** What of a URI goes into its metadata record. */
+export interface CaptureMetadata {
+  readonly url: string;
+  /** When the fetch began, milliseconds since 1970. */
+  readonly date: number;
+  /** The capture's record. */
+  readonly concurrentTo: string;
+  /** Empty: a seed. */
+  readonly via: string;
+  readonly hopsFromSeed: string;
+  /** Empty: none. */
+  readonly sourceTag: string;
+  /** Milliseconds; -1: not known. */
+  readonly fetchTimeMs: number;
+  readonly outLinks: readonly { readonly url: string; readonly hop: string }[];
+}
+
+const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
+const RESPONSE_TYPE = 'application/http; msgtype=response';
+const REQUEST_TYPE = 'application/http; msgtype=request';
+/** Of no bytes: the payload of a GET. */
+const EMPTY_DIGEST = sha1Base32(new Uint8Array());
+
+/**
+ * The records of what was fetched (CRAWL-18.6): a response (HTTP over the wire) or a resource (anything else, WARC 1.1, 6.4),
+ * or a revisit of `revisit`, and the request if it is known. An identical payload is a revisit only when it is in truth the one
+ * that was written then: the digest that the crawl compares may leave something out (CRAWL-18.7).
+ */
+export function captureRecords(
+  fetched: FetchResult,
+  {
+    revisit,
+    request,
+  }: { readonly revisit?: Revisit | undefined; readonly request?: RequestHead | undefined },
+): CaptureRecords {
+  const payloadDigest = sha1Base32(fetched.body);
+  const id = newRecordId();
+  const http = /^https?:/.test(fetched.url) && !fetched.local;
+  const original = http ? usable(revisit, payloadDigest) : undefined;
+  const common: [string, string][] = [['WARC-Target-URI', withoutUserInfo(fetched.url)]];
+  if (fetched.remoteAddress !== undefined) common.push(['WARC-IP-Address', fetched.remoteAddress]);
+  const date = fetched.beginTime;
+  const records: NewWarcRecord[] = [];
+
+  if (original !== undefined) {
+    const fields = [...common, ...revisitFields(original)];
+    const block = [responseHead(fetched)];
+    records.push({ type: 'revisit', id, date, contentType: RESPONSE_TYPE, fields, block });
+  } else {
+    const fields: [string, string][] = [...common, ['WARC-Payload-Digest', payloadDigest]];
+    if (fetched.truncated) fields.push(['WARC-Truncated', 'length']);
+    records.push(
+      http
+        ? {
+            type: 'response',
+            id,
+            date,
+            contentType: RESPONSE_TYPE,
+            fields,
+            block: [responseHead(fetched), fetched.body],
+          }
+        : { type: 'resource', id, date, contentType: resourceType(fetched), fields, block: [fetched.body] },
+    );
+  }
+  if (http && request !== undefined) records.push(requestRecord(request, common, date, id));
+  return { records, id, kind: original?.kind ?? (http ? 'response' : 'resource'), payloadDigest };
+}
+
+/** The metadata record of a capture (WARC 1.1, 6.6): how the crawl came to it, what it cost, where it leads. */
+export function metadataRecord(metadata: CaptureMetadata): NewWarcRecord {
+  const { url, via, hopsFromSeed, sourceTag, fetchTimeMs, outLinks } = metadata;
+  const values: [string, string][] = [];
+  if (via !== '') values.push(['via', withoutUserInfo(via)]);
+  if (hopsFromSeed !== '') values.push(['hopsFromSeed', hopsFromSeed]);
+  if (sourceTag !== '') values.push(['sourceTag', withoutUserInfo(sourceTag)]);
+  if (fetchTimeMs >= 0) values.push(['fetchTimeMs', String(fetchTimeMs)]);
+  for (const link of outLinks) values.push(['outlink', `${withoutUserInfo(link.url)} ${link.hop}`]);
+  return {
+    type: 'metadata',
+    id: newRecordId(),
+    date: metadata.date,
+    contentType: 'application/warc-fields',
+    fields: [
+      ['WARC-Target-URI', withoutUserInfo(url)],
+      ['WARC-Concurrent-To', metadata.concurrentTo],
+    ],
+    block: [warcFields(values)],
+  };
+}
+
+function usable(revisit: Revisit | undefined, payloadDigest: string): Revisit | undefined {
+  if (revisit === undefined || revisit.kind === 'server-not-modified') return revisit;
+  return revisit.recordId !== '' && revisit.payloadDigest === payloadDigest ? revisit : undefined;
+}
+
+function revisitFields({ kind, url, date, recordId, payloadDigest }: Revisit): [string, string][] {
+  const fields: [string, string][] = [['WARC-Profile', REVISIT_PROFILE + kind]];
+  if (recordId !== '') {
+    fields.push(
+      ['WARC-Refers-To', recordId],
+      ['WARC-Refers-To-Target-URI', withoutUserInfo(url)],
+      ['WARC-Refers-To-Date', warcDate(date)],
+    );
+  }
+  if (payloadDigest !== '') fields.push(['WARC-Payload-Digest', payloadDigest]);
+  return fields;
+}
+
+function requestRecord(
+  { line, headers }: RequestHead,
+  common: readonly [string, string][],
+  date: number,
+  concurrentTo: string,
+): NewWarcRecord {
+  return {
+    type: 'request',
+    id: newRecordId(),
+    date,
+    contentType: REQUEST_TYPE,
+    fields: [...common, ['WARC-Concurrent-To', concurrentTo], ['WARC-Payload-Digest', EMPTY_DIGEST]],
+    block: [headBytes(line, Object.entries(headers))],
+  };
+}
+
+/**
+ * Status line and headers. The body that we have is decoded, so a head that announces a coding would be a lie: such fields, and
+ * the length that belonged to them, are kept under names that begin with `x-orig-`, and the true length is put in.
+ */
+function responseHead({ status, headers, body }: FetchResult): Uint8Array {
+  const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+  const coded = headers['content-encoding'] !== undefined || headers['transfer-encoding'] !== undefined;
+  if (status === 304 || !coded) return headBytes(line, Object.entries(headers));
+  const said = Object.entries(headers).map(([name, value]): [string, string] => [
+    /^(?:content-encoding|transfer-encoding|content-length)$/.test(name) ? `x-orig-${name}` : name,
+    value,
+  ]);
+  return headBytes(line, [...said, ['content-length', String(body.length)]]);
+}
+
+/** Header values come as Latin-1: so every byte is as it was received. */
+function headBytes(line: string, headers: readonly (readonly [string, string])[]): Uint8Array {
+  const lines = [line, ...headers.map(([name, value]) => `${name}: ${value}`), '', ''];
+  return Buffer.from(lines.join('\r\n'), 'latin1');
+}
+
+function resourceType({ contentType }: FetchResult): string {
+  return contentType === undefined || contentType === DIRECTORY_TYPE
+    ? 'application/octet-stream'
+    : contentType;
+}

@@ -1,0 +1,206 @@
+import { BOOKKEEPING_NAMES, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
+import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../protocols/time.js';
+import type { EssenceInput, EssenceSettings } from './context.js';
+import type { EmbeddedSummary, SourceDocument, Summary } from './document.js';
+import { generateKeywords } from './keywords.js';
+import { languageOf } from './language.js';
+import { openingSentences } from './summarizers/sentences.js';
+import { DESCRIPTION_LENGTH } from './summarizers/text.js';
+
+/** Longest attribute name a document can bring, in characters. */
+const MAX_NAME = 64;
+
+/** Attributes with running text: they stand at the end of the object and are the first to be cut. */
+const RUNNING_TEXT = new Set(['partial-text', 'body', 'full-text']);
+
+/** Names that are the Gatherer's to say (E-105). */
+const RESERVED: ReadonlySet<string> = new Set(
+  [...BOOKKEEPING_NAMES, 'URL', 'Gatherer-Port'].map((name) => name.toLowerCase()),
+);
+
+/** Bytes an attribute takes beside name and value: braces, colon, tab, newline and the digits of its size. */
+const FRAMING = 15;
+
+/**
+ * The finished object, bookkeeping first (SOIF-3.4), components last (E-55), as the bytes that go over the wire.
+ *
+ * @param md5 - of the gathered bytes; empty when they were not read (E-118).
+ */
+export function assembleObject(
+  input: EssenceInput,
+  type: string,
+  md5: string,
+  document: SourceDocument,
+  summary: Summary,
+  components: readonly EmbeddedSummary[] = [],
+): Uint8Array {
+  const { settings } = document;
+  const attributes = mergeAttributes(summary, settings);
+  const size = settings.access ? input.body.length : undefined;
+  const pairs: Pair[] = bookkeeping(
+    { ...input, type, ...(size === undefined ? {} : { size }), ...(md5 === '' ? {} : { md5 }) },
+    settings,
+  );
+  let left = settings.maxObjectBytes - input.url.length - 16;
+  for (const [name, value] of pairs) left -= name.length + value.length + FRAMING;
+  const ordered = [...attributes].filter(([key]) => !RUNNING_TEXT.has(key));
+  ordered.push(...[...attributes].filter(([key]) => RUNNING_TEXT.has(key)));
+  for (const [, { name, value }] of ordered) {
+    let bytes = encodeValue(value, settings.trailingNewline);
+    const room = Math.max(0, left - name.length - FRAMING);
+    if (bytes.length > room) {
+      document.warn(
+        `${name} cut from ${bytes.length} to ${room} bytes: the object would exceed ${settings.maxObjectBytes}`,
+      );
+      bytes = cutUtf8(bytes, room);
+    }
+    if (bytes.length === 0) continue;
+    left -= bytes.length + name.length + FRAMING;
+    pairs.push([name, bytes]);
+  }
+  addComponents(pairs, components, left, document);
+  return encodeSoif(SoifObject.of('FILE', input.url, pairs));
+}
+
+type Pair = readonly [name: string, value: string | Uint8Array];
+
+/** E-54, E-55: each component as `Embed<n>-` attributes, by number, then by name without case; at the object's end. */
+function addComponents(
+  pairs: Pair[],
+  components: readonly EmbeddedSummary[],
+  room: number,
+  document: SourceDocument,
+): void {
+  let left = room;
+  for (const [i, { name, type, whole, summary }] of components.entries()) {
+    const prefix = `Embed<${i + 1}>-`;
+    const own: Pair[] = [
+      ['Nested-Filename', Buffer.from(name)],
+      ['Type', type],
+    ];
+    if (whole !== undefined) own.push(['File-Size', String(whole.size)], ['MD5', whole.md5]);
+    let needed = 0;
+    for (const [key, value] of own) needed += prefix.length + key.length + value.length + FRAMING;
+    if (needed > left) {
+      document.warn(`the object is full: components from ${i + 1} on are left out (E-45)`);
+      return;
+    }
+    left -= needed;
+    for (const { name: key, value } of mergeAttributes(summary, document.settings).values()) {
+      const space = left - prefix.length - key.length - FRAMING;
+      const bytes = cutUtf8(encodeValue(value, document.settings.trailingNewline), Math.max(0, space));
+      if (bytes.length === 0) continue;
+      left -= prefix.length + key.length + FRAMING + bytes.length;
+      own.push([key, bytes]);
+    }
+    own.sort(([x], [y]) => (x.toLowerCase() < y.toLowerCase() ? -1 : 1));
+    pairs.push(...own.map(([key, value]) => [`${prefix}${key}`, value] as const));
+  }
+}
+
+/** What the Gatherer knows of an object besides its content. */
+export interface ObjectFacts {
+  readonly lastModificationTime: number;
+  readonly updateTime: number;
+  readonly type: string;
+  /** Bytes as gathered. */
+  readonly size?: number;
+  readonly md5?: string;
+}
+
+/** E-110, E-113. */
+export function bookkeeping(facts: ObjectFacts, settings: EssenceSettings): Pair[] {
+  const minimal = settings.minimalBookkeeping;
+  const pairs: Pair[] = [];
+  if (!minimal || settings.timeToLive !== DEFAULT_TIME_TO_LIVE)
+    pairs.push(['Time-to-Live', String(settings.timeToLive)]);
+  if (!minimal) pairs.push(['Last-Modification-Time', String(facts.lastModificationTime)]);
+  if (!minimal || settings.refreshRate !== DEFAULT_REFRESH_RATE)
+    pairs.push(['Refresh-Rate', String(settings.refreshRate)]);
+  pairs.push(
+    ['Gatherer-Name', settings.gathererName],
+    ['Gatherer-Host', settings.gathererHost],
+    ['Gatherer-Version', settings.gathererVersion],
+    ['Update-Time', String(facts.updateTime)],
+    ['Type', facts.type],
+  );
+  if (!minimal && facts.size !== undefined) pairs.push(['File-Size', String(facts.size)]);
+  if (facts.md5 !== undefined) pairs.push(['MD5', facts.md5]);
+  return pairs;
+}
+
+interface NamedValue {
+  readonly name: string;
+  value: string;
+}
+
+/** One attribute a name, without case (E-69); then description (E-141) and keywords (E-106). */
+function mergeAttributes(summary: Summary, settings: EssenceSettings): Map<string, NamedValue> {
+  const merged = new Map<string, NamedValue>();
+  for (const [written, raw] of summary.attributes) {
+    const name = cleanName(written);
+    const value = withoutFinalNewlines(raw);
+    if (name === '' || value === '') continue;
+    const key = name.toLowerCase();
+    const limit = RUNNING_TEXT.has(key) ? settings.maxObjectBytes : settings.maxAttributeLength;
+    const before = merged.get(key);
+    if (before === undefined) merged.set(key, { name, value: cutLines(value, limit) });
+    else if (before.value.length < limit) before.value = cutLines(`${before.value}\n${value}`, limit);
+  }
+  const derived = !merged.has('description') && settings.description ? summary.description : undefined;
+  if (settings.language && !merged.has('language')) {
+    const language = languageOf(Array.from(merged.values(), ({ name, value }) => [name, value] as const));
+    if (language !== undefined) merged.set('language', { name: 'Language', value: language });
+  }
+  if (settings.keywords) addKeywords(merged, settings.maxKeywordBytes);
+  if (derived !== undefined && derived !== '') {
+    merged.set('description', { name: 'Description', value: openingSentences(derived, DESCRIPTION_LENGTH) });
+  }
+  return merged;
+}
+
+function addKeywords(merged: Map<string, NamedValue>, limit: number): void {
+  const phrases = merged.get('keywords');
+  const values = Array.from(merged.values(), ({ name, value }) => [name, value] as const);
+  const value = generateKeywords(values, phrases?.value ?? '', limit);
+  if (value !== '') merged.set('keywords', { name: phrases?.name ?? 'Keywords', value });
+}
+
+/** E-69, E-105: letters, digits, `-`, `_`, `.`; a name of the Gatherer's own is not for a document to use. */
+export function cleanName(name: string): string {
+  const legal = /^[A-Za-z0-9._-]+$/.test(name)
+    ? name
+    : name
+        .trim()
+        .replace(/[^A-Za-z0-9._-]+/g, '-')
+        .replace(/^-+|-+$/g, '');
+  const short = legal.slice(0, MAX_NAME);
+  return RESERVED.has(short.toLowerCase()) ? `Meta-${short}` : short;
+}
+
+/** A loop, because an expression for this would look at every newline of a long text. */
+function withoutFinalNewlines(value: string): string {
+  let end = value.length;
+  while (end > 0 && value.charCodeAt(end - 1) === 0x0a) end--;
+  return end === value.length ? value : value.slice(0, end);
+}
+
+/** Cuts at a line's end where there is one. */
+function cutLines(value: string, limit: number): string {
+  if (value.length <= limit) return value;
+  const end = value.lastIndexOf('\n', limit);
+  return value.slice(0, end > 0 ? end : limit);
+}
+
+/** UTF-8 (E-77); what a summarizer wrote ends with a newline that counts (E-68). */
+function encodeValue(value: string, trailingNewline: boolean): Uint8Array {
+  return Buffer.from(trailingNewline ? `${value}\n` : value, 'utf8');
+}
+
+/** At most `room` bytes, ending at a character's border. */
+export function cutUtf8(bytes: Uint8Array, room: number): Uint8Array {
+  if (bytes.length <= room) return bytes;
+  let end = room;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end);
+}

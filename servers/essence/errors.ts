@@ -1,0 +1,30 @@
+import { KitError } from '../../protocols/errors.js';
+
+/** A document could not be summarised: its worker crashed, ran out of memory or exceeded the time limit (E-70). */
+export class EssenceError extends KitError {
+  readonly code = 'ERR_ESSENCE';
+  constructor(
+    message: string,
+    /** The document that failed. */
+    readonly url: string,
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+/**
+ * A nested file could not be unravelled, or not to its end: its bytes are not of the format it claims, or a limit of
+ * E-45 was reached. It costs the rest of that file only, and becomes a warning of its document.
+ */
+export class UnnestError extends KitError {
+  readonly code = 'ERR_UNNEST';
+  constructor(
+    message: string,
+    /** The rule of the essence specification. */
+    readonly rule: string,
+    cause?: unknown,
+  ) {
+    super(`${message} (${rule})`, { cause });
+  }
+}

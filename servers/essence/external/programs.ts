@@ -1,0 +1,134 @@
+import { ProtocolError } from '../../../protocols/errors.js';
+import {
+  decodeAttributes,
+  decodeText,
+  type SoifAttribute,
+  SoifDecoder,
+  type SoifObject,
+} from '../../../protocols/soif/index.js';
+import type { Summary } from '../document.js';
+import type { ProgramSettings } from './limits.js';
+import { runProgram } from './run.js';
+import { Workplace } from './workplace.js';
+
+/** What a program needs to know of a document. */
+export interface ProgramDocument {
+  readonly url: string;
+  readonly body: Uint8Array;
+  /** Last component of the URL's path; its suffix is kept for programs that look at it. */
+  readonly fileName: string;
+  warn(message: string): void;
+}
+
+/** E-69: names a summarizer may use. */
+const SUMMARY_NAME = /^[A-Za-z0-9._-]+$/;
+
+/**
+ * Summarises a document by the user's `TypeName.sum` (E-60, E-61): the file name is its only argument, its output a list
+ * of SOIF attributes. A program that fails leaves a warning and the attributes that were complete (E-70); attributes of
+ * illegal names are left out (E-69).
+ * @throws the signal's reason when aborted
+ */
+export async function summarizeByProgram(
+  document: ProgramDocument,
+  program: string,
+  settings: ProgramSettings,
+  signal?: AbortSignal,
+): Promise<Summary> {
+  await using place = await Workplace.open();
+  const file = await place.write(document.fileName, document.body);
+  const result = await runProgram(
+    { program, arguments: [file], directory: place.directory, ...(signal === undefined ? {} : { signal }) },
+    settings,
+  );
+  report(document, program, result.failure, result.complaint);
+  const attributes: [string, string][] = [];
+  for (const { name, value } of readAttributeList(result.output, (message) => {
+    // Of a program that was stopped in the middle nothing else is to be expected.
+    if (result.failure === undefined) document.warn(`${program}: ${message}`);
+  })) {
+    if (SUMMARY_NAME.test(name)) attributes.push([name, decodeText(value)]);
+    else document.warn(`${program}: ${JSON.stringify(name.slice(0, 40))} is no attribute name (E-69)`);
+  }
+  return { attributes };
+}
+
+/**
+ * Unravels a document by the user's `TypeName.unnest` (E-46): the arguments are the URL and a file with the data, the output
+ * one or more SOIF objects. The objects that were complete are returned whatever happened; the rest are warnings.
+ * @throws the signal's reason when aborted
+ */
+export async function explodeByProgram(
+  document: ProgramDocument,
+  program: string,
+  settings: ProgramSettings,
+  options: { readonly maxObjects?: number; readonly signal?: AbortSignal } = {},
+): Promise<readonly SoifObject[]> {
+  const { maxObjects = 10_000, signal } = options;
+  await using place = await Workplace.open();
+  const file = await place.write(document.fileName, document.body);
+  const result = await runProgram(
+    {
+      program,
+      arguments: [document.url, file],
+      directory: place.directory,
+      ...(signal === undefined ? {} : { signal }),
+    },
+    settings,
+  );
+  report(document, program, result.failure, result.complaint);
+  const decoder = new SoifDecoder();
+  const objects: SoifObject[] = [];
+  for (const item of [...decoder.push(result.output), ...decoder.end()]) {
+    if (item.kind === 'object') {
+      if (objects.length < maxObjects) objects.push(item.object);
+    } else {
+      document.warn(`${program}: ${item.message}`);
+    }
+  }
+  if (objects.length === maxObjects) document.warn(`${program}: no more than ${maxObjects} objects (E-45)`);
+  return objects;
+}
+
+function report(
+  document: ProgramDocument,
+  program: string,
+  failure: string | undefined,
+  complaint: string,
+): void {
+  if (failure !== undefined) document.warn(`${program} failed: ${failure} (E-70)`);
+  else if (complaint.trim() !== '') document.warn(`${program} says: ${complaint.trim()}`);
+}
+
+/**
+ * The attributes of a list as summarizers write it (SOIF-3.7). A list that breaks off, or goes wrong in the middle, keeps what
+ * stands before.
+ */
+export function readAttributeList(
+  output: Uint8Array,
+  warn: (message: string) => void,
+): readonly SoifAttribute[] {
+  try {
+    return decodeAttributes(output);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    warn(`its output is no list of SOIF attributes: ${error.message}`);
+    return wholeAttributes(output);
+  }
+}
+
+/** The complete attributes at the beginning: the exact layout of SOIF-2.2 only, since nothing behind can confirm a guess. */
+function wholeAttributes(output: Uint8Array): SoifAttribute[] {
+  const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength);
+  const attributes: SoifAttribute[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const head = /^([A-Za-z0-9._<>-]{1,256})\{(\d{1,9})\}:\t/.exec(bytes.toString('latin1', at, at + 300));
+    if (head === null) break;
+    const start = at + head[0].length;
+    const end = start + Number(head[2]);
+    if (end > bytes.length) break;
+    attributes.push({ name: head[1]!, value: bytes.subarray(start, end) });
+    at = bytes[end] === 0x0a ? end + 1 : end;
+  }
+  return attributes;
+}

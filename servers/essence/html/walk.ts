@@ -1,0 +1,258 @@
+import { withoutUserInfo } from '../../../protocols/urls/index.js';
+import type { EssenceLink } from '../context.js';
+import type { SourceDocument, Summary } from '../document.js';
+import { AttributeLines } from '../sgml/lines.js';
+import {
+  type ContentMapping,
+  conditionalMapping,
+  type ExtractionTable,
+  type TagMapping,
+} from '../sgml/table.js';
+import { LinkCollector } from './links.js';
+import { type TagPlan, walkPlan } from './plan.js';
+import { type HtmlHandler, readHtml, type TagAttributes } from './reader.js';
+import type { Tag } from './tags.js';
+
+/** Shortest paragraph, in characters, that can describe a page. */
+const MIN_DESCRIPTION = 40;
+
+/** White space that is not already a single blank: an expression that also matched those would stop at every word. */
+const COLLAPSIBLE = /[^\S ]\s*| \s+/g;
+
+/** What separates the next text from the one before. */
+const NOTHING = 0;
+const BLANK = 1;
+const NEWLINE = 2;
+type Separator = typeof NOTHING | typeof BLANK | typeof NEWLINE;
+
+/** An open element whose content is mapped. */
+interface Frame {
+  readonly depth: number;
+  readonly mapping: ContentMapping;
+  /** Index of its first piece of text. */
+  readonly start: number;
+}
+
+/** What a walk yields beside the summary. */
+export interface HtmlSummary extends Summary {
+  readonly links: readonly EssenceLink[];
+  /** G-63: the page asks not to be indexed. */
+  readonly noindex: boolean;
+}
+
+/**
+ * Reads an HTML document once as a stream of tags and text (section 7). The text of the document is one list of
+ * pieces; an open mapped element remembers where its text began. When it ends, the pieces from there on are its
+ * content, and unless it says `parent` they are taken off the list again (E-92).
+ */
+export function summarizeHtml(document: SourceDocument, table: ExtractionTable): HtmlSummary {
+  const walk = new HtmlWalk(document, table);
+  const { maxHtmlDepth } = document.settings;
+  if (!readHtml(document.text, walkPlan(table), walk, maxHtmlDepth)) {
+    document.warn(`HTML nested deeper than ${maxHtmlDepth} elements: the rest is not read`);
+  }
+  return walk.finish();
+}
+
+class HtmlWalk implements HtmlHandler<TagPlan> {
+  #depth = 0;
+  readonly #document: SourceDocument;
+  readonly #bodyMapping: TagMapping | undefined;
+  readonly #links: LinkCollector;
+  readonly #lines: AttributeLines;
+  readonly #frames: Frame[] = [];
+  readonly #pieces: string[] = [];
+  #separator: Separator = NOTHING;
+  /** Depth of the element that is skipped with all its content; 0 = none. */
+  #skipped = 0;
+  /** Depth of the element whose text is ignored (E-91); its links still lead somewhere. 0 = none. */
+  #ignored = 0;
+  /** Depth of the open HEAD, or of a TITLE outside one; 0 = none. */
+  #inHead = 0;
+  #body = false;
+  #paragraph = -1;
+  #description = '';
+  /** Beginning of the text, for a description when no paragraph serves. */
+  #opening = '';
+
+  constructor(document: SourceDocument, table: ExtractionTable) {
+    this.#document = document;
+    this.#bodyMapping = table.get('body');
+    this.#links = new LinkCollector(document.url, document.settings.maxLinks);
+    const { maxAttributeLength, maxObjectBytes, rawReferences } = document.settings;
+    this.#lines = new AttributeLines({
+      maxAttributeLength,
+      maxObjectBytes,
+      ...(rawReferences ? {} : { resolve: (reference: string) => this.#shown(reference) }),
+    });
+    const html = table.get('html')?.content;
+    if (html !== undefined) this.#push(html, 0);
+  }
+
+  /** G-81: the object shows no login, also one that the page itself shows. */
+  #shown(reference: string): string | undefined {
+    const url = this.#links.resolve(reference);
+    return url === undefined ? undefined : withoutUserInfo(url);
+  }
+
+  open({ name, plan }: Tag<TagPlan>, attributes: TagAttributes): void {
+    const depth = ++this.#depth;
+    if (this.#skipped > 0) return;
+    if (!this.#body && plan?.head !== true) this.#openBody(name === 'body' ? attributes : {});
+    if (plan === undefined) return;
+    if (plan.skip) {
+      this.#skipped = depth;
+      return;
+    }
+    if (plan.block) this.#separator = NEWLINE;
+    else if (plan.cell && this.#separator === NOTHING) this.#separator = BLANK;
+    if (plan.wanted !== undefined) this.#links.open(name, attributes);
+    if (name === 'p') this.#paragraph = this.#pieces.length;
+    else if ((name === 'head' || name === 'title') && this.#inHead === 0) this.#inHead = depth;
+    if (plan.mapping !== undefined && name !== 'html' && name !== 'body')
+      this.#openMapped(plan.mapping, attributes, depth);
+  }
+
+  text(source: string, start: number, end: number): void {
+    if (this.#skipped > 0 || this.#ignored > 0) return;
+    let from = start;
+    while (from < end && source.charCodeAt(from) <= 0x20) from++;
+    if (from === end || (isWideBlank(source.charCodeAt(from)) && source.slice(from, end).trim() === '')) {
+      if (this.#separator === NOTHING) this.#separator = BLANK;
+      return;
+    }
+    if (!this.#body && this.#inHead === 0) this.#openBody({});
+    if (isCollapsed(source, start, end)) this.#add(source, start, end);
+    else {
+      const text = source.slice(start, end).replace(COLLAPSIBLE, ' ');
+      this.#add(text, 0, text.length);
+    }
+  }
+
+  /** Text whose white space is single blanks; those at its ends become separators. */
+  #add(text: string, start: number, end: number): void {
+    const from = text.charCodeAt(start) === 0x20 ? start + 1 : start;
+    const to = text.charCodeAt(end - 1) === 0x20 ? end - 1 : end;
+    let piece: string;
+    if (this.#separator === NEWLINE) piece = `\n${text.slice(from, to)}`;
+    else if (this.#separator === BLANK && from === start) piece = ` ${text.slice(start, to)}`;
+    else piece = text.slice(start, to);
+    this.#pieces.push(piece);
+    this.#separator = to < end ? BLANK : NOTHING;
+  }
+
+  close({ name, plan }: Tag<TagPlan>): void {
+    const depth = this.#depth--;
+    if (this.#skipped > 0) {
+      if (depth > this.#skipped) return;
+      this.#skipped = 0;
+    }
+    if (depth === this.#ignored) {
+      this.#ignored = 0;
+      if (this.#separator === NOTHING) this.#separator = BLANK;
+    }
+    if (name === 'p') this.#closeParagraph();
+    else if (depth === this.#inHead) this.#inHead = 0;
+    while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth === depth && depth > 0) {
+      this.#pop(this.#frames.pop()!);
+    }
+    if (plan === undefined) return;
+    if (plan.block) this.#separator = NEWLINE;
+    else if (plan.cell && this.#separator === NOTHING) this.#separator = BLANK;
+  }
+
+  finish(): HtmlSummary {
+    for (let frame = this.#frames.pop(); frame !== undefined; frame = this.#frames.pop()) this.#pop(frame);
+    if (this.#links.dropped > 0) {
+      this.#document.warn(
+        `${this.#links.dropped} links beyond the first ${this.#document.settings.maxLinks} left out (G-173)`,
+      );
+    }
+    return {
+      attributes: this.#lines.attributes,
+      description: this.#description !== '' ? this.#description : this.#opening,
+      links: this.#links.links,
+      noindex: this.#links.noindex,
+    };
+  }
+
+  /** HTML lets authors leave out `</head>` and `<body>`: the first thing that cannot stand in a head opens the body. */
+  #openBody(attributes: TagAttributes): void {
+    if (this.#inHead > 0) {
+      while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth > 0)
+        this.#pop(this.#frames.pop()!);
+      this.#inHead = 0;
+    }
+    this.#body = true;
+    this.#separator = NEWLINE;
+    const mapping = this.#bodyMapping;
+    // Depth 0 is closed by the end of the document only: text after `</body>` still belongs to it.
+    if (mapping !== undefined) this.#openMapped(mapping, attributes, 0);
+  }
+
+  #openMapped(mapping: TagMapping, attributes: TagAttributes, depth: number): void {
+    const chosen = conditionalMapping(mapping, attributes);
+    if (chosen?.ignore !== true) this.#lines.takeValues(mapping, attributes);
+    const content = chosen ?? mapping.content;
+    if (content === undefined || this.#ignored > 0) return;
+    if (content.ignore && depth > 0) this.#ignored = depth;
+    else this.#push(content, depth);
+  }
+
+  #push(mapping: ContentMapping, depth: number): void {
+    this.#frames.push({ depth, mapping, start: this.#pieces.length });
+  }
+
+  #pop(frame: Frame): void {
+    const { mapping, start } = frame;
+    if (this.#pieces.length <= start) return;
+    if (
+      mapping.targets.some((target) => !this.#lines.isFull(target)) ||
+      (frame.depth === 0 && this.#opening === '')
+    ) {
+      const content = stripSeparator(this.#pieces.slice(start).join(''));
+      for (const target of mapping.targets) this.#lines.add(target, content);
+      if (frame.depth === 0 && this.#description === '') this.#opening = content.slice(0, 1000);
+    }
+    if (mapping.parent) return;
+    this.#pieces.length = start;
+    if (this.#separator === NOTHING) this.#separator = BLANK;
+  }
+
+  #closeParagraph(): void {
+    if (this.#description !== '' || this.#paragraph < 0 || this.#inHead > 0) return;
+    if (this.#paragraph < this.#pieces.length) {
+      const text = stripSeparator(this.#pieces.slice(this.#paragraph).join(''));
+      if (text.length >= MIN_DESCRIPTION) this.#description = text;
+    }
+    this.#paragraph = -1;
+  }
+}
+
+/** A character beyond Latin-1, or its no-break space, may be white space that is told by the slow way. */
+function isWideBlank(c: number): boolean {
+  return c === 0xa0 || c > 0xff;
+}
+
+/** No white space but single blanks. What has letters beyond Latin is left to the slow way. */
+function isCollapsed(text: string, start: number, end: number): boolean {
+  let blank = false;
+  for (let i = start; i < end; i++) {
+    const c = text.charCodeAt(i);
+    if (c > 0x20) {
+      if (c >= 0xa0 && (c === 0xa0 || c > 0x2ff)) return false;
+      blank = false;
+    } else if (c === 0x20) {
+      if (blank) return false;
+      blank = true;
+    } else if (c >= 0x09 && c <= 0x0d) return false;
+    else blank = false;
+  }
+  return true;
+}
+
+/** A content that begins with what separated it from the text before. */
+function stripSeparator(content: string): string {
+  const first = content.charCodeAt(0);
+  return first === 0x0a || first === 0x20 ? content.slice(1) : content;
+}

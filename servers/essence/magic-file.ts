@@ -1,0 +1,201 @@
+import { ConfigError } from '../../protocols/errors.js';
+
+/** Bytes of a document that a magic file may look at. */
+const WINDOW = 64 * 1024;
+/** Bytes of a document's string that a message may quote. */
+const MAX_QUOTED = 80;
+
+/** How a number stands in the file: its size in bytes, and its order; `short` and `long` are those of a little-endian machine. */
+const NUMBERS: ReadonlyMap<string, { readonly size: 1 | 2 | 4; readonly little: boolean }> = new Map([
+  ['byte', { size: 1, little: true }],
+  ['short', { size: 2, little: true }],
+  ['leshort', { size: 2, little: true }],
+  ['beshort', { size: 2, little: false }],
+  ['long', { size: 4, little: true }],
+  ['lelong', { size: 4, little: true }],
+  ['belong', { size: 4, little: false }],
+]);
+
+type Test = (bytes: DataView, at: number) => string | number | undefined;
+
+/** One line: what is looked at, and what is said when it holds. */
+interface MagicLine {
+  /** Number of `>` before the offset: the line counts only when one of a lower level above it held. */
+  readonly level: number;
+  readonly offset: number;
+  /** The value found when the test holds. */
+  readonly test: Test;
+  readonly message: string;
+}
+
+/** The lines of a user's `magic` file: what a document is, in the user's words, for bycontent.cf (E-6, E-16). */
+export class MagicRules {
+  constructor(readonly lines: readonly MagicLine[]) {}
+
+  /** The messages of the first entry that holds, or undefined. An entry is a line of level 0 and those below it. */
+  describe(bytes: Uint8Array): string | undefined {
+    if (this.lines.length === 0) return undefined;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW));
+    let said = '';
+    let held = -1;
+    for (const { level, offset, test, message } of this.lines) {
+      if (level === 0 && said !== '') break;
+      if (level > held + 1) continue;
+      held = level - 1;
+      const value = test(view, offset);
+      if (value === undefined) continue;
+      held = level;
+      said = joined(said, message, value);
+    }
+    return said === '' ? undefined : said;
+  }
+}
+
+/** A message without a blank before it begins with `\b`. */
+function joined(before: string, message: string, value: string | number): string {
+  const text = message.replace(/%[-+ #0]*\d*(?:\.\d+)?[hl]*([cdiosuxX%])/g, (_, kind: string) =>
+    shown(kind, value),
+  );
+  if (text.startsWith('\\b')) return before + text.slice(2);
+  return before === '' || text === '' ? before + text : `${before} ${text}`;
+}
+
+function shown(kind: string, value: string | number): string {
+  if (kind === '%') return '%';
+  if (typeof value === 'string') return value;
+  if (kind === 'x') return value.toString(16);
+  if (kind === 'X') return value.toString(16).toUpperCase();
+  if (kind === 'o') return value.toString(8);
+  return kind === 'c' ? String.fromCharCode(value & 0xff) : String(value);
+}
+
+/**
+ * Reads a magic file in the form of the original's file(1): offset, type, test, message; `>` before the offset for lines that go
+ * on. Types: byte, short, long, beshort, belong, leshort, lelong, each with `&MASK`, and string. Tests: a value, `=`, `!`, `<`, `>`,
+ * `&` (all bits set), `^` (a bit not set), and `x` (anything). Lines `!:` of newer files are passed over.
+ *
+ * @throws ConfigError naming file and line for anything else, such as offsets in parentheses (E-16).
+ */
+export function parseMagic(text: string, file: string): MagicRules {
+  const lines: MagicLine[] = [];
+  for (const [i, raw] of text.split('\n').entries()) {
+    const line = raw.replace(/\r$/, '');
+    if (/^\s*(?:#|$)/.test(line) || line.startsWith('!:')) continue;
+    const fail = (what: string): never => {
+      throw new ConfigError(file, i + 1, line, `${what} (E-16)`);
+    };
+    // Blanks within a test are written with a backslash.
+    const found = /^(>*)(\S+)\s+(\S+)\s+((?:\\.|[^\s\\])+)(?:\s+(.*))?$/.exec(line);
+    if (found === null) return fail('offset, type, test and message are expected');
+    const [, levels = '', offset = '', type = '', test = '', message = ''] = found;
+    const level = levels.length;
+    if (level > (lines.at(-1)?.level ?? -1) + 1) fail(`there is no line of level ${level - 1} above it`);
+    lines.push({
+      level,
+      offset: numberOf(offset) ?? fail(`the offset ${offset} is not a number`),
+      test: type === 'string' ? stringTest(test) : numberTest(type, test, fail),
+      message: message.trimEnd(),
+    });
+  }
+  return new MagicRules(lines);
+}
+
+/** Decimal, 0x hexadecimal or 0 octal. */
+function numberOf(text: string): number | undefined {
+  if (/^0x[0-9a-fA-F]{1,8}$/.test(text)) return Number.parseInt(text.slice(2), 16);
+  if (/^0[0-7]{1,11}$/.test(text)) return Number.parseInt(text, 8);
+  return /^-?\d{1,10}$/.test(text) ? Number(text) : undefined;
+}
+
+function numberTest(written: string, test: string, fail: (what: string) => never): Test {
+  const [type = '', masked] = written.split('&', 2);
+  const form = NUMBERS.get(type.replace(/^u/, '')) ?? fail(`the type ${type} is not known`);
+  const isSigned = !type.startsWith('u');
+  const mask = masked === undefined ? -1 : (numberOf(masked) ?? fail(`the mask ${masked} is not a number`));
+  const shift = 32 - 8 * form.size;
+  /** The value in as many bits as the type has, with or without a sign. */
+  const fitted = (value: number) => (isSigned ? (value << shift) >> shift : (value << shift) >>> shift);
+  const read: Test = (bytes, at) => {
+    if (at < 0 || at + form.size > bytes.byteLength) return undefined;
+    const { size, little } = form;
+    const raw =
+      size === 1
+        ? bytes.getUint8(at)
+        : size === 2
+          ? bytes.getUint16(at, little)
+          : bytes.getUint32(at, little);
+    return fitted(raw & mask);
+  };
+  if (test === 'x') return read;
+  const [, operator = '=', digits = ''] = /^([=!<>&^]?)(.*)$/.exec(test) ?? [];
+  const wanted = fitted(numberOf(digits) ?? fail(`${digits} is not a number`));
+  return (bytes, at) => {
+    const value = read(bytes, at);
+    return typeof value === 'number' && compares(operator === '' ? '=' : operator, value, wanted)
+      ? value
+      : undefined;
+  };
+}
+
+function compares(operator: string, value: number, wanted: number): boolean {
+  switch (operator) {
+    case '!':
+      return value !== wanted;
+    case '<':
+      return value < wanted;
+    case '>':
+      return value > wanted;
+    case '&':
+      return (value & wanted) === wanted;
+    case '^':
+      return (value & wanted) !== wanted;
+    default:
+      return value === wanted;
+  }
+}
+
+/** A string is compared byte by byte; `>\0` holds for any that is not empty. */
+function stringTest(written: string): Test {
+  const anything = written === 'x';
+  const [, operator = '', rest = ''] = /^([=!<>]?)(.*)$/s.exec(written) ?? [];
+  const wanted = unescaped(rest);
+  return (bytes, at) => {
+    if (at < 0 || at >= bytes.byteLength) return undefined;
+    const there = Buffer.from(
+      bytes.buffer,
+      bytes.byteOffset + at,
+      Math.min(bytes.byteLength - at, MAX_QUOTED + wanted.length),
+    );
+    const start = there.toString('latin1', 0, wanted.length);
+    const open = anything || operator === '>' || operator === '<' || operator === '!';
+    if (!anything && !holds(operator, start, wanted)) return undefined;
+    return open ? (/^[^\0\r\n]*/.exec(there.toString('latin1'))?.[0].slice(0, MAX_QUOTED) ?? '') : wanted;
+  };
+}
+
+function holds(operator: string, there: string, wanted: string): boolean {
+  if (operator === '!') return there !== wanted;
+  if (operator === '<') return there < wanted;
+  return operator === '>' ? there > wanted : there === wanted;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  a: '\x07',
+};
+
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))/gs,
+    (_, hex?: string, octal?: string, other?: string) => {
+      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
+      return ESCAPES[other ?? ''] ?? other ?? '';
+    },
+  );
+}

@@ -1,0 +1,312 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { UsageError } from '../../protocols/errors.js';
+import {
+  compileEssence,
+  type EssenceContext,
+  type EssenceInput,
+  type EssenceOptions,
+  type EssenceOutput,
+  readEssenceSources,
+  type SelectionRules,
+} from './context.js';
+import { tellDocument, tellOutput } from './debug.js';
+import { EssenceError } from './errors.js';
+import { NESTED_TYPES } from './recognize.js';
+import { summarizeDocument } from './summarize.js';
+import {
+  detached,
+  transferable,
+  unpackOutput,
+  type WorkerReply,
+  type WorkerSetup,
+} from './worker-messages.js';
+
+export interface EssencePoolOptions extends EssenceOptions {
+  /** Threads; 0 summarises in the calling thread (no time limit there). Default: one less than the processors, at least 1, at most 4. */
+  readonly workers?: number;
+  /** Milliseconds one document may take before its worker is replaced (E-70). Default 30 000. */
+  readonly timeLimitMs?: number;
+  /** Heap of one worker in MiB; a document that needs more costs its worker, not the process. Default 512. */
+  readonly maxWorkerHeapMb?: number;
+}
+
+/** What a pool has done so far. */
+export interface EssenceStatistics {
+  readonly summarized: number;
+  readonly rejected: number;
+  /** Of the rejected: documents that were exploded into objects of their own, or hold none. */
+  readonly nested: number;
+  readonly failed: number;
+  /** Workers replaced after a crash or a document that took too long. */
+  readonly replaced: number;
+}
+
+/** MiB of a worker's nursery. */
+const YOUNG_HEAP_MB = 64;
+
+interface Job {
+  readonly input: EssenceInput;
+  readonly resolve: (output: EssenceOutput) => void;
+  readonly reject: (reason: unknown) => void;
+  readonly signal: AbortSignal | undefined;
+  readonly onAbort: () => void;
+}
+
+/** Documents that a worker has at one time: the one in work, and the next, so that it never waits for the event loop. */
+const JOBS_PER_WORKER = 2;
+/** Bytes; a larger body waits until the worker is free. Only smaller ones are lent by copy, to survive a worker's end. */
+const MAX_LENT_BODY = 256 * 1024;
+
+interface Seat {
+  worker: Worker | undefined;
+  /** The worker has compiled its context: from now on time is the document's. */
+  ready: boolean;
+  /** Posted to the worker, in order; it is at the first. */
+  jobs: Job[];
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Summarises documents in worker threads (E-140). A worker holds the document in work and at most one small one behind
+ * it; further calls wait their turn with the body still in the caller's hands, so the pool itself holds little.
+ */
+export class EssencePool implements AsyncDisposable {
+  /** For {@link typeByUrl} and {@link isRejected} before fetching. */
+  readonly rules: SelectionRules;
+  readonly #context: EssenceContext;
+  readonly #setup: WorkerSetup;
+  readonly #seats: Seat[];
+  readonly #waiting: Job[] = [];
+  readonly #timeLimitMs: number;
+  readonly #heapMb: number;
+  #counts = { summarized: 0, rejected: 0, nested: 0, failed: 0, replaced: 0 };
+  #closed = false;
+
+  private constructor(options: EssencePoolOptions, setup: WorkerSetup, context: EssenceContext) {
+    this.#setup = setup;
+    this.#context = context;
+    this.rules = context.rules;
+    this.#timeLimitMs = options.timeLimitMs ?? 30_000;
+    this.#heapMb = options.maxWorkerHeapMb ?? 512;
+    const workers = options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1));
+    this.#seats = Array.from({ length: workers }, () => ({
+      worker: undefined,
+      ready: false,
+      jobs: [],
+      timer: undefined,
+    }));
+  }
+
+  /** Reads the configuration once, starts the threads and waits until they are ready. @throws ConfigError naming file and line. */
+  static async create(options: EssencePoolOptions): Promise<EssencePool> {
+    const sources = await readEssenceSources(options);
+    const { workers: _w, timeLimitMs: _t, maxWorkerHeapMb: _h, ...plain } = options;
+    const pool = new EssencePool(options, { options: plain, sources }, compileEssence(plain, sources));
+    await Promise.all(pool.#seats.map((seat) => pool.#begin(seat)));
+    return pool;
+  }
+
+  /** Threads of this pool. */
+  get workers(): number {
+    return this.#seats.length;
+  }
+
+  get statistics(): EssenceStatistics {
+    return { ...this.#counts };
+  }
+
+  /**
+   * Summarises one document; waits while all workers are busy. The body's buffer is transferred when it is a buffer of
+   * its own: the caller must not use it any more.
+   *
+   * @throws EssenceError when its worker crashed or exceeded the time limit; the signal's reason when aborted.
+   */
+  async summarize(input: EssenceInput, signal?: AbortSignal): Promise<EssenceOutput> {
+    if (this.#closed) throw new UsageError('the essence pool is closed');
+    signal?.throwIfAborted();
+    // While the body is still here.
+    tellDocument(input, this.#context);
+    const output = await this.#summarize(input, signal);
+    tellOutput(input.url, output);
+    return output;
+  }
+
+  async #summarize(input: EssenceInput, signal: AbortSignal | undefined): Promise<EssenceOutput> {
+    if (this.#seats.length === 0) return this.#count(await this.#summarizeHere(input));
+    return new Promise<EssenceOutput>((resolve, reject) => {
+      const job: Job = { input, resolve, reject, signal, onAbort: () => this.#abort(job) };
+      signal?.addEventListener('abort', job.onAbort, { once: true });
+      const seat =
+        this.#seats.find((each) => each.jobs.length === 0) ?? this.#seats.find((each) => hasRoom(each, job));
+      if (seat === undefined || this.#waiting.length > 0) this.#waiting.push(job);
+      else this.#assign(seat, job);
+    });
+  }
+
+  async #summarizeHere(input: EssenceInput): Promise<EssenceOutput> {
+    try {
+      return await summarizeDocument(input, this.#context);
+    } catch (error) {
+      this.#counts.failed++;
+      throw new EssenceError(`summarising failed: ${String(error)}`, input.url, error);
+    }
+  }
+
+  /** Stops the threads. Documents still waiting or in work are rejected with a UsageError. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const reason = new UsageError('the essence pool was closed');
+    for (const job of this.#waiting.splice(0)) settle(job, () => job.reject(reason));
+    await Promise.all(
+      this.#seats.map((seat) => {
+        const { worker } = seat;
+        seat.worker = undefined;
+        for (const job of this.#leave(seat)) settle(job, () => job.reject(reason));
+        return worker?.terminate();
+      }),
+    );
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** A thread that cannot even start shows with the first document, like one that dies later. */
+  async #begin(seat: Seat): Promise<void> {
+    const worker = this.#start(seat);
+    worker.ref();
+    await new Promise<void>((resolve) => {
+      worker
+        .once('message', () => resolve())
+        .once('error', () => resolve())
+        .once('exit', () => resolve());
+    });
+    if (seat.worker === worker && seat.jobs.length === 0) worker.unref();
+  }
+
+  #start(seat: Seat): Worker {
+    const worker = new Worker(new URL('./worker.js', import.meta.url), {
+      workerData: this.#setup,
+      // What the process was started with (loaders, inspectors) is none of the thread's business.
+      execArgv: [],
+      env: {},
+      // Summarising makes many short-lived strings: a larger nursery lets them die there.
+      resourceLimits: {
+        maxOldGenerationSizeMb: this.#heapMb,
+        maxYoungGenerationSizeMb: Math.min(YOUNG_HEAP_MB, this.#heapMb / 4),
+      },
+    });
+    // An idle pool must not keep the process alive; a busy one is held by its job.
+    worker.unref();
+    seat.worker = worker;
+    seat.ready = false;
+    worker.on('message', (reply: WorkerReply) => this.#receive(seat, worker, reply));
+    worker.on('error', (error) => this.#lose(seat, worker, error.message, error));
+    worker.on('exit', (code) => this.#lose(seat, worker, `it ended with code ${code}`));
+    return worker;
+  }
+
+  #assign(seat: Seat, job: Job): void {
+    const worker = seat.worker ?? this.#start(seat);
+    seat.jobs.push(job);
+    if (seat.jobs.length === 1 && seat.ready) this.#watch(seat, worker);
+    worker.ref();
+    const body = detached(job.input.body);
+    // The document behind the one in work is lent: if the worker ends before its turn, another one gets it.
+    const given = seat.jobs.length === 1 ? transferable(body) : [];
+    try {
+      worker.postMessage({ input: { ...job.input, body } }, given);
+    } catch (error) {
+      // An untransferable buffer (a WebAssembly memory, or one marked so): the bytes are copied instead.
+      if (!(error instanceof Error && error.name === 'DataCloneError')) throw error;
+      worker.postMessage({ input: { ...job.input, body: new Uint8Array(body) } });
+    }
+  }
+
+  #watch(seat: Seat, worker: Worker): void {
+    seat.timer = setTimeout(() => {
+      this.#lose(seat, worker, `it took more than ${this.#timeLimitMs} ms`);
+    }, this.#timeLimitMs);
+  }
+
+  #receive(seat: Seat, worker: Worker, reply: WorkerReply): void {
+    if (seat.worker !== worker) return;
+    if ('ready' in reply) {
+      seat.ready = true;
+      if (seat.jobs.length > 0) this.#watch(seat, worker);
+      return;
+    }
+    const job = seat.jobs.shift();
+    if (job === undefined) return;
+    clearTimeout(seat.timer);
+    if (seat.jobs.length > 0) this.#watch(seat, worker);
+    else worker.unref();
+    if ('output' in reply) {
+      settle(job, () => job.resolve(this.#count(unpackOutput(reply.output))));
+    } else {
+      this.#counts.failed++;
+      settle(job, () => job.reject(new EssenceError(`summarising failed: ${reply.failure}`, job.input.url)));
+    }
+    this.#next(seat);
+  }
+
+  /** A worker is gone, or is to go: the document it was at fails, the one behind it gets a new one. */
+  #lose(seat: Seat, worker: Worker, why: string, cause?: unknown): void {
+    if (seat.worker !== worker) return;
+    seat.worker = undefined;
+    const [job, ...spared] = this.#leave(seat);
+    this.#waiting.unshift(...spared);
+    this.#counts.replaced++;
+    void worker.terminate();
+    if (job !== undefined) {
+      this.#counts.failed++;
+      const error = new EssenceError(
+        `the worker that summarised ${job.input.url} was replaced: ${why}`,
+        job.input.url,
+        cause,
+      );
+      settle(job, () => job.reject(error));
+    }
+    this.#next(seat);
+  }
+
+  /** Takes the seat's documents away. */
+  #leave(seat: Seat): Job[] {
+    clearTimeout(seat.timer);
+    seat.timer = undefined;
+    return seat.jobs.splice(0);
+  }
+
+  #next(seat: Seat): void {
+    for (let job = this.#waiting[0]; job !== undefined && hasRoom(seat, job); job = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#assign(seat, job);
+    }
+  }
+
+  /** A waiting document is taken off the list; one in work is finished by its worker, but nobody hears of it. */
+  #abort(job: Job): void {
+    const place = this.#waiting.indexOf(job);
+    if (place >= 0) this.#waiting.splice(place, 1);
+    job.reject(job.signal?.reason);
+  }
+
+  #count(output: EssenceOutput): EssenceOutput {
+    if (!output.rejected) this.#counts.summarized++;
+    else this.#counts.rejected++;
+    if (output.rejected && NESTED_TYPES.has(output.type)) this.#counts.nested++;
+    return output;
+  }
+}
+
+function hasRoom(seat: Seat, job: Job): boolean {
+  if (seat.jobs.length === 0) return true;
+  return seat.jobs.length < JOBS_PER_WORKER && job.input.body.length <= MAX_LENT_BODY;
+}
+
+function settle(job: Job, finish: () => void): void {
+  job.signal?.removeEventListener('abort', job.onAbort);
+  finish();
+}

@@ -1,0 +1,75 @@
+import type { Pattern } from '../../../protocols/patterns/index.js';
+import type { SoifObject } from '../../../protocols/soif/index.js';
+
+/** What is asked of one attribute (E-123). */
+export interface Test {
+  readonly kind: 'test';
+  /** As written; compared without case (E-126). `url` is the object's URL. */
+  readonly attribute: string;
+  /** `!=` and `!~`. */
+  readonly negated: boolean;
+  /** The exact value, or a pattern that is found in it. */
+  readonly data: string | Pattern;
+}
+
+/** A condition as a tree (E-124). */
+export type Condition =
+  | Test
+  | { readonly kind: 'all' | 'any'; readonly parts: readonly [Condition, ...Condition[]] };
+
+/** A program with its arguments, as words (E-135). */
+export type Command = readonly [program: string, ...rest: string[]];
+
+/** The four instructions (E-128), each with its line in the file. */
+export type Instruction =
+  | { readonly kind: 'set'; readonly line: number; readonly attribute: string; readonly value: string }
+  | { readonly kind: 'filter'; readonly line: number; readonly attribute: string; readonly command: Command }
+  | {
+      readonly kind: 'exchange';
+      readonly line: number;
+      readonly attributes: readonly string[];
+      readonly command: Command;
+    }
+  | { readonly kind: 'delete'; readonly line: number };
+
+/** A condition and what is done where it holds. */
+export interface PostRule {
+  readonly line: number;
+  readonly condition: Condition;
+  readonly instructions: readonly Instruction[];
+}
+
+/** A rules file (E-121): rules in file order. */
+export interface PostRules {
+  readonly file: string;
+  readonly rules: readonly PostRule[];
+}
+
+/**
+ * Whether a condition holds for an object. Of a missing attribute `==` and `~` are false, `!=` and `!~` true; a value is
+ * compared without its final newline (E-127). Time is linear in the values.
+ *
+ * @param type what `type` means, when not the object's attribute: `SOIFStream` for what an Exploder wrote (E-47)
+ */
+export function conditionHolds(condition: Condition, object: SoifObject, type?: string): boolean {
+  switch (condition.kind) {
+    case 'all':
+      return condition.parts.every((part) => conditionHolds(part, object, type));
+    case 'any':
+      return condition.parts.some((part) => conditionHolds(part, object, type));
+    case 'test': {
+      const value = attributeText(object, condition.attribute, type)?.replace(/\n$/, '');
+      if (value === undefined) return condition.negated;
+      const { data } = condition;
+      return (typeof data === 'string' ? value === data : data.test(value)) !== condition.negated;
+    }
+  }
+}
+
+/** E-126: attributes by name without case; the URL is one of them. */
+function attributeText(object: SoifObject, attribute: string, type: string | undefined): string | undefined {
+  const name = attribute.toLowerCase();
+  if (name === 'url') return object.url;
+  if (name === 'type' && type !== undefined) return type;
+  return object.text(name);
+}

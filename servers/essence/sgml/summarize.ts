@@ -1,0 +1,181 @@
+import { UrlResolver, withoutUserInfo } from '../../../protocols/urls/index.js';
+import type { Summary } from '../document.js';
+import type { ProgramSettings } from '../external/index.js';
+import { readEsis } from './esis.js';
+import { Extraction } from './extraction.js';
+import type { ExtractionOptions } from './lines.js';
+import { runOpenSp } from './opensp.js';
+import { type Prolog, readProlog } from './prolog.js';
+import { readMarkupEvents } from './reader.js';
+import { parseExtractionTable } from './table.js';
+import type { SgmlType, SgmlTypes } from './types.js';
+
+/** What is needed of a document. */
+export interface SgmlDocument {
+  readonly url: string;
+  readonly text: string;
+  readonly settings: {
+    readonly rawReferences: boolean;
+    readonly maxAttributeLength: number;
+    readonly maxObjectBytes: number;
+    /** Depth of open elements at which reading stops. */
+    readonly maxHtmlDepth: number;
+    /** E-117: the whole text instead of the table's attributes. */
+    readonly fullText?: boolean;
+  };
+  warn(message: string): void;
+}
+
+/** How SGML is parsed. */
+export interface SgmlOptions {
+  /** How `onsgmls` is run where a catalog names DTDs. Default: documents are read without their DTD. */
+  readonly openSp?: ProgramSettings;
+  /** E-85: the parser's messages become warnings. Default false. */
+  readonly syntaxCheck?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Table for documents whose type has none. */
+const GENERIC = 'sgml';
+
+/** E-100: every word, for E-117. */
+const FULL_TEXT = parseExtractionTable('<*> full-text\n<TITLE> title,parent\n', 'full text');
+
+/** A type, and whether its table is the one for everything. */
+interface Chosen extends SgmlType {
+  readonly isGeneric: boolean;
+}
+
+/**
+ * Summarises an SGML or XML document by an extraction table (section 7): that of its essence type, of its document type, or
+ * the generic one. XML, and SGML without a catalog, is read by our own reader; SGML with a catalog by OpenSP when it
+ * is there, which knows from the DTD what authors left out (E-87).
+ *
+ * @param type the essence type (`SGML`, `XML`, `FOO`)
+ * @throws the signal's reason when aborted
+ */
+export async function summarizeSgml(
+  document: SgmlDocument,
+  type: string,
+  types: SgmlTypes,
+  options: SgmlOptions = {},
+): Promise<Summary> {
+  const prolog = readProlog(document.text);
+  const chosen = chooseType(document, prolog, type, types);
+  if (chosen === undefined) return { attributes: [] };
+  const extraction = extractionFor(document, chosen);
+  const { openSp, signal } = options;
+  if (openSp !== undefined && types.catalog !== undefined && !prolog.isXml) {
+    const result = await runOpenSp(
+      document.text,
+      prolog,
+      {
+        documentType: isGeneric(type) ? (rootOf(document.text, prolog) ?? type) : type,
+        catalog: types.catalog,
+        ...(chosen.declaration === undefined ? {} : { declaration: chosen.declaration }),
+        ...(signal === undefined ? {} : { signal }),
+      },
+      openSp,
+    );
+    if (options.syntaxCheck === true && result.messages.trim() !== '')
+      document.warn(`onsgmls says: ${result.messages.trim()}`);
+    if (result.failure === undefined) {
+      readEsis(result.esis, extraction, document.settings.maxHtmlDepth);
+      return { attributes: finish(extraction, chosen) };
+    }
+    document.warn(`read without its DTD: onsgmls: ${result.failure}`);
+  }
+  return { attributes: readByOurselves(document, prolog, extraction, chosen) };
+}
+
+/**
+ * The summarizer of a type that tables describe: `SGML`, `XML`, and every type with a table of its own. Undefined for all others.
+ * One line for whoever chooses summarizers: `sgmlSummarizer(type, context.sgml, options)?.(document)`.
+ */
+export function sgmlSummarizer(
+  type: string,
+  types: SgmlTypes,
+  options: SgmlOptions = {},
+): ((document: SgmlDocument) => Promise<Summary>) | undefined {
+  if (!isGeneric(type) && !types.types.has(type.toLowerCase())) return undefined;
+  return (document) => summarizeSgml(document, type, types, options);
+}
+
+/** {@link summarizeSgml} without any program, at once: for XML, and for SGML where no DTD is at hand. */
+export function summarizeMarkup(document: SgmlDocument, type: string, types: SgmlTypes): Summary {
+  const prolog = readProlog(document.text);
+  const chosen = chooseType(document, prolog, type, types);
+  if (chosen === undefined) return { attributes: [] };
+  return { attributes: readByOurselves(document, prolog, extractionFor(document, chosen), chosen) };
+}
+
+function readByOurselves(
+  document: SgmlDocument,
+  prolog: Prolog,
+  extraction: Extraction,
+  chosen: Chosen,
+): Summary['attributes'] {
+  const { maxHtmlDepth } = document.settings;
+  if (!readMarkupEvents(document.text, prolog, extraction, maxHtmlDepth))
+    document.warn(`nested deeper than ${maxHtmlDepth} elements: the rest is not read`);
+  return finish(extraction, chosen);
+}
+
+/**
+ * The generic table cannot know which titles are a section's: the first is the document's, all others are headings. Tables of
+ * people's own say what they mean.
+ */
+function finish(extraction: Extraction, chosen: Chosen): Summary['attributes'] {
+  const attributes = extraction.finish();
+  if (!chosen.isGeneric) return attributes;
+  return attributes.flatMap(([name, value]) => {
+    const [title = '', ...headings] = name === 'title' ? value.split('\n') : [value];
+    if (headings.length === 0) return [[name, value]];
+    return [
+      [name, title],
+      ['headings', headings.join('\n')],
+    ];
+  });
+}
+
+function extractionFor(document: SgmlDocument, type: SgmlType): Extraction {
+  const { rawReferences, maxAttributeLength, maxObjectBytes } = document.settings;
+  const options: ExtractionOptions = { maxAttributeLength, maxObjectBytes };
+  if (rawReferences) return new Extraction(type.table, options);
+  const resolver = new UrlResolver(document.url);
+  return new Extraction(type.table, {
+    ...options,
+    // A bare fragment names a place in this very document.
+    resolve: (reference) => {
+      const written = reference.trim();
+      const url = written === '' || written.startsWith('#') ? undefined : resolver.resolve(written);
+      // G-81: the object shows no login, also one that the document itself shows.
+      return url === undefined ? undefined : withoutUserInfo(url);
+    },
+  });
+}
+
+function isGeneric(type: string): boolean {
+  return type.toLowerCase() === GENERIC || type.toLowerCase() === 'xml';
+}
+
+/** A type of one's own has its table; a document that is just SGML or XML may have one by the name of its document type. */
+function chooseType(
+  { text, settings }: SgmlDocument,
+  prolog: Prolog,
+  type: string,
+  types: SgmlTypes,
+): Chosen | undefined {
+  const known = types.types;
+  const named = isGeneric(type) ? (prolog.documentType ?? rootOf(text, prolog)) : type;
+  const own = named === undefined ? undefined : known.get(named.toLowerCase());
+  const found = own ?? known.get(type.toLowerCase()) ?? known.get(GENERIC);
+  if (found === undefined) return undefined;
+  const chosen = { ...found, isGeneric: own === undefined || isGeneric(named ?? '') };
+  return settings.fullText === true ? { ...chosen, table: FULL_TEXT, isGeneric: true } : chosen;
+}
+
+/** The name of the document element, without its prefix. */
+function rootOf(text: string, prolog: Prolog): string | undefined {
+  return /^<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)/.exec(text.slice(prolog.end, prolog.end + 200))?.[1];
+}

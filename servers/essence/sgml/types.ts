@@ -1,0 +1,145 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigError } from '../../../protocols/errors.js';
+import type { SgmlCommand } from '../external/index.js';
+import { typeName } from '../type-rules.js';
+import { type ExtractionTable, parseExtractionTable } from './table.js';
+
+/** One document type as its files say (E-82). Plain data: it travels to worker threads. */
+export interface SgmlTypeSource {
+  /** The table's file, for errors, and its text. */
+  readonly file: string;
+  readonly text: string;
+  /** The SGML declaration, an absolute path; absent: OpenSP's own. */
+  readonly declaration?: string;
+}
+
+/** All document types that can be summarised by a table. Plain data. */
+export interface SgmlSources {
+  /** By name of the type, as written in the file's name. */
+  readonly types: Readonly<Record<string, SgmlTypeSource>>;
+  /** `sgmls-lib/catalog`, an absolute path: it names the DTDs (E-82). Absent: documents are read without their DTD. */
+  readonly catalog?: string;
+}
+
+/** A document type, compiled. */
+export interface SgmlType {
+  readonly table: ExtractionTable;
+  readonly declaration?: string;
+}
+
+export interface SgmlTypes {
+  /** By lower-case name (E-94). */
+  readonly types: ReadonlyMap<string, SgmlType>;
+  readonly catalog?: string;
+}
+
+/** Tables of HTML belong to the HTML summarizer. */
+const TABLE = /^(?!HTML)([A-Za-z][\w-]*)\.sum\.tbl$/;
+
+/**
+ * Looks for tables `TypeName.sum.tbl`: in the Gatherer's `lib`, then at the default path `sgmls-lib/TypeName/` (E-83), then
+ * among the shipped ones. A new document type is a new file (E-86): its table, beside it or in `sgmls-lib/TypeName/` its
+ * declaration, and in `sgmls-lib/catalog` a line for its DTD.
+ *
+ * @param commands types that a script `TypeName.sum` gives to `SGML.sum` (E-86 step 1, E-101)
+ * @throws ConfigError a table that a script names cannot be read
+ */
+export async function readSgmlSources(
+  libDirectory: string | undefined,
+  commands: Readonly<Record<string, SgmlCommand>> = {},
+): Promise<SgmlSources> {
+  const types: Record<string, SgmlTypeSource> = {};
+  const add = async (
+    name: string,
+    file: string | URL,
+    label: string,
+    declaration?: string,
+  ): Promise<void> => {
+    const type = typeName(name);
+    if (type in types) return;
+    const text = await readFile(file, 'utf8');
+    types[type] = { file: label, text, ...(declaration === undefined ? {} : { declaration }) };
+  };
+  const sgmls = libDirectory === undefined ? undefined : join(libDirectory, 'sgmls-lib');
+  if (libDirectory !== undefined && sgmls !== undefined) {
+    for (const name of await tablesIn(libDirectory)) {
+      const file = join(libDirectory, `${name}.sum.tbl`);
+      await add(name, file, file, await declarationOf(name, sgmls));
+    }
+    for (const name of await namesIn(sgmls)) {
+      const file = join(sgmls, name, `${name}.sum.tbl`);
+      if (TABLE.test(`${name}.sum.tbl`) && (await isFile(file)))
+        await add(name, file, file, await declarationOf(name, sgmls));
+    }
+  }
+  const shipped = new URL('.', import.meta.resolve('#essence-lib/byname.cf'));
+  for (const name of await tablesIn(shipped)) {
+    await add(name, new URL(`${name}.sum.tbl`, shipped), `${name}.sum.tbl`);
+  }
+  for (const [type, command] of Object.entries(commands)) await addCommand(types, type, command);
+  const catalog = sgmls === undefined ? undefined : join(sgmls, 'catalog');
+  return { types, ...(catalog !== undefined && (await isFile(catalog)) ? { catalog } : {}) };
+}
+
+async function addCommand(
+  types: Record<string, SgmlTypeSource>,
+  type: string,
+  command: SgmlCommand,
+): Promise<void> {
+  const { table, documentType, declaration } = command;
+  let source = types[typeName(documentType)];
+  if (table !== undefined) {
+    try {
+      source = { file: table, text: await readFile(table, 'utf8') };
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new ConfigError(`${type}.sum`, 0, '-t', `the table cannot be read: ${reason} (E-81)`);
+    }
+  }
+  if (source === undefined) return;
+  const chosen = declaration ?? source.declaration;
+  types[type] = {
+    file: source.file,
+    text: source.text,
+    ...(chosen === undefined ? {} : { declaration: chosen }),
+  };
+}
+
+/** Compiles the tables. @throws ConfigError naming file and line */
+export function compileSgmlTypes(sources: SgmlSources): SgmlTypes {
+  const types = new Map<string, SgmlType>();
+  for (const [name, { file, text, declaration }] of Object.entries(sources.types)) {
+    types.set(name.toLowerCase(), {
+      table: parseExtractionTable(text, file),
+      ...(declaration === undefined ? {} : { declaration }),
+    });
+  }
+  return { types, ...(sources.catalog === undefined ? {} : { catalog: sources.catalog }) };
+}
+
+/** E-82: `HTML/HTML.decl`. */
+async function declarationOf(name: string, sgmls: string): Promise<string | undefined> {
+  const file = join(sgmls, name, `${name}.decl`);
+  return (await isFile(file)) ? file : undefined;
+}
+
+async function tablesIn(directory: string | URL): Promise<string[]> {
+  return (await namesIn(directory)).flatMap((name) => TABLE.exec(name)?.[1] ?? []);
+}
+
+async function namesIn(directory: string | URL): Promise<string[]> {
+  try {
+    return (await readdir(directory)).sort();
+  } catch {
+    return [];
+  }
+}
+
+async function isFile(file: string): Promise<boolean> {
+  try {
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,165 @@
+import { ConfigError, ProtocolError } from '../../protocols/errors.js';
+import {
+  compileNode,
+  compilePattern,
+  type Pattern,
+  parseEre,
+  spell,
+} from '../../protocols/patterns/index.js';
+
+/** E-13: one type, several spellings in the sources; the first is the one we write. */
+const SPELLINGS: ReadonlyMap<string, string> = new Map([
+  ['tex', 'TeX'],
+  ['latex', 'LaTeX'],
+]);
+
+/** E-13: the type's name as we write it. */
+export function typeName(name: string): string {
+  return SPELLINGS.get(name.toLowerCase()) ?? name;
+}
+
+/** The rule that decided: its type and where it stands. */
+export interface RuleOrigin {
+  readonly type: string;
+  readonly file: string;
+  /** 1-based; 0 when the rules come from no file. */
+  readonly line: number;
+}
+
+/** A line of a rule file. */
+export interface RuleLine {
+  readonly type: string;
+  readonly expression: string;
+  readonly line?: number;
+}
+
+interface Rule {
+  readonly pattern: Pattern;
+  /** Place in the file: the first match wins (E-8). */
+  readonly rank: number;
+}
+
+/**
+ * The rules of one of byname.cf, byurl.cf and bycontent.cf. Most patterns of a name table are lists of suffixes; those
+ * are spelled out into a map, so that a name costs one or two look-ups and only the few real expressions are run.
+ */
+export class TypeRules {
+  readonly #rules: readonly Rule[];
+  readonly #origins: readonly RuleOrigin[];
+  readonly #whole: ReadonlyMap<string, number>;
+  readonly #endings: ReadonlyMap<string, number>;
+  /** Most dots in a spelled-out ending. */
+  readonly #dots: number;
+
+  constructor(lines: readonly RuleLine[], file = '') {
+    const rules: Rule[] = [];
+    const whole = new Map<string, number>();
+    const endings = new Map<string, number>();
+    let dots = 0;
+    lines.forEach(({ expression }, rank) => {
+      const node = parseEre(expression);
+      const spelling = spell(node);
+      if (spelling?.how === 'whole') {
+        for (const name of spelling.strings) if (!whole.has(name)) whole.set(name, rank);
+      } else if (spelling?.strings.every((ending) => ending.startsWith('.'))) {
+        for (const ending of spelling.strings) {
+          if (!endings.has(ending)) endings.set(ending, rank);
+          dots = Math.max(dots, ending.split('.').length - 1);
+        }
+      } else {
+        rules.push({ pattern: compileNode(node), rank });
+      }
+    });
+    this.#rules = rules;
+    this.#origins = lines.map(({ type, line = 0 }) => ({ type, file, line }));
+    this.#whole = whole;
+    this.#endings = endings;
+    this.#dots = dots;
+  }
+
+  /** E-8: the type of the first rule that matches. */
+  match(subject: string): string | undefined {
+    return this.find(subject)?.type;
+  }
+
+  /** E-8: the first rule that matches, and where it stands. */
+  find(subject: string): RuleOrigin | undefined {
+    let best = this.#whole.get(subject) ?? Number.POSITIVE_INFINITY;
+    for (let at = subject.lastIndexOf('.'), n = 0; at >= 0 && n < this.#dots; n++) {
+      const rank = this.#endings.get(subject.slice(at));
+      if (rank !== undefined && rank < best) best = rank;
+      at = at === 0 ? -1 : subject.lastIndexOf('.', at - 1);
+    }
+    for (const rule of this.#rules) {
+      if (rule.rank > best) break;
+      if (rule.pattern.test(subject)) return this.#origins[rule.rank];
+    }
+    return this.#origins[best];
+  }
+}
+
+/** Lines of a file without `#` comments and blanks, with their numbers. A `#` counts only at the start of a line: patterns hold some. */
+function* significantLines(text: string): Generator<{ readonly line: number; readonly words: string }> {
+  let line = 0;
+  for (const raw of text.split('\n')) {
+    line++;
+    const words = raw.trim();
+    if (words !== '' && !words.startsWith('#')) yield { line, words };
+  }
+}
+
+/** E-7: `Type expression` a line. @throws ConfigError for a line without an expression or with a bad one. */
+export function parseTypeRules(text: string, file: string): TypeRules {
+  const lines: RuleLine[] = [];
+  for (const { line, words } of significantLines(text)) {
+    const found = /^(\S+)\s+(.+)$/.exec(words);
+    if (found === null) throw new ConfigError(file, line, words, 'a regular expression is missing (E-7)');
+    checkExpression(found[2]!, file, line, found[1]!);
+    lines.push({ type: typeName(found[1]!), expression: found[2]!, line });
+  }
+  return new TypeRules(lines, file);
+}
+
+/** E-19, E-22: one type name a line. An empty list is legal (E-24). */
+export function parseTypeList(text: string, file: string): ReadonlySet<string> {
+  const types = new Set<string>();
+  for (const { line, words } of significantLines(text)) {
+    if (/\s/.test(words)) throw new ConfigError(file, line, words, 'one type name a line is expected (E-19)');
+    types.add(typeName(words));
+  }
+  return types;
+}
+
+/** A line of quick-sum.cf. */
+export interface QuickRule {
+  readonly attribute: string;
+  readonly pattern: Pattern;
+}
+
+/** E-64: `Type Attribute expression` a line, by type. */
+export function parseQuickRules(text: string, file: string): ReadonlyMap<string, readonly QuickRule[]> {
+  const rules = new Map<string, QuickRule[]>();
+  for (const { line, words } of significantLines(text)) {
+    const found = /^(\S+)\s+(\S+)\s+(.+)$/.exec(words);
+    if (found === null)
+      throw new ConfigError(file, line, words, 'type, attribute and expression are expected (E-64)');
+    const [, type, attribute, expression] = found;
+    if (!/^[A-Za-z0-9._-]+$/.test(attribute!)) {
+      throw new ConfigError(file, line, attribute!, 'not an attribute name (E-69)');
+    }
+    const pattern = checkExpression(expression!, file, line, type!);
+    const name = typeName(type!);
+    rules.set(name, [...(rules.get(name) ?? []), { attribute: attribute!, pattern }]);
+  }
+  return rules;
+}
+
+function checkExpression(expression: string, file: string, line: number, variable: string): Pattern {
+  try {
+    return compilePattern(expression);
+  } catch (error) {
+    if (error instanceof ProtocolError)
+      throw new ConfigError(file, line, variable, `the expression ${error.message}`);
+    throw error;
+  }
+}

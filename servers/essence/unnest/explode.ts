@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { encodeSoif, isAttributeName, SoifObject, type SoifValue } from '../../../protocols/soif/index.js';
+import { bookkeeping } from '../assemble.js';
+import type { EssenceContext, EssenceInput, ExplodedObject } from '../context.js';
+import type { SourceDocument } from '../document.js';
+import { explodeByProgram } from '../external/index.js';
+import { applyPostRules } from '../rules/index.js';
+import { CONVERTERS, type FoundObject } from './converters/index.js';
+
+/** E-47: the type by which rules know what an Exploder wrote. */
+export const SOIF_STREAM = 'SOIFStream';
+
+/**
+ * The objects of a document of an exploder type (E-46): the user's `TypeName.unnest` or the converter that is built in. They
+ * keep their URLs and get the bookkeeping attributes that are missing (E-47).
+ */
+export async function explode(
+  input: EssenceInput,
+  type: string,
+  document: SourceDocument,
+  context: EssenceContext,
+): Promise<ExplodedObject[]> {
+  const limit = context.settings.unnest.maxComponents;
+  const found: SoifObject[] = [];
+  for await (const object of objectsIn(input, type, document, context)) {
+    if (found.length === limit) {
+      document.warn(`only the first ${limit} objects are taken (E-45)`);
+      break;
+    }
+    found.push(object);
+  }
+  const exploded: ExplodedObject[] = [];
+  for (const object of found) {
+    const complete = withBookkeeping(object, input, context);
+    const result = await withRules(complete, document, context);
+    if (result !== undefined) exploded.push({ url: result.url, soif: encodeSoif(result) });
+  }
+  return exploded;
+}
+
+async function* objectsIn(
+  input: EssenceInput,
+  type: string,
+  document: SourceDocument,
+  context: EssenceContext,
+): AsyncIterable<SoifObject> {
+  const { programs } = context;
+  const program = programs?.found.unnesters[type];
+  if (programs !== undefined && program !== undefined) {
+    yield* await explodeByProgram(document, program, programs.settings);
+    return;
+  }
+  const convert = CONVERTERS.get(type);
+  if (convert === undefined) return;
+  for (const object of convert(document.text, input.url)) yield soifOf(object);
+}
+
+function soifOf({ url, template = 'FILE', attributes }: FoundObject): SoifObject {
+  const legal = attributes.filter(([name, value]) => isAttributeName(name) && value !== '');
+  // SOIF-2.9: a URL holds no white space; the documents of 1995 do.
+  return SoifObject.of(template, url.replace(/\s/g, encodeURIComponent), legal);
+}
+
+/** E-47: what is missing of the bookkeeping; MD5 only when asked for (G-111), over all that the object says. */
+function withBookkeeping(object: SoifObject, input: EssenceInput, context: EssenceContext): SoifObject {
+  const { settings } = context;
+  const missing: (readonly [string, SoifValue])[] = bookkeeping(
+    { ...input, type: SOIF_STREAM },
+    { ...settings, timeToLive: settings.timeToLive },
+  ).filter(([name]) => object.get(name) === undefined);
+  if (settings.fakeMd5s && object.get('MD5') === undefined) {
+    missing.push(['MD5', createHash('md5').update(encodeSoif(object)).digest('hex')]);
+  }
+  return object.with(missing);
+}
+
+async function withRules(
+  object: SoifObject,
+  document: SourceDocument,
+  { postRules, programs }: EssenceContext,
+): Promise<SoifObject | undefined> {
+  if (postRules === undefined) return object;
+  const settings = programs?.settings ?? { directories: [], path: '' };
+  const result = await applyPostRules(object, postRules, { programs: settings, type: SOIF_STREAM });
+  for (const message of result.warnings) document.warn(message);
+  return result.object;
+}

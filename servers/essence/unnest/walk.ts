@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import { KitError } from '../../../protocols/errors.js';
+import type { SelectionRules } from '../context.js';
+import { isRejected, type Recognition, recognizeComponent } from '../recognize.js';
+import { ByteReader, type Chunks } from './chunks.js';
+import {
+  FORMATS,
+  type Format,
+  formatByContent,
+  isTextFormat,
+  MESSAGE_FORMAT,
+  MESSAGE_TYPES,
+} from './formats.js';
+import type { UnnestMeter } from './limits.js';
+import { cleanPath, isUnsafe, type Member, unpackedName } from './member.js';
+import { hasParts } from './mime.js';
+
+/** Bytes of a component that are looked at to tell its type. */
+const HEAD = 4096;
+
+/** A component that is not nested itself. */
+export interface Leaf extends Recognition {
+  /** Path inside the archives, layers separated by `/` (E-56). */
+  readonly path: string;
+  /** The component's bytes, or the beginning of a very large one. */
+  readonly body: Uint8Array;
+  /** Bytes of all of it, and their MD5; absent when not all of it could be read. */
+  readonly whole?: { readonly size: number; readonly md5: string };
+}
+
+/** What a walk needs beside the bytes. */
+export interface WalkEnvironment {
+  readonly rules: SelectionRules;
+  readonly meter: UnnestMeter;
+  readonly warn: (message: string) => void;
+  /** Called for each component in archive order; it is awaited, so that one is in memory at a time. */
+  readonly visit: (leaf: Leaf) => Promise<void>;
+}
+
+/**
+ * Takes the layers off one document and visits what is in it (E-42): to any depth up to the limit, as a stream; nothing is
+ * written anywhere, and names of members are never names of files. Damage and limits become warnings; what is intact is
+ * visited.
+ */
+export async function unnest(
+  type: string,
+  name: string,
+  body: Chunks,
+  environment: WalkEnvironment,
+): Promise<void> {
+  await new Walk(environment).nested(
+    { type, name, path: name, prefix: '', depth: 0, isRoot: true },
+    new ByteReader(body),
+  );
+}
+
+interface Place {
+  readonly type: string;
+  /** The name its type is told by. */
+  readonly name: string;
+  /** Its path inside the archives. */
+  readonly path: string;
+  /** What comes before the paths of its members: empty, or ends with `/`. */
+  readonly prefix: string;
+  /** Layers taken off so far. */
+  readonly depth: number;
+  readonly isRoot: boolean;
+}
+
+class Walk {
+  readonly #told = new Set<string>();
+
+  constructor(readonly environment: WalkEnvironment) {}
+
+  /** A file of a nested type. */
+  async nested(place: Place, reader: ByteReader): Promise<void> {
+    const { meter } = this.environment;
+    if (place.depth >= meter.limits.maxDepth) {
+      return this.#warn(place, `more than ${meter.limits.maxDepth} nested layers (E-45)`);
+    }
+    const format = await this.#format(place, reader);
+    if (format === undefined) return;
+    try {
+      for await (const member of format.members(reader.rest(), meter)) {
+        await this.#member(place, format, member);
+        if (meter.exhausted) return;
+      }
+    } catch (error) {
+      this.#failed(place, error);
+    }
+  }
+
+  /** The format by the bytes; where they do not show any, by the type. A file that is not what its name says is a leaf. */
+  async #format(place: Place, reader: ByteReader): Promise<Format | undefined> {
+    if (MESSAGE_TYPES.has(place.type)) return MESSAGE_FORMAT;
+    const possible = FORMATS.get(place.type) ?? [];
+    const head = await reader.peek(HEAD);
+    const shown = formatByContent(head);
+    if (shown !== undefined && possible.includes(shown)) return shown;
+    const [usual] = possible;
+    if (shown === undefined && usual !== undefined && isTextFormat(usual)) return usual;
+    if (shown !== undefined) {
+      this.#warn(place, `it is called ${place.type}, but its bytes are ${shown.name} data (E-40)`);
+      return shown;
+    }
+    const found = recognizeComponent('', head, this.environment.rules);
+    this.#warn(place, `it is called ${place.type}, but its bytes are not (E-40)`);
+    if (!place.isRoot && !FORMATS.has(found.type)) await this.#leaf(place.path, found, reader);
+    return undefined;
+  }
+
+  async #member(parent: Place, format: Format, member: Member): Promise<void> {
+    const { meter, rules } = this.environment;
+    meter.component();
+    const written = member.name === '' ? unpackedName(parent.name) : member.name;
+    if (isUnsafe(written)) return this.#warn(parent, `a member named ${shown(written)} is left out (E-45)`);
+    if (member.special !== undefined) {
+      return this.#warn(parent, `${shown(written)} is ${member.special} and is not followed (E-45)`);
+    }
+    const own = cleanPath(written);
+    const path = `${format.transparent ? directoryOf(parent.path) : parent.prefix}${own}`;
+    const reader = new ByteReader(member.content);
+    try {
+      const found = recognizeComponent(baseName(own), await reader.peek(HEAD), rules);
+      // E-26: a component whose type is on the stop list is skipped alone.
+      if (isRejected(found.type, rules)) return;
+      const place: Place = {
+        type: found.type,
+        name: baseName(own),
+        path,
+        // E-56: what is in an archive's member is below its name, what is in a compressed file is not.
+        prefix: format.transparent ? parent.prefix : `${path}/`,
+        depth: parent.depth + 1,
+        isRoot: false,
+      };
+      if (FORMATS.has(found.type)) return await this.nested(place, reader);
+      if (MESSAGE_TYPES.has(found.type) && hasParts(await reader.peek(HEAD))) {
+        return await this.#message(place, found, reader);
+      }
+      await this.#leaf(path, found, reader);
+    } catch (error) {
+      this.#failed({ ...parent, path }, error);
+    } finally {
+      await reader.close();
+    }
+  }
+
+  /** A message with attached files is a component, and each of them is one. */
+  async #message(place: Place, found: Recognition, reader: ByteReader): Promise<void> {
+    const bytes: Uint8Array[] = [];
+    await this.#leaf(place.path, found, reader, (chunk) => bytes.push(chunk));
+    await this.nested({ ...place, prefix: `${place.path}/` }, new ByteReader(each(bytes)));
+  }
+
+  async #leaf(
+    path: string,
+    found: Recognition,
+    reader: ByteReader,
+    keep: (chunk: Uint8Array) => void = () => {},
+  ): Promise<void> {
+    const { meter, visit } = this.environment;
+    const { maxComponentBytes } = meter.limits;
+    const md5 = createHash('md5');
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    let failure: unknown;
+    try {
+      for await (const chunk of reader.rest()) {
+        md5.update(chunk);
+        if (size < maxComponentBytes) {
+          const part = chunk.subarray(0, maxComponentBytes - size);
+          parts.push(part);
+          keep(part);
+        }
+        size += chunk.length;
+      }
+    } catch (error) {
+      if (!(error instanceof KitError)) throw error;
+      failure = error;
+    }
+    if (size > maxComponentBytes) {
+      this.environment.warn(
+        `${shown(path)}: only its first ${maxComponentBytes} bytes are summarised (E-45)`,
+      );
+    }
+    const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+    // Of a damaged file the part that was read is better than nothing, unless nothing was.
+    if (failure === undefined || size > 0) {
+      const whole = failure === undefined ? { whole: { size, md5: md5.digest('hex') } } : {};
+      await visit({ ...found, path, body, ...whole });
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  #failed(place: Place, error: unknown): void {
+    if (!(error instanceof KitError)) throw error;
+    this.#warn(place, error.message);
+  }
+
+  /** Each sentence once: an early end shows at every level that reads on. */
+  #warn(place: Place, message: string): void {
+    if (this.#told.has(message)) return;
+    this.#told.add(message);
+    this.environment.warn(`${shown(place.path)}: ${message}`);
+  }
+}
+
+async function* each(parts: readonly Uint8Array[]): Chunks {
+  yield* parts;
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1);
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
+}

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { parseXRobotsTag } from '../../../protocols/robots/index.js';
+import type { EssencePool } from '../../essence/index.js';
+import { withLoginOf } from '../../crawler/redaction.js';
+import type { RulesDigest } from '../run-state.js';
+import type { Processor, ProcessResult } from '../../crawler/chains.js';
+import type { CrawlUri } from '../../crawler/crawl-uri.js';
+
+export interface ExtractOptions {
+  readonly essence: EssencePool;
+  readonly rulesDigest: RulesDigest;
+  /** The name that X-Robots-Tag may address us by. */
+  readonly robotsAgent: string;
+  readonly now: () => number;
+}
+
+/**
+ * CRAWL-11.2 chain 3: one walk of the document gives its links and its summary (Essence). A document whose digest is
+ * the one we know is not walked again (G-108, third line).
+ */
+export class ExtractProcessor implements Processor {
+  readonly name = 'Essence';
+
+  constructor(readonly options: ExtractOptions) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    if (uri.disposition === 'kept' || uri.disposition === 'unchanged') return 'proceed';
+    const { essence, rulesDigest, now } = this.options;
+    const fetched = uri.fetched!;
+    const known = uri.document;
+    if (known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest(known)) {
+      if (createHash('md5').update(fetched.body).digest('hex') === known.md5) {
+        uri.disposition = 'unchanged';
+        uri.useKnownLinks(known);
+        return 'proceed';
+      }
+    }
+    uri.updateTime = now();
+    uri.essence = await essence.summarize(
+      {
+        // G-81: what is in no place of the object cannot be shown by it.
+        url: uri.shownUrl,
+        body: fetched.body,
+        ...(fetched.contentType === undefined ? {} : { contentType: fetched.contentType }),
+        ...(fetched.charset === undefined ? {} : { charset: fetched.charset }),
+        lastModificationTime: fetched.lastModified,
+        updateTime: uri.updateTime,
+      },
+      uri.signal,
+    );
+    const { exploded = [] } = uri.essence;
+    uri.disposition = uri.essence.rejected && exploded.length === 0 ? 'rejected' : 'summarized';
+    if (uri.disposition === 'rejected')
+      uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not wanted`;
+    uri.outLinks = withLoginOf(uri.url, uri.essence.links);
+    obeyRobotsTag(uri, this.options.robotsAgent);
+    return 'proceed';
+  }
+}
+
+/** CRAWL-13.6: what the head of the answer says for robots holds like a META tag of the page; `ignore` ignores it. */
+function obeyRobotsTag(uri: CrawlUri, agent: string): void {
+  const value = uri.fetched?.headers['x-robots-tag'];
+  if (value === undefined || uri.settings.robotsPolicy === 'ignore') return;
+  const { noindex, nofollow, unavailableAfter } = parseXRobotsTag([value], agent);
+  if (nofollow) uri.outLinks = [];
+  if (!noindex && (unavailableAfter === undefined || unavailableAfter > Date.now() / 1000)) return;
+  uri.disposition = 'rejected';
+  uri.reason = `X-Robots-Tag: ${value}`;
+}

@@ -1,0 +1,177 @@
+import { decodeSoif, encodeSoif } from '../../../protocols/soif/index.js';
+import type { DocumentRecord, GathererBatch, SummaryStore } from '../../../storage/index.js';
+import type { Annotations } from '../annotations.js';
+import type { EssenceOutput, ExplodedObject } from '../../essence/index.js';
+import type { RulesDigest } from '../run-state.js';
+import type { Processor, ProcessResult } from '../../crawler/chains.js';
+import type { CrawlUri } from '../../crawler/crawl-uri.js';
+import type { ShortestLife } from '../min-time-to-live.js';
+import { dropObjects } from './drop-objects.js';
+
+export interface WriterOptions {
+  readonly summaries: Pick<SummaryStore, 'get'>;
+  readonly refreshRate: number;
+  readonly timeToLive: number;
+  /** Told the lifetimes that objects give themselves. */
+  readonly lives: ShortestLife;
+  readonly rulesDigest: RulesDigest;
+  /** G-141: merged into every object. */
+  readonly annotations?: Pick<Annotations, 'merge' | 'for'>;
+  readonly now: () => number;
+}
+
+/**
+ * CRAWL-11.2 chain 4: puts the object and what we know of its document into the URI's batch, so that both are stored
+ * together with the URI's leaving its queue. Times follow G-108.
+ */
+export class WriterProcessor implements Processor {
+  readonly name = 'Writer';
+
+  /**
+   * G-81: a URL with a login was stored in this run. The same one without it may be crawled too, and neither knows of the other: so from
+   * then on the store has to look where a former summary is.
+   */
+  #loginsMet = false;
+
+  constructor(readonly options: WriterOptions) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    this.#loginsMet ||= uri.shownUrl !== uri.url;
+    if (uri.disposition === 'summarized') this.#store(uri);
+    else if (uri.disposition === 'unchanged') await this.#refresh(uri);
+    else if (uri.disposition === 'rejected') this.#reject(uri);
+    return 'proceed';
+  }
+
+  #store(uri: CrawlUri): void {
+    const { now } = this.options;
+    const essence = uri.essence!;
+    // The time that the object itself says: exports rely on the two being one.
+    const updateTime = uri.updateTime;
+    const known = uri.document;
+    const url = uri.shownUrl;
+    const { own, others } = this.#annotated(objectsOf(url, essence), url);
+    const former = known?.objects ?? [];
+    if (own !== undefined) {
+      // A document that is not known has no summary either: both are written in one batch.
+      const previous = known === undefined ? null : former.length > 0 ? undefined : known.updateTime;
+      uri.batch.putSummary(
+        { url, updateTime, timeToLive: this.#life(own, uri.batch), soif: own },
+        this.#former(previous),
+      );
+    } else if (known !== undefined) uri.batch.deleteSummary(url, undefined, { deletedAt: now() });
+    for (const other of others)
+      uri.batch.putSummary({ ...other, updateTime, timeToLive: this.#life(other.soif, uri.batch) });
+    const objects = others.map(({ url }) => url);
+    const kept = new Set(objects);
+    for (const object of former)
+      if (!kept.has(object)) uri.batch.deleteSummary(object, undefined, { deletedAt: now() });
+    if (url !== uri.url) forgetLogin(uri);
+    const { md5, type } = essence;
+    uri.batch.putDocument({ ...this.#document(uri, objects), updateTime, md5, type });
+  }
+
+  #annotated(objects: DocumentObjects, url: string): DocumentObjects {
+    const { annotations } = this.options;
+    if (annotations === undefined) return objects;
+    const merged = (soif: Uint8Array, at: string): Uint8Array =>
+      annotations.for(at) === undefined ? soif : encodeSoif(annotations.merge(decodeSoif(soif)));
+    const { own, others } = objects;
+    return {
+      own: own === undefined ? undefined : merged(own, url),
+      others: others.map((object) => ({ ...object, soif: merged(object.soif, object.url) })),
+    };
+  }
+
+  /** The summary stays, its Update-Time is now; likewise of every object that was made of the document. */
+  async #refresh(uri: CrawlUri): Promise<void> {
+    const { summaries, now } = this.options;
+    const known = uri.document!;
+    const updateTime = now();
+    const lastModified = uri.fetched?.lastModified || known.lastModificationTime;
+    let refreshed = 0;
+    for (const url of known.objects.length > 0 ? known.objects : [known.url]) {
+      const summary = await summaries.get(url);
+      if (summary === undefined) continue;
+      const object = decodeSoif(summary.soif).with([
+        ['Update-Time', String(updateTime)],
+        ['Last-Modification-Time', String(lastModified)],
+      ]);
+      const { contentTime } = summary;
+      uri.batch.putSummary(
+        { url, updateTime, timeToLive: summary.timeToLive, soif: encodeSoif(object), contentTime },
+        url === known.url ? this.#former(known.updateTime) : undefined,
+      );
+      refreshed++;
+    }
+    if (refreshed === 0) return;
+    uri.batch.putDocument({
+      ...known,
+      updateTime,
+      fetchTime: updateTime,
+      lastModificationTime: lastModified,
+    });
+  }
+
+  /** Where the store is told that a former summary is; undefined: it looks itself. */
+  #former<T>(updateTime: T): T | undefined {
+    return this.#loginsMet ? undefined : updateTime;
+  }
+
+  /** E-25: a rejected document leaves no object, and older ones of it go. */
+  #reject(uri: CrawlUri): void {
+    if (uri.document !== undefined) dropObjects(uri.document, uri.batch, this.options.now());
+    uri.batch.putDocument({
+      ...this.#document(uri),
+      md5: uri.essence?.md5 ?? '',
+      type: uri.essence?.type ?? '',
+    });
+  }
+
+  /** G-100, E-120: what the object itself says, which a rule may have set. */
+  #life(soif: Uint8Array, batch: GathererBatch): number {
+    const said = decodeSoif(soif).text('Time-to-Live')?.trim() ?? '';
+    const life = /^\d{1,15}$/.test(said) ? Number(said) : this.options.timeToLive;
+    this.options.lives.note(life, batch);
+    return life;
+  }
+
+  #document(uri: CrawlUri, objects: readonly string[] = []): DocumentRecord {
+    const fetched = uri.fetched!;
+    const url = uri.shownUrl;
+    return {
+      url,
+      status: fetched.status,
+      fetchTime: this.options.now(),
+      updateTime: 0,
+      refreshRate: this.options.refreshRate,
+      lastModificationTime: fetched.lastModified,
+      etag: fetched.etag,
+      md5: '',
+      type: '',
+      size: uri.size,
+      links: uri.outLinks,
+      rulesDigest: this.options.rulesDigest({ url, objects }),
+      objects,
+      referenced: true,
+    };
+  }
+}
+
+/** G-81: older programs stored everything by the URL with its login. A tombstone would show it once more. */
+function forgetLogin({ url, batch }: CrawlUri): void {
+  batch.deleteSummary(url).deleteDocument(url).dropReferences(url);
+}
+
+interface DocumentObjects {
+  readonly own: Uint8Array | undefined;
+  readonly others: readonly ExplodedObject[];
+}
+
+/** Under which URLs the objects of a document are stored: its own, and others (E-47, E-130). */
+function objectsOf(url: string, { soif, url: name = url, exploded = [] }: EssenceOutput): DocumentObjects {
+  if (soif === undefined) return { own: undefined, others: exploded };
+  return name === url
+    ? { own: soif, others: exploded }
+    : { own: undefined, others: [{ url: name, soif }, ...exploded] };
+}

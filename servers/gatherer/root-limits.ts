@@ -1,0 +1,212 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import type { RootNode, UrlFilter } from '../../protocols/config/index.js';
+import { type AccessMethod, accessMethod } from '../../protocols/urls/index.js';
+import type { GathererBatch, MetaStore } from '../../storage/index.js';
+
+/** Why a link does not become a LeafNode of its RootNode; shown in the log (G-148). */
+export type Refusal =
+  | 'url-max'
+  | 'host-max'
+  | 'depth'
+  | 'access'
+  | 'url-filter'
+  | 'host-filter'
+  /** The rules of the crawl's order. */
+  | 'scope'
+  /** Too many that differ only in their numbers (G-173). */
+  | 'pattern'
+  /** A private address, found at a public one (G-174). */
+  | 'private';
+
+/** A RootNode's counters, kept in the store so that a restarted run goes on counting where it was. */
+export interface RootProgress {
+  readonly urls: number;
+  readonly hosts: readonly string[];
+  readonly names: readonly string[];
+  /** Rows that the hosts lie in. */
+  readonly rows: number;
+}
+
+/** What {@link HostAddresses} tells of hosts. */
+export interface KnownAddresses {
+  of(hostname: string): readonly string[];
+  identity(hostname: string): string;
+}
+
+/** A RootNode with its filter files loaded. */
+export interface RootRules {
+  readonly root: RootNode;
+  readonly urlFilter: UrlFilter | undefined;
+  readonly hostFilter: UrlFilter | undefined;
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = {
+  'http:': '80',
+  'https:': '443',
+  'ftp:': '21',
+  'gopher:': '70',
+};
+
+/**
+ * The enumeration limits of one RootNode (G-27 to G-38): how many URLs it may generate, from how many hosts, how deep,
+ * by which access methods, and through which filters. Everything here is synchronous, so that "may it" and "it is
+ * taken" cannot come apart; names must have been resolved before.
+ */
+export class RootLimits {
+  readonly refused = new Map<Refusal, number>();
+  readonly #hosts: Set<string>;
+  /** Names of the counted hosts. */
+  readonly #names: Set<string>;
+  #urls: number;
+  #dirty = false;
+  /** Not in the store yet. */
+  #newHosts: string[] = [];
+  #newNames: string[] = [];
+  #rows: number;
+
+  constructor(
+    readonly rules: RootRules,
+    readonly addresses: KnownAddresses,
+    progress?: RootProgress,
+  ) {
+    this.#rows = progress?.rows ?? 0;
+    this.#urls = progress?.urls ?? 0;
+    this.#hosts = new Set(progress?.hosts ?? []);
+    this.#names = new Set(progress?.names ?? []);
+  }
+
+  /** URLs generated so far. */
+  get urls(): number {
+    return this.#urls;
+  }
+
+  /** Hosts touched so far. */
+  get hosts(): number {
+    return this.#hosts.size;
+  }
+
+  /** Puts the counters into the batch if they changed; hosts that are new go into a row of their own. */
+  store(root: number, batch: GathererBatch): void {
+    if (!this.#dirty) return;
+    this.#dirty = false;
+    if (this.#newHosts.length + this.#newNames.length > 0) {
+      this.#rows++;
+      const row = { hosts: this.#newHosts, names: this.#newNames };
+      batch.putMeta(`${progressKey(root)}.${this.#rows}`, JSON.stringify(row));
+      this.#newHosts = [];
+      this.#newNames = [];
+    }
+    batch.putMeta(progressKey(root), JSON.stringify({ urls: this.#urls, rows: this.#rows }));
+  }
+
+  /**
+   * The limits that need no look-up: may this URL, `depth` steps from the RootNode, be generated? The RootNode itself
+   * (depth 0) is bound by URL-Max alone.
+   */
+  refusal(url: URL, depth: number): Refusal | undefined {
+    const { root, urlFilter } = this.rules;
+    // G-32: URL-Max limits what enumeration generates, over all depths.
+    if (this.#urls >= root.urlMax) return 'url-max';
+    if (depth === 0) return undefined;
+    // G-34: Depth=0 is unlimited.
+    if (root.depth > 0 && depth > root.depth) return 'depth';
+    if (!isFollowed(root, accessMethod(url.href))) return 'access';
+    // G-44, G-48: the filter sees the path with its query, nothing else.
+    if (urlFilter !== undefined && !urlFilter.allows(url.pathname + url.search)) return 'url-filter';
+    return undefined;
+  }
+
+  /**
+   * Must the name be resolved before {@link hostRefusal} can decide? While hosts are still let in, yes: it would be contacted
+   * anyway. Once Host-Max is reached only an alias of a counted host could pass (G-33), and a page may name hundreds of foreign
+   * hosts, each a look-up that may hang: so only names without a dot, or of a counted host's domain, are looked up then.
+   */
+  needsAddress(hostname: string): boolean {
+    if (this.#hosts.size < this.rules.root.hostMax || !hostname.includes('.') || isIP(hostname) !== 0)
+      return true;
+    const domain = domainOf(hostname);
+    for (const name of this.#names) if (domainOf(name) === domain) return true;
+    return false;
+  }
+
+  /** The limits on hosts (G-33, G-45). */
+  hostRefusal(url: URL, depth: number): Refusal | undefined {
+    if (!this.#countsHosts(url)) return undefined;
+    if (
+      !this.#hosts.has(this.addresses.identity(url.hostname)) &&
+      this.#hosts.size >= this.rules.root.hostMax
+    ) {
+      return 'host-max';
+    }
+    const { hostFilter } = this.rules;
+    if (depth > 0 && hostFilter !== undefined) {
+      // G-45: `name:port` and `address:port` are tried; a line matches if either does.
+      const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? '') : url.port;
+      const names = [url.hostname, ...this.addresses.of(url.hostname)];
+      if (!names.some((name) => hostFilter.allows(`${name}:${port}`))) return 'host-filter';
+    }
+    return undefined;
+  }
+
+  /** The URL is generated: it counts, and so does its host. */
+  take(url: URL): void {
+    // G-26: a directory is expanded to LeafNodes, it is none itself.
+    if (url.protocol !== 'file:' || !url.pathname.endsWith('/')) this.#urls++;
+    this.#dirty = true;
+    if (!this.#countsHosts(url)) return;
+    if (!this.#names.has(url.hostname)) this.#newNames.push(url.hostname);
+    this.#names.add(url.hostname);
+    const host = this.addresses.identity(url.hostname);
+    if (!this.#hosts.has(host)) this.#newHosts.push(host);
+    this.#hosts.add(host);
+  }
+
+  refuse(reason: Refusal): void {
+    this.refused.set(reason, (this.refused.get(reason) ?? 0) + 1);
+  }
+
+  #countsHosts(url: URL): boolean {
+    return url.hostname !== '' && url.protocol !== 'file:';
+  }
+}
+
+const progressKey = (root: number): string => `root.${root}`;
+
+const storedProgress = z.object({
+  urls: z.number(),
+  rows: z.number().default(0),
+  // Written by older programs: everything in one row.
+  hosts: z.array(z.string()).default([]),
+  names: z.array(z.string()).default([]),
+});
+const storedHosts = z.object({ hosts: z.array(z.string()), names: z.array(z.string()) });
+
+/** What {@link RootLimits.store} has written; undefined when it has not. */
+export async function readProgress(
+  meta: Pick<MetaStore, 'get'>,
+  root: number,
+): Promise<RootProgress | undefined> {
+  const stored = await meta.get(progressKey(root));
+  if (typeof stored !== 'string') return undefined;
+  const { urls, rows, hosts, names } = storedProgress.parse(JSON.parse(stored));
+  for (let row = 1; row <= rows; row++) {
+    const text = await meta.get(`${progressKey(root)}.${row}`);
+    const more = storedHosts.parse(JSON.parse(String(text)));
+    hosts.push(...more.hosts);
+    names.push(...more.names);
+  }
+  return { urls, hosts, names, rows };
+}
+
+/** G-36: Access limits what is followed from an HTTP RootNode; another one is expanded by its own method whatever it says. */
+function isFollowed({ url, access }: RootNode, method: AccessMethod): boolean {
+  if (access.includes(method)) return true;
+  const own = accessMethod(url);
+  return own !== 'http' && own !== 'https' && own === method;
+}
+
+/** The last two labels: where a site's aliases are usually found. */
+function domainOf(hostname: string): string {
+  return hostname.split('.').slice(-2).join('.');
+}

@@ -1,0 +1,114 @@
+import { tell } from '../../clients/fetch/index.js';
+import { appendHop } from '../../protocols/urls/index.js';
+import { isListed } from './enumerate/index.js';
+import type { CrawlUri, OutLink } from '../crawler/crawl-uri.js';
+import type { DecideSequence, DecideSubject } from '../crawler/decide/index.js';
+import type { Candidate } from '../crawler/frontier/index.js';
+import type { Refusal, RootLimits } from './root-limits.js';
+import { PatternBudget } from '../crawler/traps.js';
+
+/** Resolves names before a decision that does not wait. */
+export interface ScopeAddresses {
+  resolve(hostnames: Iterable<string>): Promise<void>;
+  knows(hostname: string): boolean;
+}
+
+/**
+ * Which discovered links may be crawled (CRAWL-1.3). Deciding takes two steps, because names may have to be resolved:
+ * {@link prepare} waits, {@link candidate} does not.
+ */
+export interface Scope {
+  /** Makes the scope ready to decide about these links of the document. */
+  prepare(uri: CrawlUri, links: readonly OutLink[]): Promise<void>;
+  /** The link as the frontier wants it, or undefined when it may not be crawled. */
+  candidate(uri: CrawlUri, link: OutLink): Candidate | undefined;
+}
+
+/**
+ * The Gatherer's scope: the RootNode from which a URI descends decides about its links (G-26 to G-38), and beside it the rules of
+ * the crawl's order, if it has any (CRAWL-10.2).
+ */
+export class RootNodeScope implements Scope {
+  readonly #patterns = new PatternBudget();
+
+  constructor(
+    readonly roots: readonly RootLimits[],
+    readonly addresses: ScopeAddresses,
+    readonly rules?: DecideSequence,
+    /** G-174: may what was found at `from` lead to `to`? */
+    readonly mayReach: (from: string, to: string) => boolean = () => true,
+  ) {}
+
+  async prepare(uri: CrawlUri, links: readonly OutLink[]): Promise<void> {
+    const unknown = new Set<string>();
+    const limits = this.roots[uri.entry.uri.root];
+    if (limits === undefined) return;
+    for (const link of links) {
+      const hostname = hostnameOf(link.url);
+      if (hostname === '' || this.addresses.knows(hostname) || unknown.has(hostname)) continue;
+      // A name is worth a look-up only when everything else lets the link in.
+      if (!limits.needsAddress(hostname)) continue;
+      if (limits.refusal(new URL(link.url), depthOf(uri, link)) === undefined) unknown.add(hostname);
+    }
+    if (unknown.size > 0) await this.addresses.resolve(unknown);
+  }
+
+  candidate(uri: CrawlUri, link: OutLink): Candidate | undefined {
+    const { root, pathFromSeed, sourceTag } = uri.entry.uri;
+    const limits = this.roots[root];
+    if (limits === undefined) return undefined; // a LeafNode has no links (G-26)
+    const depth = depthOf(uri, link);
+    const url = new URL(link.url);
+    const hops = appendHop(pathFromSeed, link.hop);
+    const refusal = limits.refusal(url, depth) ?? limits.hostRefusal(url, depth);
+    if (refusal !== undefined) return this.#refused(uri, link, limits, refusal);
+    if (!this.mayReach(uri.url, link.url)) return this.#refused(uri, link, limits, 'private');
+    if (this.rules?.accepts(subjectOf(uri, link, hops)) === false)
+      return this.#refused(uri, link, limits, 'scope');
+    return {
+      url: link.url,
+      via: uri.url,
+      pathFromSeed: hops,
+      root,
+      depth,
+      // G-172: what a listing lists is a document, whose links lead nowhere.
+      isLeaf: link.hop === 'L' && isListed(limits.rules.root),
+      forceFetch: false,
+      sourceTag,
+      // Only now is it known to be new: other links may have used the limits up meanwhile.
+      admit: () => {
+        const { maxUrisPerPattern } = uri.settings;
+        const trap = this.#patterns.admit(link.url, maxUrisPerPattern) === undefined ? undefined : 'pattern';
+        const late = limits.refusal(url, depth) ?? limits.hostRefusal(url, depth) ?? trap;
+        if (late === undefined) limits.take(url);
+        else this.#refused(uri, link, limits, late);
+        return late === undefined;
+      },
+    };
+  }
+
+  /** Counted (G-148). A redirect to a file of this machine or to a private host is logged: it is how a server tries to get there (G-174). */
+  #refused(uri: CrawlUri, { url, hop }: OutLink, limits: RootLimits, refusal: Refusal): undefined {
+    limits.refuse(refusal);
+    tell(40, 5, () => `${url}, found in ${uri.url}: refused: ${refusal}`);
+    if (hop === 'R' && (refusal === 'private' || !this.mayReach(uri.url, url)))
+      uri.reason = `the redirect to ${url} is not followed: nothing public leads to private addresses or files (G-174)`;
+    return undefined;
+  }
+}
+
+function subjectOf(uri: CrawlUri, link: OutLink, hops: string): DecideSubject {
+  const { sourceTag } = uri.entry.uri;
+  return { uri: link.url, via: uri.url, hops, seed: false, ...(sourceTag === '' ? {} : { sourceTag }) };
+}
+
+/** G-60: a redirect counts as the target itself; every other link is one step away. */
+function depthOf(uri: CrawlUri, link: OutLink): number {
+  return uri.entry.uri.depth + (link.hop === 'R' ? 0 : 1);
+}
+
+/** The host of a canonical URL, without the cost of parsing all of it. */
+function hostnameOf(url: string): string {
+  const match = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)/.exec(url);
+  return match?.[1] ?? '';
+}

@@ -1,0 +1,249 @@
+import { decodeSoif, encodeSoif, type SoifObject } from '../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { RegistryEntry } from '../records.js';
+import {
+  type Bookkeeping,
+  type ContentMark,
+  contentMark,
+  entryOf,
+  missingAttributes,
+  readBookkeeping,
+  sameGatherer,
+} from './registry.js';
+import { type RemovalIdentity, relayedRemoval, removalIdentity, removalOf } from './registry-removals.js';
+import type { RegistryRows } from './registry-rows.js';
+
+/** One object of a collected stream: `object` decoded, `bytes` as received. */
+export interface CollectedChange {
+  readonly kind: 'update' | 'refresh' | 'delete';
+  readonly object: SoifObject;
+  readonly bytes: Uint8Array;
+}
+
+/** What became of the changes: each is counted once, but for those in {@link ApplyResult.unknown}. */
+export interface ApplyCounts {
+  readonly added: number;
+  readonly updated: number;
+  readonly refreshed: number;
+  readonly deleted: number;
+  /** Nothing to do: the object is known, an equal one is, a newer one is, or what was to be deleted is not there. */
+  readonly duplicates: number;
+  readonly rejected: number;
+}
+
+export type ApplyResult = ApplyCounts & {
+  /** One sentence for each rejected change. */
+  readonly reasons: readonly string[];
+  /** URLs that were to be refreshed, but of which nothing is known: the whole objects are wanted. */
+  readonly unknown: readonly string[];
+};
+
+type Outcome = keyof ApplyCounts | 'unknown' | { readonly rejected: string };
+
+/** Told what becomes of each change, in their order, before the batch is written. */
+export type ApplyObserver = (change: CollectedChange, outcome: keyof ApplyCounts | 'unknown') => void;
+
+/** Where changes come from. */
+export interface ApplyOptions {
+  /**
+   * They come from another Broker, not from the Gatherer whose objects they are (BT-23). What a Gatherer sends, exists. What
+   * a Broker sends, may be what a third one has not yet heard is gone: there a removal counts, up to its own Update-Time.
+   */
+  readonly relayed?: boolean;
+}
+
+interface ReadChange extends CollectedChange {
+  readonly relayed: boolean;
+  readonly book: Bookkeeping;
+  /** Of the object's removal; undefined when the object does not name its Gatherer. */
+  readonly identity: RemovalIdentity | undefined;
+  /** What the Registry would say, but for the OID, which is 0. */
+  readonly entry: RegistryEntry;
+  readonly mark: ContentMark | undefined;
+}
+
+/** What a refresh renews (GATHERD-13.8): the times, and the version, which is part of the identity (SOIF-6.6). */
+const REFRESHED = [
+  'Time-to-Live',
+  'Last-Modification-Time',
+  'Refresh-Rate',
+  'Gatherer-Version',
+  'Update-Time',
+] as const;
+
+/**
+ * Applies collected changes to `rows`, in order, each seeing those before it (GATHERD-13.8, SOIF-6.5, 6.6).
+ * Reads a fixed number of times, however many changes there are.
+ */
+export async function applyChanges(
+  rows: RegistryRows,
+  changes: readonly CollectedChange[],
+  observe?: ApplyObserver,
+  { relayed = false }: ApplyOptions = {},
+): Promise<ApplyResult> {
+  const read = changes.map((change) => readChange(change, relayed));
+  await loadFor(rows, read);
+
+  const counts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
+  const reasons: string[] = [];
+  const unknown: string[] = [];
+  for (const change of read) {
+    const outcome = applyOne(rows, change);
+    observe?.(change, typeof outcome === 'string' ? outcome : 'rejected');
+    if (outcome === 'unknown') {
+      unknown.push(change.object.url);
+    } else if (typeof outcome === 'string') {
+      counts[outcome]++;
+    } else {
+      counts.rejected++;
+      reasons.push(`${change.kind} of ${change.object.url}: ${outcome.rejected}`);
+    }
+  }
+  return { ...counts, reasons, unknown };
+}
+
+function readChange({ kind, object, bytes }: CollectedChange, relayed: boolean): ReadChange {
+  const book = readBookkeeping(object);
+  const entry = entryOf(0, object, book, bytes.length);
+  const identity = removalIdentity(object.url, book.gathererName, book.gathererHost);
+  return { kind, object, bytes, relayed, book, identity, entry, mark: contentMark(entry) };
+}
+
+async function loadFor(rows: RegistryRows, changes: readonly ReadChange[]): Promise<void> {
+  const updates = changes.filter((change) => change.kind === 'update');
+  const refreshes = changes.filter((change) => change.kind === 'refresh');
+  await rows.load(
+    changes.map((change) => change.entry.url),
+    updates.flatMap((change) => change.mark ?? []),
+  );
+  await rows.loadRemovals(changes.flatMap((change) => change.identity ?? []));
+  if (refreshes.length === 0) return;
+
+  // A refreshed entry gets another mark: that of the stored entry, or of one that this call brings, at the new time.
+  const fresh = new Map<string, RegistryEntry[]>();
+  for (const { entry } of updates) {
+    const entries = fresh.get(entry.url) ?? [];
+    entries.push(entry);
+    fresh.set(entry.url, entries);
+  }
+  const marks: ContentMark[] = [];
+  const oids = new Set<number>();
+  for (const { object, book } of refreshes) {
+    const stored = rows.entriesOf(object.url);
+    for (const entry of stored) oids.add(entry.oid);
+    for (const entry of [...stored, ...(fresh.get(object.url) ?? [])]) {
+      const mark = contentMark(renew(entry, book));
+      if (mark !== undefined) marks.push(mark);
+    }
+  }
+  await rows.loadMarks(marks);
+  await rows.loadObjects([...oids]);
+}
+
+function applyOne(rows: RegistryRows, change: ReadChange): Outcome {
+  switch (change.kind) {
+    case 'update':
+      return update(rows, change);
+    case 'refresh':
+      return refresh(rows, change);
+    case 'delete':
+      return remove(rows, change);
+  }
+}
+
+function update(rows: RegistryRows, change: ReadChange): Outcome {
+  const { book, entry, mark, bytes } = change;
+  // SOIF-6.5, BRK-7.9, BT-24, GATHERD-13.9
+  const missing = missingAttributes(book);
+  if (missing.length > 0) return { rejected: `no readable ${missing.join(', ')}` };
+  if (isGone(rows, change)) return 'duplicates';
+
+  const old = rows.entriesOf(entry.url).find((other) => sameGatherer(other, book));
+  if (old !== undefined && isKnown(old, entry)) return 'duplicates';
+
+  // SOIF-6.6: the same content under another URL. This Gatherer's former object of the URL is outdated by it all the same.
+  const holder = rows.holderOf(mark);
+  if (holder !== undefined && holder !== old?.oid) {
+    if (old !== undefined) removeForGood(rows, old);
+    return 'duplicates';
+  }
+  rows.put({ ...entry, oid: old?.oid ?? rows.newOid() }, bytes);
+  return old === undefined ? 'added' : 'updated';
+}
+
+/** SOIF-6.6: identical; or older than what we have from the same Gatherer, of whatever version. */
+function isKnown(old: RegistryEntry, entry: RegistryEntry): boolean {
+  if (old.updateTime !== entry.updateTime) return old.updateTime > entry.updateTime;
+  return old.gathererVersion === entry.gathererVersion;
+}
+
+/** GATHERD-13.8: renews the times of a known object and leaves its content alone. */
+function refresh(rows: RegistryRows, change: ReadChange): Outcome {
+  const { object, book } = change;
+  const { updateTime } = book;
+  if (updateTime === undefined) return { rejected: 'no readable Update-Time' };
+  const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
+  if (known.length === 0) return isGone(rows, change) ? 'duplicates' : 'unknown';
+
+  const older = known.filter((entry) => entry.updateTime < updateTime);
+  for (const entry of older) {
+    const stored = rows.object(entry.oid);
+    if (stored === undefined) return { rejected: `object ${entry.oid} has no stored bytes` };
+    const bytes = renewBytes(stored, object);
+    rows.put({ ...renew(entry, book), length: bytes.length }, bytes, true);
+  }
+  return older.length > 0 ? 'refreshed' : 'duplicates';
+}
+
+function renew(entry: RegistryEntry, book: Bookkeeping): RegistryEntry {
+  return {
+    ...entry,
+    gathererVersion: book.gathererVersion ?? entry.gathererVersion,
+    updateTime: book.updateTime ?? entry.updateTime,
+    lastModificationTime: book.lastModificationTime ?? entry.lastModificationTime,
+    refreshRate: book.refreshRate ?? entry.refreshRate,
+    timeToLive: book.timeToLive ?? entry.timeToLive,
+  };
+}
+
+/** Every other value stays byte for byte. */
+function renewBytes(stored: Uint8Array, source: SoifObject): Uint8Array {
+  const changes = REFRESHED.flatMap((name) => {
+    const value = source.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return encodeSoif(decodeSoif(stored, { maxObjectBytes: stored.length }).with(changes));
+}
+
+/** GATHERD-13.8, SOIF-8.4: the URL and, as far as it is said, the Gatherer name the objects. An older deletion is stale. */
+function remove(rows: RegistryRows, change: ReadChange): Outcome {
+  const { object, book } = change;
+  const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
+  const doomed = known.filter((entry) => !isNewer(entry, book.updateTime));
+  for (const entry of doomed) removeForGood(rows, entry, book.updateTime);
+  if (doomed.length > 0) return 'deleted';
+
+  // BT-27: there is nothing to delete; but a third Broker may still send it.
+  if (change.relayed && known.length === 0 && !isGone(rows, change)) {
+    const removal = relayedRemoval(object.url, book, rows.now);
+    if (removal !== undefined) rows.keepRemoval(removal);
+  }
+  return 'duplicates';
+}
+
+function isNewer(entry: RegistryEntry, time: UnixSeconds | undefined): boolean {
+  return time !== undefined && entry.updateTime > time;
+}
+
+/** Whether another Broker speaks of an object whose removal, of the same or a later Update-Time, is known here. */
+function isGone(rows: RegistryRows, { relayed, identity, book }: ReadChange): boolean {
+  const removal = relayed ? rows.removal(identity) : undefined;
+  return removal !== undefined && removal.updateTime >= (book.updateTime ?? 0);
+}
+
+/** Removes an object and remembers that, so that other Brokers can be told (BT-5). */
+export function removeForGood(rows: RegistryRows, entry: RegistryEntry, saidTime?: UnixSeconds): void {
+  rows.remove(entry);
+  const removal = removalOf(entry, rows.now, saidTime);
+  if (removal !== undefined) rows.keepRemoval(removal);
+}

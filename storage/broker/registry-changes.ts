@@ -1,0 +1,207 @@
+import type { UnixSeconds } from '../../protocols/time.js';
+import { OidSet } from '../indexers/oid-set.js';
+import {
+  type KeyRange,
+  keyOid,
+  keyOrder,
+  oidKey,
+  orderedKey,
+  orderedOidKey,
+  requireInteger,
+  TABLE,
+  tableRange,
+} from '../level/keys.js';
+import { type Level, type Row, SCHEMA_KEY } from '../level/level.js';
+import {
+  type RegistryEntry,
+  type Removal,
+  registryEntryCodec,
+  removalCodec,
+  SCHEMA_VERSION,
+  schemaCodec,
+} from '../records.js';
+import { identityOfKey, removalKey } from './registry-removals.js';
+
+export interface ChangedSinceOptions {
+  /** What changed after this second, by the store's clock. */
+  readonly after: UnixSeconds;
+  /** The last second looked at. */
+  readonly upTo: UnixSeconds;
+  readonly signal?: AbortSignal;
+}
+
+export type CopiesSinceOptions = ChangedSinceOptions;
+
+/** One object as the store holds it. */
+export interface StoredCopy {
+  readonly entry: RegistryEntry;
+  readonly bytes: Uint8Array;
+}
+
+/** Rows read together at most. */
+const PAGE_ROWS = 1000;
+/** Bytes of objects read together at most; a single larger object is read alone. */
+const RANGE_BYTES = 1 << 20;
+/** OIDs and bytes of one read, and reads under way, of a walk over all objects. */
+const RANGE_OIDS = 512;
+const WALK_BYTES = 4 << 20;
+const READS_AHEAD = 3;
+const EMPTY = new Uint8Array(0);
+
+/** See `BrokerStore.copiesSince`. */
+export async function* copiesSince(
+  level: Level,
+  { after, upTo, signal }: CopiesSinceOptions,
+): AsyncGenerator<RegistryEntry[], void, undefined> {
+  const changed = {
+    gte: orderedKey(TABLE.copies, requireInteger(after, 'after') + 1),
+    lt: orderedKey(TABLE.copies, requireInteger(upTo, 'upTo') + 1),
+  };
+  for await (const keys of level.pagesOfKeys(changed, { limit: PAGE_ROWS })) {
+    signal?.throwIfAborted();
+    yield readEntries(level, keys.map(keyOid));
+  }
+  // BT-5: a peer that goes by its own clock asks by Update-Time. What changed in the time above has been met there.
+  const updated = { ...tableRange(TABLE.times), gte: orderedKey(TABLE.times, after + 1) };
+  for await (const keys of level.pagesOfKeys(updated, { limit: PAGE_ROWS })) {
+    signal?.throwIfAborted();
+    const entries = await readEntries(level, keys.map(keyOid));
+    yield entries.filter((entry) => entry.changed <= after || entry.changed > upTo);
+  }
+}
+
+/** See `BrokerStore.removalsSince`. */
+export async function* removalsSince(
+  level: Level,
+  { after, upTo, signal }: ChangedSinceOptions,
+): AsyncGenerator<Removal[], void, undefined> {
+  const range = {
+    gte: orderedKey(TABLE.removalTimes, requireInteger(after, 'after') + 1),
+    lt: orderedKey(TABLE.removalTimes, requireInteger(upTo, 'upTo') + 1),
+  };
+  for await (const keys of level.pagesOfKeys(range, { limit: PAGE_ROWS })) {
+    signal?.throwIfAborted();
+    const rows = await level.getMany(keys.map((key) => removalKey(identityOfKey(key))));
+    yield rows.filter((bytes) => bytes !== undefined).map(removalCodec.decode);
+  }
+}
+
+/** See `BrokerStore.stored`. */
+export async function* storedInOrder(
+  level: Level,
+  signal?: AbortSignal,
+): AsyncGenerator<StoredCopy[], void, undefined> {
+  for await (const page of level.pages(tableRange(TABLE.entries), { limit: PAGE_ROWS })) {
+    const entries = page.map(([key, value]) => ({ oid: keyOid(key), ...registryEntryCodec.decode(value) }));
+    let from = 0;
+    while (from < entries.length) {
+      signal?.throwIfAborted();
+      let to = from;
+      for (let bytes = 0; to < entries.length && (to === from || bytes <= RANGE_BYTES); to++) {
+        bytes += entries[to]?.length ?? 0;
+      }
+      const run = entries.slice(from, to);
+      yield await readRun(level, run);
+      from = to;
+    }
+  }
+}
+
+/** See `BrokerStore.valid`. */
+export async function* validInOrder(
+  level: Level,
+  at: UnixSeconds,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array[], void, undefined> {
+  const expired = new OidSet();
+  const outdated = {
+    ...tableRange(TABLE.expiries),
+    lt: orderedKey(TABLE.expiries, requireInteger(at, 'at')),
+  };
+  for await (const keys of level.pagesOfKeys(outdated)) for (const key of keys) expired.add(keyOid(key));
+  for await (const page of objectPages(level)) {
+    signal?.throwIfAborted();
+    const valid = expired.isEmpty ? page : page.filter(([key]) => !expired.has(keyOid(key)));
+    if (valid.length > 0) yield valid.map(([, bytes]) => bytes);
+  }
+}
+
+/**
+ * The rows of the objects that are there now, in order. Ranges of OIDs are read a few at a time: one reader alone leaves a
+ * processor idle, and it is not the one that sends.
+ */
+async function* objectPages(level: Level): AsyncGenerator<Row[], void, undefined> {
+  const [last] = await level.pageOfKeys(tableRange(TABLE.objects), { limit: 1, reverse: true });
+  const end = last === undefined ? 0 : keyOid(last) + 1;
+  const options = { limit: RANGE_OIDS, bytes: WALK_BYTES };
+  const ahead: { readonly range: KeyRange; readonly first: Promise<Row[]> }[] = [];
+  for (let from = 0; from < end || ahead.length > 0; ) {
+    for (; from < end && ahead.length < READS_AHEAD; from += RANGE_OIDS) {
+      const to = Math.min(from + RANGE_OIDS, end);
+      const range = { gte: oidKey(TABLE.objects, from), lt: afterOid(to - 1) };
+      const first = level.page(range, options);
+      // Told when its turn comes; who stops reading before is not told.
+      first.catch(() => undefined);
+      ahead.push({ range, first });
+    }
+    const { range, first } = ahead.shift()!;
+    for (
+      let page = await first;
+      page.length > 0;
+      page = await level.page(range, { ...options, after: page.at(-1)![0] })
+    ) {
+      yield page;
+      const bytes = page.reduce((sum, [, value]) => sum + value.length, 0);
+      // It was not the bound on bytes that ended the page (keys count there too): the range has no more.
+      if (bytes < WALK_BYTES / 2) break;
+    }
+  }
+}
+
+/** The key behind an OID's. */
+function afterOid(oid: number): Uint8Array {
+  return Buffer.concat([oidKey(TABLE.objects, oid), Uint8Array.of(0)]);
+}
+
+/** The objects of entries that follow each other, by one walk over their range. */
+async function readRun(level: Level, run: readonly RegistryEntry[]): Promise<StoredCopy[]> {
+  const range = {
+    gte: oidKey(TABLE.objects, run[0]?.oid ?? 0),
+    lt: afterOid(run.at(-1)?.oid ?? 0),
+  };
+  const objects = new Map<number, Uint8Array>();
+  for await (const page of level.pages(range, { limit: run.length, bytes: 2 * RANGE_BYTES })) {
+    for (const [key, value] of page) objects.set(keyOid(key), value);
+  }
+  return run.flatMap((entry) => {
+    const bytes = objects.get(entry.oid);
+    return bytes === undefined ? [] : [{ entry, bytes }];
+  });
+}
+
+async function readEntries(level: Level, oids: readonly number[]): Promise<RegistryEntry[]> {
+  const rows = await level.getMany(oids.map((oid) => oidKey(TABLE.entries, oid)));
+  return rows.flatMap((bytes, i) =>
+    bytes === undefined ? [] : [{ oid: oids[i] ?? 0, ...registryEntryCodec.decode(bytes) }],
+  );
+}
+
+/**
+ * Brings a Broker's store of an earlier schema to the present one. Schema 1 did not remember when its copies changed: they
+ * count as changed at their Update-Time, which is what its entries read as. No peer has ever been told a moment of such a
+ * store, so none can miss anything by that.
+ *
+ * Costs one walk, a thousand rows at a time. A crash in between leaves the old schema with some of the new rows, which the next
+ * opening writes again.
+ */
+export async function migrateBrokerStore(level: Level): Promise<void> {
+  const row = await level.get(SCHEMA_KEY);
+  if (row === undefined || schemaCodec.decode(row).version >= SCHEMA_VERSION.broker) return;
+  for await (const keys of level.pagesOfKeys(tableRange(TABLE.times), { limit: PAGE_ROWS })) {
+    await level.write(
+      keys.map((key) => ({ key: orderedOidKey(TABLE.copies, keyOrder(key), keyOid(key)), value: EMPTY })),
+    );
+  }
+  const schema = schemaCodec.encode({ kind: 'broker', version: SCHEMA_VERSION.broker });
+  await level.write([{ key: SCHEMA_KEY, value: schema }], true);
+}

@@ -1,0 +1,301 @@
+import { StorageError } from '../../protocols/errors.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import { oidKey, orderedKey, orderedOidKey, TABLE, textKey } from '../level/keys.js';
+import type { Level, RowChange } from '../level/level.js';
+import {
+  type BrokerCounters,
+  brokerCountersCodec,
+  changeCodec,
+  contentMarkCodec,
+  type RegistryEntry,
+  type Removal,
+  registryEntryCodec,
+  removalCodec,
+  urlObjectsCodec,
+} from '../records.js';
+import { type ContentMark, contentMark, contentMarkKey, lastValidSecond } from './registry.js';
+import {
+  identityOfEntry,
+  type RemovalIdentity,
+  removalExpiryKey,
+  removalIdentity,
+  removalKey,
+  removalTimeKey,
+} from './registry-removals.js';
+
+export const BROKER_COUNTERS_KEY = textKey(TABLE.system, 'counters');
+const OID_MAX = 0xffff_ffff;
+const EMPTY = new Uint8Array(0);
+
+/**
+ * The rows that one batch reads and changes. Everything that it may need is loaded first, by few reads of many rows;
+ * then entries are put and removed in memory, each seeing those before it; {@link rows} is the batch.
+ *
+ *     url row  --> OIDs --> entry, object
+ *     mark row --> OID      (Gatherer, version, Update-Time, MD5)
+ *     expiry, time, copy    one key each
+ *     change log            one row each time
+ *     removal               one row, and one key each for its time and its expiry
+ */
+export class RegistryRows {
+  readonly #level: Level;
+  readonly #urls = new Map<string, readonly number[]>();
+  /** 0 = nobody has it. */
+  readonly #marks = new Map<ContentMark, number>();
+  readonly #entries = new Map<number, RegistryEntry>();
+  readonly #objects = new Map<number, Uint8Array>();
+  /** Undefined = there is none. */
+  readonly #removals = new Map<RemovalIdentity, Removal | undefined>();
+  readonly #changes: RowChange[] = [];
+  #counters: BrokerCounters;
+  /** When the batch happens, by the store's clock: that of the Broker, but never before a change that is there (BT-4). */
+  readonly now: UnixSeconds;
+
+  constructor(level: Level, counters: BrokerCounters, now: UnixSeconds) {
+    this.#level = level;
+    this.#counters = counters;
+    this.now = Math.max(now, counters.lastChange);
+  }
+
+  /** As they will be when the batch is written. */
+  get counters(): BrokerCounters {
+    return this.#counters;
+  }
+
+  // ---- loading ----
+
+  /** Loads the entries of these URLs, with their marks, and the rows of the marks that new objects will have. */
+  async load(urls: readonly string[], marks: readonly ContentMark[]): Promise<void> {
+    await this.#loadUrls(urls);
+    const oids = [...new Set(urls.flatMap((url) => this.#urls.get(url) ?? []))];
+    const rows = await this.#level.getMany(oids.map((oid) => oidKey(TABLE.entries, oid)));
+    this.#keepEntries(oids, rows);
+    await this.loadMarks([...marks, ...this.#ownMarks()]);
+  }
+
+  /** Loads entries by OID, with the URL rows and marks that their removal touches. */
+  async loadEntries(oids: readonly number[]): Promise<RegistryEntry[]> {
+    const rows = await this.#level.getMany(oids.map((oid) => oidKey(TABLE.entries, oid)));
+    this.#keepEntries(oids, rows);
+    const entries = [...this.#entries.values()];
+    await this.#loadUrls(entries.map((entry) => entry.url));
+    await this.loadMarks(this.#ownMarks());
+    return entries;
+  }
+
+  async loadMarks(marks: readonly ContentMark[]): Promise<void> {
+    const unknown = [...new Set(marks)].filter((mark) => !this.#marks.has(mark));
+    const rows = await this.#level.getMany(unknown.map(contentMarkKey));
+    unknown.forEach((mark, i) => {
+      const bytes = rows[i];
+      this.#marks.set(mark, bytes === undefined ? 0 : contentMarkCodec.decode(bytes).oid);
+    });
+  }
+
+  /** Loads what is remembered of these objects' removals. */
+  async loadRemovals(identities: readonly RemovalIdentity[]): Promise<void> {
+    if (this.#counters.removals === 0) return;
+    const unique = [...new Set(identities)].filter((identity) => !this.#removals.has(identity));
+    const rows = await this.#level.getMany(unique.map(removalKey));
+    unique.forEach((identity, i) => {
+      const bytes = rows[i];
+      this.#removals.set(identity, bytes && removalCodec.decode(bytes));
+    });
+  }
+
+  async loadObjects(oids: readonly number[]): Promise<void> {
+    const rows = await this.#level.getMany(oids.map((oid) => oidKey(TABLE.objects, oid)));
+    oids.forEach((oid, i) => {
+      const bytes = rows[i];
+      if (bytes !== undefined) this.#objects.set(oid, bytes);
+    });
+  }
+
+  async #loadUrls(urls: readonly string[]): Promise<void> {
+    const unique = [...new Set(urls)];
+    const rows = await this.#level.getMany(unique.map((url) => textKey(TABLE.urls, url)));
+    unique.forEach((url, i) => {
+      const bytes = rows[i];
+      this.#urls.set(url, bytes === undefined ? [] : urlObjectsCodec.decode(bytes).oids);
+    });
+  }
+
+  #keepEntries(oids: readonly number[], rows: readonly (Uint8Array | undefined)[]): void {
+    oids.forEach((oid, i) => {
+      const bytes = rows[i];
+      if (bytes !== undefined) this.#entries.set(oid, { oid, ...registryEntryCodec.decode(bytes) });
+    });
+  }
+
+  #ownMarks(): ContentMark[] {
+    return [...this.#entries.values()].flatMap((entry) => contentMark(entry) ?? []);
+  }
+
+  // ---- looking ----
+
+  entriesOf(url: string): RegistryEntry[] {
+    return (this.#urls.get(url) ?? []).flatMap((oid) => this.#entries.get(oid) ?? []);
+  }
+
+  object(oid: number): Uint8Array | undefined {
+    return this.#objects.get(oid);
+  }
+
+  /** The OID of the object that has this mark (SOIF-6.6). */
+  holderOf(mark: ContentMark | undefined): number | undefined {
+    return (mark && this.#marks.get(mark)) || undefined;
+  }
+
+  /** What is remembered of the removal of an object that was loaded. */
+  removal(identity: RemovalIdentity | undefined): Removal | undefined {
+    return identity === undefined ? undefined : this.#removals.get(identity);
+  }
+
+  // ---- changing ----
+
+  /** Makes sure that no later change happens before {@link now}. */
+  touch(): void {
+    if (this.#counters.lastChange !== this.now) this.#counters = { ...this.#counters, lastChange: this.now };
+  }
+
+  newOid(): number {
+    const oid = this.#counters.nextOid;
+    if (oid > OID_MAX) throw new StorageError('all object IDs are used up');
+    this.#counters = { ...this.#counters, nextOid: oid + 1 };
+    return oid;
+  }
+
+  /**
+   * Stores an entry and its object, in place of the entry of the same OID, and forgets the removal of an earlier one.
+   *
+   * @param refreshed that the content is what it was (BT-21)
+   */
+  put(given: RegistryEntry, bytes: Uint8Array, refreshed = false): void {
+    const old = this.#entries.get(given.oid);
+    const same = refreshed ? old : undefined;
+    const entry: RegistryEntry = {
+      ...given,
+      changed: this.now,
+      contentChanged: same?.contentChanged ?? this.now,
+      contentTime: same?.contentTime ?? given.updateTime,
+    };
+    this.touch();
+    if (old === undefined) {
+      this.#setUrl(entry.url, [...(this.#urls.get(entry.url) ?? []), entry.oid]);
+      this.#counters = { ...this.#counters, objects: this.#counters.objects + 1 };
+      this.forgetRemoval(identityOfEntry(entry));
+    } else {
+      this.#dropIndexes(old);
+    }
+    const { oid, ...record } = entry;
+    this.#put(oidKey(TABLE.entries, oid), registryEntryCodec.encode(record));
+    this.#put(oidKey(TABLE.objects, oid), bytes);
+    this.#put(orderedOidKey(TABLE.times, entry.updateTime, oid), EMPTY);
+    this.#put(orderedOidKey(TABLE.copies, entry.changed, oid), EMPTY);
+    const expiry = lastValidSecond(entry);
+    if (expiry !== undefined) this.#put(orderedOidKey(TABLE.expiries, expiry, oid), EMPTY);
+    const mark = contentMark(entry);
+    if (mark !== undefined && !this.#marks.get(mark)) {
+      this.#marks.set(mark, oid);
+      this.#put(contentMarkKey(mark), contentMarkCodec.encode({ oid }));
+    }
+    this.#entries.set(oid, entry);
+    this.#objects.set(oid, bytes);
+    this.#log(oid, false);
+  }
+
+  remove(entry: RegistryEntry): void {
+    const { oid, url } = entry;
+    this.touch();
+    this.#dropIndexes(entry);
+    this.#delete(oidKey(TABLE.entries, oid));
+    this.#delete(oidKey(TABLE.objects, oid));
+    this.#setUrl(
+      url,
+      (this.#urls.get(url) ?? []).filter((other) => other !== oid),
+    );
+    this.#entries.delete(oid);
+    this.#objects.delete(oid);
+    this.#counters = { ...this.#counters, objects: this.#counters.objects - 1 };
+    this.#log(oid, true);
+  }
+
+  /** Remembers a removal, in place of an earlier one of the same object. */
+  keepRemoval(removal: Removal): void {
+    const { url, gathererName, gathererHost, removed, expires } = removal;
+    const identity = removalIdentity(url, gathererName, gathererHost) ?? '';
+    this.forgetRemoval(identity);
+    this.touch();
+    this.#put(removalKey(identity), removalCodec.encode(removal));
+    this.#put(removalTimeKey(removed, identity), EMPTY);
+    this.#put(removalExpiryKey(expires, identity), EMPTY);
+    this.#removals.set(identity, removal);
+    this.#counters = { ...this.#counters, removals: this.#counters.removals + 1 };
+  }
+
+  /** Forgets a removal that was loaded, if there is one. */
+  forgetRemoval(identity: RemovalIdentity): void {
+    const removal = this.#removals.get(identity);
+    if (removal === undefined) return;
+    this.#delete(removalKey(identity));
+    this.#delete(removalTimeKey(removal.removed, identity));
+    this.#delete(removalExpiryKey(removal.expires, identity));
+    this.#removals.set(identity, undefined);
+    this.#counters = { ...this.#counters, removals: this.#counters.removals - 1 };
+  }
+
+  /** A row beside the registry's own, in the same batch. */
+  putRow(key: Uint8Array, value: Uint8Array): void {
+    this.#put(key, value);
+  }
+
+  deleteRow(key: Uint8Array): void {
+    this.#delete(key);
+  }
+
+  setTrimmed(sequence: number): void {
+    this.#counters = { ...this.#counters, trimmed: sequence };
+  }
+
+  /** The batch, the counters included; empty when nothing changed. */
+  rows(before: BrokerCounters): readonly RowChange[] {
+    if (this.#counters === before) return this.#changes;
+    return [
+      ...this.#changes,
+      { key: BROKER_COUNTERS_KEY, value: brokerCountersCodec.encode(this.#counters) },
+    ];
+  }
+
+  #dropIndexes(entry: RegistryEntry): void {
+    this.#delete(orderedOidKey(TABLE.times, entry.updateTime, entry.oid));
+    this.#delete(orderedOidKey(TABLE.copies, entry.changed, entry.oid));
+    const expiry = lastValidSecond(entry);
+    if (expiry !== undefined) this.#delete(orderedOidKey(TABLE.expiries, expiry, entry.oid));
+    const mark = contentMark(entry);
+    if (mark !== undefined && this.#marks.get(mark) === entry.oid) {
+      this.#marks.set(mark, 0);
+      this.#delete(contentMarkKey(mark));
+    }
+  }
+
+  #setUrl(url: string, oids: readonly number[]): void {
+    this.#urls.set(url, oids);
+    const key = textKey(TABLE.urls, url);
+    if (oids.length === 0) this.#delete(key);
+    else this.#put(key, urlObjectsCodec.encode({ oids }));
+  }
+
+  #log(oid: number, removed: boolean): void {
+    const sequence = this.#counters.sequence + 1;
+    this.#counters = { ...this.#counters, sequence };
+    this.#put(orderedKey(TABLE.changes, sequence), changeCodec.encode({ oid, removed }));
+  }
+
+  #put(key: Uint8Array, value: Uint8Array): void {
+    this.#changes.push({ key, value });
+  }
+
+  #delete(key: Uint8Array): void {
+    this.#changes.push({ key });
+  }
+}

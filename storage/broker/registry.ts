@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { SoifObject } from '../../protocols/soif/index.js';
+import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
+import { TABLE, textKey } from '../level/keys.js';
+import type { RegistryEntry } from '../records.js';
+
+/** Characters. */
+const LONGEST_MARK = 256;
+
+/** What an object says about itself, before defaults: undefined = absent or not readable. */
+export interface Bookkeeping {
+  readonly gathererName: string | undefined;
+  readonly gathererHost: string | undefined;
+  readonly gathererVersion: string | undefined;
+  readonly updateTime: UnixSeconds | undefined;
+  readonly lastModificationTime: UnixSeconds | undefined;
+  readonly refreshRate: number | undefined;
+  readonly timeToLive: number | undefined;
+  readonly md5: string | undefined;
+}
+
+export function readBookkeeping(object: SoifObject): Bookkeeping {
+  return {
+    gathererName: words(object, 'Gatherer-Name'),
+    gathererHost: words(object, 'Gatherer-Host'),
+    gathererVersion: words(object, 'Gatherer-Version'),
+    updateTime: integer(object, 'Update-Time'),
+    lastModificationTime: integer(object, 'Last-Modification-Time'),
+    refreshRate: integer(object, 'Refresh-Rate'),
+    timeToLive: integer(object, 'Time-to-Live'),
+    md5: words(object, 'MD5')?.toLowerCase(),
+  };
+}
+
+/** The attributes that a Broker requires and `book` lacks (SOIF-6.5, BRK-7.9). */
+export function missingAttributes(book: Bookkeeping): string[] {
+  const missing: string[] = [];
+  if (book.gathererName === undefined) missing.push('Gatherer-Name');
+  if (book.gathererHost === undefined) missing.push('Gatherer-Host');
+  if (book.gathererVersion === undefined) missing.push('Gatherer-Version');
+  if (book.updateTime === undefined) missing.push('Update-Time');
+  return missing;
+}
+
+/**
+ * The Registry's entry of an object whose required attributes are there; absent times get the defaults of SOIF-6.2. When it
+ * changed is filled in when it is put.
+ */
+export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, length: number): RegistryEntry {
+  return {
+    oid,
+    url: object.url,
+    gathererName: book.gathererName ?? '',
+    gathererHost: book.gathererHost ?? '',
+    gathererVersion: book.gathererVersion ?? '',
+    updateTime: book.updateTime ?? 0,
+    lastModificationTime: book.lastModificationTime ?? 0,
+    refreshRate: book.refreshRate ?? DEFAULT_REFRESH_RATE,
+    timeToLive: book.timeToLive ?? DEFAULT_TIME_TO_LIVE,
+    md5: book.md5 ?? '',
+    description: words(object, 'Description') ?? '',
+    type: words(object, 'Type') ?? '',
+    length,
+    changed: 0,
+    contentChanged: 0,
+    contentTime: 0,
+  };
+}
+
+/**
+ * When an entry expires: the last second at which it is still valid (SOIF-6.8, BRK-7.14); undefined = never, its
+ * Time-to-Live is 0 (SOIF-6.7).
+ */
+export function lastValidSecond(entry: RegistryEntry): UnixSeconds | undefined {
+  if (entry.timeToLive === 0) return undefined;
+  return Math.min(entry.updateTime + entry.timeToLive, Number.MAX_SAFE_INTEGER);
+}
+
+/** Whether an object of `book`'s Gatherer can be `entry`: what `book` does not say, agrees (SOIF-8.4). */
+export function sameGatherer(entry: RegistryEntry, book: Bookkeeping): boolean {
+  return (
+    (book.gathererName === undefined || book.gathererName === entry.gathererName) &&
+    (book.gathererHost === undefined || book.gathererHost === entry.gathererHost)
+  );
+}
+
+/** Two objects with equal marks are the same one, whatever their URLs: see {@link contentMark}. */
+export type ContentMark = string;
+
+export type MarkSource = Pick<
+  RegistryEntry,
+  'gathererName' | 'gathererHost' | 'gathererVersion' | 'updateTime' | 'md5'
+>;
+
+/**
+ * A text that agrees when Gatherer, version, Update-Time and MD5 agree (SOIF-6.6); undefined without MD5. The lengths in it
+ * keep two different lists of parts from reading alike.
+ */
+export function contentMark(source: MarkSource): ContentMark | undefined {
+  const { gathererName: name, gathererHost: host, gathererVersion: version, updateTime, md5 } = source;
+  if (md5 === '') return undefined;
+  return `${name.length}.${host.length}.${version.length} ${name}${host}${version} ${updateTime} ${md5}`;
+}
+
+/** A mark's row; a digest stands for a mark that is too long to be a key. */
+export function contentMarkKey(mark: ContentMark): Uint8Array {
+  if (mark.length <= LONGEST_MARK) return textKey(TABLE.marks, mark);
+  return textKey(TABLE.marks, `sha256 ${createHash('sha256').update(mark).digest('hex')}`);
+}
+
+/** Text without the newline that Harvest's summarizers leave at its end (SOIF-2.4); undefined when nothing remains. */
+function words(object: SoifObject, name: string): string | undefined {
+  const text = object.text(name)?.trim();
+  return text === '' ? undefined : text;
+}
+
+function integer(object: SoifObject, name: string): number | undefined {
+  const value = object.number(name);
+  return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}

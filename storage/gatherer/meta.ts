@@ -1,0 +1,40 @@
+import { keyText, TABLE, tableRange, textKey } from '../level/keys.js';
+import type { Level } from '../level/level.js';
+import { metaValueCodec } from '../records.js';
+
+export type MetaValue = string | number;
+
+/** Small named values: the job's digest, the state of the run, counters. Written through a batch. */
+export class MetaStore {
+  readonly #level: Level;
+
+  constructor(level: Level) {
+    this.#level = level;
+  }
+
+  async get(key: string): Promise<MetaValue | undefined> {
+    const bytes = await this.#level.get(metaKey(key));
+    return bytes && decodeMeta(bytes);
+  }
+
+  async all(): Promise<Map<string, MetaValue>> {
+    const values = new Map<string, MetaValue>();
+    for await (const page of this.#level.pages(tableRange(TABLE.meta))) {
+      for (const [key, value] of page) values.set(keyText(key), decodeMeta(value));
+    }
+    return values;
+  }
+}
+
+export function metaKey(key: string): Uint8Array {
+  return textKey(TABLE.meta, key);
+}
+
+export function encodeMeta(value: MetaValue): Uint8Array {
+  return metaValueCodec.encode(typeof value === 'number' ? { number: value } : { text: value });
+}
+
+function decodeMeta(bytes: Uint8Array): MetaValue {
+  const { number, text } = metaValueCodec.decode(bytes);
+  return number ?? text ?? '';
+}

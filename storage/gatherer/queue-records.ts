@@ -1,0 +1,72 @@
+import { keyText, requireInteger, TABLE, tableRange, textKey } from '../level/keys.js';
+import type { Level } from '../level/level.js';
+import { type FrontierState, frontierStateCodec, type QueueRecord, queueRecordCodec } from '../records.js';
+
+/** The row with the crawl's counters. */
+export const FRONTIER_KEY = textKey(TABLE.system, 'frontier');
+/** The row with the seen filter's count (storage/seen/level-filter.ts). */
+export const SEEN_COUNT_KEY = textKey(TABLE.system, 'seen-count');
+
+const SEQUENCE_MAX = 2 ** 48 - 1;
+
+/** The place of an inactive queue in its line: byte order of the key is the order in which they become active. */
+export interface InactivePlace {
+  /** 0 to 255, lower first (CRAWL-9.11). */
+  readonly precedence: number;
+  /** First in, first out: 0 to 2^48 - 1. */
+  readonly sequence: number;
+  readonly classKey: string;
+}
+
+/** Where the queues stand, and the line of the inactive ones (CRAWL-5.3). */
+export class QueueRecordStore {
+  readonly #level: Level;
+
+  constructor(level: Level) {
+    this.#level = level;
+  }
+
+  /** One trip for all; the answers are in the class keys' order. */
+  async getMany(classKeys: readonly string[]): Promise<(QueueRecord | undefined)[]> {
+    const rows = await this.#level.getMany(classKeys.map(queueRecordKey));
+    return rows.map(
+      (bytes, i) => bytes && { classKey: classKeys[i] ?? '', ...queueRecordCodec.decode(bytes) },
+    );
+  }
+
+  /** Pages of records in the order of their class keys, behind `after`. */
+  async *pages(after?: string): AsyncGenerator<QueueRecord[], void, undefined> {
+    const options = after === undefined ? {} : { after: queueRecordKey(after) };
+    for await (const rows of this.#level.pages(tableRange(TABLE.queueRecords), options))
+      yield rows.map(([key, value]) => ({ classKey: keyText(key), ...queueRecordCodec.decode(value) }));
+  }
+
+  /** The first inactive queues in their line, behind `after`. */
+  async inactive(limit: number, after?: InactivePlace): Promise<InactivePlace[]> {
+    const options = after === undefined ? { limit } : { limit, after: inactiveKey(after) };
+    const rows = await this.#level.page(tableRange(TABLE.inactiveQueues), options);
+    return rows.map(([key, value]) => ({
+      precedence: key[1] ?? 0,
+      sequence: Buffer.from(key.buffer, key.byteOffset, key.byteLength).readUIntBE(2, 6),
+      classKey: Buffer.from(value).toString(),
+    }));
+  }
+
+  /** The crawl's counters; undefined when no crawl has begun. */
+  async state(): Promise<FrontierState | undefined> {
+    const bytes = await this.#level.get(FRONTIER_KEY);
+    return bytes && frontierStateCodec.decode(bytes);
+  }
+}
+
+export function queueRecordKey(classKey: string): Uint8Array {
+  return textKey(TABLE.queueRecords, classKey);
+}
+
+export function inactiveKey({ precedence, sequence }: InactivePlace): Uint8Array {
+  const key = Buffer.allocUnsafe(8);
+  key[0] = TABLE.inactiveQueues;
+  key[1] = requireInteger(precedence, 'precedence', 255);
+  key.writeUIntBE(requireInteger(sequence, 'sequence', SEQUENCE_MAX), 2, 6);
+  return key;
+}

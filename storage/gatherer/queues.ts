@@ -1,0 +1,147 @@
+import { UsageError } from '../../protocols/errors.js';
+import { keyText, requireInteger, TABLE, tableRange } from '../level/keys.js';
+import type { Level, Row } from '../level/level.js';
+import { type QueuedUri, queuedUriCodec } from '../records.js';
+
+/** Where an entry stands in the table of all queues; byte order of its key is the crawl order (CRAWL-5.1.1). */
+export interface QueuePlace {
+  /** Names the queue. Without NUL. */
+  readonly classKey: string;
+  /** 0 to 255, lower first. */
+  readonly directive: number;
+  /** 0 to 255, lower first. */
+  readonly cost: number;
+  /** Age: 0 to 2^48 - 1, lower first. */
+  readonly ordinal: number;
+}
+
+export interface QueueEntry extends QueuePlace {
+  readonly uri: QueuedUri;
+}
+
+/** What one walk over all queues tells. */
+export interface QueueSurvey {
+  /** Entries in each queue, by class key, in byte order of the class keys. */
+  readonly queues: ReadonlyMap<string, number>;
+  readonly count: number;
+  /** 0 when there is no entry. */
+  readonly highestOrdinal: number;
+}
+
+const ORDINAL_MAX = 2 ** 48 - 1;
+/** NUL, directive, cost, ordinal. */
+const TAIL = 9;
+const SURVEY_PAGE = 8192;
+const HEADS_AT_ONCE = 16;
+
+/** All work queues in one ordered table. */
+export class WorkQueueStore {
+  readonly #level: Level;
+
+  constructor(level: Level) {
+    this.#level = level;
+  }
+
+  async head(classKey: string): Promise<QueueEntry | undefined> {
+    const [entry] = await this.heads(classKey, 1);
+    return entry;
+  }
+
+  /**
+   * The first `limit` entries of a queue, in crawl order.
+   * @param after only those behind this place; what was taken before it need not be stepped over then
+   */
+  async heads(classKey: string, limit: number, after?: QueuePlace): Promise<QueueEntry[]> {
+    const options = after === undefined ? { limit } : { limit, after: queueKey(after) };
+    return (await this.#level.page(queueRange(classKey), options)).map(readEntry);
+  }
+
+  /** All entries of all queues, page by page, in the order of class keys and places. */
+  async *pages(): AsyncGenerator<QueueEntry[], void, undefined> {
+    for await (const rows of this.#level.pages(tableRange(TABLE.queues))) yield rows.map(readEntry);
+  }
+
+  /** The first `limit` entries (default 1) of each queue, in the order of `classKeys`; an empty queue gives none. */
+  async headMany(classKeys: readonly string[], limit = 1): Promise<QueueEntry[][]> {
+    const heads: QueueEntry[][] = [];
+    for (let i = 0; i < classKeys.length; i += HEADS_AT_ONCE) {
+      const group = classKeys.slice(i, i + HEADS_AT_ONCE);
+      heads.push(...(await Promise.all(group.map((classKey) => this.heads(classKey, limit)))));
+    }
+    return heads;
+  }
+
+  /** Names of the queues that hold something. Costs a walk over all keys: see {@link survey}. */
+  async classKeys(): Promise<string[]> {
+    return [...(await this.survey()).queues.keys()];
+  }
+
+  /** Entries in all queues. Costs a walk over all keys: see {@link survey}. */
+  async count(): Promise<number> {
+    return (await this.survey()).count;
+  }
+
+  /** The highest ordinal in use, 0 when there is none. Costs a walk over all keys: see {@link survey}. */
+  async highestOrdinal(): Promise<number> {
+    return (await this.survey()).highestOrdinal;
+  }
+
+  /** One walk over all keys; a frontier does it once, when it starts. */
+  async survey(): Promise<QueueSurvey> {
+    const queues = new Map<string, number>();
+    let count = 0;
+    let highestOrdinal = 0;
+    for await (const keys of this.#level.pagesOfKeys(tableRange(TABLE.queues), { limit: SURVEY_PAGE })) {
+      for (const key of keys) {
+        const { classKey, ordinal } = readPlace(key);
+        queues.set(classKey, (queues.get(classKey) ?? 0) + 1);
+        highestOrdinal = Math.max(highestOrdinal, ordinal);
+        count++;
+      }
+    }
+    return { queues, count, highestOrdinal };
+  }
+}
+
+/**
+ * Class key in UTF-8, 00, directive (1 byte), cost (1 byte), ordinal (6 bytes), behind the table's byte (CRAWL-5.1.1).
+ *
+ * @throws UsageError when a part does not fit.
+ */
+export function queueKey(place: QueuePlace): Uint8Array {
+  const { classKey } = place;
+  if (classKey.includes('\0')) throw new UsageError('a class key must not hold NUL');
+  const length = Buffer.byteLength(classKey);
+  const key = Buffer.allocUnsafe(1 + length + TAIL);
+  key[0] = TABLE.queues;
+  key.write(classKey, 1);
+  key[1 + length] = 0;
+  key[2 + length] = requireInteger(place.directive, 'directive', 255);
+  key[3 + length] = requireInteger(place.cost, 'cost', 255);
+  key.writeUIntBE(requireInteger(place.ordinal, 'ordinal', ORDINAL_MAX), 4 + length, 6);
+  return key;
+}
+
+function queueRange(classKey: string) {
+  if (classKey.includes('\0')) throw new UsageError('a class key must not hold NUL');
+  const start = Buffer.from(`\0${classKey}\0`);
+  start[0] = TABLE.queues;
+  const end = Uint8Array.from(start);
+  end[end.length - 1] = 1;
+  return { gte: start, lt: end };
+}
+
+function readPlace(key: Uint8Array): QueuePlace {
+  const tail = key.length - TAIL;
+  const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
+  return {
+    classKey: keyText(key.subarray(0, tail)),
+    directive: bytes.readUInt8(tail + 1),
+    cost: bytes.readUInt8(tail + 2),
+    ordinal: bytes.readUIntBE(tail + 3, 6),
+  };
+}
+
+function readEntry([key, value]: Row): QueueEntry {
+  return { ...readPlace(key), uri: queuedUriCodec.decode(value) };
+}

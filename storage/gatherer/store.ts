@@ -1,0 +1,283 @@
+import { mkdir } from 'node:fs/promises';
+import { UsageError } from '../../protocols/errors.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import { type BatchContent, type CommitOptions, GathererBatch } from './batch.js';
+import { DocumentStore } from './documents.js';
+import { TABLE, tableRange, textKey } from '../level/keys.js';
+import { Level, type LevelOptions } from '../level/level.js';
+import { LinkTables } from './link-tables.js';
+import { MetaStore } from './meta.js';
+import { cloneDatabase, type PublishOptions, publishGeneration } from '../generations/publish.js';
+import { publishReferences } from './publish-references.js';
+import { FRONTIER_KEY, QueueRecordStore, SEEN_COUNT_KEY } from './queue-records.js';
+import { WorkQueueStore } from './queues.js';
+import { type GathererCounters, gathererCountersCodec } from '../records.js';
+import type { PublishedReferences, ReferencesBuilderOptions } from '../references/index.js';
+import { LevelFilter } from '../seen/level-filter.js';
+import { COUNTERS_KEY, readCounters, SummaryStore } from './summaries.js';
+import { summaryRows } from './summary-changes.js';
+import { TombstoneStore } from './tombstones.js';
+
+export interface GathererStoreOptions extends PublishOptions, Omit<LevelOptions, 'kind' | 'multithreading'> {}
+
+interface PendingBatch {
+  readonly content: BatchContent;
+  readonly rows: number;
+  readonly sync: boolean;
+  readonly lazy: boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Batches that wait are written together, up to this many rows. */
+const GROUP_ROWS = 4096;
+/** How long lazy batches wait for company, milliseconds: a write costs a trip through the thread pool, whatever its size. */
+const LINGER_MS = 5;
+/** Company enough. */
+const LINGER_BATCHES = 8;
+
+/**
+ * The Gatherer's working store: summaries, documents, queues, the seen keys and small values in one LevelDB with one
+ * owner process. Everything is written through {@link batch}; {@link publish} gives readers a snapshot.
+ */
+export class GathererStore implements AsyncDisposable {
+  readonly summaries: SummaryStore;
+  readonly tombstones: TombstoneStore;
+  readonly documents: DocumentStore;
+  readonly queues: WorkQueueStore;
+  readonly queueRecords: QueueRecordStore;
+  /** CRAWL-18.4. */
+  readonly histories: { get(key: string): Promise<Uint8Array | undefined> };
+  readonly meta: MetaStore;
+  readonly links: LinkTables;
+  readonly #level: Level;
+  readonly #options: GathererStoreOptions;
+  readonly #pending: PendingBatch[] = [];
+  #writing: Promise<void> | undefined;
+  /** Ends the wait of lazy batches. */
+  #hurry: (() => void) | undefined;
+  #lazyRows = 0;
+  #publishing: Promise<unknown> = Promise.resolve();
+  #counters: GathererCounters;
+  #closed = false;
+
+  private constructor(
+    level: Level,
+    counters: GathererCounters,
+    links: LinkTables,
+    options: GathererStoreOptions,
+  ) {
+    this.#level = level;
+    this.#counters = counters;
+    this.#options = options;
+    this.summaries = new SummaryStore(level, () => this.#counters.summaries);
+    this.tombstones = new TombstoneStore(level, () => this.#counters.tombstones);
+    this.documents = new DocumentStore(level);
+    this.queues = new WorkQueueStore(level);
+    this.queueRecords = new QueueRecordStore(level);
+    this.histories = { get: (key) => level.get(textKey(TABLE.histories, key)) };
+    this.meta = new MetaStore(level);
+    this.links = links;
+  }
+
+  /** @throws StorageError when the directory is in use, damaged, another kind of store, or of a newer schema. */
+  static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
+    const level = await Level.open(directory, { ...options, kind: 'gatherer' });
+    return new GathererStore(level, await readCounters(level), await LinkTables.open(level), options);
+  }
+
+  /** Drops the tombstones of objects that nobody can have any more. */
+  async purgeTombstones(now: UnixSeconds): Promise<void> {
+    for await (const page of this.tombstones.since(0)) {
+      const batch = this.batch();
+      for (const { url, deletionTime, expires } of page) {
+        if (expires < now) batch.forgetDeletion(url, deletionTime);
+      }
+      if (batch.size > 0) await batch.commit();
+    }
+  }
+
+  batch(): GathererBatch {
+    return new GathererBatch((content, options) => this.#commit(content, options));
+  }
+
+  /**
+   * Forgets all queues and seen keys, so that another crawl can begin. Not atomic: after a crash part of them may be
+   * left, so the owner's mark that a run is under way must not be set yet, or be cleared before.
+   */
+  async clearFrontier(): Promise<void> {
+    await this.#writing;
+    await this.#level.write([{ key: SEEN_COUNT_KEY }, { key: FRONTIER_KEY }]);
+    for (const table of [TABLE.queues, TABLE.queueRecords, TABLE.inactiveQueues, TABLE.seen])
+      await this.#level.clear(tableRange(table));
+  }
+
+  /**
+   * The seen filter whose keys are rows of this store (CRAWL-4.6): what it takes in goes into the batch that queues it. The owner
+   * closes it before the store.
+   */
+  openSeenFilter(): Promise<LevelFilter> {
+    return LevelFilter.open(this.#level);
+  }
+
+  /**
+   * A copy of all that is committed now, in a directory that does not exist yet (CRAWL-17.3.1): table files are linked, the rest is
+   * copied, so it costs next to nothing; batches and reads wait meanwhile. The copy is a store of its own.
+   */
+  async clone(directory: string): Promise<void> {
+    if (this.#closed) throw new UsageError('the store is closed');
+    await this.#level.suspend(async () => {
+      await mkdir(directory);
+      await cloneDatabase(this.#level.directory, directory);
+    });
+  }
+
+  /**
+   * Makes what is committed now a generation that readers can open (DESIGN 4). Batches and reads wait meanwhile.
+   * On failure nothing is published and the store goes on.
+   *
+   * @returns the generation's number, higher than any before.
+   */
+  publish(generationsDirectory: string, options: PublishOptions = {}): Promise<number> {
+    if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
+    const publication = this.#publishing.then(() =>
+      publishGeneration(this.#level.directory, generationsDirectory, (work) => this.#level.suspend(work), {
+        ...this.#options,
+        ...options,
+      }),
+    );
+    this.#publishing = publication.catch(() => undefined);
+    return publication;
+  }
+
+  /**
+   * Makes the documents and links of now a generation of references in `DATA/references` (R-8 to R-17), if anything changed since
+   * the last time. On failure the former one stays.
+   *
+   * @param data the data directory
+   * @returns undefined when nothing changed
+   */
+  publishReferences(
+    data: string,
+    options: ReferencesBuilderOptions = {},
+  ): Promise<PublishedReferences | undefined> {
+    if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
+    const publication = this.#publishing.then(async () => {
+      await this.#writing;
+      return publishReferences(this, this.links.changes, data, options);
+    });
+    this.#publishing = publication.catch(() => undefined);
+    return publication;
+  }
+
+  /** A copy of a store that nobody has open, e.g. of an earlier {@link clone}, in a directory that is there and empty. */
+  static cloneClosed(source: string, target: string): Promise<void> {
+    return cloneDatabase(source, target);
+  }
+
+  /** Waits for batches and publications under way, then closes the files. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#hurry?.();
+    await this.#publishing;
+    await this.#writing;
+    await this.#level.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Waits until what was committed before, lazily or not, is written. */
+  flush(): Promise<void> {
+    return this.#pending.length === 0 && this.#writing === undefined
+      ? Promise.resolve()
+      : this.batch().commit();
+  }
+
+  #commit(content: BatchContent, { sync, lazy }: Required<CommitOptions>): Promise<void> {
+    if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
+    return new Promise((resolve, reject) => {
+      const rows = rowsOf(content);
+      this.#pending.push({ content, rows, sync, lazy, resolve, reject });
+      this.#lazyRows += rows;
+      if (!lazy || this.#lazyRows > GROUP_ROWS / 2 || this.#pending.length >= LINGER_BATCHES) this.#hurry?.();
+      this.#writing ??= this.#drain();
+    });
+  }
+
+  /**
+   * Writes one group after the other: what waited while the last one was written goes together, each batch of it still
+   * whole. One writer at a time is also what keeps the counter's row in step with the rows it counts.
+   */
+  async #drain(): Promise<void> {
+    while (this.#pending.length > 0) {
+      if (this.#mayWait()) await this.#linger();
+      const group = this.#takeGroup();
+      try {
+        await this.#writeGroup(group);
+        for (const batch of group) batch.resolve();
+      } catch (error) {
+        for (const batch of group) batch.reject(error);
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  #takeGroup(): PendingBatch[] {
+    let rows = 0;
+    let taken = 0;
+    for (const batch of this.#pending) {
+      rows += batch.rows;
+      if (taken > 0 && rows > GROUP_ROWS) break;
+      taken++;
+    }
+    const group = this.#pending.splice(0, taken);
+    this.#lazyRows = this.#pending.reduce((sum, batch) => sum + batch.rows, 0);
+    return group;
+  }
+
+  #mayWait(): boolean {
+    const few = this.#lazyRows <= GROUP_ROWS / 2 && this.#pending.length < LINGER_BATCHES;
+    return few && !this.#closed && this.#pending.every(({ lazy }) => lazy);
+  }
+
+  async #linger(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#hurry = resolve;
+      timer = setTimeout(resolve, LINGER_MS);
+    });
+    clearTimeout(timer);
+    this.#hurry = undefined;
+  }
+
+  async #writeGroup(group: readonly PendingBatch[]): Promise<void> {
+    const summaries = group.flatMap(({ content }) => content.summaries);
+    const references = group.flatMap(({ content }) => content.references);
+    const changed = await summaryRows(this.#level, summaries, this.#counters);
+    const linked = await this.links.rows(references);
+    const { rows, counters } = changed;
+    for (const row of linked.rows) rows.push(row);
+    for (const { content } of group) for (const row of content.rows) rows.push(row);
+    if (
+      counters.summaries !== this.#counters.summaries ||
+      counters.tombstones !== this.#counters.tombstones
+    ) {
+      rows.push({ key: COUNTERS_KEY, value: gathererCountersCodec.encode(counters) });
+    }
+    await this.#level.write(
+      rows,
+      group.some((batch) => batch.sync),
+    );
+    linked.written();
+    this.#counters = counters;
+  }
+}
+
+/** About how many rows a batch changes. */
+function rowsOf({ rows, summaries, references }: BatchContent): number {
+  let count = rows.length + 2 * summaries.length;
+  for (const change of references) count += change.kind === 'put' ? change.document.links.length : 1;
+  return count;
+}

@@ -1,0 +1,342 @@
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { crc32, inflateRaw, inflateRawSync, type ZlibOptions, constants as zlib } from 'node:zlib';
+import { StorageError } from '../../../protocols/errors.js';
+import { combineCrc32 } from '../../../protocols/gatherd/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import { type ExportIndex, exportIndexCodec } from '../../records.js';
+import type { ExportChunk, ExportOptions } from '../../gatherer/summaries.js';
+import { COMPRESSED_FILE, DIGEST_BYTES, deflatePiece, EXPORT_VERSION, INDEX_FILE } from './format.js';
+import { objectsFrom } from './partial-block.js';
+import type { GathererNames } from './survey.js';
+
+/** Blocks from `first` up to, not including, `end`. */
+export interface BlockRange {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** Which blocks hold the objects with `Update-Time >= since` (GATHERD-4.3), in their order. */
+export interface BlockSelection {
+  /** Objects without an Update-Time, which are sent always; they stand before all others. */
+  readonly timeless: BlockRange;
+  /** A block of which only the last objects belong to it. */
+  readonly partial: number | undefined;
+  readonly rest: BlockRange;
+}
+
+/** Consecutive blocks as they are known without looking at them. Bytes. */
+export interface BlockSum {
+  readonly objects: number;
+  readonly rawLength: number;
+  /** Of the raw bytes. */
+  readonly crc: number;
+  /** Where the deflated blocks lie in the file. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Objects ready to be put into a gzip member. */
+export interface DeflatedPiece {
+  readonly objects: number;
+  /** Of the raw bytes. */
+  readonly length: number;
+  readonly crc: number;
+  readonly deflated: Uint8Array;
+}
+
+/** Bytes of deflated blocks that are read at once. */
+const GROUP_BYTES = 128 * 1024;
+const INFLATE_HERE_BYTES = 256 * 1024;
+
+const inflateInPool = promisify(inflateRaw) as (
+  deflated: Uint8Array,
+  options: ZlibOptions,
+) => Promise<Buffer>;
+
+/**
+ * A generation's objects, deflated in blocks (see format.ts): whatever part of them is asked for, as long as it is whole
+ * blocks, is a range of one file, with count, length and CRC known. Holds the file open, so it can be read after the
+ * generation's directory is gone. Memory: about 44 bytes a block.
+ */
+export class ReadyExport implements AsyncDisposable {
+  readonly #file: FileHandle;
+  readonly #index: ExportIndex;
+  /** Sums over the blocks before the one of that number; one more entry than blocks. */
+  readonly #positions: Float64Array;
+  readonly #rawPositions: Float64Array;
+  readonly #objects: Float64Array;
+  readonly #refreshed: Float64Array;
+  /** CRC of all raw bytes from that block to the end. */
+  readonly #crcToEnd: Uint32Array;
+  readonly #firstTimed: number;
+  #lastPiece: { readonly key: string; readonly piece: Promise<DeflatedPiece> } | undefined;
+
+  private constructor(file: FileHandle, index: ExportIndex) {
+    this.#file = file;
+    this.#index = index;
+    this.#positions = sums(index.lengths, index.start);
+    this.#rawPositions = sums(index.rawLengths, 0);
+    this.#objects = sums(index.objects, 0);
+    this.#refreshed = sums(index.refreshed, 0);
+    const count = index.lengths.length;
+    this.#crcToEnd = new Uint32Array(count + 1);
+    for (let i = count - 1; i >= 0; i--) {
+      const behind = this.#rawPositions[count]! - this.#rawPositions[i + 1]!;
+      this.#crcToEnd[i] = combineCrc32(index.crcs[i]!, this.#crcToEnd[i + 1]!, behind);
+    }
+    const timed = index.firstTimes.findIndex((time) => time > 0);
+    this.#firstTimed = timed < 0 ? count : timed;
+  }
+
+  /**
+   * Opens what {@link writeExport} wrote into a directory.
+   * @throws StorageError it is damaged; an error with code ENOENT when there is none.
+   */
+  static async open(directory: string): Promise<ReadyExport> {
+    const index = exportIndexCodec.decode(await readFile(join(directory, INDEX_FILE)));
+    const columns = [
+      index.rawLengths,
+      index.crcs,
+      index.objects,
+      index.refreshed,
+      index.firstTimes,
+      index.lastTimes,
+    ];
+    const count = index.lengths.length;
+    const whole = columns.every(({ length }) => length === count);
+    if (index.version !== EXPORT_VERSION || !whole || index.digests.length !== count * DIGEST_BYTES) {
+      throw new StorageError(`${join(directory, INDEX_FILE)} is damaged or of another version`);
+    }
+    return new ReadyExport(await open(join(directory, COMPRESSED_FILE)), index);
+  }
+
+  get blocks(): BlockRange {
+    return { first: 0, end: this.#index.lengths.length };
+  }
+
+  /** Attribute names, the most frequent first (GATHERD-8.4). */
+  get attributes(): readonly string[] {
+    return this.#index.attributes;
+  }
+
+  /** Smallest and largest Update-Time; undefined when no object has one. */
+  get oldest(): UnixSeconds | undefined {
+    return this.#index.firstTimes[this.#firstTimed];
+  }
+
+  get newest(): UnixSeconds | undefined {
+    return this.oldest === undefined ? undefined : this.#index.lastTimes.at(-1);
+  }
+
+  /** Who gathered the newest object, if it says so. */
+  get gatherer(): GathererNames | undefined {
+    const { gathererName, gathererHost, gathererVersion } = this.#index;
+    return gathererName === '' ? undefined : { gathererName, gathererHost, gathererVersion };
+  }
+
+  /** What objects got that did not say (GATHERD-13.9). */
+  get defaults(): GathererNames | undefined {
+    const {
+      defaultName: gathererName,
+      defaultHost: gathererHost,
+      defaultVersion: gathererVersion,
+    } = this.#index;
+    const given = gathererName !== '' || gathererHost !== '' || gathererVersion !== '';
+    return given ? { gathererName, gathererHost, gathererVersion } : undefined;
+  }
+
+  /** Finds the blocks by bisection: no cost that grows with the database. */
+  select(since: UnixSeconds): BlockSelection {
+    const { firstTimes, lastTimes } = this.#index;
+    const { end } = this.blocks;
+    let low = this.#firstTimed;
+    let high = end;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (lastTimes[middle]! < since) low = middle + 1;
+      else high = middle;
+    }
+    const partial = low < end && firstTimes[low]! < since ? low : undefined;
+    return {
+      timeless: { first: 0, end: this.#firstTimed },
+      partial,
+      rest: { first: partial === undefined ? low : low + 1, end },
+    };
+  }
+
+  sum({ first, end }: BlockRange): BlockSum {
+    const rawLength = this.#rawPositions[end]! - this.#rawPositions[first]!;
+    const { end: last } = this.blocks;
+    return {
+      objects: this.#objects[end]! - this.#objects[first]!,
+      rawLength,
+      crc: end === last ? this.#crcToEnd[first]! : this.#crcOf(first, end),
+      start: this.#positions[first]!,
+      end: this.#positions[end]!,
+    };
+  }
+
+  /** How many objects in these blocks have a content that is older than their Update-Time. */
+  refreshedIn({ first, end }: BlockRange): number {
+    return this.#refreshed[end]! - this.#refreshed[first]!;
+  }
+
+  /** Fills `target` from the file; fewer bytes only at the file's end. */
+  async read(target: Uint8Array, position: number): Promise<number> {
+    let filled = 0;
+    while (filled < target.length) {
+      const { bytesRead } = await this.#file.read(target, filled, target.length - filled, position + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return filled;
+  }
+
+  /** A block as it lies in the file. */
+  async deflatedBlock(block: number): Promise<Uint8Array> {
+    return (await this.#group(block, block + 1)).bytes;
+  }
+
+  /**
+   * The objects with `Update-Time >= since` (GATHERD-4.3), ascending by (Update-Time, URL) (GATHERD-4.6), as bytes ready
+   * for the wire. The next few blocks are read ahead.
+   */
+  async *objectsSince(
+    since: UnixSeconds,
+    options: ExportOptions = {},
+  ): AsyncGenerator<ExportChunk, void, undefined> {
+    const { timeless, partial, rest } = this.select(since);
+    yield* this.#objectsOf(timeless, options);
+    if (partial !== undefined) {
+      const { bytes, objects } = objectsFrom(await this.#rawBlock(partial), since);
+      yield { bytes, objects, updateTime: this.#index.lastTimes[partial]! };
+    }
+    yield* this.#objectsOf(rest, options);
+  }
+
+  /**
+   * The last objects of a block, from `since` on, deflated. The answer is kept until another one is asked for: Brokers that
+   * have the last generation all ask for the same time.
+   */
+  lastPiece(block: number, since: UnixSeconds): Promise<DeflatedPiece> {
+    const key = `${block} ${since}`;
+    if (this.#lastPiece?.key !== key) {
+      const piece = this.#deflateLast(block, since);
+      this.#lastPiece = { key, piece };
+      piece.catch(() => {
+        if (this.#lastPiece?.key === key) this.#lastPiece = undefined;
+      });
+    }
+    return this.#lastPiece.piece;
+  }
+
+  /** Block numbers by digest, for another export that has the same blocks. */
+  byDigest(): Map<string, number> {
+    const digests = Buffer.from(this.#index.digests);
+    const found = new Map<string, number>();
+    for (let i = 0; i < this.blocks.end; i++) {
+      found.set(digests.toString('hex', i * DIGEST_BYTES, (i + 1) * DIGEST_BYTES), i);
+    }
+    return found;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #deflateLast(block: number, since: UnixSeconds): Promise<DeflatedPiece> {
+    const { bytes, objects } = objectsFrom(await this.#rawBlock(block), since);
+    return { objects, length: bytes.length, crc: crc32(bytes), deflated: deflatePiece(bytes) };
+  }
+
+  async *#objectsOf(
+    { first, end }: BlockRange,
+    { signal }: ExportOptions,
+  ): AsyncGenerator<ExportChunk, void, undefined> {
+    const { objects, lastTimes } = this.#index;
+    if (first >= end) return;
+    let ahead = this.#group(first, this.#groupEnd(first, end));
+    try {
+      for (let block = first; block < end; ) {
+        const group = await ahead;
+        if (group.end < end) ahead = this.#group(group.end, this.#groupEnd(group.end, end));
+        for (; block < group.end; block++) {
+          signal?.throwIfAborted();
+          const bytes = await this.#inflate(group, block);
+          yield { bytes, objects: objects[block]!, updateTime: lastTimes[block]! };
+        }
+      }
+    } finally {
+      // What nobody waits for any more may still fail, and must be done before the file is closed.
+      await ahead.catch(() => undefined);
+    }
+  }
+
+  async #rawBlock(block: number): Promise<Uint8Array> {
+    return this.#inflate(await this.#group(block, block + 1), block);
+  }
+
+  /** As many blocks as are worth one trip to the file. */
+  #groupEnd(first: number, end: number): number {
+    let last = first + 1;
+    while (last < end && this.#positions[last + 1]! - this.#positions[first]! <= GROUP_BYTES) last++;
+    return last;
+  }
+
+  async #group(first: number, end: number): Promise<BlockRange & { readonly bytes: Uint8Array }> {
+    const position = this.#positions[first]!;
+    const bytes = Buffer.allocUnsafeSlow(this.#positions[end]! - position);
+    if ((await this.read(bytes, position)) < bytes.length) {
+      throw new StorageError(`${COMPRESSED_FILE} ends before block ${end}`);
+    }
+    return { first, end, bytes };
+  }
+
+  /** Small blocks, that is nearly all, on the spot: a trip to the thread pool costs more than that. */
+  async #inflate(group: BlockRange & { readonly bytes: Uint8Array }, block: number): Promise<Uint8Array> {
+    const origin = this.#positions[group.first]!;
+    const deflated = group.bytes.subarray(
+      this.#positions[block]! - origin,
+      this.#positions[block + 1]! - origin,
+    );
+    const length = this.#index.rawLengths[block]!;
+    const options = {
+      finishFlush: zlib.Z_SYNC_FLUSH,
+      chunkSize: Math.max(64, length),
+      maxOutputLength: Math.max(1, length),
+    };
+    try {
+      const raw =
+        length <= INFLATE_HERE_BYTES
+          ? inflateRawSync(deflated, options)
+          : await inflateInPool(deflated, options);
+      if (raw.length === length) return raw;
+    } catch (cause) {
+      throw new StorageError(`block ${block} of ${COMPRESSED_FILE} is damaged`, { cause });
+    }
+    throw new StorageError(`block ${block} of ${COMPRESSED_FILE} is damaged`);
+  }
+
+  #crcOf(first: number, end: number): number {
+    let crc = 0;
+    for (let i = first; i < end; i++) {
+      crc = combineCrc32(crc, this.#index.crcs[i]!, this.#index.rawLengths[i]!);
+    }
+    return crc;
+  }
+}
+
+function sums(values: readonly number[], start: number): Float64Array {
+  const result = new Float64Array(values.length + 1);
+  result[0] = start;
+  values.forEach((value, i) => {
+    result[i + 1] = result[i]! + value;
+  });
+  return result;
+}

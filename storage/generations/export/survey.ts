@@ -1,0 +1,55 @@
+import { identityOf, type SoifIdentity, type SoifObject } from '../../../protocols/soif/index.js';
+
+export type GathererNames = Pick<SoifIdentity, 'gathererName' | 'gathererHost' | 'gathererVersion'>;
+
+/** How many names of attributes are counted: documents bring names of their own (E-105), and somebody may bring many. */
+const MAX_NAMES = 10_000;
+
+interface Usage {
+  readonly name: string;
+  uses: number;
+}
+
+/** Looks at all objects of a database once, for INFO (GATHERD-8.1, 8.4). */
+export class Survey {
+  /** By the name in lower case (SOIF-2.11), and by every spelling of it, which saves most foldings. */
+  readonly #names = new Map<string, Usage>();
+  readonly #spellings = new Map<string, Usage>();
+  #last: SoifObject | undefined;
+
+  add(object: SoifObject): void {
+    for (let i = 0; i < object.size; i++) {
+      const name = object.nameAt(i);
+      const usage = this.#spellings.get(name) ?? this.#fold(name);
+      if (usage !== undefined) usage.uses++;
+    }
+    this.#last = object;
+  }
+
+  /** The most frequent first, equal ones by name; spelled as first met. */
+  attributes(): string[] {
+    return [...this.#names.values()]
+      .sort((a, b) => b.uses - a.uses || (a.name < b.name ? -1 : 1))
+      .map(({ name }) => name);
+  }
+
+  /** Who gathered the newest object, if it says so completely (SOIF-6.5). */
+  gatherer(): GathererNames | undefined {
+    const identity = this.#last === undefined ? undefined : identityOf(this.#last);
+    if (identity === undefined) return undefined;
+    const { gathererName, gathererHost, gathererVersion } = identity;
+    return { gathererName, gathererHost, gathererVersion };
+  }
+
+  #fold(name: string): Usage | undefined {
+    const folded = name.toLowerCase();
+    let usage = this.#names.get(folded);
+    if (usage === undefined) {
+      if (this.#names.size >= MAX_NAMES) return undefined;
+      usage = { name, uses: 0 };
+      this.#names.set(folded, usage);
+    }
+    if (this.#spellings.size < MAX_NAMES) this.#spellings.set(name, usage);
+    return usage;
+  }
+}

@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { crc32, deflateRaw, constants as zlib } from 'node:zlib';
+import { combineCrc32, encodeGzipTrailer, GZIP_HEADER } from '../../../protocols/gatherd/index.js';
+import { SoifDecoder } from '../../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import { type ExportIndex, exportIndexCodec } from '../../records.js';
+import type { SummaryStore } from '../../gatherer/summaries.js';
+import { BlockCutter } from './block-cutter.js';
+import {
+  COMPRESSED_FILE,
+  DIGEST_BYTES,
+  deflateEnd,
+  deflatePiece,
+  EXPORT_HEAD,
+  EXPORT_TAIL,
+  EXPORT_VERSION,
+  INDEX_FILE,
+} from './format.js';
+import { withGatherer } from './gatherer-defaults.js';
+import type { ReadyExport } from './ready-export.js';
+import { type GathererNames, Survey } from './survey.js';
+
+export interface WriteExportOptions {
+  /** An earlier export: blocks that are still the same are copied from it. */
+  readonly previous?: ReadyExport | undefined;
+  /** GATHERD-13.9: who gathered the objects that do not say. */
+  readonly gatherer?: GathererNames | undefined;
+}
+
+const deflateInPool = promisify(deflateRaw) as (
+  raw: Uint8Array,
+  options: { finishFlush: number },
+) => Promise<Buffer>;
+
+/** Blocks compressed at one time, in the thread pool. */
+const BLOCKS_IN_WORK = 4;
+
+/**
+ * Writes {@link COMPRESSED_FILE} and {@link INDEX_FILE} into a directory, durably (DESIGN 5): one walk over all objects,
+ * which also counts what INFO says. Needs memory for a few blocks and for the index.
+ */
+export async function writeExport(
+  summaries: SummaryStore,
+  directory: string,
+  options: WriteExportOptions = {},
+): Promise<void> {
+  const file = await open(join(directory, COMPRESSED_FILE), 'w');
+  try {
+    const writer = new ExportWriter(file, options);
+    const index = await writer.write(summaries);
+    await file.sync();
+    const indexFile = await open(join(directory, INDEX_FILE), 'w');
+    try {
+      await indexFile.writeFile(exportIndexCodec.encode(index));
+      await indexFile.sync();
+    } finally {
+      await indexFile.close();
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** One block in the making. */
+interface Block {
+  readonly objects: Uint8Array[];
+  refreshed: number;
+  readonly firstTime: UnixSeconds;
+  lastTime: UnixSeconds;
+}
+
+/** What the index says of one block. */
+interface BlockEntry extends Omit<Block, 'objects'> {
+  readonly objects: number;
+  readonly rawLength: number;
+  readonly crc: number;
+  /** In hexadecimal digits. */
+  readonly digest: string;
+}
+
+interface FinishedBlock extends BlockEntry {
+  readonly deflated: Uint8Array;
+}
+
+class ExportWriter {
+  readonly #file: FileHandle;
+  readonly #options: WriteExportOptions;
+  /** By digest: the places of blocks in the earlier export. */
+  readonly #reusable: ReadonlyMap<string, number>;
+  readonly #survey = new Survey();
+  #decoder = new SoifDecoder();
+  readonly #inWork: Promise<FinishedBlock>[] = [];
+  readonly #entries: (BlockEntry & { readonly length: number })[] = [];
+
+  constructor(file: FileHandle, options: WriteExportOptions) {
+    this.#file = file;
+    this.#options = options;
+    this.#reusable = options.previous?.byDigest() ?? new Map();
+  }
+
+  async write(summaries: SummaryStore): Promise<ExportIndex> {
+    const start = [GZIP_HEADER, deflatePiece(EXPORT_HEAD)];
+    await this.#file.writev(start);
+    try {
+      await this.#writeBlocks(summaries);
+    } finally {
+      await Promise.allSettled(this.#inWork);
+    }
+    const sum = { crc: crc32(EXPORT_HEAD), size: EXPORT_HEAD.length };
+    for (const { crc, rawLength } of this.#entries) {
+      sum.crc = combineCrc32(sum.crc, crc, rawLength);
+      sum.size += rawLength;
+    }
+    const crc = crc32(EXPORT_TAIL, sum.crc);
+    await this.#file.writev([deflateEnd(EXPORT_TAIL), encodeGzipTrailer(crc, sum.size + EXPORT_TAIL.length)]);
+    return this.#index(start.reduce((bytes, piece) => bytes + piece.length, 0));
+  }
+
+  async #writeBlocks(summaries: SummaryStore): Promise<void> {
+    const cutter = new BlockCutter();
+    let block: Block | undefined;
+    for await (const page of summaries.iterate()) {
+      for (const { url, updateTime, contentTime, soif } of page) {
+        const bytes = this.#look(soif);
+        if (block !== undefined && cutter.next(url, updateTime, bytes.length)) {
+          await this.#put(block);
+          block = undefined;
+        } else if (block === undefined) {
+          cutter.next(url, updateTime, bytes.length);
+        }
+        block ??= { objects: [], refreshed: 0, firstTime: updateTime, lastTime: updateTime };
+        block.objects.push(bytes);
+        block.lastTime = updateTime;
+        if (contentTime < updateTime) block.refreshed++;
+      }
+    }
+    if (block !== undefined) await this.#put(block);
+    while (this.#inWork.length > 0) await this.#take();
+  }
+
+  /** The object's bytes as they are exported. */
+  #look(soif: Uint8Array): Uint8Array {
+    const { gatherer } = this.#options;
+    const items = this.#decoder.push(soif);
+    const [item] = items;
+    if (items.length !== 1 || item?.kind !== 'object') {
+      // Not as we store objects: it is passed on as it is, and the next one is read from its own beginning.
+      this.#decoder = new SoifDecoder();
+      return soif;
+    }
+    this.#survey.add(item.object);
+    return gatherer === undefined ? soif : (withGatherer(item.object, gatherer) ?? soif);
+  }
+
+  async #put(block: Block): Promise<void> {
+    this.#inWork.push(this.#finish(block));
+    if (this.#inWork.length >= BLOCKS_IN_WORK) await this.#take();
+  }
+
+  async #finish({ objects, ...block }: Block): Promise<FinishedBlock> {
+    const raw = Buffer.concat(objects);
+    const digest = createHash('sha256')
+      .update(raw)
+      .digest('hex')
+      .slice(0, 2 * DIGEST_BYTES);
+    const place = this.#reusable.get(digest);
+    const deflated =
+      place === undefined
+        ? await deflateInPool(raw, { finishFlush: zlib.Z_FULL_FLUSH })
+        : await this.#options.previous!.deflatedBlock(place);
+    return { ...block, objects: objects.length, rawLength: raw.length, crc: crc32(raw), digest, deflated };
+  }
+
+  /** Writes the oldest block in work. */
+  async #take(): Promise<void> {
+    const { deflated, ...entry } = await this.#inWork.shift()!;
+    await this.#file.writev([deflated]);
+    this.#entries.push({ ...entry, length: deflated.length });
+  }
+
+  #index(start: number): ExportIndex {
+    const blocks = this.#entries;
+    const who = this.#survey.gatherer();
+    const { gatherer } = this.#options;
+    return {
+      version: EXPORT_VERSION,
+      start,
+      lengths: blocks.map(({ length }) => length),
+      rawLengths: blocks.map(({ rawLength }) => rawLength),
+      crcs: blocks.map(({ crc }) => crc),
+      objects: blocks.map(({ objects }) => objects),
+      refreshed: blocks.map(({ refreshed }) => refreshed),
+      firstTimes: blocks.map(({ firstTime }) => firstTime),
+      lastTimes: blocks.map(({ lastTime }) => lastTime),
+      digests: Buffer.from(blocks.map(({ digest }) => digest).join(''), 'hex'),
+      attributes: this.#survey.attributes(),
+      gathererName: who?.gathererName ?? '',
+      gathererHost: who?.gathererHost ?? '',
+      gathererVersion: who?.gathererVersion ?? '',
+      defaultName: gatherer?.gathererName ?? '',
+      defaultHost: gatherer?.gathererHost ?? '',
+      defaultVersion: gatherer?.gathererVersion ?? '',
+    };
+  }
+}

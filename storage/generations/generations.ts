@@ -1,0 +1,120 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StorageError } from '../../protocols/errors.js';
+import { COMPRESSED_FILE } from './export/format.js';
+import { cloneDatabase, currentGeneration, errorCode, POINTER_FILE } from './publish.js';
+import { newCloneName, sweepClones } from './reader-clones.js';
+import { openSnapshot, type SummarySnapshot } from './snapshot.js';
+
+export interface GenerationsOptions {
+  /** {@link Generations.follow} looks this often in case the file system does not tell, milliseconds. Default 2000. */
+  readonly pollIntervalMs?: number;
+}
+
+const DEFAULT_POLL_MS = 2000;
+/** How often a reader tries again because the generation it read of was replaced and removed meanwhile. */
+const OPEN_ATTEMPTS = 20;
+
+/** The reader's side of a generations directory (DESIGN 4). Holds nothing open itself. */
+export class Generations {
+  readonly #directory: string;
+  readonly #pollIntervalMs: number;
+
+  constructor(directory: string, options: GenerationsOptions = {}) {
+    this.#directory = directory;
+    this.#pollIntervalMs = options.pollIntervalMs ?? DEFAULT_POLL_MS;
+  }
+
+  /** The newest generation's number; undefined when nothing was published yet. */
+  current(): Promise<number | undefined> {
+    return currentGeneration(this.#directory);
+  }
+
+  /** A generation's objects as one gzip member (GATHERD-10.2). Not to be written to: link or copy it. */
+  compressedFile(generation: number): string {
+    return join(this.#directory, String(generation), COMPRESSED_FILE);
+  }
+
+  /**
+   * Opens the newest generation in a private clone, which the last {@link SummarySnapshot.release} removes: LevelDB
+   * locks and writes what it opens, so nobody opens the published directory itself.
+   *
+   * @throws StorageError when nothing was published yet, or the generation is damaged.
+   */
+  async open(): Promise<SummarySnapshot> {
+    const readers = join(this.#directory, 'readers');
+    await mkdir(readers, { recursive: true });
+    await sweepClones(readers);
+    for (let attempt = 1; ; attempt++) {
+      const number = await this.current();
+      if (number === undefined)
+        throw new StorageError(`no generation was published in ${this.#directory} yet`);
+      const clone = join(readers, await newCloneName());
+      try {
+        await mkdir(clone);
+        const published = join(this.#directory, String(number));
+        await cloneDatabase(published, clone);
+        return await openSnapshot(number, published, clone);
+      } catch (error) {
+        await rm(clone, { recursive: true, force: true });
+        const replaced = errorCode(error) === 'ENOENT' && (await this.current()) !== number;
+        if (replaced && attempt < OPEN_ATTEMPTS) continue;
+        if (error instanceof StorageError) throw error;
+        throw new StorageError(`generation ${number} in ${this.#directory} cannot be opened`, {
+          cause: error,
+        });
+      }
+    }
+  }
+
+  /**
+   * Calls `onChange` with the current number, soon, when there is one, and then whenever another one is published; a
+   * number that is overtaken before it was seen is left out. Does not keep the process alive.
+   */
+  follow(onChange: (generation: number) => void): Disposable {
+    let last: number | undefined;
+    let stopped = false;
+    let watcher: FSWatcher | undefined;
+    let looking = Promise.resolve();
+
+    // One look after the other: answers that overtake each other would announce an older number last.
+    const look = (): void => {
+      looking = looking.then(async () => {
+        const number = await this.current().catch(() => undefined);
+        if (stopped || number === undefined || number === last) return;
+        last = number;
+        onChange(number);
+      });
+    };
+    const listen = (): void => {
+      if (watcher !== undefined) return;
+      try {
+        watcher = watch(this.#directory, { persistent: false }, (_event, name) => {
+          if (name === null || name === POINTER_FILE) look();
+        });
+        watcher.on('error', () => {
+          watcher?.close();
+          watcher = undefined;
+        });
+      } catch {
+        // The directory is not there yet, or the system has no watches left: the poll below goes on and tries again.
+      }
+    };
+    const timer = setInterval(() => {
+      listen();
+      look();
+    }, this.#pollIntervalMs);
+    timer.unref();
+    listen();
+    look();
+
+    return {
+      [Symbol.dispose]() {
+        stopped = true;
+        clearInterval(timer);
+        watcher?.close();
+      },
+    };
+  }
+}

@@ -1,0 +1,174 @@
+import { rm } from 'node:fs/promises';
+import { UsageError } from '../../protocols/errors.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import { completed } from './export/gatherer-defaults.js';
+import { ReadyExport } from './export/ready-export.js';
+import type { GathererNames } from './export/survey.js';
+import { writeExport } from './export/write-export.js';
+import { Level } from '../level/level.js';
+import { errorCode } from './publish.js';
+import type { GathererCounters } from '../records.js';
+import {
+  type ExportChunk,
+  type ExportOptions,
+  readCounters,
+  type Summary,
+  SummaryStore,
+} from '../gatherer/summaries.js';
+import { type Tombstone, TombstoneStore } from '../gatherer/tombstones.js';
+
+/** What INFO tells about a database (GATHERD-8.1, 8.4). */
+export interface SnapshotInfo {
+  readonly count: number;
+  /** Smallest and largest Update-Time; undefined when no object has one. */
+  readonly oldest: UnixSeconds | undefined;
+  readonly newest: UnixSeconds | undefined;
+  /** Names of the attributes that occur, the most frequent first, equal ones by name; spelled as first met. */
+  readonly attributes: readonly string[];
+  /** Who gathered the newest object, if it says so completely (SOIF-6.5). */
+  readonly gatherer?: GathererNames;
+}
+
+/** One generation's summaries. It does not change, whatever is published meanwhile. */
+export interface SummarySnapshot extends AsyncDisposable {
+  readonly generation: number;
+  readonly count: number;
+  /**
+   * The objects with `Update-Time >= since`, ascending by (Update-Time, URL), as chunks of whole objects. A walk under way
+   * keeps the snapshot open by itself.
+   */
+  exportSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<ExportChunk>;
+  /** The same objects in compressed blocks; a snapshot that is made up may lack it. */
+  readonly ready?: ReadyExport;
+  /** Like {@link exportSince}, one by one, with what tells a refreshed object (GATHERD-4.4). In pages. */
+  summariesSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<readonly Required<Summary>[]>;
+  /** Whether anything was deleted at or after `since`, and what (GATHERD-4.9). In pages. */
+  deletionsSince(since: UnixSeconds): AsyncIterable<readonly Tombstone[]>;
+  /** The object's bytes. */
+  get(url: string): Promise<Uint8Array | undefined>;
+  info(): Promise<SnapshotInfo>;
+  /** One more user, who must release. */
+  retain(): void;
+  /** One user less; the last one closes the files and removes the clone. */
+  release(): Promise<void>;
+  /** The opener's own release; later calls do nothing. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a private clone of a generation; it is removed with the last release.
+ *
+ * @param published the generation's own directory, which may be gone later.
+ */
+export async function openSnapshot(
+  generation: number,
+  published: string,
+  clone: string,
+): Promise<SummarySnapshot> {
+  const level = await Level.open(clone, { kind: 'gatherer', create: false });
+  try {
+    const counters = await readCounters(level);
+    const ready = await openReady(published, clone, new SummaryStore(level, () => counters.summaries));
+    return new LevelSnapshot(generation, level, counters, ready);
+  } catch (error) {
+    await level.close();
+    throw error;
+  }
+}
+
+/** A generation of a publisher that made no export gets one of its own. */
+async function openReady(published: string, clone: string, summaries: SummaryStore): Promise<ReadyExport> {
+  try {
+    return await ReadyExport.open(published);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await writeExport(summaries, clone);
+    return ReadyExport.open(clone);
+  }
+}
+
+class LevelSnapshot implements SummarySnapshot {
+  readonly #level: Level;
+  readonly #summaries: SummaryStore;
+  readonly #tombstones: TombstoneStore;
+  readonly count: number;
+  #users = 1;
+  #opened = true;
+
+  constructor(
+    readonly generation: number,
+    level: Level,
+    { summaries, tombstones }: GathererCounters,
+    readonly ready: ReadyExport,
+  ) {
+    this.#level = level;
+    this.count = summaries;
+    this.#summaries = new SummaryStore(level, () => summaries);
+    this.#tombstones = new TombstoneStore(level, () => tombstones);
+  }
+
+  async *exportSince(
+    since: UnixSeconds,
+    options: ExportOptions = {},
+  ): AsyncGenerator<ExportChunk, void, undefined> {
+    yield* this.#whileOpen(this.ready.objectsSince(since, options));
+  }
+
+  async *summariesSince(
+    since: UnixSeconds,
+    options: ExportOptions = {},
+  ): AsyncGenerator<readonly Required<Summary>[], void, undefined> {
+    const { defaults } = this.ready;
+    for await (const page of this.#whileOpen(this.#summaries.iterate({ ...options, since }))) {
+      yield page.map((summary) => ({ ...summary, soif: completed(summary.soif, defaults) }));
+    }
+  }
+
+  async *deletionsSince(since: UnixSeconds): AsyncGenerator<readonly Tombstone[], void, undefined> {
+    yield* this.#whileOpen(this.#tombstones.since(since));
+  }
+
+  async get(url: string): Promise<Uint8Array | undefined> {
+    const summary = await this.#summaries.get(url);
+    return summary && completed(summary.soif, this.ready.defaults);
+  }
+
+  async info(): Promise<SnapshotInfo> {
+    const { oldest, newest, attributes, gatherer } = this.ready;
+    const info = { count: this.count, oldest, newest, attributes };
+    return gatherer === undefined ? info : { ...info, gatherer };
+  }
+
+  retain(): void {
+    if (this.#users === 0) throw new UsageError(`the snapshot of generation ${this.generation} is closed`);
+    this.#users++;
+  }
+
+  async release(): Promise<void> {
+    if (this.#users === 0) throw new UsageError(`the snapshot of generation ${this.generation} is closed`);
+    if (--this.#users > 0) return;
+    await this.ready.close();
+    await this.#level.close();
+    await rm(this.#level.directory, { recursive: true, force: true });
+  }
+
+  async close(): Promise<void> {
+    if (!this.#opened) return;
+    this.#opened = false;
+    await this.release();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** A walk under way keeps the snapshot open by itself. */
+  async *#whileOpen<T>(walk: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    this.retain();
+    try {
+      yield* walk;
+    } finally {
+      await this.release();
+    }
+  }
+}

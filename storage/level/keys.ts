@@ -1,0 +1,155 @@
+import { UsageError } from '../../protocols/errors.js';
+
+/**
+ * Row keys. Both stores put all their tables in one LevelDB and tell them apart by the first byte, which costs
+ * one byte a key and keeps a document's rows, whatever their table, in one atomic batch.
+ *
+ *     00 name                              schema and counters            both
+ *     S  update-time u64 BE, url           Summary                        gatherer
+ *     I  url                               SummaryIdentity
+ *     Z  deletion time u64 BE, url         Tombstone
+ *     z  url                               TombstoneIdentity
+ *     D  url                               Document
+ *     Q  class key, 00, directive, cost, ordinal u48 BE                   (CRAWL-5.1.1)
+ *     q  class key                         WorkQueue
+ *     i  precedence u8, sequence u48 BE    class key of an inactive queue
+ *     h  key of a fetch history            the history
+ *     U  8-byte URI key                    nothing: the key is the fact
+ *     M  name                              MetaValue
+ *     A  url by R-41                       ReferenceDocument
+ *     H  host:port                         ReferenceServer
+ *     B  document ID u32 BE                ReferenceLinks
+ *     E  oid u32 BE                        RegistryEntry                  broker
+ *     O  oid u32 BE                        the object's bytes
+ *     L  url                               UrlObjects
+ *     K  content mark                      ContentMark
+ *     X  expiry u64 BE, oid                nothing
+ *     T  update-time u64 BE, oid           nothing
+ *     C  sequence u64 BE                   Change
+ *     P  point key                         CollectionPoint
+ *     V  time of the change u64 BE, oid    nothing
+ *     R  16-byte identity                  Removal
+ *     W  time of the removal u64 BE, identity   nothing
+ *     Y  expiry u64 BE, identity           nothing
+ */
+export const TABLE = {
+  system: 0x00,
+  summaries: 0x53,
+  identities: 0x49,
+  tombstones: 0x5a,
+  graves: 0x7a,
+  documents: 0x44,
+  queues: 0x51,
+  queueRecords: 0x71,
+  inactiveQueues: 0x69,
+  histories: 0x68,
+  seen: 0x55,
+  meta: 0x4d,
+  referenceDocuments: 0x41,
+  referenceServers: 0x48,
+  referenceLinks: 0x42,
+  entries: 0x45,
+  objects: 0x4f,
+  urls: 0x4c,
+  marks: 0x4b,
+  expiries: 0x58,
+  times: 0x54,
+  changes: 0x43,
+  points: 0x50,
+  copies: 0x56,
+  removals: 0x52,
+  removalTimes: 0x57,
+  removalExpiries: 0x59,
+} as const;
+
+export type Table = (typeof TABLE)[keyof typeof TABLE];
+
+export interface KeyRange {
+  readonly gte: Uint8Array;
+  readonly lt: Uint8Array;
+}
+
+/** All rows of a table. */
+export function tableRange(table: Table): KeyRange {
+  return { gte: Uint8Array.of(table), lt: Uint8Array.of(table + 1) };
+}
+
+/** Key of a table whose rows are found by text, e.g. a URL. */
+export function textKey(table: Table, text: string): Uint8Array {
+  const key = Buffer.allocUnsafe(1 + Buffer.byteLength(text));
+  key[0] = table;
+  key.write(text, 1);
+  return key;
+}
+
+/** The text of a {@link textKey}, or of what follows a fixed-size head of `skip` bytes (the table byte included). */
+export function keyText(key: Uint8Array, skip = 1): string {
+  return Buffer.from(key.buffer, key.byteOffset + skip, key.byteLength - skip).toString('utf8');
+}
+
+/** Key of a table ordered by a u64 (a time or a sequence), then by `text`. */
+export function orderedKey(table: Table, order: number, text = ''): Uint8Array {
+  const key = Buffer.allocUnsafe(9 + Buffer.byteLength(text));
+  writeOrder(key, table, order);
+  key.write(text, 9);
+  return key;
+}
+
+/** Key of a table ordered by a u64, then by OID. */
+export function orderedOidKey(table: Table, order: number, oid: number): Uint8Array {
+  const key = Buffer.allocUnsafe(13);
+  writeOrder(key, table, order);
+  key.writeUInt32BE(oid, 9);
+  return key;
+}
+
+/** Key of a table ordered by a u64, then by bytes. */
+export function orderedBytesKey(table: Table, order: number, bytes: Uint8Array): Uint8Array {
+  const key = Buffer.allocUnsafe(9 + bytes.length);
+  writeOrder(key, table, order);
+  key.set(bytes, 9);
+  return key;
+}
+
+function writeOrder(key: Buffer, table: Table, order: number): void {
+  key[0] = table;
+  key.writeUInt32BE(Math.floor(order / 0x1_0000_0000), 1);
+  key.writeUInt32BE(order % 0x1_0000_0000, 5);
+}
+
+/** The u64 of an ordered key. */
+export function keyOrder(key: Uint8Array): number {
+  const view = new DataView(key.buffer, key.byteOffset, key.byteLength);
+  return view.getUint32(1) * 0x1_0000_0000 + view.getUint32(5);
+}
+
+export function oidKey(table: Table, oid: number): Uint8Array {
+  const key = Buffer.allocUnsafe(5);
+  key[0] = table;
+  key.writeUInt32BE(oid, 1);
+  return key;
+}
+
+/** The OID that ends a key. */
+export function keyOid(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(key.byteLength - 4);
+}
+
+export function bytesKey(table: Table, bytes: Uint8Array): Uint8Array {
+  const key = new Uint8Array(1 + bytes.length);
+  key[0] = table;
+  key.set(bytes, 1);
+  return key;
+}
+
+/**
+ * Checks a number that becomes part of a key or a 64-bit field.
+ *
+ * @throws UsageError unless it is an integer from 0 to `max` (default 2^53 - 1).
+ */
+export function requireInteger(value: number, what: string, max = Number.MAX_SAFE_INTEGER): number {
+  if (!Number.isSafeInteger(value) || value < 0 || value > max) {
+    throw new UsageError(`${what} must be an integer from 0 to ${max}, not ${value}`);
+  }
+  return value;
+}

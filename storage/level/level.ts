@@ -1,0 +1,257 @@
+import { ClassicLevel } from 'classic-level';
+import { StorageError } from '../../protocols/errors.js';
+import { Gate } from './read-write-lock.js';
+import { type KeyRange, TABLE, textKey } from './keys.js';
+import { SCHEMA_VERSION, schemaCodec } from '../records.js';
+
+/** What a directory holds. */
+export type StoreKind = 'gatherer' | 'broker';
+
+/** One row of a batch: without `value` the row is deleted. */
+export interface RowChange {
+  readonly key: Uint8Array;
+  readonly value?: Uint8Array;
+}
+
+export type Row = readonly [key: Uint8Array, value: Uint8Array];
+
+export interface PageOptions {
+  /** Rows at most. Default 1000. */
+  readonly limit?: number;
+  /** The page ends with the row that takes it past this many bytes. Default 256 KiB. */
+  readonly bytes?: number;
+  /** Start behind this key, i.e. behind the last row of the page before. */
+  readonly after?: Uint8Array | undefined;
+  readonly reverse?: boolean;
+}
+
+export interface LevelOptions {
+  readonly kind: StoreKind;
+  /** False: the directory must hold a store already. Default true. */
+  readonly create?: boolean;
+  /** Lets worker threads of this process open the same directory. Default false. */
+  readonly multithreading?: boolean;
+  /** Block cache, bytes. Default 8 MiB. */
+  readonly cacheBytes?: number;
+  /** Rows are kept in memory and in the log up to this size, then become a table file, bytes. Default 4 MiB. */
+  readonly writeBufferBytes?: number;
+}
+
+/** Row of the schema: what the store is, and which version wrote it. */
+export const SCHEMA_KEY = textKey(TABLE.system, 'schema');
+const DEFAULT_PAGE_ROWS = 1000;
+const DEFAULT_PAGE_BYTES = 256 * 1024;
+const MIB = 1024 * 1024;
+
+type Database = ClassicLevel<Uint8Array, Uint8Array>;
+
+/**
+ * One LevelDB directory with our schema row, read by keys and by pages, written by atomic batches.
+ *
+ * No iterator outlives a call: a long walk is a row of pages, each starting behind the last key of the one before.
+ * So {@link Level.suspend} can take the files away between two pages. A walk is thus not a snapshot.
+ */
+export class Level implements AsyncDisposable {
+  readonly #db: Database;
+  readonly #gate: Gate;
+
+  private constructor(
+    readonly directory: string,
+    db: Database,
+  ) {
+    this.#db = db;
+    this.#gate = new Gate(`the store in ${directory}`);
+  }
+
+  /**
+   * @throws StorageError when another process has the directory, it is damaged, holds another kind of store, or was
+   *   written by a newer schema.
+   */
+  static async open(directory: string, options: LevelOptions): Promise<Level> {
+    const db: Database = new ClassicLevel(directory, {
+      keyEncoding: 'view',
+      valueEncoding: 'view',
+      createIfMissing: options.create ?? true,
+      multithreading: options.multithreading ?? false,
+      cacheSize: options.cacheBytes ?? 8 * MIB,
+      writeBufferSize: options.writeBufferBytes ?? 4 * MIB,
+    });
+    await guard(directory, () => db.open());
+    try {
+      await guard(directory, () => checkSchema(db, directory, options));
+    } catch (error) {
+      await db.close();
+      throw error;
+    }
+    return new Level(directory, db);
+  }
+
+  get(key: Uint8Array): Promise<Uint8Array | undefined> {
+    return this.#use(() => this.#db.get(key));
+  }
+
+  /** One trip for all keys; the answers are in the keys' order. */
+  getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    if (keys.length === 0) return Promise.resolve([]);
+    return this.#use(() => this.#db.getMany([...keys]));
+  }
+
+  page(range: KeyRange, options: PageOptions = {}): Promise<Row[]> {
+    const limit = options.limit ?? DEFAULT_PAGE_ROWS;
+    return this.#use(async () => {
+      const iterator = this.#db.iterator({ ...bounds(range, options), limit });
+      try {
+        return await iterator.nextv(limit);
+      } finally {
+        await iterator.close();
+      }
+    });
+  }
+
+  pageOfKeys(range: KeyRange, options: PageOptions = {}): Promise<Uint8Array[]> {
+    const limit = options.limit ?? DEFAULT_PAGE_ROWS;
+    return this.#use(async () => {
+      const iterator = this.#db.keys({ ...bounds(range, options), limit });
+      try {
+        return await iterator.nextv(limit);
+      } finally {
+        await iterator.close();
+      }
+    });
+  }
+
+  /** All rows of the range, page by page. */
+  async *pages(range: KeyRange, options: PageOptions = {}): AsyncGenerator<Row[], void, undefined> {
+    let { after } = options;
+    for (;;) {
+      const page = await this.page(range, { ...options, after });
+      if (page.length === 0) return;
+      after = page.at(-1)?.[0];
+      yield page;
+    }
+  }
+
+  async *pagesOfKeys(
+    range: KeyRange,
+    options: PageOptions = {},
+  ): AsyncGenerator<Uint8Array[], void, undefined> {
+    let { after } = options;
+    for (;;) {
+      const page = await this.pageOfKeys(range, { ...options, after });
+      if (page.length === 0) return;
+      after = page.at(-1);
+      yield page;
+    }
+  }
+
+  /**
+   * Writes all rows or none; of two changes to one row the later counts.
+   *
+   * @param sync wait until the disk has it. Without, a killed process loses nothing, a power cut may lose the last batches.
+   */
+  write(changes: Iterable<RowChange>, sync = false): Promise<void> {
+    return this.#use(() => {
+      const batch = this.#db.batch();
+      for (const { key, value } of changes) {
+        if (value === undefined) batch.del(key);
+        else batch.put(key, value);
+      }
+      return batch.write({ sync });
+    });
+  }
+
+  /** Deletes a range without reading it into JavaScript. Not atomic: use it only where half a deletion is a valid state. */
+  clear(range: KeyRange): Promise<void> {
+    return this.#use(() => this.#db.clear({ ...range }));
+  }
+
+  /** Rewrites the files without what was deleted or replaced; the rows stay usable meanwhile. */
+  compact(): Promise<void> {
+    return this.#use(() => this.#db.compactRange(Uint8Array.of(0x00), Uint8Array.of(0xff)));
+  }
+
+  /** Closes the files, lets `work` have the directory, and opens again, whatever became of `work`. */
+  suspend<T>(work: () => Promise<T>): Promise<T> {
+    return this.#gate.exclusive(() =>
+      guard(this.directory, async () => {
+        await this.#db.close();
+        try {
+          return await work();
+        } finally {
+          await this.#db.open();
+        }
+      }),
+    );
+  }
+
+  /** Waits for the calls under way, then closes the files. */
+  close(): Promise<void> {
+    return this.#gate.close(() => guard(this.directory, () => this.#db.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #use<T>(work: () => Promise<T>): Promise<T> {
+    return this.#gate.shared(() => guard(this.directory, work));
+  }
+}
+
+function bounds(range: KeyRange, options: PageOptions) {
+  const { gte, lt } = range;
+  const { after, reverse = false, bytes = DEFAULT_PAGE_BYTES } = options;
+  const common = { reverse, highWaterMarkBytes: bytes };
+  if (after === undefined) return { gte, lt, ...common };
+  return reverse ? { gte, lt: after, ...common } : { gt: after, lt, ...common };
+}
+
+async function checkSchema(db: Database, directory: string, options: LevelOptions): Promise<void> {
+  const bytes = await db.get(SCHEMA_KEY);
+  if (bytes === undefined) {
+    const [first] = await db.keys({ limit: 1 }).all();
+    if (first !== undefined || options.create === false) {
+      throw new StorageError(`${directory} is not a ${options.kind} store`);
+    }
+    await db.put(
+      SCHEMA_KEY,
+      schemaCodec.encode({ kind: options.kind, version: SCHEMA_VERSION[options.kind] }),
+    );
+    return;
+  }
+  const schema = schemaCodec.decode(bytes);
+  if (schema.kind !== options.kind) {
+    throw new StorageError(`${directory} is a ${schema.kind} store, not a ${options.kind} store`);
+  }
+  if (schema.version > SCHEMA_VERSION[options.kind]) {
+    throw new StorageError(
+      `${directory} was written by schema ${schema.version}; this program knows up to ${SCHEMA_VERSION[options.kind]}`,
+    );
+  }
+}
+
+/** Gives the errors of the database our class; ours pass. */
+async function guard<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isLevelError(error)) throw error;
+    const locked =
+      error.cause instanceof Error && 'code' in error.cause && error.cause.code === 'LEVEL_LOCKED';
+    const problem = locked ? 'is in use by another process' : `cannot be used: ${reason(error)}`;
+    throw new StorageError(`the store in ${directory} ${problem}`, { cause: error });
+  }
+}
+
+function isLevelError(error: unknown): error is Error & { readonly code: string } {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    error.code.startsWith('LEVEL_')
+  );
+}
+
+function reason(error: Error): string {
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

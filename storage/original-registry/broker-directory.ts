@@ -1,0 +1,100 @@
+import { lstat, opendir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StorageError } from '../../protocols/errors.js';
+import { U32_MAX } from '../../protocols/registry/index.js';
+import { errorCode } from '../generations/publish.js';
+
+/*
+ * An original Broker's directory (REG-1, REG-34, REG-50):
+ *
+ *     admin/Registry  admin/Gatherer-Ids  admin/LAST-COLLECTION  admin/broker.conf  admin/Collection.conf
+ *     objects/17/OBJ1217
+ */
+
+/** Files of `admin/` that go from one kind of directory to the other unchanged, where the target has none. */
+export const COPIED_FILES = ['broker.conf', 'Collection.conf', 'LAST-COLLECTION'] as const;
+
+/** REG-1. */
+export function registryPath(directory: string): string {
+  return join(directory, 'admin', 'Registry');
+}
+
+/** REG-50. */
+export function gathererIdsPath(directory: string): string {
+  return join(directory, 'admin', 'Gatherer-Ids');
+}
+
+/** REG-34: directories below `objects/`. */
+const OBJECT_DIRECTORIES = 100;
+
+/** REG-34. */
+export function objectFilePath(directory: string, oid: number): string {
+  return join(directory, 'objects', String(oid % OBJECT_DIRECTORIES), `OBJ${oid}`);
+}
+
+/** The OID of a file below `objects/`; undefined: it is none of ours. */
+function oidOfFile(subdirectory: string, name: string): number | undefined {
+  const digits = /^OBJ([1-9]\d{0,9})$/.exec(name)?.[1];
+  if (digits === undefined) return undefined;
+  const oid = Number(digits);
+  return oid <= U32_MAX && subdirectory === String(oid % OBJECT_DIRECTORIES) ? oid : undefined;
+}
+
+/** What a path is that may be a Registry file, an original directory, or a directory of ours. */
+export type BrokerPlace =
+  | { readonly kind: 'registry'; readonly registry: string; readonly directory: string | undefined }
+  | { readonly kind: 'store'; readonly directory: string };
+
+/**
+ * Tells them apart: a file is a Registry; a directory with a `store` is ours, for that is what our Broker goes by, even if a
+ * Registry was exported into it; one with `admin/Registry` is an original one. In the data directory of `harvest run` the
+ * Broker's is `broker`.
+ *
+ * @throws StorageError it is none of them.
+ */
+export async function locateBroker(path: string): Promise<BrokerPlace> {
+  const found = await statOf(path);
+  if (found === 'file') return { kind: 'registry', registry: path, directory: undefined };
+  for (const directory of [path, join(path, 'broker')]) {
+    if ((await statOf(join(directory, 'store'))) === 'directory') return { kind: 'store', directory };
+    const registry = registryPath(directory);
+    if ((await statOf(registry)) === 'file') return { kind: 'registry', registry, directory };
+  }
+  const what =
+    found === undefined ? 'there is no such directory' : 'neither store nor admin/Registry is there';
+  throw new StorageError(`${path} is not a broker's directory: ${what}`);
+}
+
+async function statOf(path: string): Promise<'file' | 'directory' | undefined> {
+  try {
+    return (await stat(path)).isDirectory() ? 'directory' : 'file';
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+    throw new StorageError(`${path} cannot be read: ${errorCode(error)}`, { cause: error });
+  }
+}
+
+/** Whether an object has its file. */
+export async function hasObjectFile(directory: string, oid: number): Promise<boolean> {
+  try {
+    return (await lstat(objectFilePath(directory, oid))).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** The OIDs of the object files, directory by directory; other names are left alone. */
+export async function* objectFiles(
+  directory: string,
+  signal?: AbortSignal,
+): AsyncGenerator<number, void, undefined> {
+  for (let i = 0; i < OBJECT_DIRECTORIES; i++) {
+    signal?.throwIfAborted();
+    const path = join(directory, 'objects', String(i));
+    if ((await statOf(path)) !== 'directory') continue;
+    for await (const entry of await opendir(path)) {
+      const oid = entry.isFile() ? oidOfFile(String(i), entry.name) : undefined;
+      if (oid !== undefined) yield oid;
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import { access, copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StorageError, UsageError } from '../../protocols/errors.js';
+import {
+  encodeRecordData,
+  GathererIds,
+  type RecordGatherer,
+  type RegistryFormat,
+  type RegistryRecord,
+  type RegistryVersion,
+  registryFormat,
+} from '../../protocols/registry/index.js';
+import { decodeSoif } from '../../protocols/soif/index.js';
+import type { BrokerStore } from '../broker/broker-store.js';
+import { replaceFile } from '../databases/replace-file.js';
+import { OidSet } from '../indexers/oid-set.js';
+import { Level } from '../level/level.js';
+import { errorCode } from '../generations/publish.js';
+import { brokerCountersCodec, type RegistryEntry } from '../records.js';
+import { BROKER_COUNTERS_KEY } from '../broker/registry-rows.js';
+import { COPIED_FILES, gathererIdsPath, objectFiles, registryPath } from './broker-directory.js';
+import { writeObjectFile } from './object-file.js';
+import { openRandomFile } from './random-file.js';
+import { type RecordToWrite, writeRegistry } from './write-registry.js';
+
+/** What both ways are told by. */
+export interface TransferOptions extends Partial<RegistryFormat> {
+  readonly signal?: AbortSignal | undefined;
+  /** One object was dealt with. */
+  readonly onObject?: (() => void) | undefined;
+  /** A sentence about something that is not as it should be. */
+  readonly onWarning?: ((sentence: string) => void) | undefined;
+}
+
+export interface ExportOptions extends TransferOptions {
+  /** REG-50. Default 1. */
+  readonly version?: RegistryVersion;
+  /** Replace a Registry that is there. Default false: it is an error. */
+  readonly force?: boolean;
+}
+
+export interface ExportCounts {
+  readonly objects: number;
+  readonly skipped: number;
+  /** Object files that were there before and that no record names (REG-38). */
+  readonly unreferenced: number;
+}
+
+/** Object files that are written at a time. */
+const WRITES_AT_ONCE = 16;
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * Writes an original Broker's directory: the objects' files, then the Registry, which appears whole by a rename (REG-28, REG-37).
+ * So a run that was killed is simply run again. An OID that the store has used up is the Registry's highest, as a deleted record,
+ * so that it is not used again (REG-35).
+ *
+ * @param storeDirectory the store's own, which is open.
+ * @throws StorageError there is a Registry and `force` is not set, or a file cannot be written.
+ */
+export async function exportRegistry(
+  store: BrokerStore,
+  storeDirectory: string,
+  to: string,
+  options: ExportOptions = {},
+): Promise<ExportCounts> {
+  const { version = 1, force = false, signal, onObject, onWarning } = options;
+  const format = registryFormat(options);
+  const path = registryPath(to);
+  if (!force && (await exists(path))) throw new StorageError(`${path} exists already; --force replaces it`);
+  await mkdir(join(to, 'admin'), { recursive: true });
+  const ids = version === 2 ? await readGathererIds(to) : undefined;
+  const lastOid = (await nextOidOf(storeDirectory)) - 1;
+  const written = new OidSet();
+  let objects = 0;
+  let skipped = 0;
+  let highest = 0;
+
+  async function* records(): AsyncGenerator<RecordToWrite, void, undefined> {
+    const { validFlag, deletedFlag } = format;
+    for await (const page of store.stored(signal === undefined ? {} : { signal })) {
+      const prepared: { oid: number; data: Uint8Array; bytes: Uint8Array }[] = [];
+      for (const { entry, bytes } of page) {
+        highest = Math.max(highest, entry.oid);
+        try {
+          const data = encodeRecordData(recordOf(entry, bytes, ids), version);
+          prepared.push({ oid: entry.oid, data, bytes });
+        } catch (error) {
+          if (!(error instanceof UsageError)) throw error;
+          skipped++;
+          onWarning?.(`object ${entry.oid}, ${entry.url}: skipped: ${error.message}`);
+        }
+      }
+      for (let i = 0; i < prepared.length; i += WRITES_AT_ONCE) {
+        signal?.throwIfAborted();
+        const group = prepared.slice(i, i + WRITES_AT_ONCE);
+        await Promise.all(group.map(({ oid, bytes }) => writeObjectFile(to, oid, bytes)));
+      }
+      for (const { oid, data } of prepared) {
+        yield { flag: validFlag, state: 'valid', data };
+        written.add(oid);
+        objects++;
+        onObject?.();
+        signal?.throwIfAborted();
+      }
+    }
+    if (lastOid > highest) {
+      yield { flag: deletedFlag, state: 'deleted', data: encodeRecordData(usedUp(lastOid, ids), version) };
+    }
+  }
+
+  await replaceFile(
+    path,
+    async (temporary) => {
+      await writeRegistry(await openRandomFile(temporary, 'wx'), records(), version, format);
+      // Before the Registry that needs it has its name.
+      if (ids !== undefined) await writeGathererIds(to, ids);
+    },
+    { force },
+  );
+  let unreferenced = 0;
+  for await (const oid of objectFiles(to, signal)) {
+    if (written.has(oid)) continue;
+    unreferenced++;
+    onWarning?.(`the file of object ${oid} has no record (REG-38)`);
+  }
+  return { objects, skipped, unreferenced };
+}
+
+/** A store's next OID. The store may be open in this process. */
+async function nextOidOf(storeDirectory: string): Promise<number> {
+  await using level = await Level.open(storeDirectory, {
+    kind: 'broker',
+    create: false,
+    multithreading: true,
+  });
+  const bytes = await level.get(BROKER_COUNTERS_KEY);
+  return bytes === undefined ? 1 : brokerCountersCodec.decode(bytes).nextOid;
+}
+
+/** The Registry's record of an object. Its texts are the object's own bytes (REG-4), which only matters beyond ASCII. */
+function recordOf(entry: RegistryEntry, bytes: Uint8Array, ids: GathererIds | undefined): RegistryRecord {
+  const { oid, updateTime, lastModificationTime, refreshRate, timeToLive } = entry;
+  const times = { updateTime, lastModificationTime, refreshRate, timeToLive };
+  const names = [entry.url, entry.gathererName, entry.gathererHost, entry.gathererVersion, entry.description];
+  const ascii = names.every((text) => /^[\x00-\x7f]*$/.test(text));
+  const object = ascii ? undefined : decodeSoif(bytes, { maxObjectBytes: Math.max(1, bytes.length) });
+  const text = (name: string, value: string): Uint8Array =>
+    object === undefined ? Buffer.from(value) : trimmed(object.get(name) ?? NO_BYTES);
+  return {
+    oid,
+    url: object?.urlBytes ?? Buffer.from(entry.url),
+    gatherer: gathererOf(entry, text, ids),
+    md5: Buffer.from(entry.md5),
+    description: text('Description', entry.description),
+    ...times,
+    rest: NO_BYTES,
+  };
+}
+
+function gathererOf(
+  entry: RegistryEntry,
+  text: (name: string, value: string) => Uint8Array,
+  ids: GathererIds | undefined,
+): RecordGatherer {
+  const { gathererName: name, gathererHost: host, gathererVersion: version } = entry;
+  if (ids !== undefined) return { id: ids.idOf({ name, host, version }) };
+  return {
+    name: text('Gatherer-Name', name),
+    host: text('Gatherer-Host', host),
+    version: text('Gatherer-Version', version),
+  };
+}
+
+/** REG-35: the record of an object that is gone; who reads it needs its OID only. */
+function usedUp(oid: number, ids: GathererIds | undefined): RegistryRecord {
+  const none = Buffer.from('-');
+  const gatherer = ids === undefined ? { name: none, host: none, version: none } : { id: 0 };
+  const times = { updateTime: 0, lastModificationTime: 0, refreshRate: 0, timeToLive: 0 };
+  return { oid, url: none, gatherer, md5: NO_BYTES, description: NO_BYTES, ...times, rest: NO_BYTES };
+}
+
+/** Without the white space around it, as the entry has it. */
+function trimmed(bytes: Uint8Array): Uint8Array {
+  const isSpace = (byte: number | undefined): boolean => byte === 0x20 || (byte! >= 0x09 && byte! <= 0x0d);
+  let start = 0;
+  let end = bytes.length;
+  while (start < end && isSpace(bytes[start])) start++;
+  while (end > start && isSpace(bytes[end - 1])) end--;
+  return bytes.subarray(start, end);
+}
+
+/** The ids of a directory; none where there is no such file (REG-50). @throws ProtocolError a line that is none. */
+export async function readGathererIds(directory: string): Promise<GathererIds> {
+  try {
+    return GathererIds.parse(await readFile(gathererIdsPath(directory), 'utf8'));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return new GathererIds();
+    throw error;
+  }
+}
+
+function writeGathererIds(directory: string, ids: GathererIds): Promise<void> {
+  return replaceFile(gathererIdsPath(directory), (path) => writeFile(path, ids.format()), { force: true });
+}
+
+/** Copies the files of `admin/` that both kinds of directory have, where the target has none; returns their names. */
+export async function copyAdminFiles(from: string, to: string): Promise<string[]> {
+  const copied: string[] = [];
+  await mkdir(join(to, 'admin'), { recursive: true });
+  for (const name of COPIED_FILES) {
+    const source = join(from, 'admin', name);
+    const target = join(to, 'admin', name);
+    if (!(await exists(source)) || (await exists(target))) continue;
+    await copyFile(source, `${target}.new`);
+    await rename(`${target}.new`, target);
+    copied.push(name);
+  }
+  return copied;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

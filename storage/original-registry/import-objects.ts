@@ -1,0 +1,146 @@
+import type { SoifObject } from '../../protocols/soif/index.js';
+import { Level } from '../level/level.js';
+import { type BrokerCounters, brokerCountersCodec, type RegistryEntry } from '../records.js';
+import {
+  type Bookkeeping,
+  contentMark,
+  entryOf,
+  missingAttributes,
+  readBookkeeping,
+  sameGatherer,
+} from '../broker/registry.js';
+import { identityOfEntry } from '../broker/registry-removals.js';
+import { BROKER_COUNTERS_KEY, RegistryRows } from '../broker/registry-rows.js';
+
+/** An object that may go into a store under its OID. */
+export interface ImportableObject {
+  readonly bytes: Uint8Array;
+  readonly book: Bookkeeping;
+  readonly entry: RegistryEntry;
+}
+
+/** What became of an object. */
+export interface ImportOutcome {
+  readonly oid: number;
+  readonly outcome: 'imported' | 'known' | { readonly skipped: string };
+}
+
+/** Prepares an object; a sentence when it lacks what the Registry requires (REG-40). */
+export function importable(oid: number, object: SoifObject, bytes: Uint8Array): ImportableObject | string {
+  const book = readBookkeeping(object);
+  const missing = missingAttributes(book);
+  if (missing.length > 0) return `no readable ${missing.join(', ')} (REG-40)`;
+  return { bytes, book, entry: entryOf(oid, object, book, bytes.length) };
+}
+
+/** A store before its first change. */
+const FIRST: BrokerCounters = {
+  objects: 0,
+  sequence: 0,
+  nextOid: 1,
+  trimmed: 0,
+  lastChange: 0,
+  removals: 0,
+};
+
+/** Puts objects into a Broker's store under OIDs that somebody else gave them. It is the store's only owner meanwhile. */
+export class StoreImporter implements AsyncDisposable {
+  readonly #level: Level;
+  #counters: BrokerCounters;
+
+  private constructor(level: Level, counters: BrokerCounters) {
+    this.#level = level;
+    this.#counters = counters;
+  }
+
+  /** @throws StorageError when there is no store, or it is in use. */
+  static async open(storeDirectory: string): Promise<StoreImporter> {
+    const level = await Level.open(storeDirectory, { kind: 'broker', create: false });
+    try {
+      const bytes = await level.get(BROKER_COUNTERS_KEY);
+      return new StoreImporter(level, bytes === undefined ? FIRST : brokerCountersCodec.decode(bytes));
+    } catch (error) {
+      await level.close();
+      throw error;
+    }
+  }
+
+  /** One atomic batch, the next OID included (REG-35). The outcomes are in the objects' order. */
+  async add(objects: readonly ImportableObject[]): Promise<ImportOutcome[]> {
+    if (objects.length === 0) return [];
+    const rows = new RegistryRows(this.#level, this.#counters, Math.floor(Date.now() / 1000));
+    const entries = objects.map(({ entry }) => entry);
+    await rows.load(
+      entries.map(({ url }) => url),
+      entries.flatMap((entry) => contentMark(entry) ?? []),
+    );
+    await rows.loadRemovals(entries.map(identityOfEntry));
+    const stored = new Map<number, RegistryEntry>();
+    for (const entry of await rows.loadEntries(entries.map(({ oid }) => oid))) stored.set(entry.oid, entry);
+    const outcomes = objects.map((object) => ({
+      oid: object.entry.oid,
+      outcome: addOne(rows, object, stored),
+    }));
+    const before = this.#counters;
+    const highest = entries.reduce((oid, entry) => Math.max(oid, entry.oid), 0);
+    await this.#write(rows, before, highest + 1, false);
+    return outcomes;
+  }
+
+  /** The next new object gets at least this OID (REG-35). Waits until the disk has everything. */
+  async finish(nextOid: number): Promise<void> {
+    await this.#write(new RegistryRows(this.#level, this.#counters, 0), this.#counters, nextOid, true);
+  }
+
+  async #write(rows: RegistryRows, before: BrokerCounters, nextOid: number, sync: boolean): Promise<void> {
+    const counters = { ...rows.counters, nextOid: Math.max(nextOid, rows.counters.nextOid) };
+    // The later of two changes to one row counts.
+    const batch = [
+      ...rows.rows(before),
+      { key: BROKER_COUNTERS_KEY, value: brokerCountersCodec.encode(counters) },
+    ];
+    await this.#level.write(batch, sync);
+    this.#counters = counters;
+  }
+
+  close(): Promise<void> {
+    return this.#level.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** @param stored the entries by OID, kept up to date. */
+function addOne(
+  rows: RegistryRows,
+  { entry, book, bytes }: ImportableObject,
+  stored: Map<number, RegistryEntry>,
+): ImportOutcome['outcome'] {
+  const { oid, url, updateTime } = entry;
+  const there = stored.get(oid);
+  if (there !== undefined) {
+    if (there.url !== url || !sameGatherer(there, book)) {
+      return { skipped: `its OID belongs to ${there.url} already` };
+    }
+    if (there.updateTime >= updateTime) return 'known';
+  }
+  // REG-45: the same Gatherer's other summary of the URL.
+  const other = rows.entriesOf(url).find((each) => each.oid !== oid && sameGatherer(each, book));
+  if (other !== undefined && other.updateTime >= updateTime) {
+    return { skipped: `object ${other.oid} is about ${url} too, and not older (REG-45)` };
+  }
+  // REG-47: what is there already, stays.
+  const holder = rows.holderOf(contentMark(entry));
+  if (holder !== undefined && holder !== oid && holder !== other?.oid) {
+    return { skipped: `it has the content of object ${holder} (REG-42)` };
+  }
+  if (other !== undefined) {
+    rows.remove(other);
+    stored.delete(other.oid);
+  }
+  rows.put(entry, bytes);
+  stored.set(oid, entry);
+  return 'imported';
+}

@@ -1,0 +1,99 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { StorageError } from '../../protocols/errors.js';
+import { errorCode } from '../generations/publish.js';
+
+/** A file that is read and written at places. */
+export interface RandomFile {
+  /** Fills `bytes` from `position` on; returns how many there were. Less than asked for: the file ends there. */
+  read(bytes: Uint8Array, position: number): Promise<number>;
+  write(bytes: Uint8Array, position: number): Promise<void>;
+  truncate(length: number): Promise<void>;
+  /** Waits until the disk has what was written. */
+  sync(): Promise<void>;
+  /** Bytes. */
+  size(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** `r` read, `r+` read and write, `wx` make a new one to write. */
+export type OpenMode = 'r' | 'r+' | 'wx';
+
+/** Opens a file; a test gives another one that fails between two writes. */
+export type OpenRandomFile = (path: string, mode: OpenMode) => Promise<RandomFile>;
+
+/** @throws StorageError when it cannot be opened. */
+export const openRandomFile: OpenRandomFile = async (path, mode) => {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, mode);
+  } catch (cause) {
+    const why = errorCode(cause) === 'ENOENT' ? 'there is no such file' : (errorCode(cause) ?? String(cause));
+    throw new StorageError(`${path} cannot be opened: ${why}`, { cause });
+  }
+  return {
+    async read(bytes, position) {
+      let done = 0;
+      while (done < bytes.length) {
+        const { bytesRead } = await handle.read(bytes, done, bytes.length - done, position + done);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return done;
+    },
+    async write(bytes, position) {
+      let done = 0;
+      while (done < bytes.length) {
+        const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+        done += bytesWritten;
+      }
+    },
+    truncate: (length) => handle.truncate(length),
+    sync: () => handle.sync(),
+    size: async () => (await handle.stat()).size,
+    close: () => handle.close(),
+  };
+};
+
+const WINDOW_BYTES = 64 * 1024;
+
+/** Small reads of a file at rising places, most of them from one block in memory. */
+export class FileWindow {
+  readonly #file: RandomFile;
+  #block: Uint8Array = new Uint8Array(0);
+  #start = 0;
+
+  constructor(
+    file: RandomFile,
+    /** Of the file, bytes. */
+    readonly size: number,
+  ) {
+    this.#file = file;
+  }
+
+  /** `length` bytes from `offset` on; undefined when the file ends before. A far read leaves the block where it is. */
+  async at(offset: number, length: number): Promise<Uint8Array | undefined> {
+    if (offset + length > this.size) return undefined;
+    const from = offset - this.#start;
+    if (from >= 0 && from + length <= this.#block.length) return this.#block.subarray(from, from + length);
+    const near = from >= 0 && from < 2 * WINDOW_BYTES;
+    if (!near || length > WINDOW_BYTES) return this.read(offset, length);
+    await this.moveTo(offset);
+    return this.#block.subarray(0, length);
+  }
+
+  /** The block from `offset` on, up to 64 KiB: what {@link at} answers from afterwards. */
+  async moveTo(offset: number): Promise<Uint8Array> {
+    this.#block = await this.read(offset, Math.max(0, Math.min(WINDOW_BYTES, this.size - offset)));
+    this.#start = offset;
+    return this.#block;
+  }
+
+  /** @throws StorageError when the file has become shorter meanwhile. */
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(length);
+    if ((await this.#file.read(bytes, offset)) < length) {
+      throw new StorageError(`the Registry became shorter than ${offset + length} bytes while it was read`);
+    }
+    return bytes;
+  }
+}

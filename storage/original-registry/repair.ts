@@ -1,0 +1,116 @@
+import { copyFile, link, rm } from 'node:fs/promises';
+import { StorageError } from '../../protocols/errors.js';
+import { type RawRecord, type RegistryCounts, registryFormat } from '../../protocols/registry/index.js';
+import { replaceFile } from '../databases/replace-file.js';
+import { errorCode } from '../generations/publish.js';
+import { type CheckOptions, type RegistrySummary, scanRegistry, wrongCounts } from './check.js';
+import { openRandomFile } from './random-file.js';
+import type { RegistryProblem, ScanItem } from './scan.js';
+import { count } from './walk.js';
+import { writeRegistry } from './write-registry.js';
+
+export interface RepairOptions extends CheckOptions {
+  /** Only tells what would be done. Default false. */
+  readonly dryRun?: boolean;
+}
+
+/** What a repair did. */
+export interface RepairSummary extends RegistrySummary {
+  /** Where the damaged file is now; undefined: nothing was written. */
+  readonly kept: string | undefined;
+}
+
+/**
+ * Writes every record that can be read into a new Registry, which takes the old one's place by a rename; the old one stays beside
+ * it as `Registry.damaged` (REG-15, REG-28). Flags, order, and bytes of the records stay (REG-14, REG-21); sizes, magic
+ * numbers and counts become right. A sound file is left as it is. The process that owns the Registry must not run.
+ *
+ * @throws StorageError a file cannot be opened or written.
+ */
+export async function repairRegistry(path: string, options: RepairOptions = {}): Promise<RepairSummary> {
+  const first = await survey(path, options);
+  if (first.problems === 0 || options.dryRun === true) return { ...first, kept: undefined };
+  const open = options.open ?? openRandomFile;
+  const file = await open(path, 'r');
+  try {
+    const scanned = await scanRegistry(file, { ...options, reading: first.reading });
+    const format = { ...registryFormat(options), reading: first.reading };
+    let kept = '';
+    await replaceFile(
+      path,
+      async (temporary) => {
+        const records = readableRecords(scanned.items());
+        await writeRegistry(await open(temporary, 'wx'), records, scanned.version, format);
+        // Last of all, so that a repair that fails leaves nothing beside the file.
+        kept = await keepDamaged(path);
+      },
+      { force: true },
+    );
+    return { ...first, kept };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The first pass: what is wrong, told once. */
+async function survey(path: string, options: RepairOptions): Promise<RegistrySummary> {
+  const file = await (options.open ?? openRandomFile)(path, 'r');
+  try {
+    const scanned = await scanRegistry(file, options);
+    const counts = { records: 0, deleted: 0, valid: 0 };
+    let problems = 0;
+    let lost = 0;
+    const tell = async (problem: RegistryProblem): Promise<void> => {
+      problems++;
+      lost += problem.lost ?? 0;
+      await options.onProblem?.(problem);
+    };
+    for await (const item of scanned.items()) {
+      if (item.kind === 'record') {
+        count(counts, item.state);
+        options.onRecord?.();
+      } else {
+        const { kind: _, ...problem } = item;
+        await tell(problem);
+      }
+    }
+    const total: RegistryCounts = counts;
+    for (const problem of wrongCounts(scanned.survey, total)) await tell(problem);
+    return { version: scanned.version, reading: scanned.reading, counts: total, problems, lost };
+  } finally {
+    await file.close();
+  }
+}
+
+async function* readableRecords(items: AsyncIterable<ScanItem>): AsyncGenerator<RawRecord, void, undefined> {
+  for await (const item of items) if (item.kind === 'record') yield item;
+}
+
+/** Names tried for the damaged file. */
+const MAX_DAMAGED = 1000;
+
+/** Gives the damaged file a second name: `Registry.damaged`, or `Registry.damaged.1` when there is one. */
+async function keepDamaged(path: string): Promise<string> {
+  for (let i = 0; i < MAX_DAMAGED; i++) {
+    const name = `${path}.damaged${i === 0 ? '' : `.${i}`}`;
+    try {
+      await link(path, name);
+      return name;
+    } catch (cause) {
+      if (errorCode(cause) === 'EEXIST') continue;
+      return copied(path, name);
+    }
+  }
+  throw new StorageError(`${path}.damaged: too many of them; remove some`);
+}
+
+/** A file system without hard links. */
+async function copied(path: string, name: string): Promise<string> {
+  try {
+    await copyFile(path, name);
+  } catch (error) {
+    await rm(name, { force: true });
+    throw error;
+  }
+  return name;
+}

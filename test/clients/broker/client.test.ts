@@ -1,0 +1,247 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { BrokerClient, type BrokerClientOptions, type BrokerHit } from '../../../clients/broker/index.js';
+import { parseMessage } from '../../../protocols/broker/index.js';
+import { ConnectionError, PeerError, ProtocolError, UsageError } from '../../../protocols/errors.js';
+
+const OBJECT = '120 - http://a.test/1\n130 - object end\n';
+
+interface FakeBroker {
+  readonly port: number;
+  /** Message lines heard, without CR LF. */
+  readonly heard: string[];
+  readonly sockets: Socket[];
+}
+
+/** A Broker that greets, waits for a line, and then does what the script says. */
+async function fakeBroker(t: Test, script: (socket: Socket) => void): Promise<FakeBroker> {
+  const heard: string[] = [];
+  const sockets: Socket[] = [];
+  const server: Server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    socket.write('200 - HARVEST Broker 1.0\n');
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      if (!text.endsWith('\r\n')) return;
+      heard.push(text.slice(0, -2));
+      script(socket);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { port: address.port, heard, sockets };
+}
+
+const answer = (reply: string | Uint8Array) => (socket: Socket) => {
+  socket.end(reply);
+};
+
+const clientOf = (broker: { port: number }, options: Partial<BrokerClientOptions> = {}) =>
+  new BrokerClient({ host: '127.0.0.1', port: broker.port, ...options });
+
+/** All hits, and the error that ended the iteration, if any. */
+async function collect(hits: AsyncIterable<BrokerHit>): Promise<{ urls: string[]; error: unknown }> {
+  const urls: string[] = [];
+  try {
+    for await (const hit of hits) urls.push(hit.url);
+    return { urls, error: undefined };
+  } catch (error) {
+    return { urls, error };
+  }
+}
+
+t.test('BRK-1.9, BRK-3.2, BRK-3.7: the message that goes out', async (t) => {
+  const broker = await fakeBroker(t, answer(OBJECT));
+  await collect(clientOf(broker).query('linux\nand  "kernel"'));
+  await collect(
+    clientOf(broker).query(
+      { kind: 'not', operand: { kind: 'term', text: 'a b', quoted: true, at: 0 } },
+      {
+        desc: false,
+        matchedLines: false,
+        ignoreCase: false,
+        matchWord: true,
+        errors: 2,
+        maxResults: 9,
+        maxFiles: 8,
+        maxLines: 7,
+        lifetime: 60,
+        attributes: ['title'],
+        since: 5,
+      },
+    ),
+  );
+  await collect(clientOf(broker, { opaqueMode: 'show' }).query('a'));
+  await collect(clientOf(broker, { opaqueMode: 'show' }).query('a', { matchedLines: false }));
+  t.same(broker.heard, [
+    '#USER #desc #index case insensitive #END linux and  "kernel"',
+    '#USER #since 5 #opaque #index case sensitive #index matchword #index error 2 #index maxresult 9 ' +
+      '#index maxfiles 8 #index maxlines 7 #index lifetime 60 #attribute title #END not "a b"',
+    '#USER #desc #opaque #index case insensitive #END a',
+    '#USER #desc #index case insensitive #END a',
+  ]);
+  for (const line of broker.heard) t.equal(parseMessage(Buffer.from(line)).kind, 'user');
+  t.throws(() => clientOf(broker).query('"open'), UsageError);
+  t.throws(() => clientOf(broker).query('a', { errors: 9 }), UsageError);
+  t.throws(() => clientOf(broker).query('a', { maxFiles: -1 }), UsageError);
+});
+
+t.test('BRK-1.5, BRK-4.4, BRK-4.17: a reply full of surprises', async (t) => {
+  const reply =
+    '200 - again\n120 - http://a.test/1\n777 - what is this\n124 - 17\n130 - object end\n\n' +
+    '122 - Matched line: title# x\n127 - title 3\nA B130 - object end\n200 - again\n101 - note\n103 - ERROR: odd\n';
+  const broker = await fakeBroker(t, (socket) => {
+    socket.setNoDelay(true);
+    for (const byte of Buffer.from(reply)) socket.write(Uint8Array.of(byte));
+    socket.end();
+  });
+  const results = clientOf(broker).query('a');
+  const hits: BrokerHit[] = [];
+  for await (const hit of results) hits.push(hit);
+  t.same(hits, [
+    {
+      url: 'http://a.test/1',
+      description: '130 - object end\n',
+      matchedLines: ['Matched line: title# x'],
+      attributes: new Map([['title', Buffer.from('A B')]]),
+    },
+  ]);
+  t.same([results.messages, results.errors], [['note'], ['ERROR: odd']]);
+  t.throws(() => results[Symbol.asyncIterator](), UsageError, 'once');
+});
+
+t.test('BRK-4.13: a fatal error comes after the objects before it', async (t) => {
+  const broker = await fakeBroker(
+    t,
+    answer(`${OBJECT}111 - ERROR: Broker is too busy, try again later\n${OBJECT}`),
+  );
+  const { urls, error } = await collect(clientOf(broker).query('a'));
+  t.same(urls, ['http://a.test/1']);
+  t.ok(error instanceof PeerError && error.status === 111 && /too busy/.test(error.message));
+});
+
+t.test('half replies, strangers and silence', async (t) => {
+  const cut = await collect(
+    clientOf(await fakeBroker(t, answer(`${OBJECT}120 - http://a.test/2\n`))).query('a'),
+  );
+  t.same(cut.urls, ['http://a.test/1']);
+  t.ok(cut.error instanceof ConnectionError, 'cut inside an object');
+
+  const counted = await collect(
+    clientOf(await fakeBroker(t, answer(`${OBJECT}120 - u\n124 - 9\nabc`))).query('a'),
+  );
+  t.ok(counted.error instanceof ConnectionError, 'cut inside counted bytes');
+
+  const reset = await collect(
+    clientOf(
+      await fakeBroker(t, (socket) => socket.write('120 - u\n', () => socket.resetAndDestroy())),
+    ).query('a'),
+  );
+  t.ok(reset.error instanceof ConnectionError, 'reset');
+
+  const stall = await fakeBroker(t, (socket) => socket.write(OBJECT));
+  const stalled = await collect(clientOf(stall, { idleTimeoutMs: 50 }).query('a'));
+  t.same(stalled.urls, ['http://a.test/1']);
+  t.ok(stalled.error instanceof ConnectionError && /sent nothing for 50 ms/.test(stalled.error.message));
+
+  const gatherer = createServer((socket) => socket.end('000 - HELLO gatherd 1.0 - are you a.test?\n'));
+  gatherer.listen(0, '127.0.0.1');
+  await once(gatherer, 'listening');
+  t.teardown(() => gatherer.close());
+  const address = gatherer.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const { error } = await collect(clientOf(address).query('a'));
+  t.ok(error instanceof ProtocolError && /Gatherer/.test(error.message), 'BRK-1.4');
+
+  const limit = await fakeBroker(t, answer(`${OBJECT}120 - u\n124 - 99\n`));
+  const limited = await collect(clientOf(limit, { limits: { maxValueBytes: 10 } }).query('a'));
+  t.same(limited.urls, ['http://a.test/1']);
+  t.ok(limited.error instanceof ProtocolError);
+});
+
+t.test('a Broker that is not there is named, with what to try', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  server.close();
+  await once(server, 'close');
+  const { error } = await collect(clientOf(address).query('a'));
+  t.ok(error instanceof ConnectionError);
+  t.match(String(error), new RegExp(`127.0.0.1:${address.port}.*refused.*8501`));
+});
+
+t.test('abort: before, while waiting, between objects', async (t) => {
+  const broker = await fakeBroker(t, (socket) => socket.write(OBJECT.repeat(2)));
+  const early = await collect(clientOf(broker).query('a', { signal: AbortSignal.abort(new Error('early')) }));
+  t.match(early.error, /early/);
+  t.equal(broker.sockets.length, 0, 'no connection was made');
+
+  const controller = new AbortController();
+  const urls: string[] = [];
+  await t.rejects(async () => {
+    for await (const hit of clientOf(broker).query('a', { signal: controller.signal })) {
+      urls.push(hit.url);
+      if (urls.length === 2) setImmediate(() => controller.abort(new Error('enough')));
+    }
+  }, /enough/);
+  t.equal(urls.length, 2);
+});
+
+t.test('backpressure: a reader that stops asking stops the Broker; leaving the loop closes', async (t) => {
+  const total = 64 * 1024 * 1024;
+  let written = 0;
+  let closed: Promise<unknown> | undefined;
+  const broker = await fakeBroker(t, (socket) => {
+    closed = new Promise((resolve) => socket.once('close', resolve));
+    const block = Buffer.from(OBJECT.repeat(1700));
+    const write = () => {
+      while (written < total && !socket.destroyed) {
+        written += block.length;
+        if (!socket.write(block)) {
+          socket.once('drain', write);
+          return;
+        }
+      }
+      socket.end();
+    };
+    write();
+  });
+  let hits = 0;
+  for await (const _hit of clientOf(broker).query('a')) {
+    hits++;
+    if (hits > 5000) break;
+  }
+  await closed;
+  t.ok(written < total, `the Broker got rid of ${written} bytes`);
+});
+
+t.test('BRK-5.4, BRK-6.7: administration and raw messages', async (t) => {
+  const broker = await fakeBroker(t, (socket) => {
+    socket.end(
+      broker.heard.at(-1)?.includes('wrong')
+        ? '111 - ERROR: Invalid password\n'
+        : '101 - Collection started\n',
+    );
+  });
+  const client = clientOf(broker);
+  t.same(await client.admin('secret', { kind: 'collection' }), ['Collection started']);
+  await t.rejects(client.admin('wrong', { kind: 'set', name: 'a', value: 'b c' }), PeerError);
+  t.same(broker.heard, ['#ADMIN #password secret #collection', '#ADMIN #password wrong #set a "b c"']);
+  const items = [];
+  for await (const item of client.message('#USER #END a')) items.push(item);
+  t.same(items, [
+    { kind: 'version', text: 'HARVEST Broker 1.0' },
+    { kind: 'message', text: 'Collection started' },
+  ]);
+  t.throws(() => client.message('two\nlines'), UsageError);
+});

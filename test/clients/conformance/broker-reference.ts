@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { type CaseResult, loadSuite, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
+import { document, type GathererDocument, NOW, ScriptedGatherd, scene, serve } from '../../servers/broker/scene.js';
+
+/** A document of the reference data. */
+export interface Page {
+  readonly url: string;
+  readonly title: string;
+  readonly description: string;
+}
+
+/** Words overlap in every way that a case asks for; no word is in all pages. */
+export const PAGES: readonly Page[] = [
+  {
+    url: 'http://www.example.org/rivers/danube.html',
+    title: 'Danube',
+    description: 'A river with harbour towns',
+  },
+  {
+    url: 'http://www.example.org/rivers/rhine.html',
+    title: 'Rhine',
+    description: 'A river and its castles\n130 - object end\n',
+  },
+  {
+    url: 'http://www.example.org/rivers/elbe.html',
+    title: 'Elbe',
+    description: 'Long river with harbour and castles',
+  },
+  {
+    url: 'http://www.example.org/towns/passau.html',
+    title: 'Passau',
+    description: 'Towns between mountains',
+  },
+  {
+    url: 'http://www.example.org/towns/bremen.html',
+    title: 'Bremen',
+    description: 'Towns with harbour and castles',
+  },
+  {
+    url: 'http://www.example.org/peaks/watzmann.html',
+    title: 'Watzmann',
+    description: 'Mountains and legends',
+  },
+  { url: 'ftp://ftp.example.org/notes.txt', title: 'Notes', description: '' },
+];
+
+export const PASSWORD = 'open sesame';
+
+/** Our own Broker over {@link PAGES}. */
+export async function referenceBroker(t: Test, pages: readonly Page[] = PAGES): Promise<number> {
+  const gatherd = await ScriptedGatherd.listen();
+  t.teardown(() => gatherd.close());
+  gatherd.documents = pages.map(({ url, title, description }, at): GathererDocument => {
+    const time = NOW - 10_000 + at;
+    const text = description === '' ? {} : { Description: description };
+    return { updateTime: time, text: document(url, { Title: title, Type: 'HTML', ...text }, time) };
+  });
+  const made = await scene(t, { points: [gatherd.point(0)] });
+  await made.broker.collect();
+  return (await serve(t, made)).address.port;
+}
+
+/** Runs the server cases against a port of loopback, with the password. */
+export async function judgeBroker(t: Test, port: number, options: RunOptions = {}): Promise<CaseResult[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'conformance-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'password');
+  await writeFile(file, `${PASSWORD}\n`);
+  const suite = await loadSuite('broker');
+  const { timeoutMs = 3000 } = options;
+  await using prepared = await suite.prepare([`127.0.0.1:${port}`, '--password-file', file], { timeoutMs });
+  const results: CaseResult[] = [];
+  for await (const result of runSuite(prepared, { ...options, timeoutMs })) results.push(result);
+  return results;
+}

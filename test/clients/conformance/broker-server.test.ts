@@ -1,0 +1,49 @@
+import t from 'tap';
+import { loadSuite } from '../../../clients/conformance/index.js';
+import { BROKEN_BROKERS } from './broken-brokers.js';
+import { judgeBroker, PAGES, referenceBroker } from './broker-reference.js';
+import { SOUND_BROKER, simpleBroker } from './simple-broker.js';
+
+/** They wait, or send byte by byte: run where the defect shows there, and with the sound servers. */
+const COSTLY = /^(?:message\/(?:too-long|bytewise)|endurance\/.*)$/;
+const { cases } = await loadSuite('broker');
+
+// A run of the suite waits more than it works.
+t.jobs = 4;
+
+t.test('our own Broker passes every conformance case, and none is skipped', async (t) => {
+  const results = await judgeBroker(t, await referenceBroker(t));
+  for (const { id, verdict, message } of results) t.equal(verdict, 'pass', `${id}: ${message ?? 'passed'}`);
+  t.equal(results.length, cases.length);
+});
+
+t.test('BRK-2.19: a Broker written by hand passes too; what it says it cannot do is skipped', async (t) => {
+  const results = await judgeBroker(t, await simpleBroker(t, PAGES, SOUND_BROKER));
+  t.same(
+    results.filter(({ verdict }) => verdict !== 'pass').map(({ id, verdict }) => `${id} ${verdict}`),
+    ['flags/errors skip'],
+  );
+});
+
+for (const { defect, habits, fails } of BROKEN_BROKERS) {
+  t.test(`a Broker with one defect fails just the cases about it: ${defect}`, async (t) => {
+    const port = await simpleBroker(t, PAGES, { ...SOUND_BROKER, ...habits });
+    const only = cases.map(({ id }) => id).filter((id) => !COSTLY.test(id) || fails.includes(id));
+    const results = await judgeBroker(t, port, { timeoutMs: 800, only });
+    const failed = results.filter(({ verdict }) => verdict === 'fail');
+    const explained = failed.map(({ id, message }) => `${id}: ${message}`);
+    t.same(failed.map(({ id }) => id).sort(), [...fails].sort(), explained.join('; ').slice(0, 2000));
+  });
+}
+
+t.test('BRK-1.4: nobody there, a gatherd there, and wrong words', async (t) => {
+  const suite = await loadSuite('broker');
+  const gatherd = { ...SOUND_BROKER, greeting: '000 - HELLO 1.8 gatherer.example.org\n' };
+  const port = await simpleBroker(t, [], gatherd);
+  await t.rejects(suite.prepare([`127.0.0.1:${port}`], {}), { code: 'ERR_CONNECTION', message: /gatherd/ });
+  await t.rejects(suite.prepare([], {}), { code: 'ERR_USAGE' });
+  await t.rejects(suite.prepare(['localhost', '--what'], {}), { code: 'ERR_USAGE' });
+  await t.rejects(suite.prepare(['localhost', '--password-file'], {}), { code: 'ERR_USAGE' });
+  const missing = ['localhost', '--password-file=/nonexistent/file'];
+  await t.rejects(suite.prepare(missing, {}), { code: 'ERR_CONFIG' });
+});

@@ -1,0 +1,189 @@
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { BulkClient } from '../../../clients/bulk/index.js';
+import { BULK_CLIENT_CASES, prepareBulkClient, suite } from '../../../clients/conformance/bulk-client/suite.js';
+import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
+import { type CaseResult, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
+import { KitError } from '../../../protocols/errors.js';
+import { cli } from '../../helpers/cli.js';
+import { PLAIN_NODE } from '../../helpers/plain-node.js';
+import { type BulkMistake, bulkClient } from './broken-clients/bulk-client.js';
+import { type ProposedMistake, proposedClient } from './broken-clients/proposed-client.js';
+
+const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
+
+async function results(client: ClientUnderTest, options: RunOptions = {}): Promise<CaseResult[]> {
+  await using prepared = prepareBulkClient(client);
+  const all: CaseResult[] = [];
+  for await (const result of runSuite(prepared, { timeoutMs: 3_000, ...options })) all.push(result);
+  return all;
+}
+
+/** Our library as a client that shows everything. */
+function own(version: 1 | 2): ClientUnderTest {
+  return {
+    name: `own, interface ${version}`,
+    async run({ host, port }, output, signal) {
+      const warnings: string[] = [];
+      const client = new BulkClient({ host, port, onWarning: ({ message }) => warnings.push(message) });
+      const transfer = client.transfer({ since: 0, interface: version, signal });
+      const end = async () => {
+        try {
+          for await (const { bytes } of transfer) await output(bytes);
+          return { status: 0, said: '' };
+        } catch (error) {
+          if (error instanceof KitError) return { status: 1, said: error.message };
+          throw error;
+        }
+      };
+      const { status, said } = await end();
+      return { status, diagnostics: [...warnings, said].join('\n') };
+    },
+  };
+}
+
+function failuresOf(all: readonly CaseResult[]): string[] {
+  return all
+    .filter(({ verdict }) => verdict === 'fail')
+    .map(({ id, message, received }) => `${id}: ${message}: ${received}`);
+}
+
+t.test('BT-10 to BT-20, BP-11 to BP-29: our own client passes every case', async (t) => {
+  const second = await results(own(2));
+  t.same(failuresOf(second), []);
+  t.equal(second.filter(({ verdict }) => verdict === 'pass').length, BULK_CLIENT_CASES.length);
+  const first = await results(own(1));
+  t.same(failuresOf(first), []);
+  const skipped = first.filter(({ verdict }) => verdict === 'skip').map(({ id }) => id);
+  t.same(
+    skipped,
+    BULK_CLIENT_CASES.map(({ id }) => id).filter((id) => id.startsWith('proposed/')),
+  );
+});
+
+t.test('BT-14: `harvest bulk` passes a case of every kind as a program, over both interfaces', async (t) => {
+  for (const [version, passed, ...only] of [
+    ['1', 2, 'groups/one-line', 'cut/in-object', 'proposed/wrong-count'],
+    ['2', 2, 'error/shown', 'proposed/wrong-count'],
+  ] as const) {
+    const harvest = ['env', ...PLAIN_NODE, HARVEST, 'bulk', '--interface', version];
+    const found = await cli(
+      ...['conformance', 'bulk-client', '--strict', ...only.flatMap((pattern) => ['--only', pattern])],
+      ...['--', ...harvest, '{host}:{port}'],
+    );
+    t.equal(found.code, 0, found.stdout + found.stderr);
+    t.equal([...found.stdout.matchAll(/^ok [^#\n]*$/gm)].length, passed, found.stdout);
+  }
+});
+
+/** What each mistake makes fail. Nothing else may. */
+const EXPECTED: readonly (readonly [mistake: BulkMistake, fails: readonly string[]])[] = [
+  ['none', []],
+  ['wants-three-groups', ['groups/missing', 'objects/bare', 'lines/success-between']],
+  ['wants-order', ['groups/any-order', 'groups/repeated', 'lines/success-between']],
+  ['wants-capitals', ['groups/any-case']],
+  ['wants-line-start', ['groups/run-on']],
+  ['wants-layout', ['groups/one-line', 'groups/white-space', 'groups/run-on']],
+  ['wants-groups', ['objects/bare']],
+  ['wants-success', ['lines/no-success']],
+  ['knows-only-file', ['objects/type']],
+  ['stops-at-status', ['lines/success-between']],
+  ['ignores-end-lines', ['lines/end', 'lines/end-error']],
+  ['no-gzip', ['gzip/tolerated']],
+  ['silent-about-errors', ['error/shown']],
+  [
+    'always-succeeds',
+    [
+      'error/status',
+      'cut/in-object',
+      'cut/in-group',
+      'cut/in-header',
+      'cut/nothing',
+      'cut/reset',
+      'refused/gatherer',
+    ],
+  ],
+  ['drops-cut-transfer', ['cut/keeps-objects']],
+  ['half-closes', ['session/keeps-open']],
+  ['lf-only', ['sent/line-end']],
+  ['asks-as-user', ['sent/form']],
+  ['words-for-since', ['sent/form']],
+  ['sends-twice', ['sent/one']],
+  ['reads-lines', ['objects/holds-close', 'objects/holds-group']],
+  ['counts-characters', ['objects/binary']],
+];
+
+t.test('BT-2 to BT-20: a client with one mistake fails the cases about it, and only these', async (t) => {
+  const judge = async ([mistake, expected]: (typeof EXPECTED)[number]) => {
+    const client: ClientUnderTest = {
+      name: mistake,
+      run: ({ port }, output) => bulkClient(mistake, port, output),
+    };
+    const all = await results(client, {
+      only: BULK_CLIENT_CASES.map(({ id }) => id).filter((id) => !/^delivery|no-connection/.test(id)),
+    });
+    t.same(
+      all.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id),
+      expected,
+      `${mistake}: ${failuresOf(all).join('; ')}`,
+    );
+  };
+  // A run waits more than it works.
+  await Promise.all(EXPECTED.map(judge));
+});
+
+const PROPOSED: readonly (readonly [mistake: ProposedMistake, fails: readonly string[]])[] = [
+  ['none', []],
+  ['reads-version-by-line', ['line-feed-in-number', 'higher-major']],
+  ['wants-minor-0', ['line-feed-in-number', 'higher-minor']],
+  ['takes-any-major', ['higher-major']],
+  [
+    'wants-header',
+    [
+      'no-header',
+      'groups-any-order',
+      'line-feed-in-number',
+      'error',
+      'error-behind-objects',
+      'wrong-count',
+      'keeps-objects',
+    ],
+  ],
+  ['wants-trailer', ['no-trailer']],
+  ['header-in-order', ['header-order']],
+  ['knows-no-extensions', ['extension']],
+  ['ignores-magic', ['wrong-magic']],
+  ['skips-unknown-codes', ['unknown-code']],
+  ['one-group-each', ['groups-any-order']],
+  ['searches-end-marker', ['compressed-marker']],
+  ['needs-no-end-marker', ['no-end-marker']],
+  ['no-limits', ['long-string']],
+  ['ignores-count', ['wrong-count']],
+  ['ignores-errors', ['error', 'error-behind-objects']],
+  ['shows-nothing-when-failed', ['error-behind-objects', 'keeps-objects']],
+];
+
+t.test(
+  'BP-11 to BP-29: a client of the other interface with one mistake fails the cases about it',
+  async (t) => {
+    const judge = async ([mistake, expected]: (typeof PROPOSED)[number]) => {
+      const client: ClientUnderTest = {
+        name: mistake,
+        run: ({ port }, output) => proposedClient(mistake, port, output),
+      };
+      const all = await results(client, { only: ['proposed/*'] });
+      t.same(
+        all.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id.replace('proposed/', '')),
+        expected,
+        `${mistake}: ${failuresOf(all).join('; ')}`,
+      );
+    };
+    await Promise.all(PROPOSED.map(judge));
+  },
+);
+
+t.test('BT-2: the words of the suite', async (t) => {
+  for (const words of [[], ['--'], ['--what'], ['--', '/nonexistent/client']]) {
+    await t.rejects(suite.prepare(words, {}), { code: 'ERR_USAGE' }, words.join(' '));
+  }
+});

@@ -1,0 +1,75 @@
+import type { Test } from 'tap';
+import t from 'tap';
+import { type CaseResult, loadSuite, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
+import { NOW } from '../../servers/broker/scene.js';
+import { Clock, deletion, gather, peer, refresh, update } from '../../servers/broker/bulk-brokers.js';
+import { BROKEN_BULK } from './broken-bulk.js';
+import { type BulkHabits, SOUND_BULK, simpleBulk } from './simple-bulk.js';
+
+const { cases } = await loadSuite('bulk');
+
+// A run of the suite waits more than it works.
+t.jobs = 4;
+
+async function judge(port: number, options: RunOptions = {}): Promise<CaseResult[]> {
+  const { timeoutMs = 3000 } = options;
+  const suite = await loadSuite('bulk');
+  await using prepared = await suite.prepare([`127.0.0.1:${port}`], { timeoutMs });
+  const results: CaseResult[] = [];
+  for await (const result of runSuite(prepared, { ...options, timeoutMs })) results.push(result);
+  return results;
+}
+
+/** Our own Broker, with something new, something refreshed since and something deleted since. */
+async function ownBroker(t: Test): Promise<number> {
+  const clock = new Clock();
+  const made = await peer(t, clock);
+  await gather(made, update('old', NOW - 500), update('gone', NOW - 400));
+  clock.tick(100);
+  await gather(made, refresh('old', NOW + 50), deletion('gone', NOW + 60));
+  await gather(
+    made,
+    update(1, NOW + 70, 'river with harbour'),
+    update(2, NOW + 80, 'river and castles'),
+    update(3, NOW + 90, 'harbour towns'),
+  );
+  clock.tick();
+  return made.server.address.port;
+}
+
+t.test('BT-1 to BT-22, BP-11 to BP-25: our own Broker passes every case', async (t) => {
+  const results = await judge(await ownBroker(t));
+  for (const { id, verdict, message, received } of results)
+    t.equal(verdict, 'pass', `${id}: ${message ?? 'passed'} ${received ?? ''}`);
+  t.equal(results.length, cases.length);
+});
+
+t.test('BP-29: a Broker written by hand passes; what it does not know is skipped', async (t) => {
+  const verdicts = async (habits: Partial<BulkHabits>, only: readonly string[] = []) => {
+    const port = await simpleBulk(t, { ...SOUND_BULK, ...habits });
+    return (await judge(port, { timeoutMs: 2500, only }))
+      .filter(({ verdict }) => verdict !== 'pass')
+      .map(({ id, verdict, message, received }) => `${id} ${verdict} ${message} ${received}`);
+  };
+  const skipped = await verdicts({ knowsProposed: false });
+  t.equal(skipped.length, 7, skipped.join('\n'));
+  for (const one of skipped) t.match(one, /^proposed\/\S+ skip/);
+  t.same(await verdicts({}), []);
+  t.same(await verdicts({ bytewise: true }, ['groups/*', 'proposed/order', 'proposed/compressed']), []);
+});
+
+for (const { defect, habits, fails, only = [] } of BROKEN_BULK) {
+  t.test(`a Broker with one defect in bulk transfers fails just the cases about it: ${defect}`, async (t) => {
+    const results = await judge(await simpleBulk(t, { ...SOUND_BULK, ...habits }), { timeoutMs: 2500, only });
+    const failed = results.filter(({ verdict }) => verdict === 'fail');
+    const explained = failed.map(({ id, message, received }) => `${id}: ${message} ${received}`);
+    t.same(failed.map(({ id }) => id).sort(), [...fails].sort(), explained.join('; ').slice(0, 2000));
+  });
+}
+
+t.test('BRK-1.4: a gatherd where a Broker should be that others collect from, and wrong words', async (t) => {
+  const suite = await loadSuite('bulk');
+  const port = await simpleBulk(t, { ...SOUND_BULK, greeting: '000 - HELLO 1.8 gatherer.example.org\n' });
+  await t.rejects(suite.prepare([`127.0.0.1:${port}`], {}), { code: 'ERR_CONNECTION', message: /gatherd/ });
+  await t.rejects(suite.prepare([], {}), { code: 'ERR_USAGE' });
+});

@@ -1,0 +1,433 @@
+import t from 'tap';
+import {
+  type BoundCase,
+  type CaseResult,
+  json,
+  junit,
+  loadSuite,
+  Mismatch,
+  matchesPattern,
+  NotApplicable,
+  type PreparedSuite,
+  printable,
+  type RunOptions,
+  runSuite,
+  suiteNames,
+  Tally,
+  Transcript,
+  tap,
+} from '../../../clients/conformance/index.js';
+import { targetOf, targetText } from '../../../clients/conformance/target.js';
+import { ConnectionError, UsageError } from '../../../protocols/errors.js';
+import { cli } from '../../helpers/cli.js';
+import { ENTRIES, referenceServer } from './reference.js';
+import { line, SOUND, simpleGatherd } from './simple-gatherd.js';
+
+function bound(id: string, run: BoundCase['run'], more: Partial<BoundCase> = {}): BoundCase {
+  return { id, title: 'does it', rules: ['TEST-1'], source: 'nobody', level: 'MUST', run, ...more };
+}
+
+function prepared(cases: readonly BoundCase[]): PreparedSuite {
+  return { suite: 'sample', target: 'nowhere', cases, async [Symbol.asyncDispose]() {} };
+}
+
+async function results(cases: readonly BoundCase[], options: RunOptions = {}): Promise<CaseResult[]> {
+  const all: CaseResult[] = [];
+  for await (const result of runSuite(prepared(cases), options)) all.push(result);
+  return all;
+}
+
+async function text(report: AsyncIterable<string>): Promise<string> {
+  let all = '';
+  for await (const piece of report) all += piece;
+  return all;
+}
+
+const never = (signal: AbortSignal) =>
+  new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+t.test('a case passes, fails, is skipped; the order is kept and the transcript handed over', async (t) => {
+  const [passed, failed, skipped, broken] = await results([
+    bound('a/pass', async (transcript) => transcript.sent(Buffer.from('HELLO\n'))),
+    bound('a/fail', async () => {
+      throw new Mismatch('no', { expected: '1', received: '2' });
+    }),
+    bound('a/skip', async () => {
+      throw new NotApplicable('no objects');
+    }),
+    bound('a/broken', async () => {
+      throw new ConnectionError('the connection broke');
+    }),
+  ]);
+  t.match(passed, { suite: 'sample', id: 'a/pass', verdict: 'pass', level: 'MUST', rules: ['TEST-1'] });
+  t.same(passed?.transcript, [{ direction: 'sent', text: 'HELLO\\n' }]);
+  t.match(failed, { id: 'a/fail', verdict: 'fail', message: 'no', expected: '1', received: '2' });
+  t.match(skipped, { id: 'a/skip', verdict: 'skip', message: 'no objects' });
+  t.match(broken, { id: 'a/broken', verdict: 'fail', message: 'the connection broke' });
+});
+
+t.test('a case that takes too long fails, heeding its signal or not, and the next one runs', async (t) => {
+  const all = await results(
+    [
+      bound('late/heeds', (_, signal) => never(signal)),
+      bound('late/deaf', () => new Promise(() => {})),
+      bound('late/patient', async () => {}, { timeoutMs: 60_000 }),
+    ],
+    { timeoutMs: 20 },
+  );
+  t.same(
+    all.map(({ verdict, message }) => ({ verdict, message })),
+    [
+      { verdict: 'fail', message: 'no verdict within 20 ms' },
+      { verdict: 'fail', message: 'no verdict within 20 ms' },
+      { verdict: 'pass', message: undefined },
+    ],
+  );
+});
+
+t.test(
+  'a peer that says nothing costs one time-out, or two when it has spoken before; the rest is skipped',
+  async (t) => {
+    const silent = (id: string) =>
+      bound(id, (transcript, signal) => {
+        transcript.note('connected');
+        return never(signal);
+      });
+    const speaks = bound('a/speaks', async (transcript) => {
+      // In a dialogue that the report does not show.
+      new Transcript(transcript).received(Buffer.from('200\n'));
+    });
+    const verdicts = async (...cases: readonly BoundCase[]) =>
+      (await results(cases, { timeoutMs: 20 })).map(({ id, verdict }) => `${id} ${verdict}`);
+    t.same(await verdicts(silent('a/first'), speaks), ['a/first fail', 'a/speaks skip']);
+    t.same(await verdicts(speaks, silent('a/one'), speaks, silent('a/two'), silent('a/three'), speaks), [
+      'a/speaks pass',
+      'a/one fail',
+      'a/speaks pass',
+      'a/two fail',
+      'a/three fail',
+      'a/speaks skip',
+    ]);
+    const [, skipped] = await results([silent('a/first'), speaks], { timeoutMs: 20 });
+    t.match(skipped, { rules: ['TEST-1'], message: 'the peer said nothing in a/first', transcript: [] });
+  },
+);
+
+t.test('a defect of the kit is thrown, not blamed on the peer', async (t) => {
+  const wrong = bound('a/defect', async () => {
+    throw new TypeError('undefined is not a function');
+  });
+  await t.rejects(results([wrong]), { name: 'TypeError' });
+});
+
+t.test('the signal stops a case and the run', async (t) => {
+  const stop = new AbortController();
+  const fails = async () => {
+    t.fail('ran');
+  };
+  const waits = bound('a/waits', (_, signal) => {
+    queueMicrotask(() => stop.abort(new Error('enough')));
+    return never(signal);
+  });
+  await t.rejects(results([waits, bound('a/next', fails)], { signal: stop.signal }), {
+    message: 'enough',
+  });
+});
+
+t.test('--only: whole ids and rules, * for any text, without regard to case', async (t) => {
+  const ok = async () => {};
+  const cases = [
+    bound('update/boundary', ok, { rules: ['GATHERD-4.3'] }),
+    bound('update/order', ok, { rules: ['GATHERD-4.6'] }),
+    bound('info/order', ok, { rules: ['GATHERD-3.6'] }),
+  ];
+  const ids = async (...only: string[]) => (await results(cases, { only })).map(({ id }) => id);
+  t.same(await ids('update/*'), ['update/boundary', 'update/order']);
+  t.same(await ids('gatherd-4.3', 'info/order'), ['update/boundary', 'info/order']);
+  t.same(await ids('order'), []);
+  for (const [pattern, name, matches] of [
+    ['*', '', true],
+    ['a*b*c', 'aXbYc', true],
+    ['a*b*c', 'acb', false],
+    ['ab*ba', 'aba', false],
+    ['*x*', 'axb', true],
+  ] as const) {
+    t.equal(matchesPattern(name, pattern), matches, `${pattern} and "${name}"`);
+  }
+});
+
+t.test('a transcript is printable, joins what TCP cut, and is bounded', async (t) => {
+  const transcript = new Transcript();
+  transcript.sent(Buffer.from('HEL'));
+  transcript.sent(Buffer.from('LO\r\n'));
+  transcript.received(Buffer.from([0x00, 0x5c, 0x09, 0x7f, 0xff]));
+  transcript.note('closed by the server');
+  t.same(transcript.entries, [
+    { direction: 'sent', text: 'HELLO\\r\\n' },
+    { direction: 'received', text: '\\x00\\\\\\t\\x7f\\xff' },
+    { direction: 'note', text: 'closed by the server' },
+  ]);
+  for (let i = 0; i < 10_000; i++) transcript.received(Buffer.alloc(1000, 'x'));
+  t.match(transcript.entries.at(-1)?.text, /^x{1024} \[9998976 more bytes\]$/);
+  for (let i = 0; i < 500; i++) transcript.note('again');
+  t.equal(transcript.entries.length, 101);
+  t.equal(transcript.entries.at(-1)?.text, '404 more turns');
+  t.equal(printable('abcdef', 4), 'abcd [2 more bytes]');
+});
+
+t.test('targets: HOST, HOST:PORT, HOST PORT, IPv6 with and without brackets', async (t) => {
+  for (const [words, expected] of [
+    [['localhost'], 'localhost:8500'],
+    [['localhost:9111'], 'localhost:9111'],
+    [['localhost', '9111'], 'localhost:9111'],
+    [['::1'], '[::1]:8500'],
+    [['[::1]:9111'], '[::1]:9111'],
+    [['::1', '9111'], '[::1]:9111'],
+  ] as const) {
+    t.equal(targetText(targetOf(words, 8500)), expected, words.join(' '));
+  }
+  for (const words of [[], ['a', '1', '2'], ['a:1', '2'], ['a:x'], ['a:0'], ['a:65536'], ['--fast']]) {
+    t.throws(() => targetOf(words, 8500), UsageError, words.join(' '));
+  }
+});
+
+const SAMPLE: readonly CaseResult[] = [
+  {
+    suite: 'sample',
+    id: 'a/pass',
+    title: 'is # 1',
+    rules: ['T-1', 'T-2'],
+    source: 'x; y',
+    level: 'MUST',
+    verdict: 'pass',
+    transcript: [{ direction: 'sent', text: 'HELLO\\n' }],
+    milliseconds: 1,
+  },
+  {
+    suite: 'sample',
+    id: 'a/must',
+    title: 'is <2> & "3"',
+    rules: ['T-3'],
+    source: 'x',
+    level: 'MUST',
+    verdict: 'fail',
+    message: 'it is\nnot\u0001',
+    expected: '499 - ...',
+    received: 'a: "b"',
+    transcript: [
+      { direction: 'sent', text: 'HELLO\\n' },
+      { direction: 'received', text: '...' },
+      { direction: 'note', text: 'closed' },
+    ],
+    milliseconds: 1500,
+  },
+  {
+    suite: 'sample',
+    id: 'a/should',
+    title: 'would be nice',
+    rules: ['T-4'],
+    source: 'x',
+    level: 'SHOULD',
+    verdict: 'fail',
+    message: 'is not',
+    transcript: [],
+    milliseconds: 2,
+  },
+  {
+    suite: 'sample',
+    id: 'a/skip',
+    title: 'cannot be seen',
+    rules: ['T-5'],
+    source: 'x',
+    level: 'MUST',
+    verdict: 'skip',
+    message: 'needs #2 objects',
+    transcript: [],
+    milliseconds: 0,
+  },
+];
+const ABOUT = { suite: 'sample', target: 'localhost:1' };
+
+t.test('report: TAP 14; a SHOULD that failed is a TODO unless strict', async (t) => {
+  const expected = String.raw`TAP version 14
+# harvest conformance sample localhost:1
+ok 1 - a/pass: is \# 1 (MUST T-1, T-2)
+  ---
+  source: "x; y"
+  milliseconds: 1
+  ...
+not ok 2 - a/must: is <2> & "3" (MUST T-3)
+  ---
+  message: "it is\nnot\u0001"
+  expected: "499 - ..."
+  received: "a: \"b\""
+  source: "x"
+  milliseconds: 1500
+  transcript:
+    - "> HELLO\\n"
+    - "< ..."
+    - "# closed"
+  ...
+not ok 3 - a/should: would be nice (SHOULD T-4) # TODO a SHOULD
+  ---
+  message: "is not"
+  source: "x"
+  milliseconds: 2
+  ...
+ok 4 - a/skip: cannot be seen (MUST T-5) # SKIP needs \#2 objects
+  ---
+  source: "x"
+  milliseconds: 0
+  ...
+1..4
+# 4 cases: 1 passed, 1 MUST failed, 1 SHOULD failed, 1 skipped
+`;
+  t.equal(await text(tap(SAMPLE, ABOUT)), expected);
+  t.equal(await text(tap(SAMPLE, { ...ABOUT, strict: true })), expected.replace(' # TODO a SHOULD', ''));
+});
+
+t.test('report: one JSON document', async (t) => {
+  const report: unknown = JSON.parse(await text(json(SAMPLE, ABOUT)));
+  const totals = { total: 4, pass: 1, failedMust: 1, failedShould: 1, skip: 1, conforms: false };
+  t.same(report, { ...ABOUT, results: SAMPLE, totals });
+  const empty: unknown = JSON.parse(await text(json([], ABOUT)));
+  t.match(empty, { results: [], totals: { total: 0, conforms: false } });
+});
+
+t.test('report: JUnit, escaped, characters that XML does not have replaced', async (t) => {
+  const expected = `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="harvest conformance" tests="4" failures="1" errors="0" skipped="2" time="1.503">
+<testsuite name="sample localhost:1" tests="4" failures="1" errors="0" skipped="2" time="1.503">
+<testcase classname="sample" name="a/pass: is # 1 (MUST T-1, T-2)" time="0.001">
+<system-out>source: x; y
+&gt; HELLO\\n</system-out>
+</testcase>
+<testcase classname="sample" name="a/must: is &lt;2&gt; &amp; &quot;3&quot; (MUST T-3)" time="1.500">
+<failure type="MUST" message="it is
+not?">expected: 499 - ...
+received: a: &quot;b&quot;</failure>
+<system-out>source: x
+&gt; HELLO\\n
+&lt; ...
+# closed</system-out>
+</testcase>
+<testcase classname="sample" name="a/should: would be nice (SHOULD T-4)" time="0.002">
+<skipped message="SHOULD, failed: is not"/>
+<system-out>source: x</system-out>
+</testcase>
+<testcase classname="sample" name="a/skip: cannot be seen (MUST T-5)" time="0.000">
+<skipped message="needs #2 objects"/>
+<system-out>source: x</system-out>
+</testcase>
+</testsuite>
+</testsuites>
+`;
+  t.equal(await text(junit(SAMPLE, ABOUT)), expected);
+  const strict = await text(junit(SAMPLE, { ...ABOUT, strict: true }));
+  t.match(strict, 'failures="2" errors="0" skipped="1"');
+  t.match(strict, '<failure type="SHOULD" message="is not">expected: -\nreceived: -</failure>');
+});
+
+t.test('a tally counts MUST and SHOULD apart', async (t) => {
+  const tally = new Tally();
+  for (const result of SAMPLE) tally.add(result);
+  t.same([tally.total, tally.failures(false), tally.failures(true)], [4, 1, 2]);
+});
+
+t.test('every suite is found by its folder, and its cases are described', async (t) => {
+  const names = await suiteNames();
+  t.ok(names.includes('gatherd'));
+  for (const name of names) {
+    const { suite, cases } = await loadSuite(name).then((suite) => ({ suite, cases: suite.cases }));
+    t.equal(suite.name, name);
+    const ids = cases.map(({ id }) => id);
+    t.equal(new Set(ids).size, ids.length, `${name}: ids are unique`);
+    for (const { id, rules, source, title } of cases) {
+      const described = rules.length > 0 && rules.every((rule) => /^[A-Z]+-\d+(\.\d+)*[a-z]?$/.test(rule));
+      t.ok(described && source !== '' && title !== '', `${name} ${id}: rules and source are named`);
+    }
+  }
+  await t.rejects(loadSuite('nix'), UsageError);
+  await t.rejects(loadSuite('../cli'), UsageError);
+});
+
+t.test('harvest conformance gatherd: exit status and reports', async (t) => {
+  const sound = `127.0.0.1:${await referenceServer(t)}`;
+  const only = ['--only', 'greeting/*', '--only', 'lines/any-case', '--only', 'hello/empty'];
+  const good = await cli('conformance', 'gatherd', sound, ...only);
+  t.equal(good.code, 0);
+  t.match(good.stdout, /^TAP version 14\n.*\n1\.\.3\n# 3 cases: 3 passed, 0 MUST/s);
+
+  const deaf = { ...SOUND, entries: ENTRIES, fold: (word: string) => word };
+  const should = `127.0.0.1:${await simpleGatherd(t, deaf)}`;
+  t.equal((await cli('conformance', '--json', 'gatherd', should, ...only)).code, 0);
+  const strict = await cli('conformance', '--json', '--strict', 'gatherd', should, ...only);
+  t.equal(strict.code, 1);
+  t.match(JSON.parse(strict.stdout), {
+    suite: 'gatherd',
+    target: should,
+    totals: { total: 3, pass: 2, failedMust: 0, failedShould: 1, conforms: false },
+  });
+
+  const nameless = { ...SOUND, entries: ENTRIES, greeting: '000 - HELLO 1.8' };
+  const must = `127.0.0.1:${await simpleGatherd(t, nameless)}`;
+  const bad = await cli('conformance', '--junit', 'gatherd', must, ...only);
+  t.equal(bad.code, 1);
+  t.match(bad.stdout, 'failures="1"');
+  t.match(bad.stdout, '&lt; 000 - HELLO 1.8\\n', 'what came is in the report');
+});
+
+t.test('harvest conformance: usage, nobody there, GATHERD-3.10 not served', async (t) => {
+  const closed = { ...SOUND, entries: ENTRIES, greeting: '999 - Access denied' };
+  const refused = `127.0.0.1:${await simpleGatherd(t, closed)}`;
+  const outcomes = await Promise.all([
+    cli('conformance'),
+    cli('conformance', 'nix'),
+    cli('conformance', 'gatherd'),
+    cli('conformance', 'gatherd', 'localhost', '--only', 'nix'),
+    cli('conformance', 'gatherd', '127.0.0.1:1'),
+    cli('conformance', 'gatherd', refused),
+  ]);
+  t.same(
+    outcomes.map(({ code }) => code),
+    [2, 2, 2, 2, 3, 3],
+  );
+  for (const { stdout, stderr } of outcomes) {
+    t.equal(stdout, '');
+    t.match(stderr, /^(harvest|conformance): [^\n]+\n$/);
+  }
+});
+
+t.test('harvest conformance --list: suites and cases', async (t) => {
+  const suites = await cli('conformance', '--list');
+  t.equal(suites.code, 0);
+  t.match(suites.stdout, /^gatherd HOST\[:PORT\]$/m);
+  const cases = await cli('conformance', '--list', '--json', 'gatherd', '--only', 'GATHERD-4.3');
+  t.same(
+    (JSON.parse(cases.stdout) as { id: string }[]).map(({ id }) => id),
+    ['update/boundary', 'update/only-newer'],
+  );
+});
+
+t.test('words behind -- reach a suite as they are, also those that look like options', async (t) => {
+  const words = ['false', '--json', '--', '--only', 'x'];
+  const only = ['--only', 'session/plain', '--no-output'];
+  const { stdout } = await cli('conformance', '--json', 'gatherd-client', ...only, '--', ...words);
+  const report = JSON.parse(stdout) as { target: string; totals: { total: number } };
+  t.equal(report.target, words.join(' '));
+  t.equal(report.totals.total, 1);
+});
+
+t.test('a server that says 100 where 500 belongs is not taken for one without compression', async (t) => {
+  const port = await simpleGatherd(t, { ...SOUND, entries: ENTRIES, set: () => line('100 - yes') });
+  const { code, stdout } = await cli(
+    'conformance',
+    'gatherd',
+    `127.0.0.1:${port}`,
+    '--only',
+    'compression/*',
+  );
+  t.equal(code, 1);
+  t.match(stdout, /^not ok 1 - compression\/accepted/m);
+  t.match(stdout, /^ok 2 .* # SKIP the server refuses SET compression: 100 - yes$/m);
+});

@@ -1,0 +1,303 @@
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
+import {
+  CLIENT_CASES,
+  type ClientsUnderTest,
+  prepareClients,
+  suite,
+} from '../../../clients/conformance/gatherd-client/suite.js';
+import { type CaseResult, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
+import { GatherdClient } from '../../../clients/gatherd/index.js';
+import { KitError } from '../../../protocols/errors.js';
+import { encodeSoif } from '../../../protocols/soif/index.js';
+import { cli } from '../../helpers/cli.js';
+import { PLAIN_NODE } from '../../helpers/plain-node.js';
+import { carefulClient, type Mistake } from './broken-clients/careful-client.js';
+import { beckettClient, roadsClient } from './broken-clients/historic-clients.js';
+
+const BROKEN_CLIENT = fileURLToPath(new URL('broken-clients/main.js', import.meta.url));
+const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
+
+type Run = (
+  port: number,
+  output: (piece: Uint8Array) => void | Promise<void>,
+  signal: AbortSignal,
+) => Promise<number>;
+
+/** A client behind a function: most of these runs would take longer to start a process than to do anything. */
+function client(name: string, run: Run): ClientUnderTest {
+  return {
+    name,
+    run: async ({ port }, output, signal) => ({ status: await run(port, output, signal), diagnostics: '' }),
+  };
+}
+
+function careful(mistake: Mistake): ClientsUnderTest {
+  return {
+    client: client(mistake, (port, output, signal) => carefulClient(mistake, 'update', port, output, signal)),
+    infoClient: client(mistake, (port, output, signal) =>
+      carefulClient(mistake, 'info', port, output, signal),
+    ),
+  };
+}
+
+async function results(clients: ClientsUnderTest, options: RunOptions = {}): Promise<CaseResult[]> {
+  await using prepared = prepareClients(clients);
+  const all: CaseResult[] = [];
+  for await (const result of runSuite(prepared, options)) all.push(result);
+  return all;
+}
+
+const named = (all: readonly CaseResult[], verdict: CaseResult['verdict']) =>
+  all.filter((result) => result.verdict === verdict).map(({ id }) => id);
+
+/** Runs the suite with one command line, as the command line does. */
+async function verdicts(words: readonly string[], options: RunOptions = {}): Promise<Record<string, string>> {
+  await using prepared = await suite.prepare(words, {});
+  const found: Record<string, string> = {};
+  for await (const { id, verdict } of runSuite(prepared, options)) found[id] = verdict;
+  return found;
+}
+
+const program = (...words: string[]) => ['--', 'env', ...PLAIN_NODE, BROKEN_CLIENT, ...words];
+
+t.test('GATHERD-11.4: our own client passes every case', async (t) => {
+  const own = async (port: number, work: (client: GatherdClient) => Promise<void>): Promise<number> => {
+    try {
+      await using connected = await GatherdClient.connect({ host: '127.0.0.1', port });
+      await work(connected);
+      await connected.quit();
+      return 0;
+    } catch (error) {
+      if (error instanceof KitError) return 1;
+      throw error;
+    }
+  };
+  const all = await results({
+    client: client('own', (port, output) =>
+      own(port, async (connected) => {
+        for await (const piece of connected.stream({ since: 0 })) await output(piece);
+      }),
+    ),
+    infoClient: client('own info', (port, output) =>
+      own(port, async (connected) => {
+        const info = await connected.info();
+        if (info !== undefined) await output(encodeSoif(info));
+      }),
+    ),
+  });
+  t.same(
+    all.filter(({ verdict }) => verdict !== 'pass').map(({ id, message }) => `${id}: ${message}`),
+    [],
+  );
+  t.equal(all.length, CLIENT_CASES.length);
+});
+
+t.test('GATHERD-11.4: `harvest gather` passes a case of every kind as a program', async (t) => {
+  const only = [
+    'session/plain',
+    'commands/*',
+    'value/huge',
+    'incomplete/in-value',
+    'compression/refused',
+    'gzip/header-all',
+    'info/600-before',
+  ];
+  const harvest = `env -u NODE_OPTIONS ${process.execPath} ${HARVEST}`;
+  const found = await cli(
+    ...['conformance', 'gatherd-client', '--strict', ...only.flatMap((pattern) => ['--only', pattern])],
+    ...[
+      `--info=${harvest} gather -info {host} {port}`,
+      '--',
+      ...harvest.split(' '),
+      'gather',
+      '{host}',
+      '{port}',
+    ],
+  );
+  t.equal(found.code, 0, found.stdout + found.stderr);
+  t.equal([...found.stdout.matchAll(/^ok /gm)].length, 11);
+  t.notMatch(found.stdout, /# SKIP/);
+});
+
+const SAID_FAILED = CLIENT_CASES.map(({ id }) => id).filter(
+  (id) => /^(?:incomplete|refused)\//.test(id) || /^gzip\/(?:bad-|cut-|not-)/.test(id),
+);
+
+/** What each mistake makes fail. Nothing else may. */
+const EXPECTED: readonly (readonly [mistake: Mistake, fails: readonly string[]])[] = [
+  ['none', []],
+  ['searches-end-line', ['value/end-line', 'value/end-line-099', 'value/closing-brace']],
+  ['ignores-missing-end', ['incomplete/no-end-line', 'incomplete/nothing', 'incomplete/between-objects']],
+  ['ignores-trailer', ['gzip/bad-crc', 'gzip/bad-crc-end-line', 'gzip/bad-length']],
+  ['first-member-only', ['gzip/members']],
+  ['small-letters', ['commands/spelling']],
+  ['never-quits', ['commands/quit']],
+  ['always-succeeds', SAID_FAILED],
+  ['insists-on-compression', ['compression/refused', 'compression/other-answer']],
+  ['decodes-values', ['value/binary', 'gzip/values']],
+  ['knows-only-names', ['gzip/header-extra', 'gzip/header-comment', 'gzip/header-crc', 'gzip/header-all']],
+  ['trusts-first-line', ['lines/unknown-lines', 'lines/unknown-codes']],
+  ['reserves-wrappers', ['sections/type-update']],
+  ['sends-date', ['commands/timestamp']],
+  ['waits-for-close', ['session/closes']],
+];
+
+/** All cases but those that take long whatever the client does: our own client is enough for these. */
+const QUICK: RunOptions = {
+  only: CLIENT_CASES.map(({ id }) => id).filter((id) => !/huge|slow|single-bytes/.test(id)),
+  timeoutMs: 3_000,
+};
+
+t.test(
+  'GATHERD-2 to GATHERD-6: a client with one mistake fails the cases about it, and only these',
+  async (t) => {
+    for (const [mistake, expected] of EXPECTED) {
+      const all = await results(careful(mistake), QUICK);
+      t.same(named(all, 'fail'), expected, mistake);
+      const skipped = named(all, 'skip');
+      if (mistake === 'insists-on-compression') {
+        t.ok(
+          skipped.includes('value/end-line'),
+          'GATHERD-6.9 a client that cannot be brought to read in clear',
+        );
+      } else t.same(skipped, [], mistake);
+    }
+  },
+);
+
+t.test('GATHERD-3.11: a client that hangs fails the case, and the suite goes on', async (t) => {
+  const only = ['incomplete/nothing', 'gzip/cut-data', 'session/plain'];
+  const all = await results(careful('hangs'), { only, timeoutMs: 700 });
+  t.same(named(all, 'fail'), ['incomplete/nothing', 'gzip/cut-data']);
+  t.match(all.find(({ id }) => id === 'gzip/cut-data')?.message, /no verdict within 700 ms/);
+});
+
+t.test('GATHERD-7.3: the ROADS client', async (t) => {
+  const all = await results({ client: client('roads', (port, output) => roadsClient(port, output)) }, QUICK);
+  t.same(named(all, 'fail'), [
+    'sections/run-together',
+    'sections/type-update',
+    ...CLIENT_CASES.map(({ id }) => id).filter((id) => id.startsWith('incomplete/')),
+    'refused/bad-timestamp',
+  ]);
+  const reasons = all.filter(({ verdict }) => verdict === 'skip').map(({ message }) => message);
+  t.same(
+    [...new Set(reasons)],
+    [
+      'the client does not say HELLO (GATHERD-2.5)',
+      'the client does not ask for compression',
+      'no command for INFO is given (--info)',
+    ],
+  );
+});
+
+t.test('GATHERD-7.2: the sample client', async (t) => {
+  const sample = (compression: boolean, info: boolean) =>
+    client('sample', (port, output, signal) => beckettClient(port, output, { compression, info }, signal));
+  const clear = await results(
+    { client: sample(false, false), infoClient: sample(false, true) },
+    { ...QUICK, timeoutMs: 1_000 },
+  );
+  t.same(named(clear, 'fail'), [
+    'session/no-answer-to-quit',
+    'lines/end-099',
+    'value/end-line',
+    'value/closing-brace',
+    'refused/access-denied',
+    'refused/bad-timestamp',
+    'info/close',
+  ]);
+  const compressed = await results(
+    { client: sample(true, false) },
+    { only: ['gzip/dynamic', 'gzip/cut-header', 'refused/no-greeting'], timeoutMs: 700 },
+  );
+  t.same(named(compressed, 'fail'), ['gzip/dynamic'], 'GATHERD-6.6 its search for a line that begins 499');
+});
+
+t.test('GATHERD-11.4: programs, their words and their exit status', async (t) => {
+  const both = ['session/plain', 'incomplete/nothing'];
+  t.same(
+    await verdicts(program('none', '{port}'), { only: both }),
+    { 'session/plain': 'pass', 'incomplete/nothing': 'pass' },
+    '{port} is replaced',
+  );
+  t.same(await verdicts(program('always-succeeds', '{port}'), { only: both }), {
+    'session/plain': 'pass',
+    'incomplete/nothing': 'fail',
+  });
+  t.same(
+    await verdicts(['--', process.execPath, '-e', 'process.exit(process.argv.length - 1)'], {
+      only: ['refused/no-connection', 'session/plain'],
+    }),
+    { 'session/plain': 'fail', 'refused/no-connection': 'pass' },
+    'host and port are appended; a client that never connects asks for nothing',
+  );
+  t.same(
+    await verdicts(['--', process.execPath, '-e', 'process.kill(process.pid)'], {
+      only: ['refused/no-connection'],
+    }),
+    { 'refused/no-connection': 'fail' },
+    'a crash is no exit status',
+  );
+  t.same(
+    await verdicts(program('roads', '{port}'), { only: both }),
+    { 'session/plain': 'pass', 'incomplete/nothing': 'fail' },
+    'GATHERD-7.3 as a program',
+  );
+  const hanging = await verdicts(['--', 'sh', '-c', 'sleep 100 & wait'], {
+    only: ['session/plain'],
+    timeoutMs: 300,
+  });
+  t.same(hanging, { 'session/plain': 'fail' });
+});
+
+t.test('GATHERD-11.4: --no-output judges the session and the exit status only', async (t) => {
+  const only = ['session/plain', 'value/binary', 'commands/spelling', 'incomplete/in-value'];
+  const silent = careful('decodes-values');
+  t.same(named(await results({ ...silent, judgesOutput: false }, { only }), 'fail'), []);
+  const lying = careful('always-succeeds');
+  t.same(named(await results({ ...lying, judgesOutput: false }, { only }), 'fail'), ['incomplete/in-value']);
+});
+
+t.test('GATHERD-11.4: the words of the suite', async (t) => {
+  for (const words of [
+    [],
+    ['--'],
+    ['--info'],
+    ['--info', ''],
+    ['--info', "a 'b"],
+    ['--what', '--', 'x'],
+    ['--', '/nonexistent/client'],
+    ['--', 'no-such-client-anywhere'],
+    ['--', tmpdir()],
+  ]) {
+    await t.rejects(suite.prepare(words, {}), { code: 'ERR_USAGE' }, words.join(' '));
+  }
+  await usingTarget(
+    t,
+    ['--info', 'env \'b c\' "d\\" e" f\\ g', '--', 'sh', '-x'],
+    'sh -x | env b c d" e f g',
+  );
+  await usingTarget(t, ['--no-output', 'sh', '--', 'y'], 'sh -- y');
+});
+
+async function usingTarget(t: Test, words: readonly string[], target: string): Promise<void> {
+  await using prepared = await suite.prepare(words, {});
+  t.equal(prepared.target, target);
+}
+
+t.test('GATHERD-1.6: what a failure shows', async (t) => {
+  const [result] = await results(careful('small-letters'), { only: ['commands/spelling'] });
+  t.match(result, {
+    verdict: 'fail',
+    level: 'MUST',
+    rules: ['GATHERD-2.3', 'GATHERD-2.1', 'GATHERD-2.2'],
+    received: 'hello client.example.org',
+  });
+  const said = result?.transcript.map(({ direction, text }) => `${direction} ${text}`) ?? [];
+  t.equal(said[1], 'sent 000 - HELLO 1.8 gatherer.example.org\\n');
+  t.equal(said[2], 'received hello client.example.org\\n');
+});

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import type { Test } from 'tap';
+import {
+  chooseProtocol,
+  codeOfKind,
+  isSiteKind,
+  type LinkRequest,
+  type ReplyWriter,
+  SstpServerSession,
+} from '../../../protocols/sstp/index.js';
+
+/** How a small References Server over the fixture behaves; {@link SOUND_REFERERD} is right in everything. */
+export interface RefererdHabits {
+  /** What its session is given of what came. */
+  readonly hear: (octets: Buffer) => Buffer;
+  /** What is sent of the replies of one turn. */
+  readonly say: (replies: string) => string;
+  /** Whether it closes where S-39 wants it. */
+  readonly closes: boolean;
+  /** Whether it closes behind every reply. */
+  readonly oneShot: boolean;
+  readonly greeting: string;
+  readonly http: string;
+  /** Whether it drops whoever closes his side. */
+  readonly dropsHalfClosed: boolean;
+  readonly links: (request: LinkRequest) => readonly number[] | undefined;
+}
+
+const NAMES: Readonly<Record<string, number>> = {
+  'http://a.example/': 10,
+  'http://b.example/': 20,
+  'a.example:80': 1,
+  'a.example:81': 2,
+  'b.example:80': 3,
+};
+const REFERENCES: Readonly<Record<number, readonly number[]>> = {
+  10: [11, 20, 12],
+  11: [10, 20],
+  12: [10, 11],
+  20: [10],
+  21: [],
+};
+const REFERERS: Readonly<Record<number, readonly number[]>> = {
+  10: [11, 20, 12],
+  11: [10, 12],
+  12: [10],
+  20: [10, 11],
+  21: [],
+};
+const SITES: Readonly<Record<number, readonly number[]>> = { 1: [20, 12], 2: [10, 11], 3: [10, 11] };
+const SITE_REFERENCES: Readonly<Record<number, readonly number[]>> = { ...SITES, 3: [10] };
+const SITE_REFERERS: Readonly<Record<number, readonly number[]>> = { ...SITES, 2: [10] };
+
+function links({ kind, id, name }: LinkRequest): readonly number[] | undefined {
+  const key = id === 0 ? (NAMES[name] ?? 0) : id;
+  if (isSiteKind(kind)) return (kind === 'site-references' ? SITE_REFERENCES : SITE_REFERERS)[key];
+  return (kind === 'references' ? REFERENCES : REFERERS)[key];
+}
+
+export const SOUND_REFERERD: RefererdHabits = {
+  hear: (octets) => octets,
+  say: (replies) => replies,
+  closes: true,
+  oneShot: false,
+  greeting: '',
+  http: 'HTTP/1.0 401 Unauthorized\r\nConnection: close\r\n\r\n',
+  dropsHalfClosed: false,
+  links,
+};
+
+/** Listens on a free port of loopback until the test ends. */
+export async function simpleRefererd(t: Test, habits: RefererdHabits): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    serve(socket, habits);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+function serve(socket: Socket, habits: RefererdHabits): void {
+  const session = new SstpServerSession();
+  let first: Buffer | undefined = Buffer.alloc(0);
+  if (habits.greeting !== '') socket.write(habits.greeting);
+  socket.on('data', (chunk: Buffer) => {
+    let octets = chunk;
+    if (first !== undefined) {
+      first = Buffer.concat([first, chunk]);
+      const choice = chooseProtocol(first);
+      if (choice === 'undecided') return;
+      if (choice === 'http') return void socket.end(habits.http);
+      octets = first;
+      first = undefined;
+    }
+    session.push(habits.hear(octets));
+    answer(socket, session, habits);
+  });
+  socket.on('end', () => {
+    if (habits.dropsHalfClosed) return void socket.destroy();
+    session.end();
+    answer(socket, session, habits);
+  });
+}
+
+function answer(socket: Socket, session: SstpServerSession, habits: RefererdHabits): void {
+  const { replies } = session;
+  for (let request = session.next(); request !== undefined; request = session.next()) {
+    if (request.kind === 'url-by-name') describe(request.url, replies);
+    else if ('id' in request) {
+      const ids = habits.links(request);
+      const { start, count = 10_000 } = request;
+      if (ids === undefined) replies.notFound();
+      else {
+        const from = Math.min(start, ids.length);
+        const to = Math.min(from + count, ids.length);
+        replies.links(codeOfKind(request.kind), ids.length, start, Uint32Array.from(ids), from, to);
+      }
+    }
+  }
+  const out = Buffer.from(replies.take()).toString('latin1');
+  if (out !== '') socket.write(habits.say(out), 'latin1');
+  if ((session.closing && habits.closes) || (out !== '' && habits.oneShot)) socket.end();
+}
+
+function describe(url: string, replies: ReplyWriter): void {
+  if (url !== 'http://a.example:81/') {
+    replies.notFound();
+    return;
+  }
+  replies.description({
+    id: 12,
+    serverId: 2,
+    protocol: 'http',
+    host: 'a.example',
+    port: 81,
+    uri: '/',
+    time: 1000000120,
+    checkTime: 1000001200,
+    length: 1200,
+  });
+}

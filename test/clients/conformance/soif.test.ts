@@ -1,0 +1,326 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import t from 'tap';
+import { runSuite } from '../../../clients/conformance/index.js';
+import { judgeStream } from '../../../clients/conformance/soif/judge-stream.js';
+import { prepareJudgement, STREAM_CASES, suite } from '../../../clients/conformance/soif/suite.js';
+import type { StreamKind } from '../../../clients/conformance/soif/wrapper-checker.js';
+import { encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
+import { cli } from '../../helpers/cli.js';
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+const BOOKKEEPING =
+  'Gatherer-Name{1}:\tG\nGatherer-Host{9}:\tg.example\nGatherer-Version{3}:\t1.8\nUpdate-Time{10}:\t1735689600\n';
+const MD5 = 'MD5{32}:\td41d8cd98f00b204e9800998ecf8427e\n';
+const KEYWORDS = 'Keywords{8}:\tone\ntwo\n\n';
+const GOOD = `@FILE { http://a.example/1\n${BOOKKEEPING}${MD5}${KEYWORDS}}\n`;
+const OTHER = `@FILE { http://a.example/2\n${BOOKKEEPING}Title{7}:\tna\xc3\xafve\n\n}\n`;
+const GONE = '@FILE { http://a.example/gone\n}\n';
+/** SOIF-8.8. */
+const wrapped = (objects: string) => `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${objects}}\n`;
+/** An object that has these lines, too. */
+const having = (lines: string) => `@FILE { http://a.example/1\n${BOOKKEEPING}${lines}}\n`;
+
+interface Verdicts {
+  readonly fail: readonly string[];
+  readonly skip: readonly string[];
+  /** What the failures say. */
+  readonly received: string;
+}
+
+async function* inPieces(stream: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < stream.length; at += size) yield stream.subarray(at, at + size);
+}
+
+async function verdicts(stream: string | Buffer, kind?: StreamKind, size = 1 << 16): Promise<Verdicts> {
+  const data = typeof stream === 'string' ? latin1(stream) : stream;
+  const prepared = prepareJudgement('test', await judgeStream(inPieces(data, size), kind));
+  const fail: string[] = [];
+  const skip: string[] = [];
+  const received: string[] = [];
+  for await (const result of runSuite(prepared)) {
+    if (result.verdict === 'fail') fail.push(result.id);
+    if (result.verdict === 'skip') skip.push(result.id);
+    if (result.received !== undefined) received.push(result.received);
+  }
+  return { fail, skip, received: received.join('\n') };
+}
+
+t.test('SOIF-2.2: good streams pass every rule', async (t) => {
+  const good: readonly (readonly [
+    name: string,
+    stream: string,
+    kind: StreamKind | undefined,
+    skip: string[],
+  ])[] = [
+    ['objects', GOOD + OTHER, 'objects', ['wrappers']],
+    ['objects, not told', GOOD + OTHER, undefined, ['wrappers']],
+    ['SOIF-8.8 a gatherd stream', wrapped(GOOD + OTHER), 'gatherd-stream', []],
+    ['SOIF-8.8 a gatherd stream, not told', wrapped(GOOD), undefined, []],
+    [
+      'SOIF-8.4 what is deleted has only its URL',
+      `@DELETE {\n${GONE}}\n@REFRESH {\n}\n@UPDATE {\n${GOOD}}\n`,
+      undefined,
+      [],
+    ],
+    [
+      'GATHERD-4.5 an empty update',
+      wrapped(''),
+      undefined,
+      STREAM_CASES.map(({ id }) => id).filter((id) => id !== 'wrappers'),
+    ],
+    [
+      'SOIF-1.2 values that look like SOIF',
+      having('Body{27}:\t}\n}\n@UPDATE {\n499 - x {1}:\n\n') + OTHER,
+      undefined,
+      ['md5', 'wrappers'],
+    ],
+    ['SOIF-2.10 the URL "-"', GOOD.replace('http://a.example/1', '-'), undefined, ['wrappers']],
+  ];
+  for (const [name, stream, kind, skip] of good) {
+    for (const size of [1, 7, 1 << 16]) {
+      t.same(
+        await verdicts(stream, kind, size),
+        { fail: [], skip, received: '' },
+        `${name}, pieces of ${size}`,
+      );
+    }
+  }
+});
+
+/** Streams with one defect, between objects that have none; and the rules that notice. */
+const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly string[], offence: RegExp])[] = [
+  ['SOIF-2.2 a space for the tab', having('Title{1}: x\n'), ['layout'], /space instead of the tab/],
+  ['SOIF-2.5 a space before the size', having('Title {1}:\tx\n'), ['layout'], /head of an attribute/],
+  ['SOIF-2.2 a size with a zero before it', having('Title{01}:\tx\n'), ['layout'], /head of an attribute/],
+  ['SOIF-2.2 an empty line', having('\nTitle{1}:\tx\n'), ['layout'], /empty line within/],
+  ['SOIF-2.2 an indented name', having('  Title{1}:\tx\n'), ['layout'], /head of an attribute/],
+  ['SOIF-2.2 an indented brace', GOOD.replace(/\}\n$/, ' }\n'), ['layout'], /around the closing brace/],
+  ['SOIF-2.2 no space before the brace', GOOD.replace('@FILE {', '@FILE{'), ['layout'], /first line/],
+  ['SOIF-2.2 objects run together', GOOD.slice(0, -1), ['layout'], /behind the closing brace/],
+  ['SOIF-2.2 text between objects', `${GOOD}and so on\n`, ['layout'], /text between objects/],
+  ['SOIF-2.3 a size too small', having('Title{3}:\tfour\n'), ['sizes'], /Title, size 3/],
+  [
+    'SOIF-2.2 the second line of a value whose size is that of the first',
+    having('Title{3}:\tone\ntwo\n'),
+    ['layout'],
+    /no attribute/,
+  ],
+  [
+    'SOIF-2.3 no LF behind the last value',
+    having('Title{4}:\tfour').replace(/four\}/, 'four}'),
+    ['sizes'],
+    /size 4/,
+  ],
+  [
+    'SOIF-2.6 CR LF',
+    GOOD.replace('http://a.example/1\n', 'http://a.example/1\r\n').replace(/\}\n$/, '}\r\n'),
+    ['line-ends'],
+    /CR LF/,
+  ],
+  ['SOIF-2.6 CR LF behind a value', having('Title{1}:\tx\r\n'), ['line-ends'], /CR LF behind a value/],
+  ['SOIF-2.8 a name with a blank', having('My Title{1}:\tx\n'), ['names'], /My Title/],
+  ['SOIF-2.8 a type with an underscore', GOOD.replace('@FILE', '@A_B'), ['names'], /A_B/],
+  ['SOIF-2.9 a URL with a blank', GOOD.replace('/1\n', '/my file\n'), ['url'], /white space/],
+  ['SOIF-2.9 bytes above 0x7e in a URL', GOOD.replace('/1\n', '/\xe4\n'), ['url-encoding'], /percent/],
+  ['SOIF-3.2 an empty value', having('Title{0}:\t\n'), ['empty-values'], /empty value/],
+  ['SOIF-5.2 a name twice', having('Title{1}:\tx\nTITLE{1}:\ty\n'), ['duplicates'], /TITLE/],
+  ['SOIF-6.1 a time with a sign', having('Last-Modification-Time{2}:\t+1\n'), ['times'], /\+1/],
+  ['SOIF-6.1 a time with a line end', having('Refresh-Rate{3}:\t10\n\n'), ['times'], /Refresh-Rate/],
+  ['SOIF-6.4 an MD5 in capitals', GOOD.replace(/d41d\w+/, (md5) => md5.toUpperCase()), ['md5'], /D41D/],
+  [
+    'SOIF-6.5 no Gatherer-Host',
+    GOOD.replace('Gatherer-Host{9}:\tg.example\n', ''),
+    ['required-attributes'],
+    /gatherer-host/,
+  ],
+  ['SOIF-7.4 Latin-1', having('Title{5}:\tna\xefve\n'), ['utf-8'], /Title is not UTF-8/],
+  ['SOIF-7.4 UTF-8 cut off', having('Title{3}:\tna\xc3\n'), ['utf-8'], /Title is not UTF-8/],
+  [
+    'SOIF-4.7 lines without a last LF',
+    having('Keywords{7}:\tone\ntwo\n'),
+    ['final-newlines'],
+    /several lines/,
+  ],
+];
+
+t.test(
+  'SOIF-2 to SOIF-7: a defect in one object is one failed rule, alone and in a gatherd stream',
+  async (t) => {
+    for (const [name, bad, fail, offence] of DEFECTS) {
+      for (const size of [1, 1 << 16]) {
+        const bare = await verdicts(GOOD + bad + OTHER, undefined, size);
+        t.same(bare.fail, fail, `${name}, pieces of ${size}`);
+        t.match(bare.received, offence, name);
+        t.same((await verdicts(wrapped(GOOD + bad + OTHER), undefined, size)).fail, fail, `${name}, wrapped`);
+      }
+    }
+  },
+);
+
+t.test('SOIF-4.5: what a tolerant reader loses is a failure of its own', async (t) => {
+  const lost: readonly (readonly [name: string, stream: string, fail: readonly string[]])[] = [
+    ['SOIF-2.2 cut within a name', GOOD + OTHER.slice(0, 30), ['layout', 'tolerant-reader']],
+    ['SOIF-2.3 cut within a value', GOOD + OTHER.slice(0, 70), ['sizes', 'tolerant-reader']],
+    ['SOIF-2.5 no tab', having('Title{1}:x\n') + OTHER, ['layout', 'tolerant-reader']],
+    ['SOIF-2.5 a space before the colon', having('Title{1} :\tx\n') + OTHER, ['layout', 'tolerant-reader']],
+    [
+      'SOIF-2.3 a size larger than the stream',
+      GOOD + having('Title{9999}:\tx\n'),
+      ['sizes', 'tolerant-reader'],
+    ],
+    ['SOIF-2.2 a size that is no number', having('Title{x}:\ty\n') + OTHER, ['layout', 'tolerant-reader']],
+    ['SOIF-2.9 no URL', `${GOOD}@FILE {\n${BOOKKEEPING}}\n${OTHER}`, ['url', 'tolerant-reader']],
+  ];
+  for (const [name, stream, fail] of lost) t.same((await verdicts(stream)).fail, fail, name);
+});
+
+t.test('SOIF-8.8: wrappers', async (t) => {
+  const wrong: readonly (readonly [name: string, stream: string, offence: RegExp])[] = [
+    [
+      'on one line',
+      wrapped(GOOD).replace('@DELETE {\n}\n', '@DELETE { }\n'),
+      /@DELETE \{ does not stand alone/,
+    ],
+    ['with a blank', wrapped(GOOD).replace('@UPDATE {\n', '@UPDATE { \n'), /@UPDATE \{ does not stand alone/],
+    ['run together', `@DELETE { } @REFRESH { } @UPDATE { ${GOOD}}\n`, /does not stand alone/],
+    ['in small letters', wrapped(GOOD).replace('@REFRESH', '@refresh'), /capital letters/],
+    [
+      'in another order',
+      `@REFRESH {\n}\n@DELETE {\n}\n@UPDATE {\n${GOOD}}\n`,
+      /section 1 is @REFRESH, not @DELETE/,
+    ],
+    ['one missing', `@DELETE {\n}\n@UPDATE {\n${GOOD}}\n`, /section 2 is @UPDATE/],
+    ['one twice', `${wrapped(GOOD)}@UPDATE {\n}\n`, /section 4 is @UPDATE/],
+    ['not closed', wrapped(GOOD).slice(0, -2), /@UPDATE is not closed/],
+    ['objects outside', wrapped('') + GOOD, /outside of sections/],
+    ['a stray brace', `${wrapped(GOOD)}}\n`, /closing brace outside/],
+  ];
+  for (const [name, stream, offence] of wrong) {
+    const { fail, received } = await verdicts(stream, 'gatherd-stream');
+    t.same(fail, ['wrappers'], name);
+    t.match(received, offence, name);
+  }
+  t.same((await verdicts(GOOD, 'gatherd-stream')).fail, ['wrappers'], 'objects without any wrapper');
+  t.same((await verdicts(wrapped(GOOD), 'objects')).fail, ['layout'], 'wrappers where there should be none');
+  t.same(
+    (await verdicts(wrapped(GOOD.replaceAll('@FILE', '@UPDATE')))).fail,
+    [],
+    'SOIF-8.10 objects of type UPDATE',
+  );
+});
+
+t.test('SOIF-2.2: offences come with their offset and URL, and their number is counted', async (t) => {
+  const bad = having('Title{0}:\t\n');
+  const { findings } = await judgeStream(inPieces(latin1(GOOD + bad.repeat(30)), 100));
+  const { looked, broken, offences } = findings.of('empty-values');
+  t.equal(broken, 30);
+  t.equal(looked, 6 + 30 * 5);
+  t.equal(offences.length, 10, 'the first ones are shown');
+  t.same(offences[0], {
+    offset: GOOD.length + bad.indexOf('Title{0}:\t') + 10,
+    url: 'http://a.example/1',
+    message: 'an attribute with an empty value is written',
+  });
+  t.equal(findings.objects, 31);
+  t.equal(findings.bytes, GOOD.length + 30 * bad.length);
+});
+
+t.test('SOIF-2.2: what the encoder writes passes, whatever the values and the pieces', async (t) => {
+  const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,8}$/);
+  const value = fc.oneof(
+    fc.uint8Array({ minLength: 1, maxLength: 40 }),
+    fc.constant(latin1('}\n@FILE { x\na{1}:\tb\n')),
+  );
+  const object = fc
+    .array(fc.tuple(name, value), { maxLength: 5 })
+    .map((pairs) =>
+      SoifObject.of(
+        'FILE',
+        'http://a.example/',
+        new Map(pairs.map((pair) => [pair[0].toLowerCase(), pair[1]])),
+      ),
+    );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(object, { maxLength: 4 }),
+      fc.integer({ min: 1, max: 50 }),
+      async (objects, size) => {
+        const stream = Buffer.concat(objects.map((one) => encodeSoif(one)));
+        const { fail } = await verdicts(stream, 'objects', size);
+        t.same(
+          fail.filter((id) => ['layout', 'sizes', 'names', 'url', 'tolerant-reader'].includes(id)),
+          [],
+        );
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+t.test('SOIF-2.2: any bytes at all are judged without an error, in pieces as in one', async (t) => {
+  const piece = fc.constantFrom(
+    '@FILE { ',
+    'u',
+    '\n',
+    '}',
+    '{',
+    ':\t',
+    'a{1}:\tb\n',
+    '\r\n',
+    ' ',
+    '@',
+    '@UPDATE {',
+    GOOD,
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (pieces) => {
+      const stream = pieces.join('');
+      t.same(await verdicts(stream, undefined, 1), await verdicts(stream));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+t.test('SOIF-4.4: lines without an end and values of any size are read in bounded memory', async (t) => {
+  const line = 'x'.repeat(1 << 16);
+  async function* endless(head: string): AsyncGenerator<Buffer> {
+    yield latin1(head);
+    for (let i = 0; i < 400; i++) yield latin1(line);
+  }
+  const name = await judgeStream(endless('@FILE { u\n'));
+  t.equal(name.findings.of('layout').broken, 1, 'a name of 25 MiB is one offence');
+  const value = await judgeStream(endless(`@FILE { u\nBody{${400 << 16}}:\t`));
+  t.equal(value.findings.of('sizes').broken, 1, 'the value is read, its LF is missing');
+  t.equal(value.findings.of('layout').broken, 0);
+});
+
+t.test('harvest conformance soif', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'conformance-soif-'));
+  t.teardown(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'All-Templates.gz');
+  await writeFile(file, Buffer.concat([gzipSync(latin1(wrapped(GOOD))), gzipSync(Buffer.alloc(0))]));
+  const good = await cli('conformance', 'soif', '--gatherd-stream', file);
+  t.equal(good.code, 0, good.stderr);
+  t.match(good.stdout, /^ok \d+ - layout/m);
+  t.match(good.stdout, /gatherd-stream, gzip, 1 objects, 6 attributes/, 'GATHERD-10.2 gzip is recognised');
+  const bad = join(directory, 'bad.soif');
+  await writeFile(bad, latin1(having('Title{3}:\tfour\n')));
+  const failed = await cli('conformance', 'soif', bad);
+  t.equal(failed.code, 1, failed.stderr);
+  t.match(failed.stdout, /^not ok \d+ - sizes/m);
+  await writeFile(file, gzipSync(latin1(GOOD)).subarray(0, -9));
+  for (const words of [
+    [file],
+    [join(directory, 'none')],
+    [],
+    ['--objects', '--gatherd-stream', bad],
+    ['-x', bad],
+  ]) {
+    await t.rejects(suite.prepare(words, {}), { code: 'ERR_USAGE' }, `soif ${words.join(' ')}`);
+  }
+});

@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import { createFetcher, DIRECTORY_TYPE, entryUrl, type FetcherOptions } from '../../../clients/fetch/index.js';
+import { canonicalUrl } from '../../../protocols/urls/index.js';
+
+const LIMITS = { maxBytes: 1000, timeoutMs: 1000 };
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
+const fetcherWith = (options: Partial<FetcherOptions>) => createFetcher({ userAgent: 'x', ...options });
+
+t.test('G-87 file URLs', async (t) => {
+  const root = t.testdir({
+    pub: { 'a.txt': 'hello', 'b c~.txt': 'blank', sub: { deep: 'x' }, big: 'y'.repeat(2000) },
+    secret: { key: 'secret' },
+  });
+  utimesSync(`${root}/pub/a.txt`, 784111777, 784111777.9);
+  symlinkSync('../secret/key', `${root}/pub/out`);
+  symlinkSync('a.txt', `${root}/pub/in`);
+  symlinkSync('sub', `${root}/pub/subin`);
+  symlinkSync('nowhere', `${root}/pub/dangling`);
+  symlinkSync('loop', `${root}/pub/loop`);
+  execFileSync('mkfifo', [`${root}/pub/pipe`]);
+  const pub = `file://${root}/pub`;
+  const fetcher = fetcherWith({ fileRoots: [`${root}/pub`], hostNames: ['This.Host.example'] });
+  t.teardown(() => fetcher.close());
+  const get = (url: string, headers = {}) => fetcher.fetch({ url, headers, ...LIMITS });
+
+  const file = await get(`${pub}/a.txt`);
+  t.match(file, { status: 200, local: true, lastModified: 784111777, truncated: false, etag: '' });
+  t.equal(text(file.body), 'hello');
+  t.notOk('contentType' in file, 'the type is for essence to say');
+  t.match(await get(`${pub}/a.txt`, { lastModified: 784111777 }), { status: 304 });
+  t.match(await get(`${pub}/a.txt`, { lastModified: 784111776 }), { status: 200 });
+  t.match(await get(`${pub}/big`), { status: 200, truncated: true, body: { length: 1000 } });
+  t.equal(text((await get(`${pub}/in`)).body), 'hello', 'a link inside the root');
+  t.equal(text((await get(canonicalUrl(`${pub}/b c~.txt`) ?? '')).body), 'blank');
+  t.equal(text((await get(`${pub.replace('file://', 'file://this.host.example')}/a.txt`)).body), 'hello');
+
+  const rows: [string, number][] = [
+    ['/none', 404],
+    ['/a.txt/', 404],
+    ['/a.txt/x', 404],
+    ['/a%2Ftxt', 404],
+    ['/a.txt%00', 404],
+    [`/${'n'.repeat(300)}`, 404],
+    ['/out', 403],
+    ['/loop', 403],
+    ['/pipe', 403],
+    ['/../secret/key', 403],
+    ['/%2e%2e/secret/key', 403],
+  ];
+  for (const [path, status] of rows) t.match(await get(pub + path), { status }, path);
+
+  for (const url of [`${pub}/`, pub]) {
+    const listing = await get(url);
+    t.match(listing, { status: 200, contentType: DIRECTORY_TYPE, local: true });
+    t.same(
+      listing.entries,
+      ['a.txt', 'b c~.txt', 'big', 'in', 'sub/', 'subin/'],
+      'links that leave, pipes: not listed',
+    );
+    t.equal(listing.body.length, 0);
+  }
+  t.equal(entryUrl(pub, 'b c~.txt'), `${pub}/b%20c%7e.txt`);
+  t.equal(entryUrl(`${pub}/`, 'sub/'), `${pub}/sub/`);
+  await t.rejects(get('file://elsewhere.example/etc/passwd'), { code: 'ERR_USAGE' });
+  await t.rejects(
+    fetcher.fetch({ url: `${pub}/a.txt`, ...LIMITS, signal: AbortSignal.abort(new Error('no')) }),
+    {
+      message: 'no',
+    },
+  );
+  if (process.getuid?.() !== 0) {
+    chmodSync(`${root}/pub/big`, 0o000);
+    t.match(await get(`${pub}/big`), { status: 403 });
+  }
+});
+
+t.test('G-71 to G-79 Local-Mapping', async (t) => {
+  const root = t.testdir({
+    html: { 'Home.html': 'home', 'run.cgi': '#!', '%7e.html': 'tilde', sub: { x: 'sub' } },
+    outside: 'no',
+  });
+  mkdirSync(`${root}/html/dir`);
+  writeFileSync(`${root}/html/index.html`, 'i');
+  chmodSync(`${root}/html/run.cgi`, 0o755);
+  symlinkSync('Home.html', `${root}/html/link.html`);
+  symlinkSync('..', `${root}/html/up`);
+  /** What is asked of the server is what the mapping does not answer. */
+  const asked: string[] = [];
+  const server = {
+    fetch: async ({ url }: { url: string }) => {
+      asked.push(url);
+      throw new Error('remote');
+    },
+    close: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const fetcher = fetcherWith({
+    localMappings: [
+      { prefix: 'http://h.example/~hardy/', path: `${root}/html/` },
+      { prefix: 'http://h.example/', path: '/nonexistent/' },
+    ],
+    schemes: { http: server },
+  });
+  t.teardown(() => fetcher.close());
+  const base = 'http://h.example/%7ehardy';
+  const get = (path: string, headers = {}) => fetcher.fetch({ url: base + path, headers, ...LIMITS });
+
+  const home = await get('/Home.html');
+  const mtime = Math.floor(statSync(`${root}/html/Home.html`).mtimeMs / 1000);
+  t.match(home, { url: `${base}/Home.html`, status: 200, local: true, lastModified: mtime }, 'G-73, G-79');
+  t.equal(text(home.body), 'home');
+  t.match(await get('/Home.html', { lastModified: mtime }), { status: 304 });
+  t.equal(text((await get('/sub/x')).body), 'sub');
+  t.equal(text((await get('/%7e.html')).body), 'tilde', 'G-76 nothing is unescaped');
+  t.equal(text((await fetcher.fetch({ url: 'http://h.example/~hardy/index.html', ...LIMITS })).body), 'i');
+  t.same(asked, []);
+
+  const remote = [
+    '/none',
+    '/dir',
+    '/',
+    '/link.html',
+    '/run.cgi',
+    '/Home%2ehtml',
+    '/../outside',
+    '/up/outside',
+  ];
+  for (const path of remote) await t.rejects(get(path), { message: 'remote' }, `G-75, G-76 ${path}`);
+  t.same(
+    asked,
+    remote.map((path) => base + path),
+  );
+});

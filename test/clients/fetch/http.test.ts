@@ -1,0 +1,356 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import t, { type Test } from 'tap';
+import { parseHttpDate, splitContentType } from '../../../clients/fetch/headers.js';
+import { createFetcher, type FetcherOptions } from '../../../clients/fetch/index.js';
+
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
+const LIMITS = { maxBytes: 100_000, timeoutMs: 20_000 };
+
+/** A server on a free loopback port; both it and its connections end with the test. */
+async function serve(t: Test, handler: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(handler);
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
+  const base = await listen(server);
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { base, connections: () => connections };
+}
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  return `http://127.0.0.1:${address.port}`;
+}
+
+function fetcherFor(t: Test, options: Partial<FetcherOptions> = {}) {
+  const fetcher = createFetcher({ userAgent: 'Harvest/0.0 harvest-kit/0.0', ...options });
+  t.teardown(() => fetcher.close());
+  return fetcher;
+}
+
+t.test('G-65, G-80 a page, its headers, and what is sent', async (t) => {
+  let seen: IncomingMessage['headers'] = {};
+  const { base } = await serve(t, (request, response) => {
+    seen = request.headers;
+    response.writeHead(200, {
+      'Content-Type': 'Text/HTML; Charset="UTF-8"',
+      'Last-Modified': 'Sun, 06 Nov 1994 08:49:37 GMT',
+      ETag: '"abc"',
+      'X-Two': ['a', 'b'],
+    });
+    response.end(`you asked ${request.url}`);
+  });
+  const fetcher = fetcherFor(t, { from: 'robot@h.example' });
+  const result = await fetcher.fetch({ url: `${base}/%7ejoe/?a=%20b`, ...LIMITS });
+  t.match(result, {
+    url: `${base}/%7ejoe/?a=%20b`,
+    status: 200,
+    contentType: 'text/html',
+    charset: 'utf-8',
+    lastModified: 784111777,
+    etag: '"abc"',
+    truncated: false,
+    local: false,
+    remoteAddress: '127.0.0.1',
+    headers: { 'x-two': 'a, b' },
+  });
+  t.equal(text(result.body), 'you asked /%7ejoe/?a=%20b');
+  t.equal(result.body.buffer.byteLength, result.body.length, 'the buffer is the body’s own');
+  t.ok(result.endTime >= result.beginTime);
+  t.match(seen, {
+    'user-agent': 'Harvest/0.0 harvest-kit/0.0',
+    from: 'robot@h.example',
+    'accept-encoding': 'gzip, br, deflate',
+  });
+  t.notOk('cookie' in seen);
+  t.notOk('if-none-match' in seen || 'if-modified-since' in seen);
+});
+
+t.test('redirects are reported, not followed; 404 is an answer', async (t) => {
+  const { base } = await serve(t, (request, response) => {
+    if (request.url === '/old') response.writeHead(302, { Location: '../new#frag' });
+    else if (request.url === '/bad') response.writeHead(301, { Location: 'mailto:x' });
+    else response.writeHead(404);
+    response.end('short');
+  });
+  const fetcher = fetcherFor(t);
+  t.match(await fetcher.fetch({ url: `${base}/old`, ...LIMITS }), { status: 302, location: `${base}/new` });
+  t.equal((await fetcher.fetch({ url: `${base}/bad`, ...LIMITS })).location, undefined);
+  t.match(await fetcher.fetch({ url: `${base}/none`, ...LIMITS }), {
+    status: 404,
+    lastModified: 0,
+    etag: '',
+  });
+});
+
+t.test('G-106 conditional requests', async (t) => {
+  const { base } = await serve(t, (request, response) => {
+    const { 'if-none-match': tag, 'if-modified-since': since } = request.headers;
+    const unchanged = tag === '"v1"' && since === 'Sun, 06 Nov 1994 08:49:37 GMT';
+    response.writeHead(unchanged ? 304 : 200, { ETag: '"v1"' });
+    response.end(unchanged ? undefined : 'new');
+  });
+  const headers = { etag: '"v1"', lastModified: 784111777 };
+  const result = await fetcherFor(t).fetch({ url: `${base}/`, headers, ...LIMITS });
+  t.match(result, { status: 304, etag: '"v1"' });
+  t.equal(result.body.length, 0);
+});
+
+t.test('content codings are undone', async (t) => {
+  const plain = 'words '.repeat(500);
+  const answers: Record<string, [coding: string, body: Buffer]> = {
+    '/gzip': ['gzip', gzipSync(plain)],
+    '/x-gzip': ['X-GZip', gzipSync(plain)],
+    '/br': ['br', brotliCompressSync(plain)],
+    '/zlib': ['deflate', deflateSync(plain)],
+    '/raw': ['deflate', deflateRawSync(plain)],
+    '/two': ['gzip, br', brotliCompressSync(gzipSync(plain))],
+    '/identity': ['identity', Buffer.from(plain)],
+    '/cut': ['gzip', gzipSync(plain).subarray(0, -8)],
+    '/unknown': ['zstd', Buffer.from('x')],
+    '/damaged': ['gzip', Buffer.from('this is not gzip')],
+  };
+  const { base } = await serve(t, (request, response) => {
+    const [coding = '', body] = answers[request.url ?? ''] ?? [];
+    response.writeHead(200, { 'Content-Encoding': coding });
+    response.end(body);
+  });
+  const fetcher = fetcherFor(t);
+  for (const path of ['/gzip', '/x-gzip', '/br', '/zlib', '/raw', '/two', '/identity', '/cut']) {
+    const result = await fetcher.fetch({ url: base + path, ...LIMITS });
+    t.equal(text(result.body), plain, path);
+    t.equal(result.truncated, false, path);
+  }
+  await t.rejects(fetcher.fetch({ url: `${base}/unknown`, ...LIMITS }), { code: 'ERR_CONNECTION' });
+  await t.rejects(fetcher.fetch({ url: `${base}/damaged`, ...LIMITS }), { code: 'ERR_CONNECTION' });
+});
+
+t.test('G-174 decompression stops at the size and at the ratio', async (t) => {
+  const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
+  const large = gzipSync(Buffer.alloc(3 * 1024 * 1024, 'The quick brown fox. '));
+  const { base } = await serve(t, (request, response) => {
+    response.writeHead(200, { 'Content-Encoding': 'gzip' });
+    response.end(request.url === '/bomb' ? bomb : large);
+  });
+  const fetcher = fetcherFor(t);
+  const small = await fetcher.fetch({ url: `${base}/bomb`, ...LIMITS });
+  t.same([small.body.length, small.truncated], [100_000, true], 'size');
+  const ratio = await fetcher.fetch({ url: `${base}/bomb`, timeoutMs: 20_000, maxBytes: 1e9 });
+  t.same([ratio.body.length, ratio.truncated], [bomb.length * 200, true], 'ratio 200');
+  const generous = fetcherFor(t, { maxRatio: 1100 });
+  const whole = await generous.fetch({ url: `${base}/large`, timeoutMs: 20_000, maxBytes: 1e9 });
+  t.same([whole.body.length, whole.truncated], [3 * 1024 * 1024, false], 'above the direct path');
+});
+
+t.test('G-86 a long body is cut; a short rest leaves the connection usable', async (t) => {
+  const { base, connections } = await serve(t, (request, response) => {
+    const length = Number(request.url?.slice(1));
+    response.writeHead(200, { 'Content-Length': length });
+    response.end(Buffer.alloc(length, 'x'));
+  });
+  const fetcher = fetcherFor(t);
+  const get = (length: number) => fetcher.fetch({ url: `${base}/${length}`, ...LIMITS });
+  t.match(await get(100_000), { truncated: false });
+  const little = await get(100_001);
+  t.same([little.truncated, little.body.length], [true, 100_000]);
+  t.match(await get(150_000), { truncated: true });
+  t.equal(connections(), 1, 'one connection so far');
+  const much = await get(50_000_000);
+  t.same([much.truncated, much.body.length], [true, 100_000]);
+  t.match(await get(5), { truncated: false });
+  t.equal(connections(), 2, 'the long rest cost a connection');
+});
+
+t.test('keep-alive: one connection per host by default, more by option', async (t) => {
+  const { base, connections } = await serve(t, (_, response) => response.end('x'));
+  const urls = Array.from({ length: 20 }, (_, i) => `${base}/${i}`);
+  const one = fetcherFor(t);
+  await Promise.all(urls.map((url) => one.fetch({ url, ...LIMITS })));
+  t.equal(connections(), 1);
+  const four = fetcherFor(t, { maxConnectionsPerHost: 4 });
+  await Promise.all(urls.map((url) => four.fetch({ url, ...LIMITS })));
+  t.equal(connections(), 5);
+});
+
+t.test(
+  'G-85 silence is given up, before the answer and inside the body; slow drips at the deadline',
+  async (t) => {
+    const { base } = await serve(t, (request, response) => {
+      if (request.url === '/silent') return;
+      response.writeHead(200, { 'Content-Length': 10 });
+      response.write('half ');
+    });
+    const fetcher = fetcherFor(t);
+    const quick = { maxBytes: 100, timeoutMs: 50 };
+    await t.rejects(fetcher.fetch({ url: `${base}/silent`, ...quick }), {
+      code: 'ERR_CONNECTION',
+      message: /did not answer in time/,
+    });
+    await t.rejects(fetcher.fetch({ url: `${base}/stalls`, ...quick }), {
+      code: 'ERR_CONNECTION',
+      message: /stopped sending/,
+    });
+    const impatient = fetcherFor(t, { maxTransferMs: 50 });
+    await t.rejects(impatient.fetch({ url: `${base}/stalls`, ...LIMITS }), {
+      code: 'ERR_CONNECTION',
+      message: /not done within 50 ms/,
+    });
+  },
+);
+
+t.test('an abort ends a request on the wire and one in the queue', async (t) => {
+  const arrived = new Set<string>();
+  const { base } = await serve(t, (request, response) => {
+    arrived.add(request.url ?? '');
+    if (request.url === '/last') response.end('ok');
+    else controller.abort(new Error('enough'));
+  });
+  const controller = new AbortController();
+  const fetcher = fetcherFor(t);
+  const waits = ['/first', '/second'].map((path) =>
+    fetcher.fetch({ url: base + path, signal: controller.signal, ...LIMITS }),
+  );
+  for (const result of await Promise.allSettled(waits)) {
+    t.match(result, { status: 'rejected', reason: { message: 'enough' } });
+  }
+  await t.rejects(fetcher.fetch({ url: base, signal: controller.signal, ...LIMITS }), { message: 'enough' });
+  t.equal(text((await fetcher.fetch({ url: `${base}/last`, ...LIMITS })).body), 'ok');
+  t.same([...arrived], ['/first', '/last']);
+});
+
+t.test('network failures are ConnectionErrors with a reason', async (t) => {
+  const broken = createTcpServer((socket: Socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nnot fifty'));
+  });
+  broken.listen(0, '127.0.0.1');
+  await once(broken, 'listening');
+  t.teardown(() => broken.close());
+  const { port } = broken.address() as AddressInfo;
+  const fetcher = fetcherFor(t);
+  await t.rejects(fetcher.fetch({ url: `http://127.0.0.1:${port}/`, ...LIMITS }), {
+    code: 'ERR_CONNECTION',
+    message: /the server broke the connection/,
+  });
+  const free = createTcpServer();
+  free.listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  const freePort = (free.address() as AddressInfo).port;
+  free.close();
+  await once(free, 'close');
+  await t.rejects(fetcher.fetch({ url: `http://u:secret@127.0.0.1:${freePort}/`, ...LIMITS }), {
+    code: 'ERR_CONNECTION',
+    message: new RegExp(`^127\\.0\\.0\\.1:${freePort}: connection refused`),
+  });
+});
+
+t.test('G-81, G-82 credentials of the URL and of a realm', async (t) => {
+  const asked: (string | undefined)[] = [];
+  const { base } = await serve(t, (request, response) => {
+    const given = request.headers.authorization;
+    asked.push(given);
+    if (given === `Basic ${Buffer.from('joe:pw').toString('base64')}`) return void response.end('in');
+    response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="My Realm", charset="UTF-8"' });
+    response.end();
+  });
+  const fetcher = fetcherFor(t, { httpBasicAuth: [{ realm: 'My Realm', user: 'joe', password: 'pw' }] });
+  t.match(await fetcher.fetch({ url: `${base}/a`, ...LIMITS }), { status: 200 });
+  t.match(await fetcher.fetch({ url: `${base}/b`, ...LIMITS }), { status: 200 });
+  t.equal(asked.length, 3, 'the second page was not refused first');
+  t.match(await fetcherFor(t).fetch({ url: `${base}/`, ...LIMITS }), { status: 401 });
+  const url = base.replace('//', '//joe:p%77@');
+  t.match(await fetcherFor(t).fetch({ url: `${url}/`, ...LIMITS }), { status: 200 });
+});
+
+t.test('G-84 a proxy is asked by full URL for http, by CONNECT for https', async (t) => {
+  const requests: string[] = [];
+  const proxy = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url} ${request.headers.host}`);
+    response.end('through the proxy');
+  });
+  proxy.on('connect', (request, socket) => {
+    requests.push(`CONNECT ${request.url}`);
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  const base = await listen(proxy);
+  t.teardown(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  const fetcher = fetcherFor(t, { httpProxy: base.slice('http://'.length) });
+  const result = await fetcher.fetch({ url: 'http://origin.invalid/a?b', ...LIMITS });
+  t.equal(text(result.body), 'through the proxy');
+  await t.rejects(fetcher.fetch({ url: 'https://origin.invalid/', ...LIMITS }), { code: 'ERR_CONNECTION' });
+  t.same(requests, ['GET http://origin.invalid/a?b origin.invalid', 'CONNECT origin.invalid:443']);
+});
+
+t.test('close ends what is under way', async (t) => {
+  let began: () => void = () => {};
+  const waiting = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+  const { base } = await serve(t, () => began());
+  const fetcher = createFetcher({ userAgent: 'x' });
+  const pending = t.rejects(fetcher.fetch({ url: base, ...LIMITS }), {
+    code: 'ERR_CONNECTION',
+    message: /closed/,
+  });
+  await waiting;
+  await fetcher.close();
+  await pending;
+  await t.rejects(fetcher.fetch({ url: base, ...LIMITS }), { code: 'ERR_USAGE' });
+});
+
+t.test('schemes: what is not there says so, what is registered is used', async (t) => {
+  const fetcher = fetcherFor(t);
+  await t.rejects(fetcher.fetch({ url: 'wais://h.example/1', ...LIMITS }), {
+    code: 'ERR_USAGE',
+    message: /wais: URLs are not supported/,
+  });
+  let closed = false;
+  const ftp = {
+    fetch: async (request: { url: string }) => ({
+      url: request.url,
+      status: 200,
+      headers: {},
+      lastModified: 0,
+      etag: '',
+      body: new Uint8Array(0),
+      truncated: false,
+      local: false,
+      beginTime: 0,
+      endTime: 0,
+    }),
+    close: async () => {
+      closed = true;
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const extended = createFetcher({ userAgent: 'x', schemes: { ftp } });
+  t.match(await extended.fetch({ url: 'ftp://h.example/', ...LIMITS }), { status: 200 });
+  await extended.close();
+  t.ok(closed);
+});
+
+t.test('headers', async (t) => {
+  t.equal(parseHttpDate('Sun, 06 Nov 1994 08:49:37 GMT'), 784111777);
+  t.equal(parseHttpDate('Sunday, 06-Nov-94 08:49:37 GMT'), 784111777);
+  t.equal(parseHttpDate('Sun Nov  6 08:49:37 1994'), 784111777);
+  for (const wrong of [undefined, '', '0', '-1', 'now', '1994', 'Thu, 99 Foo 1994 00:00:00 GMT']) {
+    t.equal(parseHttpDate(wrong), 0, String(wrong));
+  }
+  t.same(splitContentType('text/plain; format=flowed; charset=iso-8859-1'), {
+    contentType: 'text/plain',
+    charset: 'iso-8859-1',
+  });
+  t.same(splitContentType(undefined), {});
+  t.same(splitContentType('rubbish'), {});
+});

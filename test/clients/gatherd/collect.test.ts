@@ -1,0 +1,409 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { type CollectOptions, type CollectRetry, collectChanges } from '../../../clients/gatherd/index.js';
+import { entry, fakeServer, scene, soif, wrapped } from '../../servers/gatherd/support.js';
+
+/** One connection of a server that breaks: the stream it would send, and after how many bytes of it it stops. */
+interface Transfer {
+  readonly stream: string;
+  /** Undefined: all of it, and 499. */
+  readonly cut?: number;
+}
+
+interface BreakingServer {
+  readonly port: number;
+  /** The times asked for, one a connection. */
+  readonly asked: number[];
+  /** Whether `SET changes` was said, for each connection. */
+  readonly said: boolean[];
+}
+
+/** Behaves like our server, but for what `transfer` says; SET changes is accepted or answered with 900. */
+async function breakingServer(
+  t: Test,
+  transfer: (since: number, connection: number, sections: boolean) => Transfer,
+  { accepts = true, reset = false }: { accepts?: boolean; reset?: boolean } = {},
+): Promise<BreakingServer> {
+  const asked: number[] = [];
+  const said: boolean[] = [];
+  const port = await fakeServer(t, async (line, socket) => {
+    let compressed = false;
+    let sections = false;
+    socket.write('000 - HELLO 1.8 broken.example.org\n');
+    for (let command = await line(); command !== undefined; command = await line()) {
+      if (command.startsWith('HELLO')) socket.write('100 - x\n');
+      else if (command === 'SET changes') {
+        sections = true;
+        socket.write(accepts ? '500 - x\n' : '900 - x\n');
+      } else if (command === 'SET compression') {
+        compressed = true;
+        socket.write('500 - x\n');
+      } else if (command === 'QUIT') return void socket.end('999 - x\n');
+      else {
+        const since = Number(command.slice('SEND-UPDATE '.length));
+        said.push(sections);
+        const { stream, cut } = transfer(since, asked.push(since) - 1, sections && accepts);
+        const data = compressed ? gzipSync(Buffer.from(stream, 'latin1')) : Buffer.from(stream, 'latin1');
+        socket.write('400 - x\n');
+        if (cut === undefined) socket.write(Buffer.concat([data, Buffer.from('499 - x\n')]));
+        else {
+          const size = Math.min(cut, data.length - 1);
+          await new Promise<void>((resolve) => socket.write(data.subarray(0, size), () => resolve()));
+          return void (reset ? socket.resetAndDestroy() : socket.end());
+        }
+      }
+    }
+  });
+  return { port, asked, said };
+}
+
+/** Collects everything; the changes as `kind url time`. */
+async function collected(port: number, options: Partial<CollectOptions> = {}) {
+  const collection = collectChanges({
+    host: '127.0.0.1',
+    port,
+    clientName: 'c',
+    pauseMs: 0,
+    compression: false,
+    ...options,
+  });
+  const changes: string[] = [];
+  let error: unknown;
+  try {
+    for await (const { kind, object } of collection) {
+      changes.push(`${kind} ${object.url} ${object.text('Update-Time') ?? '-'}`);
+    }
+  } catch (cause) {
+    error = cause;
+  }
+  return { changes, error, totals: collection.totals, collection };
+}
+
+const url = (i: number) => `http://${i}.example/`;
+const timeless = (i: number) => `@FILE { ${url(i)}\nBody{1}:\tx\n}\n`;
+const sections = (deleted: string, refreshed: string, updated: string) =>
+  `@DELETE {\n${deleted}}\n@REFRESH {\n${refreshed}}\n@UPDATE {\n${updated}}\n`;
+
+const A = soif(url(1), 100, 'a');
+const B = soif(url(2), 200, 'b');
+const C = soif(url(3), 200, 'c');
+const D = soif(url(4), 300, 'd');
+const ALL = [
+  'update http://1.example/ 100',
+  'update http://2.example/ 200',
+  'update http://3.example/ 200',
+  'update http://4.example/ 300',
+];
+
+t.test('GATHERD-13.6 a whole transfer from our server, and then only what is new', async (t) => {
+  const { port, database } = await scene(t, [entry(url(1), 100, 'a'), entry(url(2), 200, 'b')]);
+  const first = await collected(port, { compression: true });
+  t.same(first.changes, ALL.slice(0, 2));
+  t.same(first.totals, { objects: 2, repeated: 0, connections: 1, complete: true, next: 200 });
+  await database.publish([entry(url(4), 300, 'd')]);
+  const second = await collected(port, { since: first.totals.next });
+  t.same(second.changes, [ALL[1], ALL[3]], 'GATHERD-4.3 the boundary comes again');
+  t.equal(second.totals.next, 300);
+  t.equal((await collected(port, { since: 301 })).totals.next, 301, 'nothing new: the time asked for');
+});
+
+t.test('GATHERD-4.6 a server that sends in order is asked from where it broke off', async (t) => {
+  const { port, asked, said } = await breakingServer(t, (since, connection) => {
+    if (connection === 0) return { stream: wrapped(A + B + C + D), cut: wrapped(A + B).length };
+    return { stream: wrapped(since === 200 ? B + C + D : ''), ...(connection === 1 ? { cut: 60 } : {}) };
+  });
+  const { changes, totals, error } = await collected(port);
+  t.equal(error, undefined);
+  t.same(changes, ALL);
+  t.same(asked, [0, 200, 200]);
+  t.same(said, [true, false, false], 'GATHERD-4.4 what is still to come must come with its content');
+  t.same(totals, { objects: 4, repeated: 1, connections: 3, complete: true, next: 200 }, 'GATHERD-4.9');
+});
+
+t.test('a server of which nothing is known is asked for everything again', async (t) => {
+  const stream = wrapped(D + A + C + B);
+  const cuts = [wrapped(D + A).length, wrapped(D + A + C).length];
+  const { port, asked } = await breakingServer(
+    t,
+    (_, i) => ({ stream, ...(i < cuts.length ? { cut: cuts[i] ?? 0 } : {}) }),
+    { accepts: false },
+  );
+  const { changes, totals } = await collected(port, { since: 50 });
+  t.same(changes, [ALL[3], ALL[0], ALL[2], ALL[1]], 'in the order in which they came first');
+  t.same(asked, [50, 50, 50]);
+  t.same(totals, { objects: 4, repeated: 5, connections: 3, complete: true, next: 300 });
+});
+
+t.test('a stream that ascends by chance is believed only when the caller says so', async (t) => {
+  const transfer = (since: number, i: number) =>
+    i === 0
+      ? { stream: wrapped(A + B + C + D), cut: wrapped(A + B + C).length }
+      : { stream: wrapped(since === 0 ? A + B + C + D : B + C + D) };
+  const careful = await breakingServer(t, transfer, { accepts: false });
+  t.same((await collected(careful.port)).changes, ALL);
+  t.same(careful.asked, [0, 0]);
+  const trusting = await breakingServer(t, transfer, { accepts: false });
+  t.same((await collected(trusting.port, { trustOrder: true })).changes, ALL);
+  t.same(trusting.asked, [0, 200]);
+});
+
+t.test(
+  'GATHERD-4.4 broken off inside @DELETE or @REFRESH: the same time again, and nothing twice',
+  async (t) => {
+    const gone = `@FILE { ${url(8)}\n}\n@FILE { ${url(9)}\n}\n`;
+    const kept = soif(url(7), 250, 'r');
+    const stream = sections(gone, kept, A + D);
+    const cuts = [stream.indexOf(url(9)), stream.indexOf('@REFRESH') + 30, stream.indexOf(url(4))];
+    const { port, asked } = await breakingServer(t, (since, i) =>
+      i < cuts.length
+        ? { stream, cut: cuts[i] ?? 0 }
+        : { stream: sections(gone, kept, since <= 100 ? A + D : D) },
+    );
+    const { changes } = await collected(port, { since: 90 });
+    t.same(changes, [
+      'delete http://8.example/ -',
+      'delete http://9.example/ -',
+      'refresh http://7.example/ 250',
+      'update http://1.example/ 100',
+      'update http://4.example/ 300',
+    ]);
+    t.same(asked, [90, 90, 90, 100]);
+  },
+);
+
+t.test('GATHERD-4.3 objects without a time come with every transfer, and are given out once', async (t) => {
+  const { port, asked } = await breakingServer(t, (since, i) => {
+    const stream = wrapped(timeless(5) + (since === 0 ? A : '') + B + C + D);
+    return i < 2 ? { stream, cut: stream.indexOf(url(3)) } : { stream };
+  });
+  const { changes } = await collected(port);
+  t.same(changes, ['update http://5.example/ -', ...ALL]);
+  t.same(asked, [0, 200, 200]);
+});
+
+t.test('an object that changed between two connections is given out again', async (t) => {
+  const newer = soif(url(1), 400, 'new');
+  const { port } = await breakingServer(t, (_, i) =>
+    i === 0 ? { stream: wrapped(A + B + C), cut: wrapped(A + B).length } : { stream: wrapped(B + C + newer) },
+  );
+  const { changes } = await collected(port);
+  t.same(changes, [...ALL.slice(0, 3), 'update http://1.example/ 400']);
+});
+
+t.test('a server that promises an order and does not keep it', async (t) => {
+  const early = await breakingServer(t, (_, i) =>
+    i === 0 ? { stream: wrapped(B + A + D), cut: wrapped(B + A).length } : { stream: wrapped(B + A + C + D) },
+  );
+  t.same((await collected(early.port)).changes, [ALL[1], ALL[0], ALL[2], ALL[3]]);
+  t.same(early.asked, [0, 0], 'noticed in time: everything again');
+
+  const late = await breakingServer(t, () => ({
+    stream: wrapped(B + D + A),
+    cut: wrapped(B + D + A).length,
+  }));
+  const { error, changes, totals } = await collected(late.port);
+  t.match(error, { code: 'ERR_CONNECTION' });
+  t.equal(changes.length, 3);
+  t.equal(totals.connections, 1, 'too late: it cannot be taken up again without giving something twice');
+
+  const sloppy = await breakingServer(t, (_, i) =>
+    i === 0
+      ? { stream: wrapped(A + B + C + D), cut: wrapped(A + B).length }
+      : { stream: wrapped(A + B + C + D) },
+  );
+  t.same((await collected(sloppy.port)).changes, ALL, 'one that sends more than it was asked for');
+});
+
+t.test('when there is no going on', async (t) => {
+  const stream = wrapped(A + B);
+  const { port } = await breakingServer(t, () => ({ stream, cut: stream.indexOf(url(2)) }));
+  const retries: CollectRetry[] = [];
+  const settings = {
+    pauseMs: 1,
+    maxPauseMs: 6,
+    maxFruitless: 5,
+    onRetry: (retry: CollectRetry) => void retries.push(retry),
+  };
+  const { changes, error, totals } = await collected(port, { since: 10, ...settings });
+  t.match(error, { code: 'ERR_CONNECTION' });
+  t.same(changes, [ALL[0]], 'what came is sound');
+  t.same(totals, { objects: 1, repeated: 5, connections: 1 + 5, complete: false, next: 10 }, 'GATHERD-13.6');
+  t.same(
+    retries.map((retry) => retry.pauseMs),
+    [1, 2, 4, 6, 6],
+    'pauses grow up to the limit',
+  );
+  t.same(new Set(retries.map((retry) => retry.since)), new Set([100]));
+
+  t.equal((await collected(port, { maxConnections: 3 })).totals.connections, 3);
+  const forgetful = await breakingServer(t, () => ({ stream, cut: stream.length - 2 }), { accepts: false });
+  t.equal((await collected(forgetful.port, { maxMemoryBytes: 250 })).totals.connections, 1, 'out of memory');
+
+  const denied = await fakeServer(t, async (_, socket) => void socket.end('999 - Access denied\n'));
+  const refused = await collected(denied);
+  t.match(refused.error, { code: 'ERR_PEER', status: 999 }, 'GATHERD-3.10 a refusal is not tried again');
+  t.equal(refused.totals.connections, 1);
+});
+
+t.test('a damaged member is not tried again; a server that is not there is', async (t) => {
+  let connections = 0;
+  const damaged = await fakeServer(t, async (line, socket) => {
+    connections += 1;
+    socket.write('000 - HELLO 1.8 x\n');
+    const member = gzipSync(wrapped(A));
+    member[member.length - 8] = (member[member.length - 8] ?? 0) ^ 1;
+    for (let command = await line(); command !== undefined; command = await line()) {
+      if (!command.startsWith('SEND')) socket.write(command.startsWith('HELLO') ? '100 - x\n' : '500 - x\n');
+      else socket.write(Buffer.concat([Buffer.from('400 - x\n'), member, Buffer.from('499 - x\n')]));
+    }
+  });
+  const { error } = await collected(damaged, { compression: true });
+  t.match(error, { code: 'ERR_PROTOCOL', rule: 'GATHERD-6.6' });
+  t.equal(connections, 1);
+
+  const { server, port } = await scene(t);
+  await server.close();
+  const absent = await collected(port, { maxFruitless: 3 });
+  t.match(absent.error, { code: 'ERR_CONNECTION', message: /ECONNREFUSED/ });
+  t.equal(absent.totals.connections, 3);
+});
+
+t.test('signals end reading and pausing; a collection is read once', async (t) => {
+  const stream = wrapped(A + B);
+  const { port } = await breakingServer(t, () => ({ stream, cut: stream.indexOf(url(2)) }));
+  const stop = new AbortController();
+  const onRetry = () => setImmediate(() => stop.abort(new Error('enough')));
+  const { error, collection } = await collected(port, { pauseMs: 60_000, signal: stop.signal, onRetry });
+  t.match(error, { message: 'enough' });
+  t.throws(() => collection[Symbol.asyncIterator](), { code: 'ERR_USAGE' });
+  for (const wrong of [{ since: -1 }, { since: 1.5 }, { pauseMs: -1 }, { maxFruitless: Number.NaN }]) {
+    t.throws(() => collectChanges({ host: 'x', ...wrong }), { code: 'ERR_USAGE' });
+  }
+});
+
+t.test('an Update-Time in the far future is given out, but moves nothing', async (t) => {
+  const { port } = await breakingServer(t, () => ({
+    stream: wrapped(A + soif(url(2), 99_999_999_999, 'x')),
+  }));
+  const { changes, totals } = await collected(port);
+  t.equal(changes.length, 2);
+  t.equal(totals.next, 100);
+});
+
+/** An object of a database: its content is from `content`, its Update-Time is `time`; null: it has none. */
+interface Stored {
+  readonly url: string;
+  readonly time: number | null;
+  readonly content: number;
+}
+
+/** GATHERD-4.3, 4.4, 4.9: what our server would send. */
+function streamOf(
+  stored: readonly Stored[],
+  deleted: readonly Stored[],
+  since: number,
+  inSections: boolean,
+): string {
+  const write = ({ url, time, content }: Stored, full: boolean) => {
+    const update = time === null ? '' : `Update-Time{${String(time).length}}:\t${time}\n`;
+    const body = full ? `Body{${String(content).length}}:\t${content}\n` : '';
+    return `@FILE { ${url}\n${update}${body}}\n`;
+  };
+  const selected = stored.filter(({ time }) => time === null || time >= since);
+  const isRefreshed = ({ time, content }: Stored) => inSections && time !== null && content < since;
+  const buried = deleted.filter(({ time }) => inSections && since > 0 && (time ?? 0) >= since);
+  return sections(
+    buried.map((one) => write(one, false)).join(''),
+    selected
+      .filter(isRefreshed)
+      .map((one) => write(one, false))
+      .join(''),
+    selected
+      .filter((one) => !isRefreshed(one))
+      .map((one) => write(one, true))
+      .join(''),
+  );
+}
+
+t.test(
+  'GATHERD-3.11, 4.4, 4.6, 13.6 wherever transfers break, nothing is lost and nothing is doubled',
+  async (t) => {
+    const object = fc.record({
+      time: fc.option(fc.integer({ min: 1, max: 12 }), { freq: 8 }),
+      age: fc.nat({ max: 11 }),
+    });
+    const plan = fc.record({
+      objects: fc.array(object, { minLength: 1, maxLength: 40 }),
+      graves: fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 4 }),
+      /** Where each transfer is cut, as a part of its length. */
+      cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
+      ordered: fc.boolean(),
+      compression: fc.boolean(),
+      reset: fc.boolean(),
+      since: fc.nat({ max: 6 }),
+    });
+    await t.resolves(
+      fc.assert(
+        fc.asyncProperty(plan, async ({ objects, graves, cuts, ordered, compression, reset, since }) => {
+          const stored = objects.map(
+            ({ time, age }, i): Stored => ({
+              url: url(i),
+              time,
+              content: time === null ? 0 : Math.max(time - age, 1),
+            }),
+          );
+          if (ordered) stored.sort((a, b) => (a.time ?? 0) - (b.time ?? 0));
+          const deleted = graves.map((time, i): Stored => ({ url: url(1000 + i), time, content: 0 }));
+          const { port, asked } = await breakingServer(
+            t,
+            (from, connection, inSections) => {
+              const stream = streamOf(stored, deleted, from, inSections);
+              const cut = cuts[connection];
+              return cut === undefined ? { stream } : { stream, cut: Math.floor(cut * stream.length) };
+            },
+            { accepts: ordered, reset },
+          );
+          // A Broker that has what was there before, and what has been deleted since.
+          const broker = new Map<string, string>(deleted.map((one) => [one.url, 'old']));
+          for (const one of stored)
+            if (one.time !== null && one.content < since) broker.set(one.url, `${one.content}`);
+          const given: string[] = [];
+          const collection = collectChanges({
+            host: '127.0.0.1',
+            port,
+            clientName: 'c',
+            since,
+            compression,
+            pauseMs: 0,
+            maxFruitless: 10,
+          });
+          for await (const { kind, object } of collection) {
+            given.push(object.url);
+            if (kind === 'delete') broker.delete(object.url);
+            else if (kind === 'update') broker.set(object.url, object.text('Body') ?? '');
+            else if (!broker.has(object.url)) return false; // refreshed, but its content never came
+          }
+          const selected = stored.filter(({ time }) => time === null || time >= since);
+          const told = deleted.filter(({ time }) => ordered && since > 0 && (time ?? 0) >= since);
+          const newest = Math.max(since, ...[...selected, ...told].map(({ time }) => time ?? 0));
+          const { complete, connections, next } = collection.totals;
+          const isResumed = asked.some((from) => from !== since);
+          return (
+            complete &&
+            connections === cuts.length + 1 &&
+            (isResumed ? next >= since && next <= newest : next === newest) &&
+            given.sort().join() ===
+              [...selected, ...told]
+                .map((one) => one.url)
+                .sort()
+                .join() &&
+            selected.every((one) => broker.get(one.url) === `${one.content}`) &&
+            deleted.every((one) => broker.has(one.url) !== told.includes(one))
+          );
+        }),
+        { numRuns: 60 },
+      ),
+    );
+  },
+);

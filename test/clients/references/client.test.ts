@@ -1,0 +1,262 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import t from 'tap';
+import {
+  fetchCommonConfiguration,
+  ReferencesClient,
+  ReferencesPool,
+} from '../../../clients/references/index.js';
+import { cli } from '../../helpers/cli.js';
+
+/** A server that hands each connection's octets to a script. */
+class Scripted implements AsyncDisposable {
+  readonly sockets: Socket[] = [];
+  received = '';
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async start(answer: (socket: Socket, received: string, all: string) => void): Promise<Scripted> {
+    const server = createServer();
+    const scripted = new Scripted(server);
+    server.on('connection', (socket) => {
+      scripted.sockets.push(socket);
+      socket.on('error', () => {});
+      let all = '';
+      socket.setEncoding('latin1').on('data', (chunk: string) => {
+        all += chunk;
+        scripted.received += chunk;
+        answer(socket, chunk, all);
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return scripted;
+  }
+
+  get port(): number {
+    const address: AddressInfo | string | null = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    return address.port;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
+
+/** Answers each request for `HEADER_URI_ID: n` with n as the only result. */
+function echo(socket: Socket, received: string): void {
+  const ids = [...received.matchAll(/HEADER_URI_ID: (\d+)/g)].map(([, id]) => id);
+  for (const id of ids)
+    socket.write(
+      `SSTP/1.0 081 X\r\nHEADER_NUMFOUND: 1\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 1\r\nHEADER_URI_ID: ${id}\r\n\r\n`,
+    );
+}
+
+t.test(
+  'P-23: many calls on one connection, each gets its own answer; no more on their way than allowed',
+  async (t) => {
+    let most = 0;
+    await using server = await Scripted.start((socket, received) => {
+      most = Math.max(most, [...received.matchAll(/HEADER_URI_ID/g)].length);
+      echo(socket, received);
+    });
+    await using client = await ReferencesClient.connect({
+      host: '127.0.0.1',
+      port: server.port,
+      maxInFlight: 10,
+    });
+    const ids = Array.from({ length: 500 }, (_, i) => i + 1);
+    const replies = await Promise.all(ids.map((id) => client.references({ id })));
+    t.same(
+      replies.map((reply) => reply.ids[0]),
+      ids,
+    );
+    t.equal(client.pending, 0);
+    t.ok(most <= 10, `${most} at a time`);
+    t.equal(server.sockets.length, 1);
+  },
+);
+
+t.test('S-39: an aborted call leaves the others their answers', async (t) => {
+  await using server = await Scripted.start((socket, _chunk, all) => {
+    if ((all.match(/\r\n\r\n/g) ?? []).length === 3) echo(socket, all);
+  });
+  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
+  const abort = new AbortController();
+  const first = client.references({ id: 1 });
+  const second = client.references({ id: 2, signal: abort.signal });
+  abort.abort(new Error('enough'));
+  await t.rejects(second, { message: 'enough' });
+  const third = client.references({ id: 3 });
+  const fourth = client.references({ id: 4 });
+  t.same([(await first).ids[0], (await third).ids[0], (await fourth).ids[0]], [1, 3, 4]);
+});
+
+t.test(
+  'P-19, S-42, S-39: not found is empty, other codes are errors, and some end the connection',
+  async (t) => {
+    const answers = ['404 X\r\nHEADER_NUMFOUND: 0', '501 X', '081 X\r\nHEADER_NUMFOUND: 0', '403 FORBIDDEN'];
+    await using server = await Scripted.start((socket, received) => {
+      for (const _ of received.matchAll(/\r\n\r\n/g)) socket.write(`SSTP/1.0 ${answers.shift()}\r\n\r\n`);
+    });
+    await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
+    const calls = [1, 2, 3, 4, 5].map((id) => client.references({ id }));
+    const settled = await Promise.allSettled(calls);
+    t.match(settled, [
+      { value: { found: 0, known: false } },
+      { reason: { code: 'ERR_PEER', status: 501 } },
+      { value: { found: 0, known: true } },
+      { reason: { code: 'ERR_PEER', status: 403 } },
+      { reason: { code: 'ERR_PEER', status: 403 } },
+    ]);
+    t.ok(client.closed);
+    await t.rejects(client.references({ id: 1 }), { code: 'ERR_PEER' });
+  },
+);
+
+t.test('S-45: a server that is silent, breaks off, or talks nonsense', async (t) => {
+  const connect = (port: number) => ReferencesClient.connect({ host: '127.0.0.1', port, replyTimeoutMs: 50 });
+  await using silent = await Scripted.start(() => {});
+  await using first = await connect(silent.port);
+  await t.rejects(first.references({ id: 1 }), { code: 'ERR_CONNECTION', message: /sent nothing for 50 ms/ });
+  await using broken = await Scripted.start((socket) => socket.end('SSTP/1.0 081 X\r\nHEADER_'));
+  await using second = await connect(broken.port);
+  await t.rejects(second.references({ id: 1 }), { code: 'ERR_CONNECTION' });
+  await using nonsense = await Scripted.start((socket) => socket.write('HTTP/1.0 400 Bad\r\n\r\n'));
+  await using third = await connect(nonsense.port);
+  await t.rejects(third.references({ id: 1 }), { code: 'ERR_PROTOCOL' });
+  const { port } = nonsense;
+  await nonsense[Symbol.asyncDispose]().catch(() => {});
+  await t.rejects(connect(port), { code: 'ERR_CONNECTION', message: /refused/ });
+  await t.rejects(second.links('references', {}), { code: 'ERR_USAGE' });
+});
+
+t.test('R-31: pages go on from start + returned, though the server gives fewer than asked', async (t) => {
+  const all = Array.from({ length: 25 }, (_, i) => 100 + i);
+  await using server = await Scripted.start((socket, received) => {
+    const start = Number(/HEADER_START_RESULTS: (\d+)/.exec(received)?.[1]);
+    const ids = all.slice(start, start + 4);
+    socket.write(
+      `SSTP/1.0 083 X\r\nHEADER_NUMFOUND: 25\r\nHEADER_START_RESULTS: ${start}\r\nHEADER_NUMRESULTS: ${ids.length}\r\n${ids.map((id) => `HEADER_URI_ID: ${id}\r\n`).join('')}\r\n`,
+    );
+  });
+  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
+  const ids: number[] = [];
+  for await (const id of client.ids('site-references', { url: 'a.example', pageSize: 10 })) ids.push(id);
+  t.same(ids, all);
+  t.match(
+    server.received,
+    /^SSTP\/1\.0 083 REQ_GET_SITEREFERENCES\r\nHEADER_URL: a\.example\r\nHEADER_NUMRESULTS: 10\r\nHEADER_START_RESULTS: 0\r\n/,
+  );
+});
+
+const DESCRIPTION =
+  'SSTP/1.0 008 REQ_GET_URL_BYNAME\r\nHEADER_URI_ID: 12\r\nHEADER_SERVER_ID: 2\r\nHEADER_SERVER_PROTOCOL: http\r\nHEADER_SERVER_NAME: a.example\r\nHEADER_SERVER_PORT: 81\r\nHEADER_URI: /\r\nHEADER_URI_TIME: 1000000120\r\nHEADER_URL_CHECKTIME: 1000001200\r\nHEADER_URI_LEN: 1200\r\n\r\n';
+
+t.test('P-22: both spellings of 008 go out as 008', async (t) => {
+  await using server = await Scripted.start((socket) => socket.write(DESCRIPTION));
+  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
+  const url = 'http://a.example:81/';
+  for (const symbol of ['REQ_GET_URLBYNAME', 'REQ_GET_URL_BYNAME'])
+    t.equal((await client.request(symbol, [['HEADER_URL', url]])).code, 8);
+  t.match(await client.urlByName(url), { id: 12, serverId: 2, host: 'a.example', port: 81, length: 1200 });
+  const wire = `SSTP/1.0 008 REQ_GET_URL_BYNAME\r\nHEADER_URL: ${url}\r\n\r\n`;
+  t.equal(server.received, wire.repeat(3));
+  await t.rejects(client.request('REQ_GET_NOTHING', []), { code: 'ERR_USAGE' });
+});
+
+t.test('S-39: a pool spreads calls over its connections and replaces a broken one', async (t) => {
+  await using server = await Scripted.start((socket, received) => {
+    if (received.includes('HEADER_URI_ID: 666')) socket.destroy();
+    else setImmediate(() => echo(socket, received));
+  });
+  await using pool = new ReferencesPool({ host: '127.0.0.1', port: server.port, connections: 3 });
+  const ids = Array.from({ length: 30 }, (_, i) => i + 1);
+  const replies = await Promise.all(ids.map((id) => pool.references({ id })));
+  t.same(
+    replies.map((reply) => reply.ids[0]),
+    ids,
+  );
+  t.equal(server.sockets.length, 3);
+  await t.rejects(pool.references({ id: 666 }), { code: 'ERR_CONNECTION' });
+  t.equal((await pool.references({ id: 7 })).ids[0], 7);
+  await pool.close();
+  await t.rejects(pool.references({ id: 1 }), { code: 'ERR_CONNECTION' });
+});
+
+t.test('P-21, S-52, S-53, S-54: lists of a dispatcher, each on its own', async (t) => {
+  const fetchFrom = (port: number) =>
+    fetchCommonConfiguration({
+      host: '127.0.0.1',
+      port,
+      user: 'namefromadmin',
+      password: 'abrakadabra',
+      replyTimeoutMs: 100,
+    });
+  await using server = await Scripted.start((socket, _chunk, all) => {
+    if (!all.endsWith('\r\n\r\n')) return;
+    if (all.startsWith('SSTP/1.0 017'))
+      socket.write('SSTP/1.0 017 X\r\nHEADER_CONTENT_LENGTH: 24\r\n\r\n192.168.3.*\n*.turtle.ru\n');
+    else socket.end('SSTP/1.0 403 FORBIDDEN\r\n\r\n');
+  });
+  const lists = await fetchFrom(server.port);
+  t.same(lists.allow, { ok: true, text: '192.168.3.*\n*.turtle.ru\n' });
+  t.match(lists.users, { ok: false, error: { code: 'ERR_PEER', status: 403 } });
+  t.match(
+    server.received,
+    /SSTP\/1\.0 017 REQ_GET_ALLOW\r\nHEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==\r\n\r\n/,
+  );
+  const answers: readonly [string, object][] = [
+    ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 0\r\n\r\n', { ok: true, text: '' }],
+    ['SSTP/1.0 0$$ X\r\n\r\n', { ok: false, error: { rule: 'S-52' } }],
+    ['SSTP/1.0 404 X\r\n\r\n', { ok: false, error: { status: 404 } }],
+    ['nonsense\r\n', { ok: false, error: { code: 'ERR_PROTOCOL' } }],
+    ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 1\r\n\r\n\xff', { ok: false, error: { rule: 'S-52' } }],
+    ['', { ok: false, error: { code: 'ERR_CONNECTION' } }],
+    ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 9999999\r\n\r\n', { ok: false, error: { rule: 'S-38' } }],
+  ];
+  for (const [answer, wanted] of answers) {
+    await using other = await Scripted.start((socket, chunk) => {
+      socket.write(answer.replace('$$', chunk.slice(10, 12)), 'latin1');
+    });
+    const got = await fetchFrom(other.port);
+    t.match(got, { allow: wanted, users: wanted }, JSON.stringify(answer));
+  }
+});
+
+t.test('S-41: harvest references asks, pages and describes', async (t) => {
+  await using server = await Scripted.start((socket, received) => {
+    if (received.startsWith('SSTP/1.0 008')) return socket.write(DESCRIPTION);
+    const code = received.slice(9, 12);
+    if (received.includes('nowhere')) return socket.write('SSTP/1.0 404 X\r\nHEADER_NUMFOUND: 0\r\n\r\n');
+    return socket.write(
+      `SSTP/1.0 ${code} X\r\nHEADER_NUMFOUND: 3\r\nHEADER_START_RESULTS: 1\r\nHEADER_NUMRESULTS: 2\r\nHEADER_URI_ID: 20\r\nHEADER_URI_ID: ${code}\r\n\r\n`,
+    );
+  });
+  const where = `127.0.0.1:${server.port}`;
+  t.match(await cli('references', '--start', '1', where, '10'), {
+    code: 0,
+    stdout: '20\n82\n',
+    stderr: 'references: 3 found, 2 shown\n',
+  });
+  t.match(await cli('references', '--site-from', '--json', '--count', '2', where, 'a.example'), {
+    code: 0,
+    stdout: '{"known":true,"found":3,"start":1,"ids":[20,83]}\n',
+  });
+  t.match(server.received, /082 REQ_GET_REFERERS\r\nHEADER_URI_ID: 10\r\nHEADER_START_RESULTS: 1\r\n\r\n/);
+  t.match(await cli('references', where, 'http://nowhere.example/'), { code: 1, stdout: '' });
+  t.match(await cli('references', '--describe', where, 'http://a.example:81/'), {
+    code: 0,
+    stdout: /^document: {2}12\nserver: {4}2 \(a\.example:81\)\n/,
+  });
+  t.match(await cli('references', '--from', '--to', where, '1'), { code: 2 });
+  const { port } = server;
+  await server[Symbol.asyncDispose]();
+  t.match(await cli('references', `127.0.0.1:${port}`, '1'), { code: 3, stdout: '' });
+});

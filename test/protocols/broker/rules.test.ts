@@ -1,0 +1,413 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import t from 'tap';
+import {
+  type AttributeCondition,
+  BrokerClient,
+  type EveryObject,
+  type QueryExpression,
+  q,
+  queryMessage,
+} from '../../../clients/broker/index.js';
+import {
+  type BrokerMessage,
+  DEFAULT_FLAGS,
+  type Expression,
+  formatMessage,
+  parseMessage,
+  parseQuery,
+  parseQuerySource,
+  type Query,
+  queryFault,
+  scanQuery,
+} from '../../../protocols/broker/index.js';
+import { parseBrokerConf } from '../../../protocols/config/index.js';
+import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+/** The tree without where its terms stood. */
+function withoutPositions(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, member) => (key === 'at' ? undefined : member)));
+}
+
+const sameTree = (a: unknown, b: unknown) => isDeepStrictEqual(withoutPositions(a), withoutPositions(b));
+
+/** Every node of a tree. */
+function nodes(query: Query): Expression[] {
+  const found: Expression[] = [];
+  const open: Query[] = [query];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node.kind === 'all') continue;
+    found.push(node);
+    if (node.kind === 'not') open.push(node.operand);
+    else if (node.kind !== 'term' && node.kind !== 'select') open.push(node.left, node.right);
+  }
+  return found;
+}
+
+function fault(text: string) {
+  try {
+    parseQuery(text);
+  } catch (error) {
+    if (error instanceof ProtocolError) return queryFault(text, error);
+    throw error;
+  }
+  return undefined;
+}
+
+t.test('BRK-1.1: one grammar reads queries, bulk transfers and administration', async (t) => {
+  const kinds = ['#USER #END x', '#BULK #END x', '#ADMIN #password p #collection'].map(
+    (line) => parseMessage(bytes(line)).kind,
+  );
+  t.same(kinds, ['user', 'bulk', 'admin']);
+});
+
+t.test('BRK-1.2: the port is 8501, for the client and for the configuration', async (t) => {
+  t.equal(new BrokerClient({ host: 'b.test' }).port, 8501);
+  t.equal(parseBrokerConf('', '/b/admin/broker.conf').config.brokerPort, 8501);
+});
+
+t.test('BRK-2.18: URL is an attribute of a query like others', async (t) => {
+  t.match(parseQuery('url : "http://a.test/"'), {
+    kind: 'select',
+    attribute: 'url',
+    value: 'http://a.test/',
+  });
+  t.match(parseQuery('"url=techreports"'), { kind: 'select', attribute: 'url', value: 'techreports' });
+});
+
+t.test('BRK-2.1 to BRK-2.8: the pieces of a query text, with their places', async (t) => {
+  const cut = (text: string) =>
+    scanQuery(text).map(({ kind, start, end }) => `${kind} ${text.slice(start, end)}`);
+  t.same(cut('(é AND "x \\" y") not title:z #allb less-than 3'), [
+    '( (',
+    'word é',
+    'operator AND',
+    'string "x \\" y"',
+    ') )',
+    'operator not',
+    'word title',
+    ': :',
+    'word z',
+    'keyword #allb',
+    'operator less-than',
+    'word 3',
+  ]);
+  t.same(cut('a "never closed'), ['word a', 'unclosed "never closed'], 'a broken text too');
+  t.same(cut('😀 "é" 𝒳'), ['word 😀', 'string "é"', 'word 𝒳'], 'characters, not bytes');
+});
+
+t.test('BRK-2.12: every node of a tree knows its part of the text', async (t) => {
+  const source = parseQuerySource('not (é and title : "x y") or ((c)) except d');
+  const parts = nodes(source.query).map((node) => {
+    const range = source.rangeOf(node);
+    return range === undefined ? 'none' : source.text.slice(range.start, range.end);
+  });
+  t.same(
+    new Set(parts),
+    new Set([
+      'not (é and title : "x y") or ((c)) except d',
+      'not (é and title : "x y")',
+      'é and title : "x y"',
+      'é',
+      'title : "x y"',
+      '((c)) except d',
+      'c',
+      'd',
+    ]),
+  );
+  t.equal(source.rangeOf({ kind: 'term', text: 'c', quoted: false, at: 0 }), undefined, 'a stranger');
+  t.same(parseQuerySource('#allb').query, { kind: 'all' });
+});
+
+t.test('BRK-4.18: a query that cannot be read has a place and a sentence', async (t) => {
+  const cases: readonly (readonly [string, string, number, number])[] = [
+    ['é and', 'BRK-2.9', 5, 5],
+    ['😀 or #desc x', 'BRK-2.6', 6, 11],
+    ['a and except b', 'BRK-2.3', 6, 12],
+    ['url:http://a.test/', 'BRK-2.8', 8, 9],
+    ['é "open', 'BRK-2.5', 2, 7],
+    ['(a', 'BRK-2.4', 0, 1],
+    ['', 'BRK-2.9', 0, 0],
+  ];
+  for (const [text, rule, start, end] of cases) t.match(fault(text), { rule, start, end }, text);
+  t.equal(
+    fault('a and')?.message,
+    'a term expected, found the end of the message',
+    'without rule and offset',
+  );
+  t.equal(fault('a'), undefined);
+});
+
+t.test('the query builder writes what its calls say', async (t) => {
+  const title = q.attribute('title');
+  const cases: readonly (readonly [QueryExpression | EveryObject, string])[] = [
+    [q.all(), '#allb'],
+    [q.word('wheat').and(title.contains('rye')), 'wheat and title : rye'],
+    [q.word('a').and(q.word('b')).or(q.word('c')), '(a and b) or c'],
+    [q.word('a').and(q.word('b').or(q.word('c'))), 'a and b or c'],
+    [q.word('a').and(q.word('b')).and(q.word('c')), 'a and b and c'],
+    [q.every(q.word('a'), q.word('b').and(q.word('c')), q.word('d')), 'a and b and c and d'],
+    [q.some(q.word('a'), q.not(q.word('b'))), 'a or not b'],
+    [q.word('a').except(q.word('b')).except(q.word('c')), '(a except b) except c'],
+    [q.word('a').and(q.word('b')).not(), 'not (a and b)'],
+    [q.phrase('digital library'), '"digital library"'],
+    [q.word('and'), '"and"'],
+    [q.word('#END'), '\\#END'],
+    [q.word('node.js'), 'node\\.js'],
+    [q.word('a=b'), 'a\\=b'],
+    [q.phrase('say "hi" \\'), '"say \\"hi\\" \\\\"'],
+    [q.pattern('^wh[ae]t$|rye'), '^wh[ae]t$|rye'],
+    [q.pattern('title=two words'), '"title\\=two words"'],
+    [q.attribute('url').contains('http://a.test/'), 'url : "http://a\\.test/"'],
+    [q.attribute('type').exact('HTML'), 'type exact HTML'],
+    [title.regexp('^A (b|c)'), 'title regexp "^A (b|c)"'],
+    [title.matches('h.rvest'), 'title : h.rvest'],
+    [q.attribute('size').lessThan(1000), 'size less-than 1000'],
+    [q.attribute('size').greaterThan(-1.5), 'size greater-than -1.5'],
+    [q.attribute('exact').exact('and'), '"exact" exact "and"'],
+    [q.parse('a b or c'), 'a and b or c'],
+  ];
+  for (const [built, text] of cases) {
+    t.equal(String(built), text);
+    t.ok(sameTree(parseQuery(text), built.query), `${text} reads back`);
+  }
+  t.equal(
+    Buffer.from(
+      q.word('a').toMessage({ maxFiles: 2, attributes: ['size'], indexFlags: ['rank "by date"'] }),
+    ).toString(),
+    '#USER #desc #index case insensitive #index maxfiles 2 #attribute size #index rank "by date" #END a\r\n',
+  );
+  t.equal(
+    queryMessage(q.all(), { matchedLines: false }, 'suppress'),
+    '#USER #desc #opaque #index case insensitive #END #allb',
+  );
+});
+
+t.test('the query builder refuses what no Broker reads', async (t) => {
+  const bad: readonly (() => unknown)[] = [
+    () => q.phrase(' \n'),
+    () => q.phrase('half \ud800'),
+    () => q.pattern('a\\'),
+    () => q.attribute('two words'),
+    () => q.attribute(''),
+    () => q.attribute('size').lessThan(1e21),
+    () => q.attribute('size').lessThan(Number.NaN),
+    () => q.attribute('size').exact(''),
+    () => q.word('a').toMessage({ errors: 9 }),
+    () => q.word('a').toMessage({ indexFlags: ['x #END y'] }),
+    () => q.word('a').toMessage({ indexFlags: ['"open'] }),
+  ];
+  for (const make of bad) t.throws(make, UsageError, String(make));
+  t.throws(() => q.parse('a and'), ProtocolError);
+  const word = q.word('a');
+  const many = (count: number) => q.every(word, ...Array.from({ length: count - 1 }, () => word));
+  t.equal(String(many(1000)).length, 1000 + 999 * 5);
+  t.throws(() => String(many(1001)), /no Broker reads this query: more than 1000 terms/);
+  let deep = word;
+  for (let i = 0; i < 66; i++) deep = deep.except(word);
+  t.throws(() => deep.toMessage(), /more than 64 parentheses/);
+});
+
+/** Whether a function takes an argument of a type; `never` is what the builder makes of a wrong text. */
+type Takes<F, A> = F extends (argument: A) => unknown ? true : false;
+type AndOf<T> = T extends { and: infer F } ? F : never;
+type Text<T extends string> = Parameters<typeof q.word<T>>[0];
+
+t.test('wrong combinations do not compile', async (t) => {
+  type And = AndOf<QueryExpression>;
+  const combinations: readonly boolean[] = [
+    true satisfies Takes<And, QueryExpression>,
+    false satisfies Takes<And, EveryObject>,
+    false satisfies Takes<And, AttributeCondition>,
+    false satisfies Takes<And, string>,
+    false satisfies 'and' extends keyof EveryObject ? true : false,
+    false satisfies 'and' extends keyof AttributeCondition ? true : false,
+    true satisfies [Text<'two words'>] extends [never] ? true : false,
+    true satisfies [Text<''>] extends [never] ? true : false,
+    false satisfies [Text<'word'>] extends [never] ? true : false,
+    false satisfies [Text<string>] extends [never] ? true : false,
+  ];
+  // The compiler has judged; these are the same facts at run time.
+  t.same(combinations, [true, false, false, false, false, false, true, true, false, false]);
+  t.notOk('and' in q.all());
+  t.notOk('and' in q.attribute('title'));
+});
+
+const anyText = fc
+  .oneof(
+    fc.string({ minLength: 1, maxLength: 10 }),
+    fc.string({ minLength: 1, maxLength: 6, unit: 'binary' }),
+    fc.string({
+      minLength: 1,
+      maxLength: 8,
+      unit: fc.constantFrom('\\', '"', '=', '.', 'a', ' ', ':', '(', '#', '\n'),
+    }),
+    fc.constantFrom('and', 'NOT', 'less-than', '#END', 'title=x', '\ufeffx', 'é'),
+  )
+  .filter((text) => text.trim() !== '' && !/\p{Surrogate}/u.test(text));
+const attributeName = fc.oneof(
+  fc.constantFrom('title', 'URL', 'Embed<1>-Title', 'and', 'é', '#desc', 'a:b', '(x)'),
+  fc.stringMatching(/^[A-Za-z][\w-]{0,8}$/),
+);
+const condition = fc
+  .record({
+    name: attributeName,
+    text: anyText,
+    kind: fc.constantFrom('contains', 'exact', 'matches', 'regexp', 'lessThan', 'greaterThan'),
+  })
+  .map(({ name, text, kind }) => {
+    const attribute = q.attribute(name);
+    const pattern = text.replaceAll('\\', '\\\\');
+    return kind === 'matches' || kind === 'regexp' ? attribute[kind](pattern) : attribute[kind](text);
+  });
+const built = fc.letrec<{ node: QueryExpression }>((tie) => ({
+  node: fc.oneof(
+    { maxDepth: 5, depthIdentifier: 'builder' },
+    anyText.map((text) => q.phrase(text)),
+    anyText.map((text) => q.word(text)),
+    anyText.map((text) => q.pattern(text.replaceAll('\\', '\\\\'))),
+    condition,
+    tie('node').map((node) => node.not()),
+    fc
+      .tuple(fc.constantFrom('and' as const, 'or' as const, 'except' as const), tie('node'), tie('node'))
+      .map(([operator, left, right]) => left[operator](right)),
+  ),
+})).node;
+
+t.test('property: built query -> text -> parser -> the same tree, and so with its message', async () => {
+  fc.assert(
+    fc.property(built, (expression) => {
+      const message = parseMessage(Buffer.from(expression.toMessage()).subarray(0, -2));
+      return (
+        sameTree(parseQuery(String(expression)), expression.query) &&
+        message.kind === 'user' &&
+        sameTree(message.query, expression.query)
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
+
+t.test('property: the part of the text that a node names parses to that node', async () => {
+  fc.assert(
+    fc.property(built, (expression) => {
+      const source = parseQuerySource(String(expression));
+      return nodes(source.query).every((node) => {
+        const range = source.rangeOf(node);
+        return range !== undefined && sameTree(parseQuery(source.text.slice(range.start, range.end)), node);
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const piece = fc.constantFrom(
+  'a',
+  'é',
+  '😀',
+  '"',
+  '\\',
+  '(',
+  ')',
+  ':',
+  ' ',
+  '\t',
+  'not',
+  'and',
+  '#allb',
+  '#',
+  '"x y"',
+  '=',
+);
+const rawText = fc.array(piece, { maxLength: 20 }).map((parts) => parts.join(''));
+
+t.test(
+  'property: any text is cut into pieces with blanks between them, and a fault lies inside',
+  async () => {
+    fc.assert(
+      fc.property(rawText, (text) => {
+        let at = 0;
+        for (const token of scanQuery(text)) {
+          if (token.start < at || token.end <= token.start || /\S/.test(text.slice(at, token.start)))
+            return false;
+          at = token.end;
+        }
+        const found = fault(text);
+        const inside = found === undefined || (found.start <= found.end && found.end <= text.length);
+        return inside && !/\S/.test(text.slice(at));
+      }),
+      { numRuns: 1000 },
+    );
+  },
+);
+
+t.test('property: whatever a Broker reads is written so that it reads the same', async () => {
+  let read = 0;
+  fc.assert(
+    fc.property(
+      rawText,
+      fc.constantFrom('#USER #END ', '#BULK #since 3 #index "a b" #END '),
+      (text, head) => {
+        let message: BrokerMessage;
+        try {
+          message = parseMessage(bytes(head + text));
+        } catch {
+          return true;
+        }
+        read++;
+        return sameTree(parseMessage(bytes(formatMessage(message))), message);
+      },
+    ),
+    { numRuns: 1500 },
+  );
+  t.ok(read > 100, `${read} of the texts were queries`);
+});
+
+t.test('BRK-3.6: attributes accumulate, up to a limit', async (t) => {
+  const message = (count: number) => parseMessage(bytes(`#USER ${'#attribute a '.repeat(count)}#END x`));
+  t.match(message(256), { flags: { attributes: { length: 256 } } });
+  try {
+    message(257);
+    t.fail('one more is too many');
+  } catch (error) {
+    t.match(error, { rule: 'BRK-3.6', offset: 6 + 256 * 13 });
+  }
+});
+
+t.test('BRK-3.6: any order of flags means the same, the last of a kind wins', async () => {
+  const flags = [
+    '#desc',
+    '#opaque',
+    '#index case insensitive',
+    '#index error 2',
+    '#index matchword',
+    '#index maxresult 5',
+    '#index maxfiles 6',
+    '#index maxlines 7',
+    '#index lifetime 80',
+    '#since 9',
+  ];
+  const expected = {
+    ...DEFAULT_FLAGS,
+    desc: true,
+    opaque: true,
+    ignoreCase: true,
+    errors: 2,
+    matchWord: true,
+    maxResults: 5,
+    maxFiles: 6,
+    maxLines: 7,
+    lifetime: 80,
+    since: 9,
+  };
+  const overridden = '#index case sensitive #index error 8 #index maxresult 1 #index maxlines 0 #since 1';
+  fc.assert(
+    fc.property(fc.shuffledSubarray(flags, { minLength: flags.length }), (order) => {
+      const message = parseMessage(bytes(`#USER ${overridden} ${order.join(' ')} #END x`));
+      return message.kind === 'user' && isDeepStrictEqual(message.flags, expected);
+    }),
+    { numRuns: 50 },
+  );
+});

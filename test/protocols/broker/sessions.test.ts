@@ -1,0 +1,260 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import t from 'tap';
+import {
+  BrokerClientSession,
+  type BrokerClientSessionOptions,
+  BrokerServerSession,
+  type BrokerServerSessionOptions,
+  type ClientEvent,
+  frameMessage,
+  parseMessage,
+  type ServerEvent,
+} from '../../../protocols/broker/index.js';
+import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+
+const bytes = (text: string) => Buffer.from(text, 'latin1');
+const singleBytes = (input: Uint8Array) => Array.from(input, (_, i) => input.subarray(i, i + 1));
+
+/** What a server session makes of the input: the message's text, `error: ...`, or nothing. */
+function serve(
+  pieces: readonly Uint8Array[],
+  close: boolean,
+  options?: BrokerServerSessionOptions,
+): string[] {
+  const session = new BrokerServerSession(options);
+  const events: ServerEvent[] = pieces.flatMap((piece) => session.push(piece));
+  if (close) events.push(...session.end());
+  return events.map((event) =>
+    event.kind === 'message'
+      ? Buffer.from(event.line).toString('latin1')
+      : `${event.item.kind}: ${'text' in event.item ? event.item.text : ''}`,
+  );
+}
+
+t.test('BRK-1.3, BRK-1.4: the version line comes first and says Broker', async (t) => {
+  t.equal(Buffer.from(new BrokerServerSession().greeting()).toString(), '200 - HARVEST Broker 1.0\n');
+  const named = new BrokerServerSession({ versionText: 'Our broker 3' });
+  t.equal(Buffer.from(named.greeting()).toString(), '200 - Our broker 3\n');
+  t.throws(() => new BrokerServerSession({ versionText: 'HTTP server' }), UsageError);
+});
+
+t.test('BRK-1.6, BRK-1.7, BRK-1.8: where a message ends', async (t) => {
+  const cases: readonly (readonly [input: string, close: boolean, events: string[]])[] = [
+    ['#USER #END a\r\n', false, ['#USER #END a']],
+    ['#USER #END a\n', false, ['#USER #END a']],
+    ['#USER #END a\r\r\n', false, ['#USER #END a\r']],
+    ['\r\n\n  \r\n#USER #END a\r\n', false, ['#USER #END a']],
+    ['#USER #END a\n#USER #END b\n', true, ['#USER #END a']],
+    ['#USER #END "two\nlines" b\n', false, ['#USER #END "two\nlines" b']],
+    ['#USER #END "a\\"\n" b\n', false, ['#USER #END "a\\"\n" b']],
+    ['#USER #END a\\\n', false, ['#USER #END a\\']],
+    ['#USER #END a', false, []],
+    ['#USER #END a', true, ['#USER #END a']],
+    ['#USER #END a\r', true, ['#USER #END a']],
+    ['#USER #END "a\n', true, ['#USER #END "a\n']],
+    ['', true, []],
+    ['\r\n\r\n', true, []],
+  ];
+  for (const [input, close, events] of cases) {
+    t.same(serve([bytes(input)], close), events, JSON.stringify(input));
+    t.same(serve(singleBytes(bytes(input)), close), events, 'byte by byte');
+  }
+});
+
+t.test('BRK-1.8 c: the length limit', async (t) => {
+  const tooLong = ['fatal: ERROR: Malformed message: longer than 20 bytes'];
+  const options = { maxMessageBytes: 20 };
+  const cases: readonly (readonly [input: string, events: string[]])[] = [
+    [`${'x'.repeat(20)}\r\n`, ['x'.repeat(20)]],
+    [`${'x'.repeat(21)}\n`, tooLong],
+    ['x'.repeat(22), tooLong],
+    ['\n'.repeat(30), tooLong],
+    [`${'\n'.repeat(15)}abcdef\n`, tooLong],
+    [`${' '.repeat(15)}\r\nabcd\n`, tooLong],
+  ];
+  for (const [input, events] of cases) {
+    t.same(serve([bytes(input)], false, options), events, JSON.stringify(input));
+    t.same(serve(singleBytes(bytes(input)), false, options), events, 'byte by byte');
+  }
+  t.equal(serve([bytes(`#USER #END ${'x'.repeat(65525)}\n`)], false)[0]?.length, 65536, 'default 64 KiB');
+  t.match(serve([bytes(`#USER #END ${'x'.repeat(65526)}\n`)], false)[0], /longer than 65536/);
+});
+
+t.test('BRK-1.8: the idle limit', async (t) => {
+  const session = new BrokerServerSession();
+  session.push(bytes('#USER #END "a\r\n'));
+  t.same(session.timeout(), [
+    {
+      kind: 'error',
+      item: {
+        kind: 'fatal',
+        text: 'ERROR: No message within the time limit: a double quote is never closed',
+      },
+    },
+  ]);
+  t.same([...session.timeout(), ...session.push(bytes('"\n')), ...session.end()], [], 'once');
+});
+
+t.test('BRK-1.9: what a client sends', async (t) => {
+  t.equal(Buffer.from(frameMessage('#USER #END "é\n"')).toString(), '#USER #END "é\n"\r\n');
+  for (const bad of ['', '  ', '#USER #END "a', 'a\nb', '\na', 'a\n', String.raw`"a\"`]) {
+    t.throws(() => frameMessage(bad), UsageError, JSON.stringify(bad));
+  }
+  const session = new BrokerClientSession();
+  session.request('#USER #END a');
+  t.throws(() => session.request('#USER #END b'), UsageError, 'BRK-1.6');
+});
+
+type Heard = (ClientEvent | { readonly failed: string; readonly cutOff: boolean })[];
+
+function hear(pieces: readonly Uint8Array[], options?: BrokerClientSessionOptions): Heard {
+  const session = new BrokerClientSession(options);
+  const heard: Heard = [];
+  try {
+    for (const piece of pieces) heard.push(...session.push(piece));
+    for (let last = session.end(); last.length > 0; last = session.end()) heard.push(...last);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    heard.push({ failed: error.rule, cutOff: session.cutOff });
+  }
+  return heard;
+}
+
+t.test('BRK-1.5, BRK-4.3, BRK-4.11, BRK-4.17: objects out of a lively reply', async (t) => {
+  const reply = bytes(
+    [
+      '200 - HARVEST Broker 1.5.20',
+      '101 - hello',
+      '126 - http://b.test/early',
+      '122 - outside of any object',
+      '120 - http://a.test/1',
+      '125 - http://b.test/OBJ1',
+      '200 - still there?',
+      '126 - http://b.test/',
+      '124 - 34',
+      '130 - object end',
+      '111 - not an error',
+      '199 - not invented yet',
+      'noise',
+      '127 - title 2',
+      'T1130 - object end',
+      '103 - ERROR: glimpse: slow',
+      '120 - http://a.test/2',
+      '122 - Matched line: title# a',
+      '122 - Matched line: title# b',
+      '130 - object end',
+    ].join('\n'),
+  );
+  const expected: Heard = [
+    { kind: 'message', text: 'hello' },
+    {
+      kind: 'hit',
+      hit: {
+        url: 'http://a.test/1',
+        objectUrl: 'http://b.test/OBJ1',
+        homePage: 'http://b.test/',
+        description: '130 - object end\n111 - not an erro',
+        matchedLines: [],
+        attributes: new Map([['title', Buffer.from('T1')]]),
+      },
+    },
+    { kind: 'error', text: 'ERROR: glimpse: slow' },
+    {
+      kind: 'hit',
+      hit: {
+        url: 'http://a.test/2',
+        homePage: 'http://b.test/',
+        matchedLines: ['Matched line: title# a', 'Matched line: title# b'],
+        attributes: new Map(),
+      },
+    },
+  ];
+  t.same(hear([reply]), expected);
+  t.same(hear(singleBytes(reply)), expected, 'byte by byte');
+});
+
+t.test('BRK-4.12, BRK-4.13: how a reply ends', async (t) => {
+  const hit: ClientEvent = { kind: 'hit', hit: { url: 'u', matchedLines: [], attributes: new Map() } };
+  const cases: readonly (readonly [string, Heard])[] = [
+    ['200 - Broker\n', []],
+    ['101 - No objects matched your query.\n', [{ kind: 'message', text: 'No objects matched your query.' }]],
+    [
+      '200 - Broker\n120 - u\n130 - object end\n111 - ERROR: x\n101 - late\n120 - v\n',
+      [hit, { kind: 'fatal', text: 'ERROR: x' }],
+    ],
+    ['120 - u\n130 - object end\n120 - v\n', [hit, { failed: 'BRK-4.3', cutOff: true }]],
+    ['120 - u\n130 - object end\n120 - v\n124 - 9\nabc', [hit, { failed: 'BRK-4.4', cutOff: true }]],
+    [
+      '120 - u\n101 - x',
+      [
+        { kind: 'message', text: 'x' },
+        { failed: 'BRK-4.3', cutOff: true },
+      ],
+    ],
+    ['120 - w\n120 - u\n130 - object end\n', [hit]],
+    ['', [{ failed: 'BRK-1.3', cutOff: false }]],
+    ['SSH-2.0-OpenSSH\r\n', [{ failed: 'BRK-1.3', cutOff: false }]],
+    ['000 - HELLO gatherd 1.0 - are you a.test?\n', [{ failed: 'BRK-1.4', cutOff: false }]],
+  ];
+  for (const [reply, expected] of cases) {
+    t.same(hear([bytes(reply)]), expected, JSON.stringify(reply));
+    t.same(hear(singleBytes(bytes(reply))), expected, 'byte by byte');
+  }
+  t.same(hear([bytes(`120 - u\n${'122 - xxxxx\n'.repeat(9)}130 - object end\n`)], { maxHitBytes: 40 }), [
+    { failed: 'BRK-4.3', cutOff: false },
+  ]);
+});
+
+t.test('both ends joined: what a client asks is what a server hears', async () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 40 }), fc.nat(60), (text, cut) => {
+      let sent: Uint8Array;
+      try {
+        sent = new BrokerClientSession().request(`#USER #END ${text}`);
+      } catch (error) {
+        return error instanceof UsageError;
+      }
+      const heard = serve([sent.subarray(0, cut), sent.subarray(cut)], false);
+      return (
+        heard.length === 1 &&
+        heard[0] === bytes(`#USER #END ${Buffer.from(text).toString('latin1')}`).toString('latin1')
+      );
+    }),
+  );
+});
+
+t.test('property: a server session hears at most one thing, the same in any pieces', async () => {
+  const part = fc.constantFrom('a', '"', '\\', '\n', '\r', ' ', '#USER', '"x\ny"');
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+      const input = bytes(parts.join(''));
+      const whole = serve([input], true, { maxMessageBytes: 16 });
+      const single = serve(singleBytes(input), true, { maxMessageBytes: 16 });
+      return whole.length <= 1 && whole.join() === single.join();
+    }),
+    { numRuns: 800 },
+  );
+});
+
+t.test('corpus: recorded messages frame, and parse or fail as their name says', async (t) => {
+  const folder = fileURLToPath(new URL('test/fuzz/corpus/broker/', import.meta.resolve('#package.json')));
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.message'))) {
+    const input = readFileSync(folder + name);
+    const events = singleBytes(input).flatMap(
+      (
+        (session) => (piece: Uint8Array) =>
+          session.push(piece)
+      )(new BrokerServerSession()),
+    );
+    const [event] = events;
+    if (event?.kind !== 'message') {
+      t.fail(`${name} is not one message`);
+    } else if (name.startsWith('bad-')) {
+      t.throws(() => parseMessage(event.line), ProtocolError, name);
+    } else {
+      t.doesNotThrow(() => parseMessage(event.line), name);
+    }
+  }
+});

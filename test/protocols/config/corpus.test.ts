@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import {
+  parseBrokerConf,
+  parseCollectionConf,
+  parseFilter,
+  parseGatherdConf,
+  parseGathererConf,
+} from '../../../protocols/config/index.js';
+import { ConfigError } from '../../../protocols/errors.js';
+import { parseRobots } from '../../../protocols/robots/index.js';
+import { canonicalUrl } from '../../../protocols/urls/index.js';
+
+const root = fileURLToPath(new URL('test/fuzz/corpus/', import.meta.resolve('#package.json')));
+
+function* corpus(codec: string): Generator<[name: string, text: string]> {
+  for (const name of readdirSync(root + codec))
+    yield [name, readFileSync(`${root}${codec}/${name}`, 'latin1')];
+}
+
+t.test('odd URLs: a fixed point or none', async (t) => {
+  for (const [name, text] of corpus('urls')) {
+    for (const line of Buffer.from(text, 'latin1').toString().split('\n')) {
+      for (const base of [
+        undefined,
+        'http://h.example/a/b',
+        'gopher://h.example/1',
+        'news:x',
+        'file:///a/',
+      ]) {
+        const url = canonicalUrl(line, base);
+        if (url !== undefined) t.equal(canonicalUrl(url), url, `${name}: ${line}`);
+      }
+    }
+  }
+});
+
+t.test('odd robots files are read', async (t) => {
+  for (const [name, text] of corpus('robots')) {
+    t.type(parseRobots(text).allowed('harvest', `/${'a'.repeat(3000)}`).allowed, 'boolean', name);
+  }
+});
+
+t.test('odd configurations are read or are ConfigErrors', async (t) => {
+  for (const [name, text] of corpus('config')) {
+    const parsers = [parseGathererConf, parseBrokerConf, parseCollectionConf, parseGatherdConf, parseFilter];
+    for (const parse of parsers) {
+      try {
+        t.ok(parse(text, name), name);
+      } catch (error) {
+        t.ok(error instanceof ConfigError, `${name}: ${String(error)}`);
+      }
+    }
+  }
+});

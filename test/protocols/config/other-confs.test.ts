@@ -1,0 +1,271 @@
+import fc from 'fast-check';
+import t from 'tap';
+import {
+  BROKER_VARIABLES,
+  collectionMode,
+  decideAccess,
+  parseAddress,
+  parseBrokerConf,
+  parseCollectionConf,
+  parseFilter,
+  parseGatherdConf,
+} from '../../../protocols/config/index.js';
+import { ConfigError } from '../../../protocols/errors.js';
+
+/** Any UTF-16 units, lone surrogates included. */
+const garbage = fc
+  .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0xffff })), { maxLength: 30 })
+  .map((units) => String.fromCharCode(...units));
+
+t.test('BRK-7.3 defaults', async (t) => {
+  const { config, warnings } = parseBrokerConf('', '/h/brokers/My Broker/admin/broker.conf');
+  t.same(warnings, []);
+  t.same(config, {
+    brokerDirectory: '/h/brokers/My Broker',
+    brokerHost: 'localhost',
+    brokerPort: 8501,
+    brokerName: 'My Broker',
+    adminPassword: '',
+    httpHost: 'localhost',
+    httpPort: 80,
+    homePage: 'http://localhost/Harvest/brokers/My%20Broker/',
+    registryFile: '/h/brokers/My Broker/admin/Registry',
+    collectionFile: '/h/brokers/My Broker/admin/Collection.conf',
+    logFile: '/h/brokers/My Broker/admin/LOG',
+    logTypes: ['Update', 'Delete', 'Refresh', 'Query', 'Collection', 'Admin'],
+    collectionTime: 10800,
+    collectionInterval: 86400,
+    cleanInterval: 86400,
+    compressPercent: 50,
+    indexerType: 'Embedded',
+    glimpseMaxLife: 900,
+    glimpseIndexOption: '-b',
+    glimpseServerHost: 'localhost',
+    glimpseServerPort: 2001,
+    maxResults: 1000,
+    maxQueries: 20,
+    opaqueMode: 'suppress',
+  });
+});
+
+t.test('BRK-7.2 syntax; the caller’s defaults give way to the file', async (t) => {
+  const { config, warnings } = parseBrokerConf(
+    `# comment
+Broker-Port	9001
+broker-host: b.example
+HTTP-Port 8080
+Admin-Password  a b:c
+Collection-Time 4:30
+GlimpseServer-Host false
+Opaque-Mode show
+Colour blue
+Max-Results 5
+Max-Results 6
+`,
+    'broker.conf',
+    { brokerDirectory: '/b', brokerPort: 1, maxQueries: 3, brokerName: 'n' },
+  );
+  t.match(config, {
+    brokerPort: 9001,
+    brokerHost: 'b.example',
+    httpHost: 'b.example',
+    homePage: 'http://b.example:8080/Harvest/brokers/n/',
+    adminPassword: 'a b:c',
+    collectionTime: 16200,
+    glimpseServerHost: false,
+    opaqueMode: 'show',
+    maxResults: 6,
+    maxQueries: 3,
+    logFile: '/b/admin/LOG',
+  });
+  t.same(
+    warnings.map((w) => [w.line, w.variable]),
+    [
+      [9, 'Colour'],
+      [11, 'Max-Results'],
+    ],
+  );
+  t.throws(() => parseBrokerConf('Broker-Port x', 'f'), {
+    code: 'ERR_CONFIG',
+    message: /^f:1: Broker-Port: /,
+  });
+  t.throws(() => parseBrokerConf('=', 'f'), { code: 'ERR_CONFIG' });
+  t.throws(() => parseBrokerConf('Collection-Time 25:00', 'f'), { code: 'ERR_CONFIG' });
+  for (const variable of BROKER_VARIABLES.describe()) t.ok(variable.description !== '', variable.name);
+});
+
+t.test('BRK-7.4 to 7.8 Collection.conf', async (t) => {
+  const { points, warnings } = parseCollectionConf(
+    `# host port type filter
+
+gatherer.example 8500 3 --
+other.example 8500 1
+broker.example 8501 7 --QUERY (title: "a --b") AND c --FLAGS #index case insensitive #desc
+broker.example 8501 6 --FLAGS #opaque --QUERY word
+broker.example 8501 6 --
+two fields
+h 8500 8 --
+h 99999 1 --
+h 8500 1 --QUERY x
+broker.example 8501 6 --QUERY x --FLAGS #blink
+`,
+    'Collection.conf',
+  );
+  t.same(points, [
+    { host: 'gatherer.example', port: 8500, type: 3, line: 3 },
+    { host: 'other.example', port: 8500, type: 1, line: 4 },
+    {
+      host: 'broker.example',
+      port: 8501,
+      type: 7,
+      filter: { query: '(title: "a --b") AND c', flags: '#index case insensitive #desc' },
+      line: 5,
+    },
+    { host: 'broker.example', port: 8501, type: 6, filter: { query: 'word', flags: '#opaque' }, line: 6 },
+    { host: 'broker.example', port: 8501, type: 6, line: 7 },
+    { host: 'h', port: 8500, type: 1, line: 11 },
+    { host: 'broker.example', port: 8501, type: 6, filter: { query: 'x', flags: '#blink' }, line: 12 },
+  ]);
+  t.same(
+    warnings.map((w) => w.line),
+    [7, 8, 9, 10, 11, 12],
+  );
+  t.same(collectionMode(3), { peer: 'gatherer', incremental: true, compressed: true, byQuery: false });
+  t.same(collectionMode(6), { peer: 'broker', incremental: false, compressed: false, byQuery: true });
+});
+
+t.test('GATHERD-9 access', async (t) => {
+  const access = parseGatherdConf(
+    `# who may
+Allow cs.colorado.edu ftp.wustl.edu 192.0.2.7
+Allow 10.1.0.0/16 2001:db8::/33
+Gzip /usr/bin/gzip
+Colour blue
+Deny
+Deny all
+`,
+    'gatherd.cf',
+  );
+  t.equal(access.gzip, '/usr/bin/gzip');
+  t.same(
+    access.warnings.map((w) => w.line),
+    [5, 6],
+  );
+  const rows: [string | undefined, string, boolean][] = [
+    ['cs.colorado.edu', '203.0.113.1', true],
+    ['Powell.CS.Colorado.EDU.', '203.0.113.1', true],
+    ['xcs.colorado.edu', '203.0.113.1', false],
+    ['colorado.edu', '203.0.113.1', false],
+    ['x.ftp.wustl.edu', '203.0.113.1', true],
+    [undefined, '192.0.2.7', true],
+    [undefined, '::ffff:192.0.2.7', true],
+    [undefined, '192.0.2.70', false],
+    [undefined, '10.1.255.255', true],
+    [undefined, '10.2.0.0', false],
+    [undefined, '2001:db8:7fff::1', true],
+    [undefined, '2001:db8:8000::1', false],
+    ['192.0.2.7', '203.0.113.1', false],
+    [undefined, '', false],
+  ];
+  for (const [name, address, expected] of rows)
+    t.equal(access.decide(name, address), expected, `${name} ${address}`);
+  t.equal(decideAccess([], undefined, '203.0.113.1'), true, '9.4 no rule: allowed');
+  t.equal(decideAccess([{ allow: false, names: ['x.example'] }], 'y.example', '203.0.113.1'), true);
+});
+
+t.test('literal addresses', async (t) => {
+  const hex = (text: string) => {
+    const bytes = parseAddress(text);
+    return bytes && Buffer.from(bytes).toString('hex');
+  };
+  t.equal(hex('1.2.3.4'), '01020304');
+  t.equal(hex('::1'), '00000000000000000000000000000001');
+  t.equal(hex('fe80::1%eth0'), 'fe800000000000000000000000000001');
+  t.equal(hex('1:2:3:4:5:6:7:8'), '00010002000300040005000600070008');
+  t.equal(hex('::ffff:1.2.3.4'), '01020304');
+  for (const wrong of [
+    '',
+    '1.2.3',
+    '1.2.3.256',
+    ':',
+    '1:2:3',
+    '1::2::3',
+    ':::',
+    'g::',
+    '1:2:3:4:5:6:7:8:9',
+    '::1.2.3',
+  ]) {
+    t.equal(parseAddress(wrong), undefined, wrong);
+  }
+});
+
+t.test('G-42 to G-48 filters', async (t) => {
+  const allows = (filter: string, ...subjects: [string, ...string[]]) =>
+    parseFilter(filter, 'f').allows(...subjects);
+  const gatherers = '# G-44\n\nDeny /gatherers/\nAllow .\n';
+  t.equal(allows(gatherers, '/x/gatherers/y'), false);
+  t.equal(allows(gatherers, '/x'), true);
+  const below = 'Allow ^/my/cool/sutff/\ndeny .';
+  t.equal(allows(below, '/my/cool/sutff/a'), true);
+  t.equal(allows(below, '/not/my/cool/sutff/'), false);
+  const hosts = 'Deny bcn.boulder.co.us:8080\nDeny bvsd.k12.co.us\nAllow ^128\\.138\\..*\nDeny .';
+  t.equal(allows(hosts, 'bcn.boulder.co.us:8080', '128.138.1.1:8080'), false);
+  t.equal(allows(hosts, 'bcn.boulder.co.us:80', '128.138.1.1:80'), true, 'G-45 name or address');
+  t.equal(allows(hosts, 'www.example.com:80', '192.0.2.1:80'), false);
+  t.equal(allows('Allow .*\nDeny x', 'x'), true, 'G-42 the first line that matches decides');
+  t.equal(allows('', '/anything'), true, 'G-46');
+  t.equal(allows('Deny \\.(gif|jpe?g)$', '/a.jpg'), false);
+  t.throws(() => parseFilter('Allow x\nDeny *abc', 'f'), {
+    code: 'ERR_CONFIG',
+    message: /^f:2: Deny: .*\.\*/,
+  });
+  t.throws(() => parseFilter('Allow', 'f'), { code: 'ERR_CONFIG', message: /^f:1: / });
+  t.throws(() => parseFilter('Permit x', 'f'), { code: 'ERR_CONFIG' });
+});
+
+t.test('any garbage is read or is a ConfigError', async () => {
+  const line = fc.oneof(
+    garbage,
+    fc
+      .tuple(fc.constantFrom('Allow ', 'Deny ', 'h 1 6 ', 'Broker-Port ', 'Gzip '), garbage)
+      .map((parts) => parts.join('')),
+    fc
+      .array(
+        fc.constantFrom(
+          'Deny ',
+          '[',
+          ']',
+          '[:',
+          ':]',
+          'alpha',
+          '\\',
+          '{',
+          '}',
+          '*',
+          '(',
+          ')',
+          '|',
+          '1',
+          ',',
+          '^',
+          '-',
+        ),
+      )
+      .map((parts) => `Deny ${parts.join('')}`),
+  );
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 6 }), garbage, (lines, subject) => {
+      const text = lines.join('\n');
+      parseCollectionConf(text, 'f');
+      parseGatherdConf(text, 'f').decide(subject, subject);
+      for (const parse of [() => parseFilter(text, 'f').allows(subject), () => parseBrokerConf(text, 'f')]) {
+        try {
+          parse();
+        } catch (error) {
+          if (!(error instanceof ConfigError)) throw error;
+        }
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});

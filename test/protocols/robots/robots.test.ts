@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { normalizePath, parseRobots, parseRobotsMeta, RobotsTxt } from '../../../protocols/robots/index.js';
+
+const AGENT = 'Harvest/1.9 harvest-kit/0.1 (robot; +http://www.example.org/robot)';
+
+/** Rules for everybody, path, what is expected. */
+const decisions: readonly (readonly [rules: string, path: string, allowed: boolean])[] = [
+  ['Disallow: /private', '/private/x', false],
+  ['Disallow: /private', '/privateer', false],
+  ['Disallow: /private', '/public', true],
+  ['Disallow: /Private', '/private', true],
+  ['Disallow:', '/x', true],
+  ['Disallow: /\nAllow: /a', '/a/b', true],
+  ['Allow: /a\nDisallow: /', '/a/b', true],
+  ['Disallow: /a/b\nAllow: /a', '/a/b/c', false],
+  ['Disallow: /a\nAllow: /a', '/a', true],
+  ['Disallow: /*.gif$', '/i/x.gif', false],
+  ['Disallow: /*.gif$', '/i/x.gif?y', true],
+  ['Disallow: /*.gif$', '/x.gif/x.gif', false],
+  ['Disallow: /*.gif', '/i/x.gif?y', false],
+  ['Disallow: /a*b*c', '/aXXbYYc', false],
+  ['Disallow: /a*b*c', '/aXXcYYb', true],
+  ['Disallow: /x$', '/x', false],
+  ['Disallow: /x$', '/xy', true],
+  ['Disallow: /ab*b$', '/ab', true],
+  ['Disallow: *', '/anything', false],
+  ['Disallow: /a**', '/a', false],
+  ['Disallow: cgi-bin', '/cgi-bin/x', true],
+  ['Disallow: /?', '/?q', false],
+  ['Disallow: /~joe', '/%7ejoe/', false],
+  ['Disallow: /%7Ejoe', '/~joe/', false],
+  ['Disallow: /a%2fb', '/a%2Fb', false],
+  ['Disallow: /a%2fb', '/a/b', true],
+  ['Disallow: /caf\u00e9', '/caf%c3%a9', false],
+  ['Disallow: /a%2A', '/a*b', false],
+  ['Disallow: /a%24b', '/a$b', false],
+  ['Disallow: /', '/robots.txt', true],
+  ['Disallow: /', '', false],
+  ['Disallow: /shop\nAllow: /shop/*.html$', '/shop/a.html', true],
+  // CRAWL-13.7: a shorter matching line must not be hidden by a longer one that does not match.
+  ['Disallow: /a\nDisallow: /ab\nDisallow: /abc', '/abb', false],
+  ['Disallow: /a\nDisallow: /ac', '/ad', false],
+  ['Disallow: /*x$', '/xax', false],
+];
+
+/** Any UTF-16 units, lone surrogates included. */
+const garbage = fc
+  .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0xffff })), { maxLength: 30 })
+  .map((units) => String.fromCharCode(...units));
+
+t.test('CRAWL-13.2 the longest matching line decides, Allow on a tie', async (t) => {
+  for (const [rules, path, expected] of decisions) {
+    t.equal(
+      parseRobots(`User-agent: *\n${rules}`).allowed(AGENT, path).allowed,
+      expected,
+      `${rules} | ${path}`,
+    );
+  }
+});
+
+t.test('the deciding line is reported with its number', async (t) => {
+  const robots = parseRobots('# hello\r\nUser-agent: *\r\n\r\n  Disallow: /a # why\r\nAllow: /a/b\r\n');
+  t.same(robots.allowed(AGENT, '/a/c'), { allowed: false, line: 'Disallow: /a # why', lineNumber: 4 });
+  t.same(robots.allowed(AGENT, '/a/b'), { allowed: true, line: 'Allow: /a/b', lineNumber: 5 });
+  t.same(robots.allowed(AGENT, '/c'), { allowed: true });
+});
+
+t.test('G-63 groups: harvest and the product name, whatever the case; else everybody', async (t) => {
+  const file = `User-agent: other
+Disallow: /
+User-agent: *
+Disallow: /star
+User-Agent: HARVEST/1.0
+Disallow: /one
+Sitemap: http://h.example/sitemap.xml
+Disallow: /also-one
+User-agent: someone
+User-agent: Harvest-Kit
+Disallow: /two`;
+  const robots = parseRobots(file);
+  t.equal(robots.allowed(AGENT, '/star').allowed, true);
+  t.equal(robots.allowed(AGENT, '/one').allowed, false, 'groups of both names are merged');
+  t.equal(robots.allowed(AGENT, '/also-one').allowed, false, 'CRAWL-13.1.2 Sitemap does not close a group');
+  t.equal(robots.allowed(AGENT, '/two').allowed, false);
+  t.equal(robots.allowed('Harvest', '/two').allowed, true);
+  t.equal(robots.allowed('Nobody/1.0 (harvest)', '/star').allowed, false, 'a comment is no product');
+  t.equal(robots.allowed('harvester/1.0', '/one').allowed, true, 'whole names only');
+  t.equal(robots.allowed('Someone', '/two').allowed, false);
+});
+
+t.test('CRAWL-13.1, 13.7 tolerant reading', async (t) => {
+  const denied = (text: string) => !parseRobots(text).allowed(AGENT, '/x').allowed;
+  t.ok(denied('\ufeffUser-agent: *\nDisallow: /x'), 'byte-order mark');
+  t.ok(denied('User-agent : *\nDisallow : /x'), 'blank before the colon');
+  t.ok(denied('USER-AGENT:*\rDISALLOW:/x\r'), 'CR line ends');
+  t.ok(denied('<pre>User-agent: *<br>\nDisallow: /x<br></pre>'), 'HTML tags');
+  t.ok(denied('User-agent: *\n\n\nDisallow: /x'), 'blank lines do not end a group');
+  t.notOk(denied('Disallow: /x\nUser-agent: *\n'), '13.1.4 rules before any agent');
+  t.notOk(denied('User-agent: *\nDisallow: /y\nUser-agent:\nDisallow: /x'), 'a nameless group is nobody’s');
+  t.notOk(denied(''), 'empty file');
+});
+
+t.test('CRAWL-13.1.6 Crawl-delay', async (t) => {
+  const delay = (value: string) => parseRobots(`User-agent: *\nCrawl-delay: ${value}`).crawlDelay(AGENT);
+  t.equal(delay('10'), 10);
+  t.equal(delay('0.5 s'), 0.5);
+  t.equal(delay('.5'), 0.5);
+  t.equal(delay('soon'), undefined);
+  t.equal(delay('9'.repeat(400)), undefined);
+  t.equal(parseRobots('User-agent: harvest\nDisallow:').crawlDelay(AGENT), undefined);
+  const merged = parseRobots('User-agent: harvest\nCrawl-delay: 2\nUser-agent: harvest-kit\nCrawl-delay: 7');
+  t.equal(merged.crawlDelay(AGENT), 7);
+});
+
+t.test('CRAWL-13.1.7 size limit: the cut line is dropped', async (t) => {
+  const text = `User-agent: *\nDisallow: /x\nDisallow: /yes-and-more`;
+  const robots = parseRobots(text, { maxLength: text.length - 5 });
+  t.ok(robots.truncated);
+  t.notOk(robots.allowed(AGENT, '/x').allowed);
+  t.ok(robots.allowed(AGENT, '/yes-and-more').allowed);
+  t.notOk(parseRobots('x\n'.repeat(256_000)).truncated);
+  t.ok(parseRobots('x\n'.repeat(256_001)).truncated);
+});
+
+t.test('G-63 constants for 4xx and 5xx', async (t) => {
+  t.ok(RobotsTxt.ALLOW_ALL.allowed(AGENT, '/').allowed);
+  t.notOk(RobotsTxt.DENY_ALL.allowed(AGENT, '/').allowed);
+});
+
+t.test('G-62 robots META', async (t) => {
+  t.same(parseRobotsMeta('NOINDEX, follow'), { noindex: true, nofollow: false });
+  t.same(parseRobotsMeta('index,NoFollow'), { noindex: false, nofollow: true });
+  t.same(parseRobotsMeta('none'), { noindex: true, nofollow: true });
+  t.same(parseRobotsMeta('all'), { noindex: false, nofollow: false });
+  t.same(parseRobotsMeta(''), { noindex: false, nofollow: false });
+});
+
+/** Independent of the code under test: a recursive matcher over already plain characters. */
+function naiveMatch(pattern: string, path: string): boolean {
+  if (pattern === '') return true;
+  if (pattern === '$') return path === '';
+  if (pattern[0] === '*')
+    return naiveMatch(pattern.slice(1), path) || (path !== '' && naiveMatch(pattern, path.slice(1)));
+  return path !== '' && path[0] === pattern[0] && naiveMatch(pattern.slice(1), path.slice(1));
+}
+
+t.test('CRAWL-13.2 longest match agrees with a naive matcher', async () => {
+  const piece = fc
+    .array(fc.constantFrom('a', 'b', '/', '*'), { maxLength: 6 })
+    .map((parts) => `/${parts.join('')}`);
+  const pattern = fc.tuple(piece, fc.constantFrom('', '$')).map(([text, end]) => text + end);
+  const rule = fc.record({ allow: fc.boolean(), pattern });
+  const path = fc
+    .array(fc.constantFrom('a', 'b', '/'), { maxLength: 8 })
+    .map((parts) => `/${parts.join('')}`);
+  const lengthOf = (text: string) => text.replace(/\*+/g, '*').replace(/\*$/, '').length;
+  fc.assert(
+    fc.property(fc.array(rule, { maxLength: 8 }), path, (rules, path) => {
+      const matching = rules.filter((r) => naiveMatch(r.pattern, path));
+      const longest = Math.max(-1, ...matching.map((r) => lengthOf(r.pattern)));
+      const best = matching.filter((r) => lengthOf(r.pattern) === longest);
+      const expected = best.length === 0 || best.some((r) => r.allow);
+      const text = rules.map((r) => `${r.allow ? 'Allow' : 'Disallow'}: ${r.pattern}`).join('\n');
+      if (parseRobots(`User-agent: *\n${text}`).allowed('x', path).allowed !== expected)
+        throw new Error(`${text} | ${path}`);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+t.test('any garbage is a robots.txt; normalising is idempotent', async () => {
+  const line = fc.oneof(
+    garbage,
+    fc
+      .tuple(fc.constantFrom('User-agent', 'allow', 'Disallow ', 'Crawl-delay', '<b'), fc.string())
+      .map((p) => p.join(':')),
+  );
+  fc.assert(
+    fc.property(fc.array(line), garbage, (lines, text) => {
+      const robots = parseRobots(lines.join('\n'));
+      robots.allowed(text, text);
+      robots.crawlDelay(text);
+      parseRobotsMeta(text);
+      const normal = normalizePath(text);
+      if (normalizePath(normal) !== normal) throw new Error(normal);
+    }),
+    { numRuns: 2000 },
+  );
+});

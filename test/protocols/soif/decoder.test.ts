@@ -1,0 +1,405 @@
+import t from 'tap';
+import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { decodeSoif, encodeSoif, SoifDecoder, SoifObject } from '../../../protocols/soif/index.js';
+import { bytes, reading, singly } from './reading.js';
+
+/** Well-formed objects: read whole, byte by byte, with something behind them, and written. */
+const WELL_FORMED: {
+  name: string;
+  wire: string;
+  object: SoifObject;
+  shown: string;
+}[] = [
+  {
+    name: 'SOIF-2.2 the exact layout',
+    wire: '@FILE { http://a.test/x\nTitle{5}:\tHello\nType{4}:\tHTML\n}\n',
+    object: SoifObject.of('FILE', 'http://a.test/x', [
+      ['Title', 'Hello'],
+      ['Type', 'HTML'],
+    ]),
+    shown: 'FILE "http://a.test/x" ["Title"="Hello" "Type"="HTML"] @0+56',
+  },
+  {
+    name: 'SOIF-2.3 the LF after a value is not counted; SOIF-2.4 one that ends the value is',
+    wire: '@FILE { u\nTitle{13}:\tMy Home Page\n\n}\n',
+    object: SoifObject.of('FILE', 'u', [['Title', 'My Home Page\n']]),
+    shown: 'FILE "u" ["Title"="My Home Page\\n"] @0+37',
+  },
+  {
+    name: 'SOIF-1.2 nothing in a value is special: braces, @, NUL, line ends, look-alikes',
+    wire: '@FILE { u\nBody{33}:\t}\n@FILE { v\nx{1}:\ty\n}\n\0\r{@}\n499 -\n}\n',
+    object: SoifObject.of('FILE', 'u', [['Body', bytes('}\n@FILE { v\nx{1}:\ty\n}\n\0\r{@}\n499 -')]]),
+    shown: '',
+  },
+  {
+    name: 'SOIF-2.7 an object without attributes',
+    wire: '@FILE { u\n}\n',
+    object: SoifObject.of('FILE', 'u', []),
+    shown: 'FILE "u" [] @0+12',
+  },
+  {
+    name: 'SOIF-2.8 names with angle brackets, digits and minus; SOIF-2.10 the URL "-"',
+    wire: '@DOMAIN { -\nEmbed<1>-Type{3}:\tGIF\na_b.c{1}:\t1\n}\n',
+    object: SoifObject.of('DOMAIN', '-', [
+      ['Embed<1>-Type', 'GIF'],
+      ['a_b.c', '1'],
+    ]),
+    shown: 'DOMAIN "-" ["Embed<1>-Type"="GIF" "a_b.c"="1"] @0+48',
+  },
+  {
+    name: 'SOIF-7.1 sizes count bytes, not characters',
+    wire: '@FILE { u\nTitle{5}:\tcaf\xc3\xa9\n}\n',
+    object: SoifObject.of('FILE', 'u', [['Title', 'café']]),
+    shown: 'FILE "u" ["Title"="caf\xc3\xa9"] @0+28',
+  },
+];
+
+t.test('SOIF-2 well-formed objects: whole, byte by byte, with trailing bytes, written', async (t) => {
+  for (const { name, wire, object, shown } of WELL_FORMED) {
+    t.test(name, async (t) => {
+      const input = bytes(wire);
+      for (const mode of ['strict', 'lenient'] as const) {
+        const whole = reading([input], { mode });
+        if (shown !== '') t.strictSame(whole, [shown], `${mode}, whole`);
+        t.equal(whole.length, 1, `${mode}: one item`);
+        t.strictSame(reading(singly(input), { mode }), whole, `${mode}, byte by byte`);
+        t.strictSame(
+          reading([Buffer.concat([input, bytes('@FILE {')])], { mode }).slice(0, 1),
+          whole,
+          `${mode}, more`,
+        );
+        const decoded = decodeSoif(input, { mode });
+        t.strictSame(
+          decoded.attributes.map(({ name, value }) => [name, Buffer.from(value).toString('latin1')]),
+          object.attributes.map(({ name, value }) => [name, Buffer.from(value).toString('latin1')]),
+          `${mode}: the attributes`,
+        );
+      }
+      t.strictSame(Buffer.from(encodeSoif(object)), Buffer.from(input), 'written');
+    });
+  }
+});
+
+/** SOIF-4.4, row by row. `@` is the offset; `inexact` marks bytes that are not to be passed on as they are. */
+const TOLERANCE: { input: string; wire: string; strict: string[]; lenient: string[] }[] = [
+  {
+    input: 'blank lines',
+    wire: '@FILE { u\n\nA{1}:\tx\n\n}\n',
+    strict: ['error SOIF-4.4 @10'],
+    lenient: ['FILE "u" ["A"="x"] @0+22 inexact'],
+  },
+  {
+    input: 'indentation before a name and the closing brace',
+    wire: '@FILE { u\n  A{1}:\tx\n }\n',
+    strict: ['error SOIF-4.4 @10'],
+    lenient: ['FILE "u" ["A"="x"] @0+23 inexact'],
+  },
+  {
+    input: 'CR LF line ends',
+    wire: '@FILE { u\r\nA{1}:\tx\r\nB{1}:\ty\r\n}\r\n@FILE { v\n}\n',
+    strict: ['error SOIF-4.4 @9', 'FILE "v" [] @32+12'],
+    lenient: ['FILE "u" ["A"="x" "B"="y"] @0+32 inexact', 'FILE "v" [] @32+12'],
+  },
+  {
+    input: 'no LF between the value and the closing brace',
+    wire: '@FILE { u\nA{1}:\tx}\n',
+    strict: ['error SOIF-4.4 @17'],
+    lenient: ['FILE "u" ["A"="x"] @0+19 inexact'],
+  },
+  {
+    input: 'no LF between the value and the next name',
+    wire: '@FILE { u\nA{1}:\txB{1}:\ty\n}\n',
+    strict: ['error SOIF-4.4 @17'],
+    lenient: ['! SOIF-4.4 @17', 'FILE "u" ["A"="x" "B"="y"] @0+27 inexact'],
+  },
+  {
+    input: 'a space instead of the tab, the size lands on LF',
+    wire: '@FILE { u\nA{1}: x\n}\n',
+    strict: ['error SOIF-4.3 @15'],
+    lenient: ['! SOIF-4.4 @15', 'FILE "u" ["A"="x"] @0+20 inexact'],
+  },
+  {
+    input: 'a space instead of the tab, the size lands elsewhere',
+    wire: '@FILE { u\nA{1}: xy\n}\n',
+    strict: ['error SOIF-4.3 @15'],
+    lenient: ['! SOIF-4.4 @15', '! SOIF-4.5 @0'],
+  },
+  {
+    input: 'two tabs: the second is the first byte of the value',
+    wire: '@FILE { u\nA{2}:\t\txy\nB{1}:\tz\n}\n',
+    strict: ['error SOIF-4.4 @18'],
+    lenient: ['! SOIF-4.4 @18', 'FILE "u" ["A"="\\tx" "y\\nB"="z"] @0+30 inexact'],
+  },
+  {
+    input: 'a space between the name and its brace',
+    wire: '@FILE { u\nA {1}:\tx\n}\n',
+    strict: ['error SOIF-4.4 @11'],
+    lenient: ['FILE "u" ["A"="x"] @0+21 inexact'],
+  },
+  {
+    input: 'a space between the closing brace and the colon',
+    wire: '@FILE { u\nA{1} :\tx\n}\n',
+    strict: ['error SOIF-4.3 @14'],
+    lenient: ['! SOIF-4.3 @14', '! SOIF-4.5 @0'],
+  },
+  {
+    input: 'blanks around the digits, leading zeros',
+    wire: '@FILE { u\nA{ 1 }:\tx\nB{01}:\ty\n}\n',
+    strict: ['error SOIF-4.4 @12'],
+    lenient: ['FILE "u" ["A"="x" "B"="y"] @0+31 inexact'],
+  },
+  ...['+1', '1x', 'x', '', '-1', '1 1', '99999999999999999999', ' '.repeat(40)].map((size) => ({
+    input: `the size ${JSON.stringify(size)}`,
+    wire: `@FILE { u\nA{${size}}:\tx\n}\n`,
+    strict: ['error SOIF-4.4 @12'],
+    lenient: ['! SOIF-4.4 @12', '! SOIF-4.5 @0'],
+  })),
+  {
+    input: 'size 0 (SOIF-3.2)',
+    wire: '@FILE { u\nA{0}:\t\n}\n',
+    strict: ['FILE "u" ["A"=""] @0+19'],
+    lenient: ['FILE "u" ["A"=""] @0+19'],
+  },
+  {
+    input: 'a size smaller than the value',
+    wire: '@FILE { u\nA{2}:\tabc\nB{1}:\ty\n}\n',
+    strict: ['error SOIF-4.4 @18'],
+    lenient: ['! SOIF-4.4 @18', 'FILE "u" ["A"="ab" "c\\nB"="y"] @0+30 inexact'],
+  },
+  {
+    input: 'a size smaller than the last value',
+    wire: '@FILE { u\nA{2}:\tabc\n}\n',
+    strict: ['error SOIF-4.4 @18'],
+    lenient: ['! SOIF-4.4 @18', '! SOIF-4.3 @18', 'FILE "u" ["A"="ab"] @0+22 inexact'],
+  },
+  {
+    input: 'a size larger than the value',
+    wire: '@FILE { u\nA{4}:\tab\nB{1}:\ty\n}\n',
+    strict: ['error SOIF-4.4 @20'],
+    lenient: ['! SOIF-4.4 @20', '! SOIF-4.4 @20', 'FILE "u" ["A"="ab\\nB" ""="y"] @0+29 inexact'],
+  },
+  {
+    input: 'a size larger than the rest: the object is lost, the one it swallowed is not (SOIF-4.5)',
+    wire: '@FILE { u\nA{99}:\tab\n}\n@FILE { v\n}\n',
+    strict: ['error SOIF-4.4 @34', 'FILE "v" [] @22+12'],
+    lenient: ['! SOIF-4.4 @34', '! SOIF-4.5 @0', 'FILE "v" [] @22+12'],
+  },
+  {
+    input: 'the input ends inside a value',
+    wire: '@FILE { u\nA{4}:\tab',
+    strict: ['error SOIF-4.4 @18'],
+    lenient: ['! SOIF-4.4 @18', '! SOIF-4.5 @0'],
+  },
+  {
+    input: 'the input ends before the closing brace',
+    wire: '@FILE { u\nA{2}:\tab\n',
+    strict: ['error SOIF-4.4 @19'],
+    lenient: ['! SOIF-4.4 @19', 'FILE "u" ["A"="ab"] @0+19 inexact'],
+  },
+  {
+    input: 'white space inside the URL',
+    wire: '@FILE { http://a b\tc \nA{1}:\tx\n}\n',
+    strict: ['error SOIF-4.4 @16'],
+    lenient: ['! SOIF-4.4 @16', 'FILE "http://a b\\tc" ["A"="x"] @0+32 inexact'],
+  },
+  {
+    input: 'braces inside and at the end of the URL',
+    wire: '@FILE { a{b}c}\n}\n',
+    strict: ['FILE "a{b}c}" [] @0+17'],
+    lenient: ['FILE "a{b}c}" [] @0+17'],
+  },
+  {
+    input: 'a URL beginning with a brace',
+    wire: '@FILE { {u}\n}\n',
+    strict: ['error SOIF-4.4 @8'],
+    lenient: ['FILE "{u}" [] @0+14 inexact'],
+  },
+  {
+    input: 'a missing URL',
+    wire: '@FILE {\nA{1}:\tx\n}\n@FILE { v\n}\n',
+    strict: ['error SOIF-4.4 @7', 'FILE "v" [] @18+12'],
+    lenient: ['! SOIF-4.4 @7', '! SOIF-4.5 @0', 'FILE "v" [] @18+12'],
+  },
+  {
+    input: 'an object on one line',
+    wire: '@FILE { u }\n',
+    strict: ['error SOIF-4.4 @9'],
+    lenient: ['FILE "u" [] @0+12 inexact'],
+  },
+  {
+    input: 'byte 0xFF in the type and in the URL',
+    wire: '@FI\xff { u\n}\n@FILE { \xff\n}\n',
+    strict: ['error SOIF-4.4 @3', 'error SOIF-4.4 @19'],
+    lenient: ['FIÿ "u" [] @0+11 inexact', 'FILE "ÿ" [] @11+12 inexact'],
+  },
+  {
+    input: 'an "@" in text before the object',
+    wire: 'mail joe@example.org\n@FILE { u\n}\n',
+    strict: ['error SOIF-2.2 @0', 'FILE "u" [] @21+12'],
+    lenient: ['! SOIF-4.2 @21', '! SOIF-4.5 @8', 'FILE "u" [] @21+12'],
+  },
+  {
+    input: 'text around objects (SOIF-4.1)',
+    wire: 'a\n@FILE { u\n}\nb\n@FILE { v\n}\nc\n',
+    strict: [
+      'error SOIF-2.2 @0',
+      'FILE "u" [] @2+12',
+      'error SOIF-2.2 @14',
+      'FILE "v" [] @16+12',
+      'error SOIF-2.2 @28',
+    ],
+    lenient: ['FILE "u" [] @2+12', 'FILE "v" [] @16+12'],
+  },
+  {
+    input: 'an empty attribute name',
+    wire: '@FILE { u\n{1}:\tx\n}\n',
+    strict: ['error SOIF-4.4 @10'],
+    lenient: ['! SOIF-4.4 @10', 'FILE "u" [""="x"] @0+19 inexact'],
+  },
+  {
+    input: 'objects without LF between them',
+    wire: '@FILE { u\n}@FILE { v\n}\n',
+    strict: ['error SOIF-4.4 @11'],
+    lenient: ['FILE "u" [] @0+11 inexact', 'FILE "v" [] @11+12'],
+  },
+  {
+    input: 'no blank before or after the opening brace (SOIF-4.2)',
+    wire: '@FILE{u\nA{1}:\tx\n}\n',
+    strict: ['error SOIF-2.2 @5'],
+    lenient: ['FILE "u" ["A"="x"] @0+18 inexact'],
+  },
+];
+
+t.test('SOIF-4.4 the tolerance table, in both modes', async (t) => {
+  for (const { input, wire, strict, lenient } of TOLERANCE) {
+    t.test(`SOIF-4.4 ${input}`, async (t) => {
+      t.strictSame(reading([bytes(wire)], { mode: 'strict' }), strict, 'strict');
+      t.strictSame(reading([bytes(wire)]), lenient, 'lenient');
+      t.strictSame(reading(singly(bytes(wire)), { mode: 'strict' }), strict, 'strict, byte by byte');
+      t.strictSame(reading(singly(bytes(wire))), lenient, 'lenient, byte by byte');
+    });
+  }
+});
+
+t.test('SOIF-4.5 both modes go on at the next plausible start; strict when told to', async (t) => {
+  const wire = bytes('@FILE { a\n}\n@FILE { b\nA:\n}\n@FILE { c\n}\n');
+  const decoder = new SoifDecoder({ mode: 'strict' });
+  const first = decoder.push(wire);
+  t.match(first, [{ kind: 'object', offset: 0 }], 'what came before the error is not lost');
+  t.ok(decoder.failed);
+  t.throws(() => decoder.push(bytes('')), ProtocolError, 'the error comes with the next call');
+  t.throws(() => decoder.push(bytes('')), ProtocolError, 'and stays');
+  t.match(decoder.resume(), [{ kind: 'object', offset: 27 }]);
+  t.throws(() => decoder.resume(), UsageError);
+  t.strictSame(decoder.end(), []);
+  t.throws(() => decoder.end(), UsageError);
+  t.throws(() => decoder.push(wire), UsageError);
+});
+
+t.test('SOIF-4.4 URLs and types of 65 535 bytes are read in both modes, longer ones are not', async (t) => {
+  for (const mode of ['strict', 'lenient'] as const) {
+    for (const [length, objects] of [
+      [65_535, 1],
+      [65_536, 0],
+    ] as const) {
+      const long = 'x'.repeat(length);
+      for (const wire of [`@FILE { ${long}\n}\n`, `@${long} { u\n}\n`]) {
+        const shown = reading([bytes(wire)], { mode });
+        t.equal(shown.filter((line) => !/^(?:!|error)/.test(line)).length, objects);
+      }
+    }
+  }
+});
+
+t.test(
+  'limits: a declared size over the limit is refused before its bytes come, and reading goes on',
+  async (t) => {
+    const wire = bytes('@FILE { a\nA{101}:\tx\n}\n@FILE { b\nA{100}:\t');
+    const options = { maxValueBytes: 100, maxObjectBytes: 200 };
+    t.strictSame(reading([wire], options).slice(0, 2), ['! SOIF-4.4 @12', '! SOIF-4.5 @0']);
+    const decoder = new SoifDecoder(options);
+    t.equal(decoder.push(wire).length, 2, 'at once, while the second object waits for its value');
+    const many = 'A{10}:\t0123456789\n'.repeat(20);
+    t.strictSame(reading([bytes(`@FILE { a\n${many}}\n`)], { maxObjectBytes: 200 }), [
+      '! SOIF-4.4 @192',
+      '! SOIF-4.5 @0',
+    ]);
+    const names = bytes(`@FILE { a\n${'n'.repeat(11)}{1}:\tx\n}\n`);
+    t.strictSame(reading([names], { maxNameBytes: 10 }), ['! SOIF-4.4 @10', '! SOIF-4.5 @0']);
+    t.equal(reading([names], { maxNameBytes: 11 }).length, 1);
+    const five = bytes(`@FILE { a\n${[1, 2, 3, 4, 5].map((i) => `n${i}{1}:\tx\n`).join('')}}\n`);
+    t.equal(reading([five], { maxAttributes: 5 }).length, 1);
+    t.strictSame(reading([five], { maxAttributes: 4 }), ['! SOIF-4.4 @49', '! SOIF-4.5 @0']);
+    t.throws(() => new SoifDecoder({ maxObjectBytes: 0 }), UsageError);
+    t.throws(() => new SoifDecoder({ maxNameBytes: 1.5 }), UsageError);
+  },
+);
+
+t.test('limits: nested malformed objects are not read again and again', async (t) => {
+  const level = 'n{12}:\t\n@FILE { u\n\n';
+  const lines = reading([bytes(`@FILE { u\n${level.repeat(20_000)}broken{x}\n`)]);
+  t.ok(lines.length < 100, `${lines.length} items`);
+  const stray = `@FILE { u\n${'a{1}:\txb{1}:\ty\n'.repeat(1000)}}\n`;
+  t.equal(reading([bytes(stray)]).length, 101, 'an object has at most 100 warnings');
+});
+
+t.test('SOIF-1.3 decodeSoif wants exactly one object', async (t) => {
+  t.equal(decodeSoif(bytes('text\n@FILE { u\n}\n')).url, 'u');
+  for (const [wire, rule, offset] of [
+    ['', 'SOIF-1.3', 0],
+    ['text', 'SOIF-1.3', 4],
+    ['@FILE { u\n}\n@FILE { v\n}\n', 'SOIF-1.3', 12],
+    ['@FILE {\n}\n', 'SOIF-4.4', 7],
+  ] as const) {
+    t.strictSame(
+      complaint(() => decodeSoif(bytes(wire))),
+      [rule, offset],
+    );
+  }
+  t.strictSame(
+    complaint(() => decodeSoif(bytes('text @FILE { u\n}\n'), { mode: 'strict' })),
+    ['SOIF-2.2', 0],
+  );
+});
+
+/** Rule and offset of the ProtocolError that `action` throws. */
+function complaint(action: () => void): [rule: string, offset: number] | undefined {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof ProtocolError) return [error.rule, error.offset];
+    throw error;
+  }
+  return undefined;
+}
+
+t.test('SOIF-9.4 STARTS objects without URL, behind the dialect option only', async (t) => {
+  const wire = bytes('@SQuery{\nVersion{10}:\tSTARTS 1.0\n}\n@SResource { u\n}\n');
+  const starts = 'SQuery "" ["Version"="STARTS 1.0"] @0+35 inexact';
+  for (const chunks of [[wire], singly(wire)]) {
+    t.strictSame(reading(chunks, { dialect: 'starts' }), [starts, 'SResource "u" [] @35+17']);
+    t.strictSame(reading(chunks), ['! SOIF-4.4 @8', '! SOIF-4.5 @0', 'SResource "u" [] @35+17']);
+  }
+  const object = decodeSoif(wire.subarray(0, 35), { dialect: 'starts' });
+  t.equal(
+    Buffer.from(encodeSoif(object, { dialect: 'starts' })).toString(),
+    Buffer.from(wire.subarray(0, 35)).toString(),
+  );
+  t.throws(() => encodeSoif(object), UsageError);
+});
+
+t.test(
+  'SOIF-5.8, 9.3 the rdm dialect joins numbered values; the plain one leaves the names alone',
+  async (t) => {
+    const wire = bytes(
+      '@DOCUMENT { -\nauthor-2{1}:\tb\ntitle{1}:\tt\nauthor-10{1}:\tc\nAuthor-1{1}:\ta\n}\n',
+    );
+    t.equal(decodeSoif(wire, { dialect: 'rdm' }).text('author'), 'a\nb\nc');
+    t.strictSame(
+      decodeSoif(wire, { dialect: 'rdm' }).attributes.map(({ name }) => name),
+      ['author', 'title'],
+    );
+    t.equal(decodeSoif(wire).has('author'), false);
+    t.equal(decodeSoif(wire).text('author-10'), 'c');
+  },
+);

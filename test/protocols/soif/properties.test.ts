@@ -1,0 +1,224 @@
+import { readdir, readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import t from 'tap';
+import { ProtocolError } from '../../../protocols/errors.js';
+import {
+  decodeAttributes,
+  decodeSoif,
+  encodeAttributes,
+  encodeSoif,
+  SoifDecoder,
+  SoifObject,
+} from '../../../protocols/soif/index.js';
+import { bytes, cut, reading, sectionReading, singly } from './reading.js';
+
+const NAME = fc.stringMatching(/^[A-Za-z0-9._<>-]{1,12}$/);
+const URL = fc.stringMatching(/^[!-z|~]{1,30}$/);
+const VALUE = fc.oneof(
+  fc.uint8Array({ maxLength: 40 }),
+  fc.constantFrom('}\n', '\n@FILE { x\n', 'a{3}:\tabc\n', '\r\n', '499 - x\n').map(bytes),
+);
+const OBJECT = fc
+  .tuple(fc.stringMatching(/^[A-Za-z0-9-]{1,8}$/), URL, fc.array(fc.tuple(NAME, VALUE), { maxLength: 6 }))
+  .map(([type, url, attributes]) => SoifObject.of(type, url, attributes));
+
+/** Pieces of SOIF, right and wrong, so that garbage comes near to something that means something. */
+const PIECES = [
+  '@FILE { u\n',
+  '@FILE {\n',
+  '@UPDATE {\n',
+  '@DELETE { }',
+  '@refresh{',
+  '@A { @b\n',
+  '@',
+  '{',
+  '}',
+  '}\n',
+  '\n',
+  '\r\n',
+  ' ',
+  '\t',
+  'a{1}:\tx\n',
+  'a{2}:\tx\n',
+  'a{1}: x\n',
+  'a{1}:\tx',
+  'b{ 1 }:\ty\n',
+  'c{9}:\t',
+  'd{x}:\t',
+  'e {0}:\t\n',
+  '{1}:\tz\n',
+  'f',
+  '\xff',
+  '\0',
+  '499 - Sent\n',
+  '499',
+  ' - ',
+  '099 - end\r\n',
+  '@FILE { a b\n',
+  '@FILE { {x}\n',
+  '@FILE{u\n',
+  '@FILE { v }\n',
+  '@FILE { w\nTitle{2}:\tab\n}\n',
+  '@FILE { w\nTitle{1}:\ta\nType{1}:\tb\n}\n',
+];
+const GARBAGE = fc.oneof(
+  fc.array(fc.constantFrom(...PIECES), { maxLength: 24 }).map((pieces) => bytes(pieces.join(''))),
+  fc.array(OBJECT, { maxLength: 3 }).chain((objects) => {
+    const wire = Buffer.concat(objects.map((object) => encodeSoif(object)));
+    return fc
+      .array(fc.tuple(fc.nat(Math.max(0, wire.length - 1)), fc.nat(255)), { maxLength: 3 })
+      .map((changes) => {
+        const changed = new Uint8Array(wire);
+        for (const [place, byte] of changes) if (place < changed.length) changed[place] = byte;
+        return changed;
+      });
+  }),
+  fc.uint8Array({ maxLength: 60 }),
+);
+const PLACES = fc.array(fc.nat(200), { maxLength: 8 });
+const OPTIONS = fc.record({
+  mode: fc.constantFrom('strict' as const, 'lenient' as const),
+  dialect: fc.constantFrom('harvest' as const, 'starts' as const, 'rdm' as const),
+  maxObjectBytes: fc.constantFrom(40, 1000),
+  maxNameBytes: fc.constantFrom(3, 100),
+  maxAttributes: fc.constantFrom(1, 2, 1000),
+  maxUrlBytes: fc.constantFrom(5, 100),
+});
+
+const RUNS = { numRuns: 400 };
+
+/** Attributes as a map, as SOIF-3.3 wants them compared: the last of each name, no empty ones. */
+function contents(object: SoifObject): Map<string, string> {
+  const last = new Map<string, string>();
+  for (const { name, value } of object) last.set(name.toLowerCase(), Buffer.from(value).toString('latin1'));
+  for (const [name, value] of last) if (value === '') last.delete(name);
+  return last;
+}
+
+t.test('SOIF-3.1 what is written is read again, in both modes', async () => {
+  fc.assert(
+    fc.property(OBJECT, fc.constantFrom('strict' as const, 'lenient' as const), (object, mode) => {
+      const wire = encodeSoif(object);
+      const again = decodeSoif(wire, { mode });
+      return (
+        again.type === object.type &&
+        again.url === object.url &&
+        JSON.stringify([...contents(again)].sort()) === JSON.stringify([...contents(object)].sort()) &&
+        Buffer.compare(encodeSoif(again), wire) === 0
+      );
+    }),
+    RUNS,
+  );
+});
+
+t.test('SOIF-3.7 attribute lists: the same', async () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.tuple(NAME, VALUE), { selector: ([name]) => name.toLowerCase() }),
+      (pairs) => {
+        const read = decodeAttributes(encodeAttributes(pairs), { mode: 'strict' });
+        const show = (list: readonly (readonly [string, Uint8Array])[]): string =>
+          JSON.stringify(list.map(([name, value]) => [name, Buffer.from(value).toString('latin1')]));
+        const written = pairs.filter(([, value]) => value.length > 0);
+        return show(read.map(({ name, value }) => [name, value])) === show(written);
+      },
+    ),
+    RUNS,
+  );
+});
+
+t.test(
+  'chunking changes no item, offset or warning: objects, any garbage, both modes, all dialects',
+  async (t) => {
+    t.doesNotThrow(
+      () =>
+        fc.assert(
+          fc.property(GARBAGE, PLACES, OPTIONS, (wire, places, options) => {
+            const whole = JSON.stringify(reading([wire], options));
+            return (
+              JSON.stringify(reading(singly(wire), options)) === whole &&
+              JSON.stringify(reading(cut(wire, places), options)) === whole
+            );
+          }),
+          { numRuns: 1500 },
+        ),
+      'only ProtocolError came out, in strict mode only',
+    );
+  },
+);
+
+t.test('chunking changes no item: sections and end lines', async () => {
+  fc.assert(
+    fc.property(GARBAGE, PLACES, OPTIONS, fc.boolean(), (wire, places, options, endLine) => {
+      const whole = JSON.stringify(sectionReading([wire], { ...options, endLine }));
+      return (
+        JSON.stringify(sectionReading(singly(wire), { ...options, endLine })) === whole &&
+        JSON.stringify(sectionReading(cut(wire, places), { ...options, endLine })) === whole
+      );
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+t.test('"exact" means what it says: strict mode reads those bytes, and only those', async () => {
+  fc.assert(
+    fc.property(GARBAGE, (wire) => {
+      const decoder = new SoifDecoder();
+      for (const item of [...decoder.push(wire), ...decoder.end()]) {
+        if (item.kind !== 'object') continue;
+        const own = wire.subarray(item.offset, item.offset + item.length);
+        let strict = true;
+        try {
+          decodeSoif(own, { mode: 'strict' });
+        } catch (error) {
+          if (!(error instanceof ProtocolError)) throw error;
+          strict = false;
+        }
+        if (strict !== item.exact) return false;
+      }
+      return true;
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+t.test('whatever has been read can be written and is then read by strict mode', async () => {
+  fc.assert(
+    fc.property(GARBAGE, (wire) => {
+      const decoder = new SoifDecoder();
+      for (const item of [...decoder.push(wire), ...decoder.end()]) {
+        if (item.kind === 'object') decodeSoif(encodeSoif(item.object), { mode: 'strict' });
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+t.test('attribute lists: any garbage gives attributes or a ProtocolError', async () => {
+  fc.assert(
+    fc.property(GARBAGE, fc.constantFrom('strict' as const, 'lenient' as const), (wire, mode) => {
+      try {
+        decodeAttributes(wire, { mode });
+      } catch (error) {
+        if (!(error instanceof ProtocolError)) throw error;
+      }
+    }),
+    RUNS,
+  );
+});
+
+t.test('the kept corpus: test/fuzz/corpus/soif', async (t) => {
+  const folder = new globalThis.URL('test/fuzz/corpus/soif/', import.meta.resolve('#package.json'));
+  const cases = (await readdir(folder)).filter((file) => file.endsWith('.soif')).sort();
+  t.ok(cases.length >= 12, `${cases.length} files`);
+  for (const file of cases) {
+    const wire = new Uint8Array(await readFile(new globalThis.URL(file, folder)));
+    const expected = JSON.parse(
+      await readFile(new globalThis.URL(file.replace(/soif$/, 'json'), folder), 'utf8'),
+    );
+    for (const chunks of [[wire], singly(wire)]) {
+      t.strictSame(reading(chunks), expected.lenient, `${file}, lenient`);
+      t.strictSame(reading(chunks, { mode: 'strict' }), expected.strict, `${file}, strict`);
+    }
+  }
+});

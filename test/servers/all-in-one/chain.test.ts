@@ -1,0 +1,230 @@
+// The whole chain as its users run it: the command line as its own process, a site on loopback, real sockets.
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { load } from 'cheerio';
+import t from 'tap';
+import { SectionDecoder } from '../../../protocols/soif/index.js';
+import { CliProcess, cli } from '../../helpers/cli.js';
+import { page, Site } from '../../helpers/site.js';
+
+const PAGES = {
+  '/': page(
+    'Start',
+    ['a.html', 'b.html', 'notes.txt', 'logo.png', 'http://other.invalid/'],
+    'The entrance of a small site.',
+  ),
+  '/a.html': page('Alpha', ['b.html', 'c/d.html', 'old.html'], 'Alpha speaks of harvesting <b>wheat</b>.'),
+  '/b.html': page('Beta', ['/', 'missing.html', 'private/x.html'], 'Beta speaks of brokers and of wheat.'),
+  '/c/d.html': page('Delta', ['../a.html'], 'Delta is three steps away.'),
+  '/notes.txt': 'Plain notes about gathering.\n\nA second paragraph.\n',
+  '/robots.txt': 'User-agent: *\nDisallow: /private/\n',
+  '/private/x.html': page('Private', []),
+};
+const WANTED = ['/', '/a.html', '/b.html', '/c/d.html', '/notes.txt'];
+
+function options(data: string): string[] {
+  return [
+    '--data',
+    data,
+    '--gatherd-port',
+    '0',
+    '--broker-port',
+    '0',
+    '--web-port',
+    '0',
+    '--references-port',
+    '0',
+  ];
+}
+
+// Some twenty processes are started one after the other, each of which takes seconds on a busy machine.
+t.setTimeout(120_000);
+
+interface Summary {
+  readonly gathered: Record<string, number>;
+  readonly exported: number;
+  readonly objects: number;
+  readonly collected: Record<string, number>;
+}
+
+function lastLine(text: string): Summary {
+  return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as Summary;
+}
+
+/** What nc would show: sends, reads to the end. */
+async function netcat(port: number, send: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  socket.write(send);
+  await once(socket, 'close');
+  return text;
+}
+
+t.test('harvest run --once gathers, publishes, collects and prints one JSON line', async (t) => {
+  await using site = await Site.start({
+    ...PAGES,
+    '/old.html': (_, response) => response.writeHead(302, { location: '/c/d.html' }).end(),
+  });
+  const data = t.testdir();
+  const args = ['run', `${site.url}/`, '--once', '--delay', '0', ...options(data)];
+  const first = await cli(...args);
+  t.equal(first.code, 0, first.stderr);
+  const summary = lastLine(first.stdout);
+  t.equal(summary.exported, WANTED.length, 'all wanted documents are exported');
+  t.equal(summary.objects, WANTED.length, 'and collected');
+  t.equal(summary.gathered.summarized, WANTED.length);
+  t.equal(summary.gathered.redirected, 1, 'G-60: the redirect was followed as a link of its own');
+  t.equal(summary.gathered.failed, 1, 'the missing page');
+  t.notOk(site.paths.includes('/private/x.html'), 'G-62: robots.txt is obeyed');
+  t.notOk(site.paths.includes('/logo.png'), 'E-28: an image is not even fetched');
+  t.equal(new Set(site.paths).size, site.paths.length, 'G-68: nothing is fetched twice');
+  t.equal(site.mostAtOnce, 1, 'CRAWL-5.6.4: one connection a host');
+  t.match(site.requests[0]?.headers['user-agent'] ?? '', /^Harvest\//, 'G-65');
+  t.equal(site.requests[0]?.path, '/robots.txt', 'CRAWL-12.4: robots.txt comes first');
+
+  const before = site.requests.length;
+  const second = await cli(...args);
+  const again = lastLine(second.stdout);
+  t.equal(second.code, 0, second.stderr);
+  t.equal(again.gathered.kept, WANTED.length, 'G-108: nothing is due, so nothing is fetched again');
+  t.equal(again.objects, WANTED.length);
+  t.equal(again.exported, WANTED.length);
+  t.notOk(
+    site.paths.slice(before).some((path) => WANTED.includes(path)),
+    'G-108: the server was not asked for what is kept',
+  );
+
+  site.pages.set('/a.html', page('Alpha the second', ['b.html', 'e.html'], 'Changed.'));
+  site.pages.set('/e.html', page('Epsilon', [], 'New.'));
+  const third = lastLine((await cli(...args, '--force')).stdout);
+  t.equal(third.gathered.summarized, 2, 'the changed one and the new one');
+  t.equal(
+    third.gathered.unchanged,
+    WANTED.length - 2,
+    'G-108: same digest, summary kept, Update-Time renewed',
+  );
+  t.equal(
+    third.exported,
+    WANTED.length + 1,
+    'G-104: a page that nobody links to any more stays until it expires',
+  );
+});
+
+t.test('harvest run serves gatherd, broker and web page until it is stopped', async (t) => {
+  await using site = await Site.start(PAGES);
+  const data = t.testdir();
+  const config = join(data, 'sample.cf');
+  writeFileSync(
+    config,
+    `# sample\nGatherer-Name: Test Gatherer\nGatherer-Host: gatherer.example.org\nGatherer-Port: 9111\nTop-Directory: ${data}\n<RootNodes>\n${site.url}/ URL=100 Delay=0 Depth=1\n</RootNodes>\n<LeafNodes>\n${site.url}/c/d.html\n</LeafNodes>\n`,
+  );
+  const run = new CliProcess([
+    'run',
+    config,
+    '--data',
+    join(data, 'kit'),
+    '--gatherd-port',
+    '0',
+    '--broker-port',
+    '0',
+    '--web-port',
+    '0',
+    '--references-port',
+    '0',
+    '--json-log',
+  ]);
+  t.teardown(() => run.kill('SIGKILL'));
+  const [, gatherd, broker, web] = await run.output(
+    /^ready gatherd=127\.0\.0\.1:(\d+) broker=127\.0\.0\.1:(\d+) web=(http:\S+)$/m,
+  );
+  t.match(run.stdout, /harvest query/, 'it says what to try next');
+
+  const taken = await cli('run', data, ...options(join(data, 'taken')), '--gatherd-port', String(gatherd));
+  t.equal(taken.code, 1, 'a port in use');
+  t.equal(taken.stdout, '');
+  t.match(taken.stderr, new RegExp(`cannot listen on 127.0.0.1:${gatherd}.*another port can be given`));
+
+  const gather = await cli('gather', '-nocompress', '127.0.0.1', String(gatherd));
+  t.equal(gather.code, 0, gather.stderr);
+  const decoder = new SectionDecoder({ mode: 'strict' });
+  const items = [...decoder.push(Buffer.from(gather.stdout)), ...decoder.end()];
+  const urls = items.flatMap((item) => (item.kind === 'object' ? [item.object.url] : []));
+  t.same(
+    urls.sort(),
+    ['/', '/a.html', '/b.html', '/c/d.html', '/notes.txt'].map((path) => site.url + path).sort(),
+    'G-34: one step from the root, and the LeafNode',
+  );
+  const names = items.flatMap((item) => (item.kind === 'object' ? [item.object.text('Gatherer-Name')] : []));
+  t.same([...new Set(names)], ['Test Gatherer'], 'G-17: the variables of the configuration are used');
+  const compressed = await cli('gather', '127.0.0.1', String(gatherd), '0');
+  t.equal(
+    compressed.stdout,
+    gather.stdout,
+    'GATHERD-6.3: compressed and plain transfers give the same stream',
+  );
+  const info = await cli('gather', '-info', '127.0.0.1', String(gatherd));
+  t.match(info.stdout, /Number-Of-Objects\{1\}:\t5\n/, 'GATHERD-8.4');
+
+  t.match(
+    await netcat(Number(gatherd), 'HELLO nc.example.org\nSEND-UPDATE 9999999999\nQUIT\n'),
+    /^000 - HELLO \S+ \S+.*\n100 - .*\n400 - .*\n@DELETE \{\n\}\n@REFRESH \{\n\}\n@UPDATE \{\n\}\n499 - .*\n999 - .*\n$/,
+    'GATHERD-7: a session by hand',
+  );
+  const answer = await netcat(
+    Number(broker),
+    '#USER #desc #index case insensitive #index matchword #END wheat\r\n',
+  );
+  t.match(answer, /^200 - HARVEST Broker/, 'BRK-1.3');
+  t.same([...answer.matchAll(/^120 - (.*)$/gm)].map((match) => match[1]).sort(), [
+    `${site.url}/a.html`,
+    `${site.url}/b.html`,
+  ]);
+
+  const query = await cli('query', `127.0.0.1:${broker}`, 'title : delta', '--json');
+  t.equal(query.code, 0, query.stderr);
+  t.equal(
+    (JSON.parse(query.stdout) as { url: string }).url,
+    `${site.url}/c/d.html`,
+    'BRK-2.14 over the wire',
+  );
+  t.equal(
+    (await cli('query', `127.0.0.1:${broker}`, 'nowhere-to-be-found')).code,
+    1,
+    'exit status 1: nothing matched',
+  );
+  t.equal((await cli('query', `127.0.0.1:${broker}`, '( broken')).code, 2, 'exit status 2: syntax');
+  t.equal((await cli('query', '127.0.0.1:1', 'x')).code, 3, 'exit status 3: no broker there');
+
+  const results = load(await (await fetch(`${web}Harvest/cgi-bin/BrokerQuery.cgi?query=brokers`)).text());
+  t.match(results('main').text(), /Beta/, 'the search page answers');
+
+  run.kill('SIGINT');
+  const { code, stderr } = await run.finished;
+  t.equal(code, 0, 'Ctrl-C ends it cleanly');
+  for (const line of stderr.trimEnd().split('\n')) t.type(JSON.parse(line), 'object', '--json-log');
+});
+
+t.test('the command line explains itself', async (t) => {
+  const help = await cli('--help');
+  t.equal(help.code, 0);
+  for (const command of ['run', 'query', 'gather', 'gatherd', 'broker']) {
+    const { code, stdout } = await cli(command, '--help');
+    t.equal(code, 0, command);
+    t.match(stdout, /Exit status|exit status|Exit code/i, `${command} documents its exit statuses`);
+  }
+  t.equal((await cli('run', '/no/such/root', '--once')).code, 2, 'a root that is nothing');
+  t.equal((await cli('run', '--urls', 'many')).code, 2);
+  t.equal((await cli('nonsense')).code, 2);
+  const unlimited = await cli('run', '--urls', '0', 'http://127.0.0.1:1/');
+  t.equal(unlimited.code, 2);
+  t.match(unlimited.stderr, /--urls/, 'G-32: there is no "unlimited", and the option is named');
+  const directory = t.testdir();
+  const missing = await cli('broker', join(directory, 'broker.conf'));
+  t.equal(missing.code, 2, 'BRK-6.1: a configuration that is not there');
+  t.ok(missing.stderr.includes(join(directory, 'broker.conf')));
+});

@@ -1,0 +1,338 @@
+import { load } from 'cheerio';
+import t from 'tap';
+import { DEFAULT_FLAGS } from '../../../protocols/broker/index.js';
+import { decodeSoif } from '../../../protocols/soif/index.js';
+import { Broker, createWebApp, WebServer } from '../../../servers/broker/index.js';
+import { DEFAULT_FORM, decodeFields, readForm, writeForm } from '../../../servers/broker/web/form.js';
+import { escapeHtml, html, isLinkable } from '../../../servers/web/html.js';
+import { corpus, document, NOW, ScriptedGatherd, scene, serve, type Teardown } from './scene.js';
+
+const QUERY = '/Harvest/cgi-bin/BrokerQuery.cgi';
+const HOME = '/Harvest/brokers/example/';
+
+const HOSTILE = '<script>alert(1)</script>"\'&\u202e\x07';
+
+async function site(t: Teardown, options: { conf?: string; extra?: readonly string[] } = {}) {
+  const gatherd = await ScriptedGatherd.listen();
+  t.teardown(() => gatherd.close());
+  gatherd.documents = [
+    ...corpus(),
+    ...(options.extra ?? []).map((text) => ({ updateTime: NOW - 1000, text })),
+  ];
+  const made = await scene(t, { points: [gatherd.point(0)], conf: options.conf ?? '' });
+  await made.broker.collect();
+  const server = await serve(t, made, { queueWaitMs: 20 });
+  const app = await createWebApp({
+    broker: made.broker,
+    brokerAddress: server.address,
+    log: made.broker.log,
+  });
+  t.teardown(() => app.close());
+  const get = async (url: string) => {
+    const response = await app.inject({ url });
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: response.body,
+      $: load(response.body),
+    };
+  };
+  return { ...made, server, app, get };
+}
+
+t.test('BRK-9.1 the search page is a form that anyone can use', async (t) => {
+  const { get } = await site(t);
+  for (const path of ['/', HOME, `${HOME}query.html`]) {
+    const { status, headers, $ } = await get(path);
+    t.equal(status, 200, path);
+    t.match(headers['content-security-policy'], /default-src 'none'/);
+    t.equal($('html').attr('lang'), 'en');
+    t.same(
+      $('script')
+        .get()
+        .map((it) => [$(it).attr('src'), $(it).text()]),
+      [['/Harvest/enhance.js', '']],
+    );
+    t.same(
+      ['header', 'nav', 'main', 'footer', 'h1', 'form[role=search]', 'a.skip[href="#main"]'].map(
+        (it) => $(it).length,
+      ),
+      [1, 1, 1, 1, 1, 1, 1],
+    );
+    for (const field of $('input:not([type=hidden]), select').get()) {
+      t.equal($(`label[for="${$(field).attr('id')}"]`).length, 1, `${$(field).attr('name')} has a label`);
+    }
+    t.not($('input[name=query]').attr('autofocus'), undefined);
+    t.same(
+      $('input:checked')
+        .get()
+        .map((box) => $(box).attr('name')),
+      ['caseflag', 'wordflag', 'opaqueflag', 'descflag', 'verbose'],
+      'BRK-8.6',
+    );
+    t.equal($('select[name=maxobjflag] option[selected]').attr('value'), '50');
+    t.match($('main').text(), /3 objects in this broker/);
+  }
+});
+
+t.test('BRK-9.4 results by GET and POST from all three programs', async (t) => {
+  const { get, app } = await site(t);
+  for (const program of ['BrokerQuery.cgi', 'BrokerQuery.pl.cgi', 'nph-search.cgi']) {
+    const fields = 'query=gopher&caseflag=on&opaqueflag=on&descflag=on&verbose=on&maxobjflag=50';
+    const { status, $ } = await get(`/Harvest/cgi-bin/${program}?${fields}`);
+    t.equal(status, 200);
+    t.equal($('h1').text(), '2 objects found');
+    t.same(
+      $('.results h2 a')
+        .get()
+        .map((a) => $(a).attr('href'))
+        .sort(),
+      ['ftp://ftp.example.org/wais.txt', 'http://www.example.org/gopher.html'],
+    );
+    t.equal($('meta[name=robots]').attr('content'), 'noindex, nofollow');
+    t.match($('.results').text(), /The gopher menu[\s\S]*About gopher/);
+    t.ok($('.results mark').length >= 2);
+    t.equal($('.lines').length, 0, 'title, URL and description are not shown twice');
+    t.equal($('input[name=query]').attr('value'), 'gopher', 'the form says what was asked');
+    t.equal($('input[name=wordflag]:checked').length, 0);
+    const posted = await app.inject({
+      method: 'POST',
+      url: `/Harvest/cgi-bin/${program}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: fields,
+    });
+    t.equal(load(posted.body)('h1').text(), '2 objects found');
+  }
+  const lines = await get(`${QUERY}?query=second&opaqueflag=on`);
+  t.equal(lines.$('.lines .name').text(), 'Full-Text');
+  t.equal(lines.$('.lines mark').text(), 'second');
+  const summary = (await get(`${QUERY}?query=Mosaic`)).$('.about a').attr('href') ?? '';
+  t.match(
+    summary,
+    /^\/Harvest\/cgi-bin\/DisplayObject\.cgi\?object=%2FHarvest%2Fbrokers%2Fexample%2Fobjects%2F0%2FOBJ3$/,
+  );
+  t.equal((await get(summary)).$('h1').text(), 'Mosaic');
+});
+
+t.test('BRK-1.10 fields come as UTF-8 or as the Latin-1 of old pages', async (t) => {
+  t.equal(decodeFields('query=caf%E9+au%2Blait&x').get('query'), 'caf\u00e9 au+lait');
+  t.equal(decodeFields('query=caf%C3%A9=%zz&query=b').get('query'), 'caf\u00e9=%zz');
+  t.same([...decodeFields('&&a&=b&c=')], [...new URLSearchParams('&&a&=b&c=')]);
+});
+
+t.test('BRK-9.1 the form reads and writes its fields', async (t) => {
+  const fields =
+    'query=a+b&caseflag=on&wordflag=off&errorflag=2&maxresultflag=1000&maxlineflag=50&maxobjflag=25&opaqueflag=on&lifetime=30&sort=by-NML';
+  const form = readForm(new URLSearchParams(fields));
+  t.match(form, {
+    query: 'a b',
+    ignoreCase: true,
+    matchWord: false,
+    errors: 2,
+    maxResults: 1000,
+    maxLines: 50,
+    maxObjects: 25,
+    lifetime: 30,
+    sort: 'by-NML',
+    matchedLines: true,
+    descriptions: false,
+  });
+  t.same(readForm(new URLSearchParams(writeForm(form))), form);
+  t.same(readForm(new URLSearchParams(writeForm(DEFAULT_FORM))), DEFAULT_FORM);
+  t.match(readForm(new URLSearchParams('query=x%0d%0a%23ADMIN&errorflag=99&page=-1&maxobjflag=1e9')), {
+    query: 'x #ADMIN',
+    errors: 0,
+    page: 1,
+    maxObjects: undefined,
+  });
+});
+
+t.test('hostile objects and queries stay text', async (t) => {
+  const hostile = document('javascript:alert(1)', {
+    Title: HOSTILE,
+    Type: 'HTML',
+    Description: `word ${HOSTILE}`,
+    'URL-References': 'javascript:alert(2)\nhttp://ok.example/?a=1&b="2"',
+  });
+  const { get } = await site(t, { extra: [hostile] });
+  const results = await get(
+    `${QUERY}?query=${encodeURIComponent('word or "<b>"')}&descflag=on&opaqueflag=on`,
+  );
+  t.equal(results.status, 200);
+  t.equal(results.$('.results > li').length, 1);
+  t.equal(results.$('script:not([src]), .results b').length, 0);
+  t.equal(results.$('.results h2 a').length, 0, 'no javascript: link');
+  t.notMatch(results.body, /[\u202e\x07]/);
+  t.equal(results.$('input[name=query]').attr('value'), 'word or "<b>"');
+  const view = await get(results.$('.about a').attr('href') ?? '');
+  t.equal(view.$('script:not([src])').length, 0);
+  t.match(view.$('h1').text(), /<script>alert\(1\)<\/script>"'&/);
+  t.same(
+    view
+      .$('.links a')
+      .get()
+      .map((a) => view.$(a).attr('href')),
+    ['http://ok.example/?a=1&b="2"'],
+  );
+  t.match(view.$('.links').text(), /javascript:alert\(2\)/);
+
+  t.equal(
+    html`<p title="${'"<'}">${['a', html`<br>`, undefined, 1]}</p>`.text,
+    '<p title="&quot;&lt;">a<br>1</p>',
+  );
+  t.equal(escapeHtml('\x00\u0085é\t\n'), '\ufffd\ufffdé\t\n');
+  for (const url of [
+    'javascript:x',
+    'data:text/html,x',
+    ' http://x',
+    'file:///etc/passwd',
+    'http://x\n',
+    'JAVASCRIPT:x',
+  ]) {
+    t.equal(isLinkable(url), false, url);
+  }
+});
+
+t.test('objects: raw and readable', async (t) => {
+  const latin = document('http://www.example.org/latin', { Title: 'x' }).replace(
+    'Title{1}:\tx',
+    'Title{1}:\t\u00e9',
+  );
+  const { get, broker } = await site(t);
+  const raw = await get(`${HOME}objects/0/OBJ1`);
+  t.equal(raw.headers['content-type'], 'text/plain; charset=utf-8');
+  t.equal(raw.body, corpus()[0]?.text, 'byte for byte as collected');
+  const bytes = Buffer.from(latin, 'latin1');
+  await broker.store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);
+  t.equal((await get(`${HOME}objects/0/OBJ4`)).headers['content-type'], 'text/plain; charset=windows-1252');
+
+  const { $ } = await get(`/Harvest/cgi-bin/DisplayObject.cgi?object=${HOME}objects/0/OBJ1`);
+  t.equal($('time').first().attr('datetime'), '2025-12-31T21:13:21Z');
+  t.match($('dl.attributes').text(), /Time-to-Live4 weeks/);
+  for (const path of [
+    `${HOME}objects/0/OBJ9`,
+    `${HOME}objects/1/OBJ1`,
+    `${HOME}objects/0/OBJ01`,
+    `${HOME}objects/0/../../x`,
+    '/Harvest/cgi-bin/DisplayObject.cgi?object=/etc/passwd',
+    '/Harvest/cgi-bin/DisplayObject.cgi',
+    '/nowhere',
+  ]) {
+    t.equal((await get(path)).status, 404, path);
+  }
+});
+
+t.test('BRK-9.8 what goes wrong is said', async (t) => {
+  const { get, server, broker } = await site(t, { conf: 'Max-Queries 1\n' });
+  const fault = await get(`${QUERY}?query=${encodeURIComponent('gopher and (wais')}`);
+  t.equal(fault.status, 400);
+  t.match(fault.$('[role=alert]').text(), /cannot be read at position 12/);
+  t.match(fault.$('pre.fault').text(), /^gopher and \(wais\n {11}\^$/);
+  t.equal(fault.$('input[name=query]').attr('aria-invalid'), 'true');
+  t.ok(fault.$(`#${fault.$('input[name=query]').attr('aria-describedby')}`).length);
+  t.match((await get(`${QUERY}?query=+`)).$('[role=alert]').text(), /at least one word/);
+  t.match((await get(`${QUERY}?query=nosuchword`)).$('h1').text(), 'Nothing found');
+
+  const held = broker.search({ kind: 'all' }, DEFAULT_FLAGS);
+  await held?.next();
+  const busy = await get(`${QUERY}?query=gopher`);
+  t.equal(busy.status, 503);
+  t.match(busy.$('[role=alert]').text(), /too busy/);
+  await held?.return({ objects: 0, lines: 0, complete: true });
+
+  await server.close();
+  const down = await get(`${QUERY}?query=gopher`);
+  t.equal(down.status, 503);
+  t.match(down.$('[role=alert]').text(), /does not answer/);
+});
+
+t.test('BRK-4.16 pages of results, and a list that was cut', async (t) => {
+  const extra = Array.from({ length: 45 }, (_, i) =>
+    document(`http://many.example/${i}`, { Title: 'many', 'Full-Text': 'many\n'.repeat((i % 3) + 1) }),
+  );
+  const { get } = await site(t, { extra });
+  const fields = 'query=many&opaqueflag=on&verbose=on';
+  const first = await get(`${QUERY}?${fields}`);
+  t.equal(first.$('.results > li').length, 20);
+  t.equal(first.$('h1').text(), '45 objects found');
+  t.match(first.$('.count').text(), /matched lines, 1 to 20 of 45 shown here/);
+  t.same(
+    first
+      .$('.pager li')
+      .get()
+      .map((li) => first.$(li).text()),
+    ['1', '2', '3', 'Next'],
+  );
+  const last = await get(first.$('.pager a[rel=next]').attr('href') ?? '').then((page) =>
+    get(page.$('.pager a[rel=next]').attr('href') ?? ''),
+  );
+  t.equal(last.$('.results > li').length, 5);
+  t.equal(last.$('.results').attr('start'), '41');
+  t.match(last.$('.pager [aria-current=page]').text(), '3');
+
+  const cut = await get(`${QUERY}?${fields}&maxobjflag=10`);
+  t.equal(cut.$('h1').text(), '45 objects found', 'counted over the whole result');
+  t.equal(cut.$('.results > li').length, 10);
+  t.match(cut.$('.note').text(), /Only the first 10 objects/);
+
+  const sorted = await get(`${QUERY}?${fields}&sort=by-NML`);
+  const lines = sorted
+    .$('.results > li')
+    .get()
+    .map((li) => sorted.$(li).find('.lines li').length);
+  t.same(
+    lines,
+    [...lines].sort((a, b) => b - a),
+  );
+});
+
+t.test('statistics, help, assets, health', async (t) => {
+  const { get } = await site(t);
+  const stats = await get(`${HOME}stats.html`);
+  t.match(stats.$('dl.tiles').text(), /Objects3/);
+  t.match(stats.$('table').first().text(), /HTML2/);
+  const help = await get(`${HOME}queryhelp.html`);
+  t.equal(help.$('h1').length, 1);
+  t.same(
+    help
+      .$('h1, h2')
+      .get()
+      .map((heading) => heading.tagName)
+      .join(' '),
+    'h1 h2 h2 h2 h2 h2 h2',
+  );
+  for (const link of help.$('link, nav a').get()) {
+    t.equal((await get(help.$(link).attr('href') ?? '')).status, 200, help.$(link).attr('href') ?? '');
+  }
+  t.equal((await get('/Harvest/style.css')).headers['content-type'], 'text/css; charset=utf-8');
+  t.same(JSON.parse((await get('/healthz')).body), { status: 'ok', objects: 3 });
+  t.match((await get('/robots.txt')).body, /Disallow: \/Harvest\/cgi-bin\//);
+});
+
+t.test('over a socket, beside its broker', async (t) => {
+  const made = await scene(t);
+  const server = await serve(t, made);
+  const web = await WebServer.listen({
+    broker: made.broker,
+    brokerAddress: server.address,
+    host: '127.0.0.1',
+    port: 0,
+    log: made.broker.log,
+  });
+  t.teardown(() => web.close());
+  const response = await fetch(`${web.url}healthz`);
+  t.equal(response.status, 200);
+  made.broker.setWebAddress('127.0.0.1', web.address.port);
+  t.equal(made.broker.objectUrl(1234), `${web.url}Harvest/brokers/example/objects/1/OBJ1234`);
+  await t.rejects(
+    WebServer.listen({
+      broker: made.broker,
+      brokerAddress: server.address,
+      host: '127.0.0.1',
+      port: web.address.port,
+      log: made.broker.log,
+    }),
+    { code: 'ERR_CONNECTION' },
+  );
+  t.type(made.broker, Broker);
+});

@@ -1,0 +1,428 @@
+// Checkpoints: taken while a crawl runs, verified, gone back to again and again (CRAWL-17.2, 17.3).
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { parseGathererConf } from '../../../protocols/config/index.js';
+import { decodeSoif } from '../../../protocols/soif/index.js';
+import {
+  Checkpoints,
+  type CheckpointsOptions,
+  infoOf,
+  listCheckpoints,
+  restoreCheckpoint,
+  verifyCheckpoint,
+} from '../../../servers/crawler/checkpoint.js';
+import type { CheckpointInfo, CrawlControl, CrawlSnapshot } from '../../../servers/crawler/control.js';
+import { type Candidate, DIRECTIVE, Frontier, type Prepared } from '../../../servers/crawler/index.js';
+import { takeComponents } from '../../../servers/crawler/component-state.js';
+import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/index.js';
+import { StoppedCrawl } from '../../../servers/crawler/offline-crawl.js';
+import { Gatherer } from '../../../servers/gatherer/index.js';
+import { GathererStore } from '../../../storage/index.js';
+import { page, Site } from '../../helpers/site.js';
+
+const never = new AbortController().signal;
+const PAGES = 60;
+
+function scratch(t: Test): string {
+  const directory = mkdtempSync(join(tmpdir(), 'harvest-checkpoint-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+function pages(): Record<string, string> {
+  const all: Record<string, string> = {};
+  for (let i = 0; i < PAGES; i++)
+    all[`/p${i}.html`] = page(
+      `Page ${i}`,
+      [1, 5, 17].map((step) => `/p${(i + step) % PAGES}.html`),
+    );
+  return all;
+}
+
+interface Crawled {
+  readonly snapshot: CrawlSnapshot;
+  readonly servers: ReturnType<CrawlControl['hosts']>;
+  readonly resumed: boolean;
+  readonly end: string;
+}
+
+/** One run; `at` is told of each URI by its number. */
+async function crawl(
+  directory: string,
+  site: Site,
+  input: CrawlOrderInput,
+  at: (count: number, control: CrawlControl) => void = () => undefined,
+): Promise<Crawled> {
+  const text = `Gatherer-Name: Test\nAccess-Delay: 0\n<RootNodes>\n${site.url}/p0.html URL=500\n</RootNodes>\n`;
+  let control: CrawlControl | undefined;
+  let count = 0;
+  await using gatherer = await Gatherer.open({
+    directory,
+    config: parseGathererConf(text, 'test.cf', {}).config,
+    order: crawlOrderSchema.parse({
+      logs: false,
+      ...input,
+      settings: { delayFactor: 0, minDelayMs: 1, maxDelayMs: 1 },
+    }),
+    essenceWorkers: 0,
+    onControl: (running) => {
+      control = running;
+    },
+    processors: {
+      'post-process': [
+        {
+          name: 'counter',
+          process: () => {
+            if (control !== undefined) at(++count, control);
+            return 'proceed';
+          },
+        },
+      ],
+    },
+  });
+  const { end, resumed } = await gatherer.run(never);
+  if (control === undefined) throw new Error('there was no control');
+  return { snapshot: control.snapshot(), servers: control.hosts(), end, resumed };
+}
+
+/** URLs and contents of all objects, without their times. */
+async function objectsOf(directory: string): Promise<Record<string, readonly string[]>> {
+  await using store = await GathererStore.open(join(directory, 'working'));
+  const objects: Record<string, readonly string[]> = {};
+  for await (const summaries of store.summaries.iterate())
+    for (const { url, soif } of summaries)
+      objects[url] = decodeSoif(soif)
+        .attributes.filter(({ name }) => !/-time$/i.test(name))
+        .map(({ name, value }) => `${name}: ${Buffer.from(value).toString()}`);
+  return objects;
+}
+
+/** Every file with its bytes. */
+function filesOf(directory: string): Record<string, string> {
+  const files: Record<string, string> = {};
+  for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true }))
+    if (entry.isFile())
+      files[join(entry.parentPath, entry.name)] = readFileSync(join(entry.parentPath, entry.name), 'latin1');
+  return files;
+}
+
+for (const seen of ['level', 'memory-set', 'disk-merge'] as const) {
+  t.test(`CRAWL-17.3 a checkpoint of a running crawl is gone back to, seen filter ${seen}`, async (t) => {
+    await using site = await Site.start(pages());
+    const quiet = scratch(t);
+    const { snapshot: whole } = await crawl(quiet, site, { seen });
+    const directory = scratch(t);
+    const taken: Promise<CheckpointInfo>[] = [];
+    const first = await crawl(directory, site, { seen }, (count, control) => {
+      if (count === 20 || count === 40) taken.push(control.checkpoint());
+    });
+    const [one, two] = await Promise.all(taken);
+    t.equal(first.end, 'finished', 'the crawl went on');
+    const checkpoints = join(directory, 'crawl', 'checkpoints');
+    t.same(await listCheckpoints(checkpoints), [one?.name, two?.name]);
+    t.ok(one !== undefined && one.succeeded >= 19 && one.succeeded < PAGES, 'it is from the middle');
+    t.same(await infoOf(checkpoints, one?.name ?? ''), one);
+
+    const before = filesOf(join(checkpoints, one?.name ?? ''));
+    for (const round of seen === 'level' ? ['first', 'second'] : ['first']) {
+      const restored = await restoreCheckpoint(directory, checkpoints, one?.name ?? '');
+      t.equal(restored.checkpoint.succeeded, one?.succeeded);
+      t.ok(
+        restored.former.every((path) => existsSync(path)) && restored.former.length > 0,
+        'the former is kept',
+      );
+      {
+        await using stopped = await StoppedCrawl.open(directory);
+        const { queued, succeeded, bytes, run, seenFilter } = (await stopped?.snapshot()) ?? {};
+        t.same(
+          { queued, succeeded, bytes },
+          { queued: one?.queued, succeeded: one?.succeeded, bytes: one?.bytes },
+        );
+        t.equal(run, 'interrupted');
+        t.equal(seenFilter?.kind, seen);
+      }
+      site.requests.length = 0;
+      const again = await crawl(directory, site, { seen });
+      t.ok(again.resumed, `${round}: the run goes on`);
+      t.equal(site.paths.length, PAGES - (one?.succeeded ?? 0), 'only what was not finished is asked for');
+      t.same(await objectsOf(directory), await objectsOf(quiet), 'what comes out is the same');
+      const { succeeded, failed, disregarded, bytes, discovered, queued } = again.snapshot;
+      t.same(
+        { succeeded, failed, disregarded, bytes, discovered, queued },
+        {
+          succeeded: whole.succeeded,
+          failed: whole.failed,
+          disregarded: whole.disregarded,
+          bytes: whole.bytes,
+          discovered: whole.discovered,
+          queued: 0,
+        },
+        'CRAWL-17.2.2 the counts are those of the whole crawl',
+      );
+      t.equal(again.servers[0]?.successes, PAGES, 'so are those of the server');
+      t.ok(again.snapshot.elapsed > 0);
+    }
+    t.same(
+      filesOf(join(checkpoints, one?.name ?? '')),
+      before,
+      'CRAWL-17.3.2 the checkpoint was never written',
+    );
+    await verifyCheckpoint(join(checkpoints, one?.name ?? ''));
+  });
+}
+
+t.test('CRAWL-17.3.1 a crawl that is stopped takes its statistics along', async (t) => {
+  await using site = await Site.start(pages());
+  const directory = scratch(t);
+  const first = await crawl(directory, site, {}, (count, control) => {
+    if (count === 20) control.stop();
+  });
+  t.equal(first.end, 'ended by operator');
+  t.ok(first.snapshot.succeeded < PAGES);
+  const second = await crawl(directory, site, {});
+  t.equal(second.snapshot.succeeded, PAGES);
+  t.equal(second.servers[0]?.successes, PAGES);
+  t.equal(await takeComponents(join(directory, 'crawl')), undefined, 'nothing is left of it');
+});
+
+/** A store with queues in every state, and what a checkpoint of it needs. */
+async function states(directory: string, clock: { now: number }) {
+  const store = await GathererStore.open(join(directory, 'working'));
+  const seen = await store.openSeenFilter();
+  const prepare = ({ url }: { url: string }): Prepared => ({
+    classKey: new URL(url).hostname,
+    seenKey: url,
+    directive: DIRECTIVE.normal,
+    cost: 1,
+    precedence: 1,
+    budgets: { replenish: 3000, totalBudget: -1 },
+  });
+  const frontier = await Frontier.open({ store, seen, prepare, now: () => clock.now, targetReadyBacklog: 2 });
+  return { store, seen, frontier };
+}
+
+t.test('CRAWL-17.2.2 what comes back: ordinal, counts, queues of every state', async (t) => {
+  const directory = scratch(t);
+  const clock = { now: Date.now() };
+  const { store, seen, frontier } = await states(directory, clock);
+  const common = {
+    via: '',
+    pathFromSeed: '',
+    root: 0,
+    depth: 0,
+    isLeaf: false,
+    forceFetch: false,
+    sourceTag: '',
+  };
+  const of = (host: string, count: number): Candidate[] =>
+    Array.from({ length: count }, (_, i) => ({ ...common, url: `http://${host}/${i}` }));
+  const finish = async (outcome: 'success' | 'failed' | 'disregarded' | 'retire', delayMs = 0) => {
+    const entry = await frontier.next(never);
+    if (entry === undefined) throw new Error('nothing is ready');
+    await frontier.finished(entry, { outcome, delayMs, reason: 'politeness', bytes: 10 }, store.batch());
+    return entry.classKey;
+  };
+  await frontier.schedule(of('snoozed', 5));
+  t.equal(await finish('success', 60_000), 'snoozed');
+  await frontier.schedule(of('retired', 4));
+  t.equal(await finish('retire'), 'retired');
+  await frontier.schedule(of('failed', 1));
+  t.equal(await finish('failed'), 'failed');
+  await frontier.schedule(of('disregarded', 1));
+  t.equal(await finish('disregarded'), 'disregarded');
+  await frontier.schedule(of('at-work', 3));
+  const working = await frontier.next(never);
+  t.equal(working?.classKey, 'at-work');
+  for (const host of ['ready-1', 'ready-2', 'inactive-1', 'inactive-2']) await frontier.schedule(of(host, 2));
+  t.match(frontier.figures.queues, { snoozed: 1, retired: 1, 'in-process': 1, ready: 2, inactive: 2 });
+
+  const checkpoints = await Checkpoints.open(join(directory, 'crawl', 'checkpoints'), {
+    store,
+    kept: 3,
+    atRest: (work) => frontier.atRest(work),
+    components: () => ({ frontier: frontier.counts }),
+    rotate: async () => undefined,
+  });
+  const { queued, succeeded, failed, disregarded, bytes, discovered } = frontier.counts;
+  const { name } = await checkpoints.take();
+  if (working !== undefined)
+    await frontier.finished(working, { outcome: 'success', delayMs: 0 }, store.batch());
+  await frontier.settled();
+  frontier.close();
+  await seen.close();
+  await store.close();
+
+  await restoreCheckpoint(directory, checkpoints.directory, name);
+  const back = await states(directory, clock);
+  t.match(back.frontier.counts, { queued, succeeded, failed, disregarded, bytes, discovered });
+  t.match(
+    back.frontier.figures.queues,
+    { snoozed: 1, retired: 1, 'in-process': 0, ready: 3, inactive: 2 },
+    'the one at a worker is ready again',
+  );
+  const reports = await back.frontier.reports();
+  t.same(
+    reports.map(({ classKey, count, reason }) => [classKey, count, reason]),
+    [
+      ['at-work', 3, undefined],
+      ['inactive-1', 2, 'backlog'],
+      ['inactive-2', 2, 'backlog'],
+      ['ready-1', 2, undefined],
+      ['ready-2', 2, undefined],
+      ['retired', 4, 'politeness'],
+      ['snoozed', 4, 'politeness'],
+    ],
+  );
+  t.equal(reports.find(({ classKey }) => classKey === 'snoozed')?.wakeTime, clock.now + 60_000);
+  // 5 + 4 + 1 + 1 + 3 + 8 URIs were queued before.
+  await back.frontier.schedule(of('new', 1));
+  t.equal((await back.store.queues.head('new'))?.ordinal, 23, 'the ordinals go on');
+  await back.frontier.settled();
+  back.frontier.close();
+  await back.seen.close();
+  await back.store.close();
+});
+
+/** Checkpoints of a store with a few rows. */
+async function plain(t: Test, options: Partial<CheckpointsOptions> = {}) {
+  const directory = scratch(t);
+  const store = await GathererStore.open(join(directory, 'working'));
+  await store.batch().putMeta('some', 'row').commit();
+  const places = join(directory, 'crawl', 'checkpoints');
+  const full: CheckpointsOptions = {
+    store,
+    kept: 2,
+    atRest: (work) => work(),
+    components: () => ({ frontier: { queued: 0, succeeded: 0, bytes: 0 } }),
+    rotate: async () => undefined,
+    ...options,
+  };
+  t.teardown(() => store.close());
+  return { directory, store, places, full };
+}
+
+t.test('CRAWL-17.3.2 what is wrong with a checkpoint is named', async (t) => {
+  const { places, full } = await plain(t);
+  const checkpoints = await Checkpoints.open(places, full);
+  const { directory } = await checkpoints.take();
+  const copy = `${directory}-copy`;
+  const problem = async (spoil: (directory: string) => void): Promise<string> => {
+    rmSync(copy, { recursive: true, force: true });
+    cpSync(directory, copy, { recursive: true });
+    spoil(copy);
+    const before = filesOf(copy);
+    const error: unknown = await verifyCheckpoint(copy).catch((thrown: unknown) => thrown);
+    t.same(filesOf(copy), before, 'looking does not change it');
+    return error instanceof Error ? error.message.replace(copy, 'CP') : 'nothing';
+  };
+  const manifest = readdirSync(join(directory, 'store')).find((name) => name.startsWith('MANIFEST')) ?? '';
+  t.equal(await problem(() => undefined), 'nothing');
+  t.equal(await problem((at) => rmSync(join(at, 'valid'))), 'CP/valid is missing');
+  t.equal(await problem((at) => rmSync(join(at, 'manifest.json'))), 'CP/manifest.json is missing');
+  t.equal(await problem((at) => truncateSync(join(at, 'manifest.json'), 20)), 'CP/manifest.json is damaged');
+  t.equal(await problem((at) => rmSync(join(at, 'store', 'CURRENT'))), 'CP/store/CURRENT is missing');
+  t.match(
+    await problem((at) => appendFileSync(join(at, 'store', manifest), 'x')),
+    /CP\/store\/MANIFEST-\d+ has \d+ bytes and had \d+/,
+  );
+  t.equal(
+    await problem((at) => writeFileSync(join(at, 'store', 'CURRENT'), `${manifest.replace(/\d/g, '9')}\n`)),
+    'CP/store/CURRENT was changed',
+  );
+  t.equal(
+    await problem((at) => writeFileSync(join(at, 'store', '999999.log'), 'x')),
+    'CP/store/999999.log is not of this checkpoint',
+  );
+  t.equal(
+    await problem((at) => truncateSync(join(at, 'components.json'), 1)),
+    'CP/components.json has 1 bytes and had 49',
+  );
+  t.same(
+    await listCheckpoints(places),
+    [(await listCheckpoints(places)).at(-1)],
+    'the copy is none, by its name',
+  );
+});
+
+t.test('CRAWL-17.3 old ones go, and what a killed process left', async (t) => {
+  const { places, full } = await plain(t);
+  const first = await Checkpoints.open(places, full);
+  const names: string[] = [];
+  for (let i = 0; i < 3; i++) names.push((await first.take()).name);
+  t.same(
+    names.map((name) => name.slice(0, 7)),
+    ['cp00001', 'cp00002', 'cp00003'],
+  );
+  t.same(readdirSync(places).sort(), names.slice(1), 'two are kept');
+  mkdirSync(join(places, 'cp00004-20260101000000.tmp', 'store'), { recursive: true });
+  mkdirSync(join(places, 'cp00003-20260101000000.probe-abcdef'));
+  mkdirSync(join(places, 'mine'));
+  mkdirSync(join(places, 'cp100000-20270101000000'));
+  const second = await Checkpoints.open(places, full);
+  t.equal(second.newest, 'cp100000-20270101000000', 'six digits are more than five');
+  rmSync(join(places, 'cp100000-20270101000000'), { recursive: true });
+  t.same(readdirSync(places).sort(), [...names.slice(1), 'mine']);
+  t.match((await second.take()).name, /^cp100001-/);
+});
+
+t.test('CRAWL-17.3 what fails while one is taken leaves the crawl and the others as they are', async (t) => {
+  const faults = { components: false, rotate: false };
+  const { store, places, full } = await plain(t, {
+    components: () => {
+      if (faults.components) throw new Error('no room');
+      return { frontier: { queued: 0, succeeded: 0, bytes: 0 } };
+    },
+    rotate: async () => {
+      if (faults.rotate) throw new Error('no room');
+    },
+  });
+  const checkpoints = await Checkpoints.open(places, full);
+  const sound = await checkpoints.take();
+  faults.components = true;
+  await t.rejects(checkpoints.take(), { message: /^checkpoint cp00002-\d+: no room$/ });
+  t.same(readdirSync(places), [sound.name], 'nothing is left of it');
+  t.equal(checkpoints.newest, sound.name);
+  await store.batch().putMeta('another', 'row').commit();
+  faults.components = false;
+  faults.rotate = true;
+  await t.rejects(checkpoints.take(), {
+    message: /^checkpoint cp00003-\d+ is taken, but the logs go on as they were: no room$/,
+  });
+  t.match(checkpoints.newest, /^cp00003-/, 'it counts');
+  await verifyCheckpoint(join(places, checkpoints.newest));
+  faults.rotate = false;
+  const both = await Promise.all([checkpoints.take(), checkpoints.take()]);
+  t.same(
+    both.map(({ name }) => name.slice(0, 7)),
+    ['cp00004', 'cp00005'],
+    'two at a time come one after the other',
+  );
+  rmSync(places, { recursive: true });
+  writeFileSync(places, 'in the way');
+  await t.rejects(checkpoints.take(), { message: /EEXIST|ENOTDIR/ });
+  t.equal(await store.meta.get('another'), 'row', 'the store is open again');
+});
+
+t.test('CRAWL-17.2.2 a store that somebody has is not replaced', async (t) => {
+  const { directory, store, places, full } = await plain(t);
+  const checkpoints = await Checkpoints.open(places, full);
+  const { name } = await checkpoints.take();
+  await t.rejects(restoreCheckpoint(directory, places, name), { message: /in use/ });
+  await t.rejects(restoreCheckpoint(directory, places, 'cp00009-20260101000000'), {
+    message: /holds no checkpoint/,
+  });
+  t.equal(await store.meta.get('some'), 'row');
+});

@@ -1,0 +1,322 @@
+// Whole runs with an order: everything that accompanies a crawl at once, over a real site.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import t from 'tap';
+import { parseGathererConf } from '../../../protocols/config/index.js';
+import type { CrawlControl } from '../../../servers/crawler/index.js';
+import { listCheckpoints, verifyCheckpoint } from '../../../servers/crawler/index.js';
+import { readJournal } from '../../../servers/crawler/journal/index.js';
+import { parseCrawlLogLine } from '../../../servers/crawler/logs/index.js';
+import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
+import {
+  type DocumentEvent,
+  documentChannel,
+  Gatherer,
+  type GathererOptions,
+} from '../../../servers/gatherer/index.js';
+import { type Page, page, Site } from '../../helpers/site.js';
+
+const never = new AbortController().signal;
+
+function config(roots: string): GathererOptions['config'] {
+  const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nAccess-Delay: 0\n<RootNodes>\n${roots}\n</RootNodes>\n`;
+  return parseGathererConf(text, 'test.cf', {}).config;
+}
+
+function order(input: CrawlOrderInput): NonNullable<GathererOptions['order']> {
+  const { settings, ...rest } = input;
+  return crawlOrderSchema.parse({
+    ...rest,
+    settings: { delayFactor: 0, minDelayMs: 0, retryDelaySeconds: 0.01, maxRetries: 2, ...settings },
+  });
+}
+
+/** Runs a Gatherer and gives the events of its URIs. */
+async function gather(
+  options: Omit<GathererOptions, 'essenceWorkers'>,
+  work: (gatherer: Gatherer) => Promise<void>,
+): Promise<DocumentEvent[]> {
+  const events: DocumentEvent[] = [];
+  const listen = (message: unknown): void => {
+    events.push(message as DocumentEvent);
+  };
+  documentChannel.subscribe(listen);
+  try {
+    await using gatherer = await Gatherer.open({ essenceWorkers: 0, ...options });
+    await work(gatherer);
+  } finally {
+    documentChannel.unsubscribe(listen);
+  }
+  return events;
+}
+
+t.test(
+  'an order with logs, journal, WARC files, checkpoints and reports: each tells the same crawl',
+  async (t) => {
+    const pages = Object.fromEntries(
+      Array.from({ length: 30 }, (_, i) => [`/p${i}`, page(`Page ${i}`, [`/p${(i + 1) % 30}`, '/missing'])]),
+    );
+    await using site = await Site.start({ '/': page('Start', ['/p0', '/p7']), ...pages });
+    const directory = t.testdir();
+    const warc = join(directory, 'warc');
+    let control: CrawlControl | undefined;
+    let taken: Promise<unknown> = Promise.resolve();
+    const checkpointSoon = async (given: CrawlControl): Promise<void> => {
+      while (given.snapshot().succeeded < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+      given.pause();
+      taken = given.checkpoint().finally(() => given.resume());
+    };
+    const events = await gather(
+      {
+        directory,
+        config: config(`${site.url}/ Delay=0 URL=100,/dev/null`),
+        order: order({
+          name: 'whole',
+          recoveryJournal: true,
+          sourceTagSeeds: true,
+          warc: { directory: warc },
+        }),
+        onControl: (given) => {
+          control = given;
+          void checkpointSoon(given);
+        },
+      },
+      async (gatherer) => {
+        const report = await gatherer.run(never);
+        await taken;
+        t.equal(report.end, 'finished');
+        t.equal(report.counts.summarized, 31);
+      },
+    );
+
+    const crawl = join(directory, 'crawl');
+    const log = readFileSync(join(crawl, 'logs', 'crawl.log'), 'utf8');
+    const rotated = readdirSync(join(crawl, 'logs')).filter((name) => /^crawl\.log\./.test(name));
+    const lines = [...rotated.map((name) => readFileSync(join(crawl, 'logs', name), 'utf8')), log]
+      .join('')
+      .trimEnd()
+      .split('\n')
+      .map((line) => parseCrawlLogLine(line));
+    const disposed = events.filter(({ disposition }) => disposition !== 'retry');
+    t.same(
+      lines.map((line) => line?.url).sort(),
+      disposed.map(({ url }) => url).sort(),
+      'CRAWL-16.1: a line for each URI that is done, across rotation',
+    );
+    t.ok(
+      lines.every((line) => line?.status === 404 || line?.digest.startsWith('sha1:') === true),
+      'with the digest of its body',
+    );
+
+    const journals = readdirSync(join(crawl, 'logs')).filter((name) => name.startsWith('recover.gz'));
+    const tags: string[] = [];
+    for (const name of journals.sort().reverse())
+      for await (const event of readJournal(join(crawl, 'logs', name))) tags.push(event.tag);
+    const count = (tag: string): number => tags.filter((one) => one === tag).length;
+    t.equal(count('F+'), 32, 'CRAWL-17.1.1: every URI was added once');
+    t.equal(count('Fs') + count('Ff'), 32, 'and is done');
+
+    const [file] = readdirSync(warc);
+    const text = gunzipSync(readFileSync(join(warc, file!))).toString('latin1');
+    const targets = [...text.matchAll(/^WARC-Type: response\r\n(?:.+\r\n)*?WARC-Target-URI: (.*)\r$/gm)];
+    t.ok(file?.endsWith('.warc.gz'), 'the WARC file is finished');
+    t.equal(new Set([...text.matchAll(/^WARC-Target-URI: (.*)\r$/gm)].map((found) => found[1])).size, 32);
+    t.ok(targets.length <= 32);
+
+    const names = await listCheckpoints(join(crawl, 'checkpoints'));
+    t.equal(names.length, 1, 'CRAWL-17.3.1: the checkpoint that was asked for');
+    await verifyCheckpoint(join(crawl, 'checkpoints', names[0]!));
+    t.match(readFileSync(join(crawl, 'reports', 'crawl-report.txt'), 'utf8'), /finished/);
+
+    const snapshot = control!.snapshot();
+    t.equal(snapshot.state, 'finished');
+    t.equal(snapshot.succeeded, 32, 'CRAWL-8.2: a 404 is a success for the counters');
+    t.equal(snapshot.queued, 0);
+    t.equal(snapshot.discovered, 32);
+  },
+);
+
+t.test(
+  'CRAWL-18.2 the second crawl: same digest, or not modified, both known from the history',
+  async (t) => {
+    const server = createServer((request, response) => {
+      if (request.url === '/etag') {
+        response.writeHead(request.headers['if-none-match'] === '"1"' ? 304 : 200, {
+          etag: '"1"',
+          'content-type': 'text/html',
+        });
+        response.end(request.headers['if-none-match'] === '"1"' ? '' : page('E', []));
+      } else if (request.url === '/') {
+        response.writeHead(200, { 'content-type': 'text/html' }).end(page('Start', ['/etag']));
+      } else response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    t.teardown(() => server.close());
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const options = {
+      directory: t.testdir(),
+      config: {
+        ...config(`http://127.0.0.1:${port}/ Delay=0`),
+        httpIfModifiedSince: true,
+      },
+      order: order({ warc: { directory: join(t.testdirName, 'warc') } }),
+      force: true,
+    };
+    await gather(options, async (gatherer) => void (await gatherer.run(never)));
+    const events = await gather(options, async (gatherer) => void (await gatherer.run(never)));
+    const annotations = new Map(
+      events
+        .filter(({ disposition }) => disposition !== 'retry')
+        .map(({ url, annotations }) => [new URL(url).pathname, annotations.join()]),
+    );
+    t.match(annotations.get('/'), /duplicate:digest/);
+    t.match(annotations.get('/etag'), /duplicate:server-not-modified/);
+  },
+);
+
+t.test(
+  'G-172 Enumeration=sitemap: what the sitemaps list and nothing else, by robots.txt, index and feed',
+  async (t) => {
+    const site = await Site.start({});
+    t.teardown(() => site.close());
+    const { url } = site;
+    const xml =
+      (body: string): Page =>
+      (_, response) =>
+        response.writeHead(200, { 'content-type': 'application/xml' }).end(`<?xml version="1.0"?>${body}`);
+    const pages: [string, Page][] = [
+      ['/robots.txt', `User-agent: *\nDisallow: /secret\nSitemap: ${url}/index.xml\n`],
+      ['/index.xml', xml(`<sitemapindex><sitemap><loc>${url}/maps/one.xml</loc></sitemap></sitemapindex>`)],
+      [
+        '/maps/one.xml',
+        xml(
+          `<urlset><url><loc>${url}/a</loc></url><url><loc>${url}/b</loc></url><url><loc>${url}/secret</loc></url></urlset>`,
+        ),
+      ],
+      ['/a', page('A', ['/not-listed', '/b'])],
+      ['/b', page('B', [])],
+      ['/not-listed', page('No', [])],
+      ['/secret', page('Secret', [])],
+    ];
+    for (const [path, content] of pages) site.pages.set(path, content);
+    const events = await gather(
+      {
+        directory: t.testdir(),
+        config: config(`${url}/ Delay=0 URL=100,/dev/null Enumeration=sitemap`),
+        retryDelayMs: 5,
+      },
+      async (gatherer) => {
+        const { counts } = await gatherer.run(never);
+        t.equal(counts.summarized, 2, 'the two that are listed');
+      },
+    );
+    t.notOk(site.paths.includes('/not-listed'), 'links of listed documents are not followed');
+    t.notOk(site.paths.includes('/secret'), 'G-62: robots.txt holds for what is listed');
+    t.equal(events.find(({ url }) => url.endsWith('/secret'))?.status, -9998);
+  },
+);
+
+t.test('CRAWL-13.6 X-Robots-Tag: nofollow and noindex; CRAWL-8 a Retry-After that is a date', async (t) => {
+  let busy = 1;
+  await using site = await Site.start({
+    '/': page('Start', ['/nofollow', '/noindex', '/busy']),
+    '/nofollow': (_, response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/html', 'x-robots-tag': 'nofollow' })
+        .end(page('N', ['/hidden'])),
+    '/noindex': (_, response) =>
+      response
+        .writeHead(200, {
+          'content-type': 'text/html',
+          'x-robots-tag': 'otherbot: nofollow, harvest: noindex',
+        })
+        .end(page('N', ['/found'])),
+    '/busy': (_, response) => {
+      if (busy-- > 0)
+        response.writeHead(503, { 'retry-after': new Date(Date.now() + 2000).toUTCString() }).end();
+      else response.writeHead(200, { 'content-type': 'text/html' }).end(page('Busy', []));
+    },
+    '/found': page('Found', []),
+    '/hidden': page('Hidden', []),
+  });
+  await gather(
+    { directory: t.testdir(), config: config(`${site.url}/ Delay=0`), retryDelayMs: 5 },
+    async (gatherer) => {
+      const { counts } = await gatherer.run(never);
+      t.equal(counts.rejected, 1);
+      t.notOk(site.paths.includes('/hidden'));
+      t.ok(site.paths.includes('/found'), 'noindex does not mean nofollow');
+      const [first, second] = site.requests.filter(({ path }) => path === '/busy');
+      t.ok(second!.at - first!.at >= 900, 'the date is obeyed, to the second');
+    },
+  );
+});
+
+t.test(
+  'CRAWL-20 pause, resume, limits, stop, a killed worker; CRAWL-11.3 quotas retire a queue',
+  async (t) => {
+    const pages = Object.fromEntries(
+      Array.from({ length: 40 }, (_, i) => [`/p${i}`, page(`P${i}`, [`/p${i + 1}`])]),
+    );
+    await using site = await Site.start({
+      '/': page('Start', ['/p0', '/hangs']),
+      ...pages,
+      '/hangs': () => undefined,
+    });
+    const roots = `${site.url}/ Delay=0 URL=100,/dev/null`;
+    let runs = 0;
+    const directory = t.testdir();
+    const events = await gather(
+      {
+        directory,
+        config: config(roots),
+        order: order({ maxDocuments: 5, logs: false, settings: { parallelQueues: 1 } }),
+        onControl: (control) => {
+          if (runs++ > 0) return;
+          control.pause();
+          const look = setInterval(() => {
+            if (control.snapshot().state === 'paused') {
+              t.equal(site.requests.length, 0, 'nobody is contacted while the crawl is paused');
+              control.resume();
+            }
+            const [hanging] = control
+              .workers()
+              .filter(({ url, milliseconds }) => url.endsWith('/hangs') && milliseconds > 100);
+            if (hanging !== undefined) {
+              t.equal(hanging.step, 'Fetch');
+              t.ok(control.killWorker(hanging.worker));
+            }
+          }, 30);
+          t.teardown(() => clearInterval(look));
+        },
+      },
+      async (gatherer) => {
+        const report = await gatherer.run(never);
+        t.equal(report.end, 'document limit');
+        const again = await gatherer.run(never);
+        t.equal(again.resumed, true, 'what is left stays for the next run');
+      },
+    );
+    t.equal(events.find(({ url }) => url.endsWith('/hangs'))?.status, -7000, 'CRAWL-20.3');
+
+    let retired: string | undefined;
+    const limited = await gather(
+      {
+        directory: join(directory, 'quota'),
+        config: config(`${site.url}/p0 Delay=0 URL=100,/dev/null`),
+        order: order({ logs: false, settings: { quotas: { hostMaxSuccesses: 4 } } }),
+      },
+      async (gatherer) => {
+        const report = await gatherer.run(never);
+        t.equal(report.end, 'finished');
+        for await (const [record] of gatherer.store.queueRecords.pages()) retired = record?.reason;
+      },
+    );
+    t.equal(retired, 'quota');
+    t.match(limited.at(-1)?.annotations, ['Q:hostMaxSuccesses']);
+  },
+);

@@ -1,0 +1,508 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import {
+  formatJournalLine,
+  importJournal,
+  type JournalEvent,
+  type JournalUri,
+  JournalWriter,
+  parseJournalLine,
+  readJournal,
+} from '../../../servers/crawler/journal/index.js';
+import { PLAIN_NODE } from '../../helpers/plain-node.js';
+
+async function directory(t: Test): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'harvest-journal-'));
+  t.teardown(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function read(path: string, options?: Parameters<typeof readJournal>[1]): Promise<JournalEvent[]> {
+  const events: JournalEvent[] = [];
+  for await (const event of readJournal(path, options)) events.push(event);
+  return events;
+}
+
+/** What a reader of the original would see. */
+async function linesOf(path: string): Promise<string[]> {
+  return gunzipSync(await readFile(path))
+    .toString()
+    .split('\n')
+    .slice(0, -1);
+}
+
+const seed = (url: string): JournalEvent => ({ tag: 'F+', url, pathFromSeed: '', via: '' });
+
+t.test('CRAWL-17.1.1 every tag has its line, and a seed ends in two blanks', (t) => {
+  const time = Date.UTC(2026, 0, 2, 3, 4, 5);
+  const uri = { url: 'http://a.test/x', pathFromSeed: 'LE', via: 'http://a.test/' };
+  const table: [string, JournalEvent][] = [
+    ['F+ http://a.test/  ', seed('http://a.test/')],
+    ['F+ http://a.test/x LE http://a.test/', { tag: 'F+', ...uri }],
+    ['Fs http://a.test/x LE http://a.test/', { tag: 'Fs', ...uri }],
+    ['Ff http://a.test/x LE http://a.test/', { tag: 'Ff', ...uri }],
+    ['Fe http://a.test/x', { tag: 'Fe', url: uri.url }],
+    ['Fd http://a.test/x', { tag: 'Fd', url: uri.url }],
+    ['Fr http://a.test/x', { tag: 'Fr', url: uri.url }],
+    ['Fi http://a.test/x', { tag: 'Fi', url: uri.url }],
+    ['T 20260102030405', { tag: 'T', time }],
+    ['E disk was full', { tag: 'E', text: 'disk was full' }],
+  ];
+  for (const [line, event] of table) {
+    t.equal(formatJournalLine(event), line);
+    t.same(parseJournalLine(line), event, line);
+  }
+  t.equal(formatJournalLine({ tag: 'E', text: 'two\r\nlines' }), 'E two lines');
+  t.end();
+});
+
+t.test('CRAWL-17.1.1 parts that a journal leaves out at its end are empty; other lines are none', (t) => {
+  t.same(parseJournalLine('Fs http://a.test/'), {
+    tag: 'Fs',
+    url: 'http://a.test/',
+    pathFromSeed: '',
+    via: '',
+  });
+  t.same(parseJournalLine('F+ http://a.test/ L\r'), {
+    tag: 'F+',
+    url: 'http://a.test/',
+    pathFromSeed: 'L',
+    via: '',
+  });
+  for (const line of [
+    '',
+    'F+',
+    'F+ ',
+    'F+  L http://a.test/',
+    'Fx http://a.test/',
+    'T 2026',
+    'T 20261301000000',
+    'f+ a',
+    'F+ a b c d',
+  ])
+    t.equal(parseJournalLine(line), undefined, JSON.stringify(line));
+  t.end();
+});
+
+t.test('CRAWL-17.1.1 blanks, line ends and broken characters in odd URIs are escaped', (t) => {
+  const odd = 'http://a.test/a b\n\r\t\u00a0\u2028\ud800ü%20';
+  const line = formatJournalLine({ tag: 'Fs', url: odd, pathFromSeed: 'L', via: 'x y' });
+  t.equal(line, 'Fs http://a.test/a%20b%0A%0D%09%C2%A0%E2%80%A8%EF%BF%BDü%20 L x%20y');
+  t.end();
+});
+
+t.test('CRAWL-17.1.1 property: a line reads back as the event, whatever the URIs hold', (t) => {
+  const uri = fc.oneof(fc.webUrl({ withQueryParameters: true }), fc.string({ minLength: 1, unit: 'binary' }));
+  fc.assert(
+    fc.property(
+      fc.constantFrom('F+', 'Fs', 'Ff'),
+      uri,
+      fc.stringMatching(/^[LEXRPIMS]{0,60}$/),
+      uri,
+      (tag, url, pathFromSeed, via) => {
+        const line = formatJournalLine({ tag, url, pathFromSeed, via } as JournalEvent);
+        if (/[\n\r]/.test(line) || line.split(' ').length !== 4) return false;
+        const event = parseJournalLine(line);
+        if (event === undefined || event.tag !== tag) return false;
+        const back = event as JournalUri;
+        const same = (one: string, two: string): boolean => /[\s\p{C}]/u.test(two) || one === two;
+        return (
+          formatJournalLine(event) === line &&
+          same(back.url, url) &&
+          same(back.via, via) &&
+          back.pathFromSeed === pathFromSeed
+        );
+      },
+    ),
+    { numRuns: 200 },
+  );
+  t.end();
+});
+
+t.test('CRAWL-17.1.1 the file is gzip text with a time mark after every 10 000 lines', async (t) => {
+  const path = join(await directory(t), 'recover.gz');
+  const writer = await JournalWriter.open(path, { now: () => Date.UTC(2026, 6, 1) });
+  for (let i = 1; i <= 20_001; i++) writer.write({ tag: 'Fe', url: `http://a.test/${i}` });
+  await writer.close();
+  const lines = await linesOf(path);
+  t.equal(lines.length, 20_003);
+  t.same(lines.slice(9_999, 10_002), [
+    'Fe http://a.test/10000',
+    'T 20260701000000',
+    'Fe http://a.test/10001',
+  ]);
+  t.same(lines.slice(20_000), ['Fe http://a.test/20000', 'T 20260701000000', 'Fe http://a.test/20001']);
+});
+
+t.test('CRAWL-8.4 what comes back from a worker is told by its outcome', async (t) => {
+  const path = join(await directory(t), 'recover.gz');
+  const writer = await JournalWriter.open(path);
+  const event = (status: number, disposition: 'summarized' | 'failed' | 'rejected' | 'retry') =>
+    writer.finished({
+      url: `http://a.test/${status}`,
+      status,
+      disposition,
+      pathFromSeed: 'L',
+      via: 'http://a.test/',
+      reason: '',
+      type: '',
+      bytes: 0,
+      local: false,
+      milliseconds: 0,
+      warnings: [],
+      frontier: {
+        queued: 0,
+        discovered: 0,
+        inProcess: 0,
+        queues: 0,
+        snoozed: 0,
+        succeeded: 0,
+        failed: 0,
+        disregarded: 0,
+        bytes: 0,
+      },
+      classKey: 'a.test',
+      sourceTag: '',
+      attempts: 1,
+      worker: 1,
+      fetchBegin: 0,
+      fetchDuration: -1,
+      contentType: '',
+      digest: '',
+      annotations: [],
+    });
+  event(200, 'summarized');
+  event(404, 'failed');
+  event(-5, 'failed');
+  event(-9998, 'rejected');
+  event(-2, 'retry');
+  await writer.close();
+  t.same(await linesOf(path), [
+    'Fs http://a.test/200 L http://a.test/',
+    'Fs http://a.test/404 L http://a.test/',
+    'Ff http://a.test/-5 L http://a.test/',
+    'Fd http://a.test/-9998',
+    'Fr http://a.test/-2',
+  ]);
+});
+
+t.test(
+  'CRAWL-17.1 what is flushed can be read while the writer goes on, and opening again appends',
+  async (t) => {
+    const path = join(await directory(t), 'recover.gz');
+    const first = await JournalWriter.open(path);
+    first.write(seed('http://a.test/1'));
+    await first.flush();
+    first.write(seed('http://a.test/2'));
+    await first.flush();
+    t.same(await read(path), [seed('http://a.test/1'), seed('http://a.test/2')]);
+    await first.close();
+    await first.close();
+    t.throws(() => first.write(seed('http://a.test/late')), { name: 'UsageError' });
+
+    const second = await JournalWriter.open(path);
+    second.write(seed('http://a.test/3'));
+    await second.close();
+    t.same(await linesOf(path), ['F+ http://a.test/1  ', 'F+ http://a.test/2  ', 'F+ http://a.test/3  ']);
+  },
+);
+
+t.test('CRAWL-16.4 a journal rotates like the logs', async (t) => {
+  const path = join(await directory(t), 'recover.gz');
+  const writer = await JournalWriter.open(path);
+  writer.write(seed('http://a.test/1'));
+  t.equal(await writer.rotate('cp00001'), `${path}.cp00001`);
+  writer.write(seed('http://a.test/2'));
+  await t.rejects(writer.rotate('cp00001'), { name: 'UsageError', message: /exists already/ });
+  await t.rejects(writer.rotate('../x'), { name: 'UsageError' });
+  await writer.close();
+  t.same(await linesOf(`${path}.cp00001`), ['F+ http://a.test/1  ']);
+  t.same(await linesOf(path), ['F+ http://a.test/2  ']);
+});
+
+/** A journal of several flushes in two members; the second one is torn when the file is cut. */
+async function twoMembers(path: string, flushes: number): Promise<{ first: number; sizes: number[] }> {
+  const one = await JournalWriter.open(path);
+  for (let i = 0; i < 50; i++) one.write({ tag: 'Fe', url: `http://one.test/${i}` });
+  await one.close();
+  const first = (await readFile(path)).length;
+  const two = await JournalWriter.open(path);
+  const sizes = [first];
+  for (let i = 0; i < flushes; i++) {
+    two.write({ tag: 'Fe', url: `http://two.test/${i * i}` });
+    await two.flush();
+    sizes.push((await readFile(path)).length);
+  }
+  await two.close();
+  return { first, sizes };
+}
+
+t.test(
+  'CRAWL-17.1 property: cut anywhere, all lines before the cut are given; then it can be continued',
+  async (t) => {
+    const root = await directory(t);
+    const whole = join(root, 'whole.gz');
+    const { first, sizes } = await twoMembers(whole, 30);
+    const bytes = await readFile(whole);
+    const all = await read(whole);
+    t.equal(all.length, 80);
+    const path = join(root, 'cut.gz');
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: bytes.length }), async (cut) => {
+        await writeFile(path, bytes.subarray(0, cut));
+        const given = await read(path);
+        // What was flushed before the cut is there; nothing is there that never was.
+        const flushed = cut < first ? 0 : 50 + sizes.filter((size) => size <= cut).length - 1;
+        if (given.length < flushed) throw new Error(`${given.length} of ${flushed} events at ${cut}`);
+        t.same(given, all.slice(0, given.length));
+
+        const next = await JournalWriter.open(path);
+        next.write(seed('http://next.test/'));
+        await next.close();
+        const after = (await linesOf(path)).filter((line) => !line.startsWith('E '));
+        if (after.length < flushed + 1) throw new Error(`${after.length} lines after mending at ${cut}`);
+        t.same(after, [...all.slice(0, after.length - 1).map(formatJournalLine), 'F+ http://next.test/  ']);
+      }),
+      {
+        numRuns: 60,
+        examples: [[0], [1], [9], [10], [first - 1], [first], [first + 5], [first + 10], [bytes.length]],
+      },
+    );
+  },
+);
+
+t.test('CRAWL-17.1 a tail of zeros, as a power failure leaves it, is mended too', async (t) => {
+  const path = join(await directory(t), 'recover.gz');
+  const { sizes } = await twoMembers(path, 5);
+  await truncate(path, sizes[4]);
+  await appendFile(path, Buffer.alloc(5000));
+  const writer = await JournalWriter.open(path);
+  writer.write(seed('http://next.test/'));
+  await writer.close();
+  const lines = await linesOf(path);
+  t.same(lines.slice(-3), [
+    'Fe http://two.test/9',
+    'E the file was torn: 5000 bytes at its end were cut off',
+    'F+ http://next.test/  ',
+  ]);
+  t.equal(lines.length, 56);
+});
+
+t.test('CRAWL-17.1 damage inside: an error, or the end of what can be read', async (t) => {
+  const path = join(await directory(t), 'recover.gz');
+  const body = Array.from({ length: 5000 }, (_, i) => `Fe http://a.test/${i * 7919}\n`).join('');
+  const bytes = gzipSync(body);
+  bytes.fill(0xff, bytes.length - 2000, bytes.length - 1000);
+  await writeFile(path, bytes);
+  await t.rejects(read(path), { name: 'StorageError', message: /recover\.gz/ });
+  const damage: string[] = [];
+  const given = await read(path, { onDamage: (error) => damage.push(error.name) });
+  t.same(damage, ['StorageError']);
+  t.ok(given.length > 2000, `${given.length} events before the damage`);
+  t.same(given.at(-1), { tag: 'Fe', url: `http://a.test/${(given.length - 1) * 7919}` });
+  await t.rejects(JournalWriter.open(path), { name: 'StorageError', message: /move it away/ });
+  await t.rejects(read(`${path}.missing`), { name: 'StorageError', message: /ENOENT/ });
+});
+
+t.test('CRAWL-17.1 plain text is read too; bad lines are told and passed over', async (t) => {
+  const path = join(await directory(t), 'recover');
+  await writeFile(
+    path,
+    `F+ http://a.test/  \nnonsense\n\nFe ${'x'.repeat(5000)}\nFe http://a.test/\nFs http://a.te`,
+  );
+  const bad: [number, number][] = [];
+  const events = await read(path, {
+    maxLineLength: 1000,
+    onBadLine: (line, text) => bad.push([line, text.length]),
+  });
+  t.same(events, [seed('http://a.test/'), { tag: 'Fe', url: 'http://a.test/' }]);
+  t.same(bad, [
+    [2, 8],
+    [4, 0],
+  ]);
+});
+
+t.test("CRAWL-17.1 property: other programs' members and chunk borders do not matter", async (t) => {
+  const path = join(await directory(t), 'recover.gz');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.webUrl(), { minLength: 1, maxLength: 300 }),
+      fc.integer({ min: 1, max: 4000 }),
+      async (urls, step) => {
+        const text = Buffer.from(urls.map((url) => `F+ ${url} L ${url}\n`).join(''));
+        const members: Buffer[] = [];
+        for (let at = 0; at < text.length; at += step) members.push(gzipSync(text.subarray(at, at + step)));
+        await writeFile(path, Buffer.concat(members));
+        t.same(
+          await read(path),
+          urls.map((url) => ({ tag: 'F+', url, pathFromSeed: 'L', via: url })),
+        );
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+t.test('CRAWL-17.1 kill -9 leaves a journal with everything that was flushed, and it goes on', async (t) => {
+  const path = join(await directory(t), 'recover.gz');
+  const module = new URL('../../../servers/crawler/journal/index.js', import.meta.url).href;
+  const script = `
+    const { JournalWriter } = await import(${JSON.stringify(module)});
+    const writer = await JournalWriter.open(${JSON.stringify(path)}, { flushMs: 50 });
+    setInterval(() => {}, 1000);
+    for (let i = 0; ; i++) {
+      writer.write({ tag: 'Fe', url: 'http://a.test/' + i });
+      if (i % 100 === 99) {
+        await writer.flush();
+        process.stdout.write((i + 1) + '\\n');
+      }
+    }`;
+  let flushed = 0;
+  for (let round = 0; round < 3; round++) {
+    const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exit = once(child, 'exit');
+    let told = 0;
+    for await (const line of createInterface({ input: child.stdout })) {
+      told = Number(line);
+      if (told === 300) child.kill('SIGKILL');
+    }
+    await exit;
+    flushed += told;
+    const events = (await read(path)).filter(({ tag }) => tag === 'Fe');
+    t.ok(events.length >= flushed, `round ${round}: ${events.length} events, ${flushed} were flushed`);
+  }
+  const starts = (await read(path)).filter((event) => event.tag === 'Fe' && event.url === 'http://a.test/0');
+  t.equal(starts.length, 3, 'each round went on in the same file');
+});
+
+function sink() {
+  const noted: string[] = [];
+  const scheduled: JournalUri[] = [];
+  const sizes: number[] = [];
+  return {
+    noted,
+    scheduled,
+    sizes,
+    async note(urls: string[]) {
+      sizes.push(urls.length);
+      noted.push(...urls);
+    },
+    async schedule(uris: JournalUri[]) {
+      sizes.push(uris.length);
+      scheduled.push(...uris);
+    },
+  };
+}
+
+const JOURNAL = `F+ http://a.test/  
+F+ http://b.test/  
+Fe http://a.test/
+F+ http://a.test/1 L http://a.test/
+F+ http://a.test/2 L http://a.test/
+Fs http://a.test/  
+Fi http://a.test/by-hand
+T 20260101000000
+Fe http://a.test/1
+Ff http://a.test/1 L http://a.test/
+Fd http://a.test/2
+garbage
+`;
+
+t.test('CRAWL-17.1.2 pass 1 notes successes, pass 2 schedules all that was ever queued', async (t) => {
+  const path = join(await directory(t), 'recover.gz');
+  await writeFile(path, gzipSync(JOURNAL));
+  const to = sink();
+  const order: string[] = [];
+  const done = await importJournal(path, to, {
+    progressLines: 4,
+    progress: ({ pass, lines, noted, scheduled }) => order.push(`${pass}:${lines}:${noted}:${scheduled}`),
+    onEnough: () => order.push('enough'),
+  });
+  t.same(to.noted, ['http://a.test/', 'http://a.test/by-hand']);
+  t.same(to.scheduled, [
+    { url: 'http://a.test/', pathFromSeed: '', via: '' },
+    { url: 'http://b.test/', pathFromSeed: '', via: '' },
+    { url: 'http://a.test/1', pathFromSeed: 'L', via: 'http://a.test/' },
+    { url: 'http://a.test/2', pathFromSeed: 'L', via: 'http://a.test/' },
+  ]);
+  t.same(done, { pass: 2, lines: 11, noted: 2, scheduled: 4, outOfScope: 0, badLines: 1 });
+  t.same(order, ['1:4:0:0', '1:8:0:0', '1:11:2:0', '2:4:2:0', '2:8:2:0', 'enough', '2:11:2:4']);
+});
+
+t.test(
+  'CRAWL-17.1.2 failures are retained when asked; the scope is asked again unless it is switched off',
+  async (t) => {
+    const path = join(await directory(t), 'recover');
+    await writeFile(path, JOURNAL);
+    const scope = async ({ url }: JournalUri) =>
+      !url.startsWith('http://a.test/1') && url !== 'http://a.test/';
+    const checked = sink();
+    const counts = await importJournal(path, checked, { retainFailures: true, scope });
+    t.same(checked.noted, ['http://a.test/by-hand']);
+    t.same(
+      checked.scheduled.map(({ url }) => url),
+      ['http://b.test/', 'http://a.test/2'],
+    );
+    t.equal(counts.outOfScope, 4);
+
+    const unchecked = sink();
+    await importJournal(path, unchecked, { retainFailures: true, scope, checkScope: false });
+    t.same(unchecked.noted, ['http://a.test/', 'http://a.test/by-hand', 'http://a.test/1']);
+    t.equal(unchecked.scheduled.length, 4);
+  },
+);
+
+t.test(
+  'CRAWL-17.1.2 parts of a journal in their order, in batches; the crawl may start when enough is queued',
+  async (t) => {
+    const root = await directory(t);
+    const parts = [join(root, 'recover.gz.cp00001'), join(root, 'recover.gz')];
+    for (const [part, path] of parts.entries()) {
+      const writer = await JournalWriter.open(path);
+      for (let i = 0; i < 250; i++) writer.write(seed(`http://a.test/${part}/${i}`));
+      writer.write({ tag: 'Fs', url: `http://a.test/${part}/0`, pathFromSeed: '', via: '' });
+      await writer.close();
+    }
+    const to = sink();
+    const starts: number[] = [];
+    await importJournal(parts, to, {
+      batchSize: 100,
+      enough: 300,
+      onEnough: () => starts.push(to.scheduled.length),
+    });
+    t.same(to.sizes, [2, 100, 100, 100, 100, 100]);
+    t.same(starts, [300]);
+    t.equal(to.scheduled[250]?.url, 'http://a.test/1/0');
+  },
+);
+
+t.test('CRAWL-17.1.2 an import stops at its signal, and at an error of the sink', async (t) => {
+  const path = join(await directory(t), 'recover');
+  await writeFile(path, JOURNAL);
+  const abort = new AbortController();
+  const to = sink();
+  const stopped = importJournal(
+    path,
+    {
+      note: to.note,
+      async schedule(uris) {
+        await to.schedule(uris);
+        abort.abort(new Error('enough of it'));
+      },
+    },
+    { signal: abort.signal, batchSize: 1 },
+  );
+  await t.rejects(stopped, { message: 'enough of it' });
+  t.equal(to.scheduled.length, 1);
+  const failing = { note: to.note, schedule: () => Promise.reject(new Error('no room')) };
+  await t.rejects(importJournal(path, failing), { message: 'no room' });
+});

@@ -1,0 +1,146 @@
+// The waits of section 7 as vectors: plain numbers in, plain numbers out.
+
+import fc from 'fast-check';
+import t from 'tap';
+import { crawlSettingsSchema } from '../../../servers/crawler/order/settings.js';
+import { type Contact, politenessDelay, TotalBandwidth } from '../../../servers/crawler/servers/index.js';
+
+const defaults = crawlSettingsSchema.parse({});
+/** A fetch that began at 1 000 000 and is handed back when it ends. */
+function fetched(duration: number, extra: Partial<Contact> = {}): Contact {
+  const begin = 1_000_000;
+  return { begin, end: begin + duration, bytes: 1024, now: begin + duration, ...extra };
+}
+function delay(settings: object, contact: Contact): [number, string] {
+  const { delayMs, reason } = politenessDelay({ ...defaults, ...settings }, contact);
+  return [delayMs, reason];
+}
+
+t.test('CRAWL-7.2 the examples of the specification', async (t) => {
+  t.same(delay({}, fetched(100)), [3000, 'politeness']);
+  t.same(delay({}, fetched(1000)), [5000, 'politeness']);
+  t.same(delay({}, fetched(10_000)), [30_000, 'politeness']);
+  t.same(delay({}, fetched(1000, { crawlDelay: 10 })), [10_000, 'crawl-delay']);
+});
+
+t.test('CRAWL-7.1 the steps one by one', async (t) => {
+  t.same(
+    delay({ delayFactor: 2.5, minDelayMs: 0 }, fetched(333)),
+    [832, 'politeness'],
+    'step 1: the integer part',
+  );
+  t.same(delay({ minDelayMs: 7000 }, fetched(10)), [7000, 'politeness'], 'step 2: the lower limit');
+  t.same(
+    delay({ minDelayMs: 50_000 }, fetched(10)),
+    [30_000, 'politeness'],
+    'step 2: the upper limit comes last',
+  );
+  t.same(
+    delay({}, fetched(10, { crawlDelay: 60 })),
+    [60_000, 'crawl-delay'],
+    'step 3: beyond the upper limit',
+  );
+  t.same(delay({}, fetched(10, { crawlDelay: 900 })), [300_000, 'crawl-delay'], 'step 3: up to the limit');
+  t.same(
+    delay({}, fetched(2000, { crawlDelay: 1 })),
+    [10_000, 'politeness'],
+    'G-63: it never lowers the wait',
+  );
+  t.same(
+    delay({ respectCrawlDelayUpToSecs: 0 }, fetched(1000, { crawlDelay: 99 })),
+    [5000, 'politeness'],
+    'step 3: 0 respects none',
+  );
+});
+
+t.test('CRAWL-7.3 without an end there is no wait', async (t) => {
+  const failed = { ...fetched(100, { crawlDelay: 10, hostEmission: 77 }), end: 0 };
+  t.same(politenessDelay(defaults, failed), { delayMs: 0, reason: 'politeness', hostEmission: 77 });
+});
+
+t.test('G-38 G-66 a RootNode Delay is a fixed wait', async (t) => {
+  const root = { delayFactor: 0, minDelayMs: 1000, maxDelayMs: 1000 };
+  t.same(delay(root, fetched(60_000)), [1000, 'politeness']);
+  t.same(delay(root, fetched(5, { crawlDelay: 2 })), [2000, 'crawl-delay']);
+});
+
+t.test('CRAWL-7.4 the maximum reading waits one document late', async (t) => {
+  const settings = { ...defaults, maxPerHostBandwidthKBs: 50, bandwidthReading: 'maximum' as const };
+  // 512 000 bytes at 50 KB/s are 10 000 ms.
+  const first = politenessDelay(settings, fetched(100, { bytes: 512_000 }));
+  t.same(first, { delayMs: 3000, reason: 'politeness', hostEmission: 1_000_100 + 10_000 });
+  const second = politenessDelay(settings, {
+    begin: 1_003_100,
+    end: 1_003_200,
+    now: 1_003_200,
+    bytes: 5120,
+    hostEmission: first.hostEmission,
+  });
+  t.same(second, { delayMs: 6900, reason: 'bandwidth', hostEmission: 1_003_200 + 100 });
+});
+
+t.test('CRAWL-7.5 the sum reading brings the average down, and then waits', async (t) => {
+  const settings = { ...defaults, delayFactor: 0, minDelayMs: 2000, maxPerHostBandwidthKBs: 50 };
+  // The example: 100 KB/s came, 50 are wanted: 512 000 bytes in 5 s need 5 s more.
+  const first = politenessDelay(settings, fetched(5000, { bytes: 512_000 }));
+  t.same(first, { delayMs: 7000, reason: 'bandwidth', hostEmission: 1_010_000 });
+  // Another queue of the host: its bytes come behind those.
+  const other = politenessDelay(settings, fetched(6000, { bytes: 51_200, hostEmission: first.hostEmission }));
+  t.same(other, { delayMs: 2000 + 5000, reason: 'bandwidth', hostEmission: 1_011_000 });
+  // Slower than the limit: nothing is owed.
+  const slow = politenessDelay(settings, fetched(60_000, { bytes: 51_200 }));
+  t.same(slow, { delayMs: 2000, reason: 'politeness', hostEmission: 1_001_000 });
+});
+
+t.test('CRAWL-22 pain 4: Retry-After is obeyed up to its limit', async (t) => {
+  t.same(delay({}, fetched(10, { retryAfterMs: 120_000 })), [120_000, 'retry-after']);
+  t.same(delay({}, fetched(10, { retryAfterMs: 900_000 })), [300_000, 'retry-after']);
+  t.same(delay({}, fetched(1000, { retryAfterMs: 10 })), [5000, 'politeness']);
+});
+
+t.test('CRAWL-7.1 the wait is never shorter than what was asked, nor longer than the limits', async () => {
+  fc.assert(
+    fc.property(
+      fc.nat(100_000),
+      fc.nat(400),
+      fc.nat(10_000_000),
+      fc.nat(200),
+      (duration, crawlDelay, bytes, limit) => {
+        const settings = { ...defaults, maxPerHostBandwidthKBs: limit };
+        const { delayMs, hostEmission } = politenessDelay(settings, fetched(duration, { crawlDelay, bytes }));
+        const bandwidth = limit === 0 ? 0 : bytes / (limit * 1.024);
+        const begin = 1_000_000;
+        return (
+          delayMs >= Math.min(crawlDelay, 300) * 1000 &&
+          delayMs >= 3000 &&
+          delayMs <= 300_000 + Math.ceil(bandwidth) &&
+          (limit === 0 ? hostEmission === 0 : hostEmission >= begin + bandwidth)
+        );
+      },
+    ),
+  );
+});
+
+t.test('CRAWL-7.6 the bandwidth of the whole crawl', async (t) => {
+  const total = new TotalBandwidth(100);
+  t.equal(total.wait(1000), 0, 'the first goes at once');
+  total.took(102_400);
+  t.equal(total.wait(1000), 0, 'what was taken counts from the next one on');
+  t.equal(total.wait(1000), 1000, '102 400 bytes at 100 KB/s are a second');
+  t.equal(total.wait(1400), 600);
+  t.equal(total.wait(2100), 0);
+
+  total.took(1_024_000);
+  total.limitKBs = 200;
+  t.equal(total.wait(2100), 0);
+  t.equal(total.wait(2100), 0, 'a changed limit counts anew');
+  total.took(204_800);
+  total.limitKBs = 200;
+  total.wait(2100);
+  t.equal(total.wait(2100), 900, 'the same limit does not; 100 ms were saved up');
+
+  const free = new TotalBandwidth(0);
+  free.took(1e9);
+  t.equal(free.wait(5), 0);
+  t.equal(free.wait(5), 0);
+});

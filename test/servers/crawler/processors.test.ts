@@ -1,0 +1,452 @@
+// The optional processors of a crawl, one URI at a time, with stores that live in memory.
+
+import fc from 'fast-check';
+import t from 'tap';
+import type { FetchResult } from '../../../clients/fetch/index.js';
+import { CrawlUri } from '../../../servers/crawler/crawl-uri.js';
+import {
+  type CrawlSettings,
+  type CrawlSettingsInput,
+  crawlSettingsSchema,
+} from '../../../servers/crawler/order/settings.js';
+import { Blocker } from '../../../servers/crawler/processors/blocker.js';
+import { ChangeEvaluator } from '../../../servers/crawler/processors/change-evaluator.js';
+import { ContentDigest } from '../../../servers/crawler/processors/content-digest.js';
+import { DigestHistory, type DigestRecord } from '../../../servers/crawler/processors/digest-history.js';
+import {
+  FetchHistory,
+  type FetchRecord,
+  type HistoryStore,
+  historyKey,
+} from '../../../servers/crawler/processors/fetch-history.js';
+import {
+  type QuotaCounters,
+  type QuotaCounts,
+  QuotaEnforcer,
+} from '../../../servers/crawler/processors/quota-enforcer.js';
+import { RuntimeLimit } from '../../../servers/crawler/processors/runtime-limit.js';
+import { WarcWriter } from '../../../servers/crawler/processors/warc-writer.js';
+import { PatternBudget, uriPattern } from '../../../servers/crawler/traps.js';
+import type { NewWarcRecord, WarcPlace } from '../../../servers/crawler/warc/index.js';
+import { GathererBatch } from '../../../storage/index.js';
+
+/** 2026-11-21T21:50:04.123Z */
+const BEGIN = Date.UTC(2026, 10, 21, 21, 50, 4, 123);
+/** Of `hello\n`. */
+const HELLO = 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP';
+
+function crawlUri(url = 'http://example.org/a', settings: CrawlSettingsInput = {}): CrawlUri {
+  const uri = {
+    url,
+    via: 'http://example.org/',
+    pathFromSeed: 'L',
+    root: 0,
+    depth: 1,
+    attempts: 0,
+    forceFetch: false,
+    isLeaf: false,
+    cost: 1,
+    sourceTag: '',
+  };
+  const entry = { classKey: 'example.org', directive: 3, cost: 1, ordinal: 1, uri };
+  return new CrawlUri(
+    entry,
+    new GathererBatch(async () => {}),
+    new AbortController().signal,
+    crawlSettingsSchema.parse(settings),
+  );
+}
+
+/** Those of the URI itself. */
+function settings(uri: CrawlUri): CrawlSettings {
+  return uri.settings;
+}
+
+/** The URI as the fetcher leaves it. */
+function fetchedUri(body: string, extra: Partial<FetchResult> = {}, url?: string): CrawlUri {
+  const uri = crawlUri(url);
+  uri.fetched = {
+    url: uri.url,
+    status: 200,
+    headers: {},
+    contentType: 'text/html',
+    lastModified: 0,
+    etag: '',
+    body: Buffer.from(body),
+    truncated: false,
+    local: false,
+    beginTime: BEGIN,
+    endTime: BEGIN + 42,
+    ...extra,
+  };
+  uri.status = uri.fetched.status;
+  uri.size = uri.fetched.body.length;
+  uri.disposition = 'summarized';
+  return uri;
+}
+
+class MemoryHistory implements HistoryStore {
+  readonly rows = new Map<string, readonly FetchRecord[]>();
+  async get(key: string): Promise<readonly FetchRecord[]> {
+    return this.rows.get(key) ?? [];
+  }
+  put(key: string, history: readonly FetchRecord[]): void {
+    this.rows.set(key, history);
+  }
+}
+
+/** Takes what is to be written. */
+class MemoryFiles {
+  readonly records: NewWarcRecord[] = [];
+  async write(records: readonly NewWarcRecord[]): Promise<readonly WarcPlace[]> {
+    this.records.push(...records);
+    return records.map(({ id }) => ({ file: 'x.warc.gz', offset: 100, length: 50, recordId: id }));
+  }
+  get types(): string[] {
+    return this.records.map(({ type }) => type);
+  }
+}
+
+t.test('CRAWL-11.8: the digest of the body, and none without a body', async (t) => {
+  const uri = fetchedUri('hello\n');
+  t.equal(new ContentDigest().process(uri), 'proceed');
+  t.equal(uri.digest, HELLO);
+  const empty = fetchedUri('', { status: 304 });
+  new ContentDigest().process(empty);
+  t.equal(empty.digest, '');
+});
+
+t.test(
+  'CRAWL-18.7: what the pattern matches is replaced by a blank, in texts that are not too long',
+  async (t) => {
+    const digest = new ContentDigest({ stripPattern: '[0-9]+', maxStripBytes: 20 });
+    const blank = 'sha1:YYJ2JQIMSMPUWCXFT5WUBHPRWFPTAARS'; // of <p>hits:  </p>
+    const seven = 'sha1:FMJUYYAWGZMTCZLV42NP5NVVPRBRNM74'; // of <p>hits: 7</p>
+    t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), 'text/html'), blank);
+    t.equal(digest.digest(Buffer.from('<p>hits: 1234</p>'), 'text/html', 'no-such-charset'), blank);
+    t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), 'image/png'), seven, 'no text');
+    const long = Buffer.from(`<p>hits: 7</p>${'x'.repeat(20)}`);
+    t.equal(digest.digest(long, 'text/html'), new ContentDigest().digest(long), 'longer than allowed');
+    t.throws(() => new ContentDigest({ stripPattern: '(' }), { code: 'ERR_USAGE' });
+  },
+);
+
+t.test('CRAWL-18.7: stripping a long text piece by piece changes nothing else', async (t) => {
+  const strip = new ContentDigest({ stripPattern: 'a+', maxStripMs: 60_000 });
+  const plain = new ContentDigest();
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('b', 'bcd\n', '\u00e4', 'b'.repeat(1500)), { maxLength: 60 }),
+      (parts) => {
+        const text = Buffer.from(parts.join(''));
+        return strip.digest(text, 'text/plain') === plain.digest(text);
+      },
+    ),
+    { numRuns: 50 },
+  );
+  const lines = 'xay\n'.repeat(5000);
+  t.equal(
+    strip.digest(Buffer.from(lines), 'text/plain'),
+    plain.digest(Buffer.from(lines.replaceAll('a', ' '))),
+  );
+  // A text for which all matches together take the square of its length: the time set ends it.
+  const nasty = new ContentDigest({ stripPattern: 'a(.*b)?', maxStripMs: 0 });
+  const text = Buffer.from('a'.repeat(1 << 20));
+  t.match(nasty.digest(text, 'text/plain'), /^sha1:[A-Z2-7]{32}$/);
+});
+
+t.test('CRAWL-18.2, 18.3: history, conditional headers, annotations', async (t) => {
+  const store = new MemoryHistory();
+  const history = new FetchHistory({ store });
+  const digest = new ContentDigest();
+  async function fetch(body: string, extra: Partial<FetchResult> = {}) {
+    const uri = fetchedUri(body, extra);
+    await history.loader.process(uri);
+    const asked = history.conditionalHeaders(uri);
+    digest.process(uri);
+    history.process(uri);
+    const unchanged = history.isUnchanged(uri);
+    await history.keeper.process(uri);
+    return { asked, annotations: uri.annotations, digest: uri.digest, unchanged };
+  }
+
+  t.same(await fetch('hello\n', { etag: '"1"', lastModified: 1000 }), {
+    asked: {},
+    annotations: [],
+    digest: HELLO,
+    unchanged: false,
+  });
+  t.same(await fetch('', { status: 304 }), {
+    asked: { etag: '"1"', lastModified: 1000 },
+    annotations: ['duplicate:server-not-modified'],
+    digest: HELLO,
+    unchanged: true,
+  });
+  t.same(
+    await fetch('hello\n', { beginTime: BEGIN + 1 }),
+    {
+      asked: { etag: '"1"', lastModified: 1000 },
+      annotations: ['duplicate:digest'],
+      digest: HELLO,
+      unchanged: true,
+    },
+    'the digest was carried forward through the 304',
+  );
+  t.same((await fetch('other')).annotations, []);
+  const kept = store.rows.get('http://(org,example,)/a');
+  t.same(
+    kept?.map(({ status, length, begin }) => [status, length, begin]),
+    [
+      [200, 5, BEGIN],
+      [200, 6, BEGIN + 1],
+    ],
+    'the last two, the newest first',
+  );
+  store.put('http://(org,example,)/a', [{ ...kept![0]!, status: -2, etag: '"2"' }]);
+  t.same((await fetch('x')).asked, {}, 'the last one failed');
+});
+
+t.test('CRAWL-18.4: keys keep their case, failures and what comes again leave no history', async (t) => {
+  t.equal(historyKey('http://www.Example.org/A?b=C'), 'http://(org,Example,www,)/A?b=C');
+  const store = new MemoryHistory();
+  const history = new FetchHistory({ store });
+  const unwritten = fetchedUri('x');
+  unwritten.annotations.push('unwritten:cached');
+  const retry = fetchedUri('x', { status: 503 });
+  retry.disposition = 'retry';
+  const failed = crawlUri();
+  failed.status = -2;
+  for (const uri of [unwritten, retry, failed, fetchedUri('x', {}, 'gopher://example.org/0/a')]) {
+    await history.loader.process(uri);
+    history.process(uri);
+    await history.keeper.process(uri);
+  }
+  t.equal(store.rows.size, 0);
+  // Loading twice does not overwrite.
+  const uri = fetchedUri('hello\n');
+  await history.loader.process(uri);
+  store.put(historyKey(uri.url), [
+    { status: 200, begin: 1, digest: '', etag: '"9"', lastModified: 0, length: 0 },
+  ]);
+  await history.loader.process(uri);
+  t.same(history.former(uri), []);
+});
+
+t.test('CRAWL-18.6: response, then revisit; links in the metadata; errors and redirects too', async (t) => {
+  const store = new MemoryHistory();
+  const history = new FetchHistory({ store });
+  const files = new MemoryFiles();
+  const writer = new WarcWriter({ files, revisits: [history] });
+  const digest = new ContentDigest();
+  async function crawl(uri: CrawlUri) {
+    await history.loader.process(uri);
+    digest.process(uri);
+    history.process(uri);
+    await writer.process(uri);
+    // Essence gives the body away; what it found is known afterwards.
+    uri.fetched = { ...uri.fetched!, body: new Uint8Array() };
+    uri.outLinks = [{ url: 'http://example.org/c', hop: 'L' }];
+    await writer.metadata.process(uri);
+    await history.keeper.process(uri);
+    return uri.annotations;
+  }
+
+  t.same(await crawl(fetchedUri('hello\n')), []);
+  t.same(files.types, ['response', 'metadata']);
+  t.equal(
+    Buffer.concat(files.records[1]!.block).toString(),
+    'via: http://example.org/\r\nhopsFromSeed: L\r\nfetchTimeMs: 42\r\noutlink: http://example.org/c L\r\n',
+  );
+  t.ok(
+    files.records[1]?.fields.some(([, value]) => value === files.records[0]?.id),
+    'of that response',
+  );
+
+  const again = fetchedUri('hello\n', { beginTime: BEGIN + 5000 });
+  t.same(await crawl(again), ['duplicate:digest', 'warcRevisit:digest']);
+  const third = fetchedUri('', { status: 304, beginTime: BEGIN + 9000 });
+  t.same(await crawl(third), ['duplicate:server-not-modified', 'warcRevisit:notModified']);
+  t.same(files.types.slice(2), ['revisit', 'metadata', 'revisit', 'metadata']);
+  for (const revisit of [files.records[2], files.records[4]]) {
+    const fields = new Map(revisit?.fields);
+    t.equal(fields.get('WARC-Refers-To'), files.records[0]?.id, 'the record that holds the body');
+    t.equal(fields.get('WARC-Refers-To-Date'), '2026-11-21T21:50:04.123Z');
+  }
+
+  files.records.length = 0;
+  const moved = fetchedUri('', { status: 301 }, 'http://example.org/old');
+  await writer.metadata.process(moved);
+  t.same(files.types, ['response', 'metadata'], 'a redirect jumps over the first step');
+  files.records.length = 0;
+  const lost = fetchedUri('hello\n', {}, 'http://example.org/lost');
+  lost.fetched = { ...lost.fetched!, body: new Uint8Array() };
+  await writer.metadata.process(lost);
+  t.same(lost.annotations, ['unwritten:body']);
+  const cached = fetchedUri('hello\n', { cached: true });
+  await writer.process(cached);
+  t.same(cached.annotations, ['unwritten:cached']);
+  const failed = crawlUri();
+  failed.status = -2;
+  await writer.metadata.process(failed);
+  t.same(files.types, []);
+
+  const sparing = new WarcWriter({ files, revisits: [history], skipIdenticalDigests: true });
+  const same = fetchedUri('hello\n');
+  await history.loader.process(same);
+  digest.process(same);
+  await sparing.process(same);
+  await sparing.metadata.process(same);
+  await history.keeper.process(same);
+  t.same(same.annotations, ['duplicate:digest', 'unwritten:identicalDigest']);
+  t.same(files.types, []);
+  t.equal(store.rows.get(historyKey(same.url))?.[0]?.capture?.date, BEGIN, 'it is remembered all the same');
+});
+
+t.test('CRAWL-18.5: a body that lies in the archive under another URI is a revisit of it', async (t) => {
+  const rows = new Map<string, DigestRecord>();
+  const store = {
+    get: async (key: string) => rows.get(key),
+    put: (key: string, record: DigestRecord) => void rows.set(key, record),
+  };
+  const history = new DigestHistory(store);
+  const files = new MemoryFiles();
+  const writer = new WarcWriter({ files, revisits: [history] });
+  async function crawl(url: string, body: string, digest = new ContentDigest()) {
+    const uri = fetchedUri(body, {}, url);
+    digest.process(uri);
+    await history.process(uri);
+    await writer.process(uri);
+    await history.keeper.process(uri);
+    return uri;
+  }
+  await crawl('http://example.org/one', 'hello\n');
+  await crawl('http://example.com/two', 'hello\n');
+  t.same(files.types, ['response', 'revisit']);
+  t.equal(new Map(files.records[1]?.fields).get('WARC-Refers-To-Target-URI'), 'http://example.org/one');
+  t.same(rows.get(HELLO), {
+    url: 'http://example.org/one',
+    date: BEGIN,
+    recordId: files.records[0]?.id,
+    file: 'x.warc.gz',
+    offset: 100,
+    count: 2,
+  });
+  const strip = new ContentDigest({ stripPattern: '[0-9]' });
+  await crawl('http://example.org/three', 'hits 1', strip);
+  await crawl('http://example.org/four', 'hits 2', strip);
+  t.same(files.types.slice(2), ['response', 'response'], 'CRAWL-18.7: equal digests, but not the same bytes');
+});
+
+t.test('CRAWL-18.8: an unchanged document is left alone', async (t) => {
+  const uri = fetchedUri('hello\n');
+  uri.outLinks = [{ url: 'http://example.org/c', hop: 'L' }];
+  t.equal(new ChangeEvaluator({ isUnchanged: () => false }).process(uri), 'proceed');
+  t.equal(uri.outLinks.length, 1);
+  t.equal(new ChangeEvaluator({ isUnchanged: () => true }).process(uri), 'post');
+  t.same([uri.annotations, uri.outLinks, uri.disposition], [['unchanged'], [], 'unchanged']);
+});
+
+t.test(
+  'CRAWL-11.3 QuotaEnforcer: each quota by its name; the queue is retired or the URI fails',
+  async (t) => {
+    const none: QuotaCounts = { successes: 0, successBytes: 0, responses: 0, totalBytes: 0 };
+    const some: QuotaCounts = { successes: 5, successBytes: 3072, responses: 7, totalBytes: 5120 };
+    const limits = { Successes: 5, SuccessKB: 3, Responses: 7, AllKB: 5 };
+    for (const unit of ['server', 'host', 'group'] as const) {
+      const counters: QuotaCounters = {
+        server: () => none,
+        host: () => none,
+        group: () => none,
+        [unit]: () => some,
+      };
+      for (const [what, limit] of Object.entries(limits)) {
+        const name = `${unit}Max${what}`;
+        for (const [quota, forceRetire] of [
+          [limit, true],
+          [limit, false],
+          [limit + 1, true],
+        ] as const) {
+          const uri = crawlUri('http://example.org/a', {
+            quotas: { [name]: quota },
+            quotaForceRetire: forceRetire,
+          });
+          const result = new QuotaEnforcer({ counters, settings }).process(uri);
+          const found = [result, uri.annotations, uri.status, uri.retire];
+          if (quota > limit) t.same(found, ['proceed', [], 0, undefined], `${name} is not reached`);
+          else if (forceRetire) t.same(found, ['post', [`Q:${name}`], 0, 'quota'], name);
+          else t.same(found, ['post', [`Q:${name}`], -5003, undefined], `${name} without retiring`);
+          if (result === 'post') t.equal(uri.disposition, forceRetire ? 'retry' : 'failed');
+        }
+      }
+    }
+    const counted = () => {
+      throw new Error('looked up');
+    };
+    const off = new QuotaEnforcer({ counters: { server: counted, host: counted, group: counted }, settings });
+    t.equal(off.process(crawlUri()), 'proceed', 'all quotas are off by default, and cost nothing');
+  },
+);
+
+t.test('CRAWL-11.3 RuntimeLimitEnforcer: pause, terminate, block', async (t) => {
+  for (const [operation, expected] of [
+    ['pause', ['pause']],
+    ['terminate', ['stop']],
+    ['block', []],
+  ] as const) {
+    const told: string[] = [];
+    const control = { pause: () => void told.push('pause'), stop: () => void told.push('stop') };
+    let elapsed = 9;
+    const limit = new RuntimeLimit({ seconds: 10, operation, elapsed: () => elapsed, control });
+    t.equal(limit.process(crawlUri()), 'proceed');
+    t.same(told, []);
+    elapsed = 10;
+    const [first, second] = [crawlUri(), crawlUri()];
+    const result = operation === 'block' ? 'post' : 'proceed';
+    t.same([limit.process(first), limit.process(second)], [result, result], operation);
+    t.same(told, expected, 'once');
+    t.equal(first.status, operation === 'block' ? -5004 : 0);
+    t.same(first.annotations, ['runtimeLimit:10s']);
+  }
+});
+
+t.test('CRAWL-11.2 Preselector: blockAll, allowPattern, blockPattern match whole URIs (-5001)', async (t) => {
+  const blocker = new Blocker({ settings });
+  function blocked(url: string, input: CrawlSettingsInput): string {
+    const uri = crawlUri(url, input);
+    const result = blocker.process(uri);
+    t.equal(result === 'post', uri.status === -5001 && uri.disposition === 'rejected');
+    return uri.reason;
+  }
+  const url = 'http://example.org/a';
+  t.equal(blocked(url, {}), '');
+  t.equal(blocked(url, { blockAll: true }), 'blockAll');
+  t.equal(blocked(url, { blockPattern: '.*/a' }), 'blockPattern');
+  t.equal(blocked(url, { blockPattern: 'example' }), '', 'a part is not enough');
+  t.equal(blocked(url, { allowPattern: 'http://example\\.org/.*' }), '');
+  t.equal(blocked(url, { allowPattern: 'https:.*' }), 'not under allowPattern');
+  t.equal(blocked(url, { allowPattern: '.*', blockPattern: '.*' }), 'blockPattern');
+  t.throws(() => blocked(url, { blockPattern: '(' }), { code: 'ERR_USAGE' });
+});
+
+t.test('CRAWL-22 pain 5: at most so many URIs that differ in their numbers only', async (t) => {
+  t.equal(
+    uriPattern('http://h2.example.org:81/cal/2026/11?day=21'),
+    'http://h2.example.org:81/cal/#/#?day=#',
+  );
+  t.equal(uriPattern('http://h2.example.org/cal'), undefined);
+  const off = new PatternBudget();
+  t.equal(off.admit('http://example.org/1', 0), undefined);
+  t.equal(off.size, 0);
+  const budget = new PatternBudget({ maxPatterns: 2 });
+  t.equal(budget.admit('http://example.org/cal/1', 2), undefined);
+  t.equal(budget.admit('http://example.org/cal/22', 2), undefined);
+  t.match(budget.admit('http://example.org/cal/333', 2), /^trap: 2 URIs like http:\/\/example\.org\/cal\/# /);
+  t.equal(budget.admit('http://example.com/cal/333', 2), undefined, 'another host has a budget of its own');
+  for (let n = 0; n < 5; n++) t.equal(budget.admit('http://example.org/plain', 2), undefined);
+  t.ok(budget.admit('http://example.org/cal/1', 2));
+  t.equal(budget.admit('http://example.net/1', 2), undefined);
+  t.equal(budget.size, 2, 'bounded');
+  t.ok(budget.admit('http://example.org/cal/4', 2), 'what was met lately is remembered');
+  t.equal(budget.admit('http://example.com/cal/1', 2), undefined);
+  t.equal(budget.admit('http://example.com/cal/2', 2), undefined, 'what was not is forgotten');
+});

@@ -1,0 +1,494 @@
+// WARC files: what the writer makes is read by the library's own reader, by zcat, and by a checker that knows nothing of either.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import t from 'tap';
+import { WARCParser } from 'warcio';
+import { type FetchResult, HttpFetcher } from '../../../clients/fetch/index.js';
+import {
+  captureRecords,
+  metadataRecord,
+  type NewWarcRecord,
+  newRecordId,
+  sha1Base32,
+  WarcFiles,
+} from '../../../servers/crawler/warc/index.js';
+import { PLAIN_NODE } from '../../helpers/plain-node.js';
+import { Site } from '../../helpers/site.js';
+
+/** 2026-11-21T21:50:04.123Z */
+const BEGIN = Date.UTC(2026, 10, 21, 21, 50, 4, 123);
+
+function scratch(t: { teardown: (fn: () => void) => void }): string {
+  const directory = mkdtempSync(join(tmpdir(), 'harvest-warc-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+function fetched(extra: Partial<FetchResult> & { readonly text?: string } = {}): FetchResult {
+  const { text = 'hello\n', ...rest } = extra;
+  return {
+    url: 'http://example.org/a',
+    status: 200,
+    headers: { 'content-type': 'text/plain', 'content-length': '6', 'x-name': 'caf\xe9' },
+    contentType: 'text/plain',
+    lastModified: 0,
+    etag: '',
+    body: Buffer.from(text, 'latin1'),
+    truncated: false,
+    local: false,
+    beginTime: BEGIN,
+    endTime: BEGIN + 42,
+    remoteAddress: '192.0.2.7',
+    ...rest,
+  };
+}
+
+/** A record as the checker found it. */
+interface Checked {
+  readonly fields: ReadonlyMap<string, string>;
+  readonly block: Buffer;
+}
+
+/** ISO 28500, 4: version, fields, empty line, block of the said length, two empty lines; and nothing else. */
+function checkRecords(bytes: Buffer): Checked[] {
+  const records: Checked[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const headEnd = bytes.indexOf('\r\n\r\n', at);
+    const [version, ...lines] = bytes.subarray(at, headEnd).toString('utf8').split('\r\n');
+    if (version !== 'WARC/1.1') throw new Error(`no record at ${at}: ${version}`);
+    const fields = new Map<string, string>();
+    for (const line of lines) {
+      const [, name = '', value = ''] = /^([!-9;-~]+): ([^\r\n]*)$/.exec(line) ?? [];
+      if (name === '' || fields.has(name)) throw new Error(`the field ${JSON.stringify(line)}`);
+      fields.set(name, value);
+    }
+    const blockEnd = headEnd + 4 + Number(fields.get('Content-Length'));
+    const block = bytes.subarray(headEnd + 4, blockEnd);
+    if (bytes.subarray(blockEnd, blockEnd + 4).toString('latin1') !== '\r\n\r\n') throw new Error('no end');
+    if (!/^<urn:uuid:[-0-9a-f]{36}>$/.test(fields.get('WARC-Record-ID') ?? '')) throw new Error('no ID');
+    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(fields.get('WARC-Date') ?? ''))
+      throw new Error('no date');
+    const digest = fields.get('WARC-Block-Digest');
+    if (digest !== undefined && digest !== `sha1:${base32(createHash('sha1').update(block).digest())}`)
+      throw new Error('the block has another digest');
+    records.push({ fields, block });
+    at = blockEnd + 4;
+  }
+  return records;
+}
+
+/** RFC 4648, bit by bit. */
+function base32(bytes: Uint8Array): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  return (bits.match(/.{5}/g) ?? [])
+    .map((five) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[parseInt(five, 2)])
+    .join('');
+}
+
+/** The name of the only file there. */
+function onlyFile(directory: string): string {
+  const names = readdirSync(directory);
+  if (names.length !== 1) throw new Error(`one file was expected: ${names}`);
+  return names[0]!;
+}
+
+function plainRecord(text: string): NewWarcRecord {
+  return {
+    type: 'resource',
+    id: newRecordId(),
+    date: BEGIN,
+    contentType: 'text/plain',
+    fields: [['WARC-Target-URI', 'gopher://example.org/0/a']],
+    block: [Buffer.from(text)],
+  };
+}
+
+t.test('CRAWL-16.1 field 10: a digest is sha1: and 32 letters of base32', async (t) => {
+  t.equal(sha1Base32(new Uint8Array()), 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ');
+  t.equal(sha1Base32(Buffer.from('hello\n')), 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP');
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      return sha1Base32(bytes) === `sha1:${base32(createHash('sha1').update(bytes).digest())}`;
+    }),
+    { numRuns: 100 },
+  );
+});
+
+t.test('WARC 1.1: file name, warcinfo, response and metadata, one gzip member a record', async (t) => {
+  const directory = scratch(t);
+  const files = await WarcFiles.open({
+    directory,
+    prefix: 'TEST',
+    host: 'crawl er/1',
+    now: () => BEGIN,
+    info: { isPartOf: 'crawl\r\nWARC-Bad: 1' },
+  });
+  const capture = captureRecords(fetched({ url: 'http://u:secret@example.org/a,,,b' }), {
+    request: { line: 'GET /a HTTP/1.1', headers: { host: 'example.org' } },
+  });
+  const [place, request] = await files.write(capture.records);
+  t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz\.open$/);
+  const [meta] = await files.write([
+    metadataRecord({
+      url: 'http://example.org/a,,,b',
+      date: BEGIN,
+      concurrentTo: capture.id,
+      via: 'http://u:secret@example.org/',
+      hopsFromSeed: 'LE',
+      sourceTag: '',
+      fetchTimeMs: 42,
+      outLinks: [{ url: 'http://example.org/c', hop: 'L' }],
+    }),
+  ]);
+  await files.close();
+  t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz$/);
+
+  const path = join(directory, place!.file);
+  const bytes = readFileSync(path);
+  const unpacked = spawnSync('zcat', [path]).stdout;
+  const records = checkRecords(unpacked);
+  t.same(
+    records.map(({ fields }) => fields.get('WARC-Type')),
+    ['warcinfo', 'response', 'request', 'metadata'],
+  );
+  // Each record is a member of its own, and they lie where the writer says.
+  t.equal(place!.offset + place!.length, request!.offset);
+  t.equal(meta!.offset + meta!.length, bytes.length);
+  for (const [index, at] of [place!, request!, meta!].entries()) {
+    const [record, ...more] = checkRecords(gunzipSync(bytes.subarray(at.offset, at.offset + at.length)));
+    t.same(more, []);
+    t.same(record, records[index + 1]);
+    t.equal(record?.fields.get('WARC-Record-ID'), at.recordId);
+  }
+
+  const [info, response, asked, metadata] = records;
+  t.equal(info?.fields.get('WARC-Filename'), place!.file);
+  t.match(info?.block.toString(), /^software: harvest-kit\r\nformat: WARC File Format 1\.1\r\n/);
+  t.match(info?.block.toString(), '\r\nisPartOf: crawl WARC-Bad: 1\r\n', 'line ends in values are none');
+  t.equal(
+    response?.fields.get('WARC-Target-URI'),
+    'http://example.org/a,,,b',
+    'as it is, without the password',
+  );
+  t.equal(response?.fields.get('WARC-Date'), '2026-11-21T21:50:04.123Z');
+  t.equal(response?.fields.get('WARC-IP-Address'), '192.0.2.7');
+  t.equal(response?.fields.get('Content-Type'), 'application/http; msgtype=response');
+  t.equal(response?.fields.get('WARC-Payload-Digest'), 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP');
+  t.equal(response?.fields.get('WARC-Warcinfo-ID'), info?.fields.get('WARC-Record-ID'));
+  t.equal(
+    response?.block.toString('latin1'),
+    'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 6\r\nx-name: caf\xe9\r\n\r\nhello\n',
+  );
+  t.equal(asked?.block.toString(), 'GET /a HTTP/1.1\r\nhost: example.org\r\n\r\n');
+  t.equal(asked?.fields.get('WARC-Concurrent-To'), capture.id);
+  t.equal(metadata?.fields.get('WARC-Concurrent-To'), capture.id);
+  t.equal(
+    metadata?.block.toString(),
+    'via: http://example.org/\r\nhopsFromSeed: LE\r\nfetchTimeMs: 42\r\noutlink: http://example.org/c L\r\n',
+  );
+  t.notMatch(unpacked.toString('latin1'), 'secret');
+
+  // The library's reader sees the same.
+  const seen: string[] = [];
+  for await (const record of new WARCParser([bytes])) {
+    const text = Buffer.from(await record.readFully(true)).toString('latin1');
+    seen.push(`${record.warcType} ${record.httpHeaders?.statusCode ?? ''} ${text.length}`);
+  }
+  t.same(seen, [
+    `warcinfo  ${info?.block.length}`,
+    'response 200 6',
+    // The reader takes the second word of a request's first line for it.
+    'request NaN 0',
+    `metadata  ${metadata?.block.length}`,
+  ]);
+});
+
+t.test('WARC 1.1, 6.4: what did not come as HTTP is a resource, a cut body says so', async (t) => {
+  const gopher = captureRecords(fetched({ url: 'gopher://example.org/0/a', headers: {} }), {});
+  t.equal(gopher.kind, 'resource');
+  t.equal(gopher.records[0]?.contentType, 'text/plain');
+  t.equal(Buffer.concat(gopher.records[0]!.block).toString(), 'hello\n');
+  t.equal(captureRecords(fetched({ local: true }), {}).kind, 'resource', 'a local file has no HTTP head');
+  const cut = captureRecords(fetched({ truncated: true }), {}).records[0];
+  t.ok(cut?.fields.some(([name, value]) => name === 'WARC-Truncated' && value === 'length'));
+});
+
+t.test('a decoded body has a head that fits it, and tells what it was', async (t) => {
+  const headers = { 'content-encoding': 'gzip', 'content-length': '26', 'transfer-encoding': 'chunked' };
+  const { records } = captureRecords(fetched({ headers }), {});
+  t.equal(
+    Buffer.concat(records[0]!.block).toString(),
+    'HTTP/1.1 200 OK\r\nx-orig-content-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
+      'x-orig-transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\nhello\n',
+  );
+});
+
+t.test('a page that came over the wire in gzip is read back as it is', async (t) => {
+  const directory = scratch(t);
+  const body = '<html><title>d\u00e9j\u00e0 vu</title></html>';
+  await using site = await Site.start({
+    '/page': (_, response) => {
+      const headers = { 'Content-Encoding': 'gzip', 'X-Name': 'caf\xe9', 'Content-Type': 'text/html' };
+      response.writeHead(200, headers).end(gzipSync(body));
+    },
+  });
+  await using fetcher = new HttpFetcher({ userAgent: 'test/1' });
+  const result = await fetcher.fetch({ url: `${site.url}/page` });
+  await using files = await WarcFiles.open({ directory });
+  const [place] = await files.write(captureRecords(result, {}).records);
+  await files.roll();
+  const path = join(directory, place!.file);
+  const record = checkRecords(spawnSync('zcat', [path]).stdout)[1];
+  t.equal(record?.fields.get('WARC-IP-Address'), '127.0.0.1');
+  const [head = '', text = ''] = record?.block.toString('latin1').split('\r\n\r\n') ?? [];
+  t.match(head, /^HTTP\/1\.1 200 OK\r\n/);
+  t.match(head, '\r\nx-orig-content-encoding: gzip\r\n');
+  t.match(head, '\r\nx-name: caf\xe9\r\n', 'the byte that was sent');
+  t.match(head, new RegExp(`\r\ncontent-length: ${Buffer.byteLength(body)}$`));
+  t.equal(Buffer.from(text, 'latin1').toString('utf8'), body);
+  // The library's reader must not try to undo a coding.
+  const texts: string[] = [];
+  for await (const read of new WARCParser([readFileSync(path)])) {
+    const content = await read.contentText();
+    if (read.warcType === 'response') texts.push(content);
+  }
+  t.same(texts, [body]);
+});
+
+t.test('CRAWL-18.6: revisit records, and when an identical payload is written again', async (t) => {
+  const earlier = {
+    url: 'http://example.org/first',
+    date: BEGIN - 1000,
+    recordId: '<urn:uuid:00000000-0000-4000-8000-000000000000>',
+    payloadDigest: 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP',
+  };
+  const same = captureRecords(fetched(), { revisit: { ...earlier, kind: 'identical-payload-digest' } });
+  t.equal(same.kind, 'identical-payload-digest');
+  const fields = new Map(same.records[0]?.fields);
+  t.equal(fields.get('WARC-Profile'), 'http://netpreserve.org/warc/1.1/revisit/identical-payload-digest');
+  t.equal(fields.get('WARC-Refers-To'), earlier.recordId);
+  t.equal(fields.get('WARC-Refers-To-Target-URI'), 'http://example.org/first');
+  t.equal(fields.get('WARC-Refers-To-Date'), '2026-11-21T21:50:03.123Z');
+  t.equal(fields.get('WARC-Payload-Digest'), earlier.payloadDigest);
+  t.match(Buffer.concat(same.records[0]!.block).toString(), /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n$/);
+
+  const unwritten = { ...earlier, recordId: '', kind: 'identical-payload-digest' as const };
+  t.equal(captureRecords(fetched(), { revisit: unwritten }).kind, 'response', 'there is nothing to refer to');
+  const other = { ...earlier, payloadDigest: 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ' };
+  t.equal(
+    captureRecords(fetched(), { revisit: { ...other, kind: 'identical-payload-digest' } }).kind,
+    'response',
+    'CRAWL-18.7: equal but for what was left out',
+  );
+  const unmodified = captureRecords(fetched({ status: 304, text: '', headers: { etag: '"1"' } }), {
+    revisit: { ...earlier, kind: 'server-not-modified' },
+  });
+  const profile = new Map(unmodified.records[0]?.fields).get('WARC-Profile');
+  t.equal(profile, 'http://netpreserve.org/warc/1.1/revisit/server-not-modified');
+  t.equal(
+    Buffer.concat(unmodified.records[0]!.block).toString(),
+    'HTTP/1.1 304 Not Modified\r\netag: "1"\r\n\r\n',
+  );
+});
+
+t.test('files are rolled, one write at a time, and every record can be read', async (t) => {
+  const directory = scratch(t);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(fc.string({ maxLength: 400 }), { minLength: 1, maxLength: 3 }), { maxLength: 12 }),
+      fc.boolean(),
+      async (groups, compress) => {
+        rmSync(directory, { recursive: true });
+        const files = await WarcFiles.open({ directory, compress, maxFileBytes: 2000, now: () => BEGIN });
+        const places = await Promise.all(groups.map((texts) => files.write(texts.map(plainRecord))));
+        await files.close();
+        const names = readdirSync(directory).sort();
+        if (names.some((name) => name.endsWith('.open'))) return false;
+        const found: string[] = [];
+        for (const name of names) {
+          const bytes = readFileSync(join(directory, name));
+          const [info, ...records] = checkRecords(compress ? gunzipSync(bytes) : bytes);
+          if (info?.fields.get('WARC-Type') !== 'warcinfo') return false;
+          if (info.fields.get('WARC-Filename') !== name) return false;
+          for (const { block } of records) found.push(block.toString());
+        }
+        const inOneFile = places.every((group) => new Set(group.map(({ file }) => file)).size === 1);
+        return inOneFile && JSON.stringify(found) === JSON.stringify(groups.flat());
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+t.test('a write that waits obeys its signal, too many are refused, a closed writer refuses', async (t) => {
+  const directory = scratch(t);
+  const files = await WarcFiles.open({ directory, maxWaiting: 2 });
+  const aborting = new AbortController();
+  const first = files.write([plainRecord('one')]);
+  const second = files.write([plainRecord('two')], aborting.signal);
+  await t.rejects(files.write([plainRecord('three')]), { code: 'ERR_USAGE' });
+  aborting.abort(new Error('enough'));
+  await t.rejects(second, { message: 'enough' });
+  await first;
+  await files.roll();
+  await files.write([plainRecord('four')]);
+  await files.close();
+  await files.close();
+  await t.rejects(files.write([plainRecord('five')]), { code: 'ERR_USAGE' });
+  const texts = readdirSync(directory)
+    .sort()
+    .map((name) =>
+      checkRecords(gunzipSync(readFileSync(join(directory, name))))
+        .at(-1)
+        ?.block.toString(),
+    );
+  t.same(texts, ['one', 'four']);
+});
+
+t.test('a record that cannot be made leaves nothing of itself', async (t) => {
+  const directory = scratch(t);
+  const files = await WarcFiles.open({ directory });
+  await files.write([plainRecord('one')]);
+  const bad = { ...plainRecord('bad'), date: Number.NaN };
+  await t.rejects(files.write([plainRecord('two'), bad]), { code: 'ERR_STORAGE' });
+  await files.write([plainRecord('three')]);
+  await files.close();
+  const records = checkRecords(gunzipSync(readFileSync(join(directory, onlyFile(directory)))));
+  t.same(
+    records.slice(1).map(({ block }) => block.toString()),
+    ['one', 'three'],
+  );
+  t.same(readdirSync(scratch(t)), []);
+  const fresh = await WarcFiles.open({ directory: join(directory, 'fresh') });
+  await t.rejects(fresh.write([bad]), { code: 'ERR_STORAGE' });
+  await fresh.close();
+  await t.rejects(WarcFiles.open({ directory: join(directory, onlyWarc(directory), 'x') }), {
+    code: 'ERR_STORAGE',
+  });
+  await t.rejects(WarcFiles.open({ directory, prefix: '../x' }), { code: 'ERR_USAGE' });
+});
+
+function onlyWarc(directory: string): string {
+  return readdirSync(directory).find((name) => name.endsWith('.gz'))!;
+}
+
+t.test('whatever the end of an .open file looks like, its whole records stay', async (t) => {
+  for (const compress of [true, false]) {
+    const source = scratch(t);
+    const files = await WarcFiles.open({
+      directory: source,
+      prefix: 'P',
+      host: 'h',
+      compress,
+      now: () => BEGIN,
+    });
+    const [one] = await files.write([plainRecord('one'.repeat(100))]);
+    const [two] = await files.write([plainRecord('two'.repeat(100))]);
+    await files.close();
+    const name = onlyFile(source);
+    const bytes = readFileSync(join(source, name));
+    const directory = scratch(t);
+    const cuts = [0, 5, one!.offset, one!.offset + 3, two!.offset - 1, two!.offset, two!.offset + 12];
+    cuts.push(two!.offset + two!.length - 9, two!.offset + two!.length - 1, bytes.length);
+    for (const cut of cuts) {
+      writeFileSync(join(directory, `${name}.open`), bytes.subarray(0, cut));
+      const next = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compress });
+      const ends = [0, one!.offset, two!.offset, bytes.length];
+      const whole = Math.max(...ends.filter((end) => end <= cut));
+      t.same(next.recovered, [{ file: name, bytes: whole, cut: cut - whole }], `cut at ${cut}`);
+      t.same(readdirSync(directory), whole === 0 ? [] : [name]);
+      if (whole > 0) t.ok(readFileSync(join(directory, name)).equals(bytes.subarray(0, whole)));
+      await next.close();
+      rmSync(join(directory, name), { force: true });
+    }
+    // A power cut may leave what was never written: nothing, or something else.
+    for (const garbage of [
+      Buffer.alloc(5000),
+      Buffer.from('WARC/1.1\r\n\r\n'),
+      gzipSync('x').subarray(0, 18),
+    ]) {
+      writeFileSync(join(directory, `${name}.open`), bytes);
+      appendFileSync(join(directory, `${name}.open`), garbage);
+      const next = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compress });
+      t.same(next.recovered, [{ file: name, bytes: bytes.length, cut: garbage.length }]);
+      await next.close();
+    }
+    // Another crawl's file is not ours.
+    writeFileSync(join(directory, `Q-20261121215004123-00000-h.warc.gz.open`), 'x');
+    const last = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compress });
+    t.same(last.recovered, []);
+    await last.close();
+  }
+});
+
+t.test('what was left open is measured right, however long its records are', async (t) => {
+  const source = scratch(t);
+  const files = await WarcFiles.open({ directory: source, prefix: 'P', host: 'h' });
+  // Some lie in one step of the reader, some across two, one is longer than any.
+  const texts = [
+    'short',
+    'x'.repeat(17 << 20),
+    ...Array.from({ length: 6 }, () => randomHex(300_000)),
+    randomHex(3e6),
+  ];
+  const places = await files.write([...texts.map(plainRecord), plainRecord('last')]);
+  await files.close();
+  const name = onlyFile(source);
+  const bytes = readFileSync(join(source, name));
+  const last = places.at(-1)!;
+  const long = places.at(-2)!;
+  const directory = scratch(t);
+  for (const [cut, whole] of [
+    [bytes.length, bytes.length],
+    [bytes.length - 1, last.offset],
+    [last.offset - 1, long.offset],
+  ] as const) {
+    writeFileSync(join(directory, `${name}.open`), bytes.subarray(0, cut));
+    await using next = await WarcFiles.open({ directory, prefix: 'P', host: 'h' });
+    t.same(next.recovered, [{ file: name, bytes: whole, cut: cut - whole }]);
+  }
+});
+
+/** Text that can be packed to half its length and no further. */
+function randomHex(length: number): string {
+  return randomBytes(length / 2).toString('hex');
+}
+
+t.test('after kill -9 the next start finds whole records only', async (t) => {
+  const directory = scratch(t);
+  const warc = new URL('../../../servers/crawler/warc/index.js', import.meta.url).href;
+  const program = `
+    import { randomBytes } from 'node:crypto';
+    import { WarcFiles, newRecordId } from ${JSON.stringify(warc)};
+    const files = await WarcFiles.open({ directory: process.argv[1], maxFileBytes: 1e9 });
+    for (let n = 0; ; n++) {
+      const block = [randomBytes(50_000)];
+      const fields = [['WARC-Target-URI', 'http://example.org/' + n]];
+      await files.write([{ type: 'resource', id: newRecordId(), date: 0, contentType: 'a/b', fields, block }]);
+      if (n === 20) process.stdout.write('enough');
+    }`;
+  const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', program, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  const left = onlyFile(directory);
+  t.match(left, /\.warc\.gz\.open$/);
+  await using next = await WarcFiles.open({ directory });
+  const [file] = next.recovered;
+  t.equal(`${file?.file}.open`, left);
+  const records = checkRecords(gunzipSync(readFileSync(join(directory, file!.file))));
+  t.ok(records.length > 20);
+  t.same(
+    records.slice(1).map(({ fields }) => fields.get('WARC-Target-URI')),
+    records.slice(1).map((_, n) => `http://example.org/${n}`),
+  );
+});

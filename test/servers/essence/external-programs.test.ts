@@ -1,0 +1,268 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import t, { type Test } from 'tap';
+import {
+  explodeByProgram,
+  findTypePrograms,
+  type ProgramLimits,
+  type ProgramSettings,
+  parseSgmlWrapper,
+  runProgram,
+  safeName,
+  summarizeByProgram,
+} from '../../../servers/essence/external/index.js';
+
+/** A directory with programs, gone when the test ends. */
+async function lib(
+  t: Test,
+  programs: Readonly<Record<string, string>>,
+  limits: ProgramLimits = {},
+): Promise<ProgramSettings & { readonly directory: string }> {
+  const directory = await mkdtemp(join(tmpdir(), 'e3-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  for (const [name, script] of Object.entries(programs)) {
+    await writeFile(join(directory, name), script);
+    await chmod(join(directory, name), 0o755);
+  }
+  return { directory, directories: [directory], path: '/usr/bin:/bin', limits };
+}
+
+function document(body: string, url = 'http://a.test/dir/file.abs') {
+  const warnings: string[] = [];
+  return {
+    url,
+    body: Buffer.from(body),
+    fileName: url.slice(url.lastIndexOf('/') + 1),
+    warnings,
+    warn: (message: string) => void warnings.push(message),
+  };
+}
+
+t.test('E-61 a program TypeName.sum gets the file name as its only argument', async (t) => {
+  const programs = await lib(t, {
+    'Abstract.sum':
+      '#!/bin/sh\nprintf "Args{1}:\\t$#\\nName{8}:\\t$(basename "$1")\\nAbstract{5}:\\t"; head -1 "$1"; echo',
+  });
+  const doc = document('four\nrest\n');
+  const found = await findTypePrograms([programs.directory]);
+  t.same(Object.keys(found.summarizers), ['Abstract']);
+  const summary = await summarizeByProgram(doc, found.summarizers.Abstract!, programs);
+  t.same(summary.attributes, [
+    ['Args', '1'],
+    ['Name', 'file.abs'],
+    ['Abstract', 'four\n'],
+  ]);
+  t.same(doc.warnings, []);
+});
+
+t.test('E-70 a failed program leaves what was complete, and a warning that says why', async (t) => {
+  const programs = await lib(t, {
+    bad: '#!/bin/sh\nprintf "Title{3}:\\tabc\\nBody{99}:\\tcut off"; echo "no such word" >&2; exit 3',
+    odd: '#!/bin/sh\nprintf "Title{3}:\\tabc\\nthis is no attribute\\n"',
+    illegal: '#!/bin/sh\nprintf "A/b{1}:\\tx\\nGood{1}:\\ty\\n"; echo careful >&2',
+  });
+  const doc = document('x');
+  const run = (name: string) => summarizeByProgram(doc, join(programs.directory, name), programs);
+  t.same((await run('bad')).attributes, [['Title', 'abc']]);
+  t.match(doc.warnings[0], /bad failed: exit status 3: no such word \(E-70\)/);
+  t.same((await run('odd')).attributes, [['Title', 'abc']]);
+  t.match(doc.warnings[1], /odd: its output is no list of SOIF attributes/);
+  t.same((await run('illegal')).attributes, [['Good', 'y']]);
+  t.match(doc.warnings.slice(2), [/says: careful/, /"A\/b" is no attribute name \(E-69\)/]);
+  t.same((await run('missing')).attributes, []);
+  t.match(doc.warnings.at(-1), /missing failed: there is no such program/);
+});
+
+t.test('E-70 the limit of time kills the whole process group', async (t) => {
+  const programs = await lib(t, { hang: '#!/bin/sh\nsleep 300 & echo $! > "$1"\nwait' }, { timeMs: 1000 });
+  const pidFile = join(programs.directory, 'pid');
+  const result = await runProgram(
+    { program: 'hang', arguments: [pidFile], directory: programs.directory },
+    programs,
+  );
+  t.equal(result.failure, 'it took more than 1000 ms and was killed');
+  t.ok(await isGone(Number(await readFile(pidFile, 'utf8'))), 'the grandchild is dead');
+});
+
+t.test('E-70 a program ends with the worker thread that started it', async (t) => {
+  const programs = await lib(t, { hang: '#!/bin/sh\necho $$ > "$1"\nexec sleep 300' });
+  const pidFile = join(programs.directory, 'pid');
+  const call = { program: 'hang', arguments: [pidFile], directory: programs.directory };
+  const module = import.meta.resolve('../../../servers/essence/external/index.js');
+  const worker = new Worker(
+    `const { call, programs, module } = require('node:worker_threads').workerData;
+     import(module).then(({ runProgram }) => runProgram(call, programs));`,
+    { eval: true, workerData: { call, programs, module }, env: {} },
+  );
+  const pid = await appears(pidFile);
+  await worker.terminate();
+  const { failure } = await runProgram({ ...call, program: 'setpriv', arguments: ['--version'] }, programs);
+  if (failure === undefined) t.ok(await isGone(pid));
+  else process.kill(pid);
+});
+
+t.test('a program that leaves a child behind does not hold us', async (t) => {
+  const programs = await lib(t, { quick: '#!/bin/sh\nsleep 300 &\necho $!' });
+  const result = await runProgram(
+    { program: 'quick', arguments: [], directory: programs.directory },
+    programs,
+  );
+  t.equal(result.failure, undefined);
+  t.ok(await isGone(Number(result.output)), 'the child ended with it');
+});
+
+t.test('E-70 an abort kills the program and is the reason of the rejection', async (t) => {
+  const programs = await lib(t, { hang: '#!/bin/sh\nexec sleep 300' });
+  const controller = new AbortController();
+  const run = runProgram(
+    { program: 'hang', arguments: [], directory: programs.directory, signal: controller.signal },
+    programs,
+  );
+  controller.abort(new Error('enough'));
+  await t.rejects(run, { message: 'enough' });
+});
+
+t.test('E-69, E-70 output, processor time and memory are limited by the kernel or by us', async (t) => {
+  const settings = await lib(
+    t,
+    {
+      flood: '#!/bin/sh\nexec yes',
+      spin: '#!/bin/sh\nwhile :; do :; done',
+      hungry: '#!/bin/sh\nexec head -c 200000000 /dev/zero | tr "\\0" x | sort -S 150M >/dev/null',
+    },
+    { outputBytes: 1000, cpuSeconds: 1, memoryBytes: 32 * 1024 * 1024, timeMs: 15_000 },
+  );
+  const run = (program: string) =>
+    runProgram({ program, arguments: [], directory: settings.directory }, settings);
+  const flood = await run('flood');
+  t.equal(flood.output.length, 1000);
+  t.equal(flood.failure, 'its output was cut at 1000 bytes');
+  t.match((await run('spin')).failure, /killed by SIG(KILL|XCPU)/);
+  t.match((await run('hungry')).failure, /exit status|killed/);
+});
+
+t.test('E-70 no shell, and an environment of its own', async (t) => {
+  const settings = await lib(t, {
+    // What a tool that watches this process gives its children is none of ours.
+    show: '#!/bin/sh\nenv | cut -d= -f1 | grep -E "^(HARVEST|LC_|PATH|PWD|TMP|HOME|USER|OURS)" | sort | tr "\\n" " "; pwd; cat; echo "$1"',
+  });
+  process.env.OURS = 'a secret';
+  t.teardown(() => delete process.env.OURS);
+  const result = await runProgram(
+    {
+      program: 'show',
+      arguments: ['$(touch /tmp/e3-never); `id` | cat'],
+      directory: settings.directory,
+      input: Buffer.from('from stdin\n'),
+    },
+    { ...settings, environment: { HARVEST_HOME: '/opt/harvest' } },
+  );
+  t.equal(
+    result.output.toString(),
+    `HARVEST_HOME LC_ALL PATH PWD TMPDIR ${settings.directory}\nfrom stdin\n$(touch /tmp/e3-never); \`id\` | cat\n`,
+  );
+});
+
+t.test('E-62, E-63, E-66 wrapit and FullText.sum are there for scripts', async (t) => {
+  const programs = await lib(t, {
+    'Abstract.sum': '#!/bin/sh\nhead -2 "$1" | wrapit "Abstract"\nwrapit Empty </dev/null\nFullText.sum "$1"',
+    wrong: '#!/bin/sh\nwrapit "a b" <"$1"',
+  });
+  const doc = document('one\ntwo\nthr\u00e9e\n');
+  const summary = await summarizeByProgram(doc, join(programs.directory, 'Abstract.sum'), programs);
+  t.same(summary.attributes, [
+    ['Abstract', 'one\ntwo\n'],
+    ['Full-Text', 'one\ntwo\nthr\u00e9e\n'],
+  ]);
+  t.same(doc.warnings, []);
+  await summarizeByProgram(doc, join(programs.directory, 'wrong'), programs);
+  t.match(doc.warnings, [/not a SOIF attribute name: a b/]);
+});
+
+t.test('E-46 TypeName.unnest gets URL and file and writes SOIF objects', async (t) => {
+  const programs = await lib(t, {
+    'Exploder.unnest':
+      '#!/bin/sh\necho "@FILE { $1#1"; printf "Size{1}:\\t"; wc -c < "$2"; echo "}"; printf "@FILE { http://b.test/2\\nTitle{3}:\\ttwo\\n}\\n@FILE { http://b.test/3\\nTitle{30}:\\tbroken off"',
+  });
+  const doc = document('seven b');
+  const { unnesters } = await findTypePrograms([programs.directory]);
+  const objects = await explodeByProgram(doc, unnesters.Exploder!, programs);
+  t.same(
+    objects.map((object) => [object.url, object.text('size') ?? object.text('title')]),
+    [
+      ['http://a.test/dir/file.abs#1', '7'],
+      ['http://b.test/2', 'two'],
+    ],
+  );
+  t.match(doc.warnings.join('\n'), /Exploder\.unnest: /, 'the one that broke off is a warning');
+  const [only, ...more] = await explodeByProgram(document('x'), unnesters.Exploder!, programs, {
+    maxObjects: 1,
+  });
+  t.same([only?.url, more.length], ['http://a.test/dir/file.abs#1', 0]);
+});
+
+t.test('E-61 the first directory wins; what cannot be executed is named; E-13 spellings', async (t) => {
+  const first = await lib(t, { 'latex.sum': '#!/bin/sh\n' });
+  const second = await lib(t, { 'LaTeX.sum': '#!/bin/sh\n', 'Pdf.sum': '#!/bin/sh\n' });
+  await writeFile(join(second.directory, 'Text.sum'), '#!/bin/sh\n');
+  await mkdir(join(second.directory, 'C.sum'));
+  const found = await findTypePrograms([first.directory, second.directory, '/nonexistent']);
+  t.same(found.summarizers, {
+    LaTeX: join(first.directory, 'latex.sum'),
+    Pdf: join(second.directory, 'Pdf.sum'),
+  });
+  t.equal(found.warnings.length, 2);
+});
+
+t.test('E-86, E-101 a script that only calls SGML.sum is understood, any other is a program', async (t) => {
+  t.same(parseSgmlWrapper('#!/bin/sh\nexec SGML.sum FOO $*\n', '/lib', '/opt/h'), { documentType: 'FOO' });
+  t.same(
+    parseSgmlWrapper('#!/bin/sh\nSGML.sum -t $HARVEST_HOME/lib/my-HTML.table HTML $*', '/lib', '/opt/h'),
+    { documentType: 'HTML', table: '/opt/h/lib/my-HTML.table' },
+  );
+  t.same(parseSgmlWrapper('#!/bin/sh\n# x\nexec SGML.sum -d a.decl -t b.tbl FOO "$@"', '/lib', ''), {
+    documentType: 'FOO',
+    table: '/lib/b.tbl',
+    declaration: '/lib/a.decl',
+  });
+  for (const other of [
+    'exec SGML.sum FOO $*',
+    '#!/bin/sh\nexec SGML.sum FOO $* | tr a b',
+    '#!/bin/sh\nexec SGML.sum FOO $*\nrm x',
+    '#!/bin/sh\nexec SGML.sum -x FOO $*',
+  ]) {
+    t.equal(parseSgmlWrapper(other, '/lib', ''), undefined, other);
+  }
+});
+
+t.test('names of documents become harmless file names', async (t) => {
+  t.equal(safeName('../../etc/passwd'), 'document.._.._etc_passwd');
+  t.equal(safeName('-rf'), 'document-rf');
+  t.equal(safeName('a b\0c.tex'), 'a_b_c.tex');
+  t.equal(safeName(''), 'document');
+});
+
+/** The number in a file that a program is about to write. */
+async function appears(file: string): Promise<number> {
+  for (;;) {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    if (text.endsWith('\n')) return Number(text);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Killed processes may be zombies for a moment, when their new parent is slow: state Z is as good as gone. */
+async function isGone(pid: number): Promise<boolean> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    try {
+      const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+      if (/\) [ZX]/.test(stat)) return true;
+    } catch {
+      return true;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return false;
+}

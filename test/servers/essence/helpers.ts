@@ -1,0 +1,72 @@
+import {
+  compileEssence,
+  type EssenceContext,
+  type EssenceInput,
+  type EssenceOptions,
+  type EssenceOutput,
+  readEssenceSources,
+  summarizeDocument,
+} from '../../../servers/essence/index.js';
+
+export const IDENTITY: EssenceOptions = {
+  gathererName: 'Example Gatherer',
+  gathererHost: 'gatherer.example',
+  gathererVersion: '0.1',
+  refreshRate: 604_800,
+  timeToLive: 2_419_200,
+};
+
+const sources = await readEssenceSources({});
+
+/** A context over the shipped files; `keywords` and `description` off unless asked for, so that expectations stay short. */
+export function contextOf(options: Partial<EssenceOptions> = {}): EssenceContext {
+  return compileEssence({ ...IDENTITY, keywords: false, description: false, ...options }, sources);
+}
+
+export function inputOf(
+  url: string,
+  body: string | Uint8Array,
+  more: Partial<EssenceInput> = {},
+): EssenceInput {
+  return {
+    url,
+    body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
+    lastModificationTime: 0,
+    updateTime: 1_000_000_000,
+    ...more,
+  };
+}
+
+export function summarize(
+  url: string,
+  body: string | Uint8Array,
+  options: Partial<EssenceOptions> = {},
+  more: Partial<EssenceInput> = {},
+): Promise<EssenceOutput> {
+  return summarizeDocument(inputOf(url, body, more), contextOf(options));
+}
+
+/** The attributes of an object after `MD5`, read by a tiny reader of our own; names as written. */
+export function contentOf(output: EssenceOutput): Record<string, string> {
+  const all = Object.entries(attributesOf(output.soif ?? new Uint8Array()));
+  return Object.fromEntries(all.slice(all.findIndex(([name]) => name === 'MD5') + 1));
+}
+
+/** Attributes of one object in the layout of SOIF-2.2, nothing else accepted. Independent of the codec under protocols/. */
+export function attributesOf(soif: Uint8Array): Record<string, string> {
+  const text = Buffer.from(soif).toString('latin1');
+  const attributes: Record<string, string> = {};
+  let at = text.indexOf('\n') + 1;
+  while (text[at] !== '}') {
+    const found = /^([A-Za-z0-9._<>-]+)\{(\d+)\}:\t/.exec(text.slice(at, at + 300));
+    if (found === null) throw new Error(`bad layout at ${at}: ${JSON.stringify(text.slice(at, at + 60))}`);
+    const start = at + found[0].length;
+    const end = start + Number(found[2]);
+    if (text[end] !== '\n') throw new Error(`wrong size of ${found[1]}`);
+    if (found[1]! in attributes) throw new Error(`${found[1]} is there twice`);
+    attributes[found[1]!] = Buffer.from(text.slice(start, end), 'latin1').toString('utf8');
+    at = end + 1;
+  }
+  if (text.slice(at) !== '}\n') throw new Error('bytes after the object');
+  return attributes;
+}

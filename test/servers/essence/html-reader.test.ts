@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { Parser } from 'htmlparser2';
+import t from 'tap';
+import { readHtml } from '../../../servers/essence/html/reader.js';
+import { type PlannedTag, TagTable } from '../../../servers/essence/html/tags.js';
+
+// The reader must tell what htmlparser2 tells: only faster. Pieces of text between two tags may be cut differently.
+
+const ALL: PlannedTag = { wanted: { has: () => true } };
+/** Elements whose attributes are compared. */
+const NAMES = (
+  'html head title meta base body p div b i a td th tr table li ul h1 br img script style textarea svg desc select option dd ' +
+  'x-own scripts tit s'
+).split(' ');
+const TABLE = new TagTable(new Map(NAMES.map((name) => [name, ALL])));
+
+function opened(name: string, attributes: object): string {
+  return `open ${name} ${NAMES.includes(name) ? JSON.stringify(attributes) : '{}'}`;
+}
+
+class Events {
+  readonly list: string[] = [];
+  #text = '';
+
+  text(text: string): void {
+    this.#text += text;
+  }
+
+  add(event: string): void {
+    if (this.#text !== '') this.list.push(`text ${JSON.stringify(this.#text)}`);
+    this.#text = '';
+    this.list.push(event);
+  }
+}
+
+function ours(html: string): string[] {
+  const events = new Events();
+  readHtml(html, TABLE, {
+    open: ({ name }, attributes) => events.add(opened(name, attributes)),
+    text: (source, start, end) => events.text(source.slice(start, end)),
+    close: ({ name }) => events.add(`close ${name}`),
+  });
+  events.add('end');
+  return events.list;
+}
+
+function theirs(html: string): string[] {
+  const events = new Events();
+  const parser = new Parser({
+    onopentag: (name, attributes) => events.add(opened(name, attributes)),
+    ontext: (text) => events.text(text),
+    onclosetag: (name) => events.add(`close ${name}`),
+  });
+  parser.end(html);
+  events.add('end');
+  return events.list;
+}
+
+/** Whatever is open at the end of a made-up page is ended: a tag that is cut off is dropped here, and not always there. */
+const ENDING = `"'>"'>-->]]></script></style></title></textarea></xmp>.`;
+
+const name = fc.constantFrom(...NAMES, 'P', 'Div', 'TITLE', 'Script');
+const blank = fc.constantFrom('', ' ', '\n', '\t ', '\f', '\r\n');
+const word = fc.constantFrom(
+  'a',
+  'href',
+  'HREF',
+  'x',
+  '=',
+  '=b',
+  '"',
+  "'",
+  '/',
+  '&amp;',
+  'b&lt=c',
+  '&copy',
+  '&notit;',
+  '#',
+);
+const reference = fc.constantFrom(
+  '&amp;',
+  '&amp',
+  '&ampx',
+  '&lt;',
+  '&nbsp;',
+  '&#65;',
+  '&#x41',
+  '&#128;',
+  '&#0;',
+  '&#xD800;',
+  '&#99999999;',
+  '&#;',
+  '&#x;',
+  '&',
+  '&&',
+  '&notit;',
+  '&notin;',
+  '&nGtv;',
+  '&Rightarrow;',
+  '&CounterClockwiseContourIntegral;',
+  '&copy=1',
+  '&none;',
+  '&a<',
+);
+const value = fc.oneof(
+  fc.array(fc.oneof(word, reference, blank), { maxLength: 4 }).map((parts) => parts.join('')),
+  fc.constantFrom('x', 'a/b?c=d&amp;e=f#g', ''),
+);
+const attribute = fc.oneof(
+  fc
+    .tuple(blank, word, blank, fc.constantFrom('=', '', '=='), blank, fc.constantFrom('"', "'", ''), value)
+    .map(
+      ([before, key, gap, equals, after, quote, content]) =>
+        `${before}${key}${gap}${equals}${after}${quote}${content.replaceAll(quote === '' ? '>' : quote, '')}${quote}`,
+    ),
+  word,
+);
+const markup = fc.oneof(
+  fc
+    .tuple(name, fc.array(attribute, { maxLength: 3 }), blank, fc.constantFrom('>', '/>', '/ >', ''))
+    .map(([tag, attributes, gap, end]) => `<${tag} ${attributes.join(' ')}${gap}${end}`),
+  fc
+    .tuple(blank, name, blank, fc.constantFrom('>', ' x>', '/>', ''))
+    .map(([a, tag, b, end]) => `</${a}${tag}${b}${end}`),
+  name.map((tag) => `<${tag}>`),
+  fc.constantFrom(
+    '<!-- x -->',
+    '<!-->',
+    '<!--->',
+    '<!--',
+    '-->',
+    '--!>',
+    '<!DOCTYPE html>',
+    '<!>',
+    '<!->',
+    '<![CDATA[ <b> ]]>',
+    '<![CD',
+    '<?pi?>',
+    '</>',
+    '</ >',
+    '</3>',
+    '<',
+    '<<',
+    '< b',
+    '<3',
+    '>',
+    ']]>',
+    '</',
+    '<!',
+  ),
+);
+const text = fc.oneof(
+  reference,
+  blank,
+  fc.constantFrom('word', 'two words', 'ä€😀', '"', "'", '='),
+  fc.string({ unit: 'grapheme' }),
+);
+const page = fc.array(fc.oneof(markup, text), { maxLength: 14 }).map((parts) => `${parts.join('')}${ENDING}`);
+
+/** Control characters that the library's look for the end of a SCRIPT mistakes for `<` and `/`. */
+const MISTAKEN = /[\x0f\x1c]/;
+
+t.test('G-60: the reader tells of any page what htmlparser2 tells', async (t) => {
+  const sought = fc.check(
+    fc.property(page, (html) => {
+      fc.pre(!MISTAKEN.test(html));
+      assert.deepStrictEqual(ours(html), theirs(html));
+    }),
+    { numRuns: 4000 },
+  );
+  t.notOk(sought.failed, fc.defaultReportMessage(sought) ?? '');
+});
+
+t.test('E-90: tags as authors write them', async (t) => {
+  t.strictSame(ours('<P>one<p>two</div></b><BR/><a HREF=x?a&amp;b title="1&lt;2" href=y>z'), [
+    'open p {}',
+    'text "one"',
+    'close p',
+    'open p {}',
+    'text "two"',
+    'open br {}',
+    'close br',
+    'open a {"href":"x?a&b","title":"1<2"}',
+    'text "z"',
+    'close a',
+    'close p',
+    'end',
+  ]);
+  t.strictSame(
+    ours('<title>a &amp; <b></title><script>"</scripts>&amp;"</SCRIPT x><svg><desc/>x</svg></p>'),
+    [
+      'open title {}',
+      'text "a & <b>"',
+      'close title',
+      'open script {}',
+      'text "\\"</scripts>&amp;\\""',
+      'close script',
+      'open svg {}',
+      'open desc {}',
+      'text "x"',
+      'close desc',
+      'close svg',
+      'open p {}',
+      'close p',
+      'end',
+    ],
+  );
+});
+
+t.test('E-90: a page that is cut off: a whole tag counts, half a tag does not', async (t) => {
+  for (const half of [
+    '<b',
+    '<b ',
+    '<b x',
+    '<b x=',
+    '<b x="y',
+    '<b x=y',
+    '<b /',
+    '</i',
+    '<!-- x',
+    '<![CDATA[x',
+    '<scr',
+  ]) {
+    t.strictSame(ours(`<i>a${half}`), ['open i {}', 'text "a"', 'close i', 'end'], half);
+  }
+  t.strictSame(ours('<i>a</b x'), ['open i {}', 'text "a"', 'close i', 'end']);
+  t.strictSame(ours('a<'), ['text "a<"', 'end']);
+  t.strictSame(ours('a</'), ['text "a</"', 'end']);
+  t.strictSame(ours('a<!b'), ['text "ab"', 'end'], 'a declaration without an end is text');
+  t.strictSame(ours('<script>a</scr'), ['open script {}', 'text "a</scr"', 'close script', 'end']);
+});
+
+t.test('E-90: reading stops where elements are nested too deeply', async (t) => {
+  let begun = 0;
+  let ended = 0;
+  const whole = readHtml(
+    '<b>'.repeat(50),
+    TABLE,
+    { open: () => begun++, text: () => undefined, close: () => ended++ },
+    20,
+  );
+  t.equal(whole, false);
+  t.same([begun, ended], [21, 21], 'what was opened is closed');
+  t.equal(
+    readHtml('<b>'.repeat(20), TABLE, { open: () => begun, text: () => begun, close: () => ended }, 20),
+    true,
+  );
+});

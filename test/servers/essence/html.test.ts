@@ -1,0 +1,299 @@
+import t from 'tap';
+import { ConfigError } from '../../../protocols/errors.js';
+import {
+  compileEssence,
+  readEssenceSources,
+  summarizeDocument,
+} from '../../../servers/essence/index.js';
+import { parseExtractionTable } from '../../../servers/essence/sgml/table.js';
+import { contentOf, IDENTITY, inputOf, summarize } from './helpers.js';
+
+const PAGE = 'http://a.test/dir/page.html';
+
+async function soifText(html: string, options: Parameters<typeof summarize>[2] = {}): Promise<string> {
+  return Buffer.from((await summarize(PAGE, html, options)).soif ?? new Uint8Array()).toString('latin1');
+}
+
+/** The content attributes of a page summarised with a table of our own. */
+async function withTable(table: string, html: string): Promise<Record<string, string>> {
+  const sources = {
+    ...(await readEssenceSources({})),
+    'HTML.sum.tbl': { file: 'HTML.sum.tbl', text: table },
+  };
+  const context = compileEssence({ ...IDENTITY, keywords: false, description: false }, sources);
+  return contentOf(await summarizeDocument(inputOf(PAGE, html), context));
+}
+
+t.test('E-98 the printed examples, byte for byte (vectors 1 to 3)', async (t) => {
+  t.match(await soifText('<TITLE>My Home Page</TITLE>'), '\ntitle{13}:\tMy Home Page\n\n');
+  t.match(
+    await soifText('<META NAME="author" CONTENT="Joe T. Slacker">'),
+    '\nauthor{15}:\tJoe T. Slacker\n\n',
+  );
+  const raw = await soifText('<A HREF="http://harvest.cs.colorado.edu/">Harvest</A>', {
+    rawReferences: true,
+  });
+  t.match(raw, '\nurl-references{32}:\thttp://harvest.cs.colorado.edu/\n\n');
+});
+
+t.test('E-68 without the switch values end where they end', async (t) => {
+  t.match(
+    await soifText('<TITLE>My Home Page</TITLE>', { trailingNewline: false }),
+    '\ntitle{12}:\tMy Home Page\n}\n',
+  );
+});
+
+t.test('the whole object: bookkeeping first in the order of SOIF-3.4 (E-110, E-115)', async (t) => {
+  const output = await summarize(PAGE, '<title>T</title>', {}, { lastModificationTime: 900_000_000 });
+  t.equal(
+    Buffer.from(output.soif!).toString('latin1'),
+    [
+      '@FILE { http://a.test/dir/page.html',
+      'Time-to-Live{7}:\t2419200',
+      'Last-Modification-Time{9}:\t900000000',
+      'Refresh-Rate{6}:\t604800',
+      'Gatherer-Name{16}:\tExample Gatherer',
+      'Gatherer-Host{16}:\tgatherer.example',
+      'Gatherer-Version{3}:\t0.1',
+      'Update-Time{10}:\t1000000000',
+      'Type{4}:\tHTML',
+      'File-Size{2}:\t16',
+      // printf '<title>T</title>' | md5sum
+      'MD5{32}:\t17d43fc901658f060c6ebcbecce3867c',
+      'title{2}:\tT\n',
+      '}\n',
+    ].join('\n'),
+  );
+});
+
+t.test('E-113 minimal bookkeeping', async (t) => {
+  const text = await soifText('<title>T</title>', { minimalBookkeeping: true, timeToLive: 60 });
+  t.match(text, /^@FILE \{ .*\nTime-to-Live\{2\}:\t60\nGatherer-Name/);
+  t.notMatch(text, /Refresh-Rate|File-Size|Last-Modification-Time/);
+});
+
+t.test('vector 4: two META keywords elements add up', async (t) => {
+  const html = '<meta name="keywords" content="word1 word2"><meta name="keywords" content="word3 word4">';
+  t.equal(contentOf(await summarize(PAGE, html)).keywords, 'word1 word2\nword3 word4\n');
+  t.equal(contentOf(await summarize(PAGE, html, { keywords: true })).keywords, 'word1 word2\nword3 word4\n');
+});
+
+t.test(
+  'vector 5, E-92: bold text is in keywords and in body, CODE text in neither, headings only in headings',
+  async (t) => {
+    const got = contentOf(
+      await summarize(PAGE, '<body><h1>Head</h1>One <b>bold</b> word<code>x=1</code>, end.</body>'),
+    );
+    t.same(got, { headings: 'Head\n', keywords: 'bold\n', body: 'One bold word , end.\n' });
+  },
+);
+
+t.test('E-95 white space is collapsed, blocks begin new lines, every occurrence is a line', async (t) => {
+  const html =
+    '<body>\n  <p>One\n\ttwo &amp; three<br>four</p><div>five<em> six </em>seven</div>\n<table><tr><td>a</td><td>b</td></tr></table><em>x</em>y';
+  const got = contentOf(await summarize(PAGE, html));
+  t.equal(got.body, 'One two & three\nfour\nfive six seven\na b\nxy\n');
+  t.equal(got.keywords, 'six\nx\n');
+  t.equal(contentOf(await summarize(PAGE, '<ul><li>one<li>two</ul>')).keywords, 'one\ntwo\n');
+});
+
+t.test('HTML lets authors leave out html, head and body', async (t) => {
+  t.same(contentOf(await summarize(PAGE, '<title>T</title><p>Text')), { title: 'T\n', body: 'Text\n' });
+  t.same(contentOf(await summarize(PAGE, '<head><title>T</title><p>Text</p>more')), {
+    title: 'T\n',
+    body: 'Text\nmore\n',
+  });
+  t.same(contentOf(await summarize(PAGE, 'plain <i>words</i>')), {
+    keywords: 'words\n',
+    body: 'plain words\n',
+  });
+  t.same(contentOf(await summarize(PAGE, '<html><head></head><body>in</body></html>after')), {
+    body: 'in\nafter\n',
+  });
+});
+
+t.test('E-104 scripts, styles, templates and comments are ignored, links in them too', async (t) => {
+  const html =
+    '<body>a<script>var x = "<a href=/no>";</script><style>p{}</style><template><a href="/t">t</a></template><!-- c --><svg><title>s</title></svg>b';
+  const output = await summarize(PAGE, html);
+  t.same(contentOf(output), { body: 'ab\n' });
+  t.same(output.links, []);
+});
+
+t.test('E-105 a page cannot forge bookkeeping, and names are cleaned', async (t) => {
+  const html =
+    '<meta name="MD5" content="f"><meta name="update-time" content="9"><meta name="a b:c" content="v"><meta name="Embed&lt;1>-x" content="e"><meta name="!" content="n"><meta name="viewport" content="w">';
+  t.same(contentOf(await summarize(PAGE, html)), {
+    'Meta-MD5': 'f\n',
+    'Meta-update-time': '9\n',
+    'a-b-c': 'v\n',
+    'Embed-1--x': 'e\n',
+  });
+});
+
+t.test('E-99 references are absolute and canonical, repetitions kept; raw ones as written', async (t) => {
+  const html =
+    '<a href="../x.html#f">1</a><a href="/%7Euser">2</a><a href="/~user">3</a><a href="#here">4</a><img src=i.gif><a href="mailto:a@b.test">m</a>';
+  const got = contentOf(await summarize(PAGE, html));
+  t.equal(got['url-references'], 'http://a.test/x.html\nhttp://a.test/%7euser\nhttp://a.test/%7euser\n');
+  t.equal(got.images, 'http://a.test/dir/i.gif\n');
+  const raw = contentOf(await summarize(PAGE, html, { rawReferences: true }));
+  t.equal(raw['url-references'], '../x.html#f\n/%7Euser\n/~user\n#here\nmailto:a@b.test\n');
+});
+
+t.test('G-60 links for enumeration', async (t) => {
+  const html = `<base href="http://b.test/base/"><meta http-equiv="Refresh" content="3; URL='r.html'">
+    <link rel="next" href="n.html"><link rel=stylesheet href="s.css"><link rel="alternate nofollow" href="alt.html">
+    <map><area href="area.html"></map><frame src="f.html"><iframe src="i.html"></iframe>
+    <code><a href="c.html">in code</a></code><a href="c.html#again">again</a><a href="ftp://f.test/x">f</a>
+    <a href="javascript:go()">j</a><a href="mailto:x@y.test">m</a><a href="data:,x">d</a><a href="file:///etc/passwd">p</a><a name=x>no</a>`;
+  t.same((await summarize(PAGE, html)).links, [
+    { url: 'http://b.test/base/r.html', hop: 'L' },
+    { url: 'http://b.test/base/n.html', hop: 'L' },
+    { url: 'http://b.test/base/alt.html', hop: 'L' },
+    { url: 'http://b.test/base/area.html', hop: 'L' },
+    { url: 'http://b.test/base/f.html', hop: 'E' },
+    { url: 'http://b.test/base/i.html', hop: 'E' },
+    { url: 'http://b.test/base/c.html', hop: 'L' },
+    { url: 'ftp://f.test/x', hop: 'L' },
+  ]);
+});
+
+t.test('G-173 links of one page are limited', async (t) => {
+  const html = Array.from({ length: 12 }, (_, i) => `<a href="${i}">x</a>`).join('');
+  const output = await summarize(PAGE, html, { maxLinks: 10 });
+  t.equal(output.links.length, 10);
+  t.match(output.warnings[0], /2 links .*G-173/);
+});
+
+t.test('G-63 META robots: noindex rejects but follows, nofollow indexes but leads nowhere', async (t) => {
+  const noindex = await summarize(PAGE, '<meta name="robots" content="noindex"><a href="x">x</a>');
+  t.ok(noindex.rejected);
+  t.equal(noindex.soif, undefined);
+  t.equal(noindex.links.length, 1);
+  const nofollow = await summarize(PAGE, '<META NAME="Robots" CONTENT="index, NOFOLLOW"><a href="x">x</a>');
+  t.notOk(nofollow.rejected);
+  t.same(nofollow.links, []);
+  t.notOk('robots' in contentOf(nofollow), 'E-104: robots is no attribute');
+});
+
+t.test('E-25 a page of a rejected type still leads on', async (t) => {
+  const output = await summarize(
+    'http://a.test/find?q',
+    '<html><a href="x">x</a>',
+    {},
+    { contentType: 'text/html' },
+  );
+  t.equal(output.type, 'HTTP-Query');
+  t.ok(output.rejected);
+  t.same(output.links, [{ url: 'http://a.test/x', hop: 'L' }]);
+});
+
+t.test('E-89 to E-94 the table language', async (t) => {
+  const table = `
+# conditions come before the plain line, wherever they stand
+<DIV> other
+<DIV,CLASS="Big News"> news,parent
+<P,lang=de>  ignore
+<META:CONTENT> $NAME
+<META:CONTENT> $PROPERTY
+<META,NAME=secret> ignore
+<IMG,CLASS=logo:ALT> logo
+<Q> quotes,more
+`;
+  const html =
+    '<meta name=x content=1><meta property=og:t content=2><meta name=Secret content=3>' +
+    '<div>plain <span>inner</span></div><div class="big news">new <q>cited</q></div><p lang=DE>weg</p>' +
+    '<img class=logo alt="The  Logo"><img alt=other>';
+  t.same(await withTable(table, html), {
+    x: '1\n',
+    'og-t': '2\n',
+    other: 'plain inner\n',
+    quotes: 'cited\n',
+    more: 'cited\n',
+    news: 'new\n',
+    logo: 'The Logo\n',
+  });
+  for (const line of ['A keywords', '<A>', '<A HREF> x', '<A> k=1', '<A,x> k']) {
+    t.throws(() => parseExtractionTable(line, 'HTML.sum.tbl'), ConfigError, line);
+  }
+});
+
+t.test('E-100 the full-text table', async (t) => {
+  const html = '<html><head><title>T</title></head><body><h1>H</h1><p>one <b>two</b></body></html>';
+  t.same(contentOf(await summarize(PAGE, html, { fullText: true })), {
+    title: 'T\n',
+    'full-text': 'T\nH\none two\n',
+  });
+});
+
+t.test(
+  'E-109 keywords: phrases first, then folded, sorted words of the other attributes, nothing twice',
+  async (t) => {
+    const html =
+      '<title>The Zebra and the apple-tree: U.S. zebra X</title><body><a>First Link</a> text <b>FIRST link</b>';
+    const got = contentOf(await summarize(PAGE, html, { keywords: true }));
+    t.equal(got.keywords, 'First Link\napple-tree\nu.s\nzebra\n');
+  },
+);
+
+t.test('E-108 keywords are cut to whole lines', async (t) => {
+  const title = Array.from({ length: 50 }, (_, i) => `word${i}`).join(' ');
+  const got = contentOf(
+    await summarize(PAGE, `<title>${title}</title>`, { keywords: true, maxKeywordBytes: 40 }),
+  );
+  t.equal(got.Keywords, 'word0\nword1\nword2\nword3\nword4\nword5\n');
+});
+
+t.test('E-141 a description: META, else the first paragraph', async (t) => {
+  const of = async (html: string) => contentOf(await summarize(PAGE, html, { description: true }));
+  const meta = await of(
+    '<meta name=description content="Said."><p>A paragraph that is quite long enough to serve.</p>',
+  );
+  t.equal(meta.description, 'Said.\n');
+  const derived = await of(
+    `<body>Menu<p>Short.</p><p>Dr. A. Smith wrote the first sentence. ${'And more words follow here. '.repeat(9)}</p>`,
+  );
+  t.equal(
+    derived.Description,
+    'Dr. A. Smith wrote the first sentence. And more words follow here. And more words follow here. And more words follow here. And more words follow here. And more words follow here.\n',
+  );
+});
+
+t.test('E-77 character sets', async (t) => {
+  const title = async (bytes: string | Uint8Array, charset?: string) =>
+    contentOf(await summarize(PAGE, bytes, {}, charset === undefined ? {} : { charset })).title;
+  const latin = (text: string) => Buffer.from(text, 'latin1');
+  t.equal(await title('<title>Käse</title>'), 'Käse\n', 'valid UTF-8');
+  t.equal(await title(latin('<title>K\xe4se</title>')), 'Käse\n', 'neither declared nor UTF-8');
+  t.equal(
+    await title(latin('<title>\xcf\xf0\xe8\xe2\xe5\xf2</title>'), 'windows-1251'),
+    'Привет\n',
+    'declared by the server',
+  );
+  t.equal(
+    await title(latin('<meta charset=koi8-r><title>\xf0\xd2\xc9\xd7\xc5\xd4</title>')),
+    'Привет\n',
+    'META charset',
+  );
+  t.equal(await title(latin('<title>K\xe4se</title>'), 'utf-8'), 'Käse\n', 'a false declaration of UTF-8');
+  t.equal(await title(latin('\xff\xfe<\0t\0i\0t\0l\0e\0>\0\xe4\0')), 'ä\n', 'byte order mark');
+  t.equal(await title('\ufeff<title>x</title>'), 'x\n');
+  t.match(
+    (await summarize(PAGE, '<p>x', {}, { charset: 'klingon' })).warnings[0],
+    /unknown character set klingon/,
+  );
+});
+
+t.test('an object over its limit is cut in the running text, at a character', async (t) => {
+  const output = await summarize(PAGE, `<title>T</title><body>${'ä'.repeat(2000)}`, { maxObjectBytes: 1001 });
+  t.ok(output.soif!.length <= 1001);
+  t.match(contentOf(output).body, /^ä+$/);
+  t.match(output.warnings[0], /body cut/);
+});
+
+t.test('deep nesting is read to a limit, quickly', async (t) => {
+  const output = await summarize(PAGE, `<title>T</title>${'<ul><b>x'.repeat(50_000)}`);
+  t.match(output.warnings[0], /nested deeper/);
+  t.equal(contentOf(output).title, 'T\n');
+});

@@ -1,0 +1,140 @@
+import t from 'tap';
+import {
+  createEssenceContext,
+  isRejected,
+  parseTypeRules,
+  type RecognitionStep,
+  recognize,
+  summarizeDocument,
+} from '../../../servers/essence/index.js';
+import { contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
+import { latin, tar } from './unnest-fixtures.js';
+
+const { rules } = contextOf();
+
+t.test('E-6, E-15 the steps of recognition and the line that decided each', async (t) => {
+  const own = {
+    ...rules,
+    byUrl: parseTypeRules('# own\nHomeHTML ^http:.*/home$\n', 'lib/byurl.cf'),
+    byName: parseTypeRules('\n\nTeX \\.tex$\nC \\.c$\n', 'lib/byname.cf'),
+    byContent: parseTypeRules('Text text\n', 'lib/bycontent.cf'),
+  };
+  const stepsOf = (url: string, body: string | Uint8Array, contentType?: string) => {
+    const steps: RecognitionStep[] = [];
+    const input = inputOf(url, body, contentType === undefined ? {} : { contentType });
+    return { type: recognize(input, own, { steps }).type, steps };
+  };
+  t.same(stepsOf('http://a.test/home', 'x'), {
+    type: 'HomeHTML',
+    steps: [
+      {
+        how: 'url',
+        subject: 'http://a.test/home',
+        type: 'HomeHTML',
+        rule: { type: 'HomeHTML', file: 'lib/byurl.cf', line: 2 },
+      },
+    ],
+  });
+  const latex = stepsOf('ftp://a.test/p.tex', '\\documentclass{book}');
+  t.equal(latex.type, 'LaTeX');
+  t.same(
+    latex.steps.map(({ how, type, rule }) => [how, type, rule?.line]),
+    [
+      ['url', undefined, undefined],
+      ['name', 'TeX', 3],
+      ['bytes', 'LaTeX', undefined],
+    ],
+  );
+  const plain = stepsOf('ftp://a.test/p', 'words', 'application/octet-stream');
+  t.equal(plain.type, 'Text');
+  t.same(
+    plain.steps.map(({ how, subject, type, rule }) => [how, subject, type, rule?.file]),
+    [
+      ['url', 'ftp://a.test/p', undefined, undefined],
+      ['name', 'p', undefined, undefined],
+      ['declared', 'application/octet-stream', undefined, undefined],
+      ['content', 'text', 'Text', 'lib/bycontent.cf'],
+    ],
+  );
+  t.equal(stepsOf('ftp://a.test/p.c', 'a\0b').steps[2]?.note, 'C is text, the bytes are not');
+});
+
+t.test('E-16 archives and office documents by their content', async (t) => {
+  const zip = (name: string, content = '') =>
+    latin(`PK\x03\x04${'\0'.repeat(22)}${String.fromCharCode(name.length)}\0\0\0${name}${content}`);
+  const ole = (stream: string) =>
+    Buffer.concat([
+      latin('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'),
+      Buffer.alloc(1024),
+      Buffer.from(stream, 'utf16le'),
+    ]);
+  const posix = tar([['a.txt', 'x']]);
+  const v7 = Uint8Array.from(posix);
+  v7.fill(0, 257, 265);
+  const sum = v7.subarray(0, 512).reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 32 : byte), 0);
+  v7.set(latin(`${sum.toString(8).padStart(6, '0')}\0 `), 148);
+  const expected: [body: Uint8Array, type: string][] = [
+    [posix, 'Tar'],
+    [v7, 'Tar'],
+    [zip('a.txt'), 'PCCompressed'],
+    [zip('mimetype', 'application/vnd.oasis.opendocument.text'), 'OpenDocument'],
+    [zip('[Content_Types].xml'), 'OfficeOpenXML'],
+    [ole('WordDocument'), 'Word'],
+    [ole('Workbook'), 'Excel'],
+    [latin('\xffWPC'), 'WordPerfect'],
+    [latin('!<arch>\ndebian-binary   '), 'DebianPackage'],
+    [latin('!<arch>\nx.o/'), 'Archive'],
+    [latin('070701'), 'CpioArchive'],
+    [latin('#!/bin/sh\n# This is a shell archive\n'), 'ShellArchive'],
+    [latin('begin 644 x\n'), 'Uuencoded'],
+    [latin('(This file must be converted with BinHex 4.0)'), 'MacCompressed'],
+  ];
+  for (const [body, type] of expected) t.equal(recognize(inputOf('ftp://a.test/x', body), rules).type, type);
+});
+
+t.test('E-6 a symbolic link whose name says nothing; a name that says something wins', async (t) => {
+  const typeOf = (name: string) =>
+    recognize(inputOf(`file://localhost/${name}`, '', { linkTarget: 'there' }), rules).type;
+  t.equal(typeOf('link'), 'SymbolicLink');
+  t.equal(typeOf('link.txt'), 'Text');
+});
+
+t.test('E-118 --no-access: URL and name only, no MD5, no size', async (t) => {
+  const output = await summarize('ftp://a.test/x.ps', '%!PS ignored', { access: false });
+  t.equal(output.type, 'PostScript');
+  t.notMatch(Buffer.from(output.soif ?? '').toString(), /MD5|File-Size/);
+  t.match(Buffer.from(output.soif ?? '').toString(), 'Title{5}:\tx.ps\n');
+  t.equal((await summarize('ftp://a.test/x', '%!PS', { access: false })).type, 'Unrecognized');
+});
+
+t.test('E-117 --full-text=raw: the content of every file, PostScript code too', async (t) => {
+  const output = await summarize('ftp://a.test/x.ps', '%!PS code', { rawText: true, fullText: true });
+  t.same(contentOf(output), { 'Full-Text': '%!PS code\n' });
+});
+
+t.test('E-26 the stop list of the shipped files knows the new types as wanted', async (t) => {
+  for (const type of ['DebianPackage', 'CpioArchive', 'SourceDistribution', 'LSM'])
+    t.notOk(isRejected(type, rules));
+});
+
+t.test('E-80, E-86, E-141 tables and languages reach the pipeline', async (t) => {
+  const libDirectory = t.testdir({
+    'byname.cf': 'FOO \\.foo$\n',
+    'FOO.sum.tbl': '<NAME> title\n',
+  });
+  const context = await createEssenceContext({
+    ...IDENTITY,
+    keywords: false,
+    description: false,
+    libDirectory,
+  });
+  const output = await summarizeDocument(
+    inputOf('ftp://a.test/x.foo', '<doc><name>The Foo</name></doc>'),
+    context,
+  );
+  t.equal(output.type, 'FOO');
+  t.same(contentOf(output), { title: 'The Foo\n' });
+  const german =
+    'Der Hund und die Katze sind nicht in dem Haus, weil sie mit den Kindern auf der Straße sind. '.repeat(5);
+  t.equal(contentOf(await summarize('ftp://a.test/x.txt', german, { language: true })).Language, 'de\n');
+});

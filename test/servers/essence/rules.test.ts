@@ -1,0 +1,254 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { ConfigError } from '../../../protocols/errors.js';
+import { SoifObject } from '../../../protocols/soif/index.js';
+import {
+  applyPostRules,
+  applyPostRulesToBytes,
+  conditionHolds,
+  type PostRulesOptions,
+  parsePostRules,
+} from '../../../servers/essence/rules/index.js';
+
+const PLAIN: PostRulesOptions = { programs: { directories: [], path: '/usr/bin:/bin' } };
+
+/** The example file of the manual (E-129), with its tabs. */
+const MANUAL = `type == 'HTML'
+	partial-text | cleanup-html-text.pl
+URL ~ /users/
+	time-to-live = "86400"
+	partial-text ! extract-owner.sh
+type == 'SOIFStream'
+	delete()
+`;
+
+function page(
+  url = 'http://a.test/users/ann/',
+  more: readonly (readonly [string, string])[] = [],
+): SoifObject {
+  return SoifObject.of('FILE', url, [
+    ['Time-to-Live', '2419200'],
+    ['Type', 'HTML'],
+    ['Partial-Text', 'Some   text\n'],
+    ['city', 'New York\n'],
+    ['state', 'NJ'],
+    ...more,
+  ]);
+}
+
+function pairs(object: SoifObject | undefined): Record<string, string> {
+  return Object.fromEntries(
+    [...(object ?? [])].map(({ name, value }) => [name, Buffer.from(value).toString()]),
+  );
+}
+
+async function options(t: Test, programs: Readonly<Record<string, string>>): Promise<PostRulesOptions> {
+  const directory = await mkdtemp(join(tmpdir(), 'e3-rules-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  for (const [name, script] of Object.entries(programs)) {
+    await writeFile(join(directory, name), script);
+    await chmod(join(directory, name), 0o755);
+  }
+  return { programs: { directories: [directory], path: '/usr/bin:/bin' }, directory };
+}
+
+function holds(condition: string, object = page()): boolean {
+  return conditionHolds(parsePostRules(condition, 'rules').rules[0]!.condition, object);
+}
+
+t.test('E-125 the conditions of the manual, word by word', async (t) => {
+  t.equal(holds("city == 'New York'"), true);
+  t.equal(holds('city ~ /New York/'), true);
+  t.equal(holds("city != 'New York'"), false);
+  t.equal(holds('city !~ /New York/'), false);
+  t.equal(holds("city == 'New York' && state != 'NY';"), true);
+  t.equal(holds("city == 'New York' && state != 'NJ';"), false);
+});
+
+t.test('E-124, E-126, E-127 precedence, names, missing attributes, delimiters', async (t) => {
+  t.equal(holds("state == 'NJ' || state == 'NY' && city == 'no'"), true, '&& binds tighter');
+  t.equal(holds("(state == 'NJ' || state == 'NY') && city == 'no'"), false);
+  t.equal(holds("CITY=='New York'&&TYPE=='HTML'"), true);
+  t.equal(holds("url == 'http://a.test/users/ann/'"), true);
+  t.equal(holds('URL ~ /^http:\\/\\/a\\.test\\//'), true);
+  t.equal(holds("URL ~ 'http://a'"), true, 'E-123 quotes around an expression');
+  t.same(
+    ["none == ''", 'none ~ /./', "none != 'x'", 'none !~ /x/'].map((text) => holds(text)),
+    [false, false, true, true],
+  );
+  t.equal(holds("q == 'it\\'s'", page(undefined, [['q', "it's"]])), true);
+  t.equal(holds("embed<1>-title == 'x'", page(undefined, [['Embed<1>-Title', 'x\n']])), true);
+  t.equal(holds('city ~ /(a+)+b/', page(undefined, [['city', 'a'.repeat(50_000)]])), false, 'linear time');
+});
+
+t.test('E-122 to E-135 errors name file, line and column', async (t) => {
+  const cases: [text: string, place: string][] = [
+    ["type == 'a'\n        delete()", '2: column 1'],
+    [' type == "a"', '1: column 1'],
+    ['\tdelete()', '1: column 1'],
+    ['delete()', '1: column 7'],
+    ['city = "x"', '1: column 6'],
+    ['city == "x"', '1: column 9'],
+    ["city == 'x", '1: column 9'],
+    ['city ~ New', '1: column 8'],
+    ['city ~ /a**(/', '1: column 8'],
+    ["city == 'x' and", '1: column 13'],
+    ["(city == 'x'", '1: column 13'],
+    ["a == 'x'\n\tdelete(1)", '2: column 9'],
+    ["a == 'x'\n\ttitle = 'x'", '2: column 10'],
+    ['a == \'x\'\n\ttitle = "x" y', '2: column 14'],
+    ["a == 'x'\n\ta,b | tr", '2: column 6'],
+    ['a == \'x\'\n\turl = "http://x/"', '2: column 1'],
+    ["a == 'x'\n\turl ! x", '2: column 1'],
+    ["a == 'x'\n\ttitle |", '2: column 9'],
+    ["a == 'x'\n\ttitle", '2: column 7'],
+  ];
+  for (const [text, place] of cases) {
+    t.throws(() => parsePostRules(text, 'myrules'), ConfigError, JSON.stringify(text));
+    t.throws(() => parsePostRules(text, 'myrules'), { message: new RegExp(`^myrules:${place}\\b`) }, place);
+  }
+});
+
+t.test('E-129 the file of the manual is read as it is', async (t) => {
+  const { rules } = parsePostRules(MANUAL, 'myrules');
+  t.same(
+    rules.map(({ line, instructions }) => [line, ...instructions]),
+    [
+      [1, { kind: 'filter', line: 2, attribute: 'partial-text', command: ['cleanup-html-text.pl'] }],
+      [
+        3,
+        { kind: 'set', line: 4, attribute: 'time-to-live', value: '86400' },
+        { kind: 'exchange', line: 5, attributes: ['partial-text'], command: ['extract-owner.sh'] },
+      ],
+      [6, { kind: 'delete', line: 7 }],
+    ],
+  );
+});
+
+t.test('vector 10, E-131 to E-133: the rules of the manual carried out', async (t) => {
+  const run = await options(t, {
+    'cleanup-html-text.pl': '#!/bin/sh\ntr -s " "',
+    'extract-owner.sh': '#!/bin/sh\ncat >/dev/null; printf "Owner{3}:\\tann\\nPartial-Text{4}:\\tkept\\n"',
+  });
+  const rules = parsePostRules(MANUAL, 'myrules');
+  const { object, warnings } = await applyPostRules(page(), rules, run);
+  t.same(warnings, []);
+  t.same(pairs(object), {
+    'Time-to-Live': '86400',
+    Type: 'HTML',
+    'Partial-Text': 'kept',
+    city: 'New York\n',
+    state: 'NJ',
+    Owner: 'ann',
+  });
+  const elsewhere = await applyPostRules(page('http://a.test/other'), rules, run);
+  t.equal(pairs(elsewhere.object)['Partial-Text'], 'Some text\n');
+  t.equal(pairs(elsewhere.object)['Time-to-Live'], '2419200');
+  const exploded = await applyPostRules(page('http://a.test/x'), rules, { ...run, type: 'SOIFStream' });
+  t.equal(exploded.object, undefined, 'E-47 an object of an Exploder is deleted');
+});
+
+t.test(
+  'E-128 the four instructions of the manual: pipes see the value, and final newlines stay as they were',
+  async (t) => {
+    const rules = parsePostRules(
+      "state ~ /./\n\tcity | tr a-z A-Z\n\tstate | sed 's/J/Y/'\n\tnone | tr a b",
+      'r',
+    );
+    const { object, warnings } = await applyPostRules(page(), rules, PLAIN);
+    t.same(warnings, []);
+    t.equal(pairs(object).city, 'NEW YORK\n');
+    t.equal(pairs(object).state, 'NY');
+    t.notOk(object?.has('none'));
+  },
+);
+
+t.test('E-132 several attributes travel as one object; what does not come back is removed', async (t) => {
+  const run = await options(t, {
+    'cleanup-address.pl':
+      '#!/bin/sh\ncat >&2; echo "@FILE { http://ignored/"; printf "CITY{2}:\\tNY\\nzip{5}:\\t10001\\n}\\n"',
+    echo: '#!/bin/sh\ncat',
+  });
+  const rules = parsePostRules("type == 'HTML'\n\taddress,city,state,zip ! cleanup-address.pl", 'r');
+  const { object } = await applyPostRules(page(), rules, run);
+  t.equal(object?.url, 'http://a.test/users/ann/');
+  t.same(pairs(object), {
+    'Time-to-Live': '2419200',
+    Type: 'HTML',
+    'Partial-Text': 'Some   text\n',
+    city: 'NY',
+    zip: '10001',
+  });
+  const same = await applyPostRules(page(), parsePostRules("type == 'HTML'\n\tcity,state ! echo", 'r'), run);
+  t.same(pairs(same.object), pairs(page()), 'the object that cat returns is the one given');
+});
+
+t.test('E-130, E-134 the URL is rewritten by a pipe', async (t) => {
+  const run = await options(t, {
+    'fix-url.pl': "#!/bin/sh\nsed 's,file://localhost/web/htdocs/,http://www.my.domain/,'",
+    'bad-url': '#!/bin/sh\necho "not a url"',
+  });
+  const rules = parsePostRules("url ~ 'file://localhost/web/htdocs/'\n\turl | fix-url.pl", 'r');
+  const before = page('file://localhost/web/htdocs/a.html');
+  const { object } = await applyPostRules(before, rules, run);
+  t.equal(object?.url, 'http://www.my.domain/a.html');
+  t.same(pairs(object), pairs(before));
+  const bad = await applyPostRules(before, parsePostRules('url ~ /./\n\turl | bad-url', 'r'), run);
+  t.equal(bad.object?.url, before.url);
+  t.match(bad.warnings, [/^r:2: bad-url wrote no URL/]);
+});
+
+t.test('E-133 a filter that fails, hangs or writes nonsense changes nothing and is logged', async (t) => {
+  const run = await options(t, {
+    fails: '#!/bin/sh\necho wrong; echo "no licence" >&2; exit 1',
+    nonsense: '#!/bin/sh\necho "hello there"',
+    hangs: '#!/bin/sh\nsleep 300',
+  });
+  const rules = parsePostRules(
+    "type == 'HTML'\n\tcity | fails\n\tcity ! nonsense\n\tcity | hangs\n\tcity | not-there",
+    'r',
+  );
+  const limited = { ...run, programs: { ...run.programs, limits: { timeMs: 500 } } };
+  const { object, warnings } = await applyPostRules(page(), rules, limited);
+  t.same(pairs(object), pairs(page()));
+  t.match(warnings, [
+    /^r:2: fails failed: exit status 1: no licence/,
+    /^r:3: nonsense wrote no SOIF/,
+    /^r:4: hangs failed: it took more than 500 ms/,
+    /^r:5: not-there failed: there is no such program/,
+  ]);
+});
+
+t.test('E-135 no shell: what looks like one is an argument', async (t) => {
+  const run = await options(t, { args: '#!/bin/sh\nprintf "[%s]" "$@"' });
+  const rules = parsePostRules(
+    "type == 'HTML'\n\tcity | args a | b; $(c) \"d e\" 'f\"g' h\\ i > j\n\tstate | ./args x",
+    'r',
+  );
+  const { object } = await applyPostRules(page(), rules, run);
+  t.equal(pairs(object).city, '[a][|][b;][$(c)][d e][f"g][h i][>][j]');
+  t.equal(pairs(object).state, '[x]', 'a program written with a slash is found in the directory');
+});
+
+t.test('E-131 rules see what the rules before them did; bytes in, bytes out', async (t) => {
+  const rules = parsePostRules(
+    '# comment\n\nstate == \'NJ\'\n\tstate = "NY"\nstate == \'NY\'\n\tnote = "say \\"hi\\""\n',
+    'r',
+  );
+  const soif = Buffer.from('@FILE { http://a.test/\nstate{2}:\tNJ\n}\n');
+  const changed = await applyPostRulesToBytes(soif, rules, PLAIN);
+  t.equal(
+    Buffer.from(changed.soif!).toString(),
+    '@FILE { http://a.test/\nstate{2}:\tNY\nnote{8}:\tsay "hi"\n}\n',
+  );
+  const other = Buffer.from('@FILE { http://a.test/\nstate{2}:\tXX\n}\n');
+  t.equal(
+    (await applyPostRulesToBytes(other, rules, PLAIN)).soif,
+    other,
+    'unchanged bytes stay the same bytes',
+  );
+  const gone = await applyPostRulesToBytes(soif, parsePostRules('url ~ /./\n\tdelete()', 'r'), PLAIN);
+  t.same([gone.soif, gone.url], [undefined, 'http://a.test/']);
+});

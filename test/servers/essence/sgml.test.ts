@@ -1,0 +1,279 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { findTypePrograms, runProgram } from '../../../servers/essence/external/index.js';
+import {
+  compileSgmlTypes,
+  readMarkupEvents,
+  readProlog,
+  readSgmlSources,
+  sgmlSummarizer,
+  summarizeMarkup,
+  summarizeSgml,
+} from '../../../servers/essence/sgml/index.js';
+
+const SETTINGS = {
+  rawReferences: false,
+  maxAttributeLength: 65_536,
+  maxObjectBytes: 1_000_000,
+  maxHtmlDepth: 1000,
+};
+
+const OPEN_SP = { directories: [], path: '/usr/bin:/bin' };
+
+function document(text: string, settings: Partial<typeof SETTINGS> = {}) {
+  const warnings: string[] = [];
+  return {
+    url: 'http://a.test/dir/doc.sgml',
+    text,
+    settings: { ...SETTINGS, ...settings },
+    warnings,
+    warn: (message: string) => void warnings.push(message),
+  };
+}
+
+/** The attributes that a table makes of a document. */
+function extract(
+  table: string,
+  text: string,
+  settings: Partial<typeof SETTINGS> = {},
+): Record<string, string> {
+  const types = compileSgmlTypes({ types: { FOO: { file: 'FOO.sum.tbl', text: table } } });
+  return Object.fromEntries(summarizeMarkup(document(text, settings), 'FOO', types).attributes);
+}
+
+async function directory(t: Test, files: Readonly<Record<string, string>>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'e3-sgml-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), text);
+  }
+  return root;
+}
+
+t.test('E-89 the four mappings, in SGML and in XML', async (t) => {
+  const table = '<T> one,two\n<P,KIND=x> special\n<P> plain\n<R:TO> refs\n<M:CONTENT> $NAME\n';
+  const body =
+    '<t>Hello</t><p kind="X">a</p><p kind=y>b</p><p>c</p><r to="#1"></r><m name="author" content="Joe"></m>';
+  const expected = { one: 'Hello', two: 'Hello', special: 'a', plain: 'b\nc', refs: '#1', author: 'Joe' };
+  t.same(extract(table, `<!DOCTYPE FOO><FOO>${body}</FOO>`), expected);
+  t.same(
+    extract(table, `<?xml version="1.0"?>\n<f:foo xmlns:f="u">${body.replace('kind=y', "kind='y'")}</f:foo>`),
+    expected,
+  );
+});
+
+t.test(
+  'E-90 to E-93 unmapped content goes up, ignore drops, parent keeps, the root drops the rest',
+  async (t) => {
+    const table = '<BODY> body\n<B> keywords,parent\n<H> headings\n<CODE> ignore\n';
+    const text =
+      '<doc>lost<body><h>Head</h>One <i>two</i> <b>three</b>, <code>x <b>y</b></code>four.</body>lost</doc>';
+    t.same(extract(table, text), { headings: 'Head', keywords: 'three', body: 'One two three, four.' });
+  },
+);
+
+t.test('E-95 white space is collapsed, elements that follow a tag begin a line', async (t) => {
+  const table = '<*> body\n<I> it,parent\n';
+  t.equal(extract(table, '<d>\n <p>One\n\t two</p>\n <p>three</p></d>').body, 'One two\nthree');
+  t.equal(extract(table, '<d><p>a</p><p>b</p></d>').body, 'a\nb', 'without a blank between');
+  t.equal(extract(table, '<d>H<i>2</i>O and <i>x</i> <i>y</i></d>').body, 'H2O and x y');
+  t.equal(extract(table, '<d><i>x</i><i>x</i></d>').it, 'x\nx', 'repetitions are kept');
+});
+
+t.test('E-99 references are made absolute unless they are to stay raw', async (t) => {
+  const table = '<LINK:HREF> url-references\n';
+  const text =
+    '<a xmlns:xlink="x"><link href="../b.xml"/><link xlink:href="#here"/><link href="http://C.test/"/></a>';
+  t.equal(
+    extract(table, `<?xml version='1.0'?>${text}`)['url-references'],
+    'http://a.test/b.xml\nhttp://c.test/',
+  );
+  t.equal(extract(table, text, { rawReferences: true })['url-references'], '../b.xml\n#here\nhttp://C.test/');
+});
+
+t.test('E-87 entities, CDATA, comments and instructions of XML', async (t) => {
+  const text =
+    '<?xml version="1.0"?><!-- <x> --><!DOCTYPE d [\n<!ENTITY who "W&#246;rld"><!ENTITY % p SYSTEM "http://no.test/">\n<!ENTITY lol "&who;&who;">]><d>Hi &who; &amp; &lt;b&gt; &eacute;&#x41; &nope; <![CDATA[<raw> &amp;]]><?pi <x>?><!-- c --> &lol;</d>';
+  t.equal(
+    extract('<D> body\n', text).body,
+    'Hi W&#246;rld & <b> éA &nope; <raw> &amp; &who;&who;',
+    'entities are replaced once: none can grow',
+  );
+});
+
+t.test('E-87 SGML without its DTD: authors leave end tags out', async (t) => {
+  const table = '<T> title\n<P> body\n<SEC> sec\n';
+  const text =
+    '<!doctype foo system "x>y" [ <!element p - o (#pcdata)> ]><foo><t>Title</t><p>One<p>Two <q>in</q><p>Three</foo>';
+  t.same(extract(table, text), { title: 'Title', body: 'One\nTwo in\nThree' });
+  t.same(extract(table, '<foo><sec>a<sec>b</sec></sec><t>x</>y</foo>'), { sec: 'a\nb', title: 'x' });
+  t.same(extract(table, '<foo><p>a</q>b</p></foo>'), { body: 'ab' }, 'a stray end tag is passed over');
+});
+
+t.test('hostile documents: deep, unclosed, broken', async (t) => {
+  const deep = document(`<a>${'<b>x<c>'.repeat(5000)}${'</c></b>'.repeat(5000)}`);
+  const types = compileSgmlTypes({ types: { SGML: { file: 't', text: '<*> body\n' } } });
+  t.match(summarizeMarkup(deep, 'SGML', types).attributes[0]?.[1], /^x/);
+  t.match(deep.warnings, [/nested deeper than 1000 elements/]);
+  for (const text of [
+    '',
+    '<',
+    '<!DOCTYPE',
+    '<!DOCTYPE a [',
+    '<a b="',
+    '<a b=\'c" d>',
+    '</',
+    '<![CDATA[x',
+    '&',
+    '<?xml',
+  ]) {
+    t.doesNotThrow(() => summarizeMarkup(document(text), 'SGML', types), text);
+  }
+});
+
+t.test('property: every event stream is balanced, whatever the document', async () => {
+  const piece = fc.constantFrom(
+    '<a>',
+    '<b x="1">',
+    '</a>',
+    '</b>',
+    '<c/>',
+    '</>',
+    'text',
+    '&amp;',
+    '<!--',
+    '-->',
+    '<',
+    '>',
+    '"',
+    ' ',
+    '<?xml ?>',
+    '<!DOCTYPE a [',
+    ']>',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      const events = {
+        depth: 0,
+        open() {
+          this.depth++;
+        },
+        text(data: string) {
+          if (data === '') throw new Error('empty text');
+        },
+        close() {
+          if (--this.depth < 0) throw new Error('closed what was not open');
+        },
+      };
+      const text = pieces.join('');
+      return readMarkupEvents(text, readProlog(text), events, 100);
+    }),
+  );
+});
+
+t.test(
+  'E-100 the shipped generic table: the first title is the title, the others are headings',
+  async (t) => {
+    const types = compileSgmlTypes(await readSgmlSources(undefined));
+    const text =
+      '<?xml version="1.0"?><book><title>The Book</title><author>Ann</author><chapter><title>One</title><para>Text <emphasis>strong</emphasis> here.</para></chapter><chapter><title>Two</title></chapter></book>';
+    t.same(Object.fromEntries(summarizeMarkup(document(text), 'XML', types).attributes), {
+      title: 'The Book',
+      headings: 'One\nTwo',
+      author: 'Ann',
+      keywords: 'strong',
+      body: 'The Book\nAnn\nOne\nText strong here.\nTwo',
+    });
+  },
+);
+
+t.test(
+  'E-117 full text of a document with a table; sgmlSummarizer knows which types it is for',
+  async (t) => {
+    const types = compileSgmlTypes({ types: { FOO: { file: 't', text: '<T> title\n' } } });
+    t.equal(sgmlSummarizer('Text', types), undefined);
+    t.type(sgmlSummarizer('XML', types), 'function');
+    const doc = document('<foo><t>T</t><title>Big</title><p>all words</foo>');
+    const whole = { ...doc, settings: { ...doc.settings, fullText: true } };
+    t.same(await sgmlSummarizer('FOO', types)?.(doc), { attributes: [['title', 'T']] });
+    t.same(await sgmlSummarizer('FOO', types)?.(whole), {
+      attributes: [
+        ['title', 'Big'],
+        ['full-text', 'T\nBig\nall words'],
+      ],
+    });
+  },
+);
+
+const FOO = {
+  'FOO.sum': '#!/bin/sh\nexec SGML.sum FOO $*\n',
+  'sgmls-lib/catalog': 'DOCTYPE FOO FOO/FOO.dtd\n',
+  'sgmls-lib/FOO/FOO.dtd':
+    '<!ELEMENT FOO O O (TI,P+)>\n<!ELEMENT TI O O (#PCDATA|B)*>\n<!ELEMENT (P|B) - O (#PCDATA|B)*>\n<!ATTLIST P ALIGN (left|right) #IMPLIED>\n<!ENTITY eacute SDATA "[eacute]">\n',
+  'sgmls-lib/FOO/FOO.sum.tbl': '<TI> title\n<P> body\n<P,ALIGN=left> left\n<B> keywords,parent\n',
+};
+
+t.test('E-86 a new type in the four steps, with and without OpenSP', async (t) => {
+  const lib = await directory(t, FOO);
+  const { sgml } = await findTypePrograms([lib]);
+  t.same(sgml, { FOO: { documentType: 'FOO' } });
+  const types = compileSgmlTypes(await readSgmlSources(lib, sgml));
+  const text = '<TI>Hello <B>big</B> w&eacute;rld<P ALIGN=left>One<P>Two</FOO>';
+  const probe = await runProgram({ program: 'onsgmls', arguments: ['-v'], directory: lib }, OPEN_SP);
+  if (probe.failure === 'there is no such program') {
+    t.comment('onsgmls is not installed');
+  } else {
+    const doc = document(text);
+    const summary = await summarizeSgml(doc, 'FOO', types, { openSp: OPEN_SP });
+    t.same(Object.fromEntries(summary.attributes), {
+      keywords: 'big',
+      title: 'Hello big wérld',
+      left: 'One',
+      body: 'Two',
+    });
+    t.same(doc.warnings, []);
+    const wrong = document('<FOO><TI>x<P>y<NO>z</FOO>');
+    const partly = await summarizeSgml(wrong, 'FOO', types, { openSp: OPEN_SP, syntaxCheck: true });
+    t.equal(Object.fromEntries(partly.attributes).title, 'x');
+    t.match(wrong.warnings, [/onsgmls says: .*element "NO" undefined/s], 'E-85 syntax_check');
+  }
+  const without = await summarizeSgml(document(`<!DOCTYPE FOO SYSTEM><FOO>${text}`), 'FOO', types);
+  t.equal(Object.fromEntries(without.attributes).left, 'One');
+});
+
+t.test('E-87 OpenSP never sees what a document declares: neither files nor addresses', async (t) => {
+  const lib = await directory(t, { ...FOO, secret: 'SECRET' });
+  const types = compileSgmlTypes(await readSgmlSources(lib));
+  for (const declaration of [
+    `<!DOCTYPE FOO SYSTEM "${lib}/sgmls-lib/FOO/FOO.dtd" [<!ENTITY s SYSTEM "${lib}/secret">]>`,
+    `<!DOCTYPE FOO [<!ENTITY % a '<!ENTITY s SYSTEM "${lib}/secret">'> %a;]>`,
+    `<!DOCTYPE FOO [<!ENTITY s "<!ENTITY"><!ENTITY t CDATA "x"> <!ENTITY s SYSTEM "${lib}/secret">]>`,
+    `<!DOCTYPE FOO><!DOCTYPE BAR [<!ENTITY s SYSTEM "${lib}/secret">]>`,
+  ]) {
+    const summary = await summarizeSgml(document(`${declaration}<FOO><TI>T<P>&s;</FOO>`), 'FOO', types, {
+      openSp: OPEN_SP,
+    });
+    t.notMatch(JSON.stringify(summary.attributes), /SECRET/, declaration);
+  }
+});
+
+t.test('E-83 tables: the Gatherer lib before sgmls-lib; E-101 a table that a script names', async (t) => {
+  const lib = await directory(t, {
+    ...FOO,
+    'FOO.sum.tbl': '<TI> mine\n',
+    'BAR.sum': '#!/bin/sh\nexec SGML.sum -t my.table FOO $*\n',
+    'my.table': '<TI> special\n',
+  });
+  const { sgml } = await findTypePrograms([lib]);
+  const types = compileSgmlTypes(await readSgmlSources(lib, sgml));
+  const of = (type: string) =>
+    Object.fromEntries(summarizeMarkup(document('<FOO><TI>x</TI></FOO>'), type, types).attributes);
+  t.same(of('FOO'), { mine: 'x' });
+  t.same(of('BAR'), { special: 'x' });
+  await rm(join(lib, 'my.table'));
+  await t.rejects(readSgmlSources(lib, sgml), { message: /^BAR\.sum:0: -t: the table cannot be read/ });
+});

@@ -1,0 +1,327 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { SoifDecoder } from '../../../protocols/soif/index.js';
+import {
+  compileEssence,
+  EssencePool,
+  readEssenceSources,
+  SUMMARIZERS,
+  summarizeDocument,
+} from '../../../servers/essence/index.js';
+import { attributesOf, contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
+
+/** Content attributes of a document of this name. */
+const of = async (name: string, body: string, options: Parameters<typeof summarize>[2] = {}) =>
+  contentOf(await summarize(`ftp://a.test/${name}`, body, options));
+
+t.test(
+  'E-73 a 120-line text with two later paragraphs: 100 lines and two sentences (vector 8)',
+  async (t) => {
+    const whole = Array.from({ length: 99 }, (_, i) => `line ${i + 1}`).join('\n');
+    const later =
+      'First of A. B. Smith et al. here! Not this.\nnor this\n\n\nSecond one\ngoes on. Dropped.\n';
+    const got = await of('a.txt', `${whole}\n\n${later}`);
+    t.equal(got['Partial-Text'], `${whole}\n\nFirst of A. B. Smith et al. here!\nSecond one\ngoes on.\n`);
+  },
+);
+
+t.test('E-73 a paragraph that line 100 cuts has begun', async (t) => {
+  const lines = Array.from({ length: 102 }, (_, i) => `line ${i + 1}.`).join('\n');
+  const got = await of('a.txt', `${lines}\n\nNext. Gone.\n`);
+  t.match(got['Partial-Text'], /line 100\.\nNext\.\n$/);
+  t.notMatch(got['Partial-Text'], /line 101/);
+});
+
+t.test(
+  'Text: keywords come from Partial-Text when there is nothing else (E-109); a description (E-141)',
+  async (t) => {
+    const got = await of('a.txt', 'Harvest gathers. It also brokers!\n\nMore.\n', {
+      keywords: true,
+      description: true,
+    });
+    t.equal(got.Keywords, 'brokers\ngathers\nharvest\n');
+    t.equal(got.Description, 'Harvest gathers. It also brokers!\n');
+  },
+);
+
+t.test('README, FAQ, FullText: every word; the first line is the title', async (t) => {
+  t.same(await of('README', '\n  The Title \r\n\r\nwords\r\n'), {
+    Title: 'The Title\n',
+    'Full-Text': '\n  The Title \n\nwords\n',
+  });
+  t.same(Object.keys(await of('linux-faq', 'Q: What?')), ['Title', 'Full-Text']);
+  t.same(Object.keys(await of('notes.txt', 'x', { fullText: true })), ['Title', 'Full-Text'], 'E-117');
+});
+
+t.test('E-14 an unknown type: the name is all', async (t) => {
+  const output = await summarize('ftp://a.test/thesis', '');
+  t.equal(output.type, 'Unrecognized');
+  t.same(contentOf(output), { Title: 'thesis\n' });
+});
+
+t.test('E-75 C: procedures, includes, comments', async (t) => {
+  const source = `/* Copyright: nobody
+ * ------------------
+ * second line */
+#include <stdio.h>
+# include "mine.h"
+#define MAX(a, b) ((a) > (b) ? \\
+  (a) : (b))
+static const char *s = "not() { a /* comment */";
+int prototype(int a);
+extern "C" {
+// a line comment
+struct point { int x; };
+static int *main(int argc, char **argv) { if (argc) { call(argv); } return 0; }
+void knr(a, b) int a; char *b; { }
+Point::~Point() {}
+}
+int last(void)
+{ return '{'; }
+`;
+  t.same(await of('main.c', source), {
+    Description: 'Copyright: nobody\nsecond line\na line comment\n',
+    References: 'stdio.h\nmine.h\n',
+    Keywords: 'main\nknr\nPoint::~Point\nlast\n',
+  });
+  t.equal((await of('main.h', 'int prototype(int a);\nint x = f(1);\n')).Keywords, 'prototype\n');
+});
+
+t.test('E-75 Perl with POD, shell, Makefile, others', async (t) => {
+  t.same(
+    await of(
+      'x.pl',
+      '#!/usr/bin/perl\n# Says hello\n=head1 NAME\n\nB<hello> - it\n\n=cut\nsub greet { $x = "a#b"; }\n',
+    ),
+    {
+      Description: 'NAME\nhello - it\nSays hello\n',
+      Keywords: 'greet\n',
+    },
+  );
+  t.same(await of('x.sh', '#!/bin/sh\n# Builds.\nrun () {\n  echo $# # twice\n}\nfunction stop {\n:\n}\n'), {
+    Description: 'Builds.\ntwice\n',
+    Keywords: 'run\nstop\n',
+  });
+  t.same(
+    await of('Makefile', '# Make it\nCC = cc\nX := y\nall install: prog\n\tcc x\nprog: a.o\n.PHONY: all\n'),
+    {
+      Description: 'Make it\n',
+      Keywords: 'all\ninstall\nprog\n',
+    },
+  );
+  t.same(await of('x.py', '# Python\ndef work(a):\n  pass\n'), {
+    Description: 'Python\n',
+    Keywords: 'work\n',
+  });
+  t.same(await of('x.el', ';; Lisp\n(defun go-on () nil)\n'), { Description: 'Lisp\n', Keywords: 'go-on\n' });
+  t.same(await of('x.go', '// Go\nfunc Main() {}\n'), { Description: 'Go\n', Keywords: 'Main\n' });
+});
+
+t.test('E-74 manual pages, -man and -mdoc', async (t) => {
+  const man = `.\\" comment
+.TH LS 1 "May 1995"
+.SH NAME
+ls \\- list \\fBdirectory\\fR contents
+.SH SYNOPSIS
+.B ls
+[\\fIoption\\fR]
+.SH "SEE ALSO"
+.BR chmod (1),
+sort(1)
+.SH AUTHORS
+A. Author
+`;
+  t.same(await of('ls.1', man), {
+    Title: 'LS\n',
+    Section: '1\n',
+    Description: 'ls - list directory contents\n',
+    Synopsis: 'ls\n[option]\n',
+    References: 'chmod(1),\nsort(1)\n',
+    Author: 'A. Author\n',
+    Headings: 'NAME\nSYNOPSIS\nSEE ALSO\nAUTHORS\n',
+  });
+  t.same(
+    await of('cat.1', '.Dd May 1\n.Dt CAT 1\n.Sh NAME\n.Nm cat\n.Nd concatenate\n.Sh SEE ALSO\n.Xr head 1\n'),
+    {
+      Title: 'CAT\n',
+      Section: '1\n',
+      Description: 'cat\n- concatenate\n',
+      References: 'head(1)\n',
+      Headings: 'NAME\nSEE ALSO\n',
+    },
+  );
+  t.same(Object.keys(await of('release.2', 'No macros here.')), ['Partial-Text'], 'a name is not enough');
+});
+
+t.test('E-64, E-65 quick-sum.cf: matching lines, the first group (vector 9)', async (t) => {
+  const text =
+    'ReferBibliographic Author ^%A[ \t]+(.*)$\nReferBibliographic Title ^%T[ \t]+.*$\nText Seen ^See: (.*)\n';
+  const sources = { ...(await readEssenceSources({})), 'quick-sum.cf': { file: 'quick-sum.cf', text } };
+  const context = compileEssence({ ...IDENTITY, keywords: false, description: false }, sources);
+  const refer = '%A A. S. Tanenbaum\n%A Second\n%T Computer Networks\n%D 1988\n';
+  t.same(contentOf(await summarizeDocument(inputOf('ftp://a.test/x.referbib', refer), context)), {
+    Title: 'x.referbib\n%T Computer Networks\n',
+    Author: 'A. S. Tanenbaum\nSecond\n',
+  });
+  const both = contentOf(await summarizeDocument(inputOf('ftp://a.test/x.txt', 'See: there\n'), context));
+  t.same(both, { Seen: 'there\n', 'Partial-Text': 'See: there\n' }, 'E-67: appended to the program');
+});
+
+t.test('any bytes of any type are summarised or rejected, and every object is strict SOIF', async (t) => {
+  const context = contextOf({ keywords: true, description: true, maxObjectBytes: 3000 });
+  const names = [
+    'x.html',
+    'x.txt',
+    'README',
+    'faq',
+    'x.c',
+    'x.h',
+    'x.pl',
+    'x.sh',
+    'x.awk',
+    'x.py',
+    'x.el',
+    'Makefile',
+    'x.1',
+    'x',
+    'x/',
+  ];
+  t.ok(SUMMARIZERS.size > 15);
+  const scrap = fc.constantFrom(
+    '<',
+    '>',
+    '<a href="',
+    '<meta name=',
+    ' content=',
+    '<title>',
+    '</',
+    '<ul>',
+    '&#',
+    '&amp',
+    '"',
+    "'",
+    '/*',
+    '*/',
+    '//',
+    '#',
+    '{',
+    '}',
+    '(',
+    ')',
+    ';',
+    '=',
+    '\\',
+    '.TH a 1\n',
+    '.SH ',
+    '=head1',
+    '\n=cut\n',
+    '\n\n',
+    '. ',
+    'word ',
+    '\0',
+    'ä',
+    '😀',
+    '@FILE { x\n',
+    'a{3}:\t',
+    'robots',
+    '<base href=//',
+    'http://[',
+    '%',
+    '\u{d800}',
+  );
+  const body = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.array(scrap, { maxLength: 80 }).map((scraps) => new TextEncoder().encode(scraps.join(''))),
+  );
+  const mime = fc.option(fc.constantFrom('text/html', 'text/plain', 'x', 'image/png'), { nil: undefined });
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...names), body, mime, async (name, bytes, contentType) => {
+      const input = inputOf(`http://a.test/${name}`, bytes, contentType === undefined ? {} : { contentType });
+      const output = await summarizeDocument(input, context);
+      if (output.soif === undefined) return output.rejected;
+      const decoder = new SoifDecoder({ mode: 'strict' });
+      const items = [...decoder.push(output.soif), ...decoder.end()];
+      return (
+        items.length === 1 &&
+        items[0]!.kind === 'object' &&
+        Object.keys(attributesOf(output.soif)).length >= 10
+      );
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+t.test('E-140 the pool gives what the calling thread gives', async (t) => {
+  const inputs = Array.from({ length: 40 }, (_, i) =>
+    inputOf(
+      `http://a.test/${i}.${i % 4 === 0 ? 'gif' : 'html'}`,
+      `<title>Page ${i}</title><a href="${i + 1}.html">next</a>`,
+    ),
+  );
+  const expected = await Promise.all(inputs.map((input) => summarizeDocument(input, contextOf())));
+  for (const workers of [0, 2]) {
+    await using pool = await EssencePool.create({
+      ...IDENTITY,
+      keywords: false,
+      description: false,
+      workers,
+    });
+    t.equal(pool.workers, workers);
+    const outputs = await Promise.all(
+      inputs.map((input) => pool.summarize({ ...input, body: input.body.slice() })),
+    );
+    t.same(
+      outputs.map((output) => ({ ...output, soif: output.soif && Buffer.from(output.soif).toString() })),
+      expected.map((output) => ({ ...output, soif: output.soif && Buffer.from(output.soif).toString() })),
+      `${workers} workers`,
+    );
+    t.same(pool.statistics, { summarized: 30, rejected: 10, nested: 0, failed: 0, replaced: 0 });
+  }
+});
+
+t.test('a body that shares its buffer is copied, one of its own is transferred', async (t) => {
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
+  const shared = Buffer.from('......<title>x</title>').subarray(6);
+  const own = new TextEncoder().encode('<title>y</title>').slice();
+  await pool.summarize(inputOf('http://a.test/', shared));
+  await pool.summarize(inputOf('http://a.test/', own));
+  t.equal(shared.toString(), '<title>x</title>');
+  t.equal(own.length, 0, 'the buffer has gone to the worker');
+});
+
+t.test('E-70 a stuck worker is replaced; its document fails, the others do not', async (t) => {
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 300 });
+  // 25 MB of elements: a second of work, for a fast processor too much of it.
+  const slow = `${'<b>'.repeat(9000)}${'</b>'.repeat(9000)}`.repeat(400);
+  const stuck = pool.summarize(inputOf('http://a.test/slow.html', slow));
+  const after = pool.summarize(inputOf('http://a.test/after.html', '<title>after</title>'));
+  await t.rejects(stuck, { code: 'ERR_ESSENCE', url: 'http://a.test/slow.html' });
+  t.equal((await after).type, 'HTML');
+  t.equal(pool.statistics.replaced, 1);
+  t.equal(pool.statistics.failed, 1);
+});
+
+t.test('a document that needs too much memory costs its worker only', async (t) => {
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, maxWorkerHeapMb: 24 });
+  const hungry = pool.summarize(inputOf('http://a.test/x.html', '<a href=x>y</a><p>word '.repeat(400_000)));
+  await t.rejects(hungry, { code: 'ERR_ESSENCE' });
+  t.equal((await pool.summarize(inputOf('http://a.test/y.html', '<p>x'))).type, 'HTML');
+});
+
+t.test('abort and close reach documents that wait', async (t) => {
+  const pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
+  const abort = new AbortController();
+  const first = pool.summarize(inputOf('http://a.test/1', 'x'));
+  const second = pool.summarize(inputOf('http://a.test/2', 'x'), abort.signal);
+  const third = pool.summarize(inputOf('http://a.test/3', 'x'), abort.signal);
+  abort.abort(new Error('enough'));
+  await t.rejects(second, { message: 'enough' });
+  await t.rejects(third, { message: 'enough' });
+  await first;
+  const open = pool.summarize(inputOf('http://a.test/4', 'x'));
+  const closing = pool.close();
+  await t.rejects(open, { code: 'ERR_USAGE' });
+  await closing;
+  await t.rejects(pool.summarize(inputOf('http://a.test/5', 'x')), { code: 'ERR_USAGE' });
+  await pool.close();
+});

@@ -1,0 +1,297 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import t from 'tap';
+import { SUMMARIZERS } from '../../../servers/essence/summarizers/index.js';
+import { summaryOf } from './fixtures/summary-of.js';
+
+/** One page of a DVI file: characters, moves and fonts by their opcodes. */
+function dvi(...page: number[]): Uint8Array {
+  return Uint8Array.of(
+    247,
+    2,
+    ...new Array<number>(12).fill(0),
+    0,
+    139,
+    ...new Array<number>(44).fill(0),
+    ...page,
+    140,
+  );
+}
+
+/** fnt_def1 of font 0: ten points are 655360 units. */
+function fontDefinition(name: string): number[] {
+  const size = [0, 10, 0, 0];
+  return [243, 0, 0, 0, 0, 0, ...size, ...size, 0, name.length, ...Buffer.from(name)];
+}
+
+/** right3 by points. */
+const right = (points: number): number[] => [145, points & 255, 0, 0];
+/** down3 by points. */
+const down = (points: number): number[] => [159, points, 0, 0];
+const codes = (text: string): number[] => [...Buffer.from(text, 'latin1')];
+
+t.test(
+  'Dvi (6.2): words by gaps, lines by baselines, ligatures and accents by the fonts of TeX',
+  async (t) => {
+    const page = dvi(
+      ...fontDefinition('cmr10'),
+      171,
+      // "of" + ffi ligature (14) + "ce", a word gap of 3 points, "caf", an acute (19) and e.
+      ...codes('o\x0ece'),
+      ...right(3),
+      ...codes('caf\x13'),
+      ...right(-5),
+      ...codes('e'),
+      141,
+      142,
+      ...down(12),
+      ...codes('next'),
+      ...down(40),
+      ...codes('para'),
+    );
+    const { all, warnings } = await summaryOf('Dvi', page);
+    t.equal(all['Partial-Text'], 'office café\nnext\n\npara');
+    t.same(warnings, []);
+    const broken = await summaryOf('Dvi', page.subarray(0, page.length - 3));
+    t.match(broken.all['Partial-Text'], /^office/, 'what was understood is kept');
+    t.match(
+      (await summaryOf('Dvi', dvi(...fontDefinition('cmr10'), 171, ...codes('ab'), 255))).warnings[0],
+      /no opcode/,
+    );
+  },
+);
+
+t.test('PostScript (6.2): DSC comments; the program is run for what it shows', async (t) => {
+  const program = `%!PS-Adobe-2.0
+%%Title: (A \\(good\\) title)
+%%For: A. Author
+%%Creator: a test
+%%EndComments
+/F { findfont exch scalefont setfont } def
+/L { 72 exch moveto show } bind def
+10 /Times-Roman F
+(First line, retrie-) 700 L
+(val of two) 688 L ( words) show
+% four points between two strings are a word gap
+72 676 moveto (one) show 4 0 rmoveto (two) show
+/Helvetica findfont dup length dict copy begin /Encoding ISOLatin1Encoding def currentdict end
+/H exch definefont pop
+10 /H F
+(na\\357ve) 640 L
+3 { (x) show } repeat
+{ undefinedname } stopped pop
+[ (in ) (an ) (array) ] { 72 600 moveto show } forall
+showpage
+`;
+  const { all, warnings } = await summaryOf('PostScript', program);
+  t.equal(all.Title, 'A (good) title');
+  t.equal(all.Author, 'A. Author\na test');
+  const text = all['Partial-Text']!;
+  t.match(text, /^First line, retrieval\nof two words\none two\n/);
+  t.match(text, /naïvexxx/);
+  t.same(warnings, []);
+});
+
+t.test(
+  'PostScript: a program that never ends, or needs too much, ends with a warning and its text',
+  async (t) => {
+    const head = '%!\n/Times-Roman findfont 10 scalefont setfont 72 72 moveto (seen) show\n';
+    for (const [body, reason] of [
+      ['{ } loop', /takes too long/],
+      ['0 0 1 { pop } for', /takes too long/],
+      ['/f { f } def f', /too deeply/],
+      ['{ 1000000 array } loop', /too much memory/],
+      ['{ 1 } loop', /stack overflow/],
+      ['(never closed', /no end/],
+      ['nosuchname', /undefined: nosuchname/],
+    ] as const) {
+      const { all, warnings } = await summaryOf('PostScript', head + body);
+      t.equal(all['Partial-Text'], 'seen', body);
+      t.match(warnings[0], reason);
+    }
+  },
+);
+
+/** A PDF file of one page with this content; the table of places is left for the reader to rebuild. */
+function pdf(content: string): string {
+  return `%PDF-1.4
+1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj
+2 0 obj << /Type /Pages /Kids [3 0 R] /Count 1 >> endobj
+3 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >> endobj
+4 0 obj << /Length ${content.length} >> stream
+${content}
+endstream endobj
+5 0 obj << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> endobj
+6 0 obj << /Title (The title) /Author (A. Author) /Keywords (one, two) /CreationDate (D:20261121120000Z) >> endobj
+trailer << /Root 1 0 R /Info 6 0 R /Size 7 >>
+%%EOF
+`;
+}
+
+t.test('Pdf (6.2): the information dictionary, then the text of the pages', async (t) => {
+  const { all } = await summaryOf(
+    'Pdf',
+    pdf('BT /F1 12 Tf 72 700 Td (Hello wide) Tj 0 -14 Td (world) Tj ET'),
+  );
+  t.same(all, {
+    Title: 'The title',
+    Author: 'A. Author',
+    Keywords: 'one, two',
+    Date: '2026-11-21',
+    'Partial-Text': 'Hello wide\nworld',
+  });
+  const broken = await summaryOf('Pdf', '%PDF-1.4\nnothing');
+  t.match(broken.warnings[0], /Pdf could not be read to its end/);
+});
+
+t.test('LaTeX and TeX (6.2): the marked fields; text without commands, formulas, definitions', async (t) => {
+  const source = `\\documentclass[a4paper]{article}
+\\usepackage{amsmath} % not text
+\\newcommand{\\foo}[1]{not said #1}
+\\title{On \\emph{Words}}
+\\author{A. Author \\and J\\"urgen \\'Etoile}
+\\begin{document}\\maketitle
+\\begin{abstract}What it is about.\\end{abstract}
+\\section{First steps}\\label{sec:one}
+Costs 5\\,\\$ --- see~\\cite{knuth} and \\textbf{bold}\\index{boldness!very}: $x^2$ \\verb|a_b|.
+\\begin{equation} E = mc^2 \\end{equation}
+\\begin{verbatim}
+x = $y
+\\end{verbatim}
+\\begin{thebibliography}{9}
+\\bibitem{knuth} D. Knuth, \\textit{The book}.
+\\end{thebibliography}
+\\end{document}
+`;
+  const { all, summary } = await summaryOf('LaTeX', source);
+  t.same(all, {
+    Title: 'On Words',
+    Author: 'A. Author\nJürgen Étoile',
+    Abstract: 'What it is about.',
+    Headings: 'First steps',
+    References: 'D. Knuth, The book.',
+    Keywords: 'boldness',
+  });
+  t.match(summary.text, /Costs 5 \$ – see and bold: a_b\./);
+  t.match(summary.text, /x = \$y/);
+  t.notMatch(summary.text, /amsmath|not said|mc\^2|knuth\b(?!,)/);
+  t.match(
+    (await summaryOf('TeX', '\\def\\a#1{gone}\\font\\big=cmr17\n\\big Plain\\par words \\bye')).all[
+      'Partial-Text'
+    ],
+    /Plain\n\nwords/,
+  );
+});
+
+t.test('RTF (6.2): as HTML, with title and author of the information group', async (t) => {
+  const source =
+    '{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0\\fcharset0 Times;}{\\f1\\fcharset204 Cyr;}}' +
+    '{\\stylesheet{\\s0 Normal;}{\\s1 heading 1;}}{\\info{\\title The title}{\\author A. Author}}' +
+    "{\\*\\unknown gone}\\pard\\s1 Chapter\\par\\pard\\s0 Plain {\\b bold} caf\\'e9 \\u8364 ?\\par" +
+    "{\\f1\\'cc\\'e8\\'f0}\\par{\\field{\\*\\fldinst HYPERLINK \"http://b.test/\"}{\\fldrslt link}}}";
+  t.same((await summaryOf('RTF', source)).all, {
+    Title: 'The title',
+    Author: 'A. Author',
+    keywords: 'bold',
+    headings: 'Chapter',
+    'url-references': 'http://b.test/',
+    body: 'Chapter\nPlain bold café €\nМир\nlink',
+  });
+});
+
+t.test('E-74 Troff: -ms, -me and -mm', async (t) => {
+  const ms =
+    '.TL\nThe \\fITitle\\fP\n.AU\nA. Author\n.AI\nSomewhere\n.AB\nIn short.\n.AE\n.NH 2\nFirst\n.LP\nText\\(emhere.\n.de XX\nhidden\n..\n';
+  const { all, summary } = await summaryOf('Troff', ms);
+  t.equal(all.Title, 'The Title');
+  t.equal(all.Author, 'A. Author');
+  t.equal(all.Abstract, 'In short.');
+  t.equal(all.Headings, 'First');
+  t.match(summary.text, /Text-here\./);
+  t.notMatch(summary.text, /hidden/);
+  t.equal((await summaryOf('Troff', '.sh 1 "Me heading"\n.pp\nx\n')).all.Headings, 'Me heading');
+  t.equal((await summaryOf('Troff', '.H 1 "Mm heading"\n.P\nx\n')).all.Headings, 'Mm heading');
+  const page = '.Dd May 1\n.Dt CAT 1\n.Sh NAME\n.Nm cat\n.Nd joins\n.Sh SYNOPSIS\n.Nm\n.Op Fl b Ar file\n';
+  t.match((await summaryOf('Troff', page)).summary.text, /cat\n?.*\[?b file/s);
+});
+
+t.test('6.2: no summarizer throws, whatever the bytes', async (t) => {
+  const scrap = fc.constantFrom(
+    '%!PS\n',
+    '(',
+    ')',
+    '{',
+    '}',
+    '[',
+    ']',
+    '<<',
+    '>>',
+    ' show ',
+    ' def ',
+    ' 1 ',
+    ' exch ',
+    ' begin ',
+    ' forall ',
+    '\\',
+    '\\begin{',
+    '\\title{',
+    '$',
+    '{\\rtf1 ',
+    "\\'e",
+    '\\u',
+    '\\bin9',
+    '.TS\n',
+    '.de x\n',
+    '.if n ',
+    '\\*(',
+    '@article{a,',
+    'title={',
+    '"',
+    '#',
+    '%A x\n',
+    'PK\x03\x04',
+    '%PDF-1.4\n',
+    ' 0 obj',
+    'endobj',
+    'stream\n',
+    '\xf7\x02',
+    '\x7fELF\x02\x01',
+    '!<arch>\n',
+    'RIFF',
+    'WAVE',
+    'ID3\x03',
+    'OggS',
+    'fLaC',
+    '\x89PNG\r\n\x1a\n',
+    'GIF89a',
+    '\xff\xd8\xff\xe1',
+    'II*\0',
+    '\xffWPC',
+    '\xd0\xcf\x11\xe0',
+    'head 1.1;\n',
+    'From x\n\nFrom ',
+    'Content-Type: ',
+    'multipart/mixed; boundary=a\n\n--a\n',
+    '\0',
+    '\n',
+    '<Para ',
+    '(:source ',
+    'STARTFONT ',
+    'OTTO',
+    '\xff\xff\xff\xff',
+  );
+  const body = fc.oneof(
+    fc.uint8Array({ maxLength: 400 }),
+    fc.array(scrap, { maxLength: 60 }).map((parts) => new Uint8Array(Buffer.from(parts.join(''), 'latin1'))),
+  );
+  const types = [...SUMMARIZERS.keys()];
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...types), body, async (type, bytes) => {
+      const { summary } = await summaryOf(type, bytes);
+      return summary.attributes.every(([name]) => /^[A-Za-z0-9-]+$/.test(name));
+    }),
+    { numRuns: 500 },
+  );
+  t.ok(types.length >= 40);
+  t.ok((await summaryOf('Object', gzipSync('x'))).all.Keywords === undefined);
+});

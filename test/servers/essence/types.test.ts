@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { ConfigError } from '../../../protocols/errors.js';
+import {
+  createEssenceContext,
+  fileNameOf,
+  isRejected,
+  mayHoldLinks,
+  parseTypeList,
+  parseTypeRules,
+  typeByUrl,
+} from '../../../servers/essence/index.js';
+import { contextOf, IDENTITY, summarize } from './helpers.js';
+
+const { rules } = contextOf();
+
+t.test(
+  'E-6 byurl.cf is asked before byname.cf, E-8 the first line wins, E-10 names are unescaped',
+  async (t) => {
+    const expected: [url: string, type: string | undefined][] = [
+      ['http://a.test/', 'HTML'],
+      ['http://a.test/dir/', 'HTML'],
+      ['http://a.test/index.html', 'HTML'],
+      ['http://a.test/INDEX.HTM', 'HTML'],
+      ['http://a.test/page.shtml', 'HTML'],
+      ['http://a.test/find.html?q=1', 'HTTP-Query'],
+      ['http://a.test/cgi-bin/find', 'HTTP-Query'],
+      ['http://a.test/page', undefined],
+      ['http://a.test', undefined],
+      ['ftp://a.test/pub/', 'Directory'],
+      ['gopher://a.test/1/menu', 'Directory'],
+      ['news:comp.infosystems', 'News'],
+      ['ftp://a.test/x.tar.gz', 'GNUCompressedTar'],
+      ['ftp://a.test/x.gz', 'GNUCompressed'],
+      ['ftp://a.test/ECRC-93-10.ps.Z', 'Compressed'],
+      ['ftp://a.test/x.ZIP', 'PCCompressed'],
+      ['ftp://a.test/x.sh', 'ShellScript'],
+      ['ftp://a.test/x.sh01', 'ShellArchive'],
+      ['ftp://a.test/README', 'README'],
+      ['ftp://a.test/README.first', 'README'],
+      ['ftp://a.test/README.html', 'HTML'],
+      ['ftp://a.test/linux-faq', 'FAQ'],
+      ['ftp://a.test/faq.txt', 'FAQ'],
+      ['ftp://a.test/faq.html', 'HTML'],
+      ['ftp://a.test/rfc1738.txt', 'RFC'],
+      ['ftp://a.test/draft-x-00.txt', 'Internet-Draft'],
+      ['ftp://a.test/Makefile', 'Makefile'],
+      ['ftp://a.test/Makefile.in', 'Makefile'],
+      ['ftp://a.test/main.c', 'C'],
+      ['ftp://a.test/main.C', 'C'],
+      ['ftp://a.test/main.hpp', 'CHeader'],
+      ['ftp://a.test/ls.1', 'ManPage'],
+      ['ftp://a.test/a%2Epl', 'Perl'],
+      ['ftp://a.test/a.referbib', 'ReferBibliographic'],
+      ['ftp://a.test/libx.so.1.2', 'Archive'],
+      ['ftp://a.test/x.c,v', 'RCS'],
+      ['ftp://a.test/s.main.c', 'C'],
+      ['ftp://a.test/s.main', 'SCCS'],
+      ['ftp://a.test/notes~', 'Backup'],
+      ['ftp://a.test/.profile', 'DotFile'],
+      ['ftp://a.test/photo.JPEG', 'Image'],
+      ['ftp://a.test/notes.txt', 'Text'],
+      ['ftp://a.test/notes.TXT', 'Text'],
+      ['ftp://a.test/patch', undefined],
+      ['ftp://a.test/fix.patch12', 'Patch'],
+      ['ftp://a.test/font.300pk', 'Font'],
+    ];
+    for (const [url, type] of expected) t.equal(typeByUrl(url, rules), type, url);
+    t.equal(fileNameOf('http://a.test/a/b%20c.txt?x=/y'), 'b c.txt');
+    t.equal(fileNameOf('http://a.test/%ff.txt'), '\xff.txt', 'a name that is not UTF-8');
+  },
+);
+
+t.test('E-19 pictures, sound and queries are rejected before they are fetched (E-28)', async (t) => {
+  for (const name of ['x.gif', 'x.mp3', 'x.o', 'x.conf']) {
+    t.ok(isRejected(typeByUrl(`http://a.test/${name}`, rules)!, rules), name);
+  }
+  t.notOk(isRejected('HTML', rules));
+  t.ok(mayHoldLinks(typeByUrl('http://a.test/x?y', rules)), 'a query may still lead on (G-49)');
+  t.notOk(mayHoldLinks('Image'));
+});
+
+t.test('E-23 allowed first, then the stop list; E-24 an empty list indexes everything', async (t) => {
+  const some = { ...rules, allowlist: new Set(['HTML', 'Image']) };
+  t.notOk(isRejected('HTML', some));
+  t.ok(isRejected('Text', some), 'not allowed');
+  t.ok(isRejected('Image', some), 'allowed but stopped');
+  t.notOk(isRejected('Image', { ...rules, stoplist: parseTypeList('# nothing\n', 'stoplist.cf') }));
+});
+
+t.test('E-7 rules with comments; a user table of the manual (vector 12)', async (t) => {
+  const byUrl = parseTypeRules(
+    '# home pages\n\nHomeHTML\t^http:.*/$\nHomeHTML  ^http:.*/[hH]ome\\.html$\n',
+    'byurl.cf',
+  );
+  t.equal(byUrl.match('http://host/'), 'HomeHTML');
+  t.equal(byUrl.match('http://host/Home.html'), 'HomeHTML');
+  t.equal(byUrl.match('http://host/other.html'), undefined);
+  const byName = parseTypeRules(
+    'Abstract ^.*\\.abs$\nReferBibliographic ^.*\\.referbib$\nUnknown .*\n',
+    'byname.cf',
+  );
+  t.equal(byName.match('x.abs'), 'Abstract');
+  t.equal(byName.match('x.referbib'), 'ReferBibliographic');
+  t.equal(byName.match('x.abs.old'), 'Unknown', 'the last line takes the rest');
+  t.equal(parseTypeRules('Tex \\.tex$', 'byname.cf').match('a.tex'), 'TeX', 'E-13');
+});
+
+t.test('E-7 errors name file and line', async (t) => {
+  for (const text of [
+    'Text\n',
+    'Text (\n',
+    'Text [[:nonsense:]]\n',
+    'Text *x\n',
+    'Text x{3,1}\n',
+    'Text [b-a]\n',
+    'Text ^\\d$\n',
+  ]) {
+    t.throws(() => parseTypeRules(`# a comment\n${text}`, 'byname.cf'), ConfigError, text);
+  }
+  t.throws(() => parseTypeRules('\nText (', 'lib/byname.cf'), {
+    name: 'ConfigError',
+    message: /^lib\/byname\.cf:2: Text: /,
+  });
+});
+
+t.test('a table of suffixes answers as its expressions do, one after the other', async () => {
+  const lines = ['A ^.*\\.(a|b)$', 'B \\.b\\.c$', 'C ^b\\.c$', 'D ^.*\\.[cC]x?$', 'E ^a', 'F c$'];
+  const together = parseTypeRules(lines.join('\n'), 'f');
+  const single = lines.map((line) => [line[0], parseTypeRules(line, 'f')] as const);
+  const name = fc
+    .array(fc.constantFrom('.', 'a', 'b', 'c', 'C', 'x'), { maxLength: 8 })
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(name, (subject) => {
+      const first = single.find(([, one]) => one.match(subject) !== undefined)?.[0];
+      return together.match(subject) === first;
+    }),
+    { numRuns: 500 },
+  );
+});
+
+t.test('E-15 the MIME type counts after the name and before the content', async (t) => {
+  const typeOf = async (url: string, body: string | Uint8Array, contentType?: string) =>
+    (await summarize(url, body, {}, contentType === undefined ? {} : { contentType })).type;
+  t.equal(await typeOf('http://a.test/page', 'words', 'text/html'), 'HTML');
+  t.equal(await typeOf('http://a.test/page', 'words', 'application/pdf'), 'Pdf');
+  t.equal(await typeOf('http://a.test/page', 'words', 'image/x-strange'), 'Image');
+  t.equal(await typeOf('http://a.test/page.txt', 'words', 'application/pdf'), 'Text', 'the name comes first');
+  t.equal(
+    await typeOf('http://a.test/page', '<html><body>', 'text/plain'),
+    'HTML',
+    'text/plain says nothing',
+  );
+  t.equal(
+    await typeOf('http://a.test/faq', '<!DOCTYPE html><p>', 'text/html'),
+    'HTML',
+    'server and bytes agree on a page',
+  );
+  t.equal(await typeOf('http://a.test/faq', 'plain words', 'text/html'), 'FAQ');
+});
+
+t.test('E-16 content tells the type when nothing else does', async (t) => {
+  const expected: [body: string, type: string][] = [
+    ['%PDF-1.4', 'Pdf'],
+    ['%!PS-Adobe', 'PostScript'],
+    ['\x1f\x8b\x08', 'GNUCompressed'],
+    ['PK\x03\x04', 'PCCompressed'],
+    ['GIF89a', 'Image'],
+    ['\x89PNG\r\n\x1a\n', 'Image'],
+    ['\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02', 'Binary'],
+    ['a\0b', 'Data'],
+    ['#!/usr/bin/perl -w\n', 'Perl'],
+    ['#!/bin/sh\n', 'ShellScript'],
+    ['#! /usr/bin/env bash\n', 'ShellScript'],
+    ['#!/usr/bin/env python3\n', 'OtherCode'],
+    ['\n <!doctype HTML>', 'HTML'],
+    ['<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "x"><html>', 'HTML'],
+    ['<?xml version="1.0"?><rss/>', 'SGML'],
+    ['.\\" a comment\n.TH LS 1\n', 'ManPage'],
+    ['.Dd May 1\n', 'ManPage'],
+    ['{\\rtf1', 'RTF'],
+    ['\\documentclass{article}', 'LaTeX'],
+    ['diff -u a b\n', 'Patch'],
+    ['just words', 'Text'],
+    ['', 'Unrecognized'],
+  ];
+  for (const [body, type] of expected) {
+    t.equal(
+      (await summarize('http://a.test/x', Buffer.from(body, 'latin1'))).type,
+      type,
+      JSON.stringify(body),
+    );
+  }
+  t.equal(
+    (await summarize('ftp://a.test/x.tex', '\\documentstyle{book}')).type,
+    'LaTeX',
+    'table 3.1: TeX by name',
+  );
+  t.equal((await summarize('ftp://a.test/x.txt', 'a\0\0b')).type, 'Data', 'bytes that are no text');
+});
+
+t.test('G-21 a customised file replaces the shipped one, the others stay', async (t) => {
+  const libDirectory = t.testdir({ 'byname.cf': 'Notes \\.txt$\n', 'stoplist.cf': '' });
+  const context = await createEssenceContext({ ...IDENTITY, libDirectory });
+  t.equal(typeByUrl('ftp://a.test/x.txt', context.rules), 'Notes');
+  t.equal(typeByUrl('ftp://a.test/x.html', context.rules), undefined);
+  t.equal(typeByUrl('ftp://a.test/x/', context.rules), 'Directory');
+  t.notOk(isRejected('Image', context.rules));
+  await t.rejects(createEssenceContext({ ...IDENTITY, stoplist: 'none.cf' }), { code: 'ERR_CONFIG' });
+});

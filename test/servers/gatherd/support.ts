@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import {
+  GatherdServer,
+  type GatherdServerOptions,
+  type SnapshotSource,
+} from '../../../servers/gatherd/index.js';
+import { createLoggerOn, harvestLines } from '../../../servers/host/index.js';
+import { type ExportChunk, GathererStore, type SummarySnapshot } from '../../../storage/index.js';
+
+export const latin1 = (data: Uint8Array) => Buffer.from(data).toString('latin1');
+
+/** One object as a Gatherer would store it. */
+export function soif(url: string, updateTime: number, body: string): string {
+  const time = String(updateTime);
+  return `@FILE { ${url}\nUpdate-Time{${time.length}}:\t${time}\nBody{${body.length}}:\t${body}\n}\n`;
+}
+
+export interface Entry {
+  readonly url: string;
+  readonly updateTime: number;
+  readonly soif: string;
+}
+
+export function entry(url: string, updateTime: number, body: string): Entry {
+  return { url, updateTime, soif: soif(url, updateTime, body) };
+}
+
+/** SOIF-8.8. */
+export function wrapped(objects: string): string {
+  return `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${objects}}\n`;
+}
+
+/** A gatherer's directories; `publish` stores and publishes in one go. */
+export class Database {
+  readonly generations: string;
+  readonly #working: string;
+
+  constructor(directory: string) {
+    this.generations = join(directory, 'generations');
+    this.#working = join(directory, 'working');
+  }
+
+  async publish(entries: readonly Entry[]): Promise<void> {
+    await using store = await GathererStore.open(this.#working);
+    const batch = store.batch();
+    for (const { url, updateTime, soif } of entries) {
+      batch.putSummary({ url, updateTime, timeToLive: 2_419_200, soif: Buffer.from(soif, 'latin1') });
+    }
+    await batch.commit();
+    await store.publish(this.generations);
+  }
+}
+
+export interface Scene {
+  readonly server: GatherdServer;
+  readonly database: Database;
+  readonly log: string[];
+  readonly port: number;
+}
+
+/** A server over a real generations directory, and its log in Harvest's format. */
+export async function scene(
+  t: Test,
+  entries: readonly Entry[] = [],
+  options: Partial<GatherdServerOptions> = {},
+): Promise<Scene> {
+  const directory = await mkdtemp(join(tmpdir(), 'gatherd-test-'));
+  const database = new Database(directory);
+  if (entries.length > 0) await database.publish(entries);
+  const log: string[] = [];
+  const server = await GatherdServer.listen({
+    generationsDirectory: database.generations,
+    host: '127.0.0.1',
+    port: 0,
+    hostname: 'gatherer.example.org',
+    log: createLoggerOn(harvestLines({ write: (line) => void log.push(line) }), { program: 'gatherd' }),
+    lingerMs: 200,
+    ...options,
+  });
+  t.teardown(async () => {
+    await server.close({ graceMs: 0 });
+    await rm(directory, { recursive: true, force: true });
+  });
+  return { server, database, log, port: server.address.port };
+}
+
+/** A raw client: keeps what it hears. */
+export class Caller {
+  readonly socket: Socket;
+  readonly closed: Promise<void>;
+  #heard: Buffer[] = [];
+
+  constructor(t: Test, port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket.on('data', (chunk: Buffer) => this.#heard.push(chunk));
+    this.socket.on('error', () => {});
+    this.closed = new Promise((resolve) => this.socket.on('close', () => resolve()));
+    t.teardown(() => void this.socket.destroy());
+  }
+
+  get heard(): string {
+    return Buffer.concat(this.#heard).toString('latin1');
+  }
+
+  send(text: string): void {
+    this.socket.write(text, 'latin1');
+  }
+
+  /** Waits until the server has said something that matches. */
+  async until(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.heard)) {
+      if (this.socket.closed) throw new Error(`closed before ${pattern}: ${this.heard.slice(-200)}`);
+      await Promise.race([once(this.socket, 'data'), this.closed]);
+    }
+    return this.heard;
+  }
+}
+
+/** Says everything at once and returns all that comes until the server closes. */
+export async function call(t: Test, port: number, lines: string): Promise<string> {
+  const caller = new Caller(t, port);
+  caller.send(lines);
+  await caller.closed;
+  return caller.heard;
+}
+
+/** A server that follows a script; the script gets a line reader and the socket. */
+export async function fakeServer(
+  t: Test,
+  script: (line: () => Promise<string | undefined>, socket: Socket) => Promise<void>,
+): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    t.teardown(() => void socket.destroy());
+    script(lineReader(socket), socket).catch((error: Error) => socket.destroy(error));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no address');
+  return address.port;
+}
+
+function lineReader(socket: Socket): () => Promise<string | undefined> {
+  const input = socket.iterator({ destroyOnReturn: false });
+  let buffered = '';
+  return async () => {
+    while (!buffered.includes('\n')) {
+      const next: IteratorResult<Buffer> = await input.next();
+      if (next.done === true) return undefined;
+      buffered += next.value.toString('latin1');
+    }
+    const end = buffered.indexOf('\n');
+    const line = buffered.slice(0, end).replace(/\r$/, '');
+    buffered = buffered.slice(end + 1);
+    return line;
+  };
+}
+
+/** A database that is generated while it is exported. */
+export function madeUpSource(
+  exportAll: () => AsyncGenerator<ExportChunk, void, undefined>,
+): SnapshotSource & {
+  readonly users: { count: number };
+} {
+  const users = { count: 0 };
+  const release = async () => {
+    users.count -= 1;
+  };
+  const snapshot: SummarySnapshot = {
+    generation: 1,
+    count: 1,
+    exportSince: exportAll,
+    summariesSince: async function* () {},
+    deletionsSince: async function* () {},
+    get: async () => undefined,
+    info: async () => ({ count: 1, oldest: 1, newest: 1, attributes: [] }),
+    retain: () => {
+      users.count += 1;
+    },
+    release,
+    close: release,
+    [Symbol.asyncDispose]: release,
+  };
+  return {
+    users,
+    current: async () => 1,
+    async open() {
+      users.count += 1;
+      return snapshot;
+    },
+    follow: () => ({ [Symbol.dispose]() {} }),
+  };
+}
+
+/** Waits for a log line. */
+export async function logged(log: readonly string[], pattern: RegExp): Promise<void> {
+  while (!log.some((line) => pattern.test(line))) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Waits until all sessions are over. */
+export async function drained(server: { readonly connections: number }): Promise<void> {
+  while (server.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { AnnotationFile, FormServer } from '../../../servers/gatherer/annotate/index.js';
+import { CliProcess, cli } from '../../helpers/cli.js';
+
+const PAPER = 'http://www.example.org/a.ps';
+const TWO =
+  '@FILE { http://www.example.org/a.ps\nTitle:\tA Paper\nAuthor:\tUnknown\n}\n@FILE { http://www.example.org/b.ps\nTitle:\tAnother\n}\n';
+
+t.test('G-137 harvest annotate FILE URL Attribute=Value writes the exact format', async (t) => {
+  const directory = t.testdir({});
+  const file = join(directory, 'annotations');
+  const first = await cli(
+    'annotate',
+    file,
+    'HTTP://www.example.org:80/a.ps',
+    'Title=A Paper',
+    'Author=Unknown',
+  );
+  t.same([first.code, first.stderr], [0, '']);
+  await cli('annotate', file, 'http://www.example.org/b.ps', 'Title=Another');
+  t.equal(readFileSync(file, 'utf8'), TWO);
+  const shown = await cli('annotate', file, PAPER);
+  t.equal(shown.stdout, 'Title:\tA Paper\nAuthor:\tUnknown\n');
+  await cli('annotate', file, PAPER, 'author=', 'title=Better=yes');
+  t.equal(
+    readFileSync(file, 'utf8'),
+    '@FILE { http://www.example.org/a.ps\ntitle:\tBetter=yes\n}\n@FILE { http://www.example.org/b.ps\nTitle:\tAnother\n}\n',
+  );
+  const json = await cli('annotate', '--list', '--json', file);
+  t.same(
+    json.stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { url: string }).url),
+    [PAPER, 'http://www.example.org/b.ps'],
+  );
+  t.same(readdirSync(directory), ['annotations'], 'no draft is left');
+});
+
+t.test('G-137 what the format cannot hold is refused, and nothing is written', async (t) => {
+  const directory = t.testdir({
+    annotations: TWO,
+    broken: '@FILE { http://a.example.org/\nno colon here\n}\n',
+  });
+  const file = join(directory, 'annotations');
+  for (const words of [
+    ['not a url', 'Title=x'],
+    [PAPER, 'two words=x'],
+    [PAPER, 'Title=one\ntwo'],
+    [PAPER, '=x'],
+  ]) {
+    const { code, stderr } = await cli('annotate', file, ...words);
+    t.equal(code, 2, words.join(' '));
+    t.match(stderr, /^annotate: |^harvest: /);
+  }
+  t.equal(readFileSync(file, 'utf8'), TWO);
+  const broken = await cli('annotate', join(directory, 'broken'), PAPER, 'Title=x');
+  t.equal(broken.code, 2);
+  t.match(broken.stderr, /broken.*line 2|broken:2/);
+  t.equal(
+    readFileSync(join(directory, 'broken'), 'utf8'),
+    '@FILE { http://a.example.org/\nno colon here\n}\n',
+  );
+});
+
+t.test('a change that somebody else made meanwhile is not overwritten', async (t) => {
+  const file = join(t.testdir({ annotations: TWO }), 'annotations');
+  const mine = await AnnotationFile.open(file);
+  mine.change(PAPER, [['Title', 'Mine']]);
+  writeFileSync(file, '@FILE { http://www.example.org/c.ps\nTitle:\tTheirs\n}\n');
+  await t.rejects(mine.save(), /changed by somebody else/);
+  t.equal(readFileSync(file, 'utf8'), '@FILE { http://www.example.org/c.ps\nTitle:\tTheirs\n}\n');
+});
+
+t.test('G-141 the form: the token, search, edit, save, remove', async (t) => {
+  const file = join(t.testdir({ annotations: TWO }), 'annotations');
+  const server = await FormServer.listen({ file, token: 'abc' });
+  t.teardown(() => server.close());
+  const base = `http://127.0.0.1:${server.port}`;
+  const entry = await fetch(server.url, { redirect: 'manual' });
+  t.equal(entry.status, 303);
+  t.equal(entry.headers.get('set-cookie'), 'harvest-annotate=abc; Path=/; HttpOnly; SameSite=Strict');
+  const headers = { cookie: 'harvest-annotate=abc' };
+  const all = await fetch(`${base}/`, { headers });
+  t.match(all.headers.get('content-security-policy'), /default-src 'none'/);
+  t.match(await all.text(), /2 annotated documents/);
+  const some = await (await fetch(`${base}/?q=ANOTHER`, { headers })).text();
+  t.match(some, /b\.ps/);
+  t.notMatch(some, /a\.ps/);
+  const edit = await (await fetch(`${base}/edit?url=${encodeURIComponent(PAPER)}`, { headers })).text();
+  t.match(edit, /value="A Paper"/);
+  const version = /name="version" value="(\w+)"/.exec(edit)?.[1] ?? '';
+  const post = (fields: readonly (readonly [string, string])[]) =>
+    fetch(`${base}/edit`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { ...headers, origin: base },
+      body: new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])),
+    });
+  const form = [
+    ['version', version],
+    ['url', PAPER],
+    ['name', 'Title'],
+    ['value', 'A <better> title'],
+    ['name', 'Author'],
+    ['value', ''],
+  ] as const;
+  t.equal((await post(form)).status, 303);
+  t.match(readFileSync(file, 'utf8'), '@FILE { http://www.example.org/a.ps\nTitle:\tA <better> title\n}\n');
+  t.equal((await post(form)).status, 409, 'the form was made before the last change');
+  const again = await (await fetch(`${base}/edit?url=${encodeURIComponent(PAPER)}`, { headers })).text();
+  t.match(again, 'A &lt;better&gt; title');
+  const now = /name="version" value="(\w+)"/.exec(again)?.[1] ?? '';
+  t.equal(
+    (
+      await post([
+        ['version', now],
+        ['url', PAPER],
+        ['delete', ''],
+      ])
+    ).status,
+    303,
+  );
+  t.equal(readFileSync(file, 'utf8'), '@FILE { http://www.example.org/b.ps\nTitle:\tAnother\n}\n');
+});
+
+t.test('G-141 the form is shut to who has no token, and to other sites', async (t) => {
+  const file = join(t.testdir({ annotations: TWO }), 'annotations');
+  const running = new CliProcess(['annotate', file]);
+  const [, address = ''] = await running.output(/^ready annotate=(\S+)$/m);
+  const { origin, searchParams } = new URL(address);
+  const cookie = `harvest-annotate=${searchParams.get('token')}`;
+  t.equal((await fetch(`${origin}/`)).status, 403);
+  t.equal((await fetch(`${origin}/?token=wrong`)).status, 403);
+  t.equal((await fetch(`${origin}/`, { headers: { cookie: 'harvest-annotate=wrong' } })).status, 403);
+  t.equal((await fetch(`${origin}/`, { headers: { cookie } })).status, 200);
+  const elsewhere = { cookie, origin: 'http://evil.example.org' };
+  t.equal((await fetch(`${origin}/edit`, { method: 'POST', headers: elsewhere, body: 'url=x' })).status, 403);
+  t.equal(readFileSync(file, 'utf8'), TWO);
+  running.kill('SIGTERM');
+  t.equal((await running.finished).code, 0);
+});

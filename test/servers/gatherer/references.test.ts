@@ -1,0 +1,180 @@
+// What the Gatherer writes of links while it gathers, and publishes: who links to whom follows what the site says.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { type GathererConfig, parseGathererConf } from '../../../protocols/config/index.js';
+import { Gatherer, type GathererOptions } from '../../../servers/gatherer/index.js';
+import { GathererStore } from '../../../storage/index.js';
+import { publishRanks, ReferencesReader } from '../../../storage/references/index.js';
+import { page, Site } from '../../helpers/site.js';
+import { documentRecord, summary } from '../../storage/helpers.js';
+
+const never = new AbortController().signal;
+const DAY = 86_400;
+
+function config(root: string, more = ''): GathererConfig {
+  const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nAccess-Delay: 0\n${more}<RootNodes>\n${root}\n</RootNodes>\n`;
+  return parseGathererConf(text, 'test.cf', {}).config;
+}
+
+/** One run, and what it published. */
+async function gather(directory: string, config: GathererConfig, more: Partial<GathererOptions> = {}) {
+  await using gatherer = await Gatherer.open({
+    directory,
+    config,
+    essenceWorkers: 0,
+    retryDelayMs: 5,
+    ...more,
+  });
+  const { counts } = await gatherer.run(never);
+  await gatherer.publish();
+  return { counts, references: await gatherer.publishReferences() };
+}
+
+/** Every list of links that was published, by URL without the site. */
+async function published(directory: string, site: Site): Promise<Record<string, string[]>> {
+  await using reader = await ReferencesReader.openCurrent(directory);
+  const short = (id: number) => (reader.document(id)?.url ?? '?').replace(site.url, '');
+  const lists: Record<string, string[]> = {};
+  for (let id = 1; reader.document(id) !== undefined; id++) {
+    const list = reader.links('refs', id);
+    if (list !== undefined) lists[short(id)] = [...list.page(0, 1000)].map(short);
+  }
+  return lists;
+}
+
+t.test('links of changed and deleted pages go, those of unchanged ones stay (R-10)', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', [
+      '/a',
+      '/b',
+      '/c',
+      '/old',
+      'http://elsewhere.invalid/%7Eanna/',
+      'mailto:x@y.invalid',
+      '/a',
+    ]),
+    '/a': page('A', ['/', '/b']),
+    '/b': page('B', ['/a', '/b#top']),
+    '/c': page('C', ['/a']),
+    '/old': (_, response) => response.writeHead(301, { location: '/c' }).end(),
+    '/hidden': page('Hidden', ['/c']),
+  });
+  const directory = t.testdir();
+  let now = 1_000_000_000;
+  const run = () => gather(directory, config(`${site.url}/`), { now: () => now, force: true });
+  const first = await run();
+  t.equal(first.references?.generation, 1);
+  t.same(await published(directory, site), {
+    '/': ['/a', '/b', '/c', '/old', 'http://elsewhere.invalid/~anna/'],
+    '/a': ['/', '/b'],
+    '/b': ['/a', '/b'],
+    '/c': ['/a'],
+    '/old': ['/c'],
+  });
+  const ids = async () => {
+    await using reader = await ReferencesReader.openCurrent(directory);
+    return ['/', '/a', '/b', '/c', '/old'].map((path) => reader.idByUrl(`${site.url}${path}`));
+  };
+  const firstIds = await ids();
+
+  now += DAY;
+  const second = await run();
+  t.equal(second.counts.unchanged, 4);
+  t.equal(second.references, undefined, 'a run over unchanged documents publishes no references');
+
+  now += DAY;
+  site.pages.set('/b', page('B', ['/hidden', '/']));
+  site.pages.delete('/c');
+  site.pages.set('/a', (_, response) => response.writeHead(500).end());
+  const third = await run();
+  t.equal(third.references?.generation, 2);
+  t.same(
+    await published(directory, site),
+    {
+      '/': ['/a', '/b', '/c', '/old', 'http://elsewhere.invalid/~anna/'],
+      '/a': ['/', '/b'],
+      '/b': ['/hidden', '/'],
+      '/old': ['/c'],
+      '/hidden': ['/c'],
+    },
+    'changed, gone (404), failing (500: it says nothing), and new',
+  );
+  t.same(await ids(), firstIds, 'R-9 IDs stay');
+  await using reader = await ReferencesReader.openCurrent(directory);
+  const gone = reader.documentByUrl(`${site.url}/c`);
+  t.match(gone, { time: 0, checkTime: 0, length: 0 });
+  t.equal(reader.links('hubs', gone?.id ?? 0)?.total, 3, 'links to what is gone stay');
+});
+
+t.test('R-2 PageRank over what the Gatherer published; it stays when nothing changes', async (t) => {
+  await using site = await Site.start({ '/': page('Start', ['/a']), '/a': page('A', ['/']) });
+  const directory = t.testdir();
+  const options = { force: true };
+  await gather(directory, config(`${site.url}/`), options);
+  const ranks = await publishRanks(directory, {});
+  t.match(ranks, { ranked: 2, generation: 2, converged: true });
+  t.equal((await gather(directory, config(`${site.url}/`), options)).references, undefined);
+  await using reader = await ReferencesReader.openCurrent(directory);
+  for (const path of ['/', '/a']) {
+    const id = reader.idByUrl(`${site.url}${path}`) ?? 0;
+    t.ok(Math.abs((reader.rank(id) ?? 0) - 0.5) < 1e-6, 'two pages that link to each other share alike');
+  }
+});
+
+t.test('G-103 an expired document links to nothing any more', async (t) => {
+  await using site = await Site.start({ '/': page('Start', ['/a']), '/a': page('A', ['/']) });
+  const directory = t.testdir();
+  let now = 1_000_000_000;
+  const settings = config(`${site.url}/`, `Time-To-Live: ${10 * DAY}\n`);
+  await gather(directory, settings, { now: () => now });
+  site.pages.set('/a', (_, response) => response.writeHead(500).end());
+  now += 11 * DAY;
+  const { references } = await gather(directory, settings, { now: () => now });
+  t.equal(references?.generation, 2);
+  t.same(await published(directory, site), { '/': ['/a'] });
+});
+
+t.test('a store of an older program gets the links that its documents remember', async (t) => {
+  await using site = await Site.start({ '/': page('Start', []) });
+  const directory = t.testdir();
+  const settings = config(`${site.url}/`);
+  const now = Math.floor(Date.now() / 1000);
+  const probe = await Gatherer.open({
+    directory: join(directory, 'probe'),
+    config: settings,
+    essenceWorkers: 0,
+  });
+  const { rulesDigest } = probe;
+  await probe.close();
+  {
+    await using store = await GathererStore.open(join(directory, 'working'));
+    const url = `${site.url}/`;
+    const links = [{ url: 'http://elsewhere.invalid/', hop: 'L' }];
+    await store
+      .batch()
+      .putSummary(summary(url, now))
+      .putDocument(documentRecord(url, { updateTime: now, fetchTime: now - 5, links, rulesDigest, size: 77 }))
+      .commit();
+  }
+  const { counts, references } = await gather(directory, settings);
+  t.equal(counts.kept, 1, 'the server was not asked');
+  t.equal(references?.links, 1);
+  t.same(await published(directory, site), { '/': ['http://elsewhere.invalid/'] });
+  await using reader = await ReferencesReader.openCurrent(directory);
+  t.match(reader.documentByUrl(`${site.url}/`), { checkTime: now - 5, length: 77 });
+  t.equal((await gather(directory, settings)).references, undefined);
+});
+
+t.test('References: off publishes none', async (t) => {
+  await using site = await Site.start({ '/': page('Start', ['/a']), '/a': page('A', []) });
+  const directory = t.testdir();
+  const { references } = await gather(directory, config(`${site.url}/`, 'References: off\n'));
+  t.equal(references, undefined);
+  t.notOk(existsSync(join(directory, 'references')));
+  t.equal(
+    (await gather(directory, config(`${site.url}/`))).references?.links,
+    1,
+    'they were written all the same',
+  );
+});

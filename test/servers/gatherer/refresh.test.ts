@@ -1,0 +1,374 @@
+// G-108 line by line, with the clock in the test's hands: what is asked of the server, and what becomes of the object.
+
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parseGathererConf } from '../../../protocols/config/index.js';
+import { decodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
+import { Gatherer, type GathererOptions, type GatherReport } from '../../../servers/gatherer/index.js';
+import { Generations } from '../../../storage/index.js';
+import { cli } from '../../helpers/cli.js';
+import { page, Site } from '../../helpers/site.js';
+
+const never = new AbortController().signal;
+const START = 1_700_000_000;
+const WEEK = 604_800;
+const MONTH = 2_419_200;
+
+/** A Gatherer whose runs are days apart and take no time. */
+class Runs {
+  now = START;
+  /** Lines of the configuration before its lists. */
+  variables: string;
+
+  /** @param directory a test's own, for everything */
+  constructor(
+    readonly directory: string,
+    readonly nodes: string,
+    variables = '',
+  ) {
+    this.variables = variables;
+  }
+
+  async run(
+    options: Partial<GathererOptions> = {},
+    after: (gatherer: Gatherer) => Promise<void> = async () => undefined,
+  ): Promise<GatherReport> {
+    const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nAccess-Delay: 0\n${this.variables}${this.nodes}`;
+    await using gatherer = await Gatherer.open({
+      directory: join(this.directory, 'data'),
+      config: parseGathererConf(text, 'test.cf', {}).config,
+      essenceWorkers: 0,
+      retryDelayMs: 5,
+      maxRetries: 1,
+      now: () => this.now,
+      ...options,
+    });
+    const report = await gatherer.run(never);
+    await after(gatherer);
+    return report;
+  }
+
+  /** The object of a URL as the last run left it. */
+  async object(url: string): Promise<SoifObject | undefined> {
+    await using gatherer = await Gatherer.open({
+      directory: join(this.directory, 'data'),
+      config: parseGathererConf(`Gatherer-Name: Test\n${this.nodes}`, 'test.cf', {}).config,
+      essenceWorkers: 0,
+    });
+    const summary = await gatherer.store.summaries.get(url);
+    return summary && decodeSoif(summary.soif);
+  }
+}
+
+const leaf = (...urls: string[]): string => `<LeafNodes>\n${urls.join('\n')}\n</LeafNodes>\n`;
+
+/** How often a path was asked for. */
+const asked = (site: Site, path: string): number => site.paths.filter((each) => each === path).length;
+
+t.test('G-108 line 1: before Update-Time + Refresh-Rate nobody is asked, unless forced', async (t) => {
+  await using site = await Site.start({ '/a.html': page('First', []) });
+  const url = `${site.url}/a.html`;
+  const runs = new Runs(t.testdir(), leaf(url));
+  await runs.run();
+  site.pages.set('/a.html', page('Second', []));
+
+  runs.now = START + WEEK - 1;
+  t.equal((await runs.run()).counts.kept, 1, 'one second before');
+  t.equal(asked(site, '/a.html'), 1);
+  t.equal((await runs.object(url))?.text('Update-Time'), String(START), 'and it is as it was');
+
+  t.equal((await runs.run({ force: true })).counts.summarized, 1, '-force asks');
+  t.match((await runs.object(url))?.text('title'), 'Second');
+
+  runs.now += WEEK;
+  t.equal((await runs.run()).counts.unchanged, 1, 'the moment it is reached counts as due');
+  t.equal(asked(site, '/a.html'), 3);
+});
+
+t.test('G-108 line 2: 304 by ETag or by date: the summary stays, Update-Time is now', async (t) => {
+  const date = 'Tue, 14 Nov 2023 20:00:00 GMT';
+  const conditions: (string | undefined)[] = [];
+  await using site = await Site.start({
+    '/etag': (request, response) => {
+      conditions.push(request.headers['if-none-match']);
+      if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
+      else response.writeHead(200, { 'content-type': 'text/html', etag: '"v1"' }).end(page('Tagged', []));
+    },
+    '/date': (request, response) => {
+      conditions.push(request.headers['if-modified-since']);
+      if (request.headers['if-modified-since'] === date) response.writeHead(304).end();
+      else
+        response
+          .writeHead(200, { 'content-type': 'text/html', 'last-modified': date })
+          .end(page('Dated', []));
+    },
+  });
+  const urls = [`${site.url}/etag`, `${site.url}/date`];
+  const runs = new Runs(t.testdir(), leaf(...urls));
+  await runs.run();
+  runs.now += WEEK;
+  const report = await runs.run();
+  t.equal(report.counts.unchanged, 2);
+  t.equal(report.bytes, 0, 'G-106: no body comes');
+  t.same([...conditions].sort(), [date, '"v1"', undefined, undefined].sort());
+  for (const url of urls) {
+    const object = await runs.object(url);
+    t.equal(object?.text('Update-Time'), String(START + WEEK));
+    t.match(object?.text('title'), /Tagged|Dated/, 'the summary stays');
+  }
+  t.equal(
+    (await runs.object(urls[1]!))?.text('Last-Modification-Time'),
+    '1699992000',
+    'it was in the first answer',
+  );
+
+  runs.variables = 'HTTP-If-Modified-Since: No\n';
+  runs.now += WEEK;
+  t.equal((await runs.run()).counts.unchanged, 2, 'G-106: switched off, the digests still are the same');
+  t.same(conditions.slice(4), [undefined, undefined]);
+});
+
+t.test('G-108 line 2: a local file with the time that is known is not read', async (t) => {
+  const folder = t.testdir({ 'a.txt': 'First text.\n' });
+  const file = join(folder, 'a.txt');
+  utimesSync(file, START - 500, START - 500);
+  const local = new Runs(folder, leaf(`file://${file}`));
+  await local.run();
+  writeFileSync(file, 'Other text.\n');
+  utimesSync(file, START - 500, START - 500);
+  local.now += 10;
+  const report = await local.run();
+  t.equal(report.counts.unchanged, 1);
+  t.equal(report.bytes, 0);
+  utimesSync(file, START + 5, START + 5);
+  local.now += 10;
+  t.equal(
+    (await local.run()).counts.summarized,
+    1,
+    'G-9: a change is seen although Refresh-Rate is not over',
+  );
+  t.equal((await local.object(`file://${file}`))?.text('Last-Modification-Time'), String(START + 5));
+});
+
+t.test('G-108 lines 3 and 4: the MD5 decides about what was fetched', async (t) => {
+  let modified = 'Tue, 14 Nov 2023 20:00:00 GMT';
+  let body = page('First', []);
+  await using site = await Site.start({
+    '/': (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html', 'last-modified': modified }).end(body),
+  });
+  const url = `${site.url}/`;
+  const runs = new Runs(t.testdir(), leaf(url));
+  await runs.run();
+  const first = await runs.object(url);
+
+  modified = 'Wed, 15 Nov 2023 20:00:00 GMT';
+  runs.now += WEEK;
+  t.equal((await runs.run()).counts.unchanged, 1, 'line 3: the same bytes');
+  const second = await runs.object(url);
+  t.equal(second?.text('Update-Time'), String(START + WEEK));
+  t.equal(second?.text('Last-Modification-Time'), '1700078400', 'line 3 sets both times');
+  t.equal(second?.text('MD5'), first?.text('MD5'));
+  t.equal(second?.text('title'), first?.text('title'));
+
+  body = page('Second', []);
+  runs.now += WEEK;
+  t.equal((await runs.run()).counts.summarized, 1, 'line 4: other bytes');
+  const third = await runs.object(url);
+  t.match(third?.text('title'), 'Second');
+  t.not(third?.text('MD5'), first?.text('MD5'));
+});
+
+t.test('G-108 lines 5 and 6: what is gone or fails is kept until it expires (G-103, G-104)', async (t) => {
+  let status = 200;
+  await using site = await Site.start({
+    '/gone': (_, response) =>
+      status === 200
+        ? response.writeHead(200, { 'content-type': 'text/html' }).end(page('Gone', []))
+        : response.writeHead(status).end('no'),
+    '/robots.txt': 'User-agent: *\nAllow: /\n',
+  });
+  const url = `${site.url}/gone`;
+  const runs = new Runs(t.testdir(), leaf(url));
+  await runs.run();
+  for (status of [404, 410, 500]) {
+    runs.now += 10;
+    const report = await runs.run({ force: true });
+    t.equal(report.counts.failed, 1, String(status));
+    t.equal((await runs.object(url))?.text('Update-Time'), String(START), `${status}: as it was`);
+  }
+  const exported = async (): Promise<number> => {
+    let count = -1;
+    await runs.run({}, async (gatherer) => {
+      await gatherer.publish();
+      await using snapshot = await new Generations(gatherer.generationsDirectory).open();
+      count = snapshot.count;
+    });
+    return count;
+  };
+  runs.now = START + MONTH;
+  t.equal(await exported(), 1, 'G-103: valid to the last second');
+  runs.now = START + MONTH + 1;
+  t.equal(await exported(), 0, 'G-103: then it is not published any more');
+  t.equal(await runs.object(url), undefined, 'and is gone from the database, as expiredb would have it');
+});
+
+t.test('G-110 other rules: summarized again although nothing is due and nothing changed', async (t) => {
+  await using site = await Site.start({
+    '/a.txt': 'A text about harvesting.\n',
+  });
+  const url = `${site.url}/a.txt`;
+  const directory = t.testdir({ lib: {} });
+  const runs = new Runs(directory, leaf(url));
+  await runs.run();
+  t.notOk((await runs.object(url))?.get('Full-Text'));
+
+  runs.now += 10;
+  runs.variables = 'Essence-Options: --full-text\n';
+  t.equal((await runs.run()).counts.summarized, 1, 'options');
+  t.match((await runs.object(url))?.text('Full-Text'), 'about harvesting');
+
+  runs.now += 10;
+  t.equal((await runs.run()).counts.kept, 1, 'the same options: nothing to do');
+
+  runs.variables = `Lib-Directory: ${join(directory, 'lib')}\nEssence-Options: --full-text\n`;
+  writeFileSync(join(directory, 'lib', 'byname.cf'), 'MyType ^.*\\.txt$\n');
+  runs.now += 10;
+  t.equal((await runs.run()).counts.summarized, 1, 'a type file');
+  t.equal((await runs.object(url))?.text('Type')?.trim(), 'MyType');
+});
+
+t.test('G-110, E-25 another stop list: the object of a type that is on it goes', async (t) => {
+  await using site = await Site.start({ '/a.html': page('First', []) });
+  const url = `${site.url}/a.html`;
+  const directory = t.testdir({ lib: {} });
+  const runs = new Runs(directory, leaf(url), `Lib-Directory: ${join(directory, 'lib')}\n`);
+  await runs.run();
+  t.ok(await runs.object(url));
+  writeFileSync(join(directory, 'lib', 'stoplist.cf'), 'HTML\n');
+  runs.now += 10;
+  t.equal((await runs.run()).counts.rejected, 1);
+  t.equal(await runs.object(url), undefined);
+});
+
+t.test('E-25, E-28 another stop list, by the name alone: the object goes, and nobody is asked', async (t) => {
+  await using site = await Site.start({ '/a.txt': 'First.\n', '/b.txt': 'Second.\n' });
+  const urls = [`${site.url}/a.txt`, `${site.url}/b.txt`];
+  const directory = t.testdir({ lib: {} });
+  const runs = new Runs(directory, leaf(...urls), `Lib-Directory: ${join(directory, 'lib')}\n`);
+  await runs.run();
+  t.ok(await runs.object(urls[0]!));
+  const before = site.requests.length;
+  writeFileSync(join(directory, 'lib', 'stoplist.cf'), 'Text\n');
+  runs.now += 10;
+  let deleted = 0;
+  const { counts } = await runs.run({}, async (gatherer) => {
+    await gatherer.publish();
+    await using snapshot = await new Generations(gatherer.generationsDirectory).open();
+    t.equal(snapshot.count, 0);
+    deleted = gatherer.store.tombstones.count;
+    t.equal(await gatherer.store.documents.get(urls[0]!), undefined);
+  });
+  t.equal(counts.rejected, 2);
+  t.equal(site.requests.length, before, 'stopped by the name');
+  t.equal(await runs.object(urls[0]!), undefined);
+  t.equal(deleted, 2, 'GATHERD-4.9: Brokers are told');
+});
+
+t.test('G-110, G-141 another annotation file: merged again, also what is not due', async (t) => {
+  await using site = await Site.start({
+    '/a.html': page('Made by the page', []),
+    '/b.html': page('Nobody writes about it', []),
+  });
+  const url = `${site.url}/a.html`;
+  const directory = t.testdir();
+  const file = join(directory, 'notes');
+  const annotations = (value: string): void => writeFileSync(file, `@FILE { ${url}\n${value}}\n`);
+  const runs = new Runs(directory, leaf(url, `${site.url}/b.html`), `Annotations: ${file}\n`);
+  annotations('Reviewer:\tAnn\n');
+  await runs.run();
+  t.equal((await runs.object(url))?.text('Reviewer'), 'Ann');
+
+  runs.now += 10;
+  t.equal((await runs.run()).counts.kept, 2, 'nothing changed');
+
+  annotations('Reviewer:\tBob\nTitle:\tMine\n');
+  runs.now += 10;
+  t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'only what it is about');
+  const merged = await runs.object(url);
+  t.equal(merged?.text('Reviewer'), 'Bob');
+  t.equal(merged?.text('Title'), 'Mine', 'G-139: the manual value wins');
+
+  annotations('Reviewer:\tBob\n');
+  runs.now += 10;
+  await runs.run();
+  t.match((await runs.object(url))?.text('Title'), 'Made by the page', 'and what it hid comes back');
+
+  runs.variables = '';
+  runs.now += 10;
+  t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'no file any more');
+  t.notOk((await runs.object(url))?.text('Reviewer'));
+  t.equal(asked(site, '/b.html'), 1, 'the other page was fetched once in all');
+});
+
+t.test('G-9 --only: just these URLs, nothing enumerated, all others stay; G-148 --log-json', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/a', '/b']),
+    '/a': page('A one', ['/new']),
+    '/b': page('B one', []),
+    '/new': page('New', []),
+  });
+  const nodes = `<RootNodes>\n${site.url}/ URL=3 Delay=0\n</RootNodes>\n`;
+  const directory = t.testdir({ 'my.cf': `Gatherer-Name: Mine\nAccess-Delay: 0\n${nodes}` });
+  const runs = new Runs(directory, nodes);
+  runs.now = Math.floor(Date.now() / 1000) - 100;
+  t.equal((await runs.run()).counts.summarized, 3);
+
+  site.pages.set('/a', page('A two', ['/new']));
+  site.pages.set('/b', page('B two', []));
+  const before = site.paths.length;
+  const words = ['gatherer', join(directory, 'my.cf'), '--data', join(directory, 'data'), '--no-daemon'];
+  const limited = await cli(...words, '--json', '--log-json', '--only', `${site.url}/a`);
+  t.equal(limited.code, 0, limited.stderr);
+  t.match(JSON.parse(limited.stdout), { gathered: { counts: { summarized: 1, kept: 0 } }, objects: 3 });
+  t.same(site.paths.slice(before), ['/a'], 'although its Refresh-Rate is not over');
+  t.match((await runs.object(`${site.url}/a`))?.text('title'), 'A two');
+  t.match((await runs.object(`${site.url}/b`))?.text('title'), 'B one');
+  const log = readFileSync(join(directory, 'log.gatherer'), 'utf8').trimEnd().split('\n');
+  t.match(JSON.parse(log[0]!), {
+    level: 'info',
+    name: 'essence',
+    msg: 'begin: Mine: 0 RootNodes, 1 LeafNodes',
+  });
+
+  const wrong = await cli(...words, '--only', 'mailto:joe@example.org');
+  t.equal(wrong.code, 2);
+  t.match(wrong.stderr, '--only');
+});
+
+t.test('G-9, G-171 --only does not cost an interrupted run', async (t) => {
+  const stop = new AbortController();
+  await using site = await Site.start({
+    '/': page('Start', ['/a']),
+    '/a': (_, response) => {
+      stop.abort(new Error('stopped by the test'));
+      response.writeHead(200, { 'content-type': 'text/html' }).end(page('A', []));
+    },
+  });
+  const text = `Gatherer-Name: Mine\nAccess-Delay: 0\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`;
+  const directory = t.testdir({ 'my.cf': text });
+  const data = join(directory, 'data');
+  const { config } = parseGathererConf(text, 'my.cf', {});
+  const run = async (signal: AbortSignal): Promise<GatherReport> => {
+    await using gatherer = await Gatherer.open({ directory: data, config, essenceWorkers: 0 });
+    return await gatherer.run(signal);
+  };
+  await t.rejects(run(stop.signal), { message: 'stopped by the test' });
+  const refused = await cli('gatherer', join(directory, 'my.cf'), '--data', data, '--only', `${site.url}/`);
+  t.equal(refused.code, 2);
+  t.match(refused.stderr, 'interrupted run');
+  const { resumed, counts } = await run(never);
+  t.ok(resumed);
+  t.equal(counts.summarized, 1, 'what was left of it');
+});

@@ -1,0 +1,244 @@
+import { ClassicLevel } from 'classic-level';
+import protobuf from 'protobufjs';
+import t from 'tap';
+import { SoifObject } from '../../../protocols/soif/index.js';
+import { BrokerStore, type CollectedChange, type RegistryEntry, type Removal } from '../../../storage/index.js';
+import { soif, temporaryDirectory } from '../helpers.js';
+
+const WHO = { 'Gatherer-Name': 'G', 'Gatherer-Host': 'g.test', 'Gatherer-Version': '1.0' };
+const MONTH = 2_419_200;
+const START = 1_000_000_000;
+
+function change(
+  kind: CollectedChange['kind'],
+  url: string,
+  time: number | undefined,
+  more: Readonly<Record<string, string>> = {},
+): CollectedChange {
+  const attributes = { ...WHO, ...(time === undefined ? {} : { 'Update-Time': String(time) }), ...more };
+  return {
+    kind,
+    object: SoifObject.of('FILE', url, Object.entries(attributes)),
+    bytes: soif(url, attributes),
+  };
+}
+
+async function open(t: Parameters<typeof temporaryDirectory>[0], directory?: string) {
+  const clock = { now: START };
+  const path = directory ?? (await temporaryDirectory(t));
+  const store = await BrokerStore.open(path, { now: () => clock.now });
+  t.teardown(() => store.close());
+  return { store, clock, directory: path };
+}
+
+async function copies(store: BrokerStore, after: number, upTo = 4_000_000_000): Promise<string[]> {
+  const found: RegistryEntry[] = [];
+  for await (const page of store.copiesSince({ after, upTo })) found.push(...page);
+  return found.map(({ url, changed, contentChanged, contentTime }) =>
+    [url, changed - START, contentChanged - START, contentTime].join(' '),
+  );
+}
+
+async function removals(store: BrokerStore, after = 0, upTo = 4_000_000_000): Promise<Removal[]> {
+  const found: Removal[] = [];
+  for await (const page of store.removalsSince({ after, upTo })) found.push(...page);
+  return found;
+}
+
+t.test('BT-4, BT-21 a copy knows when it changed, and its content when it did', async (t) => {
+  const { store, clock } = await open(t);
+  await store.apply([change('update', 'a', 10), change('update', 'b', 10)]);
+  clock.now += 5;
+  await store.apply([change('refresh', 'a', 11), change('update', 'b', 10), change('update', 'b', 9)]);
+  t.same(
+    await copies(store, START - 1),
+    ['b 0 0 10', 'a 5 5 10'].map((line) => line.replace('5 5', '5 0')),
+  );
+  t.same(await copies(store, START), ['a 5 0 10'], 'after, not at');
+  clock.now += 5;
+  await store.apply([change('update', 'a', 12)]);
+  t.same(await copies(store, START), ['a 10 10 12'], 'the earlier change is no row of its own');
+  t.same(await copies(store, START, START + 9), [], 'nothing later than asked for');
+});
+
+t.test('BT-4 the clock of a store never runs backwards, nor over a moment that was told', async (t) => {
+  const { store, clock, directory } = await open(t);
+  await store.apply([change('update', 'a', 10)]);
+  clock.now += 100;
+  t.equal(await store.moment(), START + 100);
+  clock.now -= 5000;
+  await store.close();
+  const again = await BrokerStore.open(directory, { now: () => clock.now });
+  t.teardown(() => again.close());
+  await again.apply([change('update', 'b', 10)]);
+  t.same(await copies(again, START), ['b 100 100 10']);
+  t.equal(await again.moment(), START + 100);
+});
+
+t.test('BT-5 an Update-Time after T is enough, and is met once', async (t) => {
+  const { store } = await open(t);
+  await store.apply([change('update', 'late', START + 900), change('update', 'b', 10)]);
+  t.same(await copies(store, START + 500), [`late 0 0 ${START + 900}`]);
+  t.same(await copies(store, START - 1), [`late 0 0 ${START + 900}`, 'b 0 0 10']);
+});
+
+t.test(
+  'BT-5 a removal leaves what tells of it: by deletion, by hand, by a duplicate elsewhere',
+  async (t) => {
+    const { store, clock } = await open(t);
+    const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
+    const time = START - 100;
+    await store.apply([
+      change('update', 'deleted', time, md5),
+      change('update', 'by-hand', time, { 'Time-to-Live': '0' }),
+      change('update', 'outdated', time),
+      change('update', 'holder', time + 1, { MD5: 'ff' }),
+      change('update', 'expiring', time, { 'Time-to-Live': '50' }),
+    ]);
+    clock.now += 7;
+    await store.apply([
+      change('delete', 'deleted', time + 50),
+      change('update', 'outdated', time + 1, { MD5: 'ff' }),
+    ]);
+    clock.now += 1;
+    const [byHand] = await store.byUrl('by-hand');
+    await store.remove([byHand?.oid ?? 0]);
+    const told = await removals(store);
+    const common = { gathererName: 'G', gathererHost: 'g.test', gathererVersion: '1.0' };
+    const byUrl = (url: string) => told.find((removal) => removal.url === url);
+    t.same(byUrl('deleted'), {
+      ...common,
+      url: 'deleted',
+      md5: md5.MD5,
+      updateTime: time + 50,
+      removed: START + 7,
+      expires: time + 50 + MONTH,
+      timeToLive: MONTH,
+    });
+    t.match(byUrl('outdated'), { updateTime: time, removed: START + 7 });
+    t.match(byUrl('by-hand'), { removed: START + 8, expires: START + 8 + 12 * MONTH, timeToLive: 0 });
+    t.equal(told.length, 3);
+    t.equal(store.removals, 3);
+    t.equal(await store.expire(START), 1);
+    t.equal(store.removals, 3, 'SOIF-6.8 nobody is told of what expires');
+    t.same(
+      (await removals(store, START + 7)).map(({ url }) => url),
+      ['by-hand'],
+      'after, not at',
+    );
+    await store.expire(time + 50 + MONTH + 1);
+    t.same(
+      (await removals(store)).map(({ url }) => url),
+      ['by-hand'],
+    );
+    await store.clear();
+    t.equal(store.removals, 0);
+    t.same(await removals(store), []);
+  },
+);
+
+t.test('BT-27 only what a broker relays meets a removal; what the Gatherer has, exists', async (t) => {
+  const { store } = await open(t);
+  const relayed = (...changes: CollectedChange[]) =>
+    store.apply(changes, undefined, undefined, { relayed: true });
+  const time = START - 100;
+  await relayed(change('update', 'a', time));
+  await relayed(change('delete', 'a', time));
+  t.match(await relayed(change('update', 'a', time), change('update', 'a', time - 1)), { duplicates: 2 });
+  t.match(await relayed(change('refresh', 'a', time)), { duplicates: 1, unknown: [] });
+  t.match(await relayed(change('refresh', 'a', time + 1)), { unknown: ['a'] });
+  t.equal(store.count, 0);
+  t.match(await relayed(change('update', 'a', time + 1)), { added: 1 });
+  t.equal(store.removals, 0, 'either the object or its removal');
+  await relayed(change('delete', 'a', time + 1));
+  t.match(await store.apply([change('update', 'a', time)]), { added: 1 }, 'its Gatherer is believed');
+  t.equal(store.removals, 0);
+
+  // One that is not here is remembered when a broker tells of it, and told of once.
+  await relayed(change('delete', 'x', time));
+  const [first] = await removals(store);
+  await relayed(change('delete', 'x', time), change('delete', 'x', time - 5));
+  t.same(await removals(store), [first]);
+  await relayed(change('delete', 'old', START - MONTH - 1), { ...change('delete', 'y', undefined) });
+  await store.apply([change('delete', 'z', time)]);
+  t.equal(store.removals, 1, 'not what nobody can have, nor what does not say what it means');
+});
+
+t.test('BT-4 a store of schema 1 is brought to the present one, also after a crash on the way', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const first = await BrokerStore.open(directory, { now: () => START });
+  await first.apply(Array.from({ length: 2500 }, (_, i) => change('update', `u${i}`, START - 3000 + i)));
+  await first.close();
+  await downgrade(directory, 1200);
+  const { store } = await open(t, directory);
+  t.equal((await copies(store, 0)).length, 2500);
+  const [page] = await copies(store, START - 3000 + 2498);
+  t.equal(page, `u2499 -501 -501 ${START - 501}`);
+  await store.apply([change('update', 'u0', START), change('delete', 'u1', START)]);
+  t.equal((await copies(store, 0)).length, 2499, 'and the rows go with their copies');
+  t.equal((await copies(store, START - 1)).length, 1);
+  await store.close();
+  await t.resolves(BrokerStore.open(directory).then((again) => again.close()));
+});
+
+/** Makes of a store what a program of schema 1 would have left, with `left` rows of a conversion that was killed. */
+async function downgrade(directory: string, left: number): Promise<void> {
+  const old = protobuf.parse(`syntax = "proto3";
+    message Schema { string kind = 1; uint32 version = 2; }
+    message Entry { string url = 1; string n = 2; string h = 3; string v = 4; uint64 u = 5; uint64 m = 6; uint64 r = 7;
+      uint64 t = 8; string md5 = 9; string d = 10; string type = 11; uint64 length = 12; }
+    message Counters { uint64 objects = 1; uint64 sequence = 2; uint32 next_oid = 3; uint64 trimmed = 4; }`).root;
+  const strip = (name: string, bytes: Uint8Array): Uint8Array => {
+    const type = old.lookupType(name);
+    return type.encode(type.decode(bytes)).finish();
+  };
+  const db = new ClassicLevel<Buffer, Uint8Array>(directory, {
+    keyEncoding: 'buffer',
+    valueEncoding: 'view',
+  });
+  let copiesKept = 0;
+  for await (const [key, value] of db.iterator()) {
+    const table = String.fromCharCode(key[0] ?? 0);
+    if (table === 'E') await db.put(key, strip('Entry', value));
+    if (table === 'V') {
+      await db.del(key);
+      if (copiesKept++ < left) {
+        const at = Buffer.from(key);
+        at.writeUInt32BE(START - 3000 + key.readUInt32BE(9) - 1, 5);
+        await db.put(at, value);
+      }
+    }
+    if (key.toString('latin1') === '\0counters') await db.put(key, strip('Counters', value));
+    if (key.toString('latin1') === '\0schema') {
+      await db.put(key, old.lookupType('Schema').encode({ kind: 'broker', version: 1 }).finish());
+    }
+  }
+  await db.close();
+}
+
+t.test('BT-5 a walk over all objects leaves none out: large ones, far apart, expired ones', async (t) => {
+  const { store } = await open(t);
+  const url = (i: number) => `http://h.test/${String(i).padStart(4, '0')}`;
+  // What ends a page: bytes in the middle of a range, and ranges without an object.
+  const sizes = [1_900_000, 3_000_000, 10, 5_000_000, 1_900_000, 1_900_000, 2_100_000];
+  for (let i = 0; i < 1300; i += 100) {
+    const many = Array.from({ length: 100 }, (_, k) =>
+      change('update', url(i + k), START, {
+        'Time-to-Live': (i + k) % 400 === 0 ? '10' : '0',
+        Body: 'x'.repeat(i === 600 ? (sizes[k] ?? 100) : 100),
+      }),
+    );
+    await store.apply(many);
+  }
+  const removed = Array.from({ length: 560 }, (_, i) => change('delete', url(20 + i), START + 1));
+  await store.apply(removed);
+  const found: string[] = [];
+  for await (const page of store.valid(START + 100)) {
+    for (const bytes of page)
+      found.push(/\{ (\S+)/.exec(Buffer.from(bytes.subarray(0, 60)).toString())?.[1] ?? '');
+  }
+  const expected = Array.from({ length: 1300 }, (_, i) => i)
+    .filter((i) => (i < 20 || i >= 580) && i % 400 !== 0)
+    .map(url);
+  t.same(found, expected);
+});

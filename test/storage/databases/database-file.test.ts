@@ -1,0 +1,189 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import Database from 'libsql';
+import t from 'tap';
+import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { decodeSoif, SoifObject } from '../../../protocols/soif/index.js';
+import { DatabaseFile, type DatabaseRecord, recordOf } from '../../../storage/databases/index.js';
+import { temporaryDirectory } from '../helpers.js';
+import { BARE, contentOf, databaseOf, ONE, TWO } from './helpers.js';
+
+function record(soif: string): DatabaseRecord {
+  const bytes = Buffer.from(soif);
+  return recordOf(decodeSoif(bytes), bytes);
+}
+
+t.test('G-113: a record is the URL and the object as it goes over the wire', async (t) => {
+  const path = join(await temporaryDirectory(t), 'a.gdbm');
+  using database = DatabaseFile.open(path, { create: true });
+  for (const soif of [TWO, ONE, BARE]) database.put(record(soif));
+  t.equal(database.count, 3);
+  t.match(database.get('http://h/1'), { updateTime: 1000, timeToLive: 50 });
+  t.match(
+    database.get('http://h/2'),
+    { updateTime: 2000, timeToLive: 2_419_200 },
+    'SOIF-6.2: the default of four weeks',
+  );
+  t.equal(database.get('http://h/bare')?.updateTime, undefined);
+  t.equal(database.get('http://h/3'), undefined);
+  t.equal(Buffer.from(database.get('http://h/1')?.soif ?? []).toString(), ONE);
+  database.put(record(ONE.replace('one', 'uno')));
+  t.equal(database.count, 3, 'a second record of a URL replaces the first');
+  t.ok(database.delete('http://h/1'));
+  t.notOk(database.delete('http://h/1'));
+  t.notOk(database.has('http://h/1'));
+});
+
+t.test('G-114, G-140: a closed database is one file, which can be renamed', async (t) => {
+  const directory = await temporaryDirectory(t);
+  await databaseOf(join(directory, 'a'), ONE, TWO);
+  t.same(readdirSync(directory), ['a']);
+  writeFileSync(join(directory, 'b'), readFileSync(join(directory, 'a')));
+  t.equal(contentOf(join(directory, 'b')), ONE + TWO);
+});
+
+t.test('a walk goes by the bytes of the URLs, in pages of bounded size, from anywhere', async (t) => {
+  const directory = await temporaryDirectory(t);
+  let file = 0;
+  const urls = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(urls, fc.integer({ min: 1, max: 400 }), async (names, pageBytes) => {
+      const model = new Map<string, string>();
+      using database = DatabaseFile.open(join(directory, `${file++}`), { create: true });
+      await database.transaction(() => {
+        for (const name of names) {
+          const object = SoifObject.of('FILE', `http://h/${encodeURIComponent(name)}`, [['Title', name]]);
+          database.put(recordOf(object));
+          model.set(object.url, name);
+        }
+      });
+      const order = [...model.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      t.same(
+        [...database.entries({ pageBytes })].map(({ url }) => url),
+        order,
+      );
+      t.same([...database.urls()].flat(), order);
+      const after = order[Math.floor(order.length / 2)] ?? '';
+      t.same(
+        [...database.entries({ pageBytes, after })].map(({ url }) => url),
+        order.filter((url) => url > after),
+      );
+      for (const page of database.pages({ pageBytes })) {
+        const bytes = page.reduce((sum, { soif }) => sum + soif.length, 0);
+        t.ok(page.length === 1 || bytes <= pageBytes);
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
+
+t.test('a walk goes on while its own records are deleted and replaced', async (t) => {
+  const path = join(await temporaryDirectory(t), 'a');
+  using database = DatabaseFile.open(path, { create: true });
+  await database.transaction(() => {
+    for (let i = 0; i < 3000; i++) {
+      database.put(
+        recordOf(SoifObject.of('FILE', `http://h/${String(i).padStart(4, '0')}`, [['N', `${i}`]])),
+      );
+    }
+  });
+  let seen = 0;
+  await database.transaction(() => {
+    for (const { url } of database.entries({ pageBytes: 5000 })) {
+      if (seen++ % 2 === 0) database.delete(url);
+      else database.put(recordOf(SoifObject.of('FILE', url, [['N', 'again']])));
+    }
+  });
+  t.equal(seen, 3000);
+  t.equal(database.count, 1500);
+});
+
+t.test('G-103, SOIF-6.7, SOIF-6.8: what has expired goes', async (t) => {
+  const path = join(await temporaryDirectory(t), 'a');
+  const forever = '@FILE { http://h/0\nUpdate-Time{1}:\t1\nTime-to-Live{1}:\t0\n}\n';
+  await databaseOf(path, ONE, TWO, BARE, forever);
+  using database = DatabaseFile.open(path);
+  t.equal(database.deleteExpired(1050), 0, 'Update-Time + Time-to-Live = now: not yet');
+  t.equal(database.deleteExpired(1051), 1);
+  t.equal(database.deleteExpired(2000 + 2_419_200), 0, 'SOIF-6.2: four weeks by default');
+  t.equal(database.deleteExpired(2001 + 2_419_200), 1);
+  t.same(
+    [...database.urls()].flat(),
+    ['http://h/0', 'http://h/bare'],
+    '0 is never; no Update-Time is no age',
+  );
+});
+
+t.test('a transaction is all or nothing, for its own process and for others', async (t) => {
+  const path = join(await temporaryDirectory(t), 'a');
+  await databaseOf(path, ONE);
+  using database = DatabaseFile.open(path);
+  using reader = DatabaseFile.open(path, { readOnly: true });
+  await t.rejects(
+    database.transaction(async () => {
+      database.put(record(TWO));
+      t.equal(reader.count, 1, 'nobody sees half of it');
+      await t.rejects(
+        database.transaction(() => undefined),
+        UsageError,
+      );
+      throw new Error('no');
+    }),
+    { message: 'no' },
+  );
+  t.equal(database.count, 1);
+  t.throws(() => reader.put(record(TWO)), StorageError, 'a reader does not write');
+  await database.transaction(async () => {
+    using other = DatabaseFile.open(path, { busyTimeoutMs: 1 });
+    await t.rejects(
+      other.transaction(() => undefined),
+      /in use by another process/,
+    );
+    database.put(record(TWO));
+  });
+  t.equal(reader.count, 2);
+  database.clear();
+  database.reorganize();
+  t.equal(database.count, 0);
+});
+
+t.test('a file that is something else is refused by a sentence that says what it looks like', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const file = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(directory, name), content);
+    return join(directory, name);
+  };
+  const magic = (bytes: readonly number[]): Buffer => Buffer.concat([Buffer.from(bytes), Buffer.alloc(60)]);
+  const cases: readonly [string, RegExp][] = [
+    [file('soif', ONE), /is no database file: it is a text, perhaps a SOIF stream/],
+    [file('gz', Buffer.from([0x1f, 0x8b, 8, 0])), /it is a gzip file/],
+    [file('gdbm', magic([0xcf, 0x9a, 0x57, 0x13])), /it is an original GDBM database/],
+    [file('gdbm-32', magic([0xce, 0x9a, 0x57, 0x13])), /it is an original GDBM database/],
+    [file('gdbm-other', magic([0x13, 0x57, 0x9a, 0xce])), /of a machine with another byte order/],
+    [file('dump', '# GDBM dump file created by GDBM version 1.23.\n'), /the output of gdbm_dump/],
+    [file('nothing', ''), /an empty file/],
+    [directory, /is a directory/],
+    [join(directory, 'missing'), /there is no /],
+    [file('cut', 'SQLite format 3\0'), /is damaged/],
+  ];
+  for (const [path, sentence] of cases) t.throws(() => DatabaseFile.open(path), sentence);
+  const foreign = join(directory, 'foreign');
+  const other = new Database(foreign);
+  other.exec('CREATE TABLE t(x)');
+  other.close();
+  t.throws(() => DatabaseFile.open(foreign), /a SQLite file, but no database of summaries/);
+  const newer = join(directory, 'newer');
+  await databaseOf(newer, ONE);
+  const raised = new Database(newer);
+  raised.exec('PRAGMA user_version = 99');
+  raised.close();
+  t.throws(() => DatabaseFile.open(newer), /version 99/);
+  t.notOk(readdirSync(directory).includes('missing'), 'looking makes no file');
+});
+
+t.test('SOIF-2.9: a URL that SQLite would cut is stored percent-encoded', async (t) => {
+  const path = join(await temporaryDirectory(t), 'a');
+  await databaseOf(path, '@FILE { http://h/a\0b\nTitle{1}:\tx\n}\n', '@FILE { http://h/a\nTitle{1}:\ty\n}\n');
+  t.equal(contentOf(path), '@FILE { http://h/a\nTitle{1}:\ty\n}\n@FILE { http://h/a%00b\nTitle{1}:\tx\n}\n');
+});

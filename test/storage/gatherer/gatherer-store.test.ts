@@ -1,0 +1,322 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
+import fc from 'fast-check';
+import protobuf from 'protobufjs';
+import t from 'tap';
+import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { GathererStore, queueKey } from '../../../storage/index.js';
+import {
+  collect,
+  documentRecord,
+  queuedUri,
+  readExport,
+  soif,
+  summary,
+  temporaryDirectory,
+} from '../helpers.js';
+
+t.test('summaries', async (t) => {
+  t.test('GATHERD-4.6 an export goes by Update-Time, then by the bytes of the URL', async (t) => {
+    await using store = await GathererStore.open(await temporaryDirectory(t));
+    const summaries = [
+      summary('http://b.test/', 20),
+      summary('http://a.test/', 20),
+      summary('http://Z.test/', 20),
+      summary('http://late.test/', 4_294_967_296 + 5),
+      summary('http://early.test/', 3),
+    ];
+    const batch = store.batch();
+    for (const one of summaries) batch.putSummary(one);
+    await batch.commit();
+    const order = [
+      'http://early.test/',
+      'http://Z.test/',
+      'http://a.test/',
+      'http://b.test/',
+      'http://late.test/',
+    ];
+    const expected = order.map((url) => summaries.find((one) => one.url === url)?.soif.toString()).join('');
+    t.equal((await readExport(store.summaries.exportSince(0))).text, expected);
+    t.equal(store.summaries.count, 5);
+  });
+
+  t.test('GATHERD-4.3 an export since T holds Update-Time >= T, and what has no Update-Time', async (t) => {
+    await using store = await GathererStore.open(await temporaryDirectory(t));
+    const none = { ...summary('http://none.test/', 0), soif: soif('http://none.test/', { Title: 'x' }) };
+    const [nine, ten, eleven] = [9, 10, 11].map((time) => summary(`http://${time}.test/`, time));
+    await store.batch().putSummary(none).putSummary(nine!).putSummary(ten!).putSummary(eleven!).commit();
+    const { text } = await readExport(store.summaries.exportSince(10));
+    t.equal(text, `${none.soif}${ten!.soif}${eleven!.soif}`);
+    t.equal((await readExport(store.summaries.exportSince(12))).text, String(none.soif));
+    t.rejects(readExport(store.summaries.exportSince(-1)), UsageError);
+  });
+
+  t.test('pages are whole objects; an abort ends the walk', async (t) => {
+    await using store = await GathererStore.open(await temporaryDirectory(t));
+    const batch = store.batch();
+    const all: string[] = [];
+    for (let i = 0; i < 100; i++) {
+      const one = summary(`http://${String(i).padStart(3, '0')}.test/`, 5, 'x'.repeat(10_000));
+      all.push(String(one.soif));
+      batch.putSummary(one);
+    }
+    await batch.commit();
+    const { text, objects } = await readExport(store.summaries.exportSince(0));
+    t.equal(text, all.join(''));
+    t.ok(objects.length > 1, 'in pages');
+    const stop = new AbortController();
+    const walk = store.summaries.exportSince(0, { signal: stop.signal });
+    t.equal((await walk.next()).done, false);
+    stop.abort(new Error('enough'));
+    await t.rejects(collect(walk), { message: 'enough' });
+  });
+
+  t.test(
+    'a summary replaces the former one of its URL, known or looked for, and the count says so',
+    async (t) => {
+      const directory = await temporaryDirectory(t);
+      const store = await GathererStore.open(directory);
+      const url = 'http://a.test/';
+      await store.batch().putSummary(summary(url, 10)).commit();
+      await store.batch().putSummary(summary(url, 20), 10).commit();
+      await store.batch().putSummary(summary(url, 30)).commit();
+      await store.batch().putSummary(summary(url, 40)).putSummary(summary(url, 50)).commit();
+      t.same((await store.summaries.get(url))?.updateTime, 50);
+      t.equal((await readExport(store.summaries.exportSince(0))).text, String(summary(url, 50).soif));
+      t.equal(store.summaries.count, 1);
+      await store
+        .batch()
+        .putSummary(summary(url, 60))
+        .deleteSummary(url)
+        .putSummary(summary('http://b.test/', 1))
+        .commit();
+      await store.batch().deleteSummary('http://unknown.test/', 0).commit();
+      t.equal(await store.summaries.get(url), undefined);
+      t.equal(store.summaries.count, 1);
+      await store.close();
+      const again = await GathererStore.open(directory);
+      t.equal(again.summaries.count, 1);
+      t.same(await collect(again.summaries.iterate()), [
+        [{ ...summary('http://b.test/', 1), contentTime: 1 }],
+      ]);
+      await again.batch().deleteSummary('http://b.test/', 1).commit();
+      t.equal(again.summaries.count, 0);
+      await again.close();
+    },
+  );
+
+  t.test('any sequence of batches, written at once or one by one, leaves what a map would', async (t) => {
+    const url = fc.constantFrom('http://a.test/', 'http://b.test/', 'http://c.test/', 'http://c.test/%00');
+    const change = fc.record({ url, time: fc.integer({ min: 0, max: 4 }), remove: fc.boolean() });
+    const script = fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 });
+    await using store = await GathererStore.open(await temporaryDirectory(t));
+    await fc.assert(
+      fc.asyncProperty(script, fc.boolean(), async (batches, atOnce) => {
+        const clean = store.batch();
+        for await (const page of store.summaries.iterate())
+          for (const one of page) clean.deleteSummary(one.url);
+        await clean.commit();
+        const model = new Map<string, number>();
+        const commits: Promise<void>[] = [];
+        for (const changes of batches) {
+          const batch = store.batch();
+          for (const { url, time, remove } of changes) {
+            if (remove) batch.deleteSummary(url);
+            else batch.putSummary(summary(url, time));
+            if (remove) model.delete(url);
+            else model.set(url, time);
+          }
+          commits.push(batch.commit());
+          if (!atOnce) await commits.at(-1);
+        }
+        await Promise.all(commits);
+        const rows = (await collect(store.summaries.iterate())).flat();
+        t.same(new Map(rows.map((row) => [row.url, row.updateTime])), model);
+        t.equal(rows.length, model.size);
+        t.equal(store.summaries.count, model.size);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+t.test('CRAWL-5.1.1 queue keys are class key, 00, directive, cost, ordinal', async (t) => {
+  const key = (classKey: string, directive: number, cost: number, ordinal: number) =>
+    Buffer.from(queueKey({ classKey, directive, cost, ordinal }).subarray(1)).toString('hex');
+  t.equal(key('foo', 3, 1, 2), '666f6f000301000000000002');
+  t.equal(key('foo', 2, 5, 4), '666f6f000205000000000004');
+  t.equal(
+    key('www.example.com#443', 3, 1, 281474976710655),
+    '7777772e6578616d706c652e636f6d23343433000301ffffffffffff',
+  );
+  for (const wrong of [{ directive: 256 }, { cost: -1 }, { ordinal: 2 ** 48 }, { classKey: 'a\0b' }]) {
+    t.throws(() => queueKey({ classKey: 'a', directive: 1, cost: 1, ordinal: 1, ...wrong }), UsageError);
+  }
+});
+
+t.test('CRAWL-5.1.1 a queue gives its entries in the order of directive, cost, age', async (t) => {
+  await using store = await GathererStore.open(await temporaryDirectory(t));
+  const entry = (classKey: string, directive: number, cost: number, ordinal: number) => ({
+    classKey,
+    directive,
+    cost,
+    ordinal,
+    uri: queuedUri(`http://${classKey}/${ordinal}`),
+  });
+  const batch = store.batch();
+  for (const one of [entry('a', 2, 1, 1), entry('a', 2, 0, 7), entry('a', 1, 9, 9), entry('a', 2, 1, 300)]) {
+    batch.enqueue(one);
+  }
+  batch
+    .enqueue(entry('ab', 1, 1, 5))
+    .enqueue(entry('b', 1, 1, 400))
+    .enqueue(entry('a', 2, 1, 2));
+  t.equal(batch.size, 7);
+  await batch.commit();
+  t.same(
+    (await store.queues.heads('a', 10)).map((one) => one.ordinal),
+    [9, 7, 1, 2, 300],
+  );
+  t.same(await store.queues.head('a'), entry('a', 1, 9, 9));
+  t.equal(await store.queues.head('nobody'), undefined);
+  t.same(await store.queues.classKeys(), ['a', 'ab', 'b']);
+  t.equal(await store.queues.count(), 7);
+  t.equal(await store.queues.highestOrdinal(), 400);
+  const heads = await store.queues.headMany(['b', 'nobody', 'a'], 2);
+  t.same(
+    heads.map((queue) => queue.map((one) => one.ordinal)),
+    [[400], [], [9, 7]],
+  );
+  // CRAWL-5.2.3: a retry rewrites the entry where it is.
+  const retry = { ...entry('b', 1, 1, 400), uri: { ...queuedUri('http://b/400'), attempts: 1 } };
+  await store
+    .batch()
+    .dequeue(entry('a', 1, 9, 9))
+    .enqueue(retry)
+    .commit();
+  t.same(await store.queues.head('b'), retry);
+  t.equal((await store.queues.head('a'))?.ordinal, 7);
+  await using seen = await store.openSeenFilter();
+  await seen.add(['http://a/']);
+  await store.batch().putSeen(seen.takeChanges().rows).commit();
+  await store.clearFrontier();
+  t.same(await store.queues.survey(), { queues: new Map(), count: 0, highestOrdinal: 0 });
+  await using emptied = await store.openSeenFilter();
+  t.equal(emptied.count, 0);
+  t.same(await emptied.add(['http://a/']), Uint8Array.of(1));
+});
+
+t.test('documents and meta values come back as they were put', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const full = documentRecord('http://a.test/ü', {
+    status: -6,
+    updateTime: 9_007_199_254_740_991,
+    etag: '"x"',
+    md5: 'd41d8cd98f00b204e9800998ecf8427e',
+    links: [
+      { url: 'http://b.test/', hop: 'L' },
+      { url: 'http://c.test/', hop: 'E' },
+    ],
+    rulesDigest: 'abc',
+  });
+  const empty = documentRecord('http://b.test/');
+  const store = await GathererStore.open(directory);
+  const batch = store
+    .batch()
+    .putDocument(empty)
+    .putDocument(full)
+    .putMeta('n', -1.5)
+    .putMeta('s', '')
+    .putMeta('t', 'ß');
+  await batch.commit({ sync: true });
+  await store.close();
+
+  await using again = await GathererStore.open(directory);
+  t.same(await again.documents.getMany(['http://b.test/', 'http://no.test/', full.url]), [
+    empty,
+    undefined,
+    full,
+  ]);
+  t.same(await collect(again.documents.iterate()), [full, empty]);
+  t.same(
+    await again.meta.all(),
+    new Map<string, string | number>([
+      ['n', -1.5],
+      ['s', ''],
+      ['t', 'ß'],
+    ]),
+  );
+  t.equal(await again.meta.get('s'), '');
+  t.equal(await again.meta.get('missing'), undefined);
+  await again.batch().deleteDocument(full.url).deleteMeta('n').commit();
+  t.equal(await again.documents.get(full.url), undefined);
+  t.equal(await again.meta.get('n'), undefined);
+});
+
+t.test('a batch is whole: a wrong part leaves no other part behind', async (t) => {
+  await using store = await GathererStore.open(await temporaryDirectory(t));
+  const batch = store.batch().putDocument(documentRecord('http://a.test/'));
+  t.throws(() => batch.putSummary({ ...summary('http://a.test/', 1), updateTime: -1 }), UsageError);
+  t.throws(() => batch.putSummary({ ...summary('http://a.test/', 1), timeToLive: 0.5 }), UsageError);
+  t.equal(await store.documents.get('http://a.test/'), undefined);
+});
+
+t.test('opening', async (t) => {
+  t.test('a newer schema, another kind, a foreign database and a second owner are refused', async (t) => {
+    const directory = await temporaryDirectory(t);
+    const raw = async (name: string, rows: readonly (readonly [string, Uint8Array])[]) => {
+      const db = new ClassicLevel<string, Uint8Array>(join(directory, name), { valueEncoding: 'view' });
+      for (const [key, value] of rows) await db.put(key, value);
+      await db.close();
+      return GathererStore.open(join(directory, name));
+    };
+    const schema = protobuf.parse(
+      'syntax = "proto3"; message S { string kind = 1; uint32 version = 2; }',
+    ).root;
+    const row = (kind: string, version: number) =>
+      ['\0schema', schema.lookupType('S').encode({ kind, version }).finish()] as const;
+    await t.rejects(raw('newer', [row('gatherer', 99)]), { name: 'StorageError', message: /schema 99/ });
+    await t.rejects(raw('broker', [row('broker', 1)]), {
+      name: 'StorageError',
+      message: /is a broker store/,
+    });
+    await t.rejects(raw('foreign', [['key', Buffer.from('x')]]), {
+      name: 'StorageError',
+      message: /not a gatherer/,
+    });
+    await t.rejects(raw('garbage', [['\0schema', Buffer.from('\xff\xff', 'latin1')]]), {
+      name: 'StorageError',
+    });
+
+    await using store = await GathererStore.open(join(directory, 'mine'));
+    await t.rejects(GathererStore.open(join(directory, 'mine')), { name: 'StorageError', message: /in use/ });
+    t.equal(store.summaries.count, 0);
+    t.ok((await readdir(join(directory, 'newer'))).includes('CURRENT'), 'what was refused is left alone');
+  });
+
+  t.test('a damaged record is a StorageError', async (t) => {
+    const directory = await temporaryDirectory(t);
+    const store = await GathererStore.open(directory);
+    await store.close();
+    const db = new ClassicLevel<string, Uint8Array>(directory, { valueEncoding: 'view' });
+    await db.put('Dhttp://a.test/', Buffer.from([0xff, 0xff, 0xff]));
+    await db.close();
+    await using again = await GathererStore.open(directory);
+    await t.rejects(again.documents.get('http://a.test/'), StorageError);
+  });
+
+  t.test('a closed store says so, and closing waits for what was begun', async (t) => {
+    const directory = await temporaryDirectory(t);
+    const store = await GathererStore.open(directory);
+    const commit = store.batch().putMeta('a', 1).commit();
+    await store.close();
+    await commit;
+    await store.close();
+    await t.rejects(store.meta.get('a'), UsageError);
+    await t.rejects(store.batch().putMeta('a', 1).commit(), UsageError);
+    await t.rejects(store.publish(join(directory, 'g')), UsageError);
+    await using again = await GathererStore.open(directory);
+    t.equal(await again.meta.get('a'), 1);
+  });
+});

@@ -1,0 +1,266 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { StorageError } from '../../../protocols/errors.js';
+import { BlockCutter, MAX_BLOCK_BYTES } from '../../../storage/generations/export/block-cutter.js';
+import { GathererStore, Generations, type Summary, type SummarySnapshot } from '../../../storage/index.js';
+import { collect, readExport, soif, summary, temporaryDirectory } from '../helpers.js';
+
+const HEAD = '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n';
+
+interface Publisher {
+  readonly directory: string;
+  readonly store: GathererStore;
+  publish(): Promise<SummarySnapshot>;
+}
+
+async function publisher(t: Test): Promise<Publisher> {
+  const root = await temporaryDirectory(t);
+  const directory = join(root, 'generations');
+  const store = await GathererStore.open(join(root, 'working'));
+  t.teardown(() => store.close());
+  return {
+    directory,
+    store,
+    async publish() {
+      await store.publish(directory);
+      const snapshot = await new Generations(directory).open();
+      t.teardown(() => snapshot.close());
+      return snapshot;
+    },
+  };
+}
+
+async function put(store: GathererStore, summaries: readonly Summary[]): Promise<void> {
+  const batch = store.batch();
+  for (const one of summaries) batch.putSummary(one);
+  await batch.commit();
+}
+
+/** Text that does not compress to nothing, the same for the same number. */
+function prose(seed: number, length: number): string {
+  let state = seed + 1;
+  let text = '';
+  while (text.length < length) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    text += `${state.toString(36)} `;
+  }
+  return text.slice(0, length);
+}
+
+t.test('GATHERD-10.2 a generation holds All-Templates.gz: the whole stream, wrappers included', async (t) => {
+  const { directory, store, publish } = await publisher(t);
+  const [b, a] = [summary('http://b.test/', 7), summary('http://a.test/', 9)];
+  await put(store, [a, b]);
+  await publish();
+  const file = await readFile(join(directory, '1', 'All-Templates.gz'));
+  t.equal(gunzipSync(file).toString(), `${HEAD}${b.soif}${a.soif}}\n`);
+  await using nothing = await GathererStore.open(join(directory, 'other'));
+  await nothing.publish(join(directory, 'none'));
+  const empty = await readFile(join(directory, 'none', '1', 'All-Templates.gz'));
+  t.equal(gunzipSync(empty).toString(), `${HEAD}}\n`);
+});
+
+t.test('GATHERD-4.3, 4.6 any part of any database is found in its blocks', async (t) => {
+  const { store, publish } = await publisher(t);
+  const object = fc.record({
+    url: fc.integer({ min: 0, max: 60 }).map((n) => `http://${n}.test/`),
+    updateTime: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 30 })),
+    size: fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 10_000, max: 150_000 })),
+  });
+  const known = new Map<string, Summary>();
+  const property = fc.asyncProperty(fc.array(object, { maxLength: 40 }), async (objects) => {
+    const batch = store.batch();
+    for (const { url, updateTime, size } of objects) {
+      const time: Record<string, string> = updateTime === 0 ? {} : { 'Update-Time': String(updateTime) };
+      const bytes = soif(url, { ...time, Body: prose(size, size + 1) });
+      const one = { url, updateTime, timeToLive: 1, soif: bytes };
+      known.set(url, one);
+      batch.putSummary(one);
+    }
+    await batch.commit();
+    const snapshot = await publish();
+    const sorted = [...known.values()].sort(
+      (x, y) => x.updateTime - y.updateTime || Buffer.compare(Buffer.from(x.url), Buffer.from(y.url)),
+    );
+    for (const since of [0, 1, 2, 15, 16, 30, 31]) {
+      const expected = sorted.filter(({ updateTime }) => updateTime === 0 || updateTime >= since);
+      const { text, objects: counts } = await readExport(snapshot.exportSince(since));
+      const total = counts.reduce((sum, count) => sum + count, 0);
+      if (text !== expected.map(({ soif }) => String(soif)).join('')) throw new Error(`since ${since}`);
+      if (total !== expected.length) throw new Error(`${total} of ${expected.length} since ${since}`);
+    }
+    await snapshot.close();
+  });
+  await t.resolves(fc.assert(property, { numRuns: 10 }));
+});
+
+t.test('blocks: no larger than need be, and few changes leave most of them as they were', async (t) => {
+  const { directory, store, publish } = await publisher(t);
+  const objects = Array.from({ length: 1500 }, (_, i) =>
+    summary(`http://${i}.test/`, 1000 + i, prose(i, 2000)),
+  );
+  await put(store, objects);
+  const first = await publish();
+  const count = first.ready!.blocks.end;
+  t.ok(count > (1500 * 2000) / MAX_BLOCK_BYTES, `${count} blocks`);
+  const before = first.ready!.byDigest();
+
+  const changed = [3, 700, 1400].map((i) => summary(objects[i]!.url, 5000, 'new'));
+  await put(store, changed);
+  const second = await publish();
+  const kept = [...second.ready!.byDigest().keys()].filter((digest) => before.has(digest)).length;
+  t.ok(kept >= count - 8, `${kept} of ${count} blocks are the same`);
+  const rest = objects.filter(({ url }) => !changed.some((one) => one.url === url));
+  const expected = [...rest, ...changed].map(({ soif }) => String(soif)).sort();
+  const file = gunzipSync(await readFile(join(directory, '2', 'All-Templates.gz'))).toString();
+  t.equal(file.length, expected.join('').length + HEAD.length + 2);
+  t.same((await readExport(second.exportSince(5000))).objects, [3]);
+  for (const one of changed) t.ok(file.includes(String(one.soif)));
+});
+
+t.test('an object larger than a block is a block; no block has objects with and without Update-Time', (t) => {
+  const cutter = new BlockCutter();
+  t.equal(cutter.next('a', 0, 10), false, 'a first object begins nothing');
+  t.equal(cutter.next('b', 0, 10), false);
+  t.equal(cutter.next('c', 1, 10), true, 'the first with a time');
+  t.equal(cutter.next('d', 1, 10 * MAX_BLOCK_BYTES), true, 'too large for company');
+  t.equal(cutter.next('e', 1, 10), true);
+  t.end();
+});
+
+t.test('GATHERD-13.9 objects that do not say who gathered them get it when they are exported', async (t) => {
+  const { directory, store } = await publisher(t);
+  const url = 'http://a.test/';
+  await put(store, [
+    { url, updateTime: 5, timeToLive: 1, soif: soif(url, { 'Gatherer-Name': 'mine', 'Update-Time': '5' }) },
+  ]);
+  await store.publish(directory, {
+    gatherer: { gathererName: 'yours', gathererHost: 'gatherer.test', gathererVersion: '1.8' },
+  });
+  await using snapshot = await new Generations(directory).open();
+  const expected =
+    '@FILE { http://a.test/\nGatherer-Name{4}:\tmine\nUpdate-Time{1}:\t5\n' +
+    'Gatherer-Host{13}:\tgatherer.test\nGatherer-Version{3}:\t1.8\n}\n';
+  t.equal((await readExport(snapshot.exportSince(0))).text, expected);
+  t.equal(Buffer.from((await snapshot.get(url))!).toString(), expected);
+  const [page] = await collect(snapshot.summariesSince(0));
+  t.equal(Buffer.from(page![0]!.soif).toString(), expected);
+});
+
+t.test('a generation without an export, of an earlier publisher, is served all the same', async (t) => {
+  const { directory, store } = await publisher(t);
+  const one = summary('http://a.test/', 5);
+  await put(store, [one]);
+  await store.publish(directory);
+  await rm(join(directory, '1', 'EXPORT'));
+  await rm(join(directory, '1', 'All-Templates.gz'));
+  await using snapshot = await new Generations(directory).open();
+  t.equal((await readExport(snapshot.exportSince(0))).text, String(one.soif));
+});
+
+t.test('a damaged export is a StorageError, or no help to the next publisher', async (t) => {
+  const { directory, store } = await publisher(t);
+  const one = summary('http://a.test/', 5, prose(1, 5000));
+  await put(store, [one]);
+  await store.publish(directory);
+  await writeFile(join(directory, '1', 'EXPORT'), 'not an index');
+  await t.rejects(new Generations(directory).open(), StorageError);
+  await store.publish(directory);
+  await using snapshot = await new Generations(directory).open();
+  t.equal((await readExport(snapshot.exportSince(0))).text, String(one.soif));
+  const file = join(directory, '2', 'All-Templates.gz');
+  await writeFile(file, (await readFile(file)).subarray(0, 100));
+  await t.rejects(readExport(snapshot.exportSince(0)), StorageError);
+});
+
+t.test('GATHERD-4.9 tombstones', async (t) => {
+  t.test('a deletion is remembered with URL and Gatherer, and its time', async (t) => {
+    const { store, publish } = await publisher(t);
+    const url = 'http://a.test/';
+    const bytes = soif(url, {
+      'Gatherer-Name': 'G',
+      'Gatherer-Host': 'h',
+      'Gatherer-Version': '1',
+      'Update-Time': '100',
+      Title: 'secret',
+    });
+    await put(store, [{ url, updateTime: 100, timeToLive: 50, soif: bytes }]);
+    await store.batch().deleteSummary(url, 100, { deletedAt: 120 }).commit();
+    t.equal(store.summaries.count, 0);
+    t.equal(store.tombstones.count, 1);
+    const snapshot = await publish();
+    const [page] = await collect(snapshot.deletionsSince(120));
+    t.equal(
+      String(page?.[0]?.soif),
+      '@FILE { http://a.test/\nGatherer-Name{1}:\tG\nGatherer-Host{1}:\th\nGatherer-Version{1}:\t1\nUpdate-Time{3}:\t120\n}\n',
+    );
+    t.equal(page?.[0]?.expires, 150, 'until the object would have expired');
+    t.same(await collect(snapshot.deletionsSince(121)), []);
+  });
+
+  t.test('an object that comes back, or had expired, leaves none; old ones are purged', async (t) => {
+    const { store } = await publisher(t);
+    const urls = ['http://a.test/', 'http://b.test/', 'http://c.test/', 'http://never.test/'];
+    const [a, b, c] = urls.map((url) => ({ ...summary(url, 100), timeToLive: 50 }));
+    const never = { ...summary(urls[3]!, 100), timeToLive: 0 };
+    await put(store, [a!, b!, c!, never]);
+    await store
+      .batch()
+      .deleteSummary(a!.url, undefined, { deletedAt: 120 })
+      .deleteSummary(b!.url, undefined, { deletedAt: 151 })
+      .deleteSummary(c!.url, 100)
+      .deleteSummary(never.url, 100, { deletedAt: 130 })
+      .deleteSummary('http://unknown.test/', undefined, { deletedAt: 120 })
+      .commit();
+    const urlsOf = async () => (await collect(store.tombstones.since(0))).flat().map(({ url }) => url);
+    t.same(await urlsOf(), [a!.url, never.url]);
+    await store.purgeTombstones(150);
+    t.same(await urlsOf(), [a!.url, never.url], 'still valid in its last second');
+    await store.purgeTombstones(151);
+    t.same(await urlsOf(), [never.url]);
+    await put(store, [never]);
+    t.same(await urlsOf(), []);
+    t.equal(store.tombstones.count, 0);
+  });
+
+  t.test('within one batch the order of changes counts', async (t) => {
+    const { store } = await publisher(t);
+    const url = 'http://a.test/';
+    await store
+      .batch()
+      .putSummary(summary(url, 5))
+      .deleteSummary(url, undefined, { deletedAt: 9 })
+      .putSummary(summary(url, 10))
+      .deleteSummary(url, undefined, { deletedAt: 11 })
+      .commit();
+    t.equal(store.summaries.count, 0);
+    t.same(
+      (await collect(store.tombstones.since(0))).flat().map(({ deletionTime }) => deletionTime),
+      [11],
+    );
+  });
+
+  t.test('they are there after a restart', async (t) => {
+    const directory = join(await temporaryDirectory(t), 'working');
+    await mkdir(directory);
+    const first = await GathererStore.open(directory);
+    await put(first, [summary('http://a.test/', 5)]);
+    await first.batch().deleteSummary('http://a.test/', 5, { deletedAt: 6 }).commit();
+    await first.close();
+    await using again = await GathererStore.open(directory);
+    t.equal(again.tombstones.count, 1);
+    t.equal((await collect(again.tombstones.since(6))).flat().length, 1);
+  });
+});
+
+t.test('GATHERD-4.4 the time since which a content is what it is', async (t) => {
+  const { store, publish } = await publisher(t);
+  await put(store, [summary('http://a.test/', 10), { ...summary('http://b.test/', 20), contentTime: 10 }]);
+  t.equal((await store.summaries.get('http://a.test/'))?.contentTime, 10);
+  t.equal((await store.summaries.get('http://b.test/'))?.contentTime, 10);
+  const { ready } = await publish();
+  t.equal(ready?.refreshedIn(ready.blocks), 1);
+});

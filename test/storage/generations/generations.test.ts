@@ -1,0 +1,312 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { GathererStore, Generations } from '../../../storage/index.js';
+import { collect, documentRecord, readExport, soif, summary, temporaryDirectory } from '../helpers.js';
+
+async function publisher(t: Parameters<typeof temporaryDirectory>[0]) {
+  const root = await temporaryDirectory(t);
+  const directory = join(root, 'generations');
+  const store = await GathererStore.open(join(root, 'working'));
+  t.teardown(() => store.close());
+  return { root, directory, store, generations: new Generations(directory, { pollIntervalMs: 20 }) };
+}
+
+async function readers(directory: string): Promise<string[]> {
+  return readdir(join(directory, 'readers')).catch(() => []);
+}
+
+t.test('DESIGN-4 a reader keeps the generation it opened; the next one opens the newest', async (t) => {
+  const { directory, store, generations } = await publisher(t);
+  t.equal(await generations.current(), undefined);
+  await t.rejects(generations.open(), { name: 'StorageError', message: /no generation/ });
+
+  const [one, two] = [summary('http://a.test/', 10), summary('http://b.test/', 20)];
+  await store.batch().putSummary(one).commit();
+  t.equal(await store.publish(directory), 1);
+  const first = await generations.open();
+  await store.batch().putSummary(two).deleteSummary('http://a.test/').commit();
+  t.equal(await store.publish(directory), 2);
+  t.equal(await generations.current(), 2);
+  const second = await generations.open();
+  await store.batch().deleteSummary('http://b.test/').commit();
+  t.equal(await store.publish(directory), 3);
+  t.equal(await store.publish(directory), 4);
+
+  t.equal(first.generation, 1);
+  t.equal(first.count, 1);
+  t.equal((await readExport(first.exportSince(0))).text, String(one.soif));
+  t.equal(String(await first.get('http://a.test/')), String(one.soif));
+  t.equal(await first.get('http://b.test/'), undefined);
+  t.equal(second.generation, 2);
+  t.equal((await readExport(second.exportSince(0))).text, String(two.soif));
+  await using fourth = await generations.open();
+  t.equal(fourth.count, 0);
+  t.equal((await readExport(fourth.exportSince(0))).text, '');
+
+  t.same((await readdir(directory)).sort(), ['3', '4', 'CURRENT', 'readers'], 'the last two are kept');
+  t.equal(await readFile(join(directory, 'CURRENT'), 'latin1'), '4\n');
+  t.equal((await readers(directory)).length, 3);
+  await first.close();
+  await second.close();
+  t.equal((await readers(directory)).length, 1, 'a clone goes with its last user');
+});
+
+t.test('DESIGN-4 tables are hard links, and nobody writes in a published directory', async (t) => {
+  const { root, directory, store, generations } = await publisher(t);
+  const batch = store.batch();
+  for (let i = 0; i < 2000; i++) batch.putSummary(summary(`http://${i}.test/`, i, String(i).repeat(500)));
+  await batch.commit();
+  await store.publish(directory);
+  await store.publish(directory);
+  const names = (await readdir(join(directory, '2'))).sort();
+  const tables = names.filter((name) => name.endsWith('.ldb'));
+  t.ok(tables.length > 0);
+  t.same(
+    names.filter(
+      (name) => !name.endsWith('.ldb') && !/^(CURRENT|MANIFEST-\d+|\d+\.log|LOCK|LOG(\.old)?)$/.test(name),
+    ),
+    ['All-Templates.gz', 'EXPORT'],
+  );
+  const inodes = async (of: string) => {
+    const found = (await readdir(of)).filter((name) => name.endsWith('.ldb'));
+    return Promise.all(found.map(async (name) => (await stat(join(of, name))).ino));
+  };
+  const working = await inodes(join(root, 'working'));
+  const published = await inodes(join(directory, '2'));
+  t.ok(working.length > 0 && working.every((inode) => published.includes(inode)));
+  const before = await Promise.all(names.map((name) => readFile(join(directory, '2', name))));
+  const snapshot = await generations.open();
+  t.equal(
+    (await collect(snapshot.exportSince(0))).reduce((sum, chunk) => sum + chunk.objects, 0),
+    2000,
+  );
+  await snapshot.close();
+  t.same((await readdir(join(directory, '2'))).sort(), names);
+  t.same(await Promise.all(names.map((name) => readFile(join(directory, '2', name)))), before);
+});
+
+t.test('DESIGN-4 without hard links, on another file system, files are copied', async (t) => {
+  const { root, store } = await publisher(t);
+  const elsewhere = '/dev/shm';
+  const other = await stat(elsewhere).catch(() => undefined);
+  if (other === undefined || other.dev === (await stat(root)).dev) {
+    t.comment('not shown: this machine has no second file system to copy to');
+    return;
+  }
+  const directory = await mkdtemp(join(elsewhere, 'harvest-storage-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const batch = store.batch();
+  for (let i = 0; i < 200; i++) batch.putSummary(summary(`http://${i}.test/`, i, 'x'.repeat(500)));
+  await batch.commit();
+  await store.publish(directory);
+  await store.publish(directory);
+  t.ok((await readdir(join(directory, '2'))).some((name) => name.endsWith('.ldb')));
+  await using snapshot = await new Generations(directory).open();
+  t.equal(
+    (await readExport(snapshot.exportSince(0))).objects.reduce((sum, n) => sum + n, 0),
+    200,
+  );
+});
+
+t.test('publishing waits for batches and reads, and they for it; walks go on over it', async (t) => {
+  const { directory, store, generations } = await publisher(t);
+  const fill = store.batch();
+  for (let i = 0; i < 2500; i++)
+    fill.putDocument(documentRecord(`http://${String(i).padStart(4, '0')}.test/`));
+  await fill.commit();
+  const walk = store.documents.iterate();
+  t.equal((await walk.next()).value?.url, 'http://0000.test/');
+
+  const work: Promise<unknown>[] = [];
+  for (let i = 1; i <= 30; i++) {
+    work.push(
+      store
+        .batch()
+        .putSummary(summary(`http://${i}.test/`, i))
+        .commit(),
+    );
+    if (i % 10 === 0) work.push(store.publish(directory));
+    work.push(store.summaries.get('http://1.test/'));
+  }
+  await Promise.all(work);
+  t.equal((await collect(walk)).length, 2499);
+  t.equal(store.summaries.count, 30);
+  t.equal(await store.publish(directory), 4);
+  await using snapshot = await generations.open();
+  t.equal(snapshot.count, 30);
+});
+
+t.test('a failed publication changes nothing and the store goes on', async (t) => {
+  const { root, directory, store } = await publisher(t);
+  await store.batch().putSummary(summary('http://a.test/', 1)).commit();
+  await writeFile(join(root, 'file'), '');
+  await t.rejects(store.publish(join(root, 'file')), StorageError);
+  t.equal(await store.publish(directory), 1);
+
+  // A pointer that cannot be written: a directory is in the way of its temporary file.
+  await mkdir(join(directory, 'CURRENT.tmp'));
+  await t.rejects(store.publish(directory), StorageError);
+  t.equal(await new Generations(directory).current(), 1);
+  await store.batch().putSummary(summary('http://b.test/', 2)).commit();
+  await rm(join(directory, 'CURRENT.tmp'), { recursive: true });
+  t.equal(await store.publish(directory), 3, 'numbers rise: 2 was taken');
+  await using snapshot = await new Generations(directory).open();
+  t.equal(snapshot.count, 2);
+
+  await writeFile(join(directory, 'CURRENT'), '../etc\n');
+  await t.rejects(new Generations(directory).current(), StorageError);
+});
+
+t.test(
+  'what killed processes left is swept: half generations by the publisher, clones by readers',
+  async (t) => {
+    const { directory, store, generations } = await publisher(t);
+    await store.publish(directory);
+    await mkdir(join(directory, '7.tmp'));
+    await mkdir(join(directory, '5.old'));
+    await store.publish(directory);
+    t.same((await readdir(directory)).sort(), ['1', '2', 'CURRENT']);
+
+    const gone = spawn(process.execPath, ['-e', '']);
+    const { pid } = gone;
+    await once(gone, 'exit');
+    const dead = join(directory, 'readers', `${pid}-0-00`);
+    const recycled = join(directory, 'readers', `${process.pid}-1-00`);
+    const alive = join(directory, 'readers', `${process.ppid}-0-00`);
+    for (const clone of [dead, recycled, alive]) await mkdir(clone, { recursive: true });
+    await using snapshot = await generations.open();
+    const left = await readers(directory);
+    t.equal(left.includes(`${pid}-0-00`), false);
+    t.equal(left.includes(`${process.ppid}-0-00`), true);
+    if (process.platform === 'linux')
+      t.equal(left.includes(`${process.pid}-1-00`), false, 'same number, other process');
+    t.equal(snapshot.generation, 2);
+  },
+);
+
+t.test('a reader whose generation is replaced while it clones tries the next one', async (t) => {
+  const { directory, store, generations } = await publisher(t);
+  for (let round = 0; round < 8; round++) {
+    await store
+      .batch()
+      .putSummary(summary(`http://${round}.test/`, round + 1))
+      .commit();
+    await store.publish(directory);
+  }
+  const opens: Promise<number>[] = [];
+  const publications: Promise<number>[] = [];
+  for (let round = 0; round < 12; round++) {
+    publications.push(store.publish(directory));
+    opens.push(
+      generations.open().then(async (snapshot) => {
+        const { objects } = await readExport(snapshot.exportSince(0));
+        await snapshot.close();
+        return objects[0] ?? 0;
+      }),
+    );
+  }
+  t.same(await Promise.all(opens), Array(12).fill(8));
+  await Promise.all(publications);
+  t.same(await readers(directory), []);
+
+  // Gone without a successor: an error that says so, not an endless loop.
+  const current = await generations.current();
+  await rename(join(directory, String(current)), join(directory, 'aside'));
+  await t.rejects(generations.open(), { name: 'StorageError', message: /cannot be opened/ });
+  // A table is missing: LevelDB notices.
+  await mkdir(join(directory, String(current)));
+  for (const name of await readdir(join(directory, 'aside'))) {
+    if (name !== 'CURRENT')
+      await link(join(directory, 'aside', name), join(directory, String(current), name));
+  }
+  await t.rejects(generations.open(), StorageError);
+  t.same(await readers(directory), []);
+});
+
+t.test('follow tells the present number and every newer one, with and without the directory', async (t) => {
+  const { directory, store, generations } = await publisher(t);
+  // Following keeps no process alive; this does, until the test is over.
+  const alive = setInterval(() => {}, 1000);
+  t.teardown(() => clearInterval(alive));
+  const seen: number[] = [];
+  let wake = () => {};
+  const wait = async (number: number) => {
+    while (seen.at(-1) !== number) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+  const following = generations.follow((number) => {
+    seen.push(number);
+    wake();
+  });
+  await store.publish(directory);
+  await wait(1);
+  await store.publish(directory);
+  await wait(2);
+  following[Symbol.dispose]();
+  await store.publish(directory);
+  const second: number[] = [];
+  await new Promise<void>((resolve) => {
+    const other = generations.follow((number) => {
+      second.push(number);
+      other[Symbol.dispose]();
+      resolve();
+    });
+  });
+  t.same(second, [3]);
+  t.same(seen, [1, 2]);
+});
+
+t.test('retain and release: the last user closes, a walk is a user too', async (t) => {
+  const { directory, store, generations } = await publisher(t);
+  const large = 'x'.repeat(200_000);
+  await store
+    .batch()
+    .putSummary(summary('http://a.test/', 1, large))
+    .putSummary(summary('http://b.test/', 2, large))
+    .commit();
+  await store.publish(directory);
+  const snapshot = await generations.open();
+  snapshot.retain();
+  await snapshot.release();
+  const walk = snapshot.exportSince(0)[Symbol.asyncIterator]();
+  t.equal((await walk.next()).value?.objects, 1);
+  await snapshot.close();
+  await snapshot.close();
+  t.equal((await walk.next()).value?.updateTime, 2);
+  t.equal((await walk.next()).done, true);
+  t.same(await readers(directory), []);
+  t.throws(() => snapshot.retain(), UsageError);
+  await t.rejects(snapshot.release(), UsageError);
+  await t.rejects(readExport(snapshot.exportSince(0)), UsageError);
+});
+
+t.test('GATHERD-8.4 info: count, range of Update-Times, attribute names by falling frequency', async (t) => {
+  const { directory, store, generations } = await publisher(t);
+  await store.publish(directory);
+  await using none = await generations.open();
+  t.same(await none.info(), { count: 0, oldest: undefined, newest: undefined, attributes: [] });
+
+  const put = (url: string, updateTime: number, attributes: Record<string, string>) =>
+    store
+      .batch()
+      .putSummary({ url, updateTime, timeToLive: 1, soif: soif(url, attributes) })
+      .commit();
+  await put('http://0.test/', 0, { Type: 'HTML' });
+  await put('http://1.test/', 15, { title: '@FILE { x\n}\n', Keywords: 'a', type: 'Text' });
+  await put('http://2.test/', 5, { Title: 'x', Abstract: 'y', Type: 'Text' });
+  await store.publish(directory);
+  await using snapshot = await generations.open();
+  t.same(await snapshot.info(), {
+    count: 3,
+    oldest: 5,
+    newest: 15,
+    attributes: ['Type', 'Title', 'Abstract', 'Keywords'],
+  });
+});

@@ -1,0 +1,20 @@
+import { encodeSoif } from '../../../protocols/soif/index.js';
+import { BrokerStore } from '../../../storage/index.js';
+import { openEmbeddedIndexer } from '../../../storage/indexers/index.js';
+import { soifOf } from './support.js';
+
+/*
+ * Writes change after change into an index until it is killed: change n puts object `n % 50 + 1` with the word `v<n>`. Tells on standard output how far it has flushed.
+ */
+const [file = '', storeDirectory = ''] = process.argv.slice(2);
+// Only there because an indexer wants one: what is looked at after the crash is the index alone.
+await BrokerStore.open(storeDirectory);
+const indexer = await openEmbeddedIndexer({ file, storeDirectory, transactionBytes: 2_000 });
+await indexer.beginUpdate();
+for (let change = indexer.watermark + 1; ; change++) {
+  await indexer.add((change % 50) + 1, encodeSoif(soifOf({ Title: `v${change}` })));
+  if (change % 7 === 0) {
+    await indexer.flush(change);
+    process.stdout.write(`${change}\n`);
+  }
+}

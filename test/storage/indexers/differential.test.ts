@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import t from 'tap';
+import type { Expression } from '../../../protocols/broker/index.js';
+import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
+import type { EmbeddedIndexerOptions } from '../../../storage/indexers/index.js';
+import { type NaiveOptions, naiveMatch } from './naive.js';
+import { Base, PLAIN, soifOf } from './support.js';
+
+const WORDS = [
+  'ab',
+  'abc',
+  'b',
+  'Ba',
+  'cabb',
+  'Straße',
+  'straSSe',
+  'ςας',
+  'ΣΑ',
+  'naïve',
+  'NAÏ',
+  'x_y',
+  '10',
+  '9',
+  '😀',
+  'कि',
+  'C++',
+  'ſab',
+  '\u212aa',
+  'µm',
+  'μM',
+  'é',
+  'e\u0301',
+  'ꙋ',
+  'ᲈ',
+  '١٢',
+  '"',
+  '日本',
+  '本語',
+];
+const JOINTS = [' ', '  ', '\n', '-', '', '\t', '\u00a0', '.', '/', '\r\n', '😀', '—'];
+const NAMES = ['Title', 'TITLE', 'Keywords', 'Body', 'Full-Text', 'Odd', 'URL', 'Year'];
+
+const text = fc
+  .array(fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(...JOINTS)), { minLength: 1, maxLength: 6 })
+  .map((parts) => parts.flat().join(''));
+const object = fc.record({
+  url: fc.constantFrom('http://ab/c', 'http://b/ab_c', 'http://STRA/10'),
+  attributes: fc.array(fc.tuple(fc.constantFrom(...NAMES), text), { minLength: 1, maxLength: 4 }),
+});
+/** What one types: a part of a text on one line, without the characters that mean something in a word. */
+const plainTerm = fc
+  .tuple(text, fc.nat(8), fc.integer({ min: 1, max: 7 }))
+  .map(([whole, from, length]) =>
+    Array.from(
+      whole
+        .replace(/[\r\n]+/g, ' ')
+        .replaceAll('.', '-')
+        .replaceAll('"', ''),
+    )
+      .slice(from, from + length)
+      .join('')
+      .trim(),
+  )
+  .filter((term) => term !== '');
+const pattern = fc
+  .array(fc.constantFrom('ab', 'b', '.', '#', '[ab]', 'b*', 'a', 'Σ', 'ß'), { minLength: 2, maxLength: 4 })
+  .map((parts) => parts.join(''))
+  .filter((source) => /[.#*[]/.test(source));
+const term = fc.oneof({ weight: 4, arbitrary: plainTerm }, { weight: 1, arbitrary: pattern });
+const leaf: fc.Arbitrary<Expression> = fc.oneof(
+  { weight: 4, arbitrary: term.map((t) => ({ kind: 'term', text: t, quoted: true, at: 0 }) as const) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .oneof(
+        fc.tuple(fc.constant('contains' as const), term),
+        fc.tuple(fc.constant('exact' as const), plainTerm),
+        fc.tuple(
+          fc.constant('regexp' as const),
+          fc.constantFrom('a+b', '^ab', '[^a]b$', 'ab|ba', '(a|b)c?b', 's{2}', '\\d+', 'k', '(Σ|x)_?', 'ab?'),
+        ),
+        fc.tuple(
+          fc.constantFrom('less-than' as const, 'greater-than' as const),
+          fc.constantFrom('9.5', 'b', '10'),
+        ),
+      )
+      .chain(([operator, value]) =>
+        fc
+          .constantFrom(...NAMES, 'none')
+          .map((attribute) => ({ kind: 'select', attribute, operator, value, at: 0 }) as const),
+      ),
+  },
+);
+const expression: fc.Arbitrary<Expression> = fc.letrec<{ node: Expression }>((tie) => ({
+  node: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    { weight: 3, arbitrary: leaf },
+    { weight: 1, arbitrary: tie('node').map((operand) => ({ kind: 'not', operand }) as const) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(fc.constantFrom('and' as const, 'or' as const, 'except' as const), tie('node'), tie('node'))
+        .map(([kind, left, right]) => ({ kind, left, right })),
+    },
+  ),
+})).node;
+const options: fc.Arbitrary<NaiveOptions> = fc.record({
+  ignoreCase: fc.boolean(),
+  matchWord: fc.boolean(),
+  errors: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.constantFrom(1, 2, 8) },
+  ),
+});
+
+function objectsOf(seed: number, count: number, updateTime: number): SoifObject[] {
+  return fc.sample(object, { seed, numRuns: count }).map(({ url, attributes }, i) => {
+    // soifOf takes a record; equal names become two attributes when their case differs.
+    const made = soifOf({ url: `${url}/${i}`, ...Object.fromEntries(attributes) }, updateTime);
+    return decodeSoif(encodeSoif(made));
+  });
+}
+
+async function agrees(base: Base, objects: ReadonlyMap<number, SoifObject>, seed: number, runs: number) {
+  await fc.assert(
+    fc.asyncProperty(expression, options, fc.boolean(), async (query, matching, wantLines) => {
+      const results = base.indexer.query(query, { ...PLAIN, ...matching, wantLines });
+      const found = new Map<number, readonly { attribute: string; text: string; first: boolean }[]>();
+      for await (const { oid, lines } of results) found.set(oid, lines);
+      for (const [oid, object] of objects) {
+        const expected = naiveMatch(object, query, matching);
+        const lines = found.get(oid);
+        if ((expected === undefined) !== (lines === undefined)) {
+          throw new Error(
+            `${expected === undefined ? 'wrongly' : 'not'} found: ${Buffer.from(encodeSoif(object))}`,
+          );
+        }
+        if (!wantLines || expected === undefined || lines === undefined) continue;
+        const got = lines.map(({ attribute, text, first }) => ({
+          attribute,
+          line: first ? text.replace(/^(?:@FILE \{ |[^\t]*\}:\t)/, '') : text,
+        }));
+        if (JSON.stringify(got) !== JSON.stringify(expected)) {
+          throw new Error(`lines ${JSON.stringify(got)}, expected ${JSON.stringify(expected)}`);
+        }
+      }
+      if (![...found.keys()].every((oid) => objects.has(oid))) throw new Error('an unknown OID');
+      if (!(await results.outcome).complete) throw new Error('not complete');
+    }),
+    { seed, numRuns: runs },
+  );
+}
+
+const SETTINGS: readonly [string, Partial<EmbeddedIndexerOptions>][] = [
+  ['as shipped', {}],
+  ['with a vocabulary read from the file', { vocabularyBytes: 100, readObjects: 7, sliceMs: 1 }],
+  ['with parts of words that narrow nothing', { maxTermsPerPart: 4, maxRanked: 50, transactionBytes: 1000 }],
+];
+
+for (const [name, settings] of SETTINGS) {
+  t.test(`BRK-2.17 to 2.23 the index finds what a scan of all objects finds, ${name}`, async (t) => {
+    await using base = await Base.open(settings);
+    const objects = objectsOf(7, 110, 1);
+    const known = new Map(objects.map((object, i) => [i + 1, object]));
+    await base.putSoif(objects);
+    await t.resolves(agrees(base, known, 1, 50), 'after the first run');
+
+    // Replaced and removed objects, with the vocabulary of before still in memory.
+    const changed = objectsOf(8, 40, 2).map((object, i) => renamed(object, known.get(i + 1)));
+    await base.putSoif(changed);
+    for (const [i, object] of changed.entries()) known.set(i + 1, object);
+    await base.indexer.beginUpdate();
+    for (const oid of [50, 60, 61]) {
+      await base.indexer.remove(oid);
+      known.delete(oid);
+    }
+    await base.indexer.flush(base.indexer.watermark);
+    await t.resolves(agrees(base, known, 2, 25), 'after changes');
+  });
+}
+
+/** The object under the URL of the one it is to replace. */
+function renamed(object: SoifObject, old: SoifObject | undefined): SoifObject {
+  const attributes = Array.from(object, ({ name, value }) => [name, value] as const);
+  return decodeSoif(encodeSoif(SoifObject.of('FILE', old?.url ?? object.url, attributes)));
+}

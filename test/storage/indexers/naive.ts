@@ -1,0 +1,171 @@
+import type { Expression } from '../../../protocols/broker/index.js';
+import type { SoifObject } from '../../../protocols/soif/index.js';
+
+/**
+ * The matching rules written down once more, as plainly as possible and with other means: JavaScript regular
+ * expressions with Unicode case folding, and every substring tried for spelling errors. Knows no index.
+ */
+export interface NaiveOptions {
+  readonly ignoreCase: boolean;
+  readonly matchWord: boolean;
+  readonly errors: number;
+}
+
+export interface NaiveLine {
+  readonly attribute: string;
+  readonly line: string;
+}
+
+const WORD = '[\\p{L}\\p{M}\\p{N}_]';
+const decoder = new TextDecoder();
+
+/** Undefined: no match. */
+export function naiveMatch(
+  object: SoifObject,
+  expression: Expression,
+  options: NaiveOptions,
+): NaiveLine[] | undefined {
+  const lines: NaiveLine[] = [{ attribute: 'url', line: object.url }];
+  const values: NaiveLine[] = [{ attribute: 'url', line: object.url }];
+  for (const { name, value } of object) {
+    const text = decoder.decode(value).replace(/\r\n/g, '\n');
+    values.push({ attribute: name, line: text });
+    for (const line of text.replace(/\n$/, '').split('\n')) lines.push({ attribute: name, line });
+  }
+  const positive: ((line: NaiveLine) => boolean)[] = [];
+  const holds = (node: Expression, wanted: boolean): boolean => {
+    switch (node.kind) {
+      case 'not':
+        return !holds(node.operand, !wanted);
+      case 'and': {
+        const left = holds(node.left, wanted);
+        return holds(node.right, wanted) && left;
+      }
+      case 'or': {
+        const left = holds(node.left, wanted);
+        return holds(node.right, wanted) || left;
+      }
+      case 'except': {
+        const left = holds(node.left, wanted);
+        return !holds(node.right, !wanted) && left;
+      }
+      default: {
+        const test = leafTest(node, options, values);
+        if (wanted) positive.push(test);
+        return lines.some(test);
+      }
+    }
+  };
+  if (!holds(expression, true)) return undefined;
+  return lines.filter((line) => positive.some((test) => test(line)));
+}
+
+function leafTest(
+  node: Extract<Expression, { kind: 'term' | 'select' }>,
+  options: NaiveOptions,
+  values: readonly NaiveLine[],
+): (line: NaiveLine) => boolean {
+  const flags = options.ignoreCase ? 'iu' : 'u';
+  if (node.kind === 'term') {
+    const test = termTest(node.text, options);
+    return ({ line }) => test(line);
+  }
+  const named = (line: NaiveLine) => line.attribute.toLowerCase() === node.attribute.toLowerCase();
+  if (node.operator === 'contains') {
+    const test = termTest(node.value, options);
+    return (line) => named(line) && test(line.line);
+  }
+  if (node.operator === 'regexp') {
+    const regexp = new RegExp(node.value, flags);
+    return (line) => named(line) && regexp.test(line.line);
+  }
+  // All lines of a value that is accepted as a whole.
+  const accepted = values.filter((value) => named(value) && acceptsValue(node, value.line, flags));
+  return (line) =>
+    named(line) &&
+    accepted.some(
+      (v) => v.attribute === line.attribute && v.line.replace(/\n$/, '').split('\n').includes(line.line),
+    );
+}
+
+function acceptsValue(node: Extract<Expression, { kind: 'select' }>, value: string, flags: string): boolean {
+  if (node.operator === 'exact') {
+    return new RegExp(`^(?:${escaped(node.value)})\\n?$(?![\\s\\S])`, flags).test(value);
+  }
+  const isNumber = /^\s*[+-]?\d+(\.\d+)?\s*$/;
+  const both = isNumber.test(value) && isNumber.test(node.value);
+  const order = both
+    ? Number(value) - Number(node.value)
+    : Buffer.compare(Buffer.from(value.replace(/\n$/, '')), Buffer.from(node.value));
+  return node.operator === 'less-than' ? order < 0 : order > 0;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+function termTest(text: string, { ignoreCase, matchWord, errors }: NaiveOptions): (line: string) => boolean {
+  const flags = ignoreCase ? 'iu' : 'u';
+  const inWord = (source: string) => (matchWord ? `(?<!${WORD})(?:${source})(?!${WORD})` : `(?:${source})`);
+  if (/[.#*[]/.test(text)) {
+    const source = text
+      .replace(/[^\p{L}\p{M}\p{N}.#*[\]\s]/gu, '\\$&')
+      .replaceAll('#', '.*')
+      .replace(/\s+/g, '\\s+');
+    const regexp = new RegExp(inWord(source), flags);
+    return (line) => regexp.test(line);
+  }
+  const collapsed = text.replace(/\s+/gu, ' ');
+  const allowed = Math.min(errors, Array.from(collapsed).length - 1);
+  if (allowed > 0) {
+    // Blanks are equal to each other only in a phrase.
+    const seen = (line: string) => (/\s/.test(text) ? line.replace(/\s+/gu, ' ') : line);
+    return (line) => approximately(seen(line), collapsed, allowed, ignoreCase, matchWord);
+  }
+  const regexp = new RegExp(inWord(escaped(text).replace(/\s+/g, '\\s+')), flags);
+  return (line) => regexp.test(line);
+}
+
+function approximately(
+  line: string,
+  text: string,
+  errors: number,
+  ignoreCase: boolean,
+  matchWord: boolean,
+): boolean {
+  const characters = Array.from(line);
+  const pattern = Array.from(text);
+  const same = (a: string, b: string) => a === b || (ignoreCase && equalButForCase(a, b));
+  const word = new RegExp(`^${WORD}$`, 'u');
+  for (let from = 0; from <= characters.length; from++) {
+    for (let to = from; to <= characters.length && to - from <= pattern.length + errors; to++) {
+      const bounded = !word.test(characters[from - 1] ?? '') && !word.test(characters[to] ?? '');
+      if (matchWord && !bounded) continue;
+      if (distance(characters.slice(from, to), pattern, same) <= errors) return true;
+    }
+  }
+  return false;
+}
+
+const equals = new Map<string, boolean>();
+
+function equalButForCase(a: string, b: string): boolean {
+  const known = equals.get(`${a}\0${b}`);
+  if (known !== undefined) return known;
+  const result = new RegExp(`^${escaped(a)}$`, 'iu').test(b);
+  equals.set(`${a}\0${b}`, result);
+  return result;
+}
+
+function distance(a: string[], b: string[], same: (x: string, y: string) => boolean): number {
+  let row = b.map((_, i) => i + 1);
+  row.unshift(0);
+  for (const [i, x] of a.entries()) {
+    const next = [i + 1];
+    for (const [j, y] of b.entries()) {
+      next.push(Math.min(row[j]! + (same(x, y) ? 0 : 1), row[j + 1]! + 1, next[j]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

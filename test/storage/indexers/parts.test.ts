@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import { RE2JS } from 're2js';
+import t from 'tap';
+import { decodeText } from '../../../protocols/soif/index.js';
+import { ApproximateMatcher } from '../../../storage/indexers/approximate.js';
+import { ColumnText } from '../../../storage/indexers/column-text.js';
+import { OidSet } from '../../../storage/indexers/oid-set.js';
+import { requiredLiterals } from '../../../storage/indexers/required-literals.js';
+import { parseTerm } from '../../../storage/indexers/term-pattern.js';
+import {
+  BREAK,
+  fold,
+  indexText,
+  isWordAt,
+  isWordBefore,
+  phraseOf,
+  wordsOf,
+} from '../../../storage/indexers/words.js';
+
+const CODE_POINTS = Array.from({ length: 0x20000 }, (_, code) => code)
+  .filter((code) => code < 0xd800 || code > 0xdfff)
+  .map((code) => String.fromCodePoint(code));
+
+t.test('folding never makes a word of a separator or a separator of a word', async (t) => {
+  const wrong = CODE_POINTS.filter((c) => {
+    const folded = Array.from(fold(c));
+    return folded.length === 0 || folded.some((f) => isWordAt(f, 0) !== isWordAt(c, 0));
+  });
+  t.same(wrong, []);
+});
+
+t.test('what is equal but for case to a regular expression folds to the same text', async (t) => {
+  const groups = new Map<string, string[]>();
+  for (const c of CODE_POINTS) {
+    for (const key of new Set([c.toLowerCase(), c.toUpperCase()]))
+      groups.set(key, [...(groups.get(key) ?? []), c]);
+  }
+  const wrong: string[] = [];
+  for (const group of groups.values()) {
+    for (const a of group) {
+      for (const b of group) {
+        if (a !== b && fold(a) !== fold(b) && new RegExp(`^${a}$`, 'iu').test(b)) wrong.push(a + b);
+        if (a === b || fold(a) === fold(b) || !/\p{L}/u.test(a)) continue;
+        if (RE2JS.compile(RE2JS.quote(a), RE2JS.CASE_INSENSITIVE).test(b)) wrong.push(a + b);
+      }
+    }
+  }
+  t.same(wrong, []);
+});
+
+t.test('folding looks at each character by itself', async () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', 'Σ', 'ς', 'İ', 'ß', 'ẞ', ' ', '.', 'ſ', '\u0345', '😀', 'Dž'),
+  });
+  fc.assert(fc.property(text, text, (a, b) => fold(a + b) === fold(a) + fold(b)));
+});
+
+t.test(
+  'the text for the index has the words of the text and nothing the tokeniser could split',
+  async (t) => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const tokens = indexText(text).split(/[\0\x02-/:-@[-^`{-\x7f]+/);
+        const words = wordsOf(fold(text)).map((word) => word.text);
+        const given = tokens.map(fold).filter((token) => token !== '' && token !== BREAK);
+        return JSON.stringify(given) === JSON.stringify(words);
+      }),
+    );
+    t.equal(indexText('a—b, C\u00a0d'), `a ${BREAK} b ${BREAK} c d`);
+    t.equal(isWordBefore('😀x', 2), false);
+    t.equal(isWordBefore('𝒳x', 2), true, 'a letter beyond the first plane');
+  },
+);
+
+t.test('BRK-2.5 words are parted in the index where more than blanks stands between them', async (t) => {
+  const folded = 'one  two, three\nfour\t\u00a0five';
+  t.same(phraseOf(folded, wordsOf(folded)), ['one', 'two', BREAK, 'three', BREAK, 'four', 'five']);
+  const value = fc.oneof(
+    fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+    fc
+      .string({ unit: fc.constantFrom('a', 'B', 'Σ', 'ΐ', 'İ', '😀', ' ', '\n', ',', '\u00a0', '\r\n', '_') })
+      .map((text) => Buffer.from(text)),
+    fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+    fc.nat(3).map((n) => Buffer.from(`é, ${'ж'.repeat(2_000 + 1_000 * n)} ${'z'.repeat(4_000 + 100 * n)}`)),
+  );
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 3 }), (values) => {
+      const column = new ColumnText();
+      for (const bytes of values) column.add(bytes);
+      const terms = (text: string) =>
+        fold(text)
+          .split(' ')
+          .filter((term) => term !== '');
+      // What the bytes give is what the texts give, but for breaks at the ends, which part nothing.
+      const inner = (list: readonly string[]) => list.join(' ').replace(/^[ \x01]+|[ \x01]+$/g, '');
+      const expected = values
+        .map((bytes) => inner(terms(indexText(decodeText(bytes)))))
+        .filter((text) => text !== '');
+      t.equal(inner(terms(column.take())), expected.join(` ${BREAK} `));
+    }),
+  );
+});
+
+t.test('a set of OIDs behaves like a Set', async () => {
+  const oid = fc.oneof(
+    fc.nat(200),
+    fc.integer({ min: 65_500, max: 65_600 }),
+    fc.constantFrom(0, 0xffff_ffff),
+  );
+  const oids = fc.array(oid);
+  fc.assert(
+    fc.property(oids, oids, (a, b) => {
+      const sorted = (values: Iterable<number>) => [...new Set(values)].sort((x, y) => x - y).join();
+      const set = () => OidSet.of(a);
+      const other = OidSet.of(b);
+      return (
+        set().size === new Set(a).size &&
+        a.every((x) => set().has(x)) &&
+        b.every((x) => set().has(x) === a.includes(x)) &&
+        set().toArray().join() === sorted(a) &&
+        set().unite(other).toArray().join() === sorted([...a, ...b]) &&
+        set().intersect(other).toArray().join() === sorted(a.filter((x) => b.includes(x))) &&
+        set().subtract(other).toArray().join() === sorted(a.filter((x) => !b.includes(x))) &&
+        other.clone().toArray().join() === sorted(b)
+      );
+    }),
+  );
+});
+
+t.test('BRK-2.23 spelling errors are found as by trying every part of the line', async () => {
+  const line = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '😀'), maxLength: 9 });
+  const pattern = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '😀'), minLength: 2, maxLength: 5 });
+  fc.assert(
+    fc.property(
+      line,
+      pattern,
+      fc.integer({ min: 1, max: 4 }),
+      fc.boolean(),
+      (text, wanted, errors, matchWord) => {
+        const characters = Array.from(text);
+        const allowed = Math.min(errors, Array.from(wanted).length - 1);
+        let expected = false;
+        for (let from = 0; from <= characters.length; from++) {
+          for (let to = from; to <= characters.length; to++) {
+            const bounded = !/[ab]/.test(`${characters[from - 1] ?? ''}${characters[to] ?? ''}`);
+            if (
+              (bounded || !matchWord) &&
+              distance(characters.slice(from, to), Array.from(wanted)) <= allowed
+            ) {
+              expected = true;
+            }
+          }
+        }
+        return new ApproximateMatcher(wanted, errors, matchWord).test(text) === expected;
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+function distance(a: readonly string[], b: readonly string[]): number {
+  if (a.length === 0 || b.length === 0) return a.length + b.length;
+  const [x, ...as] = a;
+  const [y, ...bs] = b;
+  if (x === y) return distance(as, bs);
+  return 1 + Math.min(distance(as, b), distance(a, bs), distance(as, bs));
+}
+
+t.test('what a regular expression requires is in every text it matches', async (t) => {
+  for (const [source, literals] of [
+    ['abc', ['abc']],
+    ['^ab+c$', ['ab', 'c']],
+    ['abc?d', ['ab', 'd']],
+    ['ab{0,2}c', ['a', 'c']],
+    ['a(b|c)d', ['a', 'd']],
+    ['ab|cd', []],
+    ['a\\.b\\d+c', ['a.b', 'c']],
+    ['x[a-z]*y', ['x', 'y']],
+    ['\\Qa|b\\E', []],
+    ['\\x41', []],
+    ['(?i)foo', ['foo']],
+    ['a[[:alpha:]]b', []],
+  ] as const) {
+    t.same(requiredLiterals(source), literals, source);
+  }
+  const part = fc.constantFrom(
+    'a',
+    'b',
+    'c',
+    '.',
+    '[ab]',
+    '(a|b)',
+    '(?:ab)',
+    '\\.',
+    'x*',
+    'y?',
+    'b+',
+    'c{0,1}',
+    '\\w',
+    '|',
+    '^',
+  );
+  const source = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(''));
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '.', 'x', 'y') });
+  fc.assert(
+    fc.property(source, text, (pattern, line) => {
+      return (
+        !new RegExp(pattern).test(line) ||
+        requiredLiterals(pattern).every((literal) => line.includes(literal))
+      );
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+t.test('BRK-2.22 patterns and what is none', async (t) => {
+  t.same(parseTerm('plain'), { kind: 'literal', text: 'plain' });
+  t.same(parseTerm('a\\.b'), { kind: 'literal', text: 'a.b' });
+  t.same(parseTerm('f(x'), { kind: 'literal', text: 'f(x' });
+  t.same(parseTerm('*x'), { kind: 'literal', text: '*x' });
+  t.same(parseTerm('a$b^c'), { kind: 'literal', text: 'a$b^c' });
+  t.same(parseTerm('a  \\ b'), { kind: 'literal', text: 'a b' });
+  t.same(parseTerm('ab.cd*e#f'), { kind: 'pattern', source: 'ab.cd*e.*f', required: ['ab', 'c', 'e', 'f'] });
+  t.same(parseTerm('^a[]x-z]$'), { kind: 'pattern', source: '^a[\\]x-z]$', required: ['a'] });
+  t.same(parseTerm('a|b'), { kind: 'pattern', source: 'a|b', required: [] });
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'ab.#[]^$|*()\\- 😀') }), (term) => {
+      const pattern = parseTerm(term);
+      return pattern.kind === 'literal' || RE2JS.compile(pattern.source) !== undefined;
+    }),
+    { numRuns: 2000 },
+  );
+});

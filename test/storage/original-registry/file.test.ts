@@ -1,0 +1,318 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { ProtocolError, StorageError, UsageError } from '../../../protocols/errors.js';
+import type { RegistryReading } from '../../../protocols/registry/index.js';
+import {
+  checkRegistry,
+  isCompressionDue,
+  type OpenRandomFile,
+  openRandomFile,
+  RegistryFile,
+  type RegistryProblem,
+  repairRegistry,
+} from '../../../storage/original-registry/index.js';
+import { temporaryDirectory } from '../helpers.js';
+import { handFile, handRecord, recordOf } from './helpers.js';
+
+const LENGTH = handRecord(1).length;
+
+async function oidsOf(path: string, state = 'valid'): Promise<number[]> {
+  await using registry = await RegistryFile.open(path);
+  const oids: number[] = [];
+  for await (const each of registry.records()) if (each.state === state) oids.push(each.record?.oid ?? 0);
+  return oids;
+}
+
+async function check(path: string, reading?: RegistryReading) {
+  const problems: RegistryProblem[] = [];
+  const options = reading === undefined ? {} : { reading };
+  const summary = await checkRegistry(path, {
+    ...options,
+    onProblem: (problem) => void problems.push(problem),
+  });
+  return { ...summary, rules: problems.map(({ rule }) => rule), all: problems };
+}
+
+t.test('hint 1, REG-23, REG-24, REG-25: write, delete, change, reopen: counts, order, bytes', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  {
+    await using registry = await RegistryFile.create(path);
+    t.same(readFileSync(path), handFile([]));
+    const offsets = await registry.append([recordOf(1), recordOf(2), recordOf(3)]);
+    t.same(offsets, [20, 20 + LENGTH, 20 + 2 * LENGTH]);
+    t.same(readFileSync(path), handFile([handRecord(1), handRecord(2), handRecord(3)]));
+    t.equal(await registry.markDeleted(offsets[1]!), true);
+    t.equal(await registry.markDeleted(offsets[1]!), false, 'it is not valid any more');
+    await registry.change(offsets[0]!, recordOf(4));
+    t.same(registry.counts, { records: 4, deleted: 2, valid: 2 });
+    t.equal(registry.nextOid, 5, 'REG-35');
+    await t.rejects(registry.markDeleted(21), ProtocolError, 'no record begins there');
+  }
+  const expected = handFile([
+    handRecord(1, { flag: 2 }),
+    handRecord(2, { flag: 2 }),
+    handRecord(3),
+    handRecord(4),
+  ]);
+  t.same(readFileSync(path), expected);
+  t.same(await oidsOf(path), [3, 4]);
+  await using reader = await RegistryFile.open(path);
+  t.same(reader.problems, []);
+  await t.rejects(reader.append([recordOf(9)]), UsageError, 'it is open for reading');
+  await t.rejects(RegistryFile.create(path), StorageError, 'it is there');
+});
+
+t.test(
+  'hint 2, REG-14, REG-21, REG-26, REG-28: compress keeps order, unknown flags, left-over bytes',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const path = join(directory, 'Registry');
+    const kept = [handRecord(1, { rest: 'more' }), handRecord(3, { flag: 9 }), handRecord(4)];
+    writeFileSync(path, handFile([kept[0]!, handRecord(2, { flag: 2 }), kept[1]!, kept[2]!]));
+    await using registry = await RegistryFile.open(path, { writable: true });
+    t.same(registry.counts, { records: 4, deleted: 1, valid: 2 });
+    t.equal(await registry.compress(), 1);
+    t.same(readFileSync(path), handFile(kept));
+    await registry.append([recordOf(5)]);
+    t.same(readFileSync(path), handFile([...kept, handRecord(5)]), 'what follows goes into the new file');
+    t.same(readdirSync(directory), ['Registry']);
+  },
+);
+
+t.test('REG-27: when to compress', async (t) => {
+  t.equal(isCompressionDue({ records: 200, deleted: 100, valid: 100 }), true);
+  t.equal(isCompressionDue({ records: 201, deleted: 100, valid: 101 }), false);
+  t.equal(isCompressionDue({ records: 99, deleted: 99, valid: 0 }), false);
+  t.equal(isCompressionDue({ records: 1000, deleted: 100, valid: 900 }, 10), true);
+});
+
+t.test('hint 4, REG-13: the reading of a file is found out', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  for (const [reading, counted] of [
+    ['a', 0],
+    ['b', 12],
+    ['c', 8],
+  ] as const) {
+    for (const oids of [[1], [1, 2, 3]]) {
+      writeFileSync(path, handFile(oids.map((oid) => handRecord(oid, { counted }))));
+      await using registry = await RegistryFile.open(path, { writable: true });
+      t.equal(registry.reading, reading);
+      await registry.append([recordOf(9)]);
+      t.same(readFileSync(path), handFile([...oids, 9].map((oid) => handRecord(oid, { counted }))));
+    }
+  }
+});
+
+t.test('hint 5, REG-6, REG-10: wrong counts are told and mended', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  const records = [handRecord(1), handRecord(2, { flag: 2 }), handRecord(3, { flag: 5 })];
+  writeFileSync(path, handFile(records, [7, 0, 7]));
+  {
+    await using reader = await RegistryFile.open(path);
+    t.match(reader.problems, [{ rule: 'REG-10' }]);
+  }
+  t.same(readFileSync(path), handFile(records, [7, 0, 7]), 'a reader writes nothing');
+  await (await RegistryFile.open(path, { writable: true })).close();
+  t.same(readFileSync(path), handFile(records, [3, 1, 1]));
+});
+
+t.test('hint 5, REG-29: a file cut at any byte opens with the whole records', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  const records = [handRecord(1), handRecord(2, { flag: 2 }), handRecord(3)];
+  const whole = handFile(records);
+  for (let length = 0; length < whole.length; length++) {
+    writeFileSync(path, whole.subarray(0, length));
+    if (length < 20) {
+      await t.rejects(RegistryFile.open(path, { writable: true }), ProtocolError);
+      continue;
+    }
+    await (await RegistryFile.open(path, { writable: true })).close();
+    const left = Math.floor((length - 20) / LENGTH);
+    t.same(readFileSync(path), handFile(records.slice(0, left)), `cut at ${length}`);
+  }
+});
+
+t.test('REG-15: a damaged file is read up to there, and not written', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  const bytes = handFile([handRecord(1), handRecord(2), handRecord(3)]);
+  bytes.writeUInt32BE(0, 20 + LENGTH + 4);
+  writeFileSync(path, bytes);
+  await t.rejects(RegistryFile.open(path, { writable: true }), StorageError);
+  t.same(readFileSync(path), bytes);
+  await using reader = await RegistryFile.open(path);
+  const seen: number[] = [];
+  const walk = async () => {
+    for await (const { record } of reader.records()) seen.push(record?.oid ?? 0);
+  };
+  await t.rejects(walk(), { name: 'ProtocolError', rule: 'REG-15', offset: 20 + LENGTH });
+  t.same(seen, [1]);
+});
+
+/** A disk of which the power goes after so many bytes are written. */
+function failing(budget: { bytes: number }): OpenRandomFile {
+  return async (path, mode) => {
+    const file = await openRandomFile(path, mode);
+    const spend = async (bytes: Uint8Array, position: number): Promise<void> => {
+      const part = bytes.subarray(0, Math.max(0, budget.bytes));
+      budget.bytes -= bytes.length;
+      if (part.length > 0) await file.write(part, position);
+      if (part.length < bytes.length) throw new Error('the power is gone');
+    };
+    // A process that is gone cannot truncate either.
+    const truncate = (length: number) => (budget.bytes < 0 ? Promise.resolve() : file.truncate(length));
+    return { ...file, write: spend, truncate };
+  };
+}
+
+t.test(
+  'REG-25, REG-28, REG-29: killed at every byte of every write, what had resolved is there',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const path = join(directory, 'Registry');
+    let finished = false;
+    for (let bytes = 0; !finished; bytes++) {
+      writeFileSync(path, handFile([handRecord(1), handRecord(2)]));
+      const registry = await RegistryFile.open(path, { writable: true, open: failing({ bytes }) });
+      let done = 0;
+      try {
+        await registry.append([recordOf(3)]);
+        done = 1;
+        await registry.markDeleted(20);
+        done = 2;
+        await registry.change(20 + LENGTH, recordOf(4));
+        done = 3;
+        await registry.compress();
+        finished = true;
+      } catch (error) {
+        if (!(error instanceof Error) || error.message !== 'the power is gone') throw error;
+      }
+      await registry.close();
+      await using mended = await RegistryFile.open(path, { writable: true });
+      const left: number[] = [];
+      for await (const { state, record } of mended.records())
+        if (state === 'valid') left.push(record?.oid ?? 0);
+      const oids = left.join(' ');
+      const allowed = [['1 2', '1 2 3'], ['1 2 3', '2 3'], ['2 3', '2 3 4', '3 4'], ['3 4']][done] ?? [];
+      if (!allowed.includes(oids)) t.fail(`${bytes} bytes, ${done} done: ${oids}`);
+      if ((await check(path)).problems > 0) t.fail(`${bytes} bytes: the file is not sound`);
+    }
+    t.same(readFileSync(path), handFile([handRecord(3), handRecord(4)]));
+    t.same(readdirSync(directory), ['Registry']);
+  },
+);
+
+t.test('REG-15, REG-38: check says what is wrong, where, by which rule', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  writeFileSync(path, handFile([handRecord(1), handRecord(2)]));
+  t.match(await check(path), { problems: 0, lost: 0, reading: 'a', version: 1 });
+  writeFileSync(
+    path,
+    handFile([handRecord(1), handRecord(1), handRecord(0), handRecord(5, { url: '' })], [1, 1, 1]),
+  );
+  t.same((await check(path)).rules, ['REG-35', 'REG-35', 'REG-39', 'REG-10']);
+  const short = handRecord(2).subarray(0, LENGTH - 3);
+  short.writeUInt32BE(short.length - 12, 0);
+  writeFileSync(path, handFile([handRecord(1), short, handRecord(3)]));
+  t.match((await check(path)).all[0], { rule: 'REG-21', offset: 20 + LENGTH, lost: LENGTH - 3 });
+  writeFileSync(path, 'GDBM');
+  t.match((await check(path)).all[0], { rule: 'REG-5', offset: 4 });
+  writeFileSync(path, handFile([], undefined, 7));
+  t.same((await check(path)).rules, ['REG-9']);
+});
+
+function with32(bytes: Buffer, offset: number, value: number): Buffer {
+  bytes.writeUInt32BE(value, offset);
+  return bytes;
+}
+
+t.test('REG-15: repair loses no record that can be read', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const path = join(directory, 'Registry');
+  const records = [1, 2, 3, 4].map((oid) => handRecord(oid));
+  const second = 20 + LENGTH;
+  const cases: Record<string, readonly [(bytes: Buffer) => Buffer, readonly number[]]> = {
+    'wrong record magic': [(b) => with32(b, second + 4, 0), [1, 2, 3, 4]],
+    'size too large': [(b) => with32(b, second, 0xffff_fff0), [1, 2, 3, 4]],
+    'size that swallows the next': [(b) => with32(b, second, LENGTH + 30), [1, 2, 3, 4]],
+    'size too small': [(b) => with32(b, second, 3), [1, 2, 3, 4]],
+    'last size beyond the end': [(b) => with32(b, 20 + 3 * LENGTH, 5000), [1, 2, 3, 4]],
+    'first size beyond the end': [(b) => with32(b, 20, 5000), [1, 2, 3, 4]],
+    'file magic': [(b) => with32(b, 0, 0), [1, 2, 3, 4]],
+    'header gone': [(b) => b.subarray(20), [1, 2, 3, 4]],
+    'text length': [(b) => with32(with32(b, second + 12, 0xffff_ffff), second, 1), [1, 3, 4]],
+    'zeros inside': [(b) => b.fill(0, second, second + LENGTH), [1, 3, 4]],
+    'zeros at the end': [(b) => Buffer.concat([b, Buffer.alloc(100)]), [1, 2, 3, 4]],
+    cut: [(b) => b.subarray(0, b.length - 1), [1, 2, 3]],
+    'garbage inside': [
+      (b) => Buffer.concat([b.subarray(0, second), Buffer.from('HBRR'), b.subarray(second)]),
+      [1, 2, 3, 4],
+    ],
+  };
+  for (const [name, [harm, oids]] of Object.entries(cases)) {
+    const harmed = harm(handFile(records));
+    writeFileSync(path, harmed);
+    const dry = await repairRegistry(path, { dryRun: true });
+    t.ok(dry.problems > 0, `${name}: found`);
+    t.same(readFileSync(path), harmed, `${name}: a dry run writes nothing`);
+    const { kept, problems } = await repairRegistry(path);
+    t.equal(problems, dry.problems, name);
+    t.same(readFileSync(path), handFile(oids.map((oid) => handRecord(oid))), name);
+    t.same(readFileSync(kept!), harmed, `${name}: the old file stays`);
+    t.match(await repairRegistry(path), { problems: 0, kept: undefined }, `${name}: sound`);
+  }
+  t.ok(existsSync(`${path}.damaged.1`));
+});
+
+t.test('REG-13, REG-14: repair keeps the reading and unknown flags', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  const records = [1, 2, 3, 4].map((oid) => handRecord(oid, { counted: 12, flag: oid === 3 ? 9 : 1 }));
+  const bytes = handFile(records);
+  bytes.writeUInt32BE(1, 20);
+  writeFileSync(path, bytes);
+  t.equal((await repairRegistry(path)).reading, 'b');
+  t.same(readFileSync(path), handFile(records));
+});
+
+t.test('REG-15: any harm to one record costs at most that record (property)', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  const oids = [1, 2, 3, 4, 5];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(4),
+      fc.uint8Array({ minLength: 1, maxLength: 24 }),
+      fc.nat(),
+      async (i, harm, place) => {
+        const bytes = handFile(oids.map((oid) => handRecord(oid)));
+        bytes.set(harm, 20 + i * LENGTH + (place % (LENGTH - harm.length)));
+        writeFileSync(path, bytes);
+        await repairRegistry(path);
+        const left = new Set(await oidsOf(path));
+        for (const oid of oids) if (oid !== i + 1 && !left.has(oid)) throw new Error(`object ${oid} is lost`);
+        await rm(`${path}.damaged`, { force: true });
+      },
+    ),
+    { numRuns: 100 },
+  );
+  t.pass();
+});
+
+t.test(
+  'REG-16: a file of many blocks is walked whole, and a size above the limit is not believed',
+  async (t) => {
+    const path = join(await temporaryDirectory(t), 'Registry');
+    const description = 'd'.repeat(100_000);
+    const records = Array.from({ length: 300 }, (_, i) => handRecord(i + 1, { description }));
+    writeFileSync(path, handFile(records));
+    t.ok(statSync(path).size > 30_000_000);
+    await using registry = await RegistryFile.open(path);
+    let count = 0;
+    for await (const { record } of registry.records())
+      count += record?.description.length === 100_000 ? 1 : 0;
+    t.equal(count, 300);
+    t.equal(registry.nextOid, 301);
+    await t.rejects(RegistryFile.open(path, { writable: true, maxRecordBytes: 1000 }), StorageError);
+  },
+);

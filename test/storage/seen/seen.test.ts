@@ -1,0 +1,238 @@
+import { appendFile, cp, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { uriKey } from '../../../protocols/urls/index.js';
+import { Level } from '../../../storage/level/level.js';
+import {
+  bloomBits,
+  LevelFilter,
+  type OpenSeenOptions,
+  openSeenFilter,
+  SEEN_KINDS,
+  type SeenFilter,
+  type SeenKind,
+} from '../../../storage/seen/index.js';
+import { KeyTable } from '../../../storage/seen/key-table.js';
+
+async function temporary(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'seen-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Small enough that a test goes through merges and runs. */
+function open(kind: SeenKind, directory: string, more: Partial<OpenSeenOptions> = {}): Promise<SeenFilter> {
+  return openSeenFilter({ kind, directory, bloomCapacity: 100_000, pendingKeys: 50, ...more });
+}
+
+function uris(from: number, to: number): string[] {
+  return Array.from({ length: to - from }, (_, i) => `http://h${(from + i) % 7}.example/${from + i}`);
+}
+
+async function news(filter: SeenFilter, batch: readonly string[]): Promise<number> {
+  return (await filter.add(batch)).reduce((sum, flag) => sum + flag, 0);
+}
+
+for (const kind of SEEN_KINDS) {
+  t.test(`CRAWL-4.3, 4.5 ${kind}: new once, then seen, new again when forgotten`, async (t) => {
+    const filter = await open(kind, await temporary(t));
+    t.same([...(await filter.add(['a', 'b', 'a']))], [1, 1, 0], 'of two in a batch the first is new');
+    t.same([...(await filter.add(['b', 'c']))], [0, 1]);
+    t.equal(filter.count, 3, 'CRAWL-4.10');
+    await filter.forget(['b', 'never']);
+    t.equal(filter.count, 2);
+    t.same([...(await filter.add(['b', 'a']))], [1, 0]);
+    await filter.forget(['b', 'b']);
+    t.equal(filter.count, 2);
+    t.same([...(await filter.add([]))], []);
+    await filter.close();
+    await filter.close();
+    await t.rejects(filter.add(['x']), { code: 'ERR_USAGE' });
+  });
+
+  t.test(`${kind}: what is committed is there after closing, and after a crash`, async (t) => {
+    const directory = await temporary(t);
+    const filter = await open(kind, directory);
+    for (let at = 0; at < 1000; at += 40) {
+      t.equal(await news(filter, uris(at, at + 40)), 40);
+      await filter.forget(uris(at, at + 1));
+      await filter.commit();
+      t.equal(filter.uncommitted, 0);
+    }
+    const crashed = await temporary(t);
+    await cp(directory, crashed, { recursive: true });
+    t.equal(await news(filter, uris(1000, 1010)), 10);
+    t.ok(filter.uncommitted >= 10);
+    await filter.close();
+    for (const [place, count] of [
+      [directory, 985],
+      [crashed, 975],
+    ] as const) {
+      const again = await open(kind, place);
+      t.equal(again.count, count, 'a crash loses what was not committed, nothing else');
+      t.equal(await news(again, uris(0, 1000)), 25, 'only what was forgotten is new');
+      t.equal(await news(again, uris(0, 1000)), 0);
+      await again.close();
+    }
+  });
+
+  t.test(`${kind}: a random history gives the answers of a set, through commits and openings`, async (t) => {
+    const uri = fc.integer({ min: 0, max: 400 }).map((number) => `http://h/${number}`);
+    const batch = fc.array(uri, { maxLength: 60 });
+    const step = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ act: fc.constant('add' as const), batch }) },
+      { weight: 2, arbitrary: fc.record({ act: fc.constant('forget' as const), batch }) },
+      { weight: 2, arbitrary: fc.record({ act: fc.constant('commit' as const), batch: fc.constant([]) }) },
+      { weight: 1, arbitrary: fc.record({ act: fc.constant('open' as const), batch: fc.constant([]) }) },
+    );
+    const root = await temporary(t);
+    let number = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const directory = join(root, String(number++));
+        const model = new Set<string>();
+        let filter = await open(kind, directory, { pendingKeys: 20, maxUncommitted: 100 });
+        try {
+          for (const { act, batch } of steps) {
+            if (act === 'add') {
+              const expected = batch.map((uri) => Number(model.size < model.add(uri).size));
+              const got = [...(await filter.add(batch))];
+              if (got.join() !== expected.join()) throw new Error(`${got} is not ${expected}`);
+            } else if (act === 'forget') {
+              await filter.forget(batch);
+              for (const uri of batch) model.delete(uri);
+            } else if (act === 'commit') await filter.commit();
+            else {
+              await filter.close();
+              filter = await open(kind, directory, { pendingKeys: 20, maxUncommitted: 100 });
+            }
+            if (filter.count !== model.size) throw new Error(`counts ${filter.count}, not ${model.size}`);
+          }
+        } finally {
+          await filter.close();
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+}
+
+t.test('CRAWL-4.4 the memory kinds need no directory, the others do', async (t) => {
+  for (const kind of ['memory-set', 'memory-merge', 'bloom'] as const) {
+    await using filter = await openSeenFilter({ kind, bloomCapacity: 1000 });
+    t.equal(await news(filter, ['a', 'a']), 1);
+    t.equal(filter.uncommitted, 0);
+  }
+  await t.rejects(openSeenFilter({}), { code: 'ERR_USAGE' }, 'level is the default');
+  await t.rejects(openSeenFilter({ kind: 'disk-merge' }), { code: 'ERR_USAGE' });
+});
+
+t.test('a torn log loses its last record only; a strange file is refused', async (t) => {
+  for (const kind of ['memory-set', 'disk-merge'] as const) {
+    const directory = await temporary(t);
+    const first = await open(kind, directory);
+    await first.add(['a']);
+    await first.commit();
+    await first.add(['b', 'c']);
+    await first.close();
+    const log = (await readdir(directory)).find((name) => name.includes('log'))!;
+    // Magic, a record of one key, a record of two: 8 + 20 + 28 bytes.
+    await truncate(join(directory, log), 55);
+    const second = await open(kind, directory);
+    t.equal(second.count, 1);
+    t.equal(await news(second, ['a', 'b', 'c']), 2);
+    await second.close();
+    await appendFile(join(directory, log), Buffer.alloc(40, 1));
+    const third = await open(kind, directory);
+    t.equal(third.count, 3);
+    await third.close();
+    await writeFile(join(directory, log), 'something else');
+    await t.rejects(open(kind, directory), { code: 'ERR_STORAGE' });
+  }
+});
+
+t.test('CRAWL-4.8 memory-merge: what waits is merged into the list, about 8 bytes a URI', async (t) => {
+  await using filter = await openSeenFilter({ kind: 'memory-merge' });
+  for (let at = 0; at < 60_000; at += 6000) t.equal(await news(filter, uris(at, at + 6000)), 6000);
+  t.equal(await news(filter, uris(0, 60_000)), 0);
+  t.ok(filter.memoryBytes < 60_000 * 16, `${filter.memoryBytes} bytes`);
+  await filter.forget(uris(5, 8));
+  t.equal(filter.count, 59_997);
+  t.equal(await news(filter, uris(0, 60_001)), 4);
+});
+
+t.test('disk-merge: runs are merged, left-overs go, damage is told', async (t) => {
+  const directory = await temporary(t);
+  const filter = await open('disk-merge', directory);
+  for (let at = 0; at < 5000; at += 50) {
+    await filter.add(uris(at, at + 50));
+    await filter.commit();
+  }
+  const files = await readdir(directory);
+  const runs = files.filter((name) => name.startsWith('run-'));
+  t.ok(runs.length <= 12, `100 runs became ${runs.length}`);
+  t.equal(files.length, runs.length + 2, 'manifest and log');
+  await filter.close();
+  await writeFile(join(directory, 'run-99999'), 'left by a crash');
+  const again = await open('disk-merge', directory);
+  t.notOk((await readdir(directory)).includes('run-99999'));
+  t.equal(await news(again, uris(0, 5001)), 1);
+  await again.close();
+  await truncate(join(directory, runs[0]!), 8);
+  await t.rejects(open('disk-merge', directory), { code: 'ERR_STORAGE' });
+});
+
+t.test('CRAWL-4.7 Bloom: sizes, and false positives near the stated rate', async (t) => {
+  // 125 000 000 · 22 / ln 2 = 3 967 411 361.2..., in words of 64 bits; about 496 MB.
+  t.equal(bloomBits(125_000_000, 22), 3_967_411_392);
+  t.equal(bloomBits(1, 1), 64);
+  const filter = await openSeenFilter({ kind: 'bloom', bloomCapacity: 200_000, bloomHashes: 7 });
+  await filter.add(uris(0, 200_000));
+  const lost = 10_000 - (await news(filter, uris(1_000_000, 1_010_000)));
+  // 2^-7 of 10 000 is 78; the filter fills up a little more meanwhile. The texts are the same in every run.
+  t.ok(lost > 40 && lost < 180, `${lost} of 10 000 were lost`);
+  await t.rejects(openSeenFilter({ kind: 'bloom', bloomCapacity: 1e9 }), { code: 'ERR_USAGE' });
+});
+
+t.test('CRAWL-3.8, 4.6 level: the rows of the store, and a batch of its owner', async (t) => {
+  await using level = await Level.open(await temporary(t), { kind: 'gatherer' });
+  const row = (uri: string): Uint8Array => Uint8Array.of(0x55, ...uriKey(uri));
+  await level.write([{ key: row('http://a/known'), value: new Uint8Array(0) }]);
+  const filter = await LevelFilter.open(level);
+  t.equal(filter.count, 1, 'rows of others are counted');
+  t.same([...(await filter.add(['http://a/known', 'http://a/new']))], [0, 1]);
+  t.equal(await level.get(row('http://a/new')), undefined, 'not before the owner’s batch');
+  const { rows, written } = filter.takeChanges();
+  await level.write(rows);
+  written();
+  t.ok(await level.get(row('http://a/new')));
+  // CRAWL-3.10: the key of "a" is 60aadf90ae15793d, its top bit inverted e0aadf90ae15793d.
+  await filter.add(['a']);
+  await filter.commit();
+  t.ok(await level.get(Buffer.from('55e0aadf90ae15793d', 'hex')));
+  await filter.close();
+  t.ok(await level.get(row('http://a/new')), 'the store is its owner’s to close');
+});
+
+t.test('a table of keys behaves as a set', async () => {
+  const word = fc.integer({ min: 0, max: 3 });
+  const change = fc.record({ add: fc.boolean(), low: word, high: word });
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
+      const table = new KeyTable();
+      const model = new Set<string>();
+      for (const { add, low, high } of changes) {
+        const name = `${low} ${high}`;
+        const had = model.has(name);
+        if (add) model.add(name);
+        else model.delete(name);
+        const changed = add ? table.add(low, high) : table.delete(low, high);
+        if (changed !== (add ? !had : had) || table.size !== model.size) throw new Error(name);
+        if (table.has(low, high) !== add) throw new Error(name);
+      }
+      if (table.keys().length !== 2 * model.size) throw new Error('keys');
+    }),
+  );
+});
