@@ -43,9 +43,19 @@ export class ProtocolError extends KitError {
   }
 }
 
-/** Our caller used an engine wrongly, e.g. asked it to send what its state does not allow. */
+/** The user's words are wrong: an option, an argument, a query on a command line. Exit status 2, no stack. */
 export class UsageError extends KitError {
   readonly code = 'ERR_USAGE';
+}
+
+/** The calling program used an API in a state that does not allow it, e.g. wrote to what is closed. Exit status 70. */
+export class StateError extends KitError {
+  readonly code = 'ERR_STATE';
+}
+
+/** A policy of the configuration refuses: an access list, robots.txt, a private address, an encrypted document. */
+export class RefusedError extends KitError {
+  readonly code = 'ERR_REFUSED';
 }
 
 /** A configuration file is wrong; the message starts `FILE:LINE: VARIABLE:`. */
@@ -82,4 +92,14 @@ export class PeerError extends KitError {
 /** A stored record or directory cannot be used: damaged, or written by a newer schema. */
 export class StorageError extends KitError {
   readonly code = 'ERR_STORAGE';
+}
+
+/** The `code` of an error of Node or of this kit, e.g. `ENOENT`; undefined if it has none. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The sentence of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

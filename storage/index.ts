@@ -1,11 +1,33 @@
-export { type CommitOptions, type GatheredReferences, GathererBatch } from './gatherer/batch.js';
 export {
   BrokerStore,
   type BrokerStoreOptions,
   type CollectionPointState,
   type StoreChange,
 } from './broker/broker-store.js';
+export { type ObjectReader, openObjectReader } from './broker/object-reader.js';
+export type {
+  ApplyCounts,
+  ApplyObserver,
+  ApplyOptions,
+  ApplyResult,
+  CollectedChange,
+} from './broker/registry-apply.js';
+export type { StoredCopy } from './broker/registry-changes.js';
+export { type CommitOptions, type GatheredReferences, GathererBatch } from './gatherer/batch.js';
 export type { DocumentStore } from './gatherer/documents.js';
+export type { LinkTables } from './gatherer/link-tables.js';
+export type { MetaStore, MetaValue } from './gatherer/meta.js';
+export type { InactivePlace, QueueRecordStore } from './gatherer/queue-records.js';
+export {
+  type QueueEntry,
+  type QueuePlace,
+  type QueueSurvey,
+  queueKey,
+  type WorkQueueStore,
+} from './gatherer/queues.js';
+export { GathererStore, type GathererStoreOptions } from './gatherer/store.js';
+export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './gatherer/summaries.js';
+export type { Tombstone, TombstoneStore } from './gatherer/tombstones.js';
 export {
   deflateEnd,
   deflatePiece,
@@ -15,38 +37,16 @@ export {
 export type { BlockRange, BlockSelection, BlockSum, ReadyExport } from './generations/export/ready-export.js';
 export type { GathererNames } from './generations/export/survey.js';
 export { Generations, type GenerationsOptions } from './generations/generations.js';
-export type { LinkTables } from './gatherer/link-tables.js';
-export type { MetaStore, MetaValue } from './gatherer/meta.js';
-export { type ObjectReader, openObjectReader } from './broker/object-reader.js';
 export type { PublishOptions } from './generations/publish.js';
-export type { InactivePlace, QueueRecordStore } from './gatherer/queue-records.js';
-export {
-  type QueueEntry,
-  type QueuePlace,
-  type QueueSurvey,
-  queueKey,
-  type WorkQueueStore,
-} from './gatherer/queues.js';
+export type { SnapshotInfo, SummarySnapshot } from './generations/snapshot.js';
 export {
   type DocumentLink,
   type DocumentRecord,
   type FrontierState,
+  QUEUE_STATUS,
   type QueuedUri,
   type QueueRecord,
   type RegistryEntry,
   type Removal,
   SCHEMA_VERSION,
-  STANDING,
 } from './records.js';
-export type {
-  ApplyCounts,
-  ApplyObserver,
-  ApplyOptions,
-  ApplyResult,
-  CollectedChange,
-} from './broker/registry-apply.js';
-export type { StoredCopy } from './broker/registry-changes.js';
-export type { SnapshotInfo, SummarySnapshot } from './generations/snapshot.js';
-export { GathererStore, type GathererStoreOptions } from './gatherer/store.js';
-export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './gatherer/summaries.js';
-export type { Tombstone, TombstoneStore } from './gatherer/tombstones.js';

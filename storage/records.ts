@@ -104,7 +104,7 @@ export interface DocumentRecord {
   /** Bytes. */
   readonly size: number;
   readonly links: readonly DocumentLink[];
-  /** Digest of the summariser rules in force: another digest means the summary is to be made again. */
+  /** Digest of the summarizer rules in force: another digest means the summary is to be made again. */
   readonly rulesDigest: string;
   /** Its links are in the references' tables; false in the records of older programs. */
   readonly referenced: boolean;
@@ -146,13 +146,13 @@ export interface QueuedUri {
 }
 
 /** CRAWL-5.4: what of a queue's state outlives the process. Ready, snoozed and in process are one to it: active. */
-export const STANDING = { active: 0, inactive: 1, retired: 2 } as const;
+export const QUEUE_STATUS = { active: 0, inactive: 1, retired: 2 } as const;
 
 /** Where a queue stands (CRAWL-5.2.1). */
 export interface QueueRecord {
   readonly classKey: string;
-  /** See {@link STANDING}. */
-  readonly standing: number;
+  /** See {@link QUEUE_STATUS}. */
+  readonly status: number;
   /** URIs in it. */
   readonly count: number;
   /** URIs that were ever put in. */
@@ -368,7 +368,7 @@ export const queuedUriCodec = codec<QueuedUri>('QueuedUri', (w) => ({
 }));
 
 export const queueRecordCodec = codec<Omit<QueueRecord, 'classKey'>>('WorkQueue', (w) => ({
-  standing: int(w.standing),
+  status: int(w.status),
   count: int(w.count),
   enqueued: int(w.enqueued),
   sessionBalance: int(w.sessionBalance),

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { ConnectionError } from '../../protocols/errors.js';
+import { ConnectionError, errorCode, messageOf } from '../../protocols/errors.js';
 
 /** Where and how patiently to connect; times are milliseconds. */
 export interface TransportOptions {
@@ -78,10 +78,9 @@ async function* chunks(socket: Socket, options: TransportOptions): AsyncGenerato
 /** What a socket's error means to somebody who asked a Broker, and what to try. */
 function explain(cause: unknown, { host, port }: TransportOptions): ConnectionError {
   if (cause instanceof ConnectionError) return cause;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const code = errorCode(cause) ?? '';
   const sentence = SENTENCES[code];
-  const detail =
-    sentence ?? `the connection failed: ${cause instanceof Error ? cause.message : String(cause)}`;
+  const detail = sentence ?? `the connection failed: ${messageOf(cause)}`;
   return new ConnectionError(`broker at ${host}:${port}: ${detail}`, { cause });
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { UsageError } from '../../protocols/errors.js';
+import { errorCode, UsageError } from '../../protocols/errors.js';
 import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
 
 /** Characters of standard error that are kept, from its end. */
@@ -111,6 +111,6 @@ function endGroup(child: ChildProcess): void {
     process.kill(-child.pid, 'SIGKILL');
   } catch (error) {
     // No process of the group is left.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    if (errorCode(error) !== 'ESRCH') throw error;
   }
 }

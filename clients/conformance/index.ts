@@ -6,7 +6,7 @@ export {
   Mismatch,
   NotApplicable,
 } from './case.js';
-export { loadSuite, suiteNames } from './catalogue.js';
+export { loadSuite, suiteNames } from './catalog.js';
 export { printable } from './printable.js';
 export { json, junit, type ReportOptions, tap } from './report.js';
 export {

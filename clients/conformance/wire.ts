@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { ConnectionError } from '../../protocols/errors.js';
+import { ConnectionError, messageOf } from '../../protocols/errors.js';
 import { Mismatch } from './case.js';
 import { printable } from './printable.js';
 import { type Target, targetText } from './target.js';
@@ -205,8 +205,4 @@ export class Wire implements AsyncDisposable {
 
 function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { Client, type FileInfo, FTPError } from 'basic-ftp';
-import { ConnectionError } from '../../protocols/errors.js';
+import { ConnectionError, errorCode } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BoundedBody } from './bounded-body.js';
 import type { PooledConnection } from './connection-pool.js';
@@ -205,7 +205,7 @@ export class FtpConnection implements PooledConnection {
         cause: error,
       });
     }
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = errorCode(error) ?? '';
     this.#lost ||= /FIN packet|closed connection|is closed because/.test(message) || code === 'ECONNRESET';
     return asConnectionError(this.host, error);
   }

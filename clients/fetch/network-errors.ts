@@ -1,4 +1,4 @@
-import { ConnectionError } from '../../protocols/errors.js';
+import { ConnectionError, errorCode } from '../../protocols/errors.js';
 
 /** What the codes of undici and Node mean, for people (gatherer.md 14). */
 const REASONS: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ export function asConnectionError(host: string, error: unknown): ConnectionError
 }
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error) ?? '';
   const certificate = CERTIFICATE_REASONS[code];
   if (certificate !== undefined) return `the certificate is not accepted: ${certificate} (${code})`;
   // OpenSSL's own texts are for its makers: file names and line numbers.

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { ConnectionError } from '../../protocols/errors.js';
+import { ConnectionError, errorCode } from '../../protocols/errors.js';
 
 export interface ConnectOptions {
   readonly host: string;
@@ -32,7 +32,7 @@ export async function open(options: ConnectOptions): Promise<Socket> {
 /** What a socket's error means to somebody who asked a References Server, and what to try. */
 export function explain(cause: unknown, host: string, port: number): ConnectionError {
   if (cause instanceof ConnectionError) return cause;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const code = errorCode(cause) ?? '';
   const detail =
     SENTENCES[code] ?? `the connection failed: ${cause instanceof Error ? cause.message : cause}`;
   return new ConnectionError(`server at ${host}:${port}: ${detail}`, { cause });

@@ -1,5 +1,5 @@
+import { ByteBuffer } from '../byte-buffer.js';
 import { UsageError } from '../errors.js';
-import { ByteBuffer } from './byte-buffer.js';
 
 /** BRK-1.8: the longest message in bytes, without its line end. */
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024;

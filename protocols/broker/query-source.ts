@@ -81,7 +81,7 @@ function characterOffsets(text: string): (bytes: number) => number {
   let at = 0;
   for (const character of text) {
     const code = character.codePointAt(0)!;
-    // A surrogate without its partner is written as U+FFFD, three bytes like its neighbours.
+    // A surrogate without its partner is written as U+FFFD, three bytes like its neighbors.
     const bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     for (let i = 0; i < bytes; i++) table.push(at);
     at += character.length;

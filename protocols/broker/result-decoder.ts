@@ -1,6 +1,6 @@
+import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
-import { ByteBuffer } from './byte-buffer.js';
 import type { ResultItem } from './results.js';
 
 export interface ResultDecoderOptions {

@@ -122,12 +122,13 @@ export function parseEnumeratedNode(text: string, place: NodePlace): RootNode {
 }
 
 type Modifiers = Omit<RootNode, keyof LeafNode>;
+type ModifierReader = (value: string) => Partial<Modifiers>;
 
 /** G-29. */
 const ALIASES: ReadonlyMap<string, string> = new Map([['site', 'host']]);
 
 /** What each keyword's value says about the node; the readers throw a {@link ValueProblem}. */
-const READERS: ReadonlyMap<string, (value: string) => Partial<Modifiers>> = new Map([
+const READERS: ReadonlyMap<string, ModifierReader> = new Map<string, ModifierReader>([
   ['url', readUrlLimit],
   ['host', readHostLimit],
   ['site', readHostLimit],

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { messageOf } from '../errors.js';
 
 /** One `s/pattern/replacement/` (BRK-9.9). */
 export interface LineRule {
@@ -52,7 +53,7 @@ export function parseLineRules(text: string): LineRules {
     try {
       compiled = RE2JS.compile(pattern.text, flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0);
     } catch (error) {
-      return stop(`not a pattern: ${error instanceof Error ? error.message : String(error)}`);
+      return stop(`not a pattern: ${messageOf(error)}`);
     }
     const pieces = readReplacement(replacement.text);
     const group = pieces.find((piece) => typeof piece === 'number' && piece > compiled.groupCount());

@@ -38,13 +38,13 @@ const schema = z.object({
     .default(30)
     .meta({ description: 'seconds to connect to the dispatcher and to the mail relay' }),
   chroot: fromZero.default(0).meta({ description: 'not 0: rootdir becomes the root directory' }),
-  sendmessages: fromZero.default(1).meta({ description: '0: no mail; also spelt `sendmessage`' }),
+  sendmessages: fromZero.default(1).meta({ description: '0: no mail; also spelled `sendmessage`' }),
   scanuser: text.optional().meta({ description: 'user name sent to the dispatcher' }),
   scanpass: text.optional().meta({ description: 'password sent to the dispatcher' }),
   debuglevel: fromZero
     .default(40)
     .meta({ description: 'how much is logged: 10 critical, 40 notices, 50 requests, 80 the exchange' }),
-  urldb: text.default('base/url.db').meta({ description: 'documents; also spelt `urlsdb`' }),
+  urldb: text.default('base/url.db').meta({ description: 'documents; also spelled `urlsdb`' }),
   srvdb: text.default('base/srv.db').meta({ description: 'servers' }),
   refdb: text.default('base/refs.db').meta({ description: 'links' }),
   hubsdir: text.default('base/hubs').meta({ description: 'directory of `hubsdb`' }),

@@ -1,36 +1,4 @@
-/** Bytes that grow at the end by doubling and are taken off as a whole. */
-export class ByteBuffer {
-  #bytes = new Uint8Array(0);
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  append(chunk: Uint8Array): void {
-    const needed = this.#length + chunk.length;
-    if (needed > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2, 64));
-      grown.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = grown;
-    }
-    this.#bytes.set(chunk, this.#length);
-    this.#length = needed;
-  }
-
-  /** The bytes so far; valid until the next call of another method. */
-  view(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
-  }
-
-  /** All bytes; the buffer is empty afterwards. */
-  take(): Uint8Array {
-    const taken = this.view();
-    this.#bytes = new Uint8Array(0);
-    this.#length = 0;
-    return taken;
-  }
-}
+import { ByteBuffer } from '../byte-buffer.js';
 
 /** What {@link LineCollector.take} found. */
 export interface TakenLine {

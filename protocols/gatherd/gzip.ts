@@ -1,5 +1,5 @@
+import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
-import { ByteBuffer } from './bytes.js';
 
 /**
  * Frame of a gzip member (RFC 1952): header, deflate data, trailer. The deflate data itself is somebody else's

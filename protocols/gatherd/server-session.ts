@@ -240,7 +240,7 @@ function status(code: number, text: string): GatherdServerEffect {
   return { kind: 'send', bytes: encodeStatusLine(code, text) };
 }
 
-/** Enough of a client's text to recognise it by. */
+/** Enough of a client's text to recognize it by. */
 function excerpt(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}...` : text;
 }

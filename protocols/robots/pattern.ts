@@ -1,6 +1,6 @@
 /** A path pattern of an `Allow` or `Disallow` line, with `*` anywhere and `$` at the end (CRAWL-13.1.7, RFC 9309). */
 export class PathPattern {
-  /** CRAWL-13.2.9: the longer matching pattern wins; characters of the normalised pattern. */
+  /** CRAWL-13.2.9: the longer matching pattern wins; characters of the normalized pattern. */
   readonly length: number;
   /** The literal pieces between the stars; the first is anchored at the start. */
   readonly #pieces: readonly string[];

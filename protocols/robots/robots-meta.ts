@@ -1,6 +1,6 @@
 /** What a page says to robots about itself (G-62, G-63). */
 export interface RobotsMeta {
-  /** The page is not to be summarised; its links may still be followed. */
+  /** The page is not to be summarized; its links may still be followed. */
   readonly noindex: boolean;
   /** The page's links are not to be followed. */
   readonly nofollow: boolean;

@@ -2,7 +2,7 @@ import { UsageError } from '../errors.js';
 import { type RobotsDecision, RobotsTxt } from './robots-txt.js';
 
 /**
- * CRAWL-13.4: the five ways to honour a robots.txt, and RFC 9309 as the sixth (CRAWL-13.9).
+ * CRAWL-13.4: the five ways to honor a robots.txt, and RFC 9309 as the sixth (CRAWL-13.9).
  * - `classic`: the first group, in file order, whose name is part of our User-Agent; else `*`
  * - `ignore`: everything is allowed
  * - `custom`: the operator's text in place of the site's

@@ -89,7 +89,7 @@ export const HEADERS = {
   serverPort: { name: 'HEADER_SERVER_PORT', status: 'NAME', type: 'port' },
   uri: { name: 'HEADER_URI', status: 'NAME', type: 'string' },
   uriTime: { name: 'HEADER_URI_TIME', status: 'NAME', type: 'u32' },
-  // URL, not URI: spelt as published.
+  // URL, not URI: spelled as published.
   urlCheckTime: { name: 'HEADER_URL_CHECKTIME', status: 'NAME', type: 'u32' },
   uriLength: { name: 'HEADER_URI_LEN', status: 'NAME', type: 'u32' },
   authorization: { name: 'HEADER_AUTHORIZATION', status: 'OURS', type: 'string' },

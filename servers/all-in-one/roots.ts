@@ -8,7 +8,7 @@ import {
   parseGathererConf,
   type RootNode,
 } from '../../protocols/config/index.js';
-import { type ConfigError, UsageError } from '../../protocols/errors.js';
+import { type ConfigError, messageOf, UsageError } from '../../protocols/errors.js';
 import { accessMethod, canonicalUrl } from '../../protocols/urls/index.js';
 
 /** Limits of the RootNodes that are given on the command line (G-28); undefined: the default of their kind. */
@@ -72,7 +72,7 @@ function readConfiguration(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
   }
 }

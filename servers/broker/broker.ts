@@ -25,7 +25,7 @@ import { lastCollectionFile, writeLastCollections } from './last-collection.js';
 import { Maintenance } from './maintenance.js';
 import { placedSearch } from './placed-search.js';
 import { PublishedUrls } from './published-urls.js';
-import { QueryPlaces } from './query-slots.js';
+import { QuerySlots } from './query-slots.js';
 import { markForRefresh, type RefreshMarks } from './refresh-marks.js';
 import type { SearchSummary } from './search.js';
 import { type BrokerStatistics, StatisticsCache, type StatisticsOptions } from './statistics.js';
@@ -74,7 +74,7 @@ export class Broker implements AsyncDisposable {
   readonly #statistics: StatisticsCache;
   readonly #digests: DigestCache;
   readonly #closing: AbortController;
-  readonly #places = new QueryPlaces(() => this.config.maxQueries);
+  readonly #places = new QuerySlots(() => this.config.maxQueries);
   readonly #timetable: Timetable;
   readonly #background = new Set<Promise<unknown>>();
   #config: BrokerConfig;

@@ -1,5 +1,6 @@
 import { BulkClient } from '../../clients/bulk/index.js';
 import { type CollectionPoint, collectionMode } from '../../protocols/config/index.js';
+import { messageOf } from '../../protocols/errors.js';
 import { encodeSoif, identityOf, isExpired } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { Applier, Tally } from './applier.js';
@@ -37,7 +38,7 @@ export async function collectFromBroker(
   try {
     next = await receive(point, since, context, tally, applier);
   } catch (cause) {
-    error = cause instanceof Error ? cause.message : String(cause);
+    error = messageOf(cause);
   }
   // Our own failures first: they surface here and end the collection.
   await applier.drain();

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type CollectionPoint, parseCollectionConf } from '../../protocols/config/index.js';
-import { ConfigError } from '../../protocols/errors.js';
+import { ConfigError, messageOf } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ApplyCounts, ApplyObserver, BrokerStore } from '../../storage/index.js';
 import type { Debug, Logger } from '../host/index.js';
@@ -160,7 +160,7 @@ export async function readCollectionFile(file: string, log: Logger): Promise<rea
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    throw new ConfigError(file, 0, '', error instanceof Error ? error.message : String(error));
+    throw new ConfigError(file, 0, '', messageOf(error));
   }
   const { points, warnings } = parseCollectionConf(text, file);
   for (const warning of warnings) log.warn(warning.message);

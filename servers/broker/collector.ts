@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { collectChanges, GatherdClient } from '../../clients/gatherd/index.js';
 import type { CollectionPoint } from '../../protocols/config/index.js';
+import { messageOf } from '../../protocols/errors.js';
 import { encodeSoif, identityOf, isExpired } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ApplyCounts, ApplyObserver, BrokerStore } from '../../storage/index.js';
@@ -108,7 +109,7 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
   try {
     next = Math.max(last, await receive(point, since, context, tally, applier));
   } catch (cause) {
-    error = cause instanceof Error ? cause.message : String(cause);
+    error = messageOf(cause);
   }
   // Our own failures first: they surface here and end the collection.
   await applier.drain();

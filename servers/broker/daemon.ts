@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type BrokerConfig, parseBrokerConf } from '../../protocols/config/index.js';
 import type { ConfigError } from '../../protocols/errors.js';
-import { UsageError } from '../../protocols/errors.js';
+import { messageOf, UsageError } from '../../protocols/errors.js';
 import { createDebug, DaemonSignals, DebugFlags, type Logger, openLog, PidFile } from '../host/index.js';
 import { Broker, type StartMode } from './broker.js';
 import { writeRunBroker } from './script.js';
@@ -56,7 +56,7 @@ export async function readBrokerConf(file: string): Promise<ReadConfiguration> {
   try {
     text = await readFile(path, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
   }
   const { config, warnings } = parseBrokerConf(text, file, { brokerDirectory: dirname(dirname(path)) });

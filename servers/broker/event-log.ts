@@ -1,7 +1,7 @@
 import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync, renameSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { destination } from 'pino';
-import { StorageError, UsageError } from '../../protocols/errors.js';
+import { messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
 /** BRK-5.7: the types of events that `Log-Types`, `#add-log` and `#rem-log` know, beside `All`. */
@@ -180,7 +180,7 @@ export class EventLog implements Disposable {
     try {
       renameSync(this.#file, name);
     } catch (cause) {
-      throw new StorageError(`${this.#file} cannot be renamed: ${reasonOf(cause)}`, { cause });
+      throw new StorageError(`${this.#file} cannot be renamed: ${messageOf(cause)}`, { cause });
     }
     this.openFile();
     return name;
@@ -201,7 +201,7 @@ export class EventLog implements Disposable {
       sink.on('error', () => {});
       return sink;
     } catch (cause) {
-      throw new StorageError(`the log ${file} cannot be opened: ${reasonOf(cause)}`, { cause });
+      throw new StorageError(`the log ${file} cannot be opened: ${messageOf(cause)}`, { cause });
     }
   }
 
@@ -247,8 +247,4 @@ function timeOf(now: UnixSeconds): string {
 /** REG-53: a text from outside can neither begin a line nor move a reader's cursor. */
 function printable(text: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

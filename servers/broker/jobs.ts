@@ -1,3 +1,4 @@
+import { messageOf } from '../../protocols/errors.js';
 import type { Logger } from '../host/index.js';
 
 /** What a job came to. */
@@ -46,7 +47,7 @@ export class Jobs {
       return { ok: true, text };
     } catch (error) {
       this.#log.error({ err: error }, `${name} failed`);
-      this.onOutcome(name, `failed: ${error instanceof Error ? error.message : String(error)}`);
+      this.onOutcome(name, `failed: ${messageOf(error)}`);
       return { ok: false, error };
     }
   }

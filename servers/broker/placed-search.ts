@@ -6,7 +6,7 @@ import {
   type ResultItem,
 } from '../../protocols/broker/index.js';
 import type { Debug } from '../host/index.js';
-import type { QueryPlaces } from './query-slots.js';
+import type { QuerySlots } from './query-slots.js';
 import { type SearchContext, type SearchSummary, search } from './search.js';
 
 /** Longest wait of a timer, milliseconds. */
@@ -17,7 +17,7 @@ const GRACE = 5;
 
 /** What a query needs to run. */
 export interface PlacedSearchContext extends SearchContext {
-  readonly places: QueryPlaces;
+  readonly places: QuerySlots;
   readonly debug: Debug;
   /** Aborted when the broker closes. */
   readonly closing: AbortSignal;

@@ -2,7 +2,7 @@
  * BRK-7.3 `Max-Queries`: the places for queries that run at one time. Those who wait for one get their turn in the order in
  * which they came.
  */
-export class QueryPlaces {
+export class QuerySlots {
   readonly #most: () => number;
   readonly #waiting = new Set<() => void>();
   #taken = 0;

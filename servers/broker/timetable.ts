@@ -1,3 +1,4 @@
+import { messageOf } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
 /** Longest sleep of the timer, milliseconds: longer waits are taken in steps. */
@@ -114,7 +115,7 @@ export class Timetable implements Disposable {
       finish(outcomeOf(result), false);
       return result;
     } catch (error) {
-      finish(error instanceof Error ? error.message : String(error), true);
+      finish(messageOf(error), true);
       throw error;
     }
   }

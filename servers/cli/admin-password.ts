@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { UsageError } from '../../protocols/errors.js';
+import { messageOf, UsageError } from '../../protocols/errors.js';
 import { firstLine, hiddenAnswer } from './hidden-answer.js';
 
 /** Where a Broker's administrative password may come from. */
@@ -39,7 +39,7 @@ async function readPasswordFile(file: string): Promise<string> {
   try {
     return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
   }
 }

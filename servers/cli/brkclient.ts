@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { BrokerClient } from '../../clients/broker/index.js';
 import { ResultDecoder } from '../../protocols/broker/index.js';
 import { KitError, ProtocolError, UsageError } from '../../protocols/errors.js';
-import { BrokerClient } from '../../clients/broker/index.js';
 import { EXIT } from './exit.js';
 import { portOption, secondsOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';

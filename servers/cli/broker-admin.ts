@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { BrokerClient } from '../../clients/broker/index.js';
 import { ADMIN_COMMANDS, adminCommand } from '../../protocols/broker/index.js';
 import { ConnectionError, PeerError, ProtocolError, UsageError } from '../../protocols/errors.js';
-import { BrokerClient } from '../../clients/broker/index.js';
 import { adminPassword, PASSWORD_HELP, type PasswordSources } from './admin-password.js';
 import { EXIT } from './exit.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';

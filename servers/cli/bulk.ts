@@ -1,11 +1,11 @@
 import { createWriteStream } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { BulkClient, type BulkReceived, type BulkTransfer } from '../../clients/bulk/index.js';
+import { jsonLine } from '../../clients/soif-tools/index.js';
 import { CHANGE_KINDS, type ChangeKind, groupClose, groupOpen } from '../../protocols/bulk/index.js';
 import { KitError, PeerError, UsageError } from '../../protocols/errors.js';
 import { parseTimestamp } from '../../protocols/gatherd/index.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
-import { BulkClient, type BulkReceived, type BulkTransfer } from '../../clients/bulk/index.js';
-import { jsonLine } from '../../clients/soif-tools/index.js';
 import { EXIT } from './exit.js';
 import { printable } from './hit-text.js';
 import { timeoutOption } from './option-values.js';

@@ -195,7 +195,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'essence',
     group: 'asking',
-    summary: 'tell types, unpack, and summarise files and URLs',
+    summary: 'tell types, unpack, and summarize files and URLs',
     load: async () => (await import('./essence.js')).essenceCommand(),
   },
   {

@@ -1,6 +1,11 @@
 import { Command } from 'commander';
+import {
+  type BrokerDifference,
+  BulkClient,
+  compareBrokers,
+  type DigestIdentity,
+} from '../../clients/bulk/index.js';
 import { KitError, UsageError } from '../../protocols/errors.js';
-import { type BrokerDifference, BulkClient, compareBrokers, type DigestIdentity } from '../../clients/bulk/index.js';
 import { EXIT } from './exit.js';
 import { printable } from './hit-text.js';
 import { countOption, timeoutOption } from './option-values.js';

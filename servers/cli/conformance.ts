@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander';
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
 import {
   type CaseResult,
   json,
@@ -12,6 +11,7 @@ import {
   Tally,
   tap,
 } from '../../clients/conformance/index.js';
+import { ConnectionError, UsageError } from '../../protocols/errors.js';
 import { EXIT } from './exit.js';
 import { secondsOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';

@@ -3,10 +3,10 @@ import { Command } from 'commander';
 import { StorageError } from '../../protocols/errors.js';
 import type { GathererIds, RegistryRecord } from '../../protocols/registry/index.js';
 import { decodeText } from '../../protocols/soif/index.js';
-import { brokerPidFile } from '../broker/index.js';
-import { runningProcess } from '../host/index.js';
 import { BrokerStore, type RegistryEntry } from '../../storage/index.js';
 import { locateBroker, RegistryFile, readGathererIds } from '../../storage/original-registry/index.js';
+import { brokerPidFile } from '../broker/index.js';
+import { runningProcess } from '../host/index.js';
 import { EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
 

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { KitError, StorageError, UsageError } from '../../protocols/errors.js';
+import { createFetcher, DEFAULT_MAX_BYTES, type Fetcher } from '../../clients/fetch/index.js';
+import { jsonLine } from '../../clients/soif-tools/json-lines.js';
+import { KitError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../protocols/time.js';
 import {
@@ -13,12 +15,10 @@ import {
   type RecognitionStep,
   recognize,
 } from '../essence/index.js';
-import { createFetcher, DEFAULT_MAX_BYTES, type Fetcher } from '../../clients/fetch/index.js';
-import { jsonLine } from '../../clients/soif-tools/json-lines.js';
 import { sentenceOf } from './db/run-tool.js';
 import { MAX_DELETIONS, storeObjects } from './essence/database.js';
 import { type Messages, openMessages } from './essence/messages.js';
-import { messageOf, readDocument, readStandardInput } from './essence/read-document.js';
+import { readDocument, readStandardInput } from './essence/read-document.js';
 import { EXIT } from './exit.js';
 import { countOption, integerOption, timeoutOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
@@ -45,7 +45,7 @@ Examples:
   harvest essence --stoplist /dev/null --libdir ./lib -f urls.txt
   cat mail | harvest essence --json -
 
-Exit status: 0 every document was summarised or is on the stop list, 1 some could not be, 2 usage.
+Exit status: 0 every document was summarized or is on the stop list, 1 some could not be, 2 usage.
 `;
 
 interface EssenceCliOptions {
@@ -86,10 +86,10 @@ interface EssenceCliOptions {
 /** `essence [options] -f input-URLs`, `essence [options] URL ...` (E-5, section 11). */
 export function essenceCommand(): Command {
   return new Command('essence')
-    .summary('tell types, unpack, and summarise files and URLs')
+    .summary('tell types, unpack, and summarize files and URLs')
     .argument('[documents...]', 'files or URLs; - is standard input')
     .option('-f, --file <file>', 'read the files or URLs from this file, one a line; - is standard input')
-    .option('--allowlist <file>', 'file with the only types to summarise')
+    .option('--allowlist <file>', 'file with the only types to summarize')
     .option('--stoplist <file>', 'file with the types to leave out (default: the shipped stoplist.cf)')
     .option('--libdir <directory>', 'directory whose files replace the shipped ones')
     .option(

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
-import { UsageError } from '../../protocols/errors.js';
 import { entryUrl, type FetchResult } from '../../clients/fetch/index.js';
+import { UsageError } from '../../protocols/errors.js';
 import { documentOf, retrieve } from './retrieve.js';
 
 const HELP = `

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { GatherdClient } from '../../clients/gatherd/index.js';
 import { KitError, UsageError } from '../../protocols/errors.js';
 import { parseTimestamp } from '../../protocols/gatherd/index.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
-import { GatherdClient } from '../../clients/gatherd/index.js';
 import { EXIT } from './exit.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { GATHERER_VARIABLES, type GathererConfig, variablesText } from '../../protocols/config/index.js';
 import { UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
+import type { PublishedReferences } from '../../storage/references/index.js';
 import { configFromRoots } from '../all-in-one/index.js';
 import { gatherdFiles } from '../gatherd/index.js';
 import {
@@ -17,7 +18,6 @@ import {
 } from '../gatherer/index.js';
 import { RunState } from '../gatherer/run-state.js';
 import { createDebug, createLogger, DebugFlags, runningProcess } from '../host/index.js';
-import type { PublishedReferences } from '../../storage/references/index.js';
 import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './progress.js';

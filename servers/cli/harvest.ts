@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
-import { ConfigError, KitError, UsageError } from '../../protocols/errors.js';
+import { ConfigError, errorCode, KitError, messageOf, UsageError } from '../../protocols/errors.js';
 import { COMMANDS, type CommandEntry, findCommand, GROUPS } from './commands.js';
 import { EXIT } from './exit.js';
 import { originalOptions } from './original-options.js';
@@ -35,7 +35,7 @@ function linkedCommand(): { readonly entry: CommandEntry; readonly name: string 
   return entry && { entry, name };
 }
 
-/** `harvest COMMAND ...` with that one command loaded; the others are there for the help and for what was misspelt. */
+/** `harvest COMMAND ...` with that one command loaded; the others are there for the help and for what was misspelled. */
 async function harvest(words: readonly string[]): Promise<Command> {
   const program = new Command('harvest')
     .description(
@@ -77,7 +77,7 @@ function printHelp(text: string): void {
 /** One sentence for people; the stack only when asked for. */
 function explain(error: unknown, name: string): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const hint = isPortTaken(error) ? ' (another port can be given)' : '';
   // A server's message begins with its name, which is also the program's where a link started it.
   const begin = message.startsWith(`${name}: `) ? '' : `${name}: `;
@@ -89,7 +89,7 @@ function explain(error: unknown, name: string): number {
 /** The servers' ConnectionError carries the system's error as its cause. */
 function isPortTaken(error: unknown): boolean {
   const system = error instanceof Error ? error.cause : undefined;
-  return system instanceof Error && 'code' in system && system.code === 'EADDRINUSE';
+  return errorCode(system) === 'EADDRINUSE';
 }
 
 const words = process.argv.slice(2);

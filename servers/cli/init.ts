@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Command, Option } from 'commander';
-import { ConnectionError, StorageError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { writeRunBroker } from '../broker/index.js';
 import { writeGathererScripts } from '../gatherer/index.js';
 import { EXIT } from './exit.js';
@@ -14,7 +14,7 @@ import { type PasswordSources, readPassword } from './init/password.js';
 import { HARVEST_PROGRAM } from './start-gatherd.js';
 
 const HELP = `
-Makes a Harvest server: a Gatherer, which summarises documents, and a Broker, which collects the summaries and answers
+Makes a Harvest server: a Gatherer, which summarizes documents, and a Broker, which collects the summaries and answers
 questions about them. It asks ten things, each with a default in brackets; every answer can be an option instead. Then it
 writes the two directories and, unless told otherwise, gathers and starts both. Files that are there already are not
 overwritten without asking; with --yes they stay as they are, with --force they are replaced.
@@ -182,7 +182,7 @@ async function made(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true });
   } catch (cause) {
-    throw new StorageError(`${directory} cannot be made: ${reasonOf(cause)}`, { cause });
+    throw new StorageError(`${directory} cannot be made: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -194,7 +194,7 @@ async function writeWhole({ path, content, mode }: PlannedFile): Promise<void> {
     await chmod(draft, mode);
     await rename(draft, path);
   } catch (cause) {
-    throw new StorageError(`${path} cannot be written: ${reasonOf(cause)}`, { cause });
+    throw new StorageError(`${path} cannot be written: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -256,8 +256,4 @@ function report(plan: Plan, answers: Answers, kept: readonly string[], running: 
         `Then search:     ${pageOf(answers)}`,
       ];
   return `${[...lines, ...next].join('\n')}\n`;
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { StorageError } from '../../protocols/errors.js';
+import { BrokerStore } from '../../storage/index.js';
 import { brokerPidFile, readBrokerConf, statsFile } from '../broker/index.js';
 import { runningProcess } from '../host/index.js';
-import { BrokerStore } from '../../storage/index.js';
 import { EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
 

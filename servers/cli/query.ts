@@ -1,7 +1,12 @@
 import { Command, Option } from 'commander';
+import {
+  BrokerClient,
+  DEFAULT_BROKER_PORT,
+  type OpaqueMode,
+  type QueryRequest,
+} from '../../clients/broker/index.js';
 import { parseQuery, queryFault } from '../../protocols/broker/index.js';
 import { KitError, ProtocolError, UsageError } from '../../protocols/errors.js';
-import { BrokerClient, DEFAULT_BROKER_PORT, type OpaqueMode, type QueryRequest } from '../../clients/broker/index.js';
 import { EXIT } from './exit.js';
 import { hitAsJson, hitAsText, printable } from './hit-text.js';
 import { countOption, integerOption, secondsOption } from './option-values.js';

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { type PagesQuery, ReferencesClient } from '../../clients/references/index.js';
 import { KitError, UsageError } from '../../protocols/errors.js';
 import type { LinkKind, LinkReply, UrlDescription } from '../../protocols/sstp/index.js';
-import { type PagesQuery, ReferencesClient } from '../../clients/references/index.js';
 import { EXIT } from './exit.js';
 import { timeoutOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';

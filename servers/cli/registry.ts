@@ -2,8 +2,6 @@ import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { StorageError } from '../../protocols/errors.js';
 import type { RegistryFormat, RegistryReading, RegistryVersion } from '../../protocols/registry/index.js';
-import { brokerPidFile } from '../broker/index.js';
-import { runningProcess } from '../host/index.js';
 import { BrokerStore } from '../../storage/index.js';
 import {
   checkRegistry,
@@ -14,6 +12,8 @@ import {
   type RegistryProblem,
   repairRegistry,
 } from '../../storage/original-registry/index.js';
+import { brokerPidFile } from '../broker/index.js';
+import { runningProcess } from '../host/index.js';
 import { report, runTool, type Tool } from './db/run-tool.js';
 import { EXIT } from './exit.js';
 

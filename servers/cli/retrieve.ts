@@ -1,8 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-import { ConnectionError, StorageError, UsageError } from '../../protocols/errors.js';
-import { canonicalUrl } from '../../protocols/urls/index.js';
-import { followDebug } from '../gatherer/debug.js';
-import { createDebug, createLogger, DebugFlags } from '../host/index.js';
 import { fetchFollowing } from '../../clients/fetch/follow.js';
 import {
   createFetcher,
@@ -11,6 +7,10 @@ import {
   type FetchRequest,
   type FetchResult,
 } from '../../clients/fetch/index.js';
+import { ConnectionError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
+import { canonicalUrl } from '../../protocols/urls/index.js';
+import { followDebug } from '../gatherer/debug.js';
+import { createDebug, createLogger, DebugFlags } from '../host/index.js';
 import { EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -85,7 +85,7 @@ async function save(file: string, document: Uint8Array): Promise<void> {
   try {
     await writeFile(file, document);
   } catch (error) {
-    throw new StorageError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new StorageError(`${file}: ${messageOf(error)}`);
   }
 }
 

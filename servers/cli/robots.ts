@@ -59,7 +59,7 @@ function checkCommand(): Command {
     .requiredOption('--file <file>', 'the robots.txt')
     .requiredOption('--agent <name>', "the agent's name or its User-Agent text")
     .addOption(
-      new Option('--policy <name>', 'how the file is honoured').choices(ROBOTS_POLICIES).default('rfc9309'),
+      new Option('--policy <name>', 'how the file is honored').choices(ROBOTS_POLICIES).default('rfc9309'),
     )
     .option('--custom-file <file>', 'the robots.txt that --policy custom puts in the place of the other')
     .option('--set <agents>', 'the agents of --policy most-favored-set, separated by commas')

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { PublishedReferences } from '../../storage/references/index.js';
 import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../all-in-one/index.js';
 import { createLogger, type Logger } from '../host/index.js';
-import type { PublishedReferences } from '../../storage/references/index.js';
 import { EXIT } from './exit.js';
 import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
 import { GatherProgress } from './progress.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { StorageError, UsageError } from '../../protocols/errors.js';
+import { messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { checkUserName, UserBase, userLine, withUser } from '../refererd/index.js';
 import { EXIT } from './exit.js';
 import { firstLine, hiddenAnswer } from './hidden-answer.js';
@@ -131,7 +131,7 @@ async function replaceFile(file: string, content: string): Promise<void> {
     await rename(draft, file);
   } catch (cause) {
     await rm(draft, { force: true });
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new StorageError(`${file} cannot be written: ${why}`, { cause });
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../protocols/errors.js';
 import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 
 /**
@@ -53,7 +54,7 @@ async function runChain(
       if (uri.signal.aborted) throw error;
       uri.status = FETCH_STATUS.runtimeError;
       uri.disposition = 'failed';
-      uri.reason = `${processor.name}: ${error instanceof Error ? error.message : String(error)}`;
+      uri.reason = `${processor.name}: ${messageOf(error)}`;
       return 'post';
     }
     if (result !== 'proceed') return result;

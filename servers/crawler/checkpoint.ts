@@ -14,10 +14,10 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { StorageError, UsageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { GathererStore } from '../../storage/index.js';
-import type { CheckpointInfo } from './control.js';
 import { saveComponents } from './component-state.js';
+import type { CheckpointInfo } from './control.js';
 
 /*
  * A directory of checkpoints:
@@ -127,13 +127,13 @@ export class Checkpoints {
       await syncOne(this.directory);
     } catch (cause) {
       await rm(temporary, { recursive: true, force: true });
-      throw new StorageError(`checkpoint ${name}: ${reason(cause)}`, { cause });
+      throw new StorageError(`checkpoint ${name}: ${messageOf(cause)}`, { cause });
     }
     this.#newest = name;
     await this.#removeOld();
     await this.options.rotate(name).catch((cause: unknown) => {
       throw new StorageError(
-        `checkpoint ${name} is taken, but the logs go on as they were: ${reason(cause)}`,
+        `checkpoint ${name} is taken, but the logs go on as they were: ${messageOf(cause)}`,
         {
           cause,
         },
@@ -282,7 +282,7 @@ async function mustBeFree(working: string): Promise<void> {
     await store.close();
   } catch (error) {
     // A damaged one is what a checkpoint is for.
-    if (reason(error).includes('in use')) throw error;
+    if (messageOf(error).includes('in use')) throw error;
   }
 }
 
@@ -329,7 +329,7 @@ async function treeOf(directory: string): Promise<string[]> {
 async function namesIn(directory: string): Promise<string[]> {
   return readdir(directory).catch((error) => {
     if (isMissing(error)) return [];
-    throw new StorageError(`${directory} cannot be read: ${reason(error)}`, { cause: error });
+    throw new StorageError(`${directory} cannot be read: ${messageOf(error)}`, { cause: error });
   });
 }
 
@@ -365,9 +365,5 @@ function fourteenDigits(time: number): string {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorCode(error) === 'ENOENT';
 }

@@ -9,7 +9,7 @@ const FILE = 'restored.json';
 const schema = z.object({ servers: z.unknown().optional(), statistics: z.unknown().optional() });
 
 /** CRAWL-17.3.1: what a run goes on from beside its store; each part is checked by whom it belongs to. */
-export interface KeptComponents {
+export interface ComponentState {
   /** Of `ServerCache.snapshot`. */
   readonly servers?: unknown;
   /** Of `CrawlStatistics.toJSON`. */
@@ -28,7 +28,7 @@ export async function saveComponents(crawlDirectory: string, components: unknown
  * What the last run, or a restored checkpoint, has left; it is taken away, so that it is taken over once. Undefined: nothing.
  * @throws StorageError when the file is damaged
  */
-export async function takeComponents(crawlDirectory: string): Promise<KeptComponents | undefined> {
+export async function takeComponents(crawlDirectory: string): Promise<ComponentState | undefined> {
   const path = join(crawlDirectory, FILE);
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;

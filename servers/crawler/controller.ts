@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { statfs } from 'node:fs/promises';
 import type { GathererStore } from '../../storage/index.js';
 import type { SeenFilter } from '../../storage/seen/index.js';
-import { crawlChannel, type DocumentEvent } from './events.js';
+import type { RootLimits } from '../gatherer/root-limits.js';
 import { CHAIN_NAMES, type ProcessorChains, runChains } from './chains.js';
 import type {
   CheckpointInfo,
@@ -17,10 +17,10 @@ import type {
 } from './control.js';
 import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import { disposition } from './disposition.js';
+import { crawlChannel, type DocumentEvent } from './events.js';
 import type { Frontier } from './frontier/index.js';
 import type { CrawlStatistics } from './logs/statistics.js';
 import type { CrawlSettings } from './order/settings.js';
-import type { RootLimits } from '../gatherer/root-limits.js';
 import type { TotalBandwidth } from './servers/politeness.js';
 import type { ServerCache } from './servers/server-cache.js';
 import { runWorkers } from './worker-pool.js';

@@ -1,4 +1,12 @@
 export {
+  type Refusal,
+  RootLimits,
+  type RootProgress,
+  type RootRules,
+  readProgress,
+} from '../gatherer/root-limits.js';
+export { RootNodeScope, type Scope } from '../gatherer/scope.js';
+export {
   CHAIN_NAMES,
   type ChainName,
   type Processor,
@@ -21,6 +29,4 @@ export {
   type PreparedOf,
 } from './frontier/index.js';
 export { FrontierPreparer } from './preparer.js';
-export { type Refusal, RootLimits, type RootProgress, type RootRules, readProgress } from '../gatherer/root-limits.js';
-export { RootNodeScope, type Scope } from '../gatherer/scope.js';
 export { HostAddresses, ServerCache } from './servers/index.js';

@@ -12,7 +12,7 @@ import type { DocumentEvent } from './events.js';
 const LOGIN = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#\s@]{1,2083}@/gi;
 
 /** Text of any kind: `ftp://user:password@host/` in it is shown as `ftp://host/` (G-81). */
-export function withoutLogins(text: string): string {
+export function redactLogins(text: string): string {
   return text.includes('@') ? text.replace(LOGIN, '$1') : text;
 }
 
@@ -39,7 +39,7 @@ export function withLoginOf<L extends { readonly url: string }>(
 }
 
 /** An event as it may be logged, counted and published. */
-export function shownEvent(event: DocumentEvent): DocumentEvent {
+export function redactEvent(event: DocumentEvent): DocumentEvent {
   const { url, via, sourceTag, reason, warnings, annotations } = event;
   const texts = [url, via, sourceTag, reason, ...warnings, ...annotations];
   if (!texts.some((text) => text.includes('@'))) return event;
@@ -48,9 +48,9 @@ export function shownEvent(event: DocumentEvent): DocumentEvent {
     url: withoutUserInfo(url),
     via: withoutUserInfo(via),
     sourceTag: withoutUserInfo(sourceTag),
-    reason: withoutLogins(reason),
-    warnings: warnings.map(withoutLogins),
-    annotations: annotations.map(withoutLogins),
+    reason: redactLogins(reason),
+    warnings: warnings.map(redactLogins),
+    annotations: annotations.map(redactLogins),
   };
 }
 

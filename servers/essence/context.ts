@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError } from '../../protocols/errors.js';
+import { ConfigError, errorCode, messageOf } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { findTypePrograms, type ProgramSettings, type TypePrograms } from './external/index.js';
 import { type MagicRules, parseMagic } from './magic-file.js';
@@ -16,7 +16,7 @@ import {
 } from './type-rules.js';
 import { DEFAULT_UNNEST_LIMITS, type UnnestLimits } from './unnest/limits.js';
 
-/** How a Gatherer wants its documents summarised. Everything here is plain data: it travels to worker threads. */
+/** How a Gatherer wants its documents summarized. Everything here is plain data: it travels to worker threads. */
 export interface EssenceOptions {
   /** Identity written into every object (E-110). */
   readonly gathererName: string;
@@ -52,7 +52,7 @@ export interface EssenceOptions {
   readonly fakeMd5s?: boolean;
   /** E-27: leave out components that were made from a source beside them. Default false. */
   readonly grouping?: boolean;
-  /** E-45: how far nested files are unravelled. */
+  /** E-45: how far nested files are unraveled. */
   readonly unnest?: Partial<UnnestLimits>;
   /** E-61, E-46: where the user's `TypeName.sum` and `TypeName.unnest` are, and what they may use. Default: no programs. */
   readonly programs?: ProgramSettings;
@@ -100,7 +100,7 @@ export interface EssenceInput {
   readonly contentType?: string;
   /** Character set of the access method's reply (E-77). */
   readonly charset?: string;
-  /** Where a symbolic link of this machine points, when it is the link that is summarised (E-14). */
+  /** Where a symbolic link of this machine points, when it is the link that is summarized (E-14). */
   readonly linkTarget?: string;
   /** 0 when unknown. */
   readonly lastModificationTime: UnixSeconds;
@@ -204,7 +204,7 @@ async function readLibFile(
     try {
       return { file, text: await readFile(file, 'utf8') };
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+      if (errorCode(error) !== 'ENOENT') throw error;
     }
   }
   // Resolved by way of a file that is there: a name that is not would be the module loader's error, not the file system's.
@@ -212,12 +212,7 @@ async function readLibFile(
   try {
     return { file: name, text: await readFile(name.includes('/') ? name : new URL(name, shipped), 'utf8') };
   } catch (cause) {
-    throw new ConfigError(
-      name,
-      0,
-      '',
-      `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
+    throw new ConfigError(name, 0, '', `cannot be read: ${messageOf(cause)}`);
   }
 }
 
@@ -239,7 +234,7 @@ export interface EssenceContext {
   readonly quick: ReadonlyMap<string, readonly QuickRule[]>;
   readonly htmlTable: ExtractionTable;
   readonly programs?: EssencePrograms;
-  /** E-86: document types that are summarised by a table. */
+  /** E-86: document types that are summarized by a table. */
   readonly sgml?: SgmlTypes;
   /** E-120: absent when there are none. */
   readonly postRules?: PostRules;

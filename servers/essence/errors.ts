@@ -1,6 +1,6 @@
 import { KitError } from '../../protocols/errors.js';
 
-/** A document could not be summarised: its worker crashed, ran out of memory or exceeded the time limit (E-70). */
+/** A document could not be summarized: its worker crashed, ran out of memory or exceeded the time limit (E-70). */
 export class EssenceError extends KitError {
   readonly code = 'ERR_ESSENCE';
   constructor(
@@ -14,7 +14,7 @@ export class EssenceError extends KitError {
 }
 
 /**
- * A nested file could not be unravelled, or not to its end: its bytes are not of the format it claims, or a limit of
+ * A nested file could not be unraveled, or not to its end: its bytes are not of the format it claims, or a limit of
  * E-45 was reached. It costs the rest of that file only, and becomes a warning of its document.
  */
 export class UnnestError extends KitError {

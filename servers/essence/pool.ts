@@ -23,7 +23,7 @@ import {
 } from './worker-messages.js';
 
 export interface EssencePoolOptions extends EssenceOptions {
-  /** Threads; 0 summarises in the calling thread (no time limit there). Default: one less than the processors, at least 1, at most 4. */
+  /** Threads; 0 summarizes in the calling thread (no time limit there). Default: one less than the processors, at least 1, at most 4. */
   readonly workers?: number;
   /** Milliseconds one document may take before its worker is replaced (E-70). Default 30 000. */
   readonly timeLimitMs?: number;
@@ -58,7 +58,7 @@ const JOBS_PER_WORKER = 2;
 /** Bytes; a larger body waits until the worker is free. Only smaller ones are lent by copy, to survive a worker's end. */
 const MAX_LENT_BODY = 256 * 1024;
 
-interface Seat {
+interface WorkerSlot {
   worker: Worker | undefined;
   /** The worker has compiled its context: from now on time is the document's. */
   ready: boolean;
@@ -68,7 +68,7 @@ interface Seat {
 }
 
 /**
- * Summarises documents in worker threads (E-140). A worker holds the document in work and at most one small one behind
+ * Summarizes documents in worker threads (E-140). A worker holds the document in work and at most one small one behind
  * it; further calls wait their turn with the body still in the caller's hands, so the pool itself holds little.
  */
 export class EssencePool implements AsyncDisposable {
@@ -76,7 +76,7 @@ export class EssencePool implements AsyncDisposable {
   readonly rules: SelectionRules;
   readonly #context: EssenceContext;
   readonly #setup: WorkerSetup;
-  readonly #seats: Seat[];
+  readonly #slots: WorkerSlot[];
   readonly #waiting: Job[] = [];
   readonly #timeLimitMs: number;
   readonly #heapMb: number;
@@ -90,7 +90,7 @@ export class EssencePool implements AsyncDisposable {
     this.#timeLimitMs = options.timeLimitMs ?? 30_000;
     this.#heapMb = options.maxWorkerHeapMb ?? 512;
     const workers = options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1));
-    this.#seats = Array.from({ length: workers }, () => ({
+    this.#slots = Array.from({ length: workers }, () => ({
       worker: undefined,
       ready: false,
       jobs: [],
@@ -103,13 +103,13 @@ export class EssencePool implements AsyncDisposable {
     const sources = await readEssenceSources(options);
     const { workers: _w, timeLimitMs: _t, maxWorkerHeapMb: _h, ...plain } = options;
     const pool = new EssencePool(options, { options: plain, sources }, compileEssence(plain, sources));
-    await Promise.all(pool.#seats.map((seat) => pool.#begin(seat)));
+    await Promise.all(pool.#slots.map((slot) => pool.#begin(slot)));
     return pool;
   }
 
   /** Threads of this pool. */
   get workers(): number {
-    return this.#seats.length;
+    return this.#slots.length;
   }
 
   get statistics(): EssenceStatistics {
@@ -117,7 +117,7 @@ export class EssencePool implements AsyncDisposable {
   }
 
   /**
-   * Summarises one document; waits while all workers are busy. The body's buffer is transferred when it is a buffer of
+   * Summarizes one document; waits while all workers are busy. The body's buffer is transferred when it is a buffer of
    * its own: the caller must not use it any more.
    *
    * @throws EssenceError when its worker crashed or exceeded the time limit; the signal's reason when aborted.
@@ -133,14 +133,14 @@ export class EssencePool implements AsyncDisposable {
   }
 
   async #summarize(input: EssenceInput, signal: AbortSignal | undefined): Promise<EssenceOutput> {
-    if (this.#seats.length === 0) return this.#count(await this.#summarizeHere(input));
+    if (this.#slots.length === 0) return this.#count(await this.#summarizeHere(input));
     return new Promise<EssenceOutput>((resolve, reject) => {
       const job: Job = { input, resolve, reject, signal, onAbort: () => this.#abort(job) };
       signal?.addEventListener('abort', job.onAbort, { once: true });
-      const seat =
-        this.#seats.find((each) => each.jobs.length === 0) ?? this.#seats.find((each) => hasRoom(each, job));
-      if (seat === undefined || this.#waiting.length > 0) this.#waiting.push(job);
-      else this.#assign(seat, job);
+      const slot =
+        this.#slots.find((each) => each.jobs.length === 0) ?? this.#slots.find((each) => hasRoom(each, job));
+      if (slot === undefined || this.#waiting.length > 0) this.#waiting.push(job);
+      else this.#assign(slot, job);
     });
   }
 
@@ -149,7 +149,7 @@ export class EssencePool implements AsyncDisposable {
       return await summarizeDocument(input, this.#context);
     } catch (error) {
       this.#counts.failed++;
-      throw new EssenceError(`summarising failed: ${String(error)}`, input.url, error);
+      throw new EssenceError(`summarizing failed: ${String(error)}`, input.url, error);
     }
   }
 
@@ -160,10 +160,10 @@ export class EssencePool implements AsyncDisposable {
     const reason = new UsageError('the essence pool was closed');
     for (const job of this.#waiting.splice(0)) settle(job, () => job.reject(reason));
     await Promise.all(
-      this.#seats.map((seat) => {
-        const { worker } = seat;
-        seat.worker = undefined;
-        for (const job of this.#leave(seat)) settle(job, () => job.reject(reason));
+      this.#slots.map((slot) => {
+        const { worker } = slot;
+        slot.worker = undefined;
+        for (const job of this.#leave(slot)) settle(job, () => job.reject(reason));
         return worker?.terminate();
       }),
     );
@@ -174,8 +174,8 @@ export class EssencePool implements AsyncDisposable {
   }
 
   /** A thread that cannot even start shows with the first document, like one that dies later. */
-  async #begin(seat: Seat): Promise<void> {
-    const worker = this.#start(seat);
+  async #begin(slot: WorkerSlot): Promise<void> {
+    const worker = this.#start(slot);
     worker.ref();
     await new Promise<void>((resolve) => {
       worker
@@ -183,16 +183,16 @@ export class EssencePool implements AsyncDisposable {
         .once('error', () => resolve())
         .once('exit', () => resolve());
     });
-    if (seat.worker === worker && seat.jobs.length === 0) worker.unref();
+    if (slot.worker === worker && slot.jobs.length === 0) worker.unref();
   }
 
-  #start(seat: Seat): Worker {
+  #start(slot: WorkerSlot): Worker {
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
       workerData: this.#setup,
       // What the process was started with (loaders, inspectors) is none of the thread's business.
       execArgv: [],
       env: {},
-      // Summarising makes many short-lived strings: a larger nursery lets them die there.
+      // Summarizing makes many short-lived strings: a larger nursery lets them die there.
       resourceLimits: {
         maxOldGenerationSizeMb: this.#heapMb,
         maxYoungGenerationSizeMb: Math.min(YOUNG_HEAP_MB, this.#heapMb / 4),
@@ -200,22 +200,22 @@ export class EssencePool implements AsyncDisposable {
     });
     // An idle pool must not keep the process alive; a busy one is held by its job.
     worker.unref();
-    seat.worker = worker;
-    seat.ready = false;
-    worker.on('message', (reply: WorkerReply) => this.#receive(seat, worker, reply));
-    worker.on('error', (error) => this.#lose(seat, worker, error.message, error));
-    worker.on('exit', (code) => this.#lose(seat, worker, `it ended with code ${code}`));
+    slot.worker = worker;
+    slot.ready = false;
+    worker.on('message', (reply: WorkerReply) => this.#receive(slot, worker, reply));
+    worker.on('error', (error) => this.#lose(slot, worker, error.message, error));
+    worker.on('exit', (code) => this.#lose(slot, worker, `it ended with code ${code}`));
     return worker;
   }
 
-  #assign(seat: Seat, job: Job): void {
-    const worker = seat.worker ?? this.#start(seat);
-    seat.jobs.push(job);
-    if (seat.jobs.length === 1 && seat.ready) this.#watch(seat, worker);
+  #assign(slot: WorkerSlot, job: Job): void {
+    const worker = slot.worker ?? this.#start(slot);
+    slot.jobs.push(job);
+    if (slot.jobs.length === 1 && slot.ready) this.#watch(slot, worker);
     worker.ref();
     const body = detached(job.input.body);
     // The document behind the one in work is lent: if the worker ends before its turn, another one gets it.
-    const given = seat.jobs.length === 1 ? transferable(body) : [];
+    const given = slot.jobs.length === 1 ? transferable(body) : [];
     try {
       worker.postMessage({ input: { ...job.input, body } }, given);
     } catch (error) {
@@ -225,64 +225,64 @@ export class EssencePool implements AsyncDisposable {
     }
   }
 
-  #watch(seat: Seat, worker: Worker): void {
-    seat.timer = setTimeout(() => {
-      this.#lose(seat, worker, `it took more than ${this.#timeLimitMs} ms`);
+  #watch(slot: WorkerSlot, worker: Worker): void {
+    slot.timer = setTimeout(() => {
+      this.#lose(slot, worker, `it took more than ${this.#timeLimitMs} ms`);
     }, this.#timeLimitMs);
   }
 
-  #receive(seat: Seat, worker: Worker, reply: WorkerReply): void {
-    if (seat.worker !== worker) return;
+  #receive(slot: WorkerSlot, worker: Worker, reply: WorkerReply): void {
+    if (slot.worker !== worker) return;
     if ('ready' in reply) {
-      seat.ready = true;
-      if (seat.jobs.length > 0) this.#watch(seat, worker);
+      slot.ready = true;
+      if (slot.jobs.length > 0) this.#watch(slot, worker);
       return;
     }
-    const job = seat.jobs.shift();
+    const job = slot.jobs.shift();
     if (job === undefined) return;
-    clearTimeout(seat.timer);
-    if (seat.jobs.length > 0) this.#watch(seat, worker);
+    clearTimeout(slot.timer);
+    if (slot.jobs.length > 0) this.#watch(slot, worker);
     else worker.unref();
     if ('output' in reply) {
       settle(job, () => job.resolve(this.#count(unpackOutput(reply.output))));
     } else {
       this.#counts.failed++;
-      settle(job, () => job.reject(new EssenceError(`summarising failed: ${reply.failure}`, job.input.url)));
+      settle(job, () => job.reject(new EssenceError(`summarizing failed: ${reply.failure}`, job.input.url)));
     }
-    this.#next(seat);
+    this.#next(slot);
   }
 
   /** A worker is gone, or is to go: the document it was at fails, the one behind it gets a new one. */
-  #lose(seat: Seat, worker: Worker, why: string, cause?: unknown): void {
-    if (seat.worker !== worker) return;
-    seat.worker = undefined;
-    const [job, ...spared] = this.#leave(seat);
+  #lose(slot: WorkerSlot, worker: Worker, why: string, cause?: unknown): void {
+    if (slot.worker !== worker) return;
+    slot.worker = undefined;
+    const [job, ...spared] = this.#leave(slot);
     this.#waiting.unshift(...spared);
     this.#counts.replaced++;
     void worker.terminate();
     if (job !== undefined) {
       this.#counts.failed++;
       const error = new EssenceError(
-        `the worker that summarised ${job.input.url} was replaced: ${why}`,
+        `the worker that summarized ${job.input.url} was replaced: ${why}`,
         job.input.url,
         cause,
       );
       settle(job, () => job.reject(error));
     }
-    this.#next(seat);
+    this.#next(slot);
   }
 
-  /** Takes the seat's documents away. */
-  #leave(seat: Seat): Job[] {
-    clearTimeout(seat.timer);
-    seat.timer = undefined;
-    return seat.jobs.splice(0);
+  /** Takes the slot's documents away. */
+  #leave(slot: WorkerSlot): Job[] {
+    clearTimeout(slot.timer);
+    slot.timer = undefined;
+    return slot.jobs.splice(0);
   }
 
-  #next(seat: Seat): void {
-    for (let job = this.#waiting[0]; job !== undefined && hasRoom(seat, job); job = this.#waiting[0]) {
+  #next(slot: WorkerSlot): void {
+    for (let job = this.#waiting[0]; job !== undefined && hasRoom(slot, job); job = this.#waiting[0]) {
       this.#waiting.shift();
-      this.#assign(seat, job);
+      this.#assign(slot, job);
     }
   }
 
@@ -301,9 +301,9 @@ export class EssencePool implements AsyncDisposable {
   }
 }
 
-function hasRoom(seat: Seat, job: Job): boolean {
-  if (seat.jobs.length === 0) return true;
-  return seat.jobs.length < JOBS_PER_WORKER && job.input.body.length <= MAX_LENT_BODY;
+function hasRoom(slot: WorkerSlot, job: Job): boolean {
+  if (slot.jobs.length === 0) return true;
+  return slot.jobs.length < JOBS_PER_WORKER && job.input.body.length <= MAX_LENT_BODY;
 }
 
 function settle(job: Job, finish: () => void): void {

@@ -4,7 +4,7 @@ import { describeContent, isBinary } from './magic.js';
 import { typeByMime } from './mime-types.js';
 import type { RuleOrigin, TypeRules } from './type-rules.js';
 
-/** Types that hold other files or objects and are unravelled, not summarised (E-40, E-43, E-44, E-46). */
+/** Types that hold other files or objects and are unraveled, not summarized (E-40, E-43, E-44, E-46). */
 export const NESTED_TYPES: ReadonlySet<string> = new Set(
   (
     'Uuencoded Tar ShellArchive Compressed CompressedTar GNUCompressed GNUCompressedTar Bzip2Compressed ' +
@@ -12,7 +12,7 @@ export const NESTED_TYPES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Summarised from their text: bytes that are none cannot be of these types, whatever the name says. */
+/** Summarized from their text: bytes that are none cannot be of these types, whatever the name says. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(
   'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile ManPage'.split(
     ' ',

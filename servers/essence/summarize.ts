@@ -16,7 +16,7 @@ import {
 
 /**
  * The core of essence (E-1, E-3): type, selection, unnesting, summary, keywords, bookkeeping, rules. It never throws for
- * what a document holds; a document that cannot be summarised is rejected with a warning.
+ * what a document holds; a document that cannot be summarized is rejected with a warning.
  */
 export async function summarizeDocument(
   input: EssenceInput,

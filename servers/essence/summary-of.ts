@@ -17,7 +17,7 @@ export interface FullSummary extends Summary {
 /** A table without a line: a walk for links only. */
 const NO_MAPPINGS: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** The links of a page that is not to be summarised (E-25). */
+/** The links of a page that is not to be summarized (E-25). */
 export function linksOnly(document: SourceDocument): readonly EssenceLink[] {
   return summarizeHtml(document, NO_MAPPINGS).links;
 }

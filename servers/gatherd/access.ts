@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type GatherdAccess, parseGatherdConf } from '../../protocols/config/index.js';
+import { errorCode } from '../../protocols/errors.js';
 import type { Logger, Peer } from '../host/index.js';
 
 export interface AccessDecision {
@@ -21,7 +22,7 @@ export async function admitPeer(peer: Peer, file: string | undefined, log: Logge
   try {
     conf = parseGatherdConf(await readConf(file), file);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+    if (errorCode(error) === 'ENOENT') {
       return { allowed: true, name: undefined };
     }
     log.error({ err: error }, `${file} cannot be used, nobody is admitted`);

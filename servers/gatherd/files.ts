@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { StorageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { Generations } from '../../storage/index.js';
 import type { Logger } from '../host/index.js';
 
@@ -68,10 +68,10 @@ async function kindOf(path: string): Promise<'directory' | 'file' | undefined> {
   try {
     return (await stat(path)).isDirectory() ? 'directory' : 'file';
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR')) {
+    if (errorCode(cause) === 'ENOENT' || errorCode(cause) === 'ENOTDIR') {
       return undefined;
     }
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new StorageError(`${path}: ${why}`, { cause });
   }
 }

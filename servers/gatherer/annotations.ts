@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { ConfigError, StorageError } from '../../protocols/errors.js';
+import { ConfigError, messageOf, StorageError } from '../../protocols/errors.js';
 import {
   AnnotationDecoder,
   type AnnotationItem,
@@ -126,7 +126,7 @@ async function* objectsOf(
     for await (const chunk of stream) yield* take(decoder.push(chunk as Buffer));
   } catch (cause) {
     signal?.throwIfAborted();
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new StorageError(`${file}: the annotations cannot be read: ${why}`, { cause });
   }
   yield* take(decoder.end());

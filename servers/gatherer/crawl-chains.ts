@@ -2,31 +2,31 @@ import { type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
 import type { GathererConfig, RootNode } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { GathererStore } from '../../storage/index.js';
-import type { Annotations } from './annotations.js';
 import type { ChainName, Processor, ProcessorChains } from '../crawler/chains.js';
 import type { Frontier } from '../crawler/frontier/index.js';
 import { historyStore } from '../crawler/history-store.js';
 import { Blocker } from '../crawler/processors/blocker.js';
 import { ContentDigest } from '../crawler/processors/content-digest.js';
-import { ExtractProcessor } from './processors/extract.js';
 import { FetchJudge, FetchProcessor } from '../crawler/processors/fetch.js';
 import { FetchHistory } from '../crawler/processors/fetch-history.js';
-import { History } from './processors/history.js';
 import { LinksScoper } from '../crawler/processors/links-scoper.js';
-import { ListingExtractor } from './processors/listing-extractor.js';
-import { LocalMappingProcessor } from './processors/local-mapping.js';
 import { PreconditionEnforcer } from '../crawler/processors/precondition-enforcer.js';
-import { Preselector } from './processors/preselector.js';
 import { QuotaEnforcer } from '../crawler/processors/quota-enforcer.js';
-import { ReferencesWriter } from './processors/references-writer.js';
 import { WarcWriter } from '../crawler/processors/warc-writer.js';
-import { WriterProcessor } from './processors/writer.js';
-import type { Scope } from './scope.js';
 import type { ServerCache } from '../crawler/servers/index.js';
-import type { ShortestLife } from './min-time-to-live.js';
 import type { WarcFiles } from '../crawler/warc/index.js';
 import { type EssencePool, isRejected, mayHoldLinks, typeByUrl } from '../essence/index.js';
+import type { Annotations } from './annotations.js';
+import type { MinTimeToLive } from './min-time-to-live.js';
+import { ExtractProcessor } from './processors/extract.js';
+import { History } from './processors/history.js';
+import { ListingExtractor } from './processors/listing-extractor.js';
+import { LocalMappingProcessor } from './processors/local-mapping.js';
+import { Preselector } from './processors/preselector.js';
+import { ReferencesWriter } from './processors/references-writer.js';
+import { WriterProcessor } from './processors/writer.js';
 import type { RulesDigest } from './run-state.js';
+import type { Scope } from './scope.js';
 
 /** What the processors of a run work with. */
 export interface ChainParts {
@@ -37,7 +37,7 @@ export interface ChainParts {
   readonly frontier: Frontier;
   readonly scope: Scope;
   readonly servers: ServerCache;
-  readonly lives: ShortestLife;
+  readonly lives: MinTimeToLive;
   readonly roots: readonly RootNode[];
   /** Product token that robots rules address us by. */
   readonly robotsAgent: string;

@@ -5,33 +5,33 @@ import type { GathererConfig } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { GathererStore } from '../../storage/index.js';
 import { openSeenFilter, type SeenFilter } from '../../storage/seen/index.js';
-import type { Logger } from '../host/index.js';
-import type { Annotations } from './annotations.js';
-import { CrawlConsole } from '../crawler/console/index.js';
 import type { ChainName, Processor } from '../crawler/chains.js';
 import { Checkpoints } from '../crawler/checkpoint.js';
+import { saveComponents, takeComponents } from '../crawler/component-state.js';
+import { CrawlConsole } from '../crawler/console/index.js';
 import type { CrawlControl, EndReason } from '../crawler/control.js';
 import { CrawlController } from '../crawler/controller.js';
 import { decideSequence } from '../crawler/decide/index.js';
+import { crawlChannel, type DocumentEvent } from '../crawler/events.js';
 import { type Candidate, DIRECTIVE, Frontier } from '../crawler/frontier/index.js';
 import { JOURNAL_FILE, JournalWriter } from '../crawler/journal/index.js';
-import { saveComponents, takeComponents } from '../crawler/component-state.js';
 import { CrawlLogs, CrawlStatistics, writeEndReports } from '../crawler/logs/index.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { patternMatcher } from '../crawler/patterns.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
-import { RootLimits, readProgress } from './root-limits.js';
-import { RootNodeScope } from './scope.js';
+import { redactEvent, shownControl } from '../crawler/redaction.js';
 import { HostAddresses, ServerCache, TotalBandwidth } from '../crawler/servers/index.js';
-import { ShortestLife } from './min-time-to-live.js';
 import { WarcFiles } from '../crawler/warc/index.js';
-import { crawlChains } from './crawl-chains.js';
 import type { EssencePool } from '../essence/index.js';
-import { crawlChannel, type DocumentEvent } from '../crawler/events.js';
+import type { Logger } from '../host/index.js';
+import type { Annotations } from './annotations.js';
+import { crawlChains } from './crawl-chains.js';
 import { FilterFiles } from './filters.js';
 import { GatherSettings } from './gather-settings.js';
-import { shownControl, shownEvent } from '../crawler/redaction.js';
+import { MinTimeToLive } from './min-time-to-live.js';
+import { RootLimits, readProgress } from './root-limits.js';
 import { type RulesDigest, type RunNodes, type RunState, startsOf } from './run-state.js';
+import { RootNodeScope } from './scope.js';
 
 /** Product token of User-Agent and robots.txt (G-63, G-65). */
 const ROBOTS_AGENT = 'Harvest';
@@ -160,7 +160,7 @@ async function assemble(
   const roots = await rootLimits(options, nodes, addresses, resumed);
   const hosts = roots.map(({ rules }) => new URL(rules.root.url).hostname).filter((host) => host !== '');
   await addresses.resolve(hosts);
-  const lives = await ShortestLife.read(store.meta);
+  const lives = await MinTimeToLive.read(store.meta);
   if (!resumed) await seed(options, nodes, state, frontier, roots, lives);
 
   const servers = new ServerCache({
@@ -235,7 +235,7 @@ async function assemble(
     pauseAtStart: order.pauseAtStart,
     pauseAtFinish: order.pauseAtFinish,
     onDocument: async (event) => {
-      options.onDocument(shownEvent(event));
+      options.onDocument(redactEvent(event));
       logs?.document(event);
       journal?.finished(event);
       if (logs?.full === true) await logs.room();
@@ -285,7 +285,7 @@ export async function seed(
   state: RunState,
   frontier: Frontier,
   roots: readonly RootLimits[],
-  lives: ShortestLife,
+  lives: MinTimeToLive,
 ): Promise<void> {
   const batch = store.batch();
   const common = { via: '', pathFromSeed: '', depth: 0, forceFetch: false, directive: DIRECTIVE.medium };

@@ -1,6 +1,5 @@
 import { type DebugMessage, debugChannel, tell } from '../../clients/fetch/index.js';
 import { type FilterEvent, filterChannel } from '../../protocols/config/index.js';
-import type { Debug } from '../host/index.js';
 import type { ChainName, Processor, ProcessResult } from '../crawler/chains.js';
 import { type CrawlUri, FETCH_STATUS, type OutLink } from '../crawler/crawl-uri.js';
 import {
@@ -11,7 +10,8 @@ import {
   type UriErrorEvent,
   uriErrorChannel,
 } from '../crawler/events.js';
-import { withoutLogins } from '../crawler/redaction.js';
+import { redactLogins } from '../crawler/redaction.js';
+import type { Debug } from '../host/index.js';
 
 /**
  * Writes what the sections 20 to 69 of a Gatherer have to tell (G-150), until disposed of. Without it nothing of that is computed. A
@@ -20,7 +20,7 @@ import { withoutLogins } from '../crawler/redaction.js';
 export function followDebug(debug: Debug): Disposable {
   const message = (given: unknown): void => {
     const { section, level, text } = given as DebugMessage;
-    debug(section, level, () => withoutLogins(text()));
+    debug(section, level, () => redactLogins(text()));
   };
   const document = (given: unknown): void => {
     const { url, disposition, type, status, bytes, milliseconds } = given as DocumentEvent;

@@ -9,20 +9,20 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import { GathererStore } from '../../storage/index.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
-import type { Logger } from '../host/index.js';
-import { Annotations } from './annotations.js';
 import type { ChainName, Processor } from '../crawler/chains.js';
 import type { CrawlControl, EndReason } from '../crawler/control.js';
 import type { Disposition } from '../crawler/crawl-uri.js';
+import { type DocumentEvent, documentChannel } from '../crawler/events.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { readOrderXml } from '../crawler/order/order-xml.js';
 import { readOrder } from '../crawler/order/read-order.js';
-import { ShortestLife } from './min-time-to-live.js';
-import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
 import { EssencePool, readEssenceSources } from '../essence/index.js';
+import type { Logger } from '../host/index.js';
+import { Annotations } from './annotations.js';
+import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
 import { essenceOptionsOf } from './essence-options.js';
-import { type DocumentEvent, documentChannel } from '../crawler/events.js';
 import { plainOrder } from './gather-settings.js';
+import { MinTimeToLive } from './min-time-to-live.js';
 import { digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
 import { withSecrets } from './secrets.js';
 import { Tally } from './tally.js';
@@ -286,7 +286,7 @@ export class Gatherer implements AsyncDisposable {
   async #expire(): Promise<void> {
     const now = this.#now();
     await this.store.purgeTombstones(now);
-    const { seconds: shortest } = await ShortestLife.read(this.store.meta);
+    const { seconds: shortest } = await MinTimeToLive.read(this.store.meta);
     for await (const page of this.store.summaries.iterate()) {
       // Rows come by Update-Time: what was updated within the shortest life that any object has cannot have expired.
       if (page[0]!.updateTime >= now - shortest) return;

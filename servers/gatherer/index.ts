@@ -1,5 +1,5 @@
-export { debugProcessors, followDebug } from './debug.js';
 export { type DocumentEvent, documentChannel } from '../crawler/events.js';
+export { debugProcessors, followDebug } from './debug.js';
 export { Gatherer, type GathererOptions, type GatherReport, type RootReport } from './gatherer.js';
 export { logDocuments, logRun } from './log.js';
-export { type ScriptPlaces, writeGathererScripts } from './scripts.js';
+export { type ScriptSlots, writeGathererScripts } from './scripts.js';

@@ -1,10 +1,11 @@
 import { type FetchNote, fetchNoteChannel } from '../../clients/fetch/index.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
+import { messageOf } from '../../protocols/errors.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
-import type { Logger } from '../host/index.js';
 import { type DocumentEvent, documentChannel } from '../crawler/events.js';
+import { redactEvent, redactLogins } from '../crawler/redaction.js';
+import type { Logger } from '../host/index.js';
 import type { GatherReport, RootReport } from './gatherer.js';
-import { shownEvent, withoutLogins } from '../crawler/redaction.js';
 
 /** Retrievals whose notes wait for their document's end; robots.txt files, which have none, are forgotten first. */
 const MAX_NOTED = 10_000;
@@ -26,7 +27,7 @@ export function logDocuments(log: Logger, errors: Logger): Disposable {
     notes.set(url, [...before.filter(({ kind }) => kind !== about.kind), about]);
   };
   const onDocument = (message: unknown): void => {
-    const event = shownEvent(message as DocumentEvent);
+    const event = redactEvent(message as DocumentEvent);
     // Until its last attempt is over nothing is said of a URL.
     if (event.disposition === 'retry') return;
     const { url } = event;
@@ -106,7 +107,7 @@ export async function logRun(
   try {
     report = await run();
   } catch (error) {
-    errors.error(`the run ended early: ${error instanceof Error ? error.message : String(error)}`);
+    errors.error(`the run ended early: ${messageOf(error)}`);
     log.info('end: early; the next run goes on from here');
     throw error;
   }
@@ -140,5 +141,5 @@ function rootLine({ url, urls, hosts, refused }: RootReport): string {
     ([limit, count]) => `${count} links ${REMEDIES[limit] ?? `refused: ${limit}`}`,
   );
   const why = limits.length === 0 ? 'all links were followed' : limits.join('; ');
-  return `RootNode ${withoutLogins(url)}: ${urls} URLs, ${hosts} hosts; ${why}`;
+  return `RootNode ${redactLogins(url)}: ${urls} URLs, ${hosts} hosts; ${why}`;
 }

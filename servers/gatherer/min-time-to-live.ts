@@ -6,16 +6,16 @@ const NAME = 'life.shortest';
  * The shortest time to live that any object of the store was given, seconds. Objects lie by Update-Time: whoever looks for expired
  * ones need not look at those that were updated within it.
  */
-export class ShortestLife {
+export class MinTimeToLive {
   #seconds: number | undefined;
 
   private constructor(seconds: number | undefined) {
     this.#seconds = seconds;
   }
 
-  static async read(meta: Pick<MetaStore, 'get'>): Promise<ShortestLife> {
+  static async read(meta: Pick<MetaStore, 'get'>): Promise<MinTimeToLive> {
     const stored = await meta.get(NAME);
-    return new ShortestLife(stored === undefined ? undefined : Number(stored));
+    return new MinTimeToLive(stored === undefined ? undefined : Number(stored));
   }
 
   /** 0 when it is not known. */

@@ -13,12 +13,12 @@ import {
 } from '../crawler/journal/index.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
-import type { RootLimits } from './root-limits.js';
 import { HostAddresses } from '../crawler/servers/index.js';
-import { ShortestLife } from './min-time-to-live.js';
 import { openSeen, rootLimits, seed, seedsOf } from './crawl-job.js';
 import { isListed } from './enumerate/index.js';
 import { GatherSettings, plainOrder } from './gather-settings.js';
+import { MinTimeToLive } from './min-time-to-live.js';
+import type { RootLimits } from './root-limits.js';
 import { expandNodes, type RunNodes, RunState } from './run-state.js';
 
 export interface RecoverJournalOptions
@@ -98,7 +98,7 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
       },
     );
     // The last batch makes it a run; seeds that the journal does not know are queued with it.
-    await seed({ store, order, config }, nodes, state, frontier, roots, await ShortestLife.read(store.meta));
+    await seed({ store, order, config }, nodes, state, frontier, roots, await MinTimeToLive.read(store.meta));
     return { ...imported, queued: frontier.counts.queued };
   } finally {
     await frontier.settled();

@@ -1,11 +1,11 @@
 import { tell } from '../../clients/fetch/index.js';
 import { appendHop } from '../../protocols/urls/index.js';
-import { isListed } from './enumerate/index.js';
 import type { CrawlUri, OutLink } from '../crawler/crawl-uri.js';
 import type { DecideSequence, DecideSubject } from '../crawler/decide/index.js';
 import type { Candidate } from '../crawler/frontier/index.js';
-import type { Refusal, RootLimits } from './root-limits.js';
 import { PatternBudget } from '../crawler/traps.js';
+import { isListed } from './enumerate/index.js';
+import type { Refusal, RootLimits } from './root-limits.js';
 
 /** Resolves names before a decision that does not wait. */
 export interface ScopeAddresses {

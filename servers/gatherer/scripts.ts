@@ -2,7 +2,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { SCRIPT_MARK, shellWord, writeScript } from '../host/index.js';
 
 /** What the scripts of a Gatherer start. */
-export interface ScriptPlaces {
+export interface ScriptSlots {
   /** Where the scripts are written: Top-Directory. */
   readonly directory: string;
   /** The Gatherer's configuration file. */
@@ -24,7 +24,7 @@ export interface ScriptPlaces {
  * @returns the names of those that were written
  * @throws StorageError when one cannot be written
  */
-export async function writeGathererScripts(places: ScriptPlaces): Promise<readonly string[]> {
+export async function writeGathererScripts(places: ScriptSlots): Promise<readonly string[]> {
   const scripts: Readonly<Record<string, string>> = {
     RunGatherer: runGatherer(places),
     RunGatherd: runGatherd(places),
@@ -37,7 +37,7 @@ export async function writeGathererScripts(places: ScriptPlaces): Promise<readon
 }
 
 /** G-153: the news server of whoever runs it is kept; programs of the Gatherer's own `bin` are found first (G-152). */
-function runGatherer(places: ScriptPlaces): string {
+function runGatherer(places: ScriptSlots): string {
   const { directory, configurationFile, gathererOptions = [], harvest } = places;
   const file = resolve(configurationFile);
   const words = [...harvest, 'gatherer', ...gathererOptions];
@@ -54,7 +54,7 @@ exec ${words.map(shellWord).join(' ')} "$@" ${shellWord(basename(file))}
 }
 
 /** G-154. */
-function runGatherd({ dataDirectory, host, port, harvest }: ScriptPlaces): string {
+function runGatherd({ dataDirectory, host, port, harvest }: ScriptSlots): string {
   return `#!/bin/sh
 ${SCRIPT_MARK}
 # Starts gatherd in the background. For the boot file.

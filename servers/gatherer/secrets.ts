@@ -5,7 +5,7 @@ import {
   type GathererConfig,
   parseSecrets,
 } from '../../protocols/config/index.js';
-import { ConfigError } from '../../protocols/errors.js';
+import { ConfigError, errorCode, messageOf } from '../../protocols/errors.js';
 
 /** Bits of a file's mode that let others than its owner read it. */
 const READABLE_BY_OTHERS = 0o044;
@@ -46,8 +46,8 @@ async function textOf(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    const why = error instanceof Error ? error.message : String(error);
+    if (errorCode(error) === 'ENOENT') return undefined;
+    const why = messageOf(error);
     throw new ConfigError(file, 0, 'Secrets-File', `cannot be read: ${why}`);
   }
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, createReadStream, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ConnectionError, StorageError } from '../../protocols/errors.js';
+import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
 
 export interface DetachOptions {
   /** The program and its arguments. */
@@ -52,7 +52,7 @@ export async function startDetached(
     return { pid: child.pid, match };
   } catch (cause) {
     child.kill();
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     const words = await lastLine(options.logFile, begin);
     throw new ConnectionError(words === '' ? why : words, { cause });
   } finally {
@@ -67,7 +67,7 @@ function openForAppending(file: string): { readonly log: number; readonly begin:
     mkdirSync(dirname(file), { recursive: true });
     return { log: openSync(file, 'a'), begin: statSync(file).size };
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new StorageError(`the log ${file} cannot be opened: ${why}`, { cause });
   }
 }

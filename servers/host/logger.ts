@@ -1,5 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
-import { StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 
 export type { Logger } from 'pino';
 
@@ -61,7 +61,7 @@ function openSink(file: string | undefined): ReturnType<typeof destination> {
   try {
     return destination({ dest: file ?? 2, append: true, mkdir: true, sync: true, maxLength: MAX_WAITING });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new StorageError(`the log ${file} cannot be opened: ${why}`, { cause });
   }
 }

@@ -1,4 +1,5 @@
 import { promises as dns } from 'node:dns';
+import { errorCode } from '../../protocols/errors.js';
 
 /** Who is at the other end. */
 export interface Peer {
@@ -50,9 +51,7 @@ export function systemLookup(timeoutMs = 5000): NameLookup {
 }
 
 function isNotFound(error: unknown): boolean {
-  return (
-    error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
-  );
+  return errorCode(error) === 'ENOTFOUND' || errorCode(error) === 'ENODATA';
 }
 
 /** Makes a {@link Peer}. */

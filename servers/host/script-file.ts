@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, lstat, readFile, rename, writeFile } from 'node:fs/promises';
-import { StorageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 
 /** A script with this line is ours to replace. */
 export const SCRIPT_MARK = '# Written by harvest-kit. Take this line away to keep changes.';
@@ -22,7 +22,7 @@ export async function writeScript(path: string, text: string): Promise<boolean> 
     await rename(draft, path);
     return true;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new StorageError(`${path} cannot be written: ${why}`, { cause });
   }
 }
@@ -38,7 +38,7 @@ async function mayWrite(path: string, text: string): Promise<boolean> {
     const found = await readFile(path, 'utf8');
     return found !== text && found.split('\n').includes(SCRIPT_MARK);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
+    if (errorCode(error) === 'ENOENT') return true;
     throw error;
   }
 }

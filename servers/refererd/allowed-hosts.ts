@@ -1,5 +1,5 @@
 import { createPeer, type NameLookup, plainAddress, systemLookup } from '../host/index.js';
-import { type HostPattern, parseHostPatterns } from './hostname-patterns.js';
+import { type HostnamePattern, parseHostnamePatterns } from './hostname-patterns.js';
 
 /** R-36: milliseconds after which a peer has no name. */
 const NAME_TIMEOUT_MS = 5000;
@@ -17,8 +17,8 @@ export interface AllowedHostsOptions {
 
 /** R-35, R-36: who may talk to the server. */
 export class AllowedHosts {
-  readonly #patterns: readonly HostPattern[];
-  readonly #byName: readonly HostPattern[];
+  readonly #patterns: readonly HostnamePattern[];
+  readonly #byName: readonly HostnamePattern[];
   readonly #lookup: NameLookup;
   readonly #nameTimeoutMs: number;
   readonly #now: () => number;
@@ -26,7 +26,7 @@ export class AllowedHosts {
 
   /** @param list the text of the list; `undefined` when there is none, then every host is refused */
   constructor(list: string | undefined, options: AllowedHostsOptions = {}) {
-    this.#patterns = list === undefined ? [] : parseHostPatterns(list);
+    this.#patterns = list === undefined ? [] : parseHostnamePatterns(list);
     // R-36: names are asked for only if some pattern contains a letter.
     this.#byName = this.#patterns.some(({ hasLetter }) => hasLetter) ? this.#patterns : [];
     this.#lookup = options.lookup ?? systemLookup(NAME_TIMEOUT_MS);

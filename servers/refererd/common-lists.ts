@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fetchCommonConfiguration } from '../../clients/references/index.js';
 import type { RefererConfig } from '../../protocols/config/index.js';
+import { messageOf } from '../../protocols/errors.js';
 import { AllowedHosts, type AllowedHostsOptions } from './allowed-hosts.js';
 import { LEVEL, type RefererLog } from './log.js';
 import type { CommonLists } from './service.js';
@@ -84,7 +85,7 @@ async function askDispatcher(
     };
   } catch (error) {
     signal?.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     log.write(LEVEL.warning, `the dispatcher cannot be asked: ${why}`);
     return {};
   }

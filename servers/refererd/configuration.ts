@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseRefererConf, type RefererConfig } from '../../protocols/config/index.js';
 import type { ConfigError } from '../../protocols/errors.js';
-import { StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 
 /** How the program was started, as far as its configuration depends on it. */
 export interface ConfigurationPlace {
@@ -29,7 +29,7 @@ export async function readConfiguration(
   try {
     text = await readFile(file, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new StorageError(`${file} cannot be read: ${why}`, { cause });
   }
   if (chrooted) return parseRefererConf(text, file, { progname, rootdir: '/' });

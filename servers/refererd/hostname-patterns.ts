@@ -2,7 +2,7 @@
  * R-36: the shell patterns of allowed hosts: `*` any text, also across dots, `?` one character, `[...]` and `[!...]` one
  * character of a set; no escapes. Matching takes time linear in the text for each `*`, whatever the pattern.
  */
-export class HostPattern {
+export class HostnamePattern {
   readonly #steps: readonly Step[];
   /** A pattern without letters cannot match a name that has one, except through `*`, `?` and sets. */
   readonly hasLetter: boolean;
@@ -96,10 +96,10 @@ function setAt(
 }
 
 /** R-36: the patterns of a file or of the dispatcher's list, one a line. */
-export function parseHostPatterns(text: string): HostPattern[] {
+export function parseHostnamePatterns(text: string): HostnamePattern[] {
   return text
     .split('\n')
     .map((line) => line.replace(/#.*$/s, '').trim().replace(/\.$/, ''))
     .filter((pattern) => pattern !== '')
-    .map((pattern) => new HostPattern(pattern));
+    .map((pattern) => new HostnamePattern(pattern));
 }

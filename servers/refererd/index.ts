@@ -4,7 +4,7 @@ export { loadCommonLists } from './common-lists.js';
 export type { ConfigurationPlace } from './configuration.js';
 export { type DatabaseNames, prepareData } from './data-directory.js';
 export { type Fault, type MailRelay, reportFault } from './fault-report.js';
-export { HostPattern, parseHostPatterns } from './hostname-patterns.js';
+export { HostnamePattern, parseHostnamePatterns } from './hostname-patterns.js';
 export { FileLog, type FileLogOptions, LEVEL, logTo, type RefererLog } from './log.js';
 export { type RefererProcessOptions, runRefererProcess } from './process.js';
 export { ProcessSignals, type SignalHandlers } from './process-signals.js';

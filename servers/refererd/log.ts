@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 import type { Logger } from '../host/index.js';
 
 /** R-66: a message is written if its level is not above `debuglevel`. */
@@ -138,13 +138,13 @@ export class FileLog implements RefererLog, Disposable {
       if (highest !== undefined) this.#made.push(...directoriesFrom(highest, dirname(file)));
       return openSync(file, 'a');
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new StorageError(`the log ${file} cannot be opened: ${why}`, { cause });
     }
   }
 
   #stays(error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     this.write(LEVEL.error, `the old log is written on: ${why}`);
   }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 
 /** The process number and nothing else: `kill -HUP $(cat FILE)` is what it is for (9.2). Whole or not there. */
 export function writePidFile(file: string, pid: number): void {
@@ -10,7 +10,7 @@ export function writePidFile(file: string, pid: number): void {
     writeFileSync(draft, `${pid}\n`, { flag: 'w', mode: 0o644 });
     renameSync(draft, file);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new StorageError(`the pid file ${file} cannot be written: ${why}`, { cause });
   }
 }

@@ -1,5 +1,5 @@
 import { chownSync, existsSync } from 'node:fs';
-import { StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 
 /**
  * R-55: a superuser becomes `user` and `group`, for good: supplementary groups, group, then user. Anybody else stays.
@@ -18,7 +18,7 @@ export function dropPrivileges(user: string, group: string, files: readonly stri
     for (const file of files) if (existsSync(file)) chownSync(file, uid, gid);
     process.setuid?.(uid);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new StorageError(`cannot become user ${user} and group ${group}: ${why}`, { cause });
   }
   return true;

@@ -2,12 +2,12 @@ import { promises as dns } from 'node:dns';
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { type RefererConfig, rereadRefererConf } from '../../protocols/config/index.js';
-import { ConnectionError } from '../../protocols/errors.js';
+import { ConnectionError, messageOf } from '../../protocols/errors.js';
 import { loadCommonLists } from './common-lists.js';
 import { type ConfigurationPlace, readConfiguration } from './configuration.js';
 import { prepareData } from './data-directory.js';
-import { FileLog, LEVEL } from './log.js';
 import { affordableClients } from './fd-limit.js';
+import { FileLog, LEVEL } from './log.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { dropPrivileges } from './privileges.js';
 import { ProcessSignals } from './process-signals.js';
@@ -58,7 +58,7 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
       log.write(LEVEL.notice, 'stopped before it served');
       return 0;
     }
-    const why = `cannot start: ${error instanceof Error ? error.message : String(error)}`;
+    const why = `cannot start: ${messageOf(error)}`;
     log.write(LEVEL.critical, why);
     // Who started it looks here first.
     if (log.inFile) process.stderr.write(`${options.progname}: ${why}\n`);
@@ -191,7 +191,7 @@ class RefererProcess {
       service.lists = await loadCommonLists(config, log, stop);
       log.write(LEVEL.notice, 'the configuration was read again');
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       log.write(LEVEL.error, `the old configuration stays: ${why}`);
       throw error;
     }

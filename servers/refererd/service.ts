@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { messageOf } from '../../protocols/errors.js';
 import {
   CODES,
   type ReplyBuffers,
@@ -119,7 +120,7 @@ export class RefererService {
       }
     } catch (error) {
       counts.internal_errors += 1;
-      this.log.write(LEVEL.error, `${address}: ${error instanceof Error ? error.message : String(error)}`);
+      this.log.write(LEVEL.error, `${address}: ${messageOf(error)}`);
       if (replies.length === before) replies.error(CODES.internalError.number);
     }
     if (this.log.writes(LEVEL.request)) this.log.write(LEVEL.request, `${address} ${described(request)}`);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 import { CurrentReferences } from '../../storage/references/index.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { LEVEL, type RefererLog } from './log.js';
@@ -110,7 +110,7 @@ export async function openReferences(
       log.write(LEVEL.notice, `serving generation ${generation}: ${documents} documents, ${links} links`);
     },
     onError: (error) => {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       log.write(LEVEL.error, `the new links cannot be opened, the old ones serve on: ${why}`);
     },
   });
@@ -134,7 +134,7 @@ async function readList(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new StorageError(`${file} cannot be read: ${why}`, { cause });
   }
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
 import type { RefererConfig } from '../../protocols/config/index.js';
-import { StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 import { type ConfigurationPlace, readConfiguration } from './configuration.js';
 import { type MailRelay, reportFault } from './fault-report.js';
 import { FileLog, LEVEL } from './log.js';
@@ -64,7 +64,7 @@ export async function superviseRefererd(options: SupervisorOptions): Promise<num
     }
     return 128 + (constants.signals[signal] ?? 0);
   } catch (error) {
-    log.write(LEVEL.critical, `cannot start: ${error instanceof Error ? error.message : String(error)}`);
+    log.write(LEVEL.critical, `cannot start: ${messageOf(error)}`);
     return 1;
   } finally {
     for (const [signal, listener] of listeners) process.off(signal, listener);

@@ -1,7 +1,16 @@
 import { resolve } from 'node:path';
 import { StorageError, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { keyOid, keyOrder, oidKey, orderedKey, requireInteger, TABLE, tableRange, textKey } from '../level/keys.js';
+import {
+  keyOid,
+  keyOrder,
+  oidKey,
+  orderedKey,
+  requireInteger,
+  TABLE,
+  tableRange,
+  textKey,
+} from '../level/keys.js';
 import { Level, type LevelOptions } from '../level/level.js';
 import {
   type BrokerCounters,

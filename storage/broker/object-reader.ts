@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { readObjects } from './broker-store.js';
 import { Level } from '../level/level.js';
+import { readObjects } from './broker-store.js';
 
 /** Reads a Broker's stored objects. */
 export interface ObjectReader extends AsyncDisposable {

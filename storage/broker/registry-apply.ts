@@ -219,9 +219,9 @@ function renewBytes(stored: Uint8Array, source: SoifObject): Uint8Array {
 function remove(rows: RegistryRows, change: ReadChange): Outcome {
   const { object, book } = change;
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
-  const doomed = known.filter((entry) => !isNewer(entry, book.updateTime));
-  for (const entry of doomed) removeForGood(rows, entry, book.updateTime);
-  if (doomed.length > 0) return 'deleted';
+  const expired = known.filter((entry) => !isNewer(entry, book.updateTime));
+  for (const entry of expired) removeForGood(rows, entry, book.updateTime);
+  if (expired.length > 0) return 'deleted';
 
   // BT-27: there is nothing to delete; but a third Broker may still send it.
   if (change.relayed && known.length === 0 && !isGone(rows, change)) {

@@ -1,9 +1,8 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'libsql';
-import { StorageError, UsageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { errorCode } from '../generations/publish.js';
 import { describeKind, kindOfHead } from './file-kind.js';
 import type { DatabaseRecord } from './record.js';
 
@@ -347,7 +346,7 @@ function guarded<T>(path: string, work: () => T): T {
   } catch (cause) {
     if (cause instanceof StorageError || cause instanceof UsageError) throw cause;
     const code = /^SQLITE_[A-Z]+/.exec(errorCode(cause) ?? '')?.[0] ?? '';
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     throw new StorageError(`${path} ${REASONS[code] ?? 'cannot be used'} (${message})`, { cause });
   }
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { StorageError } from '../../protocols/errors.js';
-import { currentGeneration, errorCode } from '../generations/publish.js';
+import { errorCode, StorageError } from '../../protocols/errors.js';
+import { currentGeneration } from '../generations/publish.js';
 
 /**
  * What a path given to a database tool is, by its first bytes, never by its name (a `.gdbm` of this kit is no GDBM):

@@ -3,8 +3,7 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { StorageError } from '../../protocols/errors.js';
-import { errorCode } from '../generations/publish.js';
+import { errorCode, StorageError } from '../../protocols/errors.js';
 
 /** How to read GDBM files. */
 export interface GdbmOptions {

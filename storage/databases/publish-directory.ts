@@ -1,10 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StorageError } from '../../protocols/errors.js';
+import { errorCode, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { GathererNames } from '../generations/export/survey.js';
-import { errorCode } from '../generations/publish.js';
 import { GathererStore, type GathererStoreOptions } from '../gatherer/store.js';
+import type { GathererNames } from '../generations/export/survey.js';
 import type { DatabaseFile } from './database-file.js';
 import {
   GENERATIONS_DIRECTORY,

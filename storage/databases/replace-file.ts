@@ -1,7 +1,6 @@
 import { access, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { StorageError } from '../../protocols/errors.js';
-import { errorCode } from '../generations/publish.js';
+import { errorCode, StorageError } from '../../protocols/errors.js';
 
 /** SQLite's files of one database. */
 const SUFFIXES = ['', '-journal', '-wal', '-shm'] as const;

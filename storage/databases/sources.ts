@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { KitError, StorageError } from '../../protocols/errors.js';
+import { errorCode, KitError, StorageError } from '../../protocols/errors.js';
 import {
   decodeSoif,
   encodeSoif,
@@ -11,10 +11,9 @@ import {
   type SectionName,
   type SoifObject,
 } from '../../protocols/soif/index.js';
-import { Generations } from '../generations/generations.js';
-import { errorCode } from '../generations/publish.js';
 import { GathererStore } from '../gatherer/store.js';
 import type { ExportChunk } from '../gatherer/summaries.js';
+import { Generations } from '../generations/generations.js';
 import { DatabaseFile } from './database-file.js';
 import { describeKind, type LocatedSource, locateSource } from './file-kind.js';
 import { type GdbmOptions, type GdbmRecord, readGdbm, readGdbmDump } from './gdbm-dump.js';

@@ -1,10 +1,6 @@
 import type { UnixSeconds } from '../../protocols/time.js';
-import { documentKey } from './documents.js';
 import { requireInteger, TABLE, textKey } from '../level/keys.js';
 import type { RowChange } from '../level/level.js';
-import { encodeMeta, type MetaValue, metaKey } from './meta.js';
-import { FRONTIER_KEY, type InactivePlace, inactiveKey, queueRecordKey } from './queue-records.js';
-import { type QueueEntry, type QueuePlace, queueKey } from './queues.js';
 import {
   type DocumentRecord,
   documentCodec,
@@ -14,6 +10,10 @@ import {
   queuedUriCodec,
   queueRecordCodec,
 } from '../records.js';
+import { documentKey } from './documents.js';
+import { encodeMeta, type MetaValue, metaKey } from './meta.js';
+import { FRONTIER_KEY, type InactivePlace, inactiveKey, queueRecordKey } from './queue-records.js';
+import { type QueueEntry, type QueuePlace, queueKey } from './queues.js';
 import type { Summary } from './summaries.js';
 
 /** A change of a summary: which rows it touches depends on where the URL's summary lies now. */

@@ -1,5 +1,4 @@
 import { StorageError } from '../../protocols/errors.js';
-import type { GatheredReferences } from './batch.js';
 import { oidKey, TABLE, textKey } from '../level/keys.js';
 import type { RowChange } from '../level/level.js';
 import {
@@ -10,6 +9,7 @@ import {
   referenceServerCodec,
 } from '../records.js';
 import { splitUrl } from '../references/document-url.js';
+import type { GatheredReferences } from './batch.js';
 
 /** What is known of a URL without reading its record. */
 export interface Place {

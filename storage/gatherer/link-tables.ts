@@ -1,8 +1,18 @@
 import { ProtocolError } from '../../protocols/errors.js';
 import { referenceUrl } from '../../protocols/urls/index.js';
-import type { GatheredReferences, ReferenceChange } from './batch.js';
 import { keyOid, keyText, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level, RowChange } from '../level/level.js';
+import {
+  type LinkCounters,
+  linkCountersCodec,
+  type ReferenceDocument,
+  referenceDocumentCodec,
+  referenceLinksCodec,
+  referenceServerCodec,
+} from '../records.js';
+import type { DocumentInput } from '../references/contract.js';
+import { splitUrl } from '../references/document-url.js';
+import type { GatheredReferences, ReferenceChange } from './batch.js';
 import {
   documentKey,
   type Former,
@@ -14,16 +24,6 @@ import {
   serverOf,
 } from './link-rows.js';
 import { RecentMap } from './recent-map.js';
-import {
-  type LinkCounters,
-  linkCountersCodec,
-  type ReferenceDocument,
-  referenceDocumentCodec,
-  referenceLinksCodec,
-  referenceServerCodec,
-} from '../records.js';
-import type { DocumentInput } from '../references/contract.js';
-import { splitUrl } from '../references/document-url.js';
 
 /** URLs and servers whose IDs are remembered: a site's pages link to the same pages again and again. */
 const RECENT_URLS = 65_536;

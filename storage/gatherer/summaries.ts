@@ -1,5 +1,13 @@
 import type { UnixSeconds } from '../../protocols/time.js';
-import { type KeyRange, keyOrder, keyText, orderedKey, requireInteger, TABLE, textKey } from '../level/keys.js';
+import {
+  type KeyRange,
+  keyOrder,
+  keyText,
+  orderedKey,
+  requireInteger,
+  TABLE,
+  textKey,
+} from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
 import {
   type GathererCounters,
@@ -43,7 +51,7 @@ const PAGE_ROWS = 4096;
 
 /**
  * The summaries of a working store or of a generation. A summary's row is found by (Update-Time, URL), the order of
- * an export (GATHERD-4.6), so that an export is one walk over neighbouring rows; a second, small row gives the
+ * an export (GATHERD-4.6), so that an export is one walk over neighboring rows; a second, small row gives the
  * Update-Time of a URL.
  */
 export class SummaryStore {

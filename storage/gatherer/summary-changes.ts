@@ -1,5 +1,4 @@
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { SummaryChange } from './batch.js';
 import type { Level, RowChange } from '../level/level.js';
 import {
   type GathererCounters,
@@ -8,8 +7,9 @@ import {
   tombstoneCodec,
   tombstoneIdentityCodec,
 } from '../records.js';
+import type { SummaryChange } from './batch.js';
 import { identityKey, type Summary, summaryKey } from './summaries.js';
-import { graveKey, tombstoneKey, tombstoneOf } from './tombstones.js';
+import { tombstoneIdentityKey, tombstoneKey, tombstoneOf } from './tombstones.js';
 
 /**
  * Turns changes of summaries into rows, each change seeing those before it, and counts. A URL has a summary, or a
@@ -21,16 +21,16 @@ export async function summaryRows(
   counters: GathererCounters,
 ): Promise<{ readonly rows: RowChange[]; readonly counters: GathererCounters }> {
   const places = await loadPlaces(level, changes);
-  const graves = await loadGraves(level, changes, places, counters);
-  const doomed = await loadDoomed(level, changes, places);
+  const deletionTimes = await loadTombstones(level, changes, places, counters);
+  const removed = await loadRemoved(level, changes, places);
   const rows: RowChange[] = [];
   let { summaries, tombstones } = counters;
 
   const put = (summary: Summary): void => {
     const { url, updateTime, contentTime = updateTime } = summary;
     const previous = places.get(url);
-    const deletionTime = graves.get(url);
-    if (deletionTime !== undefined) raise(url, deletionTime);
+    const deletionTime = deletionTimes.get(url);
+    if (deletionTime !== undefined) removeTombstone(url, deletionTime);
     if (previous !== undefined && previous !== updateTime) rows.push({ key: summaryKey(previous, url) });
     const record = { ...summary, contentTime: contentTime === updateTime ? 0 : contentTime };
     rows.push({ key: summaryKey(updateTime, url), value: summaryCodec.encode(record) });
@@ -39,7 +39,7 @@ export async function summaryRows(
     }
     places.set(url, updateTime);
     if (previous === undefined) summaries++;
-    if (doomed.has(url)) doomed.set(url, summary);
+    if (removed.has(url)) removed.set(url, summary);
   };
   const remove = (url: string, deletedAt: UnixSeconds | undefined): void => {
     const previous = places.get(url);
@@ -47,29 +47,30 @@ export async function summaryRows(
     rows.push({ key: summaryKey(previous, url) }, { key: identityKey(url) });
     places.set(url, undefined);
     summaries--;
-    const summary = doomed.get(url);
-    if (deletedAt !== undefined && summary !== undefined) bury(url, summary, deletedAt);
+    const summary = removed.get(url);
+    if (deletedAt !== undefined && summary !== undefined) addTombstone(url, summary, deletedAt);
   };
-  const bury = (url: string, summary: Summary, deletionTime: UnixSeconds): void => {
+  const addTombstone = (url: string, summary: Summary, deletionTime: UnixSeconds): void => {
     const tombstone = tombstoneOf(summary, deletionTime);
     if (tombstone === undefined) return;
     rows.push(
       { key: tombstoneKey(deletionTime, url), value: tombstoneCodec.encode(tombstone) },
-      { key: graveKey(url), value: tombstoneIdentityCodec.encode({ deletionTime }) },
+      { key: tombstoneIdentityKey(url), value: tombstoneIdentityCodec.encode({ deletionTime }) },
     );
-    graves.set(url, deletionTime);
+    deletionTimes.set(url, deletionTime);
     tombstones++;
   };
-  const raise = (url: string, deletionTime: UnixSeconds): void => {
-    rows.push({ key: tombstoneKey(deletionTime, url) }, { key: graveKey(url) });
-    graves.delete(url);
+  const removeTombstone = (url: string, deletionTime: UnixSeconds): void => {
+    rows.push({ key: tombstoneKey(deletionTime, url) }, { key: tombstoneIdentityKey(url) });
+    deletionTimes.delete(url);
     tombstones--;
   };
 
   for (const change of changes) {
     if (change.kind === 'put') put(change.summary);
     else if (change.kind === 'delete') remove(change.url, change.deletedAt);
-    else if (graves.get(change.url) === change.deletionTime) raise(change.url, change.deletionTime);
+    else if (deletionTimes.get(change.url) === change.deletionTime)
+      removeTombstone(change.url, change.deletionTime);
   }
   return { rows, counters: { summaries, tombstones } };
 }
@@ -104,41 +105,41 @@ async function loadPlaces(
 }
 
 /** When those of the URLs that have no summary were deleted. */
-async function loadGraves(
+async function loadTombstones(
   level: Level,
   changes: readonly SummaryChange[],
   places: ReadonlyMap<string, UnixSeconds | undefined>,
   { tombstones }: GathererCounters,
 ): Promise<Map<string, UnixSeconds>> {
-  const graves = new Map<string, UnixSeconds>();
-  if (tombstones === 0) return graves;
+  const deletionTimes = new Map<string, UnixSeconds>();
+  if (tombstones === 0) return deletionTimes;
   const urls = [...new Set(changes.map(urlOf))].filter((url) => places.get(url) === undefined);
-  const found = await level.getMany(urls.map(graveKey));
+  const found = await level.getMany(urls.map(tombstoneIdentityKey));
   urls.forEach((url, i) => {
     const bytes = found[i];
-    if (bytes !== undefined) graves.set(url, tombstoneIdentityCodec.decode(bytes).deletionTime);
+    if (bytes !== undefined) deletionTimes.set(url, tombstoneIdentityCodec.decode(bytes).deletionTime);
   });
-  return graves;
+  return deletionTimes;
 }
 
 /** The stored summaries that these changes delete for good, so that a tombstone can say whose they were. */
-async function loadDoomed(
+async function loadRemoved(
   level: Level,
   changes: readonly SummaryChange[],
   places: ReadonlyMap<string, UnixSeconds | undefined>,
 ): Promise<Map<string, Summary | undefined>> {
-  const doomed = new Map<string, Summary | undefined>();
+  const removed = new Map<string, Summary | undefined>();
   for (const change of changes) {
-    if (change.kind === 'delete' && change.deletedAt !== undefined) doomed.set(change.url, undefined);
+    if (change.kind === 'delete' && change.deletedAt !== undefined) removed.set(change.url, undefined);
   }
-  const keys = [...doomed.keys()].flatMap((url) => {
+  const keys = [...removed.keys()].flatMap((url) => {
     const updateTime = places.get(url);
     return updateTime === undefined ? [] : [{ url, updateTime }];
   });
   const found = await level.getMany(keys.map(({ url, updateTime }) => summaryKey(updateTime, url)));
   keys.forEach(({ url, updateTime }, i) => {
     const bytes = found[i];
-    if (bytes !== undefined) doomed.set(url, { url, updateTime, ...summaryCodec.decode(bytes) });
+    if (bytes !== undefined) removed.set(url, { url, updateTime, ...summaryCodec.decode(bytes) });
   });
-  return doomed;
+  return removed;
 }

@@ -48,8 +48,8 @@ export function tombstoneKey(deletionTime: UnixSeconds, url: string): Uint8Array
   return orderedKey(TABLE.tombstones, deletionTime, url);
 }
 
-export function graveKey(url: string): Uint8Array {
-  return textKey(TABLE.graves, url);
+export function tombstoneIdentityKey(url: string): Uint8Array {
+  return textKey(TABLE.tombstoneIdentities, url);
 }
 
 /**

@@ -11,12 +11,12 @@ import {
   rm,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StorageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { readCounters, SummaryStore } from '../gatherer/summaries.js';
+import { Level } from '../level/level.js';
 import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';
 import { type WriteExportOptions, writeExport } from './export/write-export.js';
-import { Level } from '../level/level.js';
-import { readCounters, SummaryStore } from '../gatherer/summaries.js';
 
 /*
  * A generations directory:
@@ -80,9 +80,12 @@ export async function publishGeneration(
     );
     return number;
   } catch (cause) {
-    throw new StorageError(`no generation could be published in ${generationsDirectory}: ${reason(cause)}`, {
-      cause,
-    });
+    throw new StorageError(
+      `no generation could be published in ${generationsDirectory}: ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -156,15 +159,6 @@ export async function cloneDatabase(source: string, target: string): Promise<voi
   }
   // Had `source` been renamed away while its names were read, some would be missing without any error.
   await access(source);
-}
-
-/** The `code` of a file system's error. */
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** False when the file system has no hard links for this pair of names. */

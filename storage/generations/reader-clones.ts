@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from './publish.js';
+import { errorCode } from '../../protocols/errors.js';
 
 /**
  * Names of readers' clones: `PID-START-RANDOM`. START is the process's start time where the system tells (Linux: clock

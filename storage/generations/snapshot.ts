@@ -1,13 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { UsageError } from '../../protocols/errors.js';
+import { errorCode, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { completed } from './export/gatherer-defaults.js';
-import { ReadyExport } from './export/ready-export.js';
-import type { GathererNames } from './export/survey.js';
-import { writeExport } from './export/write-export.js';
-import { Level } from '../level/level.js';
-import { errorCode } from './publish.js';
-import type { GathererCounters } from '../records.js';
 import {
   type ExportChunk,
   type ExportOptions,
@@ -16,6 +9,12 @@ import {
   SummaryStore,
 } from '../gatherer/summaries.js';
 import { type Tombstone, TombstoneStore } from '../gatherer/tombstones.js';
+import { Level } from '../level/level.js';
+import type { GathererCounters } from '../records.js';
+import { completed } from './export/gatherer-defaults.js';
+import { ReadyExport } from './export/ready-export.js';
+import type { GathererNames } from './export/survey.js';
+import { writeExport } from './export/write-export.js';
 
 /** What INFO tells about a database (GATHERD-8.1, 8.4). */
 export interface SnapshotInfo {

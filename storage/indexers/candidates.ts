@@ -2,9 +2,9 @@ import { columnOf } from './index-file.js';
 import type { Leaf, LiteralLookup } from './leaf.js';
 import type { Plan } from './matcher.js';
 import { OidSet } from './oid-set.js';
-import type { Pace } from './pace.js';
 import type { Postings } from './postings.js';
 import type { TermLookup } from './term-lookup.js';
+import type { TimeSlice } from './time-slice.js';
 import type { Place, Vocabulary } from './vocabulary.js';
 import { MAX_LOOKUP, phraseOf, type Word, wordsOf } from './words.js';
 
@@ -37,24 +37,24 @@ export class CandidateFinder {
     this.#limits = limits;
   }
 
-  async find(plan: Plan, pace: Pace): Promise<Candidates> {
-    await pace.rest();
+  async find(plan: Plan, slice: TimeSlice): Promise<Candidates> {
+    await slice.rest();
     switch (plan.kind) {
       case 'leaf':
-        return this.#leaf(plan.leaf, pace);
+        return this.#leaf(plan.leaf, slice);
       case 'not':
-        return this.#complement(await this.find(plan.operand, pace), pace);
+        return this.#complement(await this.find(plan.operand, slice), slice);
       case 'and': {
-        const left = await this.find(plan.left, pace);
+        const left = await this.find(plan.left, slice);
         if (left.possible !== undefined && left.possible.size <= FEW)
           return { certain: new OidSet(), possible: left.possible };
-        return intersection(left, await this.find(plan.right, pace));
+        return intersection(left, await this.find(plan.right, slice));
       }
       case 'or':
-        return union(await this.find(plan.left, pace), await this.find(plan.right, pace));
+        return union(await this.find(plan.left, slice), await this.find(plan.right, slice));
       case 'except': {
-        const left = await this.find(plan.left, pace);
-        return intersection(left, await this.#complement(await this.find(plan.right, pace), pace));
+        const left = await this.find(plan.left, slice);
+        return intersection(left, await this.#complement(await this.find(plan.right, slice), slice));
       }
     }
   }
@@ -63,18 +63,18 @@ export class CandidateFinder {
    * Objects that satisfy a leaf by one of their words alone, sooner than {@link find} knows all that may; empty where
    * words alone decide nothing.
    */
-  async certain({ terms, attribute }: Leaf, pace: Pace): Promise<OidSet> {
+  async certain({ terms, attribute }: Leaf, slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
     const column = attribute === undefined ? undefined : columnOf(attribute);
     if (terms === undefined || column?.alone === false) return found;
-    const { certain } = await this.#vocabulary.judge(terms, this.#limits.maxTermsPerPart, pace);
-    await this.#postings.ofTerms(certain, filterOf(column?.name), found, pace);
+    const { certain } = await this.#vocabulary.judge(terms, this.#limits.maxTermsPerPart, slice);
+    await this.#postings.ofTerms(certain, filterOf(column?.name), found, slice);
     return found;
   }
 
   /** Those that are not certain are possible, and the other way round. */
-  async #complement({ certain, possible }: Candidates, pace: Pace): Promise<Candidates> {
-    const all = await this.#postings.all(pace);
+  async #complement({ certain, possible }: Candidates, slice: TimeSlice): Promise<Candidates> {
+    const all = await this.#postings.all(slice);
     if (possible === certain) {
       all.subtract(certain);
       return { certain: all, possible: all };
@@ -83,40 +83,40 @@ export class CandidateFinder {
     return { certain: others, possible: all.subtract(certain) };
   }
 
-  async #leaf(leaf: Leaf, pace: Pace): Promise<Candidates> {
+  async #leaf(leaf: Leaf, slice: TimeSlice): Promise<Candidates> {
     const column = leaf.attribute === undefined ? undefined : columnOf(leaf.attribute);
     const alone = column?.alone ?? true;
-    const judged = leaf.terms === undefined ? undefined : await this.#judged(leaf.terms, column?.name, pace);
+    const judged = leaf.terms === undefined ? undefined : await this.#judged(leaf.terms, column?.name, slice);
     // In a column of several attributes the word may stand in another one.
     const certain = alone && judged !== undefined ? judged.certain : new OidSet();
     if (judged?.possible !== undefined) {
       return { certain: alone ? judged.certain : new OidSet(), possible: judged.possible };
     }
-    const possible = await this.#looked(leaf, column?.name, pace);
+    const possible = await this.#looked(leaf, column?.name, slice);
     if (possible === undefined) return { certain, possible };
     const exact = leaf.decidedByIndex && alone && isShort(leaf);
     return exact ? { certain: possible, possible } : { certain, possible: possible.unite(certain) };
   }
 
   /** What the vocabulary decides; one set for both where it decides all. */
-  async #judged(terms: TermLookup, column: string | undefined, pace: Pace): Promise<Candidates> {
-    const verdicts = await this.#vocabulary.judge(terms, this.#limits.maxTermsPerPart, pace);
+  async #judged(terms: TermLookup, column: string | undefined, slice: TimeSlice): Promise<Candidates> {
+    const verdicts = await this.#vocabulary.judge(terms, this.#limits.maxTermsPerPart, slice);
     const certain = new OidSet();
     const filter = filterOf(column);
-    await this.#postings.ofTerms(verdicts.certain, filter, certain, pace);
+    await this.#postings.ofTerms(verdicts.certain, filter, certain, slice);
     if (!verdicts.all || !terms.complete) return { certain, possible: undefined };
     if (verdicts.possible.length === 0 && verdicts.fresh.isEmpty) return { certain, possible: certain };
     const possible = verdicts.fresh.unite(certain);
-    await this.#postings.ofTerms(verdicts.possible, filter, possible, pace);
+    await this.#postings.ofTerms(verdicts.possible, filter, possible, slice);
     return { certain, possible };
   }
 
   /** The objects that the leaf's texts leave; undefined: all. */
-  async #looked({ lookup }: Leaf, column: string | undefined, pace: Pace): Promise<OidSet | undefined> {
+  async #looked({ lookup }: Leaf, column: string | undefined, slice: TimeSlice): Promise<OidSet | undefined> {
     if (lookup.kind === 'all') return undefined;
     let found: OidSet | undefined;
     for (const literal of lookup.texts) {
-      const set = await this.#literal(literal, column, pace);
+      const set = await this.#literal(literal, column, slice);
       if (lookup.kind === 'any') {
         if (set === undefined) return undefined;
         found = found?.unite(set) ?? set;
@@ -132,7 +132,7 @@ export class CandidateFinder {
   async #literal(
     literal: LiteralLookup,
     column: string | undefined,
-    pace: Pace,
+    slice: TimeSlice,
   ): Promise<OidSet | undefined> {
     const filter = filterOf(column);
     const { phrases, parts } = splitLookup(literal);
@@ -140,23 +140,23 @@ export class CandidateFinder {
     for (const words of phrases) {
       const match = `${filter}"${words.join(' ')}"`;
       let set = new OidSet();
-      if (words.length === 1) await this.#postings.ofWord(match, set, pace);
-      else set = await this.#postings.ofPhrase(match, pace);
+      if (words.length === 1) await this.#postings.ofWord(match, set, slice);
+      else set = await this.#postings.ofPhrase(match, slice);
       found = found?.intersect(set) ?? set;
     }
     for (const { text, place } of parts) {
       if (found !== undefined && found.size <= FEW) break;
-      const set = await this.#part(text, place, filter, pace);
+      const set = await this.#part(text, place, filter, slice);
       if (set !== undefined) found = found?.intersect(set) ?? set;
     }
     return found;
   }
 
-  async #part(text: string, place: Place, filter: string, pace: Pace): Promise<OidSet | undefined> {
-    const result = await this.#vocabulary.find(text, place, this.#limits.maxTermsPerPart, pace);
+  async #part(text: string, place: Place, filter: string, slice: TimeSlice): Promise<OidSet | undefined> {
+    const result = await this.#vocabulary.find(text, place, this.#limits.maxTermsPerPart, slice);
     if (result === undefined) return undefined;
     const found = result.fresh;
-    await this.#postings.ofTerms([...result.terms], filter, found, pace);
+    await this.#postings.ofTerms([...result.terms], filter, found, slice);
     return found;
   }
 }

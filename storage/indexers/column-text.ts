@@ -28,7 +28,7 @@ export class ColumnText {
       this.#append(Buffer.from(indexText(decodeText(value))), Number.POSITIVE_INFINITY);
   }
 
-  /** The column's text for the tokeniser. */
+  /** The column's text for the tokenizer. */
   take(): string {
     return this.#buffer.toString('utf8', 0, this.#length);
   }

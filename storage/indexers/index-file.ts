@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import Database from 'libsql';
-import { StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 import type { SoifObject } from '../../protocols/soif/index.js';
 import { ColumnText } from './column-text.js';
 import { BREAK, UNICODE_VERSION } from './words.js';
@@ -51,7 +51,7 @@ export function columnTexts(object: SoifObject): string[] {
 
 /*
  * words    word -> objects and places. `contentless_delete` stores no text: the Broker's store has it. The ASCII
- *          tokeniser takes everything beyond ASCII for letters, because words.ts prepared the text. Larger pieces
+ *          tokenizer takes everything beyond ASCII for letters, because words.ts prepared the text. Larger pieces
  *          and rarer merges than FTS5's defaults make indexing faster by a third.
  * terms    the vocabulary as a table, for parts of words.
  * object   every OID in the index with the number of the transaction that put it there.
@@ -101,7 +101,7 @@ export function removeIndexFile(file: string): void {
 /** What went wrong as a StorageError that names the cause. */
 export function storageError(what: string, cause: unknown): StorageError {
   if (cause instanceof StorageError) return cause;
-  return new StorageError(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  return new StorageError(`${what}: ${messageOf(cause)}`, { cause });
 }
 
 /** The last change that is durably in the index. */

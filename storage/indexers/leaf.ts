@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import type { Expression } from '../../protocols/broker/index.js';
-import { PeerError } from '../../protocols/errors.js';
+import { messageOf, PeerError } from '../../protocols/errors.js';
 import { ApproximateMatcher } from './approximate.js';
 import type { SearchOptions } from './contract.js';
 import { type AttributeText, VIEW, type View, viewOf } from './object-text.js';
@@ -178,9 +178,7 @@ function compileRegexp(
   try {
     regexp = RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   } catch (cause) {
-    throw unsupported(
-      `the regular expression ${source}: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
+    throw unsupported(`the regular expression ${source}: ${messageOf(cause)}`);
   }
   if (regexp.programSize() > limits.maxRegexpProgram) throw unsupported('so large a regular expression');
   const texts = required

@@ -4,7 +4,7 @@ import type { SoifObject } from '../../protocols/soif/index.js';
 import type { MatchedLine, SearchOptions } from './contract.js';
 import { compileLeaf, type Leaf, type LeafTest, type PatternLimits, unsupported } from './leaf.js';
 import { type AttributeText, attributeTexts, VIEW } from './object-text.js';
-import type { Pace } from './pace.js';
+import type { TimeSlice } from './time-slice.js';
 
 /** Limits on one query. */
 export interface QueryLimits extends PatternLimits {
@@ -73,50 +73,54 @@ export class Matcher {
    * The object's matched lines, at most `maxLines` of them, or undefined when it does not satisfy the query.
    * BRK-2.21: AND and NOT are about the whole object, not the line.
    */
-  async match(object: SoifObject, maxLines: number, pace: Pace): Promise<MatchedLine[] | undefined> {
+  async match(object: SoifObject, maxLines: number, slice: TimeSlice): Promise<MatchedLine[] | undefined> {
     const attributes = attributeTexts(object);
-    if (!(await this.#holds(this.plan, attributes, [], pace))) return undefined;
-    return maxLines > 0 ? this.#lines(attributes, maxLines, pace) : [];
+    if (!(await this.#holds(this.plan, attributes, [], slice))) return undefined;
+    return maxLines > 0 ? this.#lines(attributes, maxLines, slice) : [];
   }
 
   async #holds(
     plan: Plan,
     attributes: readonly AttributeText[],
     known: boolean[],
-    pace: Pace,
+    slice: TimeSlice,
   ): Promise<boolean> {
     switch (plan.kind) {
       case 'leaf': {
-        const result = known[plan.id] ?? (await testLeaf(plan.leaf, attributes, pace));
+        const result = known[plan.id] ?? (await testLeaf(plan.leaf, attributes, slice));
         known[plan.id] = result;
         return result;
       }
       case 'not':
-        return !(await this.#holds(plan.operand, attributes, known, pace));
+        return !(await this.#holds(plan.operand, attributes, known, slice));
       case 'and':
         return (
-          (await this.#holds(plan.left, attributes, known, pace)) &&
-          (await this.#holds(plan.right, attributes, known, pace))
+          (await this.#holds(plan.left, attributes, known, slice)) &&
+          (await this.#holds(plan.right, attributes, known, slice))
         );
       case 'or':
         return (
-          (await this.#holds(plan.left, attributes, known, pace)) ||
-          (await this.#holds(plan.right, attributes, known, pace))
+          (await this.#holds(plan.left, attributes, known, slice)) ||
+          (await this.#holds(plan.right, attributes, known, slice))
         );
       case 'except': // BRK-2.13
         return (
-          (await this.#holds(plan.left, attributes, known, pace)) &&
-          !(await this.#holds(plan.right, attributes, known, pace))
+          (await this.#holds(plan.left, attributes, known, slice)) &&
+          !(await this.#holds(plan.right, attributes, known, slice))
         );
     }
   }
 
-  async #lines(attributes: readonly AttributeText[], limit: number, pace: Pace): Promise<MatchedLine[]> {
+  async #lines(
+    attributes: readonly AttributeText[],
+    limit: number,
+    slice: TimeSlice,
+  ): Promise<MatchedLine[]> {
     const found: MatchedLine[] = [];
     for (const attribute of attributes) {
       const leaves = this.positive.filter((leaf) => isAbout(leaf, attribute));
       if (leaves.length === 0) continue;
-      const numbers = await matchedLines(leaves, attribute, limit - found.length, pace);
+      const numbers = await matchedLines(leaves, attribute, limit - found.length, slice);
       for (const [number, line] of pickLines(attribute.text(VIEW.raw), numbers)) {
         const text = number === 0 ? `${attribute.lead}${line}` : line;
         const first = number === 0;
@@ -143,11 +147,15 @@ function isAbout(leaf: Leaf, attribute: AttributeText): boolean {
   return leaf.attribute === undefined || leaf.attribute === attribute.key;
 }
 
-async function testLeaf(leaf: Leaf, attributes: readonly AttributeText[], pace: Pace): Promise<boolean> {
+async function testLeaf(
+  leaf: Leaf,
+  attributes: readonly AttributeText[],
+  slice: TimeSlice,
+): Promise<boolean> {
   const { test } = leaf;
   for (const attribute of attributes) {
     if (!isAbout(leaf, attribute)) continue;
-    const rest = pace.rest();
+    const rest = slice.rest();
     if (rest !== undefined) await rest;
     if (test.scope === 'value') {
       if (test.test(attribute)) return true;
@@ -156,7 +164,7 @@ async function testLeaf(leaf: Leaf, attributes: readonly AttributeText[], pace: 
     } else {
       const lines = attribute.lines(test.view);
       for (let i = 0; i < lines.length; i++) {
-        if (i % LINES_BETWEEN_RESTS === LINES_BETWEEN_RESTS - 1) await pace.rest();
+        if (i % LINES_BETWEEN_RESTS === LINES_BETWEEN_RESTS - 1) await slice.rest();
         if (test.test(lines[i]!)) return true;
       }
     }
@@ -169,12 +177,12 @@ async function matchedLines(
   leaves: readonly Leaf[],
   attribute: AttributeText,
   limit: number,
-  pace: Pace,
+  slice: TimeSlice,
 ): Promise<number[]> {
   const numbers = new Set<number>();
   for (const { test } of leaves) {
     let left = limit;
-    for await (const number of linesOf(test, attribute, pace)) {
+    for await (const number of linesOf(test, attribute, slice)) {
       numbers.add(number);
       if (--left === 0) break;
     }
@@ -183,7 +191,7 @@ async function matchedLines(
 }
 
 /** The numbers of the lines that a test matches, ascending. */
-async function* linesOf(test: LeafTest, attribute: AttributeText, pace: Pace): AsyncGenerator<number> {
+async function* linesOf(test: LeafTest, attribute: AttributeText, slice: TimeSlice): AsyncGenerator<number> {
   if (test.scope === 'text' && test.find !== undefined) {
     yield* linesFound(attribute.text(test.view), test.find);
     return;
@@ -191,7 +199,7 @@ async function* linesOf(test: LeafTest, attribute: AttributeText, pace: Pace): A
   if (test.scope === 'value' && !test.test(attribute)) return;
   const lines = attribute.lines(test.scope === 'value' ? VIEW.raw : test.view);
   for (let i = 0; i < lines.length; i++) {
-    if (i % LINES_BETWEEN_RESTS === 0) await pace.rest();
+    if (i % LINES_BETWEEN_RESTS === 0) await slice.rest();
     if (test.scope === 'value' || test.test(lines[i]!)) yield i;
   }
 }

@@ -1,6 +1,6 @@
 import { type IndexDatabase, RANK, scalar } from './index-file.js';
 import { OidSet } from './oid-set.js';
-import type { Pace } from './pace.js';
+import type { TimeSlice } from './time-slice.js';
 
 /** Rows of one statement: a few milliseconds of work, after which other queries have a turn. */
 const PAGE_ROWS = 20_000;
@@ -71,60 +71,65 @@ export class Postings {
   }
 
   /** Adds the objects of one word to `into`; gives up above `limit` objects. Returns how many there are at least. */
-  async ofWord(match: string, into: OidSet, pace: Pace, limit = Number.POSITIVE_INFINITY): Promise<number> {
+  async ofWord(
+    match: string,
+    into: OidSet,
+    slice: TimeSlice,
+    limit = Number.POSITIVE_INFINITY,
+  ): Promise<number> {
     let total = 0;
     for (let after = 0; total <= limit; ) {
       const { oids, count, last } = page(this.#page.get(match, after));
       total += addPacked(oids, into);
       if (count < PAGE_ROWS) break;
       after = last;
-      await pace.rest();
+      await slice.rest();
     }
     return total;
   }
 
   /** Adds the objects that have one of the terms, in the columns that `filter` (`name : ` or nothing) names. */
-  async ofTerms(terms: readonly string[], filter: string, into: OidSet, pace: Pace): Promise<void> {
+  async ofTerms(terms: readonly string[], filter: string, into: OidSet, slice: TimeSlice): Promise<void> {
     for (let at = 0; at < terms.length; at += UNITED_TERMS) {
       const any = terms.slice(at, at + UNITED_TERMS).map((term) => `"${term}"`);
-      await this.ofWord(`${filter}(${any.join(' OR ')})`, into, pace);
-      await pace.rest();
+      await this.ofWord(`${filter}(${any.join(' OR ')})`, into, slice);
+      await slice.rest();
     }
   }
 
   /** How many objects match, counting no further than `limit`. */
-  async countOf(match: string, limit: number, pace: Pace): Promise<number> {
+  async countOf(match: string, limit: number, slice: TimeSlice): Promise<number> {
     let total = 0;
     for (const [after, last] of this.#windows(1)) {
       const [count] = this.#count.get(match, after, last, limit - total) as readonly [number];
       total += count;
       if (total >= limit) break;
-      await pace.rest();
+      await slice.rest();
     }
     return total;
   }
 
   /** The best `limit` of the `total` objects that match, best first. */
-  async top(match: string, limit: number, total: number, pace: Pace): Promise<Scored[]> {
+  async top(match: string, limit: number, total: number, slice: TimeSlice): Promise<Scored[]> {
     const found: Scored[] = [];
     const windows = this.#windows(Math.ceil(total / RANK_ROWS));
     for (const [after, last] of windows) {
       const { oids } = page(this.#top.get(match, after, last, limit));
       for (const scored of unpackScores(oids)) found.push(scored);
-      await pace.rest();
+      await slice.rest();
     }
     // Those of one window are in order already.
     return windows.length === 1 ? found : found.sort(byScore).slice(0, limit);
   }
 
   /** The OIDs of the first objects that match, ascending. */
-  async first(match: string, limit: number, pace: Pace): Promise<Uint32Array> {
+  async first(match: string, limit: number, slice: TimeSlice): Promise<Uint32Array> {
     const found = new OidSet();
     let count = 0;
     for (const [after, last] of this.#windows(1)) {
       count += addPacked(page(this.#window.get(match, after, last, limit - count)).oids, found);
       if (count >= limit) break;
-      await pace.rest();
+      await slice.rest();
     }
     return found.toArray();
   }
@@ -145,7 +150,7 @@ export class Postings {
   }
 
   /** The objects of a phrase. Places are compared for every object that has the words, hence the windows. */
-  async ofPhrase(match: string, pace: Pace): Promise<OidSet> {
+  async ofPhrase(match: string, slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
     const last = Number(scalar(this.#db, 'SELECT max(oid) FROM object') ?? 0);
     for (let after = 0; after < last; ) {
@@ -154,20 +159,20 @@ export class Postings {
       const end = first + WINDOW - 1;
       addPacked(page(this.#window.get(match, after, end, -1)).oids, found);
       after = end;
-      await pace.rest();
+      await slice.rest();
     }
     return found;
   }
 
   /** Every object in the index. */
-  async all(pace: Pace): Promise<OidSet> {
+  async all(slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
     for (let after = 0; ; ) {
       const { oids, count, last } = page(this.#all.get(after));
       addPacked(oids, found);
       if (count < PAGE_ROWS) return found;
       after = last;
-      await pace.rest();
+      await slice.rest();
     }
   }
 
@@ -190,13 +195,13 @@ export class Postings {
   }
 
   /** The objects that match, with their scores, by OID. */
-  async *ranked(match: string, pace: Pace): AsyncGenerator<Scored> {
+  async *ranked(match: string, slice: TimeSlice): AsyncGenerator<Scored> {
     for (let after = 0; ; ) {
       const { oids, count, last } = page(this.#rank.get(match, after));
       yield* unpackScores(oids);
       if (count < RANK_ROWS) return;
       after = last;
-      await pace.rest();
+      await slice.rest();
     }
   }
 }

@@ -1,8 +1,8 @@
 import { columnOf } from './index-file.js';
 import type { Leaf } from './leaf.js';
 import type { OidSet } from './oid-set.js';
-import type { Pace } from './pace.js';
 import { byScore, type Postings, type Scored } from './postings.js';
+import type { TimeSlice } from './time-slice.js';
 
 /** Words of a query that take part in ranking. */
 const MAX_WORDS = 16;
@@ -15,9 +15,9 @@ export interface Ranked {
 }
 
 /** Every object that matches an expression of the index, best first. */
-export async function rankAll(match: string, postings: Postings, pace: Pace): Promise<Ranked> {
+export async function rankAll(match: string, postings: Postings, slice: TimeSlice): Promise<Ranked> {
   const found: Scored[] = [];
-  for await (const scored of postings.ranked(match, pace)) found.push(scored);
+  for await (const scored of postings.ranked(match, slice)) found.push(scored);
   return ranked(found.sort(byScore));
 }
 
@@ -37,18 +37,18 @@ export async function rank(
   positive: readonly Leaf[],
   postings: Postings,
   limit: number,
-  pace: Pace,
+  slice: TimeSlice,
 ): Promise<Ranked> {
   const oids = candidates.toArray();
   if (oids.length < 2 || oids.length > limit) return { oids, scores: new Map() };
   const matches: string[] = [];
   for (const match of wordsToRank(positive)) {
-    const count = await postings.countOf(match, limit + 1, pace);
+    const count = await postings.countOf(match, limit + 1, slice);
     if (count > 0 && count <= limit) matches.push(match);
   }
   if (matches.length === 0) return { oids, scores: new Map() };
   const found: Scored[] = [];
-  for await (const scored of postings.ranked(matches.join(' OR '), pace)) {
+  for await (const scored of postings.ranked(matches.join(' OR '), slice)) {
     if (candidates.has(scored.oid)) found.push(scored);
   }
   const { oids: first, scores } = ranked(found.sort(byScore));

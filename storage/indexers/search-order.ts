@@ -2,9 +2,9 @@ import type { CandidateFinder } from './candidates.js';
 import { indexExpression } from './index-expression.js';
 import type { Matcher } from './matcher.js';
 import { OidSet } from './oid-set.js';
-import type { Pace } from './pace.js';
 import type { Postings } from './postings.js';
 import { type Ranked, rank, rankAll, ranked } from './ranking.js';
+import type { TimeSlice } from './time-slice.js';
 
 /** Some of the objects that may satisfy a query, in the order in which they are tried. */
 export interface CandidateRun extends Ranked {
@@ -21,7 +21,7 @@ export interface OrderContext {
   readonly finder: CandidateFinder;
   /** Hits come best first when there are at most so many candidates. */
   readonly maxRanked: number;
-  readonly pace: Pace;
+  readonly slice: TimeSlice;
   /** Hits that are wanted, or infinity: a few are found without ordering all candidates. */
   readonly wanted: number;
 }
@@ -36,7 +36,7 @@ const TRIED = 64;
  * those that the vocabulary knows; then, if those do not do, all others. No object comes twice.
  */
 export async function* candidateRuns(context: OrderContext): AsyncGenerator<CandidateRun, void> {
-  const { matcher, postings, finder, maxRanked, pace, wanted } = context;
+  const { matcher, postings, finder, maxRanked, slice, wanted } = context;
   const given = new OidSet();
   const others = (order: Ranked): Ranked =>
     given.isEmpty ? order : { ...order, oids: order.oids.filter((oid) => !given.has(oid)) };
@@ -48,28 +48,28 @@ export async function* candidateRuns(context: OrderContext): AsyncGenerator<Cand
   if (expression !== undefined) {
     const { match, exact } = expression;
     const isCertain = () => exact;
-    const total = await postings.countOf(match, maxRanked + 1, pace);
+    const total = await postings.countOf(match, maxRanked + 1, slice);
     if (total <= maxRanked) {
       const few = exact ? wanted : Math.max(TRIED, 2 * wanted);
       if (few < total && few <= MAX_FIRST)
-        yield first(ranked(await postings.top(match, few, total, pace)), isCertain);
-      yield { ...others(await rankAll(match, postings, pace)), isCertain, last: true };
+        yield first(ranked(await postings.top(match, few, total, slice)), isCertain);
+      yield { ...others(await rankAll(match, postings, slice)), isCertain, last: true };
       return;
     }
     if (exact && wanted <= MAX_FIRST)
-      yield first({ oids: await postings.first(match, wanted, pace), scores: new Map() }, isCertain);
+      yield first({ oids: await postings.first(match, wanted, slice), scores: new Map() }, isCertain);
   } else if (matcher.plan.kind === 'leaf' && wanted <= MAX_FIRST) {
-    const certain = await finder.certain(matcher.plan.leaf, pace);
+    const certain = await finder.certain(matcher.plan.leaf, slice);
     if (!certain.isEmpty)
-      yield first(await rank(certain, matcher.positive, postings, maxRanked, pace), () => true);
+      yield first(await rank(certain, matcher.positive, postings, maxRanked, slice), () => true);
   }
-  const { certain, possible } = await finder.find(matcher.plan, pace);
+  const { certain, possible } = await finder.find(matcher.plan, slice);
   const order = await rank(
-    possible ?? (await postings.all(pace)),
+    possible ?? (await postings.all(slice)),
     matcher.positive,
     postings,
     maxRanked,
-    pace,
+    slice,
   );
   yield { ...others(order), isCertain: (oid) => certain.has(oid), last: true };
 }

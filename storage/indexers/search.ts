@@ -5,9 +5,9 @@ import { CandidateFinder, type CandidateLimits } from './candidates.js';
 import type { Hit, SearchOptions, SearchOutcome, StopReason } from './contract.js';
 import type { IndexDatabase } from './index-file.js';
 import { Matcher, type QueryLimits } from './matcher.js';
-import { Pace, QueryStopped } from './pace.js';
 import { Postings } from './postings.js';
 import { type CandidateRun, candidateRuns } from './search-order.js';
+import { QueryStopped, TimeSlice } from './time-slice.js';
 import { Vocabulary } from './vocabulary.js';
 
 /** Limits on the work of searches. */
@@ -71,7 +71,7 @@ export class Search {
   readonly #limits: SearchLimits;
   readonly #postings: Postings;
   readonly #finder: CandidateFinder;
-  readonly #pace: Pace;
+  readonly #slice: TimeSlice;
   readonly #warnings: Set<string>;
 
   constructor(
@@ -88,13 +88,13 @@ export class Search {
     this.#limits = limits;
     this.#postings = postings;
     this.#finder = finder;
-    this.#pace = new Pace(limits.sliceMs, options.lifetimeMs);
+    this.#slice = new TimeSlice(limits.sliceMs, options.lifetimeMs);
     this.#warnings = new Set(matcher.warnings);
   }
 
   /** Makes {@link hits} end soon, with reason `aborted`. */
   cancel(): void {
-    this.#pace.cancel();
+    this.#slice.cancel();
   }
 
   /** The hits, found as they are asked for. The return value tells how it ended (BRK-8.13 (4), 8.16). */
@@ -120,7 +120,7 @@ export class Search {
       postings: this.#postings,
       finder: this.#finder,
       maxRanked: this.#limits.maxRanked,
-      pace: this.#pace,
+      slice: this.#slice,
       wanted: Math.min(maxFiles, results),
     });
     for await (const run of runs) {
@@ -146,7 +146,7 @@ export class Search {
     let from = 0;
     if (!this.#options.wantLines) {
       for (; from < oids.length && isCertain(oids[from]!); from++) {
-        const rest = this.#pace.rest();
+        const rest = this.#slice.rest();
         if (rest !== undefined) await rest;
         yield hit(from, []);
       }
@@ -154,7 +154,7 @@ export class Search {
     const maxLines = this.#options.maxLines || Number.POSITIVE_INFINITY;
     for await (const { at, object } of this.#objects(oids.subarray(from))) {
       const wanted = this.#options.wantLines ? Math.min(maxLines, results()) : 0;
-      const lines = await this.#matcher.match(object, wanted, this.#pace);
+      const lines = await this.#matcher.match(object, wanted, this.#slice);
       if (lines !== undefined) yield hit(from + at, lines);
     }
   }
@@ -172,7 +172,7 @@ export class Search {
     while (next.from < oids.length) {
       const { from, promise } = next;
       const objects = await promise;
-      await this.#pace.rest();
+      await this.#slice.rest();
       const bytes = objects.reduce((sum, object) => sum + (object?.length ?? 0), 0);
       // A few hits need a few objects: the trips grow, lest most of what was read was for nothing.
       size = Math.min(2 * size, fittingSize(objects.length, bytes, this.#limits));
@@ -180,7 +180,7 @@ export class Search {
       for (const [i, object] of objects.entries()) {
         const decoded = object === undefined ? undefined : this.#decode(object);
         if (decoded !== undefined) yield { at: from + i, object: decoded };
-        await this.#pace.rest();
+        await this.#slice.rest();
       }
     }
   }

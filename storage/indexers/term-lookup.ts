@@ -5,7 +5,7 @@ import { MAX_LOOKUP, wordsOf } from './words.js';
 export type TermVerdict =
   /** They match. */
   | 'certain'
-  /** They may: a match may begin or end in this word and go on in its neighbour. */
+  /** They may: a match may begin or end in this word and go on in its neighbor. */
   | 'possible'
   | undefined;
 

@@ -1,8 +1,8 @@
 import { type IndexDatabase, readBatch } from './index-file.js';
 import { OidSet } from './oid-set.js';
-import { Pace } from './pace.js';
 import type { Postings } from './postings.js';
 import type { TermLookup } from './term-lookup.js';
+import { TimeSlice } from './time-slice.js';
 
 /** Where in a word the wanted text must stand. */
 export type Place = 'start' | 'end' | 'anywhere';
@@ -66,23 +66,23 @@ export class Vocabulary {
     text: string,
     place: Place,
     limit: number,
-    pace: Pace,
+    slice: TimeSlice,
   ): Promise<{ readonly terms: ReadonlySet<string>; readonly fresh: OidSet } | undefined> {
     const wanted = `${place === 'start' ? '\n' : ''}${text}${place === 'end' ? '\n' : ''}`;
     const terms = new Set<string>();
     await this.#refresh();
     const snapshot = this.#snapshot;
     const held = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
-    for await (const block of held?.blocks ?? this.#read(pace)) {
+    for await (const block of held?.blocks ?? this.#read(slice)) {
       collectTerms(block, wanted, terms, limit);
       if (terms.size > limit) return undefined;
-      await pace.rest();
+      await slice.rest();
     }
     return { terms, fresh: held === undefined ? new OidSet() : this.#postings.since(held.batch) };
   }
 
   /** The terms that decide something about a leaf, at most about `limit` of them. */
-  async judge(lookup: TermLookup, limit: number, pace: Pace): Promise<TermVerdicts> {
+  async judge(lookup: TermLookup, limit: number, slice: TimeSlice): Promise<TermVerdicts> {
     const certain: string[] = [];
     const possible: string[] = [];
     await this.#refresh();
@@ -90,16 +90,16 @@ export class Vocabulary {
     const held = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
     const fresh = held === undefined ? new OidSet() : this.#postings.since(held.batch);
     let tried = 0;
-    for await (const block of held?.blocks ?? this.#read(pace)) {
+    for await (const block of held?.blocks ?? this.#read(slice)) {
       const terms = new Set<string>();
       for (const text of lookup.containing) collectTerms(block, text, terms, BLOCK_TERMS);
       for (const term of terms) {
-        if (++tried % TERMS_BETWEEN_RESTS === 0) await pace.rest();
+        if (++tried % TERMS_BETWEEN_RESTS === 0) await slice.rest();
         const verdict = lookup.verdict(term);
         if (verdict !== undefined) (verdict === 'certain' ? certain : possible).push(term);
       }
       if (certain.length + possible.length > limit) return { certain, possible, all: false, fresh };
-      await pace.rest();
+      await slice.rest();
     }
     return { certain, possible, all: true, fresh };
   }
@@ -122,7 +122,7 @@ export class Vocabulary {
     const batch = readBatch(this.#db);
     const blocks: Block[] = [];
     let bytes = 0;
-    for await (const block of this.#read(new Pace(5, Number.POSITIVE_INFINITY))) {
+    for await (const block of this.#read(new TimeSlice(5, Number.POSITIVE_INFINITY))) {
       blocks.push(block);
       // A JavaScript text takes one byte a character only if all of them are of Latin-1.
       bytes += /[^\0-\xff]/.test(block) ? block.length * 2 : block.length;
@@ -134,7 +134,7 @@ export class Vocabulary {
     this.#snapshot = { blocks, batch };
   }
 
-  async *#read(pace: Pace): AsyncGenerator<Block> {
+  async *#read(slice: TimeSlice): AsyncGenerator<Block> {
     // Behind the term that is no word (`BREAK`).
     for (let from = '\x02'; ; ) {
       const [terms, last, count] = this.#block.get(from) as readonly [string | null, string | null, number];
@@ -142,7 +142,7 @@ export class Vocabulary {
       if (last === null || count < BLOCK_TERMS) return;
       // The block's last term comes again as the next one's first: searches collect terms in a set.
       from = last;
-      await pace.rest();
+      await slice.rest();
     }
   }
 }

@@ -3,7 +3,7 @@
  * that the index cannot predict would be lost.
  *
  * A word is a maximal run of letters, marks, numbers and `_` of Unicode. Case folding maps each character by
- * itself, never looking at its neighbours, so that `fold(a + b) === fold(a) + fold(b)`.
+ * itself, never looking at its neighbors, so that `fold(a + b) === fold(a) + fold(b)`.
  */
 
 /** The Unicode version that decides what a letter is; an index made by another one is rebuilt. */
@@ -80,8 +80,8 @@ export function isWordBefore(text: string, at: number): boolean {
 }
 
 /**
- * A term of the index that stands where two neighbouring words are parted by more than blanks: so a phrase of the
- * index does not reach over a comma or the end of a line (BRK-2.5). No word of a query is spelt like it.
+ * A term of the index that stands where two neighboring words are parted by more than blanks: so a phrase of the
+ * index does not reach over a comma or the end of a line (BRK-2.5). No word of a query is spelled like it.
  */
 export const BREAK = '\x01';
 
@@ -96,7 +96,7 @@ export function phraseOf(folded: string, words: readonly Word[]): string[] {
 }
 
 /**
- * The text as the index's ASCII tokeniser must see it: that one takes every character beyond ASCII for a letter
+ * The text as the index's ASCII tokenizer must see it: that one takes every character beyond ASCII for a letter
  * and folds ASCII only, so letters are folded here and everything else becomes blanks and {@link BREAK}s.
  */
 export function indexText(text: string): string {

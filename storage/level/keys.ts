@@ -37,7 +37,7 @@ export const TABLE = {
   summaries: 0x53,
   identities: 0x49,
   tombstones: 0x5a,
-  graves: 0x7a,
+  tombstoneIdentities: 0x7a,
   documents: 0x44,
   queues: 0x51,
   queueRecords: 0x71,

@@ -1,8 +1,8 @@
 import { ClassicLevel } from 'classic-level';
 import { StorageError } from '../../protocols/errors.js';
-import { Gate } from './read-write-lock.js';
-import { type KeyRange, TABLE, textKey } from './keys.js';
 import { SCHEMA_VERSION, schemaCodec } from '../records.js';
+import { type KeyRange, TABLE, textKey } from './keys.js';
+import { ReadWriteLock } from './read-write-lock.js';
 
 /** What a directory holds. */
 export type StoreKind = 'gatherer' | 'broker';
@@ -53,14 +53,14 @@ type Database = ClassicLevel<Uint8Array, Uint8Array>;
  */
 export class Level implements AsyncDisposable {
   readonly #db: Database;
-  readonly #gate: Gate;
+  readonly #lock: ReadWriteLock;
 
   private constructor(
     readonly directory: string,
     db: Database,
   ) {
     this.#db = db;
-    this.#gate = new Gate(`the store in ${directory}`);
+    this.#lock = new ReadWriteLock(`the store in ${directory}`);
   }
 
   /**
@@ -172,7 +172,7 @@ export class Level implements AsyncDisposable {
 
   /** Closes the files, lets `work` have the directory, and opens again, whatever became of `work`. */
   suspend<T>(work: () => Promise<T>): Promise<T> {
-    return this.#gate.exclusive(() =>
+    return this.#lock.exclusive(() =>
       guard(this.directory, async () => {
         await this.#db.close();
         try {
@@ -186,7 +186,7 @@ export class Level implements AsyncDisposable {
 
   /** Waits for the calls under way, then closes the files. */
   close(): Promise<void> {
-    return this.#gate.close(() => guard(this.directory, () => this.#db.close()));
+    return this.#lock.close(() => guard(this.directory, () => this.#db.close()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -194,7 +194,7 @@ export class Level implements AsyncDisposable {
   }
 
   #use<T>(work: () => Promise<T>): Promise<T> {
-    return this.#gate.shared(() => guard(this.directory, work));
+    return this.#lock.shared(() => guard(this.directory, work));
   }
 }
 

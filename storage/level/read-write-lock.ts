@@ -4,7 +4,7 @@ import { UsageError } from '../../protocols/errors.js';
  * Many may pass at once, or one alone. Reads and batches pass as `shared`; publishing and closing, which
  * take the database away for a moment, as `exclusive`: they wait for those inside and hold back those who come.
  */
-export class Gate {
+export class ReadWriteLock {
   #inside = 0;
   #barrier: Promise<void> | undefined;
   #emptied: (() => void) | undefined;

@@ -1,8 +1,7 @@
 import { lstat, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StorageError } from '../../protocols/errors.js';
+import { errorCode, StorageError } from '../../protocols/errors.js';
 import { U32_MAX } from '../../protocols/registry/index.js';
-import { errorCode } from '../generations/publish.js';
 
 /*
  * An original Broker's directory (REG-1, REG-34, REG-50):

@@ -1,6 +1,6 @@
 import { access, copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StorageError, UsageError } from '../../protocols/errors.js';
+import { errorCode, StorageError, UsageError } from '../../protocols/errors.js';
 import {
   encodeRecordData,
   GathererIds,
@@ -12,12 +12,11 @@ import {
 } from '../../protocols/registry/index.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { BrokerStore } from '../broker/broker-store.js';
+import { BROKER_COUNTERS_KEY } from '../broker/registry-rows.js';
 import { replaceFile } from '../databases/replace-file.js';
 import { OidSet } from '../indexers/oid-set.js';
 import { Level } from '../level/level.js';
-import { errorCode } from '../generations/publish.js';
 import { brokerCountersCodec, type RegistryEntry } from '../records.js';
-import { BROKER_COUNTERS_KEY } from '../broker/registry-rows.js';
 import { COPIED_FILES, gathererIdsPath, objectFiles, registryPath } from './broker-directory.js';
 import { writeObjectFile } from './object-file.js';
 import { openRandomFile } from './random-file.js';

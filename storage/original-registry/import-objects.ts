@@ -1,6 +1,4 @@
 import type { SoifObject } from '../../protocols/soif/index.js';
-import { Level } from '../level/level.js';
-import { type BrokerCounters, brokerCountersCodec, type RegistryEntry } from '../records.js';
 import {
   type Bookkeeping,
   contentMark,
@@ -11,6 +9,8 @@ import {
 } from '../broker/registry.js';
 import { identityOfEntry } from '../broker/registry-removals.js';
 import { BROKER_COUNTERS_KEY, RegistryRows } from '../broker/registry-rows.js';
+import { Level } from '../level/level.js';
+import { type BrokerCounters, brokerCountersCodec, type RegistryEntry } from '../records.js';
 
 /** An object that may go into a store under its OID. */
 export interface ImportableObject {

@@ -1,7 +1,7 @@
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorCode } from '../../protocols/errors.js';
 import { encodeSoif, SoifDecoder, type SoifObject } from '../../protocols/soif/index.js';
-import { errorCode } from '../generations/publish.js';
 import { objectFilePath } from './broker-directory.js';
 
 /** An object with its bytes in the layout of SOIF-2.2 (REG-36). */

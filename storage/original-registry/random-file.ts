@@ -1,6 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { StorageError } from '../../protocols/errors.js';
-import { errorCode } from '../generations/publish.js';
+import { errorCode, StorageError } from '../../protocols/errors.js';
 
 /** A file that is read and written at places. */
 export interface RandomFile {

@@ -4,10 +4,10 @@ import { DocumentBuilder, requireId, type SiteMembers } from './document-builder
 import { referencesDirectory, requireLittleEndian } from './format.js';
 import { LinkBuilder, writeSiteLists } from './link-builder.js';
 import { openWritten } from './link-table.js';
-import type { PaceOptions } from './pace.js';
+import type { ProgressOptions } from './progress-reporter.js';
 import { Publication, storageError } from './publication.js';
 
-export interface ReferencesBuilderOptions extends PaceOptions {
+export interface ReferencesBuilderOptions extends ProgressOptions {
   /**
    * What sorting may take, bytes; default 256 MiB. More pairs than fit (16 bytes each) are sorted on the disk. Beside it memory
    * holds the servers' names, 12 to 20 bytes a document, and 16 to 32 bytes for each distinct ID of the longest list.

@@ -17,7 +17,7 @@ import {
 } from './format.js';
 import { KeyIndex } from './key-index.js';
 import { TableWriter } from './link-table.js';
-import { Pace, type PaceOptions } from './pace.js';
+import { type ProgressOptions, ProgressReporter } from './progress-reporter.js';
 import { type RecordCursor, RecordSorter } from './record-sorter.js';
 
 interface BuiltServer {
@@ -173,7 +173,7 @@ export class DocumentBuilder implements Disposable {
    *
    * @throws StorageError a document ID or a URL is there twice
    */
-  async finish(options: PaceOptions): Promise<SiteMembers> {
+  async finish(options: ProgressOptions): Promise<SiteMembers> {
     this.#paths.close();
     const count = this.#sorter.count;
     using byUrl = new RecordSorter(1, this.#memoryBytes / 4, join(this.#scratch, 'urls'));
@@ -183,7 +183,7 @@ export class DocumentBuilder implements Disposable {
     {
       using sorted = this.#sorter.sorted();
       using records = new FileAppender(join(this.#directory, FILE.documentRecords));
-      const pace = new Pace('documents', count, options);
+      const progress = new ProgressReporter('documents', count, options);
       let lastOrdinal = 0;
       for (let place = 0; sorted.next(); place++) {
         const { key, words, at } = sorted;
@@ -200,7 +200,7 @@ export class DocumentBuilder implements Disposable {
         byUrl.words[url] = place;
         const site = byServer.add(servers[place] ?? 0);
         byServer.words[site] = key;
-        if (pace.step()) await pace.rest();
+        if (progress.step()) await progress.rest();
       }
       records.close();
     }

@@ -20,8 +20,8 @@ export { type DumpFormat, dumpDocuments, dumpLinks, dumpServers } from './dump.j
 export { referencesDirectory } from './format.js';
 export { idsOf } from './link-table.js';
 export { type LoadOptions, loadReferences } from './load.js';
-export type { BuildPhase, PaceOptions } from './pace.js';
 export { type PageRankOptions, type PageRanks, pageRank, type RankGraph } from './pagerank.js';
 export type { ByteOrder } from './pair-parser.js';
+export type { BuildPhase, ProgressOptions } from './progress-reporter.js';
 export { type PublishedRanks, publishRanks, type RankOptions } from './rank-publication.js';
 export { ReferencesReader, type ReferencesReaderOptions } from './reader.js';

@@ -5,7 +5,7 @@ import { DistinctIds } from './distinct-ids.js';
 import type { SiteMembers } from './document-builder.js';
 import { FileAppender } from './files.js';
 import { idsOf, type LinkTable, openWritten, TableWriter } from './link-table.js';
-import { Pace, type PaceOptions } from './pace.js';
+import { type ProgressOptions, ProgressReporter } from './progress-reporter.js';
 import { RecordSorter } from './record-sorter.js';
 
 /** Words of the spool that are read at a time. */
@@ -43,7 +43,7 @@ class PairSpool implements Disposable {
    *
    * @param side which number of a pair is the key
    */
-  async sortInto(sorter: RecordSorter, side: 0 | 1, pace: Pace): Promise<void> {
+  async sortInto(sorter: RecordSorter, side: 0 | 1, progress: ProgressReporter): Promise<void> {
     const piece = new Uint32Array(PIECE_WORDS);
     const fd = openSync(this.#file.path, 'r');
     try {
@@ -52,7 +52,7 @@ class PairSpool implements Disposable {
           const at = sorter.add(piece[i + side]!);
           sorter.words[at] = piece[i + 1 - side]!;
         }
-        if (pace.step(count >>> 1)) await pace.rest();
+        if (progress.step(count >>> 1)) await progress.rest();
       }
     } finally {
       closeSync(fd);
@@ -107,7 +107,7 @@ export class LinkBuilder implements Disposable {
    * @returns how many different pairs there were (R-12)
    * @throws StorageError R-10: the reversed pairs are not the pairs turned round
    */
-  async finish(options: PaceOptions): Promise<number> {
+  async finish(options: ProgressOptions): Promise<number> {
     this.#spool.close();
     const links = await this.#writeTable('refs', this.#spool, 0, options);
     if (this.#reversed === undefined) await this.#writeTable('hubs', this.#spool, 1, options);
@@ -130,12 +130,12 @@ export class LinkBuilder implements Disposable {
     name: 'refs' | 'hubs',
     spool: PairSpool,
     side: 0 | 1,
-    options: PaceOptions,
+    options: ProgressOptions,
   ): Promise<number> {
     using sorter = new RecordSorter(1, this.#memoryBytes, join(this.#scratch, name));
     // Half of the work is to read and sort, half to write.
-    const pace = new Pace(name, 2 * spool.count, options);
-    await spool.sortInto(sorter, side, pace);
+    const progress = new ProgressReporter(name, 2 * spool.count, options);
+    await spool.sortInto(sorter, side, progress);
     using sorted = sorter.sorted();
     using table = new TableWriter(this.#directory, name);
     const distinct = new DistinctIds();
@@ -147,19 +147,19 @@ export class LinkBuilder implements Disposable {
       }
       const id = sorted.words[sorted.at]!;
       if (distinct.add(id)) table.add(key, id);
-      if (pace.step()) await pace.rest();
+      if (progress.step()) await progress.rest();
     }
     table.close();
     return table.total;
   }
 
   /** Looks for every link in the `hubs` that was written. */
-  async #compare(options: PaceOptions): Promise<void> {
+  async #compare(options: ProgressOptions): Promise<void> {
     const hubs = await openWritten(this.#directory, 'hubs', { left: this.#memoryBytes / 2 });
     try {
       using sorter = new RecordSorter(1, this.#memoryBytes / 2, join(this.#scratch, 'compared'));
-      const pace = new Pace('hubs', 2 * this.#spool.count, options);
-      await this.#spool.sortInto(sorter, 1, pace);
+      const progress = new ProgressReporter('hubs', 2 * this.#spool.count, options);
+      await this.#spool.sortInto(sorter, 1, progress);
       using sorted = sorter.sorted();
       const listed = new DistinctIds();
       let key = -1;
@@ -172,7 +172,7 @@ export class LinkBuilder implements Disposable {
         const source = sorted.words[sorted.at]!;
         if (listed.add(source))
           throw new StorageError(`the link from ${source} to ${key} is in refs and not in hubs (R-10)`);
-        if (pace.step()) await pace.rest();
+        if (progress.step()) await progress.rest();
       }
     } finally {
       await hubs.close();
@@ -209,10 +209,10 @@ export async function writeSiteLists(
   sites: LinkTable,
   links: LinkTable,
   members: SiteMembers,
-  options: PaceOptions,
+  options: ProgressOptions,
 ): Promise<void> {
   using table = new TableWriter(directory, name);
-  const pace = new Pace(name, links.total, options);
+  const progress = new ProgressReporter(name, links.total, options);
   members.reset();
   for (const [place, server] of sites.keys.entries()) {
     const documents = sites.at(place);
@@ -223,11 +223,11 @@ export async function writeSiteLists(
         for (let from = 0; from < (list?.total ?? 0); from += PAGE) {
           const page = list?.page(from, PAGE) ?? [];
           for (const id of page) if (members.take(id)) table.add(server, id);
-          if (pace.step(page.length)) await pace.rest();
+          if (progress.step(page.length)) await progress.rest();
         }
       }
     }
-    if (pace.step()) await pace.rest();
+    if (progress.step()) await progress.rest();
   }
   table.close();
 }

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { FileAppender, FlatFile } from './files.js';
 import { FILE, referencesDirectory } from './format.js';
 import { KeyIndex } from './key-index.js';
-import { Pace, type PaceOptions } from './pace.js';
 import { type PageRankOptions, pageRank, type RankGraph } from './pagerank.js';
+import { type ProgressOptions, ProgressReporter } from './progress-reporter.js';
 import { Publication, storageError } from './publication.js';
 import { ReferencesReader } from './reader.js';
 
-export interface RankOptions extends PageRankOptions, Pick<PaceOptions, 'onProgress'> {
+export interface RankOptions extends PageRankOptions, Pick<ProgressOptions, 'onProgress'> {
   /** Links are taken into memory when they fit in this, bytes; default 256 MiB. Else each round reads them from the disk. */
   readonly residentBytes?: number;
   /** Generations kept, the new one included. Default 2. */
@@ -99,14 +99,14 @@ async function writeNumbered(
   options: RankOptions,
 ): Promise<void> {
   const index = new KeyIndex(nodes);
-  const pace = new Pace('ranks', reader.counts.links, options);
+  const progress = new ProgressReporter('ranks', reader.counts.links, options);
   using file = new FileAppender(path);
   for (const key of reader.keys('refs')) {
     const list = reader.links('refs', key);
     for (let start = 0; start < (list?.total ?? 0); start += PAGE) {
       const page = list?.page(start, PAGE) ?? [];
       for (const id of page) file.word(index.find(id));
-      if (pace.step(page.length)) await pace.rest();
+      if (progress.step(page.length)) await progress.rest();
     }
   }
   file.close();
@@ -117,7 +117,7 @@ function graphOf(reader: ReferencesReader, nodes: Uint32Array, targets: FlatFile
   return {
     size: nodes.length,
     async walk(visit) {
-      const pace = new Pace('ranks', reader.counts.links, {});
+      const progress = new ProgressReporter('ranks', reader.counts.links, {});
       let node = 0;
       let from = 0;
       for (const [place, key] of keys.entries()) {
@@ -126,7 +126,7 @@ function graphOf(reader: ReferencesReader, nodes: Uint32Array, targets: FlatFile
         for (let done = 0; done < degree; done += PAGE) {
           const count = Math.min(PAGE, degree - done);
           visit(node, targets.words(from + done, count), degree);
-          if (pace.step(count)) await pace.rest();
+          if (progress.step(count)) await progress.rest();
         }
         from += degree;
       }

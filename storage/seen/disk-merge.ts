@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { StorageError } from '../../protocols/errors.js';
+import { errorCode, StorageError } from '../../protocols/errors.js';
 import { ChangeList } from './change-list.js';
 import { DEFAULT_MAX_UNCOMMITTED, type SeenFilter, type SeenOptions } from './contract.js';
 import { fingerprintsOf, type KeyWords, sortKeys } from './key-list.js';
@@ -251,7 +251,7 @@ async function readManifest(directory: string): Promise<Manifest> {
   try {
     text = await readFile(join(directory, MANIFEST), 'utf8');
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
     const first: Manifest = { format: 1, log: 'log-1', runs: [] };
     await writeManifest(directory, first);
     return first;

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { StorageError } from '../../protocols/errors.js';
+import { errorCode, StorageError } from '../../protocols/errors.js';
 import { KEY_BYTES, type KeyWords } from './key-list.js';
 
 /** What a record of the log says of its keys. */
@@ -32,7 +32,7 @@ export class KeyLog {
   static async open(path: string, onChange: (change: KeyChange, keys: KeyWords) => void): Promise<KeyLog> {
     // 'a+' would ignore the positions of writes.
     const file = await open(path, 'r+').catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return open(path, 'wx+');
+      if (errorCode(error) === 'ENOENT') return open(path, 'wx+');
       throw error;
     });
     try {

@@ -1,6 +1,6 @@
+import { SEEN_COUNT_KEY as COUNT_KEY } from '../gatherer/queue-records.js';
 import { TABLE, tableRange } from '../level/keys.js';
 import { Level, type RowChange } from '../level/level.js';
-import { SEEN_COUNT_KEY as COUNT_KEY } from '../gatherer/queue-records.js';
 import { BloomBits } from './bloom-bits.js';
 import { DEFAULT_MAX_UNCOMMITTED, type SeenFilter, type SeenOptions } from './contract.js';
 import { type KeyWords, sortKeys, uriKeysOf } from './key-list.js';
@@ -175,7 +175,7 @@ export class LevelFilter implements SeenFilter {
       if (this.#quick.has(low, high) || this.#flying.has(low, high)) stored[i] = 1;
       else asked.push(i);
     }
-    // In the order of the rows, so that neighbours share a block.
+    // In the order of the rows, so that neighbors share a block.
     asked.sort((a, b) => keys[2 * a + 1]! - keys[2 * b + 1]!);
     const rows = await this.level.getMany(asked.map((i) => rowKey(keys[2 * i]!, keys[2 * i + 1]!)));
     asked.forEach((i, at) => {

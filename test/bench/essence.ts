@@ -1,4 +1,4 @@
-// How fast Essence summarises: `npm run bench -- essence [--html DIRECTORY]... [--pages N] [--files N] [--runs N] [--type T]...`.
+// How fast Essence summarizes: `npm run bench -- essence [--html DIRECTORY]... [--pages N] [--files N] [--runs N] [--type T]...`.
 //
 // HTML first, in worker threads and in the calling one, beside htmlparser2 that looks for links in the same pages: what a plain
 // crawler does with a page. Then the other types that this machine has files of (essence/documents.ts says where they

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { DEFAULT_FLAGS, parseQuery, type Query } from '../../protocols/broker/index.js';
 import type { Broker } from '../../servers/broker/index.js';
-import { document, ScriptedGatherd, scene } from '../servers/broker/scene.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { document, ScriptedGatherd, scene } from '../servers/broker/scene.js';
 
 const CHILD = fileURLToPath(new URL('broker-crash-child.js', import.meta.url));
 const ROUNDS = 4;

@@ -1,6 +1,4 @@
 import t from 'tap';
-import type { Teardown } from '../servers/broker/scene.js';
-import { NOW } from '../servers/broker/scene.js';
 import {
   Clock,
   contents,
@@ -12,6 +10,8 @@ import {
   refresh,
   update,
 } from '../servers/broker/bulk-brokers.js';
+import type { Teardown } from '../servers/broker/scene.js';
+import { NOW } from '../servers/broker/scene.js';
 
 /** One collection of each, in order, a second apart. Returns how many changes each one's store saw. */
 async function round(clock: Clock, peers: readonly Peer[]): Promise<number[]> {

@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { BulkClient } from '../../clients/bulk/index.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
-import { document, ScriptedGatherd, soif } from '../servers/broker/scene.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { document, ScriptedGatherd, soif } from '../servers/broker/scene.js';
 
 const CHILD = fileURLToPath(new URL('bulk-kill-child.js', import.meta.url));
 const KILLS = 20;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { collectChanges } from '../../clients/gatherd/index.js';
-import { Database, entry } from '../servers/gatherd/support.js';
 import { CliProcess } from '../helpers/cli.js';
+import { Database, entry } from '../servers/gatherd/support.js';
 
 const OBJECTS = 5000;
 const KILLS = 4;

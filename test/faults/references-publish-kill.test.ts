@@ -14,7 +14,7 @@ t.setTimeout(300_000);
 const KILLS = 20;
 const DOCUMENTS = 20_000;
 const LINKS_EACH = 3;
-/** There are loads of two colours. In one of colour c each document links to IDs from c times this on. */
+/** There are loads of two colors. In one of color c each document links to IDs from c times this on. */
 const STRIDE = 100_000;
 /** Looks for a file, a millisecond and more apart. */
 const TRIES = 20_000;
@@ -38,30 +38,30 @@ async function written(path: string, since: number): Promise<void> {
   }
 }
 
-/** Where the documents of a colour link to: no two colours have a link in common. */
-function targetsOf(id: number, colour: number): readonly number[] {
-  return Array.from({ length: LINKS_EACH }, (_, i) => colour * STRIDE + id + i);
+/** Where the documents of a color link to: no two colors have a link in common. */
+function targetsOf(id: number, color: number): readonly number[] {
+  return Array.from({ length: LINKS_EACH }, (_, i) => color * STRIDE + id + i);
 }
 
-function* linkTexts(colour: number): Generator<string> {
+function* linkTexts(color: number): Generator<string> {
   for (let id = 1; id <= DOCUMENTS; id++) {
-    yield targetsOf(id, colour)
+    yield targetsOf(id, color)
       .map((target) => `${id} ${target}\n`)
       .join('');
   }
 }
 
-function* documentTexts(colour: number): Generator<string> {
+function* documentTexts(color: number): Generator<string> {
   for (let id = 1; id <= DOCUMENTS; id++)
-    yield `{"id":${id},"url":"http://colour${colour}.example/${id}","length":${colour}}\n`;
+    yield `{"id":${id},"url":"http://color${color}.example/${id}","length":${color}}\n`;
 }
 
-/** The colour of an answer; fails when it is mixed. */
-function colourOf(id: number, ids: Iterable<number>): number {
+/** The color of an answer; fails when it is mixed. */
+function colorOf(id: number, ids: Iterable<number>): number {
   const answer = Array.from(ids);
-  const colour = Math.floor((answer[0] ?? 0) / STRIDE);
-  if (answer.join() !== targetsOf(id, colour).join()) throw new Error(`${id}: ${answer} is of no load`);
-  return colour;
+  const color = Math.floor((answer[0] ?? 0) / STRIDE);
+  if (answer.join() !== targetsOf(id, color).join()) throw new Error(`${id}: ${answer} is of no load`);
+  return color;
 }
 
 t.test(
@@ -72,13 +72,13 @@ t.test(
     const data = join(scratch, 'data');
     const generations = join(data, 'references');
     t.teardown(() => rm(scratch, { recursive: true, force: true }));
-    const words = (colour: number): readonly string[] => [
-      ...['links', 'load', '--documents', join(scratch, `documents-${colour}`)],
-      ...['--refs', join(scratch, `links-${colour}`), '--data', data, '--json'],
+    const words = (color: number): readonly string[] => [
+      ...['links', 'load', '--documents', join(scratch, `documents-${color}`)],
+      ...['--refs', join(scratch, `links-${color}`), '--data', data, '--json'],
     ];
-    for (const colour of [1, 2]) {
-      await writeTexts(join(scratch, `documents-${colour}`), documentTexts(colour));
-      await writeTexts(join(scratch, `links-${colour}`), linkTexts(colour));
+    for (const color of [1, 2]) {
+      await writeTexts(join(scratch, `documents-${color}`), documentTexts(color));
+      await writeTexts(join(scratch, `links-${color}`), linkTexts(color));
     }
     const begin = performance.now();
     t.equal((await cli(...words(1))).code, 0);
@@ -93,7 +93,7 @@ t.test(
       for (let id = 1; reading; id = (id % DOCUMENTS) + 1) {
         const { ids, found } = await client.references({ id });
         if (found !== LINKS_EACH) throw new Error(`${id}: ${found} links`);
-        colourOf(id, ids);
+        colorOf(id, ids);
         answers++;
         if (answers % 50 === 0) await pause(1);
       }
@@ -106,12 +106,12 @@ t.test(
     let leftOver = 0;
     let before = 1;
     for (let i = 0; i < MOST_LOADS && (killed < KILLS || leftOver === 0); i++) {
-      const colour = 1 + ((i + 1) % 2);
+      const color = 1 + ((i + 1) % 2);
       const started = performance.now();
       const since = Date.now();
       const numbers = (await readdir(generations)).map((name) => /^\d+$/.exec(name)?.[0] ?? 0).map(Number);
       const next = Math.max(...numbers) + 1;
-      const load = new CliProcess(words(colour));
+      const load = new CliProcess(words(color));
       // Every other kill comes at some moment of the load, the rest where it is published.
       const moment =
         i % 2 === 0
@@ -155,7 +155,7 @@ t.test(
       await pause(10);
     }
     t.equal(
-      colourOf(1, (await client.references({ id: 1 })).ids),
+      colorOf(1, (await client.references({ id: 1 })).ids),
       2,
       'the server has gone over to what was loaded last',
     );
@@ -168,14 +168,14 @@ t.test(
 /** IDs whose answers are not all of one load. */
 function wrongOf(reader: ReferencesReader): number[] {
   const wrong: number[] = [];
-  const colour = reader.document(1)?.length;
+  const color = reader.document(1)?.length;
   const { documents, links } = reader.counts;
   if (documents !== DOCUMENTS || links !== DOCUMENTS * LINKS_EACH) wrong.push(0);
   for (let id = 1; id <= DOCUMENTS; id++) {
     const list = reader.links('refs', id);
-    const own = list !== undefined && colourOf(id, list.page(0, list.total)) === colour;
-    const back = reader.links('hubs', (colour ?? 0) * STRIDE + id)?.page(0, 1)[0];
-    const url = `http://colour${colour}.example/${id}`;
+    const own = list !== undefined && colorOf(id, list.page(0, list.total)) === color;
+    const back = reader.links('hubs', (color ?? 0) * STRIDE + id)?.page(0, 1)[0];
+    const url = `http://color${color}.example/${id}`;
     if (!own || back === undefined || reader.document(id)?.url !== url || reader.idByUrl(url) !== id)
       wrong.push(id);
   }

@@ -82,7 +82,7 @@ export function overlap(wanted: readonly string[], got: readonly string[]): numb
   return common / wanted.length;
 }
 
-/** At most `most` of them, spread over all: neighbours are alike. */
+/** At most `most` of them, spread over all: neighbors are alike. */
 export function spread<T>(all: readonly T[], most: number): T[] {
   if (all.length <= most) return [...all];
   return Array.from({ length: most }, (_, i) => all[Math.floor((i * all.length) / most)]!);

@@ -3,8 +3,15 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { document, type GathererDocument, NOW, ScriptedGatherd, scene, serve } from '../servers/broker/scene.js';
 import { cli } from '../helpers/cli.js';
+import {
+  document,
+  type GathererDocument,
+  NOW,
+  ScriptedGatherd,
+  scene,
+  serve,
+} from '../servers/broker/scene.js';
 import { run } from './clients/run.js';
 
 const clients = join(

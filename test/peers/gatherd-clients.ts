@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { decodeSoif, SectionDecoder } from '../../protocols/soif/index.js';
-import { Database, entry, wrapped } from '../servers/gatherd/support.js';
 import { CliProcess } from '../helpers/cli.js';
+import { Database, entry, wrapped } from '../servers/gatherd/support.js';
 import { run } from './clients/run.js';
 
 const clients = join(

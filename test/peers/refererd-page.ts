@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { startRefererd } from '../../servers/refererd/index.js';
-import { publishFixture } from '../storage/references/fixture.js';
 import { MemoryLog } from '../servers/refererd/scene.js';
+import { publishFixture } from '../storage/references/fixture.js';
 
 const HUB = 'http://www.example.org/';
 /** Longer than any screen, without a place to break it. */

@@ -10,8 +10,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
-import { Database } from '../servers/gatherd/support.js';
 import { CliProcess } from '../helpers/cli.js';
+import { Database } from '../servers/gatherd/support.js';
 import { run } from './clients/run.js';
 
 const clients = join(

@@ -3,14 +3,14 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { originalOptions } from '../../servers/cli/original-options.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import { isDueForRefresh } from '../../servers/broker/index.js';
 import { Timetable } from '../../servers/broker/timetable.js';
+import { originalOptions } from '../../servers/cli/original-options.js';
 import { runningProcess } from '../../servers/host/index.js';
 import { BrokerStore } from '../../storage/index.js';
-import { ask, corpus, document, NOW, ScriptedGatherd, scene } from '../servers/broker/scene.js';
 import { CliProcess, cli } from '../helpers/cli.js';
+import { ask, corpus, document, NOW, ScriptedGatherd, scene } from '../servers/broker/scene.js';
 
 const READY = /^ready broker=127\.0\.0\.1:(\d+)(?: .*)?\n/m;
 

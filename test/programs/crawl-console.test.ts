@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { frontierLine } from '../../servers/cli/crawl/tables.js';
-import { consoleScene } from '../servers/crawler/console-scene.js';
 import { CliProcess, cli } from '../helpers/cli.js';
+import { consoleScene } from '../servers/crawler/console-scene.js';
 
 t.test('issue 7.8 harvest crawl report', async (t) => {
   const { directory, crawl } = await consoleScene(t);

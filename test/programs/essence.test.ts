@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { DatabaseFile } from '../../storage/databases/index.js';
+import { cli } from '../helpers/cli.js';
 import { attributesOf } from '../servers/essence/helpers.js';
 import { tar } from '../servers/essence/unnest-fixtures.js';
-import { cli } from '../helpers/cli.js';
 
 const urlOf = (file: string) => pathToFileURL(file).href.replace('file:///', 'file://localhost/');
 

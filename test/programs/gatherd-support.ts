@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
-import { Database, type Entry, entry, wrapped } from '../servers/gatherd/support.js';
 import { CliProcess, type Finished } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { Database, type Entry, entry, wrapped } from '../servers/gatherd/support.js';
 
 export const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 export const ONE = entry('http://a.example/', 100, 'first');

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { call, Database } from '../servers/gatherd/support.js';
 import { cli } from '../helpers/cli.js';
+import { call, Database } from '../servers/gatherd/support.js';
 import { ANSWER, BIG, type Daemon, dataDirectory, gatherd, ONE, SESSION } from './gatherd-support.js';
 
 /** Waits until a file holds something; the test's time limit ends the wait. */

@@ -39,7 +39,7 @@ t.test('harvest run serves who links to whom, and forgets what is gone', async (
   const args = [`${site.url}/`, '--delay', '0', '--force', '--data', data];
 
   /** Who links to a document, and what it links to, by paths of the site. */
-  const neighbours = async (client: ReferencesClient, path: string) => {
+  const neighbors = async (client: ReferencesClient, path: string) => {
     const names = new Map<number, string>();
     for (const known of ['/', '/a', '/b', '/c', 'http://other.invalid/']) {
       const url = known.startsWith('/') ? site.url + known : known;
@@ -56,8 +56,8 @@ t.test('harvest run serves who links to whom, and forgets what is gone', async (
 
   await running(args, async ({ port, web }) => {
     await using client = await ReferencesClient.connect({ host: '127.0.0.1', port });
-    t.same(await neighbours(client, '/c'), { to: ['/', '/a', '/b'], from: ['/'] });
-    t.same(await neighbours(client, 'http://other.invalid/'), { to: ['/b'], from: [] });
+    t.same(await neighbors(client, '/c'), { to: ['/', '/a', '/b'], from: ['/'] });
+    t.same(await neighbors(client, 'http://other.invalid/'), { to: ['/b'], from: [] });
     t.equal((await client.siteReferences({ url: `127.0.0.1:${site.port}` })).found, 1, 'R-32');
     t.match(await client.urlByName(`${site.url}/a`), { uri: '/a', port: site.port }, 'R-33');
 
@@ -88,14 +88,14 @@ t.test('harvest run serves who links to whom, and forgets what is gone', async (
   site.pages.delete('/b');
   await running(args, async ({ port }) => {
     await using client = await ReferencesClient.connect({ host: '127.0.0.1', port });
-    t.same(await neighbours(client, '/c'), { to: ['/'], from: ['/'] }, 'a changed page and a deleted one');
-    t.same(await neighbours(client, '/b'), { to: ['/'], from: [] });
+    t.same(await neighbors(client, '/c'), { to: ['/'], from: ['/'] }, 'a changed page and a deleted one');
+    t.same(await neighbors(client, '/b'), { to: ['/'], from: [] });
     t.same(
-      await neighbours(client, 'http://other.invalid/'),
+      await neighbors(client, 'http://other.invalid/'),
       { to: [], from: [] },
       'R-27: known, without links',
     );
-    t.same(await neighbours(client, '/a'), { to: ['/'], from: ['/'] });
+    t.same(await neighbors(client, '/a'), { to: ['/'], from: ['/'] });
   });
 
   const once = await cli('run', ...args, ...PORTS, '--once');

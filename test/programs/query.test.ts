@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
+import { parseMessage } from '../../protocols/broker/index.js';
 import { originalOptions } from '../../servers/cli/original-options.js';
 import { peerAddress } from '../../servers/cli/peer-address.js';
 import { StandardOutput } from '../../servers/cli/standard-output.js';
-import { parseMessage } from '../../protocols/broker/index.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 
 interface Finished {

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { ReferencesClient } from '../../clients/references/index.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { publishFixture } from '../storage/references/fixture.js';
 import { temporary } from '../servers/refererd/scene.js';
+import { publishFixture } from '../storage/references/fixture.js';
 
 const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 /** R-64: `maxclients` as it is by default. */

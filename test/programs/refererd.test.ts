@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { userLine } from '../../servers/refererd/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
-import { publishFixture } from '../storage/references/fixture.js';
 import { basic, exchange, http, RawClient, temporary } from '../servers/refererd/scene.js';
+import { publishFixture } from '../storage/references/fixture.js';
 
 // Each test starts processes, some of them several.
 t.setTimeout(180_000);

@@ -11,8 +11,8 @@ import {
   RegistryFile,
 } from '../../storage/original-registry/index.js';
 import { cli } from '../helpers/cli.js';
-import { EXAMPLE, handFile, handRecord, u32 } from '../storage/original-registry/helpers.js';
 import { soif, temporaryDirectory } from '../storage/helpers.js';
+import { EXAMPLE, handFile, handRecord, u32 } from '../storage/original-registry/helpers.js';
 
 const BY = {
   'Gatherer-Name': 'G',

@@ -1,7 +1,7 @@
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import type { BrokerCase, BrokerContext } from './context.js';
-import { notRefused, refused } from './judgements.js';
+import { notRefused, refused } from './judgments.js';
 import { type Reply, shown, textsOf } from './reply.js';
 
 /** Seconds after which a command that takes long must have answered. */

@@ -2,7 +2,7 @@ import { type ConformanceCase, NotApplicable } from '../case.js';
 import type { Target } from '../target.js';
 import { Transcript } from '../transcript.js';
 import { Wire } from '../wire.js';
-import { notRefused, type OnRefusal, urlsOf } from './judgements.js';
+import { notRefused, type OnRefusal, urlsOf } from './judgments.js';
 import { type Reply, type ReplyLimits, readReply, shown } from './reply.js';
 import { type Survey, takeSurvey } from './survey.js';
 
@@ -91,7 +91,7 @@ export class BrokerContext implements AsyncDisposable {
   /** Words of the Broker's own data, and what they find. @throws NotApplicable another case says what is wrong */
   async survey(): Promise<Survey> {
     const { survey } = this.#shared;
-    if (survey === 'failed') throw new NotApplicable('no words could be learnt: see query/all');
+    if (survey === 'failed') throw new NotApplicable('no words could be learned: see query/all');
     if (survey !== undefined) return survey;
     this.#shared.survey = 'failed';
     const taken = await takeSurvey(this);

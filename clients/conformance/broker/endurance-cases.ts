@@ -1,6 +1,6 @@
 import { check } from '../case.js';
 import { type BrokerCase, PLAIN_FLAGS } from './context.js';
-import { notRefused, sameSet, urlsOf } from './judgements.js';
+import { notRefused, sameSet, urlsOf } from './judgments.js';
 import { readReply, textsOf } from './reply.js';
 import { anyWord, SURVEY_MS } from './survey.js';
 

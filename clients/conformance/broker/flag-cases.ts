@@ -1,7 +1,7 @@
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { includesAll, notRefused, refused, sameSet, urlsOf } from './judgements.js';
+import { includesAll, notRefused, refused, sameSet, urlsOf } from './judgments.js';
 import { type Reply, shown, textsOf } from './reply.js';
 import { anyWord, SURVEY_MS, type Survey, type Word } from './survey.js';
 

@@ -1,7 +1,7 @@
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { notRefused, refused, sameSet, urlsOf } from './judgements.js';
+import { notRefused, refused, sameSet, urlsOf } from './judgments.js';
 import { anyWord, intersect, minus, overlapping, phrase, SURVEY_MS, type Survey } from './survey.js';
 
 /** Words, quotes, keywords, and what is malformed: section 2.1 and the grammar. */

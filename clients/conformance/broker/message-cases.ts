@@ -2,7 +2,7 @@ import { ConnectionError } from '../../../protocols/errors.js';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { notRefused, refused, sameSet, urlsOf } from './judgements.js';
+import { notRefused, refused, sameSet, urlsOf } from './judgments.js';
 import { readReply, shown } from './reply.js';
 import { anyWord, SURVEY_MS } from './survey.js';
 

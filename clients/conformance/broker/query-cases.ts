@@ -1,7 +1,7 @@
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { includesAll, notRefused, type OnRefusal, refused, sameSet, urlsOf } from './judgements.js';
+import { includesAll, notRefused, type OnRefusal, refused, sameSet, urlsOf } from './judgments.js';
 import { textsOf } from './reply.js';
 import {
   anyWord,

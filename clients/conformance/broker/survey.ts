@@ -1,6 +1,6 @@
 import { Mismatch, NotApplicable } from '../case.js';
 import type { BrokerContext } from './context.js';
-import { notRefused, urlsOf } from './judgements.js';
+import { notRefused, urlsOf } from './judgments.js';
 import { type Reply, textsOf } from './reply.js';
 
 /** Milliseconds that a case gets which may have to learn the words first. */

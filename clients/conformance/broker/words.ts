@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigError, UsageError } from '../../../protocols/errors.js';
+import { ConfigError, messageOf, UsageError } from '../../../protocols/errors.js';
 
 /** What the words of the suite say. */
 export interface SuiteWords {
@@ -33,7 +33,7 @@ export function parseWords(words: readonly string[]): SuiteWords {
 /** The first line of the file. Rejects with ConfigError when it cannot be read or is empty. */
 export async function readPassword(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new ConfigError(file, 0, '', `the password cannot be read: ${why}`);
   });
   const password = text.split(/\r?\n/)[0] ?? '';

@@ -87,7 +87,7 @@ export class GroupLayout {
     this.#wanted = Buffer.alloc(0);
   }
 
-  /** BT-17: a deployed client recognises headers at the start of a line only. */
+  /** BT-17: a deployed client recognizes headers at the start of a line only. */
   #begins(section: Section, offset: number): void {
     const at = offset - (this.#recentEnd - this.#recent.length);
     if (offset > 0 && at > 0 && this.#recent[at - 1] !== LF) {

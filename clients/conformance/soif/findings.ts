@@ -17,7 +17,7 @@ export type RuleId =
   | 'tolerant-reader';
 
 /** One place where a rule is broken. */
-export interface Offence {
+export interface Offense {
   /** Bytes from the start of the (decompressed) stream. */
   readonly offset: number;
   /** URL of the object it is in; empty outside of objects. */
@@ -32,11 +32,11 @@ export interface Finding {
   /** How often the rule was broken. */
   broken: number;
   /** The first of these. */
-  readonly offences: Offence[];
+  readonly offenses: Offense[];
 }
 
-/** Offences of one rule that are kept to be shown. */
-const SHOWN_OFFENCES = 10;
+/** Offenses of one rule that are kept to be shown. */
+const SHOWN_OFFENSES = 10;
 /** Characters of a URL that are shown. */
 const SHOWN_URL = 200;
 
@@ -51,7 +51,7 @@ export class Findings {
   of(rule: RuleId): Finding {
     let finding = this.#byRule.get(rule);
     if (finding === undefined) {
-      finding = { looked: 0, broken: 0, offences: [] };
+      finding = { looked: 0, broken: 0, offenses: [] };
       this.#byRule.set(rule, finding);
     }
     return finding;
@@ -66,8 +66,8 @@ export class Findings {
   offend(rule: RuleId, offset: number, url: string, message: string): void {
     const finding = this.of(rule);
     finding.broken++;
-    if (finding.offences.length < SHOWN_OFFENCES) {
-      finding.offences.push({ offset, url: url.slice(0, SHOWN_URL), message });
+    if (finding.offenses.length < SHOWN_OFFENSES) {
+      finding.offenses.push({ offset, url: url.slice(0, SHOWN_URL), message });
     }
   }
 }

@@ -6,7 +6,7 @@ import { LayoutChecker } from './layout-checker.js';
 import type { StreamKind } from './wrapper-checker.js';
 
 /** What a stream was found to be. */
-export interface Judgement {
+export interface Judgment {
   readonly findings: Findings;
   readonly kind: StreamKind;
   /** Whether it came as gzip. */
@@ -16,11 +16,11 @@ export interface Judgement {
 /**
  * Reads a stream to its end and judges it by every rule. Memory is bounded by the largest object (the decoder that is
  * asked for a second opinion holds one, 64 MiB at most), whatever the size of the stream.
- * @param source the bytes as they are stored; gzip is recognised by its first two bytes (GATHERD-10.2)
+ * @param source the bytes as they are stored; gzip is recognized by its first two bytes (GATHERD-10.2)
  * @param kind undefined: what the first line is decides
  * Rejects with the source's error, or zlib's when the gzip data is damaged.
  */
-export async function judgeStream(source: AsyncIterable<Uint8Array>, kind?: StreamKind): Promise<Judgement> {
+export async function judgeStream(source: AsyncIterable<Uint8Array>, kind?: StreamKind): Promise<Judgment> {
   const findings = new Findings();
   const layout = new LayoutChecker(findings, kind);
   const second = new SecondOpinion(findings);

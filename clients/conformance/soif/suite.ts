@@ -3,7 +3,7 @@ import { UsageError } from '../../../protocols/errors.js';
 import { type CaseDescription, type Level, Mismatch, NotApplicable } from '../case.js';
 import type { BoundCase, PreparedSuite, Suite } from '../runner.js';
 import type { Findings, RuleId } from './findings.js';
-import { type Judgement, judgeStream } from './judge-stream.js';
+import { type Judgment, judgeStream } from './judge-stream.js';
 import type { StreamKind } from './wrapper-checker.js';
 
 interface RuleCase extends CaseDescription {
@@ -103,14 +103,14 @@ export const STREAM_CASES: readonly RuleCase[] = [
 ];
 
 /** Decides one rule from what was found. */
-function verdict(id: RuleId, { findings, kind }: Judgement): void {
+function verdict(id: RuleId, { findings, kind }: Judgment): void {
   if (id === 'wrappers' && kind === 'objects') throw new NotApplicable('the stream has no wrappers');
-  const { looked, broken, offences } = findings.of(id);
+  const { looked, broken, offenses } = findings.of(id);
   if (broken === 0 && looked === 0) throw new NotApplicable('nothing of the kind is in the stream');
   if (broken === 0) return;
   throw new Mismatch(`broken ${broken} times; looked at ${looked}`, {
-    expected: 'no offence',
-    received: offences
+    expected: 'no offense',
+    received: offenses
       .map(({ offset, url, message }) => `offset ${offset}${url === '' ? '' : ` (${url})`}: ${message}`)
       .join('\n'),
   });
@@ -121,15 +121,15 @@ function counts({ objects, attributes, bytes }: Findings): string {
 }
 
 /** Binds the cases to a stream that was read: each has its verdict already. */
-export function prepareJudgement(target: string, judgement: Judgement): PreparedSuite {
-  const { findings, kind, compressed } = judgement;
+export function prepareJudgment(target: string, judgment: Judgment): PreparedSuite {
+  const { findings, kind, compressed } = judgment;
   const about = `${kind}${compressed ? ', gzip' : ''}, ${counts(findings)}`;
   const cases = STREAM_CASES.map(
     (description): BoundCase => ({
       ...description,
       async run(transcript) {
         transcript.note(about);
-        verdict(description.id, judgement);
+        verdict(description.id, judgment);
       },
     }),
   );
@@ -170,7 +170,7 @@ export const suite: Suite = {
     const source =
       file === '-' ? process.stdin : createReadStream(file, { ...abort, highWaterMark: 1 << 18 });
     try {
-      return prepareJudgement(file === '-' ? 'standard input' : file, await judgeStream(source, kind));
+      return prepareJudgment(file === '-' ? 'standard input' : file, await judgeStream(source, kind));
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof Error && 'code' in error)) throw error;

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../protocols/errors.js';
 import { tell } from '../debug-channel.js';
 import { note } from '../notes.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from '../types.js';
@@ -45,7 +46,7 @@ export class CachingFetcher implements Fetcher {
     try {
       return await operation();
     } catch (error) {
-      this.#onWarning(`the disk cache: ${error instanceof Error ? error.message : String(error)}`);
+      this.#onWarning(`the disk cache: ${messageOf(error)}`);
       return undefined;
     }
   }

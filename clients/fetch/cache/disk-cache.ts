@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StorageError } from '../../../protocols/errors.js';
+import { messageOf, StorageError } from '../../../protocols/errors.js';
 import type { FetchResult } from '../types.js';
 import { decodeEntry, encodeEntry, isCacheable } from './entry.js';
 import { CACHE_BYTES, CACHE_TTL, type CacheSettings } from './settings.js';
@@ -55,7 +55,7 @@ export class DiskCache {
         throw new StorageError(`${directory}: not a directory of this user`);
       }
     } catch (error) {
-      throw error instanceof StorageError ? error : new StorageError(`${directory}: ${told(error)}`);
+      throw error instanceof StorageError ? error : new StorageError(`${directory}: ${messageOf(error)}`);
     }
     return new DiskCache(directory, { maxBytes: CACHE_BYTES, ttl: CACHE_TTL, ...settings });
   }
@@ -94,7 +94,7 @@ export class DiskCache {
       await this.#makeRoom(bytes);
       await this.#write(this.#pathOf(result.url), pieces, Math.floor(result.endTime / 1000));
     } catch (error) {
-      throw new StorageError(`${this.directory}: ${told(error)}`, { cause: error });
+      throw new StorageError(`${this.directory}: ${messageOf(error)}`, { cause: error });
     }
     this.#added += bytes;
     return true;
@@ -229,8 +229,4 @@ function missing(error: unknown): undefined {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
-}
-
-function told(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,7 +4,7 @@ import type { FetchResult } from '../types.js';
 
 /*
  * One file an entry: `HARVEST-CACHE 1 LENGTH` and a line feed, LENGTH bytes of JSON, the body. The JSON holds the body's
- * length and MD5 (G-90), so a file that is damaged or was cut by a crash of the machine is recognised.
+ * length and MD5 (G-90), so a file that is damaged or was cut by a crash of the machine is recognized.
  */
 const MAGIC = 'HARVEST-CACHE 1 ';
 /** A listing's names and links are in the JSON. */

@@ -1,5 +1,5 @@
-import { COMMAND_GROUPS } from './admin-commands.js';
 import { type Content, type Html, html } from '../../web/html.js';
+import { COMMAND_GROUPS } from './admin-commands.js';
 
 /** How the administration form stands. */
 export interface AdminForm {

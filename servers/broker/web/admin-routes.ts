@@ -8,8 +8,8 @@ import {
 } from '../../../protocols/broker/index.js';
 import { ConnectionError, ProtocolError, UsageError } from '../../../protocols/errors.js';
 import { AdminGuard } from '../../web/admin-guard.js';
-import { adminPart, outcomePart } from './admin-page.js';
 import type { Content } from '../../web/html.js';
+import { adminPart, outcomePart } from './admin-page.js';
 import type { SiteLinks } from './layout.js';
 import { notice } from './results-page.js';
 import type { PageReply, RouteContext } from './routes.js';

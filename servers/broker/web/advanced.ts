@@ -1,5 +1,5 @@
-import type { QueryForm } from './form.js';
 import { type Html, html } from '../../web/html.js';
+import type { QueryForm } from './form.js';
 import { SELECT_WORDS, type SearchFormOptions, settingsPart } from './search-form.js';
 
 /** Rows of the advanced form that ask about one attribute. */

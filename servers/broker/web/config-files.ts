@@ -6,6 +6,7 @@ import {
   parseBrokerQueryCf,
 } from '../../../protocols/config/broker-query-cf.js';
 import { type ListedBroker, parseBrokersCf } from '../../../protocols/config/brokers-cf.js';
+import { errorCode } from '../../../protocols/errors.js';
 import type { Logger } from '../../host/index.js';
 
 /** A file of the Broker's directory that a form may name: never a path, never broker.conf. */
@@ -93,7 +94,7 @@ export class ConfigFiles {
       kept.set(name, { version, value });
       return value;
     } catch (error) {
-      const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      const missing = errorCode(error) === 'ENOENT';
       if (!missing) this.log.warn(`${path}: not used: ${error instanceof Error ? error.message : error}`);
       return undefined;
     }

@@ -1,6 +1,6 @@
+import { type Content, type Html, html } from '../../web/html.js';
 import type { Facet, FacetCounts } from './facets.js';
 import { DEFAULT_FORM, type QueryForm, writeForm } from './form.js';
-import { type Content, type Html, html } from '../../web/html.js';
 import type { Narrowing, NarrowKind } from './narrow.js';
 
 /** What the facets are called. */

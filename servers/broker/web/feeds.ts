@@ -1,6 +1,6 @@
+import { escapeHtml, isLinkable } from '../../web/html.js';
 import type { FacetCounts } from './facets.js';
 import { type QueryForm, writeForm } from './form.js';
-import { escapeHtml, isLinkable } from '../../web/html.js';
 import type { Results, ShownHit } from './results.js';
 
 /** What a result for programs is made of. */

@@ -1,5 +1,5 @@
-import { COMMAND_GROUPS } from './admin-commands.js';
 import { type Html, html } from '../../web/html.js';
+import { COMMAND_GROUPS } from './admin-commands.js';
 
 /** Help for people who search: what the query language can say (BRK-2), with examples. */
 export function helpPart(): Html {

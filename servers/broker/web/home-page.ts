@@ -1,9 +1,9 @@
+import { type Html, html } from '../../web/html.js';
+import { plural } from '../../web/values.js';
 import type { BrokerStatistics } from '../statistics.js';
 import type { QueryForm } from './form.js';
-import { type Html, html } from '../../web/html.js';
 import type { Narrowing } from './narrow.js';
 import { type SearchFormOptions, searchForm } from './search-form.js';
-import { plural } from '../../web/values.js';
 
 /** Names of each property offered for browsing. */
 const OFFERED = 8;

@@ -1,10 +1,10 @@
+import { type Content, type Html, html, link } from '../../web/html.js';
+import { byteSize, date, plural } from '../../web/values.js';
 import type { FacetCounts } from './facets.js';
 import { facetsPart, narrowedBy } from './facets-part.js';
 import { type QueryForm, writeForm } from './form.js';
-import { type Content, type Html, html, link } from '../../web/html.js';
 import type { Results, ShownHit } from './results.js';
 import type { Variables } from './templates.js';
-import { byteSize, date, plural } from '../../web/values.js';
 
 /** Objects on one page of results. */
 export const PAGE_OBJECTS = 20;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import type { Logger } from '../../host/index.js';
+import { html } from '../../web/html.js';
 import type { Broker } from '../broker.js';
 import { brokerPath, objectPath, oidOf, oidOfPath } from '../object-path.js';
 import { AdminRoutes } from './admin-routes.js';
@@ -12,7 +13,6 @@ import { browseUrl } from './facets-part.js';
 import { DEFAULT_FORM, decodeFields, readForm } from './form.js';
 import { adminHelpPart, helpPart, soifHelpPart } from './help-page.js';
 import { homePart } from './home-page.js';
-import { html } from '../../web/html.js';
 import { layout, type Page, type SiteLinks } from './layout.js';
 import { objectPart } from './object-page.js';
 import { Results } from './result-reply.js';

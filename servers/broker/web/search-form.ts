@@ -1,5 +1,5 @@
-import type { QueryForm } from './form.js';
 import { type Html, html } from '../../web/html.js';
+import type { QueryForm } from './form.js';
 import { writeNarrowing } from './narrow.js';
 
 /** The choices of "at most ... objects". */

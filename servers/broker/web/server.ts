@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import fastify, { type FastifyInstance } from 'fastify';
-import { ConnectionError } from '../../../protocols/errors.js';
+import { ConnectionError, messageOf } from '../../../protocols/errors.js';
 import { decodeFields } from './form.js';
 import { addRoutes, type RouteContext } from './routes.js';
 
@@ -94,7 +94,7 @@ export class WebServer implements AsyncDisposable {
       return new WebServer(app, `${url}/`, at);
     } catch (cause) {
       await app.close();
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new ConnectionError(`web pages: cannot listen on ${host}:${port}: ${why}`, { cause });
     }
   }

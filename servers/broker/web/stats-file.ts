@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore } from '../../../storage/index.js';
+import { Html, html } from '../../web/html.js';
 import { StatisticsCache } from '../statistics.js';
 import { AgeStatistics } from './ages.js';
 import { browseUrl } from './facets-part.js';
-import { Html, html } from '../../web/html.js';
 import { statsPart } from './stats-page.js';
 
 /** What the file says beside the numbers. */

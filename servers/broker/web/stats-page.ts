@@ -1,11 +1,11 @@
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { type Html, html } from '../../web/html.js';
+import { byteSize, date, dateTime } from '../../web/values.js';
 import type { BrokerStatistics } from '../statistics.js';
 import type { TimetableRow } from '../timetable.js';
 import type { AgeSpan } from './ages.js';
 import { barTable, type ChartValue, columnChart } from './charts.js';
-import { type Html, html } from '../../web/html.js';
 import type { Narrowing } from './narrow.js';
-import { byteSize, date, dateTime } from '../../web/values.js';
 
 /** What the page shows. */
 export interface StatsSource {

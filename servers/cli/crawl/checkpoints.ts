@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { KitError } from '../../../protocols/errors.js';
-import { byteSize } from '../../web/values.js';
-import { number } from '../../crawler/console/labels.js';
 import { infoOf, listCheckpoints, verifyCheckpoint } from '../../crawler/checkpoint.js';
+import { number } from '../../crawler/console/labels.js';
 import type { CheckpointInfo } from '../../crawler/control.js';
+import { byteSize } from '../../web/values.js';
 import { EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 import { exitStatus, gathererOf } from './find-crawl.js';

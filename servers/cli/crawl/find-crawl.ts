@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { ConnectionError, KitError, UsageError } from '../../../protocols/errors.js';
+import { ConnectionError, errorCode, KitError, UsageError } from '../../../protocols/errors.js';
 import { CONSOLE_FILE, readConsoleFile } from '../../crawler/console/console-file.js';
 import { EXIT } from '../exit.js';
 import { ConsoleClient } from './console-client.js';
@@ -87,7 +87,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 

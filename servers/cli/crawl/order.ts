@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { UsageError } from '../../../protocols/errors.js';
+import { messageOf, UsageError } from '../../../protocols/errors.js';
 import {
   type AppliedSheet,
   type CrawlOrderConfig,
@@ -144,9 +144,7 @@ function settingLines(base: CrawlSettings, found: CrawlSettings, all: boolean): 
 
 async function orderFrom(file: string): Promise<CrawlOrderConfig> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(
-      `crawl: ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
+    throw new UsageError(`crawl: ${file} cannot be read: ${messageOf(cause)}`);
   });
   if (!text.trimStart().startsWith('<')) return readOrder(text, file);
   const { order: read, warnings } = readOrderXml(text, file);

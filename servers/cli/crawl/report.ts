@@ -1,9 +1,5 @@
 import { Argument, Command, Option } from 'commander';
-import {
-  type CrawlSnapshot,
-  QUEUE_STATES,
-  type QueueState,
-} from '../../crawler/control.js';
+import { type CrawlSnapshot, QUEUE_STATES, type QueueState } from '../../crawler/control.js';
 import { StoppedCrawl } from '../../crawler/offline-crawl.js';
 import { EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';

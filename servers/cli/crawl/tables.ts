@@ -1,4 +1,3 @@
-import { byteSize } from '../../web/values.js';
 import {
   ago,
   CRAWL_STATE_WORDS,
@@ -20,6 +19,7 @@ import {
   type WorkerReport,
 } from '../../crawler/control.js';
 import type { StoppedSnapshot } from '../../crawler/offline-crawl.js';
+import { byteSize } from '../../web/values.js';
 
 /** One column: its title, and its width in characters, negative for numbers, 0 for the last. */
 type Column<T> = readonly [title: string, width: number, value: (row: T) => string];

@@ -3,10 +3,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { StorageError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-// Not by the index, which would load the whole server.
-import { encodeInfo } from '../../gatherd/info.js';
 import { GENERATIONS_DIRECTORY, replaceFile, TEMPLATES_FILE } from '../../../storage/databases/index.js';
 import { Generations, type SummarySnapshot } from '../../../storage/index.js';
+// Not by the index, which would load the whole server.
+import { encodeInfo } from '../../gatherd/info.js';
 
 /** Statistics of a data directory (GATHERD-10.1). */
 export const INFO_FILE = 'INFO.soif';

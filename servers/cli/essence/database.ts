@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StorageError } from '../../../protocols/errors.js';
+import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import {
   DatabaseFile,
@@ -8,7 +8,6 @@ import {
   type SourceObject,
   WORKING_FILE,
 } from '../../../storage/databases/index.js';
-import { messageOf } from './read-document.js';
 
 /** Objects that are replaced before the file is written anew (E-119). */
 export const MAX_DELETIONS = 1000;

@@ -2,14 +2,9 @@ import { createReadStream } from 'node:fs';
 import { lstat, readlink, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { KitError, StorageError, UsageError } from '../../../protocols/errors.js';
-import {
-  type EssenceInput,
-  isRejected,
-  type SelectionRules,
-  typeByUrl,
-} from '../../essence/index.js';
 import { type Fetcher, fetchFollowing } from '../../../clients/fetch/index.js';
+import { KitError, messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
+import { type EssenceInput, isRejected, type SelectionRules, typeByUrl } from '../../essence/index.js';
 
 /** What of a document is read. */
 export interface ReadOptions {
@@ -123,9 +118,4 @@ export async function readStandardInput(maxBytes: number): Promise<Buffer> {
 
 function cut(maxBytes: number): string {
   return `only its first ${maxBytes} bytes are read (--max-size)`;
-}
-
-/** The sentence of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { UsageError } from '../../../protocols/errors.js';
+import { messageOf, UsageError } from '../../../protocols/errors.js';
 import { firstLine } from '../hidden-answer.js';
 
 /** Where a new password may come from. */
@@ -23,7 +23,7 @@ export async function readPassword({ password, passwordFile }: PasswordSources):
     const content = passwordFile === '-' ? await text(process.stdin) : await readFile(passwordFile, 'utf8');
     return firstLine(content);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new UsageError(`${passwordFile}: cannot be read: ${why}`, { cause });
   }
 }

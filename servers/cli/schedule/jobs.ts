@@ -8,7 +8,7 @@ import {
   parseCollectionConf,
   parseGathererConf,
 } from '../../../protocols/config/index.js';
-import { UsageError } from '../../../protocols/errors.js';
+import { messageOf, UsageError } from '../../../protocols/errors.js';
 import { fileNameOf } from '../init/answers.js';
 
 /** A Broker that collects when a Gatherer is done. */
@@ -74,7 +74,7 @@ function contentOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
   }
 }

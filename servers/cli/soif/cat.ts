@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
+import { exactBytes, type StreamObject } from '../../../clients/soif-tools/objects.js';
 import { ProtocolError, UsageError } from '../../../protocols/errors.js';
 import type { Pattern } from '../../../protocols/patterns/index.js';
 import type { SectionName } from '../../../protocols/soif/index.js';
-import { exactBytes, type StreamObject } from '../../../clients/soif-tools/objects.js';
 import { EXIT } from '../exit.js';
 import { countOption } from '../option-values.js';
 import { filesOf } from './files.js';

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { SECTION_CLOSE, SECTION_OPEN, type SectionName } from '../../../protocols/soif/index.js';
 import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
+import { SECTION_CLOSE, SECTION_OPEN, type SectionName } from '../../../protocols/soif/index.js';
 import { EXIT } from '../exit.js';
 import { countOption } from '../option-values.js';
 import { openFile } from './files.js';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { ProtocolError } from '../../../protocols/errors.js';
 import { makeTemplates } from '../../../clients/soif-tools/annotations.js';
 import { nameOf } from '../../../clients/soif-tools/input.js';
+import { ProtocolError } from '../../../protocols/errors.js';
 import { EXIT } from '../exit.js';
 import { filesOf, openFile } from './files.js';
 import { GatheredOutput } from './output.js';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { encodeSoif } from '../../../protocols/soif/index.js';
 import type { StreamObject } from '../../../clients/soif-tools/objects.js';
+import { encodeSoif } from '../../../protocols/soif/index.js';
 import { EXIT } from '../exit.js';
 import { filesOf } from './files.js';
 import { GatheredOutput } from './output.js';

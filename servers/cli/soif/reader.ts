@@ -1,6 +1,6 @@
-import type { SoifWarning } from '../../../protocols/soif/index.js';
 import { nameOf } from '../../../clients/soif-tools/input.js';
 import { readObjects, type StreamObject } from '../../../clients/soif-tools/objects.js';
+import type { SoifWarning } from '../../../protocols/soif/index.js';
 import { openFile } from './files.js';
 
 /** Warnings that are told of one file; then only that there are more. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
 import { z } from 'zod';
-import { StorageError } from '../../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 
 /** Name of the file below the Gatherer's directory by which local commands find a running crawl. */
 export const CONSOLE_FILE = 'console.json';
@@ -34,7 +34,7 @@ export async function writeConsoleFile(path: string, content: ConsoleFile): Prom
     await rename(draft, path);
   } catch (cause) {
     await rm(draft, { force: true });
-    throw new StorageError(`${path}: cannot be written: ${reason(cause)}`, { cause });
+    throw new StorageError(`${path}: cannot be written: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -48,9 +48,8 @@ export async function readConsoleFile(path: string): Promise<ConsoleFile | undef
   try {
     text = await readFile(path, 'utf8');
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR'))
-      return undefined;
-    throw new StorageError(`${path}: cannot be read: ${reason(cause)}`, { cause });
+    if (errorCode(cause) === 'ENOENT' || errorCode(cause) === 'ENOTDIR') return undefined;
+    throw new StorageError(`${path}: cannot be read: ${messageOf(cause)}`, { cause });
   }
   try {
     return SCHEMA.parse(JSON.parse(text));
@@ -63,8 +62,4 @@ export async function readConsoleFile(path: string): Promise<ConsoleFile | undef
 export async function removeConsoleFile(path: string, token: string): Promise<void> {
   const now = await readConsoleFile(path).catch(() => undefined);
   if (now?.token === token) await rm(path, { force: true });
-}
-
-function reason(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { ConnectionError, UsageError } from '../../../protocols/errors.js';
+import { ConnectionError, messageOf, UsageError } from '../../../protocols/errors.js';
 import type { Logger } from '../../host/index.js';
 import type { CrawlControl } from '../control.js';
 import { type Caller, ConsoleAccess, isFromElsewhere, isOurHost, type Refusal } from './access.js';
@@ -134,7 +134,7 @@ export class CrawlConsole implements AsyncDisposable {
     } catch (cause) {
       feed[Symbol.dispose]();
       await app.close();
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new ConnectionError(`console: cannot listen on ${host}:${port}: ${why}`, { cause });
     }
     const bound = app.server.address();

@@ -1,6 +1,7 @@
 import type { CrawlControl, CrawlSnapshot, QueueReport } from '../control.js';
 import type { RateHistory } from './history.js';
 import { type View, viewQuery } from './page.js';
+import { plotsPart } from './plots.js';
 import {
   chainsPart,
   errorsPart,
@@ -12,7 +13,6 @@ import {
   totalsPart,
   workersPart,
 } from './sections.js';
-import { plotsPart } from './plots.js';
 
 /** Rows of each long table on the page. */
 const ROWS = 50;

@@ -1,8 +1,8 @@
 import { type Content, type Html, html } from '../../web/html.js';
 import { type CrawlState, QUEUE_STATES, type QueueState } from '../control.js';
 import type { Session } from './access.js';
-import type { Parts } from './sections.js';
 import { QUEUE_STATE_WORDS } from './labels.js';
+import type { Parts } from './sections.js';
 
 /** Which rows of the long tables a page shows; part of its address. */
 export interface View {

@@ -33,7 +33,7 @@ export function decideSequence(rules: unknown, surroundings: RuleSurroundings): 
   return new DecideSequence(parseRules(rules).map((rule) => buildRule(rule, surroundings)));
 }
 
-/** One rule of the catalogue (CRAWL-10.2.4). */
+/** One rule of the catalog (CRAWL-10.2.4). */
 export function buildRule(config: RuleConfig, { seeds }: RuleSurroundings): DecideRule {
   const predicate = predicateOf(config, seeds);
   return decideRule(config.rule, answerOf(config), predicate);

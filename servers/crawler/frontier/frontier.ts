@@ -1,5 +1,5 @@
 import type { GathererBatch, GathererStore, QueuedUri, QueueEntry } from '../../../storage/index.js';
-import { STANDING } from '../../../storage/index.js';
+import { QUEUE_STATUS } from '../../../storage/index.js';
 import type { SeenFilter } from '../../../storage/seen/index.js';
 import type { QueueReport, WaitReason } from '../control.js';
 import type { Candidate, Finish, FrontierCounts, FrontierFigures, Prepared } from './contract.js';
@@ -104,8 +104,8 @@ export class Frontier {
     const { nextSequence: _, ...counters } = state;
     Object.assign(frontier.#writer.counters, counters);
     for await (const records of store.queueRecords.pages())
-      for (const record of records) frontier.#restore(WorkQueue.restored(record), record.standing);
-    frontier.#inactive.restored(frontier.#memory.standing.inactive);
+      for (const record of records) frontier.#restore(WorkQueue.restored(record), record.status);
+    frontier.#inactive.restored(frontier.#memory.status.inactive);
     // A filter with files of its own may lack what was queued last.
     if (!frontier.#seen.inStore)
       for await (const entries of store.queues.pages())
@@ -114,15 +114,15 @@ export class Frontier {
   }
 
   get counts(): FrontierCounts {
-    const { standing } = this.#memory;
-    const { exhausted: _, ...held } = standing;
+    const { status } = this.#memory;
+    const { exhausted: _, ...held } = status;
     const { succeeded, failed, disregarded, bytes } = this.#writer.counters;
     return {
       queued: this.#cycle.queued,
       discovered: this.#seen.count,
       inProcess: this.#inProcess,
       queues: Object.values(held).reduce((sum, count) => sum + count, 0),
-      snoozed: standing.snoozed,
+      snoozed: status.snoozed,
       succeeded,
       failed,
       disregarded,
@@ -132,7 +132,7 @@ export class Frontier {
 
   /** CRAWL-5.6.7. */
   get figures(): FrontierFigures {
-    const { standing } = this.#memory;
+    const { status } = this.#memory;
     const reasons: Partial<Record<WaitReason, number>> = {};
     let deepest = 0;
     for (const queue of this.#memory.values()) {
@@ -140,11 +140,11 @@ export class Frontier {
       if (queue.state === 'snoozed' && queue.reason !== '')
         reasons[queue.reason] = (reasons[queue.reason] ?? 0) + 1;
     }
-    if (standing.inactive > 0) reasons.backlog = standing.inactive;
-    const busy = standing['in-process'] + standing.snoozed;
-    const eligible = standing.ready + busy + standing.inactive;
+    if (status.inactive > 0) reasons.backlog = status.inactive;
+    const busy = status['in-process'] + status.snoozed;
+    const eligible = status.ready + busy + status.inactive;
     return {
-      queues: { ...standing },
+      queues: { ...status },
       reasons,
       congestion: busy === 0 ? 0 : eligible / busy,
       averageDepth: eligible === 0 ? 0 : this.#cycle.queued / eligible,
@@ -381,21 +381,21 @@ export class Frontier {
       const queue = new WorkQueue(classKey);
       Object.assign(queue, { count, enqueued: count });
       queue.window.clear(true);
-      this.#restore(queue, STANDING.active);
+      this.#restore(queue, QUEUE_STATUS.active);
       const [head] = await this.options.store.queues.heads(classKey, 1);
       if (head !== undefined) queue.setBudgets(this.options.prepare(head.uri).budgets);
       queue.replenishBalance();
     }
   }
 
-  #restore(queue: WorkQueue, standing: number): void {
-    if (standing === STANDING.retired) {
-      this.#memory.standing.retired++;
+  #restore(queue: WorkQueue, status: number): void {
+    if (status === QUEUE_STATUS.retired) {
+      this.#memory.status.retired++;
       return;
     }
     this.#cycle.queued += queue.count;
-    if (standing === STANDING.inactive) {
-      this.#memory.standing.inactive++;
+    if (status === QUEUE_STATUS.inactive) {
+      this.#memory.status.inactive++;
       return;
     }
     const sleeps = queue.wakeTime > this.#now();
@@ -496,7 +496,7 @@ export class Frontier {
   /** CRAWL-5.6.2 (c): inactive queues become active until enough are ready; one filler at a time. */
   #topUp(): void {
     const { targetReadyBacklog = 50 } = this.options;
-    const { ready } = this.#memory.standing;
+    const { ready } = this.#memory.status;
     if (this.#filling !== undefined || this.#inactive.available === 0 || ready >= targetReadyBacklog) return;
     this.#filling = this.#activate(targetReadyBacklog - ready)
       .catch((error: unknown) => this.#writer.fail(error))

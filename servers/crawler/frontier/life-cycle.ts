@@ -51,7 +51,7 @@ export class QueueLifeCycle {
     queue.replenishBalance();
     if (queue.wakeTime > now()) {
       this.snooze(queue);
-    } else if (holdQueues && this.memory.standing.ready >= targetReadyBacklog) {
+    } else if (holdQueues && this.memory.status.ready >= targetReadyBacklog) {
       queue.sessionBalance = 0;
       this.writer.after(batch, this.deactivate(queue, batch, 'backlog'));
     } else {

@@ -1,4 +1,4 @@
-import { STANDING } from '../../../storage/index.js';
+import { QUEUE_STATUS } from '../../../storage/index.js';
 import type { QueueReport, QueueState } from '../control.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import type { QueueLifeCycle } from './life-cycle.js';
@@ -20,7 +20,7 @@ export async function reconsiderRetired(
 ): Promise<number> {
   let count = 0;
   for await (const records of writer.store.queueRecords.pages()) {
-    const retired = records.filter(({ standing }) => standing === STANDING.retired);
+    const retired = records.filter(({ status }) => status === QUEUE_STATUS.retired);
     if (retired.length === 0) continue;
     let settle: (() => void)[] = [];
     let written: Promise<void> = Promise.resolve();
@@ -52,15 +52,15 @@ export async function deleteUris(
 ): Promise<number> {
   let deleted = 0;
   for await (const entries of writer.store.queues.pages()) {
-    const doomed = entries.filter(({ uri, classKey }) => matches(uri.url, classKey));
-    if (doomed.length === 0) continue;
+    const matching = entries.filter(({ uri, classKey }) => matches(uri.url, classKey));
+    if (matching.length === 0) continue;
     let written: Promise<void> = Promise.resolve();
     let queues: readonly WorkQueue[] = [];
     await turn(async () => {
       await writer.settled();
       const batch = writer.store.batch();
-      queues = await memory.load([...new Set(doomed.map(({ classKey }) => classKey))]);
-      for (const entry of doomed) {
+      queues = await memory.load([...new Set(matching.map(({ classKey }) => classKey))]);
+      for (const entry of matching) {
         const queue = memory.get(entry.classKey)!;
         // Not at a worker, nor given back or finished since the page was read.
         if (queue.peeked?.ordinal === entry.ordinal) continue;

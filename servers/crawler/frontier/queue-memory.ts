@@ -21,7 +21,7 @@ export class QueueMemory {
   /** In memory without need, the longest resting first. */
   readonly #resting = new Set<WorkQueue>();
   /** Queues by state, those on disk included, but of the exhausted only those in memory. */
-  readonly standing: Record<QueueState, number> = {
+  readonly status: Record<QueueState, number> = {
     exhausted: 0,
     inactive: 0,
     ready: 0,
@@ -46,7 +46,7 @@ export class QueueMemory {
   /** A queue that comes from disk when the frontier is opened; it is exhausted until somebody says otherwise. */
   add(queue: WorkQueue): void {
     this.#queues.set(queue.classKey, queue);
-    this.standing.exhausted++;
+    this.status.exhausted++;
   }
 
   /** The queues of these class keys, from memory or disk, or new ones. They stay until {@link trim}. */
@@ -56,7 +56,7 @@ export class QueueMemory {
     missing.forEach((classKey, i) => {
       const record = records[i];
       const queue = record === undefined ? new WorkQueue(classKey) : WorkQueue.restored(record);
-      if (queue.state === 'exhausted') this.standing.exhausted++;
+      if (queue.state === 'exhausted') this.status.exhausted++;
       this.#queues.set(classKey, queue);
       this.rest(queue);
     });
@@ -64,8 +64,8 @@ export class QueueMemory {
   }
 
   setState(queue: WorkQueue, state: QueueState): void {
-    this.standing[queue.state]--;
-    this.standing[state]++;
+    this.status[queue.state]--;
+    this.status[state]++;
     queue.state = state;
     if (state === 'ready' || state === 'in-process' || state === 'snoozed') this.#resting.delete(queue);
   }
@@ -86,7 +86,7 @@ export class QueueMemory {
       if (one.writes > 0) continue;
       this.#resting.delete(one);
       this.#queues.delete(one.classKey);
-      if (one.state === 'exhausted') this.standing.exhausted--;
+      if (one.state === 'exhausted') this.status.exhausted--;
     }
   }
 

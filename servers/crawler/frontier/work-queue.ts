@@ -1,6 +1,6 @@
 import { QUEUE_PRECEDENCE, successCountsPrecedence } from '../../../protocols/urls/index.js';
 import type { QueueEntry, QueueRecord } from '../../../storage/index.js';
-import { STANDING } from '../../../storage/index.js';
+import { QUEUE_STATUS } from '../../../storage/index.js';
 import { type QueueReport, type QueueState, WAIT_REASONS, type WaitReason } from '../control.js';
 import { HeadWindow } from './head-window.js';
 
@@ -56,11 +56,15 @@ export class WorkQueue {
 
   static restored(record: QueueRecord): WorkQueue {
     const queue = new WorkQueue(record.classKey);
-    const { standing, reason, ...values } = record;
+    const { status, reason, ...values } = record;
     Object.assign(queue, values);
     queue.reason = WAIT_REASONS.find((known) => known === reason) ?? '';
     queue.state =
-      standing === STANDING.inactive ? 'inactive' : standing === STANDING.retired ? 'retired' : 'exhausted';
+      status === QUEUE_STATUS.inactive
+        ? 'inactive'
+        : status === QUEUE_STATUS.retired
+          ? 'retired'
+          : 'exhausted';
     queue.placedAt = record.precedence;
     queue.window.clear(record.count > 0);
     return queue;
@@ -82,12 +86,12 @@ export class WorkQueue {
     } = this;
     return {
       classKey,
-      standing:
+      status:
         this.state === 'inactive'
-          ? STANDING.inactive
+          ? QUEUE_STATUS.inactive
           : this.state === 'retired'
-            ? STANDING.retired
-            : STANDING.active,
+            ? QUEUE_STATUS.retired
+            : QUEUE_STATUS.active,
       count,
       enqueued,
       sessionBalance,

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib';
-import { StorageError } from '../../../protocols/errors.js';
+import { errorCode, StorageError } from '../../../protocols/errors.js';
 import type { LineEncoder } from '../logs/append-file.js';
 
 /**
@@ -79,7 +79,7 @@ export async function mendGzipMembers(path: string): Promise<number> {
   try {
     handle = await open(path, 'r+');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    if (errorCode(error) === 'ENOENT') return 0;
     throw error;
   }
   try {

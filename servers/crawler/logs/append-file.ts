@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
-import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
 
 /** How a file of lines becomes bytes; by default its lines are its bytes. */
 export interface LineEncoder {
@@ -252,7 +252,7 @@ async function exists(path: string): Promise<boolean> {
 
 function failure(path: string, error: unknown): StorageError {
   if (error instanceof StorageError) return error;
-  return new StorageError(`${path}: ${error instanceof Error ? error.message : String(error)}`, {
+  return new StorageError(`${path}: ${messageOf(error)}`, {
     cause: error,
   });
 }

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StorageError } from '../../../protocols/errors.js';
-import type { CrawlEvent, DocumentEvent, UriErrorEvent } from '../events.js';
-import { shownEvent, withoutLogins } from '../redaction.js';
 import type { CrawlSnapshot } from '../control.js';
+import type { CrawlEvent, DocumentEvent, UriErrorEvent } from '../events.js';
+import { redactEvent, redactLogins } from '../redaction.js';
 import { AppendFile } from './append-file.js';
 import { crawlLogLine } from './crawl-log.js';
 import { escapeField, isoSeconds, isoTime, quoted } from './line-fields.js';
@@ -78,7 +78,7 @@ export class CrawlLogs implements AsyncDisposable {
    * went wrong stands in local-errors.log, as do the warnings of those that came through (CRAWL-16.4).
    */
   document(given: DocumentEvent): void {
-    const event = shownEvent(given);
+    const event = redactEvent(given);
     const time = this.#now();
     if (event.disposition !== 'retry') this.files.crawl.write(crawlLogLine(event, time));
     if (event.status === RUNTIME_ERROR) this.files.runtimeErrors.write(errorLine(event, event.reason, time));
@@ -90,17 +90,17 @@ export class CrawlLogs implements AsyncDisposable {
 
   /** CRAWL-16.4: time, the page, what is wrong, the text that is no URI. */
   uriError({ url, source, message }: UriErrorEvent): void {
-    const shown = withoutLogins(url);
+    const shown = redactLogins(url);
     const bad = shown.length > 2083 ? `${shown.slice(0, 2083)}…` : shown; // CRAWL-2.1: longer than any URI
     this.files.uriErrors.write(
-      `${isoTime(this.#now())} ${escapeField(withoutLogins(source)) || '-'} ${quoted(withoutLogins(message))} ${escapeField(bad) || '-'}`,
+      `${isoTime(this.#now())} ${escapeField(redactLogins(source)) || '-'} ${quoted(redactLogins(message))} ${escapeField(bad) || '-'}`,
     );
   }
 
   /** CRAWL-16.3: a line of text among the figures; an alert stands in alerts.log too. */
   crawl({ text, alert }: CrawlEvent): void {
     const time = this.#now();
-    const line = withoutLogins(text).replace(/\s+/g, ' ').trim();
+    const line = redactLogins(text).replace(/\s+/g, ' ').trim();
     this.files.progress.write(`${isoSeconds(time)} ${line}`);
     if (alert) this.files.alerts.write(`${isoTime(time)} ${line}`);
   }

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { StorageError } from '../../../protocols/errors.js';
+import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { type CrawlControl, QUEUE_STATES, type QueueReport, type QueueState } from '../control.js';
 import {
   crawlReport,
@@ -146,7 +146,7 @@ export async function writeEndReports(
     await writeLines(join(directory, MANIFEST), names, options.signal);
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new StorageError(`${directory}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new StorageError(`${directory}: ${messageOf(error)}`, {
       cause: error,
     });
   }

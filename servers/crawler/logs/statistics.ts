@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { StorageError } from '../../../protocols/errors.js';
-import type { DocumentEvent } from '../events.js';
-import { shownEvent } from '../redaction.js';
 import type { CrawlSnapshot, RecentError } from '../control.js';
+import type { DocumentEvent } from '../events.js';
+import { redactEvent } from '../redaction.js';
 import { BoundedCounts } from './bounded-counts.js';
 import { mimeType } from './crawl-log.js';
 import { outcomeOf } from './outcome.js';
@@ -130,7 +130,7 @@ export class CrawlStatistics {
   }
 
   document(given: DocumentEvent): void {
-    const event = shownEvent(given);
+    const event = redactEvent(given);
     const { url, status, bytes, reason, pathFromSeed } = event;
     const outcome = outcomeOf(event);
     if (pathFromSeed === '') this.#seed(event, outcome !== 'retry');

@@ -73,7 +73,7 @@ export const crawlSettingsSchema = z.strictObject({
   respectCrawlDelayUpToSecs: noted(
     seconds.default(300),
     'CRAWL-7.1 step 3',
-    'A Crawl-delay of robots.txt is honoured up to this',
+    'A Crawl-delay of robots.txt is honored up to this',
     's',
   ),
   maxPerHostBandwidthKBs: noted(
@@ -185,7 +185,7 @@ export const crawlSettingsSchema = z.strictObject({
   robotsPolicy: noted(
     z.enum(ROBOTS_POLICIES).default('classic'),
     'CRAWL-13.4, 13.6',
-    'How robots.txt is honoured',
+    'How robots.txt is honored',
   ),
   robotsAnswers: noted(
     z.enum(['strict', 'original']).default('strict'),

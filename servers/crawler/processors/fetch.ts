@@ -1,14 +1,9 @@
-import {
-  entryUrl,
-  type Fetcher,
-  type FetchRequest,
-  type FetchResult,
-} from '../../../clients/fetch/index.js';
-import { ConnectionError, UsageError } from '../../../protocols/errors.js';
-import { withLoginOf, withoutLogins } from '../redaction.js';
+import { entryUrl, type Fetcher, type FetchRequest, type FetchResult } from '../../../clients/fetch/index.js';
+import { ConnectionError, errorCode, messageOf, UsageError } from '../../../protocols/errors.js';
 import type { RulesDigest } from '../../gatherer/run-state.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
+import { redactLogins, withLoginOf } from '../redaction.js';
 import type { ServerCache } from '../servers/index.js';
 
 /** How documents are asked for, by whatever access method. */
@@ -86,7 +81,7 @@ export class FetchProcessor implements Processor {
   }
 
   #failed(uri: CrawlUri, error: unknown, begin: number): void {
-    uri.reason = error instanceof Error ? error.message : String(error);
+    uri.reason = messageOf(error);
     uri.disposition = 'failed';
     uri.status = error instanceof UsageError ? FETCH_STATUS.unfetchable : FETCH_STATUS.connectFailed;
     if (!(error instanceof ConnectionError)) return;
@@ -113,7 +108,7 @@ const UNREACHED: ReadonlySet<string> = new Set([
 ]);
 
 function codeOf({ cause }: ConnectionError): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return errorCode(cause) ?? '';
 }
 
 /** CRAWL-8: what an answer means for the URI: go on with a document, or jump to the post-process chain. */
@@ -195,7 +190,7 @@ function unescaped(text: string): string {
 
 /** Text on one line, each of the words hidden where it stands alone. */
 function withoutWords(text: string, words: readonly string[]): string {
-  let shown = withoutLogins(text.replace(/[\0-\x1f\x7f]+/g, ' '));
+  let shown = redactLogins(text.replace(/[\0-\x1f\x7f]+/g, ' '));
   // The longest first: one may begin with another.
   for (const word of [...new Set(words)].sort((a, b) => b.length - a.length)) {
     if (word === '') continue;

@@ -24,7 +24,7 @@ export interface ProgramDocument {
 const SUMMARY_NAME = /^[A-Za-z0-9._-]+$/;
 
 /**
- * Summarises a document by the user's `TypeName.sum` (E-60, E-61): the file name is its only argument, its output a list
+ * Summarizes a document by the user's `TypeName.sum` (E-60, E-61): the file name is its only argument, its output a list
  * of SOIF attributes. A program that fails leaves a warning and the attributes that were complete (E-70); attributes of
  * illegal names are left out (E-69).
  * @throws the signal's reason when aborted

@@ -8,7 +8,7 @@ export interface TagPlan {
   readonly skip: boolean;
   /** Begins and ends a line (E-95). */
   readonly block: boolean;
-  /** A blank separates its text from the neighbours'. */
+  /** A blank separates its text from the neighbors'. */
   readonly cell: boolean;
   /** May stand before the body without opening it. */
   readonly head: boolean;

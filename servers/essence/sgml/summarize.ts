@@ -47,7 +47,7 @@ interface Chosen extends SgmlType {
 }
 
 /**
- * Summarises an SGML or XML document by an extraction table (section 7): that of its essence type, of its document type, or
+ * Summarizes an SGML or XML document by an extraction table (section 7): that of its essence type, of its document type, or
  * the generic one. XML, and SGML without a catalog, is read by our own reader; SGML with a catalog by OpenSP when it
  * is there, which knows from the DTD what authors left out (E-87).
  *

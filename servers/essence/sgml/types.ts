@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError } from '../../../protocols/errors.js';
+import { ConfigError, messageOf } from '../../../protocols/errors.js';
 import type { SgmlCommand } from '../external/index.js';
 import { typeName } from '../type-rules.js';
 import { type ExtractionTable, parseExtractionTable } from './table.js';
@@ -14,7 +14,7 @@ export interface SgmlTypeSource {
   readonly declaration?: string;
 }
 
-/** All document types that can be summarised by a table. Plain data. */
+/** All document types that can be summarized by a table. Plain data. */
 export interface SgmlSources {
   /** By name of the type, as written in the file's name. */
   readonly types: Readonly<Record<string, SgmlTypeSource>>;
@@ -93,7 +93,7 @@ async function addCommand(
     try {
       source = { file: table, text: await readFile(table, 'utf8') };
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new ConfigError(`${type}.sum`, 0, '-t', `the table cannot be read: ${reason} (E-81)`);
     }
   }

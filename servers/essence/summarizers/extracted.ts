@@ -1,3 +1,4 @@
+import { messageOf } from '../../../protocols/errors.js';
 import type { SourceDocument, Summary } from '../document.js';
 import { openingSentences } from './sentences.js';
 import { DESCRIPTION_LENGTH, firstParagraph, partialText } from './text.js';
@@ -46,7 +47,7 @@ export function guarded<T>(document: SourceDocument, format: string, partial: T,
 
 /** The sentence of a warning about a document that its reader could not read to its end. */
 export function unreadable(format: string, error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return `${format} could not be read to its end: ${reason.slice(0, 200)}`;
 }
 

@@ -41,7 +41,7 @@ export function summarizeLsm(document: SourceDocument): Summary {
 export function summarizeRfc(document: SourceDocument): Summary {
   const text = document.text.replace(/\r\n?/g, '\n');
   const head = text.slice(0, 20_000);
-  // The lines of the head stand in two columns; the title is the first paragraph after it that is centred.
+  // The lines of the head stand in two columns; the title is the first paragraph after it that is centered.
   const blocks = head.split(/\n\s*\n/).filter((block) => block.trim() !== '');
   const first = blocks.findIndex((block) =>
     /^(?:Network Working Group|Internet|Request for Comments|RFC)/im.test(block),

@@ -145,7 +145,7 @@ class Block {
   }
 
   read(bits: BitReader): void {
-    if (bits.read(1) === 1) throw bad('a randomised block');
+    if (bits.read(1) === 1) throw bad('a randomized block');
     const origin = bits.read(24);
     const used = readUsed(bits);
     const { codes, selectors } = readCodes(bits, used.length + 2);

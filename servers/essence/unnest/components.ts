@@ -27,7 +27,7 @@ export function isNested(type: string, body: Uint8Array): boolean {
   return NESTED_TYPES.has(type) || (MESSAGE_TYPES.has(type) && hasParts(body.subarray(0, 4096)));
 }
 
-/** Unravels a document and summarises what is in it (E-42, E-52). Never throws for what the document holds. */
+/** Unravels a document and summarizes what is in it (E-42, E-52). Never throws for what the document holds. */
 export async function componentsOf(
   input: EssenceInput,
   type: string,

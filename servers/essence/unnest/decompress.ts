@@ -2,6 +2,7 @@ import { ReadableStream } from 'node:stream/web';
 import { createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'node:zlib';
 import { Decompress } from 'fzstd';
 import xz from 'xz-decompress';
+import { messageOf } from '../../../protocols/errors.js';
 import { UnnestError } from '../errors.js';
 import { type Chunks, truncated } from './chunks.js';
 
@@ -114,8 +115,4 @@ export async function* decompressZstd(chunks: Chunks): Chunks {
     throw new UnnestError(`damaged zstd data: ${messageOf(error)}`, 'E-44', error);
   }
   yield* made;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import PostalMime from 'postal-mime';
+import { messageOf } from '../../../protocols/errors.js';
 import { UnnestError } from '../errors.js';
 import { type Chunks, chunksOf, collect } from './chunks.js';
 import type { Member } from './member.js';
@@ -42,11 +43,7 @@ export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable
     });
     parts = message.attachments;
   } catch (error) {
-    throw new UnnestError(
-      `the parts of the message cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      'E-44',
-      error,
-    );
+    throw new UnnestError(`the parts of the message cannot be read: ${messageOf(error)}`, 'E-44', error);
   }
   let number = 0;
   for (const { filename, mimeType, content } of parts) {

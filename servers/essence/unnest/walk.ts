@@ -180,7 +180,7 @@ class Walk {
     }
     if (size > maxComponentBytes) {
       this.environment.warn(
-        `${shown(path)}: only its first ${maxComponentBytes} bytes are summarised (E-45)`,
+        `${shown(path)}: only its first ${maxComponentBytes} bytes are summarized (E-45)`,
       );
     }
     const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);

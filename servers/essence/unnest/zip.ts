@@ -1,4 +1,5 @@
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { messageOf } from '../../../protocols/errors.js';
 import { UnnestError } from '../errors.js';
 import { type Chunks, chunksOf, collect } from './chunks.js';
 import { inflateRaw } from './decompress.js';
@@ -68,6 +69,6 @@ function* membersByHeads(bytes: Buffer): Generator<Member> {
 }
 
 function damaged(error: unknown): UnnestError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new UnnestError(`a damaged zip archive: ${message}`, 'E-44', error);
 }

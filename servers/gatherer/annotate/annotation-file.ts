@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ConfigError, StorageError, UsageError } from '../../../protocols/errors.js';
+import { ConfigError, errorCode, messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
 import {
   AnnotationDecoder,
   DEFAULT_TYPE,
@@ -130,7 +130,7 @@ export class AnnotationFile {
       await rename(draft, this.path);
     } catch (cause) {
       await rm(draft, { force: true });
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new StorageError(`${this.path} cannot be written: ${why}`, { cause });
     }
     this.#digest = digestOf(bytes);
@@ -148,8 +148,8 @@ async function contentOf(path: string): Promise<Buffer> {
     return await readFile(path);
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return Buffer.alloc(0);
-    const why = cause instanceof Error ? cause.message : String(cause);
+    if (errorCode(cause) === 'ENOENT') return Buffer.alloc(0);
+    const why = messageOf(cause);
     throw new UsageError(`${path}: cannot be read: ${why}`, { cause });
   }
 }

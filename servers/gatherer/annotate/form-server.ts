@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { ConnectionError, KitError } from '../../../protocols/errors.js';
+import { ConnectionError, KitError, messageOf } from '../../../protocols/errors.js';
 import { DEFAULT_TYPE } from '../../../protocols/soif/index.js';
 import { AnnotationFile } from './annotation-file.js';
 import { editPage, listPage, messagePage } from './pages.js';
@@ -59,7 +59,7 @@ export class FormServer implements AsyncDisposable {
       await app.listen({ host: LOOPBACK, port });
     } catch (cause) {
       await app.close();
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new ConnectionError(`cannot listen on port ${port}: ${why}`, { cause });
     }
     const address = app.server.address();

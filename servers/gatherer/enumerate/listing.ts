@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
+import { messageOf } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
 import { ListingText } from './listing-text.js';
@@ -263,7 +264,7 @@ async function* unpacked(
   } catch (error) {
     signal?.throwIfAborted();
     if (broken !== undefined) throw broken;
-    warn(`it is damaged: ${error instanceof Error ? error.message : String(error)}`);
+    warn(`it is damaged: ${messageOf(error)}`);
   } finally {
     packed.destroy();
     gunzip.destroy();

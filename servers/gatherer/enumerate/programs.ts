@@ -269,7 +269,7 @@ function linesOf(output: Buffer, broken: boolean): { lines: OutputLine[]; tooLon
   return { lines, tooLong };
 }
 
-/** Neighbours that name the same program (or none), in bounded groups. */
+/** Neighbors that name the same program (or none), in bounded groups. */
 async function* batches(
   nodes: AsyncIterable<RootNode>,
 ): AsyncGenerator<readonly RootNode[], void, undefined> {

@@ -1,8 +1,8 @@
 import { mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { GathererConfig } from '../../../protocols/config/index.js';
-import type { Logger } from '../../host/index.js';
 import { type DocumentEvent, documentChannel } from '../../crawler/events.js';
+import type { Logger } from '../../host/index.js';
 import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer.js';
 import { logDocuments, logRun } from '../log.js';
 import { MirrorIndex } from './mirror-index.js';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { parseXRobotsTag } from '../../../protocols/robots/index.js';
-import type { EssencePool } from '../../essence/index.js';
-import { withLoginOf } from '../../crawler/redaction.js';
-import type { RulesDigest } from '../run-state.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
+import { withLoginOf } from '../../crawler/redaction.js';
+import type { EssencePool } from '../../essence/index.js';
+import type { RulesDigest } from '../run-state.js';
 
 export interface ExtractOptions {
   readonly essence: EssencePool;

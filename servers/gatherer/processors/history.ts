@@ -1,7 +1,7 @@
 import type { DocumentStore } from '../../../storage/index.js';
-import type { RulesDigest } from '../run-state.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
+import type { RulesDigest } from '../run-state.js';
 
 export interface HistoryOptions {
   readonly documents: Pick<DocumentStore, 'get'>;

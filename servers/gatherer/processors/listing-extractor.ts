@@ -1,7 +1,7 @@
 import type { RootNode } from '../../../protocols/config/index.js';
-import { isListed, listedUrls } from '../enumerate/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri, OutLink } from '../../crawler/crawl-uri.js';
+import { isListed, listedUrls } from '../enumerate/index.js';
 
 export interface ListingExtractorOptions {
   readonly roots: readonly RootNode[];

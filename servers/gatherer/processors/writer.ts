@@ -1,11 +1,11 @@
 import { decodeSoif, encodeSoif } from '../../../protocols/soif/index.js';
 import type { DocumentRecord, GathererBatch, SummaryStore } from '../../../storage/index.js';
-import type { Annotations } from '../annotations.js';
-import type { EssenceOutput, ExplodedObject } from '../../essence/index.js';
-import type { RulesDigest } from '../run-state.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
-import type { ShortestLife } from '../min-time-to-live.js';
+import type { EssenceOutput, ExplodedObject } from '../../essence/index.js';
+import type { Annotations } from '../annotations.js';
+import type { MinTimeToLive } from '../min-time-to-live.js';
+import type { RulesDigest } from '../run-state.js';
 import { dropObjects } from './drop-objects.js';
 
 export interface WriterOptions {
@@ -13,7 +13,7 @@ export interface WriterOptions {
   readonly refreshRate: number;
   readonly timeToLive: number;
   /** Told the lifetimes that objects give themselves. */
-  readonly lives: ShortestLife;
+  readonly lives: MinTimeToLive;
   readonly rulesDigest: RulesDigest;
   /** G-141: merged into every object. */
   readonly annotations?: Pick<Annotations, 'merge' | 'for'>;

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { messageOf } from '../../../protocols/errors.js';
 import { LEVEL } from '../log.js';
 import type { HttpClient, RefererService } from '../service.js';
 import { addAdministration } from './administration.js';
@@ -62,7 +63,7 @@ export async function createWebSide(service: RefererService): Promise<WebSide> {
   });
   app.setNotFoundHandler((_request, reply) => plain(reply, 404, 'there is no such page'));
   app.setErrorHandler((error, _request, reply) => {
-    service.log.write(LEVEL.error, `HTTP: ${error instanceof Error ? error.message : String(error)}`);
+    service.log.write(LEVEL.error, `HTTP: ${messageOf(error)}`);
     return plain(reply, 500, 'the server failed');
   });
   discardBodies(app);

@@ -12,8 +12,8 @@ import type {
 } from '../contract.js';
 import { Matcher, type QueryLimits } from '../matcher.js';
 import { OidSet } from '../oid-set.js';
-import { Pace, QueryStopped } from '../pace.js';
 import { EmbeddedResults } from '../results.js';
+import { QueryStopped, TimeSlice } from '../time-slice.js';
 import { requireCapabilities } from './capability.js';
 
 /** An object that an engine names: it may satisfy the query. */
@@ -98,7 +98,7 @@ class CandidateSearch {
   readonly #dropped = new AbortController();
   readonly #seen = new OidSet();
   readonly #warnings = new Set<string>();
-  #pace: Pace | undefined;
+  #slice: TimeSlice | undefined;
 
   constructor(
     readonly engine: CandidateEngine,
@@ -110,20 +110,20 @@ class CandidateSearch {
 
   drop(): void {
     this.#dropped.abort();
-    this.#pace?.cancel();
+    this.#slice?.cancel();
   }
 
   async *pages(): AsyncGenerator<readonly Hit[], SearchOutcome> {
     const { lifetimeMs } = this.options;
-    const pace = new Pace(this.limits.sliceMs, lifetimeMs + this.limits.drainMs);
-    this.#pace = pace;
+    const slice = new TimeSlice(this.limits.sliceMs, lifetimeMs + this.limits.drainMs);
+    this.#slice = slice;
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), lifetimeMs);
     let reason: StopReason | undefined;
     try {
       const matcher = this.#compile();
       for (const warning of matcher.warnings) this.#warnings.add(warning);
-      const full = yield* this.#matches(matcher, pace, deadline.signal);
+      const full = yield* this.#matches(matcher, slice, deadline.signal);
       if (full) reason = 'limit';
       else if (deadline.signal.aborted) reason = 'lifetime';
     } catch (error) {
@@ -153,7 +153,7 @@ class CandidateSearch {
   /** Returns true when a limit ended it (BRK-8.11). */
   async *#matches(
     matcher: Matcher,
-    pace: Pace,
+    slice: TimeSlice,
     deadline: AbortSignal,
   ): AsyncGenerator<readonly Hit[], boolean> {
     const { options, limits } = this;
@@ -173,11 +173,11 @@ class CandidateSearch {
         const hits: Hit[] = [];
         try {
           for (const [i, candidate] of candidates.entries()) {
-            await pace.rest();
+            await slice.rest();
             const object = this.#decode(objects[i]);
             if (object === undefined) continue;
             const wanted = options.wantLines ? Math.min(maxLines, results) : 0;
-            const lines = await matcher.match(object, wanted, pace);
+            const lines = await matcher.match(object, wanted, slice);
             if (lines === undefined) continue;
             hits.push({ ...candidate, lines });
             files++;

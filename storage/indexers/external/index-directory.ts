@@ -1,7 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StorageError } from '../../../protocols/errors.js';
-import { errorCode } from '../../generations/publish.js';
+import { errorCode, StorageError } from '../../../protocols/errors.js';
 
 const POINTER = 'CURRENT';
 const STATE = 'state.json';

@@ -1,6 +1,6 @@
 import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../generations/publish.js';
+import { errorCode } from '../../../protocols/errors.js';
 import { OidSet } from '../oid-set.js';
 
 /** Objects that a numbered directory holds (BRK-6.6). */

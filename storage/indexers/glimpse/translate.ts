@@ -13,7 +13,7 @@ const RUNS = /[A-Za-z0-9]+/g;
 const PLAIN = /^[A-Za-z0-9]+$/;
 /** Words beyond this are not indexed by glimpseindex, so a long word is looked up by a part of it. */
 const MAX_WORD = 30;
-/** Letters of a part of a misspelt word, at least. */
+/** Letters of a part of a misspelled word, at least. */
 const LEAST_PART = 2;
 
 /**

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-/** A document to be summarised, in memory. */
+/** A document to be summarized, in memory. */
 export interface BenchDocument {
   readonly name: string;
   readonly body: Uint8Array;

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type CaseResult, loadSuite, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
-import { document, type GathererDocument, NOW, ScriptedGatherd, scene, serve } from '../../servers/broker/scene.js';
+import {
+  document,
+  type GathererDocument,
+  NOW,
+  ScriptedGatherd,
+  scene,
+  serve,
+} from '../../servers/broker/scene.js';
 
 /** A document of the reference data. */
 export interface Page {
@@ -17,7 +24,7 @@ export const PAGES: readonly Page[] = [
   {
     url: 'http://www.example.org/rivers/danube.html',
     title: 'Danube',
-    description: 'A river with harbour towns',
+    description: 'A river with harbor towns',
   },
   {
     url: 'http://www.example.org/rivers/rhine.html',
@@ -27,7 +34,7 @@ export const PAGES: readonly Page[] = [
   {
     url: 'http://www.example.org/rivers/elbe.html',
     title: 'Elbe',
-    description: 'Long river with harbour and castles',
+    description: 'Long river with harbor and castles',
   },
   {
     url: 'http://www.example.org/towns/passau.html',
@@ -37,7 +44,7 @@ export const PAGES: readonly Page[] = [
   {
     url: 'http://www.example.org/towns/bremen.html',
     title: 'Bremen',
-    description: 'Towns with harbour and castles',
+    description: 'Towns with harbor and castles',
   },
   {
     url: 'http://www.example.org/peaks/watzmann.html',

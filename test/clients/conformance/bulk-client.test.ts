@@ -1,7 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { BulkClient } from '../../../clients/bulk/index.js';
-import { BULK_CLIENT_CASES, prepareBulkClient, suite } from '../../../clients/conformance/bulk-client/suite.js';
+import {
+  BULK_CLIENT_CASES,
+  prepareBulkClient,
+  suite,
+} from '../../../clients/conformance/bulk-client/suite.js';
 import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
 import { type CaseResult, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
 import { KitError } from '../../../protocols/errors.js';

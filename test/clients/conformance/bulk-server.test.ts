@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import t from 'tap';
 import { type CaseResult, loadSuite, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
-import { NOW } from '../../servers/broker/scene.js';
 import { Clock, deletion, gather, peer, refresh, update } from '../../servers/broker/bulk-brokers.js';
+import { NOW } from '../../servers/broker/scene.js';
 import { BROKEN_BULK } from './broken-bulk.js';
 import { type BulkHabits, SOUND_BULK, simpleBulk } from './simple-bulk.js';
 
@@ -29,9 +29,9 @@ async function ownBroker(t: Test): Promise<number> {
   await gather(made, refresh('old', NOW + 50), deletion('gone', NOW + 60));
   await gather(
     made,
-    update(1, NOW + 70, 'river with harbour'),
+    update(1, NOW + 70, 'river with harbor'),
     update(2, NOW + 80, 'river and castles'),
-    update(3, NOW + 90, 'harbour towns'),
+    update(3, NOW + 90, 'harbor towns'),
   );
   clock.tick();
   return made.server.address.port;

@@ -125,9 +125,9 @@ export const SOUND_BULK: BulkHabits = {
 
 /** The items of the simple Broker: one is deleted and one refreshed, which is only told who asks for what is new. */
 export const ITEMS: readonly Item[] = [
-  { url: 'http://a.example.org/', title: 'river with harbour', time: 2000 },
+  { url: 'http://a.example.org/', title: 'river with harbor', time: 2000 },
   { url: 'http://b.example.org/', title: 'river and castles', time: 3000 },
-  { url: 'http://c.example.org/', title: 'harbour', time: 4000 },
+  { url: 'http://c.example.org/', title: 'harbor', time: 4000 },
   { url: 'http://d.example.org/', title: 'mountains', time: 5000 },
 ];
 const DELETED: Item = { url: 'http://gone.example.org/', title: '', time: 6000 };

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { runSuite } from '../../../clients/conformance/index.js';
 import { judgeStream } from '../../../clients/conformance/soif/judge-stream.js';
-import { prepareJudgement, STREAM_CASES, suite } from '../../../clients/conformance/soif/suite.js';
+import { prepareJudgment, STREAM_CASES, suite } from '../../../clients/conformance/soif/suite.js';
 import type { StreamKind } from '../../../clients/conformance/soif/wrapper-checker.js';
 import { encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import { cli } from '../../helpers/cli.js';
@@ -38,7 +38,7 @@ async function* inPieces(stream: Buffer, size: number): AsyncGenerator<Buffer> {
 
 async function verdicts(stream: string | Buffer, kind?: StreamKind, size = 1 << 16): Promise<Verdicts> {
   const data = typeof stream === 'string' ? latin1(stream) : stream;
-  const prepared = prepareJudgement('test', await judgeStream(inPieces(data, size), kind));
+  const prepared = prepareJudgment('test', await judgeStream(inPieces(data, size), kind));
   const fail: string[] = [];
   const skip: string[] = [];
   const received: string[] = [];
@@ -93,7 +93,7 @@ t.test('SOIF-2.2: good streams pass every rule', async (t) => {
 });
 
 /** Streams with one defect, between objects that have none; and the rules that notice. */
-const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly string[], offence: RegExp])[] = [
+const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly string[], offense: RegExp])[] = [
   ['SOIF-2.2 a space for the tab', having('Title{1}: x\n'), ['layout'], /space instead of the tab/],
   ['SOIF-2.5 a space before the size', having('Title {1}:\tx\n'), ['layout'], /head of an attribute/],
   ['SOIF-2.2 a size with a zero before it', having('Title{01}:\tx\n'), ['layout'], /head of an attribute/],
@@ -151,11 +151,11 @@ const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly str
 t.test(
   'SOIF-2 to SOIF-7: a defect in one object is one failed rule, alone and in a gatherd stream',
   async (t) => {
-    for (const [name, bad, fail, offence] of DEFECTS) {
+    for (const [name, bad, fail, offense] of DEFECTS) {
       for (const size of [1, 1 << 16]) {
         const bare = await verdicts(GOOD + bad + OTHER, undefined, size);
         t.same(bare.fail, fail, `${name}, pieces of ${size}`);
-        t.match(bare.received, offence, name);
+        t.match(bare.received, offense, name);
         t.same((await verdicts(wrapped(GOOD + bad + OTHER), undefined, size)).fail, fail, `${name}, wrapped`);
       }
     }
@@ -180,7 +180,7 @@ t.test('SOIF-4.5: what a tolerant reader loses is a failure of its own', async (
 });
 
 t.test('SOIF-8.8: wrappers', async (t) => {
-  const wrong: readonly (readonly [name: string, stream: string, offence: RegExp])[] = [
+  const wrong: readonly (readonly [name: string, stream: string, offense: RegExp])[] = [
     [
       'on one line',
       wrapped(GOOD).replace('@DELETE {\n}\n', '@DELETE { }\n'),
@@ -200,10 +200,10 @@ t.test('SOIF-8.8: wrappers', async (t) => {
     ['objects outside', wrapped('') + GOOD, /outside of sections/],
     ['a stray brace', `${wrapped(GOOD)}}\n`, /closing brace outside/],
   ];
-  for (const [name, stream, offence] of wrong) {
+  for (const [name, stream, offense] of wrong) {
     const { fail, received } = await verdicts(stream, 'gatherd-stream');
     t.same(fail, ['wrappers'], name);
-    t.match(received, offence, name);
+    t.match(received, offense, name);
   }
   t.same((await verdicts(GOOD, 'gatherd-stream')).fail, ['wrappers'], 'objects without any wrapper');
   t.same((await verdicts(wrapped(GOOD), 'objects')).fail, ['layout'], 'wrappers where there should be none');
@@ -214,14 +214,14 @@ t.test('SOIF-8.8: wrappers', async (t) => {
   );
 });
 
-t.test('SOIF-2.2: offences come with their offset and URL, and their number is counted', async (t) => {
+t.test('SOIF-2.2: offenses come with their offset and URL, and their number is counted', async (t) => {
   const bad = having('Title{0}:\t\n');
   const { findings } = await judgeStream(inPieces(latin1(GOOD + bad.repeat(30)), 100));
-  const { looked, broken, offences } = findings.of('empty-values');
+  const { looked, broken, offenses } = findings.of('empty-values');
   t.equal(broken, 30);
   t.equal(looked, 6 + 30 * 5);
-  t.equal(offences.length, 10, 'the first ones are shown');
-  t.same(offences[0], {
+  t.equal(offenses.length, 10, 'the first ones are shown');
+  t.same(offenses[0], {
     offset: GOOD.length + bad.indexOf('Title{0}:\t') + 10,
     url: 'http://a.example/1',
     message: 'an attribute with an empty value is written',
@@ -293,7 +293,7 @@ t.test('SOIF-4.4: lines without an end and values of any size are read in bounde
     for (let i = 0; i < 400; i++) yield latin1(line);
   }
   const name = await judgeStream(endless('@FILE { u\n'));
-  t.equal(name.findings.of('layout').broken, 1, 'a name of 25 MiB is one offence');
+  t.equal(name.findings.of('layout').broken, 1, 'a name of 25 MiB is one offense');
   const value = await judgeStream(endless(`@FILE { u\nBody{${400 << 16}}:\t`));
   t.equal(value.findings.of('sizes').broken, 1, 'the value is read, its LF is missing');
   t.equal(value.findings.of('layout').broken, 0);
@@ -307,7 +307,7 @@ t.test('harvest conformance soif', async (t) => {
   const good = await cli('conformance', 'soif', '--gatherd-stream', file);
   t.equal(good.code, 0, good.stderr);
   t.match(good.stdout, /^ok \d+ - layout/m);
-  t.match(good.stdout, /gatherd-stream, gzip, 1 objects, 6 attributes/, 'GATHERD-10.2 gzip is recognised');
+  t.match(good.stdout, /gatherd-stream, gzip, 1 objects, 6 attributes/, 'GATHERD-10.2 gzip is recognized');
   const bad = join(directory, 'bad.soif');
   await writeFile(bad, latin1(having('Title{3}:\tfour\n')));
   const failed = await cli('conformance', 'soif', bad);

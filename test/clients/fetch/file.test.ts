@@ -1,7 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import t from 'tap';
-import { createFetcher, DIRECTORY_TYPE, entryUrl, type FetcherOptions } from '../../../clients/fetch/index.js';
+import {
+  createFetcher,
+  DIRECTORY_TYPE,
+  entryUrl,
+  type FetcherOptions,
+} from '../../../clients/fetch/index.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
 
 const LIMITS = { maxBytes: 1000, timeoutMs: 1000 };

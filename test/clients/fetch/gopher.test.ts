@@ -84,7 +84,7 @@ t.test('G-86 menus are read within limits, an unfinished line is dropped', (t) =
   t.end();
 });
 
-t.test('texts lose their end and their doubled dots; errors are recognised', (t) => {
+t.test('texts lose their end and their doubled dots; errors are recognized', (t) => {
   t.equal(textOf(gopherText(bytes('a\r\n..b\r\n.\r\n'))), 'a\r\n.b\r\n');
   t.equal(textOf(gopherText(bytes('..as it is\r\n'))), '..as it is\r\n', 'no end: nothing was doubled');
   t.equal(textOf(gopherText(bytes('.\r\n'))), '');

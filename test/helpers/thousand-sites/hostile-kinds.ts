@@ -89,7 +89,7 @@ export const HOSTILE_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>
     site.linked('/to-nothing', redirect(''), [1, 1]);
     site.linked('/without', answer({ status: 302, headers: HTML_HEADERS, body: page('none', []) }));
     // Host=1: the other site is out of bounds.
-    site.linked('/to-neighbour', redirect(`${site.originOf(site.index + 1)}/not-for-you`));
+    site.linked('/to-neighbor', redirect(`${site.originOf(site.index + 1)}/not-for-you`));
     site.web(3);
   },
   'front page redirected': (site) => {

@@ -134,7 +134,7 @@ class SiteJudge {
     this.#count(path);
   }
 
-  /** A neighbour's robots.txt that a redirect led to is nobody's first page. */
+  /** A neighbor's robots.txt that a redirect led to is nobody's first page. */
   #isForeignRobots(path: string): boolean {
     return path.endsWith('/robots.txt') || path.endsWith('-robots.txt');
   }

@@ -60,13 +60,13 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
     site.link('file:///etc/passwd');
     site.web(5);
   },
-  'links to the neighbour': (site) => {
+  'links to the neighbor': (site) => {
     // Host=2: two RootNodes meet at one site, each of its pages is fetched once.
     site.hostMax = 2;
     site.link(`${site.originOf(site.index + 1)}/from-afar.html`);
     site.web(5);
   },
-  neighbour: (site) => {
+  neighbor: (site) => {
     site.page('/from-afar.html', html('from afar', ['/', '/page-0.html', '/afar/only.html']));
     site.page('/afar/only.html', html('only from afar', ['/']));
     site.web(5);

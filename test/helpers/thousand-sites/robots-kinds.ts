@@ -123,12 +123,12 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
     maybe(site);
   },
   'robots is elsewhere': (site) => {
-    // The neighbour has other rules of its own: its robots.txt counts for both.
+    // The neighbor has other rules of its own: its robots.txt counts for both.
     site.robots(redirect(`${site.originOf(site.index + 1)}/shared-robots.txt`, 302));
     site.web();
     refuse(site, '/shared/1.html');
   },
-  'robots of the neighbour': (site) => {
+  'robots of the neighbor': (site) => {
     site.robots(text('User-agent: *\nDisallow: /no/\n'));
     site.page('/shared-robots.txt', text('User-agent: *\nDisallow: /shared/\n'), [0, 1]);
     site.web();

@@ -166,7 +166,7 @@ t.test('G-28 to G-36, G-52, G-53 EnumSpec', async (t) => {
     ['http://h.example/ Depth=1x', /depth/],
     ['http://h.example/ Access=HTTP|SMTP', /access/],
     ['http://h.example/ Search=Random', /Breadth or Depth/],
-    ['http://h.example/ Colour=blue', /colour: is no keyword/],
+    ['http://h.example/ Color=blue', /color: is no keyword/],
     ['http://h.example/ Host=1 Site=2', /given twice/],
     ['http://h.example/ Depth=1 words', /is no keyword/],
     ['http://h.example/ words', /Keyword=value/],
@@ -304,7 +304,7 @@ t.test('E-116, E-5 Essence-Options are the command line of essence', async (t) =
     },
   );
   for (const [value, message] of [
-    ['--colour', /Essence-Options: essence has no --colour/],
+    ['--color', /Essence-Options: essence has no --color/],
     ['words', /Essence-Options: must be options/],
     ['--stoplist', /--stoplist needs a value/],
     ['--stoplist --no-access', /--stoplist needs a value/],
@@ -384,8 +384,8 @@ Log-File:
 });
 
 t.test('G-24 errors name file, line and variable; an unknown variable is a warning', async (t) => {
-  const { warnings } = parse(`Colour: blue\n${HEAD}`);
-  t.same(warnings.map(String), ['ConfigError: g/x.cf:1: Colour: unknown variable']);
+  const { warnings } = parse(`Color: blue\n${HEAD}`);
+  t.same(warnings.map(String), ['ConfigError: g/x.cf:1: Color: unknown variable']);
   const rows: [string, number, RegExp][] = [
     ['Gatherer-Port: 8500', 0, /Gatherer-Name: must be given/],
     [`${HEAD}Gatherer-Port: 85OO`, 2, /Gatherer-Port: must be a whole number from 1 to 65535/],

@@ -58,7 +58,7 @@ Admin-Password  a b:c
 Collection-Time 4:30
 GlimpseServer-Host false
 Opaque-Mode show
-Colour blue
+Color blue
 Max-Results 5
 Max-Results 6
 `,
@@ -81,7 +81,7 @@ Max-Results 6
   t.same(
     warnings.map((w) => [w.line, w.variable]),
     [
-      [9, 'Colour'],
+      [9, 'Color'],
       [11, 'Max-Results'],
     ],
   );
@@ -140,7 +140,7 @@ t.test('GATHERD-9 access', async (t) => {
 Allow cs.colorado.edu ftp.wustl.edu 192.0.2.7
 Allow 10.1.0.0/16 2001:db8::/33
 Gzip /usr/bin/gzip
-Colour blue
+Color blue
 Deny
 Deny all
 `,

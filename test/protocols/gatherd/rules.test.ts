@@ -10,7 +10,17 @@ import { GatherdClient, type GatherdClientConnectOptions } from '../../../client
 import { GATHERD_PORT } from '../../../protocols/gatherd/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { CliProcess } from '../../helpers/cli.js';
-import { Caller, call, Database, entry, fakeServer, latin1, scene, soif, wrapped } from '../../servers/gatherd/support.js';
+import {
+  Caller,
+  call,
+  Database,
+  entry,
+  fakeServer,
+  latin1,
+  scene,
+  soif,
+  wrapped,
+} from '../../servers/gatherd/support.js';
 
 const A = entry('http://a.example/', 100, 'first');
 const B = entry('http://b.example/B%7e', 200, 'second');

@@ -20,7 +20,13 @@ import {
   type RegistryRecord,
   registryFormat,
 } from '../../../protocols/registry/index.js';
-import { EXAMPLE, EXAMPLE_RECORD, handFile, handRecord, u32 } from '../../storage/original-registry/helpers.js';
+import {
+  EXAMPLE,
+  EXAMPLE_RECORD,
+  handFile,
+  handRecord,
+  u32,
+} from '../../storage/original-registry/helpers.js';
 
 function decodeAll(bytes: Uint8Array, cuts: readonly number[] = [], reading: RegistryReading = 'a') {
   const decoder = new RegistryDecoder({ reading });

@@ -169,7 +169,7 @@ t.test('CRAWL-13.2 longest match agrees with a naive matcher', async () => {
   );
 });
 
-t.test('any garbage is a robots.txt; normalising is idempotent', async () => {
+t.test('any garbage is a robots.txt; normalizing is idempotent', async () => {
   const line = fc.oneof(
     garbage,
     fc

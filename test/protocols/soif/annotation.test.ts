@@ -223,7 +223,7 @@ const NAME = fc.stringMatching(/^[A-Za-z0-9._<>-]{1,12}$/);
 const VALUE = fc
   .uint8Array({ maxLength: 30 })
   .map((value) => value.filter((byte) => byte !== 0x0a && byte !== 0x0d))
-  // Blanks at the beginning would be the tab's neighbours.
+  // Blanks at the beginning would be the tab's neighbors.
   .filter((value) => value.length > 0 && !/^[\t-\r ]/.test(Buffer.from(value).toString('latin1')));
 const RECORD = fc.tuple(
   fc.stringMatching(/^[A-Z]{1,6}$/),

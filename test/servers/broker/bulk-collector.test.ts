@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { CollectionPoint } from '../../../protocols/config/index.js';
 import { pointKey } from '../../../servers/broker/index.js';
-import { document, NOW, soif, type Teardown } from './scene.js';
 import {
   Clock,
   contents,
@@ -19,6 +18,7 @@ import {
   url,
   WHO,
 } from './bulk-brokers.js';
+import { document, NOW, soif, type Teardown } from './scene.js';
 
 /** A broker of a few lines: it sends what it is told to, and writes down what it was asked. */
 class ScriptedBroker {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { BulkClient, compareBrokers } from '../../../clients/bulk/index.js';
-import { document, NOW } from './scene.js';
 import { Clock, change, gather, type Peer, peer, pointAt, update, url } from './bulk-brokers.js';
+import { document, NOW } from './scene.js';
 
 function clientOf({ server }: Peer): BulkClient {
   return new BulkClient({ host: '127.0.0.1', port: server.address.port });

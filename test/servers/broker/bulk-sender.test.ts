@@ -4,8 +4,19 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { DEFAULT_FLAGS } from '../../../protocols/broker/index.js';
+import {
+  Clock,
+  change,
+  deletion,
+  gather,
+  type Peer,
+  peer,
+  refresh,
+  update,
+  url,
+  WHO,
+} from './bulk-brokers.js';
 import { ask, document, NOW, soif } from './scene.js';
-import { Clock, change, deletion, gather, type Peer, peer, refresh, update, url, WHO } from './bulk-brokers.js';
 
 const GREETING = '200 - HARVEST Broker 1.0\n';
 const TTL = { 'Time-to-Live': '2419200' };

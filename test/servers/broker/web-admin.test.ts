@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { ADMIN_COMMANDS } from '../../../protocols/broker/index.js';
 import { COMMAND_GROUPS } from '../../../servers/broker/web/admin-commands.js';
-import { AdminGuard } from '../../../servers/web/admin-guard.js';
 import { adminPart } from '../../../servers/broker/web/admin-page.js';
 import { AgeStatistics } from '../../../servers/broker/web/ages.js';
+import { AdminGuard } from '../../../servers/web/admin-guard.js';
 import { NOW } from './scene.js';
 import { QUERY, website } from './web-scene.js';
 
@@ -75,7 +75,7 @@ t.test('BRK-5.2 the page runs nothing for other sites, nor without the password'
     ['a foreign cookie', fields, { cookie: `harvest-admin=${'x'.repeat(24)}` }],
     ['no token', { ...fields, token: '' }, { cookie }],
     ['another site', fields, { cookie, 'sec-fetch-site': 'cross-site' }],
-    ['a neighbour', fields, { cookie, 'sec-fetch-site': 'same-site' }],
+    ['a neighbor', fields, { cookie, 'sec-fetch-site': 'same-site' }],
     ['another origin', fields, { cookie, origin: 'http://evil.example' }],
     ['no origin', fields, { cookie, origin: 'null' }],
   ] as const) {
@@ -159,7 +159,7 @@ function contrast(a: string, b: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-t.test('colours have the contrast of WCAG AA, light and dark', async (t) => {
+t.test('colors have the contrast of WCAG AA, light and dark', async (t) => {
   t.equal(Math.round(contrast('#ffffff', '#000000') * 10), 210);
   const css = await readFile(new URL(import.meta.resolve('#web-assets/style.css')), 'utf8');
   const schemes = [...css.matchAll(/:root \{([^}]*)\}/g)].map(
@@ -181,8 +181,8 @@ t.test('colours have the contrast of WCAG AA, light and dark', async (t) => {
     ['bar', 'paper'],
     ['error', 'raised'],
   ] as const;
-  for (const [i, colours] of schemes.entries()) {
-    const ratio = (a: string, b: string) => contrast(colours.get(a) ?? '', colours.get(b) ?? '');
+  for (const [i, colors] of schemes.entries()) {
+    const ratio = (a: string, b: string) => contrast(colors.get(a) ?? '', colors.get(b) ?? '');
     const scheme = i === 0 ? 'light' : 'dark';
     for (const [a, b] of text) t.ok(ratio(a, b) >= 4.5, `${scheme} ${a} on ${b}: ${ratio(a, b).toFixed(2)}`);
     for (const [a, b] of parts)

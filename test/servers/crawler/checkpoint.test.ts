@@ -24,11 +24,11 @@ import {
   restoreCheckpoint,
   verifyCheckpoint,
 } from '../../../servers/crawler/checkpoint.js';
+import { takeComponents } from '../../../servers/crawler/component-state.js';
 import type { CheckpointInfo, CrawlControl, CrawlSnapshot } from '../../../servers/crawler/control.js';
 import { type Candidate, DIRECTIVE, Frontier, type Prepared } from '../../../servers/crawler/index.js';
-import { takeComponents } from '../../../servers/crawler/component-state.js';
-import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/index.js';
 import { StoppedCrawl } from '../../../servers/crawler/offline-crawl.js';
+import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/index.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { GathererStore } from '../../../storage/index.js';
 import { page, Site } from '../../helpers/site.js';

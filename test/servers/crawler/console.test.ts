@@ -3,22 +3,17 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { load } from 'cheerio';
 import t from 'tap';
+import { StorageError } from '../../../protocols/errors.js';
 import { PASSWORD_VARIABLE, runningCrawl } from '../../../servers/cli/crawl/find-crawl.js';
 import { screenText } from '../../../servers/cli/crawl/screen.js';
 import { sparkline } from '../../../servers/cli/crawl/tables.js';
-import { StorageError } from '../../../protocols/errors.js';
 import { ConsoleAccess, isOurHost } from '../../../servers/crawler/console/access.js';
 import { eventText, SnapshotFeed } from '../../../servers/crawler/console/feed.js';
 import { RateHistory } from '../../../servers/crawler/console/history.js';
 import { CrawlConsole, readConsoleFile } from '../../../servers/crawler/console/index.js';
-import { niceAbove, plotsPart } from '../../../servers/crawler/console/plots.js';
 import { span } from '../../../servers/crawler/console/labels.js';
-import type {
-  HostReport,
-  QueueReport,
-  RecentError,
-  WorkerReport,
-} from '../../../servers/crawler/control.js';
+import { niceAbove, plotsPart } from '../../../servers/crawler/console/plots.js';
+import type { HostReport, QueueReport, RecentError, WorkerReport } from '../../../servers/crawler/control.js';
 import { consoleScene, LOG, PASSWORD } from './console-scene.js';
 import { FakeCrawl, NOW, queue } from './fake-control.js';
 

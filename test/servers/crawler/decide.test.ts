@@ -92,7 +92,7 @@ t.test('CRAWL-10.2.2, 7 pathological paths agree with the back-referencing expre
   );
 });
 
-t.test('CRAWL-10.2.4 every rule of the catalogue applies and does not', async (t) => {
+t.test('CRAWL-10.2.4 every rule of the catalog applies and does not', async (t) => {
   const answer = 'REJECT' as const;
   const patterns = ['a.*'];
   const rows: readonly (readonly [RuleInput, DecideSubject, DecideSubject])[] = [

@@ -10,6 +10,7 @@ import type {
   HostReport,
   QueueReport,
 } from '../../../servers/crawler/control.js';
+import type { DocumentEvent } from '../../../servers/crawler/events.js';
 import { AppendFile } from '../../../servers/crawler/logs/append-file.js';
 import {
   CrawlLogs,
@@ -29,7 +30,6 @@ import {
   reportLines,
   writeEndReports,
 } from '../../../servers/crawler/logs/index.js';
-import type { DocumentEvent } from '../../../servers/crawler/events.js';
 
 const TIME = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 

@@ -191,7 +191,7 @@ t.test('CRAWL-22 pain 8: an error names file, line, path and value', async (t) =
       '{"settings": {"workers": 1}}',
       'o.json:1: settings.workers: there is no such name; workers, at the top of the order, is meant?',
     ],
-    ['{"colour": 1}', 'o.json:1: colour: there is no such name'],
+    ['{"color": 1}', 'o.json:1: color: there is no such name'],
     [
       '{"scope": [\n{"rule": "all", "answer": "REJECT"},\n{"rule": "odd"}]}',
       'o.json:3: scope[1].rule: there is no such rule: "odd"',
@@ -271,7 +271,7 @@ t.test('CRAWL-19.3 every setting has a note, a default and legal values', async 
     settings.find(({ path }) => path === 'settings.quotas.groupMaxAllKB'),
     { default: -1, unit: 'KB' },
   );
-  t.match(settingsTable(), /^settings\.robotsPolicy +"classic" .*\n {4}How robots\.txt is honoured\.$/m);
+  t.match(settingsTable(), /^settings\.robotsPolicy +"classic" .*\n {4}How robots\.txt is honored\.$/m);
   t.same(
     readOrder(defaultOrderText(), 'default'),
     crawlOrderSchema.parse({}),
@@ -479,11 +479,11 @@ t.test('CRAWL-19.2 a wrong order of the 1.x line says where', async (t) => {
     { message: /:3: sheets\[0\]\.settings\.maxRetries: / },
   );
   const { warnings } = readOrderXml(
-    frontier('<string name="cost-policy">x.OddPolicy</string>\n<string name="colour">red</string>'),
+    frontier('<string name="cost-policy">x.OddPolicy</string>\n<string name="color">red</string>'),
     'o.xml',
   );
   t.same(warnings, [
     { file: 'o.xml', line: 4, text: 'cost-policy: x.OddPolicy is not known here' },
-    { file: 'o.xml', line: 5, text: 'colour has no counterpart here' },
+    { file: 'o.xml', line: 5, text: 'color has no counterpart here' },
   ]);
 });

@@ -1,10 +1,6 @@
 import t from 'tap';
 import { ConfigError } from '../../../protocols/errors.js';
-import {
-  compileEssence,
-  readEssenceSources,
-  summarizeDocument,
-} from '../../../servers/essence/index.js';
+import { compileEssence, readEssenceSources, summarizeDocument } from '../../../servers/essence/index.js';
 import { parseExtractionTable } from '../../../servers/essence/sgml/table.js';
 import { contentOf, IDENTITY, inputOf, summarize } from './helpers.js';
 
@@ -14,7 +10,7 @@ async function soifText(html: string, options: Parameters<typeof summarize>[2] =
   return Buffer.from((await summarize(PAGE, html, options)).soif ?? new Uint8Array()).toString('latin1');
 }
 
-/** The content attributes of a page summarised with a table of our own. */
+/** The content attributes of a page summarized with a table of our own. */
 async function withTable(table: string, html: string): Promise<Record<string, string>> {
   const sources = {
     ...(await readEssenceSources({})),

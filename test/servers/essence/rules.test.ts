@@ -202,7 +202,7 @@ t.test('E-130, E-134 the URL is rewritten by a pipe', async (t) => {
 
 t.test('E-133 a filter that fails, hangs or writes nonsense changes nothing and is logged', async (t) => {
   const run = await options(t, {
-    fails: '#!/bin/sh\necho wrong; echo "no licence" >&2; exit 1',
+    fails: '#!/bin/sh\necho wrong; echo "no license" >&2; exit 1',
     nonsense: '#!/bin/sh\necho "hello there"',
     hangs: '#!/bin/sh\nsleep 300',
   });
@@ -214,7 +214,7 @@ t.test('E-133 a filter that fails, hangs or writes nonsense changes nothing and 
   const { object, warnings } = await applyPostRules(page(), rules, limited);
   t.same(pairs(object), pairs(page()));
   t.match(warnings, [
-    /^r:2: fails failed: exit status 1: no licence/,
+    /^r:2: fails failed: exit status 1: no license/,
     /^r:3: nonsense wrote no SOIF/,
     /^r:4: hangs failed: it took more than 500 ms/,
     /^r:5: not-there failed: there is no such program/,

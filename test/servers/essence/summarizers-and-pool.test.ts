@@ -167,7 +167,7 @@ t.test('E-64, E-65 quick-sum.cf: matching lines, the first group (vector 9)', as
   t.same(both, { Seen: 'there\n', 'Partial-Text': 'See: there\n' }, 'E-67: appended to the program');
 });
 
-t.test('any bytes of any type are summarised or rejected, and every object is strict SOIF', async (t) => {
+t.test('any bytes of any type are summarized or rejected, and every object is strict SOIF', async (t) => {
   const context = contextOf({ keywords: true, description: true, maxObjectBytes: 3000 });
   const names = [
     'x.html',

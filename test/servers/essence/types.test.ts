@@ -200,7 +200,7 @@ t.test('E-16 content tells the type when nothing else does', async (t) => {
   t.equal((await summarize('ftp://a.test/x.txt', 'a\0\0b')).type, 'Data', 'bytes that are no text');
 });
 
-t.test('G-21 a customised file replaces the shipped one, the others stay', async (t) => {
+t.test('G-21 a customized file replaces the shipped one, the others stay', async (t) => {
   const libDirectory = t.testdir({ 'byname.cf': 'Notes \\.txt$\n', 'stoplist.cf': '' });
   const context = await createEssenceContext({ ...IDENTITY, libDirectory });
   t.equal(typeByUrl('ftp://a.test/x.txt', context.rules), 'Notes');

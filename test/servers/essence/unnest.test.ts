@@ -226,7 +226,7 @@ t.test('E-27 grouping leaves out what was made from a source beside it', async (
   t.same(await names(true), ['p.tex', 'q.ps']);
 });
 
-t.test('E-58 a source distribution is summarised as a whole', async (t) => {
+t.test('E-58 a source distribution is summarized as a whole', async (t) => {
   const archive = tar([
     ['kit/README', 'The Kit\n'],
     ['kit/Makefile', '# builds it\nall:\n'],
@@ -267,7 +267,7 @@ t.test('E-45 limits: ratio, bytes, components, depth, one component, time', asyn
   );
 });
 
-t.test('damaged and mislabelled files: a warning, and what is intact stays', async (t) => {
+t.test('damaged and mislabeled files: a warning, and what is intact stays', async (t) => {
   const archive = tar([
     ['a.txt', 'first\n'],
     ['b.txt', `${'second '.repeat(500)}\n`],
@@ -289,9 +289,9 @@ t.test('damaged and mislabelled files: a warning, and what is intact stays', asy
   const halfGzip = await componentsIn('a.txt.gz', gzipSync(random).subarray(0, 1500));
   t.equal(halfGzip.components.length, 1, 'the beginning of a truncated file');
   t.match(halfGzip.warnings[0], /damaged gzip data: unexpected end of file/);
-  const mislabelled = await componentsIn('x.zip', gzipSync(archive));
-  t.equal(mislabelled.components.length, 2);
-  t.match(mislabelled.warnings[0], /called PCCompressed, but its bytes are gzip data/);
+  const mislabeled = await componentsIn('x.zip', gzipSync(archive));
+  t.equal(mislabeled.components.length, 2);
+  t.match(mislabeled.warnings[0], /called PCCompressed, but its bytes are gzip data/);
   const zip = await componentsIn('x.zip', Buffer.from(ZIP, 'base64').subarray(0, 100));
   t.same(
     zip.components,
@@ -319,7 +319,7 @@ t.test('damaged and mislabelled files: a warning, and what is intact stays', asy
   }
 });
 
-t.test('any bytes under any nested name are summarised', async () => {
+t.test('any bytes under any nested name are summarized', async () => {
   const context = contextOf();
   const good: Uint8Array[] = [
     Buffer.from(ZIP, 'base64'),

@@ -8,6 +8,7 @@ import { isPrivateAddress, mayReach, mustBePublic } from '../../../clients/fetch
 import { type GathererConfig, parseGathererConf, type RootNode } from '../../../protocols/config/index.js';
 import type { ConfigError } from '../../../protocols/errors.js';
 import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
+import type { ProgramLimits } from '../../../servers/essence/external/index.js';
 import { Annotations } from '../../../servers/gatherer/annotations.js';
 import {
   type EnumerationOptions,
@@ -22,7 +23,6 @@ import {
   searchSettings,
   sitemapUrls,
 } from '../../../servers/gatherer/enumerate/index.js';
-import type { ProgramLimits } from '../../../servers/essence/external/index.js';
 import { essenceOptionsOf } from '../../../servers/gatherer/essence-options.js';
 import { FilterFiles } from '../../../servers/gatherer/filters.js';
 import { withSecrets } from '../../../servers/gatherer/secrets.js';

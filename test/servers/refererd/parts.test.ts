@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import {
   AllowedHosts,
   FileLog,
-  HostPattern,
+  HostnamePattern,
   LEVEL,
   type Mail,
   sendMail,
@@ -31,8 +31,8 @@ t.test('R-36, C-05: shell patterns', async (t) => {
     ['Host', ['host'], ['hosts']],
   ];
   for (const [pattern, yes, no] of rows) {
-    for (const text of yes) t.ok(new HostPattern(pattern).matches(text), `${pattern} admits ${text}`);
-    for (const text of no) t.notOk(new HostPattern(pattern).matches(text), `${pattern} refuses ${text}`);
+    for (const text of yes) t.ok(new HostnamePattern(pattern).matches(text), `${pattern} admits ${text}`);
+    for (const text of no) t.notOk(new HostnamePattern(pattern).matches(text), `${pattern} refuses ${text}`);
   }
 });
 
@@ -48,7 +48,7 @@ t.test('R-36: the matcher agrees with the definition of a star, whatever the pat
   const words = (letters: string) => fc.string({ unit: fc.constantFrom(...letters), maxLength: 8 });
   fc.assert(
     fc.property(words('ab.*?'), words('ab.'), (pattern, text) => {
-      return new HostPattern(pattern).matches(text) === define(pattern, text);
+      return new HostnamePattern(pattern).matches(text) === define(pattern, text);
     }),
     { numRuns: 2000 },
   );

@@ -2,7 +2,12 @@ import { ClassicLevel } from 'classic-level';
 import protobuf from 'protobufjs';
 import t from 'tap';
 import { SoifObject } from '../../../protocols/soif/index.js';
-import { BrokerStore, type CollectedChange, type RegistryEntry, type Removal } from '../../../storage/index.js';
+import {
+  BrokerStore,
+  type CollectedChange,
+  type RegistryEntry,
+  type Removal,
+} from '../../../storage/index.js';
 import { soif, temporaryDirectory } from '../helpers.js';
 
 const WHO = { 'Gatherer-Name': 'G', 'Gatherer-Host': 'g.test', 'Gatherer-Version': '1.0' };

@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import t from 'tap';
 import { StorageError, UsageError } from '../../../protocols/errors.js';
 import { SoifObject } from '../../../protocols/soif/index.js';
-import { BrokerStore, type CollectedChange, GathererStore, openObjectReader } from '../../../storage/index.js';
+import {
+  BrokerStore,
+  type CollectedChange,
+  GathererStore,
+  openObjectReader,
+} from '../../../storage/index.js';
 import { collect, soif, temporaryDirectory } from '../helpers.js';
 
 type Attributes = Readonly<Record<string, string>>;

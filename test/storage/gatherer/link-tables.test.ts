@@ -1,8 +1,8 @@
 // The tables of documents, servers and links in the Gatherer's working store, and the references that are published of them.
 import fc from 'fast-check';
 import t from 'tap';
-import { GathererStore } from '../../../storage/index.js';
 import { RecentMap } from '../../../storage/gatherer/recent-map.js';
+import { GathererStore } from '../../../storage/index.js';
 import { ReferencesReader } from '../../../storage/references/index.js';
 import { temporaryDirectory } from '../helpers.js';
 

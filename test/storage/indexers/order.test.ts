@@ -56,7 +56,7 @@ t.test('BRK-8.11 the first few of many hits are the first of all, and come once'
     ...Array.from({ length: 300 }, (_, i) => ({
       // Rarer words weigh the same, shorter texts more.
       Title: i % 7 === 0 ? 'apple pie' : 'plum',
-      Body: `${'filler '.repeat(i % 50)} apple networking ${i % 3 === 0 ? 'apple tree' : 'tree'} colour of zzz${i}`,
+      Body: `${'filler '.repeat(i % 50)} apple networking ${i % 3 === 0 ? 'apple tree' : 'tree'} color of zzz${i}`,
     })),
   );
   for (const [query, options] of [

@@ -56,7 +56,7 @@ t.test('folding looks at each character by itself', async () => {
 });
 
 t.test(
-  'the text for the index has the words of the text and nothing the tokeniser could split',
+  'the text for the index has the words of the text and nothing the tokenizer could split',
   async (t) => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

@@ -202,11 +202,11 @@ t.test('R-2: PageRank of graphs whose ranks are known', async (t) => {
   const ring = await pageRank(graphOf(5, { 0: [1], 1: [2], 2: [3], 3: [4], 4: [0] }), exact);
   near(t, ring.ranks, [0.2, 0.2, 0.2, 0.2, 0.2], 'a ring: all alike');
 
-  // Leaf l = 0.15/5 + 0.85 c/4, centre c = 0.15/5 + 0.85 * 4l, so c = 0.132/0.2775.
-  const centre = 0.132 / 0.2775;
-  const leaf = (1 - centre) / 4;
+  // Leaf l = 0.15/5 + 0.85 c/4, center c = 0.15/5 + 0.85 * 4l, so c = 0.132/0.2775.
+  const center = 0.132 / 0.2775;
+  const leaf = (1 - center) / 4;
   const star = await pageRank(graphOf(5, { 0: [1, 2, 3, 4], 1: [0], 2: [0], 3: [0], 4: [0] }), exact);
-  near(t, star.ranks, [centre, leaf, leaf, leaf, leaf], 'a star');
+  near(t, star.ranks, [center, leaf, leaf, leaf, leaf], 'a star');
 
   // b has no links: a = 0.075 + 0.425 b, b = a + 0.85 a, a + b = 1.
   const chain = await pageRank(graphOf(2, { 0: [1] }), exact);

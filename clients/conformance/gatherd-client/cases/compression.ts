@@ -2,7 +2,7 @@ import { check, NotApplicable } from '../../case.js';
 import { compressed, inClear } from '../dialogue.js';
 import type { ClientContext } from '../experiment.js';
 import { dynamic, fixed, flushed, gzipMember, stored } from '../gzip-member.js';
-import { askedForCompression, isComplete, linesOf, WITHOUT_COMPRESSION } from '../judgements.js';
+import { askedForCompression, isComplete, linesOf, WITHOUT_COMPRESSION } from '../judgments.js';
 import { PLAIN, updates, wireObject } from '../objects.js';
 import { ALL_BYTES, around, FORGED_END, largeValue } from './data.js';
 import { brokenMember, type ClientCase, wholeMember } from './families.js';

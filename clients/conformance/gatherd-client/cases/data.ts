@@ -87,7 +87,7 @@ export const VALUE_CASES: readonly ClientCase[] = [
   value(
     'empty',
     'reads an attribute with an empty value',
-    around(['Abstract', ''], ['Title', 'has an empty neighbour\n']),
+    around(['Abstract', ''], ['Title', 'has an empty neighbor\n']),
     ['SOIF-3.2', 'SOIF-4.4'],
   ),
   {

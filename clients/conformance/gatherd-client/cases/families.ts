@@ -1,7 +1,7 @@
 import type { CaseDescription, ConformanceCase } from '../../case.js';
 import type { Part, Step } from '../dialogue.js';
 import type { ClientContext } from '../experiment.js';
-import { clearPart, isComplete, observeCompressed, observeInClear, saysFailed } from '../judgements.js';
+import { clearPart, isComplete, observeCompressed, observeInClear, saysFailed } from '../judgments.js';
 import { type Content, PLAIN } from '../objects.js';
 
 export type ClientCase = ConformanceCase<ClientContext>;

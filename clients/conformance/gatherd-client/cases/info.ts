@@ -1,7 +1,7 @@
 import { check } from '../../case.js';
 import type { Part, Step } from '../dialogue.js';
 import type { ClientContext } from '../experiment.js';
-import { linesOf } from '../judgements.js';
+import { linesOf } from '../judgments.js';
 import { laidOut, placed, wireObject } from '../objects.js';
 import type { ClientCase } from './families.js';
 

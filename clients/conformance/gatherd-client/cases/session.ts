@@ -3,7 +3,7 @@ import { printable } from '../../printable.js';
 import { compressed, inClear } from '../dialogue.js';
 import type { ClientContext, Observation } from '../experiment.js';
 import { gzipMember, stored } from '../gzip-member.js';
-import { isComplete, linesOf, ORDINARY, saysFailed } from '../judgements.js';
+import { isComplete, linesOf, ORDINARY, saysFailed } from '../judgments.js';
 import { PLAIN } from '../objects.js';
 import { broken, type ClientCase, whole, wholeMember } from './families.js';
 

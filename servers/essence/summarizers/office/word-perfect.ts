@@ -68,7 +68,7 @@ function textOf(bytes: Uint8Array, begin: number, read: CodeReader, limit: numbe
   return parts.join('');
 }
 
-/** Codes are closed by their own byte; what the group 0xc3 centres and the others hold is numbers. */
+/** Codes are closed by their own byte; what the group 0xc3 centers and the others hold is numbers. */
 const version4: CodeReader = (bytes, at) => {
   const code = bytes[at]!;
   if (code === 0x0a || code === 0x0c || code === 0x8c) return ['\n', at + 1];

@@ -2,7 +2,7 @@ import type { OperatorBody, PsMachine } from './machine.js';
 import { PsArray, PsDict, type PsObject, PsString } from './objects.js';
 
 /** Pictures: their data is taken out of the program so that it is not read as one. */
-function image(colours: boolean): OperatorBody {
+function image(colors: boolean): OperatorBody {
   return (m) => {
     const top = m.pop();
     let bits = 0;
@@ -18,7 +18,7 @@ function image(colours: boolean): OperatorBody {
     } else {
       let components = 1;
       let several = false;
-      if (colours) {
+      if (colors) {
         components = typeof top === 'number' ? top : 1;
         several = m.boolean();
         sources = several ? Array.from({ length: components }, () => m.pop()) : [m.pop()];

@@ -39,7 +39,7 @@ const MAX_HEADINGS = 2000;
 
 /**
  * Troff: title, author, abstract and headings by the macros of -ms, -me and -mm (E-74), then the Text rule. A manual page
- * is summarised as one.
+ * is summarized as one.
  */
 export function summarizeTroff(document: SourceDocument): Summary {
   const source = document.text.replace(/\r\n?/g, '\n');

@@ -1,6 +1,6 @@
 import { type FoundObject, linesOf } from './lines.js';
 
-interface Organisation {
+interface Organization {
   readonly domain: string;
   organization: string;
   hosts: string;
@@ -11,8 +11,8 @@ interface Organisation {
  * second-level domain; several records of one become `Embed<n>-` attributes.
  */
 export function convertNetfind(text: string): FoundObject[] {
-  const groups = new Map<string, Organisation[]>();
-  let current: Organisation | undefined;
+  const groups = new Map<string, Organization[]>();
+  let current: Organization | undefined;
   for (const line of linesOf(text)) {
     const [, letter, raw = ''] = /^%([DOH])\s+(.*)$/.exec(line) ?? [];
     const value = raw.trim();

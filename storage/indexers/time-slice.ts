@@ -8,13 +8,13 @@ export class QueryStopped extends Error {
 }
 
 /**
- * Lets several queries share one thread: long work asks {@link Pace.rest} often and awaits what it returns, which
+ * Lets several queries share one thread: long work asks {@link TimeSlice.rest} often and awaits what it returns, which
  * lets the other queries and the messages of the owner have a turn every `sliceMs`.
  */
-export class Pace {
+export class TimeSlice {
   #sliceEnd: number;
   readonly #deadline: number;
-  #cancelled = false;
+  #canceled = false;
 
   constructor(
     /** Milliseconds of work without a pause. */
@@ -29,13 +29,13 @@ export class Pace {
 
   /** Makes the work stop at its next {@link rest}. */
   cancel(): void {
-    this.#cancelled = true;
+    this.#canceled = true;
   }
 
   /** Undefined while the slice lasts; else a promise to await, which rejects with {@link QueryStopped} at the end. */
   rest(): Promise<void> | undefined {
     const now = performance.now();
-    if (now < this.#sliceEnd && now < this.#deadline && !this.#cancelled) return undefined;
+    if (now < this.#sliceEnd && now < this.#deadline && !this.#canceled) return undefined;
     return this.#pause();
   }
 
@@ -43,7 +43,7 @@ export class Pace {
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
-    if (this.#cancelled) throw new QueryStopped('aborted');
+    if (this.#canceled) throw new QueryStopped('aborted');
     const now = performance.now();
     if (now >= this.#deadline) throw new QueryStopped('lifetime');
     this.#sliceEnd = now + this.sliceMs;

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 /** What a long work tells while it goes on. */
 export type BuildPhase = 'documents' | 'refs' | 'hubs' | 'siterefs' | 'sitehubs' | 'ranks';
 
-export interface PaceOptions {
+export interface ProgressOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called now and then: items of the phase that are done, of how many. */
   readonly onProgress?: ((phase: BuildPhase, done: number, total: number) => void) | undefined;
@@ -13,14 +13,14 @@ export interface PaceOptions {
 const STRIDE = 1 << 16;
 
 /** Lets long work on arrays make room for others, be watched and be stopped. */
-export class Pace {
-  readonly #options: PaceOptions;
+export class ProgressReporter {
+  readonly #options: ProgressOptions;
   readonly #phase: BuildPhase;
   readonly #total: number;
   #done = 0;
   #next = STRIDE;
 
-  constructor(phase: BuildPhase, total: number, options: PaceOptions) {
+  constructor(phase: BuildPhase, total: number, options: ProgressOptions) {
     this.#phase = phase;
     this.#total = total;
     this.#options = options;

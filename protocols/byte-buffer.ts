@@ -1,6 +1,6 @@
 const INITIAL_CAPACITY = 256;
 
-/** Bytes of one item that arrive in pieces. Grows by doubling, so that input byte by byte stays linear. */
+/** Bytes that arrive in pieces and are taken as a whole. Grows by doubling, so input byte by byte stays linear. */
 export class ByteBuffer {
   #bytes = new Uint8Array(0);
   #length = 0;
@@ -20,9 +20,14 @@ export class ByteBuffer {
     this.#length = length;
   }
 
-  /** Hands the bytes out and starts empty; the caller owns them. */
+  /** The bytes so far; valid until the next call of another method. */
+  view(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** All bytes, which the caller owns from now on; the buffer is empty afterwards. */
   take(): Uint8Array {
-    const bytes = this.#bytes.subarray(0, this.#length);
+    const bytes = this.view();
     this.#bytes = new Uint8Array(0);
     this.#length = 0;
     return bytes;
