@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import { errorCode, StorageError } from '../../../protocols/errors.js';
-import type { LineEncoder } from '../logs/append-file.js';
+import type { LineEncoder } from '../../host/append-file.js';
 
 /**
  * The head of each of our gzip members (RFC 1952): deflate, no name, no time, Unix, and an empty extra field `HK`, which everybody

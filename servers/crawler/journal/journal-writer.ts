@@ -1,6 +1,6 @@
 import type { StorageError } from '../../../protocols/errors.js';
+import { AppendFile } from '../../host/append-file.js';
 import type { DocumentEvent } from '../events.js';
-import { AppendFile } from '../logs/append-file.js';
 import { outcomeOf } from '../logs/outcome.js';
 import { GzipMembers, mendGzipMembers } from './gzip-members.js';
 import { formatJournalLine, type JournalEvent } from './journal-line.js';

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StorageError } from '../../../protocols/errors.js';
+import { AppendFile } from '../../host/append-file.js';
 import type { CrawlSnapshot } from '../control.js';
 import type { CrawlEvent, DocumentEvent, UriErrorEvent } from '../events.js';
 import { redactEvent, redactLogins } from '../redaction.js';
-import { AppendFile } from './append-file.js';
 import { crawlLogLine } from './crawl-log.js';
 import { escapeField, isoSeconds, isoTime, quoted } from './line-fields.js';
 import { DEFERRED, RUNTIME_ERROR } from './outcome.js';

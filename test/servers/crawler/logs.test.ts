@@ -11,7 +11,6 @@ import type {
   QueueReport,
 } from '../../../servers/crawler/control.js';
 import type { DocumentEvent } from '../../../servers/crawler/events.js';
-import { AppendFile } from '../../../servers/crawler/logs/append-file.js';
 import {
   CrawlLogs,
   CrawlStatistics,
@@ -30,6 +29,7 @@ import {
   reportLines,
   writeEndReports,
 } from '../../../servers/crawler/logs/index.js';
+import { AppendFile } from '../../../servers/host/append-file.js';
 
 const TIME = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 

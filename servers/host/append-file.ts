@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
-import { messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
+import { messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 
 /** How a file of lines becomes bytes; by default its lines are its bytes. */
 export interface LineEncoder {
