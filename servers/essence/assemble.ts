@@ -1,11 +1,12 @@
 import { BOOKKEEPING_NAMES, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../protocols/time.js';
-import type { EssenceInput, EssenceSettings } from './context.js';
-import type { EmbeddedSummary, SourceDocument, Summary } from './document.js';
+import type { SourceDocument } from './document.js';
 import { generateKeywords } from './keywords.js';
 import { languageOf } from './language.js';
+import type { EssenceInput, EssenceSettings } from './model.js';
 import { openingSentences } from './summarizers/sentences.js';
 import { DESCRIPTION_LENGTH } from './summarizers/text.js';
+import type { EmbeddedSummary, Summary } from './summary.js';
 
 /** Longest attribute name a document can bring, in characters. */
 const MAX_NAME = 64;

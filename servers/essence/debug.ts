@@ -1,6 +1,7 @@
 import { debugChannel, tell } from '../../clients/fetch/debug-channel.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
-import type { EssenceContext, EssenceInput, EssenceOutput } from './context.js';
+import type { EssenceContext } from './context.js';
+import type { EssenceInput, EssenceOutput } from './model.js';
 import { type RecognitionStep, recognize } from './recognize.js';
 
 // What sections 60 to 69 show of Essence (G-150). It is told by the thread that asks, not by the one that summarizes: the worker has no

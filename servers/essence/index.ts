@@ -2,19 +2,21 @@ export {
   compileEssence,
   createEssenceContext,
   type EssenceContext,
-  type EssenceInput,
-  type EssenceLink,
-  type EssenceOptions,
-  type EssenceOutput,
   type EssencePrograms,
-  type EssenceSettings,
   type EssenceSources,
-  type ExplodedObject,
   readEssenceSources,
   type SelectionRules,
 } from './context.js';
-export { type EmbeddedSummary, fileNameOf, SourceDocument, type Summary } from './document.js';
+export { fileNameOf, SourceDocument } from './document.js';
 export { EssenceError, UnnestError } from './errors.js';
+export type {
+  EssenceInput,
+  EssenceLink,
+  EssenceOptions,
+  EssenceOutput,
+  EssenceSettings,
+  ExplodedObject,
+} from './model.js';
 export { EssencePool, type EssencePoolOptions, type EssenceStatistics } from './pool.js';
 export {
   isRejected,
@@ -27,5 +29,6 @@ export {
 } from './recognize.js';
 export { summarizeDocument } from './summarize.js';
 export { SUMMARIZERS, type Summarizer } from './summarizers/index.js';
+export type { EmbeddedSummary, Summary } from './summary.js';
 export { parseTypeList, parseTypeRules, type RuleOrigin, TypeRules } from './type-rules.js';
 export { DEFAULT_UNNEST_LIMITS, type UnnestLimits } from './unnest/limits.js';

@@ -1,17 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { UsageError } from '../../protocols/errors.js';
-import {
-  compileEssence,
-  type EssenceContext,
-  type EssenceInput,
-  type EssenceOptions,
-  type EssenceOutput,
-  readEssenceSources,
-  type SelectionRules,
-} from './context.js';
+import { compileEssence, type EssenceContext, readEssenceSources, type SelectionRules } from './context.js';
 import { tellDocument, tellOutput } from './debug.js';
 import { EssenceError } from './errors.js';
+import type { EssenceInput, EssenceOptions, EssenceOutput } from './model.js';
 import { NESTED_TYPES } from './recognize.js';
 import { summarizeDocument } from './summarize.js';
 import {

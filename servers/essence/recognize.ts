@@ -1,7 +1,8 @@
-import type { EssenceInput, SelectionRules } from './context.js';
+import type { SelectionRules } from './context.js';
 import { fileNameOf } from './document.js';
 import { describeContent, isBinary } from './magic.js';
 import { typeByMime } from './mime-types.js';
+import type { EssenceInput } from './model.js';
 import type { RuleOrigin, TypeRules } from './type-rules.js';
 
 /** Types that hold other files or objects and are unraveled, not summarized (E-40, E-43, E-44, E-46). */

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { assembleObject } from './assemble.js';
-import type { EssenceContext, EssenceInput, EssenceOutput } from './context.js';
-import { SourceDocument, type Summary } from './document.js';
+import type { EssenceContext } from './context.js';
+import { SourceDocument } from './document.js';
+import type { EssenceInput, EssenceOutput } from './model.js';
 import { isRejected, recognize } from './recognize.js';
 import { applyPostRulesToBytes } from './rules/index.js';
 import { summarizeUnrecognized } from './summarizers/text.js';
+import type { Summary } from './summary.js';
 import { type FullSummary, linksOnly, summaryOf } from './summary-of.js';
 import { type Components, componentsOf, isNested } from './unnest/components.js';
 import { FORMATS, MESSAGE_TYPES } from './unnest/formats.js';

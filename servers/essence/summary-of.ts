@@ -1,10 +1,12 @@
-import type { EssenceContext, EssenceLink } from './context.js';
-import type { SourceDocument, Summary } from './document.js';
+import type { EssenceContext } from './context.js';
+import type { SourceDocument } from './document.js';
 import { summarizeByProgram } from './external/index.js';
 import { type HtmlSummary, summarizeHtml } from './html/walk.js';
+import type { EssenceLink } from './model.js';
 import { summarizeSgml } from './sgml/index.js';
 import { SUMMARIZERS, summarizerFor } from './summarizers/index.js';
 import { summarizeUnrecognized } from './summarizers/text.js';
+import type { Summary } from './summary.js';
 import type { QuickRule } from './type-rules.js';
 
 /** A summary, with what only pages say. */

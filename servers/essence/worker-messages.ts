@@ -1,4 +1,5 @@
-import type { EssenceInput, EssenceLink, EssenceOptions, EssenceOutput, EssenceSources } from './context.js';
+import type { EssenceSources } from './context.js';
+import type { EssenceInput, EssenceLink, EssenceOptions, EssenceOutput } from './model.js';
 
 /** What a worker is born with: plain data, from which it compiles its own context. */
 export interface WorkerSetup {

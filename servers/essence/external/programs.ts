@@ -6,7 +6,7 @@ import {
   SoifDecoder,
   type SoifObject,
 } from '../../../protocols/soif/index.js';
-import type { Summary } from '../document.js';
+import type { Summary } from '../summary.js';
 import type { ProgramSettings } from './limits.js';
 import { runProgram } from './run.js';
 import { Workplace } from './workplace.js';

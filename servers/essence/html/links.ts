@@ -1,6 +1,6 @@
 import { parseRobotsMeta } from '../../../protocols/robots/index.js';
 import { UrlResolver } from '../../../protocols/urls/index.js';
-import type { EssenceLink } from '../context.js';
+import type { EssenceLink } from '../model.js';
 import type { TagAttributes } from './reader.js';
 
 /** G-60: what can be enumerated. The rest (javascript:, mailto:, data:, ...) is not a place to go. */

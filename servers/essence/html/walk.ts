@@ -1,6 +1,6 @@
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
-import type { EssenceLink } from '../context.js';
-import type { SourceDocument, Summary } from '../document.js';
+import type { SourceDocument } from '../document.js';
+import type { EssenceLink } from '../model.js';
 import { AttributeLines } from '../sgml/lines.js';
 import {
   type ContentMapping,
@@ -8,6 +8,7 @@ import {
   type ExtractionTable,
   type TagMapping,
 } from '../sgml/table.js';
+import type { Summary } from '../summary.js';
 import { LinkCollector } from './links.js';
 import { type TagPlan, walkPlan } from './plan.js';
 import { type HtmlHandler, readHtml, type TagAttributes } from './reader.js';

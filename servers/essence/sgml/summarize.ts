@@ -1,6 +1,6 @@
 import { UrlResolver, withoutUserInfo } from '../../../protocols/urls/index.js';
-import type { Summary } from '../document.js';
 import type { ProgramSettings } from '../external/index.js';
+import type { Summary } from '../summary.js';
 import { readEsis } from './esis.js';
 import { Extraction } from './extraction.js';
 import type { ExtractionOptions } from './lines.js';

@@ -1,5 +1,6 @@
 import type { EssenceContext } from '../context.js';
-import type { SourceDocument, Summary } from '../document.js';
+import type { SourceDocument } from '../document.js';
+import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeFields } from './extracted.js';
 import { TexReader } from './tex/de-tex.js';
 import { summarizeUnrecognized } from './text.js';

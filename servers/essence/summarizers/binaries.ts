@@ -1,4 +1,5 @@
-import type { SourceDocument, Summary } from '../document.js';
+import type { SourceDocument } from '../document.js';
+import type { Summary } from '../summary.js';
 import { guarded, present, summarizeExtracted, summarizeFields } from './extracted.js';
 
 /** Names of symbols of one file. */

@@ -1,5 +1,6 @@
 import { messageOf } from '../../../protocols/errors.js';
-import type { SourceDocument, Summary } from '../document.js';
+import type { SourceDocument } from '../document.js';
+import type { Summary } from '../summary.js';
 import { openingSentences } from './sentences.js';
 import { DESCRIPTION_LENGTH, firstParagraph, partialText } from './text.js';
 

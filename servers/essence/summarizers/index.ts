@@ -1,6 +1,7 @@
 import type { EssenceContext } from '../context.js';
-import type { SourceDocument, Summary } from '../document.js';
+import type { SourceDocument } from '../document.js';
 import { type HtmlSummary, summarizeHtml } from '../html/walk.js';
+import type { Summary } from '../summary.js';
 import { summarizeBibliographic, summarizeRefer } from './bibliography.js';
 import { summarizeArchive, summarizeBinary, summarizeObject } from './binaries.js';
 import { summarizeDvi } from './dvi/dvi.js';

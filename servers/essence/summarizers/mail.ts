@@ -1,5 +1,6 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
-import type { SourceDocument, Summary } from '../document.js';
+import type { SourceDocument } from '../document.js';
+import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeExtracted, summarizeFields, unreadable } from './extracted.js';
 
 /** Bytes of a message that are parsed: what stands behind is attachments. */

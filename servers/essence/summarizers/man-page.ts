@@ -1,4 +1,5 @@
-import type { SourceDocument, Summary } from '../document.js';
+import type { SourceDocument } from '../document.js';
+import type { Summary } from '../summary.js';
 import { summarizeText } from './text.js';
 import { macroArguments, removeEscapes } from './troff/escapes.js';
 import { roffText } from './troff/roff-text.js';

@@ -1,4 +1,5 @@
-import type { SourceDocument, Summary } from '../document.js';
+import type { SourceDocument } from '../document.js';
+import type { Summary } from '../summary.js';
 import { type Commented, splitCComments, splitHashComments, splitSemicolonComments } from './comments.js';
 
 /** Procedure or target names of one document; more are a table, not a program. */

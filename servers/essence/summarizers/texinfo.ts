@@ -1,4 +1,5 @@
-import type { SourceDocument, Summary } from '../document.js';
+import type { SourceDocument } from '../document.js';
+import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeExtracted } from './extracted.js';
 import { inlineText, MAX_FIELDS } from './texinfo-text.js';
 import { firstParagraph } from './text.js';

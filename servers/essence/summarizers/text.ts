@@ -1,4 +1,5 @@
-import { fileNameOf, type SourceDocument, type Summary } from '../document.js';
+import { fileNameOf, type SourceDocument } from '../document.js';
+import type { Summary } from '../summary.js';
 import { openingSentences, sentenceEnd } from './sentences.js';
 
 /** E-73: lines of a text that are taken whole. */

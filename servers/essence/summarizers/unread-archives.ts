@@ -1,5 +1,6 @@
-import type { SourceDocument, Summary } from '../document.js';
+import type { SourceDocument } from '../document.js';
 import { describeContent } from '../magic.js';
+import type { Summary } from '../summary.js';
 import { summarizeUnrecognized } from './text.js';
 
 /** The longest first head of an ARJ archive, in bytes; 0 marks an archive's end. */

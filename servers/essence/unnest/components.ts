@@ -1,6 +1,8 @@
-import type { EssenceContext, EssenceInput, ExplodedObject } from '../context.js';
-import { type EmbeddedSummary, fileNameOf, SourceDocument, type Summary } from '../document.js';
+import type { EssenceContext } from '../context.js';
+import { fileNameOf, SourceDocument } from '../document.js';
+import type { EssenceInput, ExplodedObject } from '../model.js';
 import { NESTED_TYPES } from '../recognize.js';
+import type { EmbeddedSummary, Summary } from '../summary.js';
 import { summaryOf } from '../summary-of.js';
 import { chunksOf } from './chunks.js';
 import { CONVERTERS } from './converters/index.js';

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { encodeSoif, isAttributeName, SoifObject, type SoifValue } from '../../../protocols/soif/index.js';
 import { bookkeeping } from '../assemble.js';
-import type { EssenceContext, EssenceInput, ExplodedObject } from '../context.js';
+import type { EssenceContext } from '../context.js';
 import type { SourceDocument } from '../document.js';
 import { explodeByProgram } from '../external/index.js';
+import type { EssenceInput, ExplodedObject } from '../model.js';
 import { applyPostRules } from '../rules/index.js';
 import { CONVERTERS, type FoundObject } from './converters/index.js';
 

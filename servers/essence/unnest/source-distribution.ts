@@ -1,4 +1,4 @@
-import type { EmbeddedSummary, Summary } from '../document.js';
+import type { EmbeddedSummary, Summary } from '../summary.js';
 
 const SOURCE_TYPES: ReadonlySet<string> = new Set([
   'C',

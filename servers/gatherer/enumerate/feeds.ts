@@ -1,6 +1,5 @@
 import { parseListedDate } from './dates.js';
-import type { ListedReference } from './listing.js';
-import type { ElementReader, ListedElement } from './listing-xml.js';
+import type { ElementReader, ListedElement, ListedReference } from './listing-model.js';
 
 /** Elements that say when an entry changed: RSS 2.0; RSS 1.0 by Dublin Core; Atom. */
 const DATES: ReadonlySet<string> = new Set(['pubdate', 'date', 'updated', 'modified', 'published']);

@@ -3,13 +3,12 @@ export {
   DEFAULT_MAX_ENTRIES,
   DEFAULT_MAX_LISTING_BYTES,
   DEFAULT_MAX_LISTING_DEPTH,
-  type ListedUrl,
   type Listing,
-  type ListingKind,
   type ListingOptions,
   listedUrls,
   readListing,
 } from './listing.js';
+export type { ListedUrl, ListingKind } from './listing-model.js';
 export {
   DEFAULT_MAX_LEVELS,
   DEFAULT_MAX_LINES,

@@ -1,4 +1,4 @@
-import type { ListedReference, ListingFormat, ListingKind } from './listing.js';
+import type { ListedReference, ListingFormat, ListingKind } from './listing-model.js';
 
 /** UTF-16 units of a line; a URL may have 2083. */
 const MAX_LINE = 8192;

@@ -1,7 +1,13 @@
 import { Parser } from 'htmlparser2';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
 import { FeedEntries } from './feeds.js';
-import type { ListedReference, ListingFormat, ListingKind } from './listing.js';
+import type {
+  ElementReader,
+  ListedElement,
+  ListedReference,
+  ListingFormat,
+  ListingKind,
+} from './listing-model.js';
 import { FeedLinks, SitemapEntries } from './sitemaps.js';
 
 /** UTF-16 units of a text that is kept: more than any URL or date has. */
@@ -10,25 +16,6 @@ const MAX_TEXT = 8192;
 const MAX_DEPTH = 100;
 /** In the head of a page nothing has to be closed. */
 const MAX_PAGE_DEPTH = 1000;
-
-/** An element as the formats see it. Names are without prefix, in lower case. */
-export interface ListedElement {
-  readonly name: string;
-  /** Name of the element around it; empty for the root. */
-  readonly parent: string;
-  /** As written, prefixes included. */
-  readonly attributes: Readonly<Record<string, string>>;
-  /** What references in it are relative to; empty: the document. */
-  readonly base: string;
-}
-
-/** What one of the XML formats makes of its elements. */
-export interface ElementReader {
-  readonly kind: ListingKind;
-  open(element: ListedElement): void;
-  /** @param text its own text, without that of elements in it, trimmed */
-  close(element: ListedElement, text: string): void;
-}
 
 /**
  * Reads XML as a stream of elements; the root element says which format it is. Entities that a document defines itself are not

@@ -3,42 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../../../protocols/errors.js';
-import type { UnixSeconds } from '../../../protocols/time.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
+import type { ListedReference, ListedUrl, ListingFormat, ListingKind } from './listing-model.js';
 import { ListingText } from './listing-text.js';
 import { ListingXml } from './listing-xml.js';
-
-/** What a document that lists URLs turned out to be (G-172). `page`: an HTML page, which may name its feeds. */
-export type ListingKind = 'sitemap' | 'sitemap-index' | 'text' | 'robots' | 'rss' | 'atom' | 'page';
-
-/** One URL of a listing. */
-export interface ListedUrl {
-  /** Canonical. */
-  readonly url: string;
-  /** What the listing says of its last change: a hint, not a promise; 0 = nothing. */
-  readonly lastModified: UnixSeconds;
-  /** `listing`: another sitemap or feed page, to be read in turn. */
-  readonly kind: 'document' | 'listing';
-}
-
-/** A URL as the listing has it. */
-export interface ListedReference {
-  readonly reference: string;
-  /** What a relative reference is relative to; empty: the listing. */
-  readonly base: string;
-  readonly lastModified: UnixSeconds;
-  readonly kind: ListedUrl['kind'];
-}
-
-/** Reads the text of one listing; what is found is taken from `found`. */
-export interface ListingFormat {
-  readonly kind: ListingKind | undefined;
-  readonly found: ListedReference[];
-  /** Why the rest is not read, as a sentence; undefined: it is. */
-  readonly problem: string | undefined;
-  write(text: string): void;
-  end(): void;
-}
 
 export interface ListingOptions {
   /** Canonical URL of the listing. */

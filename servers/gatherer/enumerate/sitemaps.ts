@@ -1,6 +1,5 @@
 import { parseListedDate } from './dates.js';
-import type { ListedReference } from './listing.js';
-import type { ElementReader, ListedElement } from './listing-xml.js';
+import type { ElementReader, ListedElement, ListedReference } from './listing-model.js';
 
 /** Names that a sitemap or feed, not a site, usually has. */
 const LISTING_NAME = /\.(?:xml|rss|rdf|atom|txt)(?:\.gz)?$/i;

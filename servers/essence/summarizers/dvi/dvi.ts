@@ -1,4 +1,5 @@
-import type { SourceDocument, Summary } from '../../document.js';
+import type { SourceDocument } from '../../document.js';
+import type { Summary } from '../../summary.js';
 import { guarded, joinHyphenated, summarizeExtracted } from '../extracted.js';
 import { PageText } from '../page-text.js';
 import { AccentJoiner, encodingOf, type FontEncoding } from './encodings.js';

@@ -1,5 +1,6 @@
 import exifr from 'exifr';
-import type { SourceDocument, Summary } from '../../document.js';
+import type { SourceDocument } from '../../document.js';
+import type { Summary } from '../../summary.js';
 import { guarded, oneLine, present, unreadable } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
 

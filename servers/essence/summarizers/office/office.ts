@@ -1,4 +1,5 @@
-import type { SourceDocument, Summary } from '../../document.js';
+import type { SourceDocument } from '../../document.js';
+import type { Summary } from '../../summary.js';
 import { present, summarizeExtracted, unreadable } from '../extracted.js';
 import { type XmlRules, XmlText } from './xml-text.js';
 import { ZipMembers } from './zip-members.js';

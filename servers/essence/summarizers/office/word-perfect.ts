@@ -1,5 +1,6 @@
-import type { SourceDocument, Summary } from '../../document.js';
+import type { SourceDocument } from '../../document.js';
 import { isBinary } from '../../magic.js';
+import type { Summary } from '../../summary.js';
 import { guarded, summarizeExtracted } from '../extracted.js';
 import { summarizeText } from '../text.js';
 import { shortCharacter, wordPerfectCharacter } from './word-perfect-characters.js';

@@ -1,6 +1,7 @@
 import WordExtractor from 'word-extractor';
-import type { SourceDocument, Summary } from '../../document.js';
+import type { SourceDocument } from '../../document.js';
 import { isBinary } from '../../magic.js';
+import type { Summary } from '../../summary.js';
 import { summarizeExtracted, unreadable } from '../extracted.js';
 import { summarizeRtf } from '../rtf/rtf.js';
 import { summarizeText } from '../text.js';

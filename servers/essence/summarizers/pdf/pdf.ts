@@ -1,5 +1,6 @@
 import { getDocumentProxy } from 'unpdf';
-import type { SourceDocument, Summary } from '../../document.js';
+import type { SourceDocument } from '../../document.js';
+import type { Summary } from '../../summary.js';
 import { joinHyphenated, oneLine, present, summarizeExtracted, unreadable } from '../extracted.js';
 import { PageText, type PlacedText } from '../page-text.js';
 

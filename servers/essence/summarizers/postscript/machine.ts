@@ -1,6 +1,3 @@
-import { CONTROL_OPERATORS } from './control.js';
-import { CONVERSION_OPERATORS } from './conversion.js';
-import { DATA_OPERATORS } from './data.js';
 import { type GraphicsState, initialGraphics } from './graphics.js';
 import {
   keyOf,
@@ -16,11 +13,8 @@ import {
   PsStop,
   PsString,
 } from './objects.js';
-import { PAINT_OPERATORS } from './paint.js';
-import { PICTURE_OPERATORS } from './pictures.js';
 import { PsScanner } from './scanner.js';
 import type { ShownText } from './shown-text.js';
-import { TYPE_OPERATORS } from './type.js';
 
 /** What an operator of the language does to the machine. */
 export type OperatorBody = (machine: PsMachine) => void;
@@ -36,15 +30,6 @@ const MAX_CELLS = 20_000_000;
 /** Errors outside of `stopped` after which the program is given up. */
 const MAX_ERRORS = 1000;
 
-const OPERATORS: ReadonlyMap<string, OperatorBody> = new Map([
-  ...DATA_OPERATORS,
-  ...CONVERSION_OPERATORS,
-  ...CONTROL_OPERATORS,
-  ...PAINT_OPERATORS,
-  ...TYPE_OPERATORS,
-  ...PICTURE_OPERATORS,
-]);
-
 /**
  * Runs a PostScript program for the text that it shows. Dictionaries, procedures and the coordinate system are as in the
  * language, so that every producer's own procedures work; nothing is painted. Files do not exist, the clock stands.
@@ -59,6 +44,7 @@ export class PsMachine {
   readonly shown: ShownText;
   /** Characters of text after which reading ends. */
   readonly limit: number;
+  readonly #operators: ReadonlyMap<string, OperatorBody>;
   readonly #saved: GraphicsState[] = [];
   graphics = initialGraphics();
   scanner: PsScanner;
@@ -69,11 +55,17 @@ export class PsMachine {
   #cells = 0;
   #errors = 0;
 
-  constructor(program: Uint8Array, shown: ShownText, limit: number) {
+  constructor(
+    program: Uint8Array,
+    operators: ReadonlyMap<string, OperatorBody>,
+    shown: ShownText,
+    limit: number,
+  ) {
+    this.#operators = operators;
     this.limit = limit;
     this.shown = shown;
     this.scanner = new PsScanner(program, (line) => shown.comment(line));
-    for (const name of OPERATORS.keys()) this.system.set(name, new PsOperator(name));
+    for (const name of operators.keys()) this.system.set(name, new PsOperator(name));
     for (const [name, value] of [
       ['true', true],
       ['false', false],
@@ -129,7 +121,7 @@ export class PsMachine {
   /** Does an object: a procedure's items are met one by one. */
   execute(object: PsObject): void {
     if (object instanceof PsOperator) {
-      OPERATORS.get(object.name)!(this);
+      this.#operators.get(object.name)!(this);
     } else if (object instanceof PsArray && object.executable) {
       if (++this.#depth > MAX_DEPTH) throw new PsEnd('procedures call each other too deeply');
       for (const item of object.items) this.meet(item);

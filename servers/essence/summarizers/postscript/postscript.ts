@@ -1,13 +1,20 @@
-import type { SourceDocument, Summary } from '../../document.js';
+import type { SourceDocument } from '../../document.js';
+import type { Summary } from '../../summary.js';
 import { guarded, joinHyphenated, present, summarizeExtracted } from '../extracted.js';
 import { PsMachine } from './machine.js';
+import { OPERATORS } from './operators.js';
 import { ShownText } from './shown-text.js';
 
 /** PostScript: the document structuring comments, then the Text rule on what the program shows (6.2). */
 export function summarizePostScript(document: SourceDocument): Summary {
   const shown = new ShownText();
   guarded(document, 'PostScript', undefined, () => {
-    const machine = new PsMachine(programOf(document.body), shown, document.settings.maxObjectBytes);
+    const machine = new PsMachine(
+      programOf(document.body),
+      OPERATORS,
+      shown,
+      document.settings.maxObjectBytes,
+    );
     machine.run();
     if (machine.failure !== undefined)
       document.warn(`PostScript: ${machine.failure}; the text may be incomplete`);

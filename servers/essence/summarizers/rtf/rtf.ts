@@ -1,4 +1,5 @@
-import type { SourceDocument, Summary } from '../../document.js';
+import type { SourceDocument } from '../../document.js';
+import type { Summary } from '../../summary.js';
 import { guarded, oneLine, openingText, present, tidyText } from '../extracted.js';
 import { RtfReader } from './reader.js';
 
