@@ -26,8 +26,6 @@ export {
   type WorkQueueStore,
 } from './gatherer/queues.js';
 export { GathererStore, type GathererStoreOptions } from './gatherer/store.js';
-export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './gatherer/summaries.js';
-export type { Tombstone, TombstoneStore } from './gatherer/tombstones.js';
 export {
   deflateEnd,
   deflatePiece,
@@ -50,3 +48,5 @@ export {
   type Removal,
   SCHEMA_VERSION,
 } from './records.js';
+export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './summaries/summary-store.js';
+export type { Tombstone, TombstoneStore } from './summaries/tombstones.js';

@@ -1,5 +1,4 @@
 import type { UnixSeconds } from '../../protocols/time.js';
-import { OidSet } from '../indexers/oid-set.js';
 import {
   type KeyRange,
   keyOid,
@@ -20,6 +19,7 @@ import {
   SCHEMA_VERSION,
   schemaCodec,
 } from '../records.js';
+import { OidSet } from './oid-set.js';
 import { identityOfKey, removalKey } from './registry-removals.js';
 
 export interface ChangedSinceOptions {

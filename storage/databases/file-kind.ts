@@ -1,7 +1,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
-import { currentGeneration } from '../generations/publish.js';
+import { currentGeneration } from '../generations/directory.js';
 
 /**
  * What a path given to a database tool is, by its first bytes, never by its name (a `.gdbm` of this kit is no GDBM):

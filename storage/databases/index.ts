@@ -1,3 +1,4 @@
+export { type ReplaceOptions, replaceFile } from '../files/replace-file.js';
 export { DatabaseFile, type DatabaseFileOptions, type WalkOptions } from './database-file.js';
 export {
   describeKind,
@@ -38,6 +39,5 @@ export {
   publishDirectory,
 } from './publish-directory.js';
 export { type DatabaseRecord, recordOf, storedUrl } from './record.js';
-export { type ReplaceOptions, replaceFile } from './replace-file.js';
 export { openLocated, openSource, readStream, type SourceObject, type SourceOptions } from './sources.js';
 export { type SynchronizeCounts, synchronize } from './synchronize.js';

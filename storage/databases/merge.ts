@@ -1,9 +1,9 @@
 import { StorageError } from '../../protocols/errors.js';
 import { decodeSoif, mergeSoif, type SoifObject } from '../../protocols/soif/index.js';
+import { type ReplaceOptions, replaceFile } from '../files/replace-file.js';
 import { DatabaseFile } from './database-file.js';
 import { applyObject, type LookupDatabase, openLookup, type ToolOptions, turns } from './load.js';
 import { recordOf } from './record.js';
-import { type ReplaceOptions, replaceFile } from './replace-file.js';
 import { openSource, type SourceObject } from './sources.js';
 
 /** What {@link mergeDatabases} did. */

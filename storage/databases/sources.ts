@@ -12,8 +12,8 @@ import {
   type SoifObject,
 } from '../../protocols/soif/index.js';
 import { GathererStore } from '../gatherer/store.js';
-import type { ExportChunk } from '../gatherer/summaries.js';
 import { Generations } from '../generations/generations.js';
+import type { ExportChunk } from '../summaries/summary-store.js';
 import { DatabaseFile } from './database-file.js';
 import { describeKind, type LocatedSource, locateSource } from './file-kind.js';
 import { type GdbmOptions, type GdbmRecord, readGdbm, readGdbmDump } from './gdbm-dump.js';

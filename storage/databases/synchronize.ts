@@ -2,7 +2,7 @@ import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { GathererBatch } from '../gatherer/batch.js';
 import type { GathererStore } from '../gatherer/store.js';
-import type { Summary } from '../gatherer/summaries.js';
+import type { Summary } from '../summaries/summary-store.js';
 import type { DatabaseFile } from './database-file.js';
 import type { ToolOptions } from './load.js';
 import type { DatabaseRecord } from './record.js';

@@ -10,23 +10,12 @@ import {
   queuedUriCodec,
   queueRecordCodec,
 } from '../records.js';
+import type { SummaryChange } from '../summaries/summary-changes.js';
+import type { Summary } from '../summaries/summary-store.js';
 import { documentKey } from './documents.js';
 import { encodeMeta, type MetaValue, metaKey } from './meta.js';
 import { FRONTIER_KEY, type InactivePlace, inactiveKey, queueRecordKey } from './queue-records.js';
 import { type QueueEntry, type QueuePlace, queueKey } from './queues.js';
-import type { Summary } from './summaries.js';
-
-/** A change of a summary: which rows it touches depends on where the URL's summary lies now. */
-export type SummaryChange =
-  | { readonly kind: 'put'; readonly summary: Summary; readonly previous: UnixSeconds | undefined | null }
-  | {
-      readonly kind: 'delete';
-      readonly url: string;
-      readonly previous: UnixSeconds | undefined;
-      readonly deletedAt: UnixSeconds | undefined;
-    }
-  /** Drop a tombstone. */
-  | { readonly kind: 'forget'; readonly url: string; readonly deletionTime: UnixSeconds };
 
 /** A document that was fetched, as the link databases see it. */
 export interface GatheredReferences {

@@ -1,16 +1,25 @@
-import { currentGeneration } from '../generations/publish.js';
+import { currentGeneration } from '../generations/directory.js';
 import { referencesDirectory } from '../references/format.js';
 import {
   type PublishedReferences,
   ReferencesBuilder,
   type ReferencesBuilderOptions,
 } from '../references/index.js';
-import type { GathererStore } from './store.js';
+import type { GathererBatch } from './batch.js';
+import type { LinkTables } from './link-tables.js';
+import type { MetaStore } from './meta.js';
 
 /** Which state of the tables was published last. */
 const PUBLISHED = 'references.published';
-/** For sorting. A Gatherer runs beside others. */
+/** For sorting; a Gatherer shares its machine with other programs. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
+
+/** The parts of a working store that a publication reads and writes. */
+export interface ReferencesSource {
+  readonly links: LinkTables;
+  readonly meta: MetaStore;
+  batch(): GathererBatch;
+}
 
 /**
  * Publishes the link tables of a working store, by two walks in pages. A kill at any point leaves the former generation; one
@@ -21,7 +30,7 @@ const MEMORY_BYTES = 64 * 1024 * 1024;
  * @returns undefined when that state is published already
  */
 export async function publishReferences(
-  store: Pick<GathererStore, 'links' | 'meta' | 'batch'>,
+  store: ReferencesSource,
   changes: number,
   data: string,
   options: ReferencesBuilderOptions,

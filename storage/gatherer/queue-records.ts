@@ -4,8 +4,6 @@ import { type FrontierState, frontierStateCodec, type QueueRecord, queueRecordCo
 
 /** The row with the crawl's counters. */
 export const FRONTIER_KEY = textKey(TABLE.system, 'frontier');
-/** The row with the seen filter's count (storage/seen/level-filter.ts). */
-export const SEEN_COUNT_KEY = textKey(TABLE.system, 'seen-count');
 
 const SEQUENCE_MAX = 2 ** 48 - 1;
 

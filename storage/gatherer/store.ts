@@ -1,22 +1,23 @@
 import { mkdir } from 'node:fs/promises';
 import { UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { cloneDatabase, type PublishOptions, publishGeneration } from '../generations/publish.js';
+import { cloneDatabase } from '../generations/clone-database.js';
+import { type PublishOptions, publishGeneration } from '../generations/publish.js';
 import { TABLE, tableRange, textKey } from '../level/keys.js';
 import { Level, type LevelOptions } from '../level/level.js';
 import { type GathererCounters, gathererCountersCodec } from '../records.js';
 import type { PublishedReferences, ReferencesBuilderOptions } from '../references/index.js';
-import { LevelFilter } from '../seen/level-filter.js';
+import { LevelFilter, SEEN_COUNT_KEY } from '../seen/level-filter.js';
+import { summaryRows } from '../summaries/summary-changes.js';
+import { COUNTERS_KEY, readCounters, SummaryStore } from '../summaries/summary-store.js';
+import { TombstoneStore } from '../summaries/tombstones.js';
 import { type BatchContent, type CommitOptions, GathererBatch } from './batch.js';
 import { DocumentStore } from './documents.js';
 import { LinkTables } from './link-tables.js';
 import { MetaStore } from './meta.js';
 import { publishReferences } from './publish-references.js';
-import { FRONTIER_KEY, QueueRecordStore, SEEN_COUNT_KEY } from './queue-records.js';
+import { FRONTIER_KEY, QueueRecordStore } from './queue-records.js';
 import { WorkQueueStore } from './queues.js';
-import { COUNTERS_KEY, readCounters, SummaryStore } from './summaries.js';
-import { summaryRows } from './summary-changes.js';
-import { TombstoneStore } from './tombstones.js';
 
 export interface GathererStoreOptions extends PublishOptions, Omit<LevelOptions, 'kind' | 'multithreading'> {}
 

@@ -2,8 +2,9 @@ import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
+import { cloneDatabase } from './clone-database.js';
+import { currentGeneration, POINTER_FILE } from './directory.js';
 import { COMPRESSED_FILE } from './export/format.js';
-import { cloneDatabase, currentGeneration, POINTER_FILE } from './publish.js';
 import { newCloneName, sweepClones } from './reader-clones.js';
 import { openSnapshot, type SummarySnapshot } from './snapshot.js';
 

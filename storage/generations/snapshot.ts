@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { errorCode, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { Level } from '../level/level.js';
+import type { GathererCounters } from '../records.js';
 import {
   type ExportChunk,
   type ExportOptions,
   readCounters,
   type Summary,
   SummaryStore,
-} from '../gatherer/summaries.js';
-import { type Tombstone, TombstoneStore } from '../gatherer/tombstones.js';
-import { Level } from '../level/level.js';
-import type { GathererCounters } from '../records.js';
+} from '../summaries/summary-store.js';
+import { type Tombstone, TombstoneStore } from '../summaries/tombstones.js';
 import { completed } from './export/gatherer-defaults.js';
 import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';

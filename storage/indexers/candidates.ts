@@ -1,7 +1,7 @@
+import { OidSet } from '../broker/oid-set.js';
 import { columnOf } from './index-file.js';
 import type { Leaf, LiteralLookup } from './leaf.js';
 import type { Plan } from './matcher.js';
-import { OidSet } from './oid-set.js';
 import type { Postings } from './postings.js';
 import type { TermLookup } from './term-lookup.js';
 import type { TimeSlice } from './time-slice.js';

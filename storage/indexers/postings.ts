@@ -1,5 +1,5 @@
+import { OidSet } from '../broker/oid-set.js';
 import { type IndexDatabase, RANK, scalar } from './index-file.js';
-import { OidSet } from './oid-set.js';
 import type { TimeSlice } from './time-slice.js';
 
 /** Rows of one statement: a few milliseconds of work, after which other queries have a turn. */

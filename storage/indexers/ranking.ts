@@ -1,6 +1,6 @@
+import type { OidSet } from '../broker/oid-set.js';
 import { columnOf } from './index-file.js';
 import type { Leaf } from './leaf.js';
-import type { OidSet } from './oid-set.js';
 import { byScore, type Postings, type Scored } from './postings.js';
 import type { TimeSlice } from './time-slice.js';
 

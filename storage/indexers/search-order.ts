@@ -1,7 +1,7 @@
+import { OidSet } from '../broker/oid-set.js';
 import type { CandidateFinder } from './candidates.js';
 import { indexExpression } from './index-expression.js';
 import type { Matcher } from './matcher.js';
-import { OidSet } from './oid-set.js';
 import type { Postings } from './postings.js';
 import { type Ranked, rank, rankAll, ranked } from './ranking.js';
 import type { TimeSlice } from './time-slice.js';

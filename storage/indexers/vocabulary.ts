@@ -1,5 +1,5 @@
+import { OidSet } from '../broker/oid-set.js';
 import { type IndexDatabase, readBatch } from './index-file.js';
-import { OidSet } from './oid-set.js';
 import type { Postings } from './postings.js';
 import type { TermLookup } from './term-lookup.js';
 import { TimeSlice } from './time-slice.js';

@@ -7,7 +7,7 @@ import {
   type RegistryReading,
   registryFormat,
 } from '../../protocols/registry/index.js';
-import { OidSet } from '../indexers/oid-set.js';
+import { OidSet } from '../broker/oid-set.js';
 import { hasObjectFile, objectFiles } from './broker-directory.js';
 import { openRandomFile, type RandomFile } from './random-file.js';
 import type { RegistryFileOptions } from './registry-file.js';

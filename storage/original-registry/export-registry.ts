@@ -12,9 +12,9 @@ import {
 } from '../../protocols/registry/index.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { BrokerStore } from '../broker/broker-store.js';
+import { OidSet } from '../broker/oid-set.js';
 import { BROKER_COUNTERS_KEY } from '../broker/registry-rows.js';
-import { replaceFile } from '../databases/replace-file.js';
-import { OidSet } from '../indexers/oid-set.js';
+import { replaceFile } from '../files/replace-file.js';
 import { Level } from '../level/level.js';
 import { brokerCountersCodec, type RegistryEntry } from '../records.js';
 import { COPIED_FILES, gathererIdsPath, objectFiles, registryPath } from './broker-directory.js';

@@ -3,7 +3,7 @@ import { StorageError } from '../../protocols/errors.js';
 import type { GathererIds, RegistryRecord } from '../../protocols/registry/index.js';
 import { decodeText, encodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import { BrokerStore } from '../broker/broker-store.js';
-import { OidSet } from '../indexers/oid-set.js';
+import { OidSet } from '../broker/oid-set.js';
 import { objectFiles, registryPath } from './broker-directory.js';
 import { readGathererIds, type TransferOptions } from './export-registry.js';
 import { type ImportableObject, importable, StoreImporter } from './import-objects.js';

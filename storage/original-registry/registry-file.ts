@@ -15,7 +15,7 @@ import {
   type RegistryVersion,
   registryFormat,
 } from '../../protocols/registry/index.js';
-import { replaceFile } from '../databases/replace-file.js';
+import { replaceFile } from '../files/replace-file.js';
 import { FileWindow, type OpenRandomFile, openRandomFile, type RandomFile } from './random-file.js';
 import { searchRecord } from './salvage.js';
 import type { RegistryProblem } from './scan.js';

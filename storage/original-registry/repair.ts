@@ -1,7 +1,7 @@
 import { copyFile, link, rm } from 'node:fs/promises';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { type RawRecord, type RegistryCounts, registryFormat } from '../../protocols/registry/index.js';
-import { replaceFile } from '../databases/replace-file.js';
+import { replaceFile } from '../files/replace-file.js';
 import { type CheckOptions, type RegistrySummary, scanRegistry, wrongCounts } from './check.js';
 import { openRandomFile } from './random-file.js';
 import type { RegistryProblem, ScanItem } from './scan.js';

@@ -1,14 +1,14 @@
 import { copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';
+import { syncPath } from '../files/sync-path.js';
 import {
   currentGeneration,
   generationNumbers,
   movePointer,
   removeLeftovers,
   removeOldGenerations,
-  syncPath,
-} from '../generations/publish.js';
+} from '../generations/directory.js';
 import { FILE, type Manifest } from './format.js';
 
 const DEFAULT_KEEP = 2;

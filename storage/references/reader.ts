@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
-import { currentGeneration } from '../generations/publish.js';
+import { currentGeneration } from '../generations/directory.js';
 import type {
   LinkKind,
   LinkList,

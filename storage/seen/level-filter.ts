@@ -1,5 +1,4 @@
-import { SEEN_COUNT_KEY as COUNT_KEY } from '../gatherer/queue-records.js';
-import { TABLE, tableRange } from '../level/keys.js';
+import { TABLE, tableRange, textKey } from '../level/keys.js';
 import { Level, type RowChange } from '../level/level.js';
 import { BloomBits } from './bloom-bits.js';
 import { DEFAULT_MAX_UNCOMMITTED, type SeenFilter, type SeenOptions } from './contract.js';
@@ -7,6 +6,9 @@ import { type KeyWords, sortKeys, uriKeysOf } from './key-list.js';
 import { KeyTable } from './key-table.js';
 import { QuickCache } from './quick-cache.js';
 import { Turns } from './turns.js';
+
+/** Row with the number of keys. */
+export const SEEN_COUNT_KEY = textKey(TABLE.system, 'seen-count');
 
 const EMPTY = new Uint8Array(0);
 const COUNT_PAGE = 8192;
@@ -201,7 +203,7 @@ export class LevelFilter implements SeenFilter {
       changes.push({ key: rowKey(fresh[at]!, fresh[at + 1]!), value: EMPTY });
     for (let at = 0; at < dropped.length; at += 2)
       changes.push({ key: rowKey(dropped[at]!, dropped[at + 1]!) });
-    if (changes.length > 0) changes.push({ key: COUNT_KEY, value: Buffer.from(String(this.#count)) });
+    if (changes.length > 0) changes.push({ key: SEEN_COUNT_KEY, value: Buffer.from(String(this.#count)) });
     this.#fresh.clear();
     this.#dropped.clear();
     return changes;
@@ -237,7 +239,7 @@ function rowKey(low: number, high: number): Uint8Array {
 
 /** What the last commit counted; a store that others wrote is counted through. */
 async function storedCount(level: Level): Promise<number> {
-  const row = await level.get(COUNT_KEY);
+  const row = await level.get(SEEN_COUNT_KEY);
   if (row !== undefined) return Number(Buffer.from(row).toString());
   let count = 0;
   for await (const page of level.pagesOfKeys(tableRange(TABLE.seen), { limit: COUNT_PAGE }))

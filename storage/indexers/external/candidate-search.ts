@@ -2,6 +2,7 @@ import type { Expression } from '../../../protocols/broker/index.js';
 import { PeerError } from '../../../protocols/errors.js';
 import { decodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
 import type { ObjectReader } from '../../broker/object-reader.js';
+import { OidSet } from '../../broker/oid-set.js';
 import type {
   Hit,
   IndexerCapabilities,
@@ -11,7 +12,6 @@ import type {
   StopReason,
 } from '../contract.js';
 import { Matcher, type QueryLimits } from '../matcher.js';
-import { OidSet } from '../oid-set.js';
 import { EmbeddedResults } from '../results.js';
 import { QueryStopped, TimeSlice } from '../time-slice.js';
 import { requireCapabilities } from './capability.js';

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Expression } from '../../../protocols/broker/index.js';
 import { StorageError, UsageError } from '../../../protocols/errors.js';
 import { type ObjectReader, openObjectReader } from '../../broker/object-reader.js';
+import { OidSet } from '../../broker/oid-set.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from '../contract.js';
 import {
   CANDIDATE_SEARCH_LIMITS,
@@ -17,7 +18,6 @@ import {
 } from '../external/candidate-search.js';
 import { IndexDirectory, type IndexLease } from '../external/index-directory.js';
 import { Program, requireProgram, runToEnd } from '../external/program.js';
-import { OidSet } from '../oid-set.js';
 import { GlimpseServer } from './glimpse-server.js';
 import { ObjectFiles, oidOfFile } from './object-files.js';
 import { translate } from './translate.js';

@@ -1,7 +1,7 @@
 import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../../protocols/errors.js';
-import { OidSet } from '../oid-set.js';
+import { OidSet } from '../../broker/oid-set.js';
 
 /** Objects that a numbered directory holds (BRK-6.6). */
 const OBJECTS_A_DIRECTORY = 1000;

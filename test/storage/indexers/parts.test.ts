@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';
 import { decodeText } from '../../../protocols/soif/index.js';
+import { OidSet } from '../../../storage/broker/oid-set.js';
 import { ApproximateMatcher } from '../../../storage/indexers/approximate.js';
 import { ColumnText } from '../../../storage/indexers/column-text.js';
-import { OidSet } from '../../../storage/indexers/oid-set.js';
 import { requiredLiterals } from '../../../storage/indexers/required-literals.js';
 import { parseTerm } from '../../../storage/indexers/term-pattern.js';
 import {

@@ -1,6 +1,7 @@
-import { access, open, readdir, rename, rm } from 'node:fs/promises';
+import { access, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
+import { syncPath } from './sync-path.js';
 
 /** SQLite's files of one database. */
 const SUFFIXES = ['', '-journal', '-wal', '-shm'] as const;
@@ -32,9 +33,9 @@ export async function replaceFile<T>(
   const temporary = join(directory, `${prefix}${process.pid}`);
   try {
     const result = await build(temporary);
-    await syncFile(temporary);
+    await syncPath(temporary);
     await rename(temporary, path);
-    await syncFile(directory);
+    await syncPath(directory);
     return result;
   } catch (cause) {
     if (errorCode(cause)?.startsWith('E') !== true || cause instanceof StorageError) throw cause;
@@ -77,14 +78,5 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch {
     return false;
-  }
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }

@@ -7,9 +7,20 @@ import {
   tombstoneCodec,
   tombstoneIdentityCodec,
 } from '../records.js';
-import type { SummaryChange } from './batch.js';
-import { identityKey, type Summary, summaryKey } from './summaries.js';
+import { identityKey, type Summary, summaryKey } from './summary-store.js';
 import { tombstoneIdentityKey, tombstoneKey, tombstoneOf } from './tombstones.js';
+
+/** A change of a summary: which rows it touches depends on where the URL's summary lies now. */
+export type SummaryChange =
+  | { readonly kind: 'put'; readonly summary: Summary; readonly previous: UnixSeconds | undefined | null }
+  | {
+      readonly kind: 'delete';
+      readonly url: string;
+      readonly previous: UnixSeconds | undefined;
+      readonly deletedAt: UnixSeconds | undefined;
+    }
+  /** Drop a tombstone. */
+  | { readonly kind: 'forget'; readonly url: string; readonly deletionTime: UnixSeconds };
 
 /**
  * Turns changes of summaries into rows, each change seeing those before it, and counts. A URL has a summary, or a
