@@ -57,6 +57,6 @@ if (time(stamp) < changed) {
 
 const args = process.argv.slice(2);
 if (args[0] !== '--prepare') {
-  process.argv = [process.argv[0], join(root, 'dist', 'clients', 'cli', 'harvest.js'), ...args];
+  process.argv = [process.argv[0], join(root, 'dist', 'servers', 'cli', 'harvest.js'), ...args];
   await import(pathToFileURL(process.argv[1]).href);
 }
