@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { statfs } from 'node:fs/promises';
-import type { GathererStore } from '../../storage/index.js';
+import type { GathererBatch, GathererStore } from '../../storage/index.js';
 import type { SeenFilter } from '../../storage/seen/index.js';
-import type { RootLimits } from '../gatherer/root-limits.js';
 import { CHAIN_NAMES, type ProcessorChains, runChains } from './chains.js';
 import type {
   CheckpointInfo,
@@ -45,7 +44,6 @@ export interface ControllerOptions {
   readonly seen: SeenFilter;
   readonly chains: ProcessorChains;
   readonly servers: ServerCache;
-  readonly roots: readonly RootLimits[];
   readonly settingsFor: (uri: CrawlUri['entry']['uri']) => CrawlSettings;
   readonly statistics: CrawlStatistics;
   readonly bandwidth: TotalBandwidth;
@@ -55,6 +53,8 @@ export interface ControllerOptions {
   readonly pauseAtStart?: boolean;
   /** Wait for more when nothing is left, until somebody resumes or stops the crawl. */
   readonly pauseAtFinish?: boolean;
+  /** Adds records of the caller's to the batch that finishes the URI, so that they are stored with it or not at all. */
+  readonly onFinish?: (uri: CrawlUri, batch: GathererBatch) => void;
   /** Told of every URI that is handed back, after it is stored; may make its worker wait. */
   readonly onDocument: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
   readonly checkpoint: () => Promise<CheckpointInfo>;
@@ -313,13 +313,12 @@ export class CrawlController implements CrawlControl {
   }
 
   async #handBack(uri: CrawlUri, begin: number): Promise<void> {
-    const { frontier, servers, bandwidth, store, roots } = this.options;
+    const { frontier, servers, bandwidth, store, onFinish } = this.options;
     // What a killed URI has collected so far is not stored.
     const batch = uri.status === FETCH_STATUS.killed ? store.batch() : uri.batch;
     const finish = disposition(uri, servers);
-    const root = uri.entry.uri.root;
     const { written } = await frontier.finished(uri.entry, finish, batch, uri.candidates, () =>
-      roots[root]?.store(root, batch),
+      onFinish?.(uri, batch),
     );
     this.#follow(written, uri, begin);
     // So that what a kill can undo stays small.

@@ -1,12 +1,4 @@
 export {
-  type Refusal,
-  RootLimits,
-  type RootProgress,
-  type RootRules,
-  readProgress,
-} from '../gatherer/root-limits.js';
-export { RootNodeScope, type Scope } from '../gatherer/scope.js';
-export {
   CHAIN_NAMES,
   type ChainName,
   type Processor,

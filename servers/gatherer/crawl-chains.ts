@@ -1,7 +1,7 @@
 import { type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
 import type { GathererConfig, RootNode } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { GathererStore } from '../../storage/index.js';
+import type { DocumentRecord, GathererStore } from '../../storage/index.js';
 import type { ChainName, Processor, ProcessorChains } from '../crawler/chains.js';
 import type { Frontier } from '../crawler/frontier/index.js';
 import { historyStore } from '../crawler/history-store.js';
@@ -13,6 +13,7 @@ import { LinksScoper } from '../crawler/processors/links-scoper.js';
 import { PreconditionEnforcer } from '../crawler/processors/precondition-enforcer.js';
 import { QuotaEnforcer } from '../crawler/processors/quota-enforcer.js';
 import { WarcWriter } from '../crawler/processors/warc-writer.js';
+import type { Scope } from '../crawler/scope.js';
 import type { ServerCache } from '../crawler/servers/index.js';
 import type { WarcFiles } from '../crawler/warc/index.js';
 import { type EssencePool, isRejected, mayHoldLinks, typeByUrl } from '../essence/index.js';
@@ -26,7 +27,6 @@ import { Preselector } from './processors/preselector.js';
 import { ReferencesWriter } from './processors/references-writer.js';
 import { WriterProcessor } from './processors/writer.js';
 import type { RulesDigest } from './run-state.js';
-import type { Scope } from './scope.js';
 
 /** What the processors of a run work with. */
 export interface ChainParts {
@@ -63,8 +63,8 @@ export function crawlChains(parts: ChainParts): ProcessorChains {
   const limits = {
     maxBytes: config.maxRetrievalSize,
     timeoutMs: parts.readTimeoutMs,
-    conditional: config.httpIfModifiedSince,
-    rulesDigest,
+    conditional: (known: DocumentRecord) =>
+      config.httpIfModifiedSince && known.rulesDigest === rulesDigest(known),
     logins: loginsOf(config),
     mustBePublic: parts.mustBePublic,
   };

@@ -226,7 +226,6 @@ async function assemble(
       warc: warc && { files: warc, skipIdenticalDigests: order.warc.skipIdenticalDigests },
     }),
     servers,
-    roots,
     settingsFor: (uri) => settings.of(uri),
     statistics,
     bandwidth,
@@ -234,6 +233,7 @@ async function assemble(
     limits: order,
     pauseAtStart: order.pauseAtStart,
     pauseAtFinish: order.pauseAtFinish,
+    onFinish: ({ entry }, batch) => roots[entry.uri.root]?.store(entry.uri.root, batch),
     onDocument: async (event) => {
       options.onDocument(redactEvent(event));
       logs?.document(event);

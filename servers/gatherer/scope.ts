@@ -3,6 +3,7 @@ import { appendHop } from '../../protocols/urls/index.js';
 import type { CrawlUri, OutLink } from '../crawler/crawl-uri.js';
 import type { DecideSequence, DecideSubject } from '../crawler/decide/index.js';
 import type { Candidate } from '../crawler/frontier/index.js';
+import type { Scope } from '../crawler/scope.js';
 import { PatternBudget } from '../crawler/traps.js';
 import { isListed } from './enumerate/index.js';
 import type { Refusal, RootLimits } from './root-limits.js';
@@ -11,17 +12,6 @@ import type { Refusal, RootLimits } from './root-limits.js';
 export interface ScopeAddresses {
   resolve(hostnames: Iterable<string>): Promise<void>;
   knows(hostname: string): boolean;
-}
-
-/**
- * Which discovered links may be crawled (CRAWL-1.3). Deciding takes two steps, because names may have to be resolved:
- * {@link prepare} waits, {@link candidate} does not.
- */
-export interface Scope {
-  /** Makes the scope ready to decide about these links of the document. */
-  prepare(uri: CrawlUri, links: readonly OutLink[]): Promise<void>;
-  /** The link as the frontier wants it, or undefined when it may not be crawled. */
-  candidate(uri: CrawlUri, link: OutLink): Candidate | undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { entryUrl, type Fetcher, type FetchRequest, type FetchResult } from '../../../clients/fetch/index.js';
 import { ConnectionError, errorCode, messageOf, UsageError } from '../../../protocols/errors.js';
-import type { RulesDigest } from '../../gatherer/run-state.js';
+import type { DocumentRecord } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { redactLogins, withLoginOf } from '../redaction.js';
@@ -12,22 +12,19 @@ export interface FetchLimits {
   readonly maxBytes: number;
   /** Milliseconds without a byte after which a read is given up (G-85). */
   readonly timeoutMs: number;
-  /** Send If-None-Match and If-Modified-Since for documents that we know (G-106). */
-  readonly conditional: boolean;
-  /** Digest of what a summary depends on besides the document (G-110). */
-  readonly rulesDigest: RulesDigest;
+  /** Whether the request for a known document carries If-None-Match and If-Modified-Since (G-106, G-110). Default: always. */
+  readonly conditional?: (known: DocumentRecord) => boolean;
   /** Users and passwords of the configuration, which no log shows (G-81). */
   readonly logins?: readonly string[];
   /** G-174: must the request not reach private addresses? */
   readonly mustBePublic?: (from: string, to: string) => boolean;
 }
 
-/** What is asked for a URI, conditionally when it is known (G-106) and the rules are still the same (G-110). */
+/** Returns the request for a URI; it is conditional if the document is known (G-106) and {@link FetchLimits.conditional} agrees. */
 export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
-  const { maxBytes, timeoutMs, conditional, rulesDigest, mustBePublic } = limits;
+  const { maxBytes, timeoutMs, conditional = () => true, mustBePublic } = limits;
   const known = uri.document;
-  const ask =
-    conditional && known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest(known);
+  const validated = known !== undefined && known.updateTime > 0 && conditional(known);
   return {
     url: uri.url,
     maxBytes,
@@ -35,7 +32,7 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     signal: uri.signal,
     ...(mustBePublic?.(uri.entry.uri.via, uri.url) === true ? { publicOnly: true } : {}),
     ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
-    ...(ask ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
+    ...(validated ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
   };
 }
 

@@ -1,7 +1,7 @@
-import type { Scope } from '../../gatherer/scope.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { Candidate, Frontier } from '../frontier/index.js';
+import type { Scope } from '../scope.js';
 
 export interface LinksScoperOptions {
   readonly frontier: Pick<Frontier, 'surelyKnows'>;

@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseFilter, parseGathererConf, type RootNode } from '../../../protocols/config/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
-import { HostAddresses, RootLimits } from '../../../servers/crawler/index.js';
+import { HostAddresses } from '../../../servers/crawler/index.js';
 import {
   type DocumentEvent,
   documentChannel,
   Gatherer,
   type GathererOptions,
+  RootLimits,
 } from '../../../servers/gatherer/index.js';
 import { Generations } from '../../../storage/index.js';
 import { page, Site } from '../../helpers/site.js';

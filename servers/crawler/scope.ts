@@ -1,0 +1,13 @@
+import type { CrawlUri, OutLink } from './crawl-uri.js';
+import type { Candidate } from './frontier/index.js';
+
+/**
+ * Decides which discovered links may be crawled (CRAWL-1.3). A decision takes two steps because names may have to be resolved:
+ * {@link prepare} waits, {@link candidate} does not.
+ */
+export interface Scope {
+  /** Resolves what the decisions about these links of the document need. */
+  prepare(uri: CrawlUri, links: readonly OutLink[]): Promise<void>;
+  /** Returns the frontier's candidate for the link; undefined if the link is out of scope. */
+  candidate(uri: CrawlUri, link: OutLink): Candidate | undefined;
+}
