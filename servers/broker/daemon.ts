@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type BrokerConfig, parseBrokerConf } from '../../protocols/config/index.js';
 import type { ConfigError } from '../../protocols/errors.js';
 import { messageOf, UsageError } from '../../protocols/errors.js';
-import { createDebug, DaemonSignals, DebugFlags, type Logger, openLog, PidFile } from '../host/index.js';
+import { createDebug, DebugFlags, type Logger, openLog, PidFile, StopSignal } from '../host/index.js';
 import { Broker, type StartMode } from './broker.js';
 import { writeRunBroker } from './script.js';
 import { BrokerServer } from './server.js';
@@ -111,12 +111,10 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
       ? undefined
       : await WebServer.listen({ broker, brokerAddress: server.address, host, port: webPort, log });
   if (web !== undefined) broker.setWebAddress(web.address.host, web.address.port);
-  using signals = new DaemonSignals({
-    onHangup: () => {
-      opened.reopen();
-      broker.events.reopen();
-      log.info('SIGHUP: the logs are open anew');
-    },
+  using signals = new StopSignal().on('SIGHUP', () => {
+    opened.reopen();
+    broker.events.reopen();
+    log.info('SIGHUP: the logs are open anew');
   });
   await pidFile.setAddress(`${server.address.host}:${server.address.port}`);
   if (options.harvest !== undefined) {

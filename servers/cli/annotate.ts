@@ -3,10 +3,10 @@ import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
 import { AnnotationFile, FormServer } from '../gatherer/annotate/index.js';
+import { StopSignal } from '../host/index.js';
 import { EXIT } from './exit.js';
 import { portOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
-import { untilStopped } from './until-stopped.js';
 
 const HELP = `
 FILE is an annotation file: what you know of documents and their summaries do not say, such as the title of a PostScript file. It
@@ -98,6 +98,6 @@ async function list(path: string, { json }: AnnotateOptions): Promise<number> {
 async function serve(path: string, { port }: AnnotateOptions): Promise<number> {
   await using server = await FormServer.listen({ file: path, port });
   process.stdout.write(`ready annotate=${server.url}\n`);
-  await untilStopped();
+  await new StopSignal().stopped;
   return EXIT.ok;
 }

@@ -12,6 +12,7 @@ import {
   tap,
 } from '../../clients/conformance/index.js';
 import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { StopSignal } from '../host/index.js';
 import { EXIT } from './exit.js';
 import { secondsOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
@@ -99,10 +100,7 @@ async function judge(suite: Suite, words: readonly string[], options: Conformanc
   if (selectCases(suite.cases, only).length === 0) {
     throw new UsageError(`no case of ${suite.name} is named ${only.join(', ')}`);
   }
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
-  }
+  using stop = new StopSignal();
   const { signal } = stop;
   const tally = new Tally();
   try {

@@ -17,7 +17,7 @@ import {
   writeGathererScripts,
 } from '../gatherer/index.js';
 import { RunState } from '../gatherer/run-state.js';
-import { createDebug, createLogger, DebugFlags, runningProcess } from '../host/index.js';
+import { createDebug, createLogger, DebugFlags, runningProcess, StopSignal } from '../host/index.js';
 import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './progress.js';
@@ -129,7 +129,8 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
   const json = options.logJson;
   const log = createLogger({ program: 'essence', file: config.logFile, level, json });
   const errors = createLogger({ program: 'essence', file: config.errorlogFile, json });
-  const stop = stopSignal();
+  using stopSignal = new StopSignal();
+  const stop = stopSignal.signal;
   const progress = GatherProgress.start();
   let gathered: GatherReport;
   let published: Published;
@@ -201,14 +202,6 @@ function readConfiguration(file: string, options: GathererCliOptions): GathererC
     logFile: resolve(config.logFile),
     errorlogFile: resolve(config.errorlogFile),
   };
-}
-
-function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
-  }
-  return stop.signal;
 }
 
 /** G-9: the URLs as LeafNodes, and nothing that is enumerated. */

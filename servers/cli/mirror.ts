@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { configFromRoots } from '../all-in-one/index.js';
 import { MIRROR_DATA, Mirror, type MirrorReport } from '../gatherer/mirror/index.js';
-import { createLogger } from '../host/index.js';
+import { createLogger, StopSignal } from '../host/index.js';
 import { EXIT } from './exit.js';
 import { countOption, integerOption, secondsOption } from './option-values.js';
 import { GatherProgress } from './progress.js';
@@ -78,10 +78,7 @@ async function mirror(words: readonly string[], options: MirrorCliOptions): Prom
   const { config, warnings } = configFromRoots(roots, options, data);
   for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
 
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
-  }
+  using stop = new StopSignal();
   const log = createLogger({ program: 'essence', file: join(data, 'log.gatherer') });
   const errors = createLogger({ program: 'essence', file: join(data, 'log.errors') });
   const progress = GatherProgress.start();

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
+import { StopSignal } from '../host/index.js';
 import {
   FileLog,
   LEVEL,
   type MailRelay,
-  ProcessSignals,
   runRefererProcess,
   startRefererd,
   superviseRefererd,
@@ -128,7 +128,7 @@ function place({ config, chrooted }: RefererdOptions) {
 }
 
 async function serveData(data: string, options: RefererdOptions): Promise<number> {
-  using signals = new ProcessSignals();
+  using stop = new StopSignal({ held: ['SIGHUP', 'SIGUSR1'] });
   using log = new FileLog({ file: undefined, progname: 'refererd', debuglevel: options.debuglevel });
   await using server = await startRefererd({
     data,
@@ -144,15 +144,11 @@ async function serveData(data: string, options: RefererdOptions): Promise<number
   });
   onReady(server.address);
   await new Promise<void>((resolve) => {
-    signals.handle({
-      onHangup: () => {
-        server
-          .reload()
-          .catch((error: Error) => log.write(LEVEL.error, `the old lists stay: ${error.message}`));
-      },
-      onFinish: () => void server.stop().then(resolve),
-      onStop: () => resolve(),
+    stop.on('SIGHUP', () => {
+      server.reload().catch((error: Error) => log.write(LEVEL.error, `the old lists stay: ${error.message}`));
     });
+    stop.on('SIGUSR1', () => void server.stop().then(resolve));
+    void stop.stopped.then(() => resolve());
   });
   return EXIT.ok;
 }

@@ -10,7 +10,7 @@ import {
 import { ConnectionError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
 import { followDebug } from '../gatherer/debug.js';
-import { createDebug, createLogger, DebugFlags } from '../host/index.js';
+import { createDebug, createLogger, DebugFlags, StopSignal } from '../host/index.js';
 import { EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -49,9 +49,7 @@ export async function retrieve(retrieval: Retrieval): Promise<number> {
     onWarning: (sentence) => complain(command, sentence),
     ...retrieval.fetcher,
   });
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  process.once('SIGINT', onSignal);
+  using stop = new StopSignal();
   try {
     const result = await fetchFollowing(fetcher, { ...retrieval.request, url, signal: stop.signal });
     return await report(retrieval, result);
@@ -60,8 +58,6 @@ export async function retrieve(retrieval: Retrieval): Promise<number> {
     if (!(error instanceof ConnectionError)) throw error;
     complain(command, error.message);
     return EXIT.connection;
-  } finally {
-    process.off('SIGINT', onSignal);
   }
 }
 

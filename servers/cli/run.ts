@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../all-in-one/index.js';
-import { createLogger, type Logger } from '../host/index.js';
+import { createLogger, type Logger, StopSignal } from '../host/index.js';
 import { EXIT } from './exit.js';
 import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
 import { GatherProgress } from './progress.js';
@@ -98,15 +98,7 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     else jsonLog.warn(message);
   }
 
-  const stop = new AbortController();
-  const stopped = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => {
-        stop.abort(new Error(`stopped by ${signal}`));
-        resolve();
-      });
-    }
-  });
+  using stop = new StopSignal();
   await using kit = await AllInOne.start({
     dataDirectory: options.data,
     host: options.host,
@@ -136,7 +128,7 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
   say(sentence(report));
   process.stdout.write(readyLines(kit));
   // An administrator may end it too (BRK-5.1, #shutdown).
-  await Promise.race([stopped, kit.broker.shutdownRequested]);
+  await Promise.race([stop.stopped, kit.broker.shutdownRequested]);
   say('Stopping.\n');
   return EXIT.ok;
 }

@@ -1,5 +1,5 @@
 import { StorageError } from '../../protocols/errors.js';
-import { createDebug, DaemonSignals, DebugFlags, type OpenLog, openLog, PidFile } from '../host/index.js';
+import { createDebug, DebugFlags, type OpenLog, openLog, PidFile, StopSignal } from '../host/index.js';
 import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase } from './files.js';
 import { serveInetd } from './inetd.js';
 import { GatherdServer } from './server.js';
@@ -54,17 +54,15 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
     port,
     ...(maxConnections === undefined ? {} : { maxConnections }),
   });
-  using signals = new DaemonSignals({
-    onHangup: () => {
-      opened.reopen();
-      log.info('SIGHUP: the log is open anew');
-      void server.refresh();
-    },
+  using stop = new StopSignal().on('SIGHUP', () => {
+    opened.reopen();
+    log.info('SIGHUP: the log is open anew');
+    void server.refresh();
   });
   try {
     await pidFile.setAddress(`${server.address.host}:${server.address.port}`);
     options.onReady(server.address);
-    log.info(`${await signals.stopped}: stopping, ${server.connections} sessions`);
+    log.info(`${await stop.stopped}: stopping, ${server.connections} sessions`);
   } finally {
     await server.close({ graceMs });
     log.info('stopped');
@@ -77,9 +75,7 @@ export async function runInetd(options: GatherdProgramOptions): Promise<void> {
   const opened = openGatherdLog(options, files.log);
   const { graceMs = GRACE_MS } = options;
   await reportFiles(files, options, opened);
-  const stop = new AbortController();
-  using signals = new DaemonSignals({ onHangup: () => opened.reopen() });
-  void signals.stopped.then(() => stop.abort());
+  using stop = new StopSignal().on('SIGHUP', () => opened.reopen());
   await serveInetd({ ...serviceOptions(options, files, opened), signal: stop.signal, graceMs });
 }
 

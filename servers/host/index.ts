@@ -16,12 +16,12 @@ export { PidFile, type PidRecord, runningProcess, stopProcess } from './pid-file
 export { processIdentity } from './process-identity.js';
 export { runSession } from './run-session.js';
 export { SCRIPT_MARK, shellWord, writeScript } from './script-file.js';
-export { DaemonSignals } from './signals.js';
 export {
   openStandardConnection,
   type StandardConnection,
   type StandardConnectionOptions,
   shieldStandardError,
 } from './standard-connection.js';
+export { StopSignal, type StopSignalOptions } from './stop-signal.js';
 export { type HostOptions, TcpHost } from './tcp-host.js';
 export { traceConnection } from './traced-connection.js';

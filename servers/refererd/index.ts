@@ -7,7 +7,6 @@ export { type Fault, type MailRelay, reportFault } from './fault-report.js';
 export { HostnamePattern, parseHostnamePatterns } from './hostname-patterns.js';
 export { FileLog, type FileLogOptions, LEVEL, logTo, type RefererLog } from './log.js';
 export { type RefererProcessOptions, runRefererProcess } from './process.js';
-export { ProcessSignals, type SignalHandlers } from './process-signals.js';
 export { RefererServer, type RefererServerOptions } from './server.js';
 export { type CommonLists, NO_LISTS, RefererService, type RefererSettings } from './service.js';
 export { type Mail, sendMail } from './smtp.js';

@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { type RefererConfig, rereadRefererConf } from '../../protocols/config/index.js';
 import { ConnectionError, messageOf } from '../../protocols/errors.js';
+import { StopSignal } from '../host/index.js';
 import { loadCommonLists } from './common-lists.js';
 import { type ConfigurationPlace, readConfiguration } from './configuration.js';
 import { prepareData } from './data-directory.js';
@@ -10,7 +11,6 @@ import { affordableClients } from './fd-limit.js';
 import { FileLog, LEVEL } from './log.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { dropPrivileges } from './privileges.js';
-import { ProcessSignals } from './process-signals.js';
 import { rankOrder } from './rank-order.js';
 import { RefererServer } from './server.js';
 import { NO_LISTS, RefererService, type RefererSettings } from './service.js';
@@ -34,7 +34,9 @@ export interface RefererProcessOptions extends ConfigurationPlace {
  * @returns 0 when a signal has ended it, 1 when it could not start: why is in the log, or on standard error
  */
 export async function runRefererProcess(options: RefererProcessOptions): Promise<0 | 1> {
-  using signals = new ProcessSignals();
+  // R-70: first of all, because without a listener SIGUSR1 opens the debugger's port. A terminal's Ctrl-C arrives twice, once
+  // from the parent process.
+  using stop = new StopSignal({ held: ['SIGHUP', 'SIGUSR1'], secondExits: false });
   // The parent process keeps its signals back until now (R-70). One that is gone has none.
   process.send?.('listening', undefined, undefined, () => {});
   using syslog = options.syslog ? new Syslog() : undefined;
@@ -51,10 +53,10 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
       ...(syslog === undefined ? {} : { syslog: (level: number, line: string) => syslog.write(level, line) }),
     });
     for (const warning of warnings) log.write(LEVEL.warning, warning.message);
-    await new RefererProcess(options, config, startedIn, log, signals).run();
+    await new RefererProcess(options, config, startedIn, log, stop).run();
     return 0;
   } catch (error) {
-    if (signals.stop.aborted) {
+    if (stop.signal.aborted) {
       log.write(LEVEL.notice, 'stopped before it served');
       return 0;
     }
@@ -76,15 +78,15 @@ class RefererProcess {
     private config: RefererConfig,
     private readonly startedIn: string,
     private readonly log: FileLog,
-    private readonly signals: ProcessSignals,
+    private readonly stop: StopSignal,
   ) {}
 
   /** R-54, in its order. */
   async run(): Promise<void> {
-    const { log, options, signals } = this;
+    const { log, options, stop } = this;
     abortOnException(log);
     process.chdir(this.config.rootdir);
-    const { directory, written } = await prepareData(this.config, log, signals.stop);
+    const { directory, written } = await prepareData(this.config, log, stop.signal);
     this.#data = directory;
     const references = await openReferences(this.#data, log);
     const service: RefererService = new RefererService({
@@ -113,7 +115,7 @@ class RefererProcess {
 
   async #serve(service: RefererService, server: RefererServer, written: readonly string[]): Promise<void> {
     const { log, options } = this;
-    const { stop } = this.signals;
+    const stop = this.stop.signal;
     this.#dropPrivileges(written);
     const over = this.#untilOver(service, server);
     try {
@@ -143,22 +145,20 @@ class RefererProcess {
   }
 
   async #untilOver(service: RefererService, server: RefererServer): Promise<void> {
-    const { log, signals } = this;
+    const { log, stop } = this;
     await new Promise<void>((resolve) => {
-      signals.handle({
-        onHangup: () => {
-          log.rotate();
-          log.write(LEVEL.notice, 'SIGHUP: the log is begun anew, the configuration is read again');
-          service.reload().catch(() => {});
-        },
-        onFinish: () => {
-          log.write(LEVEL.notice, `SIGUSR1: finishing, ${server.clients} clients`);
-          void server.stop().then(resolve);
-        },
-        onStop: (signal) => {
-          log.write(LEVEL.notice, `${signal}: stopping`);
-          void server.close().then(resolve);
-        },
+      stop.on('SIGHUP', () => {
+        log.rotate();
+        log.write(LEVEL.notice, 'SIGHUP: the log is begun anew, the configuration is read again');
+        service.reload().catch(() => {});
+      });
+      stop.on('SIGUSR1', () => {
+        log.write(LEVEL.notice, `SIGUSR1: finishing, ${server.clients} clients`);
+        void server.stop().then(resolve);
+      });
+      void stop.stopped.then((signal) => {
+        log.write(LEVEL.notice, `${signal}: stopping`);
+        void server.close().then(resolve);
       });
     });
   }
@@ -170,7 +170,7 @@ class RefererProcess {
       const { config: read, warnings } = await readConfiguration(this.options, this.startedIn);
       for (const warning of warnings) log.write(LEVEL.warning, warning.message);
       const { config, waiting } = rereadRefererConf(this.config, read);
-      const { stop } = this.signals;
+      const stop = this.stop.signal;
       const { directory: data } = await prepareData(config, log, stop);
       // What may fail comes first: the new values are in force all together, or not at all.
       const old = this.config;
@@ -201,9 +201,9 @@ class RefererProcess {
     const old = service.references;
     const opened = await openReferences(data, this.log);
     // R-60: who stops closes what is served; nobody would close these.
-    if (this.signals.stop.aborted) {
+    if (this.stop.signal.aborted) {
       await opened.close();
-      this.signals.stop.throwIfAborted();
+      this.stop.signal.throwIfAborted();
     }
     service.references = opened;
     this.#data = data;

@@ -6,6 +6,7 @@ import { listCheckpoints, restoreCheckpoint } from '../../crawler/checkpoint.js'
 import { number } from '../../crawler/console/labels.js';
 import { orderOf } from '../../gatherer/gatherer.js';
 import { recoverJournal } from '../../gatherer/recover-journal.js';
+import { StopSignal } from '../../host/index.js';
 import { EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 import { checkpointsOf } from './checkpoints.js';
@@ -81,8 +82,7 @@ async function fromJournal(
   const { config, warnings } = configFromRoots([resolve(file)], {}, data);
   for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
   const order = await orderOf(config, ({ message }) => process.stderr.write(`warning: ${message}\n`));
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort(new UsageError('crawl: stopped; nothing is recovered')));
+  using stop = new StopSignal({ reason: () => new UsageError('crawl: stopped; nothing is recovered') });
   const recovered = await recoverJournal({
     directory: await gathererOf(data),
     config,

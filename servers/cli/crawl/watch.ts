@@ -8,7 +8,7 @@ import {
   type QueueReport,
   type QueueState,
 } from '../../crawler/control.js';
-import { DaemonSignals } from '../../host/signals.js';
+import { StopSignal } from '../../host/index.js';
 import { EXIT } from '../exit.js';
 import { timeoutOption } from '../option-values.js';
 import { StandardOutput } from '../standard-output.js';
@@ -60,9 +60,7 @@ export function watchCommand(): Command {
 }
 
 async function watch(options: WatchOptions): Promise<number> {
-  const stop = new AbortController();
-  using signals = new DaemonSignals();
-  void signals.stopped.then(() => stop.abort());
+  using stop = new StopSignal();
   try {
     const crawl = await runningCrawl(options, stop.signal);
     if (crawl === undefined) return sayNoCrawl(options);

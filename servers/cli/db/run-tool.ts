@@ -1,6 +1,7 @@
 import { KitError, UsageError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { ToolOptions } from '../../../storage/databases/index.js';
+import { StopSignal } from '../../host/index.js';
 import { EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 import { ObjectProgress } from './progress.js';
@@ -22,16 +23,13 @@ const MAX_WARNINGS = 20;
  * @param name in front of messages.
  */
 export async function runTool(name: string, work: (tool: Tool) => Promise<void>): Promise<void> {
-  const interruption = new AbortController();
-  const interrupt = (): void => interruption.abort();
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.once(signal, interrupt);
+  using stop = new StopSignal();
   let warnings = 0;
   using progress = new ObjectProgress(name);
   try {
     await work({
       output: new StandardOutput(),
-      signal: interruption.signal,
+      signal: stop.signal,
       onObject: progress.add,
       onWarning: (sentence) => {
         if (++warnings <= MAX_WARNINGS) complain(name, sentence);
@@ -40,7 +38,7 @@ export async function runTool(name: string, work: (tool: Tool) => Promise<void>)
     if (warnings > MAX_WARNINGS) complain(name, `${warnings - MAX_WARNINGS} further warnings`);
     process.exitCode = EXIT.ok;
   } catch (error) {
-    if (interruption.signal.aborted) {
+    if (stop.signal.aborted) {
       complain(name, 'interrupted');
       process.exitCode = EXIT.interrupted;
       return;
@@ -48,8 +46,6 @@ export async function runTool(name: string, work: (tool: Tool) => Promise<void>)
     if (!(error instanceof KitError) || error instanceof UsageError) throw error;
     complain(name, error.message);
     process.exitCode = EXIT.failure;
-  } finally {
-    for (const signal of signals) process.off(signal, interrupt);
   }
 }
 
