@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { statfs } from 'node:fs/promises';
+import { StateError } from '../../protocols/errors.js';
 import type { GathererBatch, GathererStore } from '../../storage/index.js';
 import type { SeenFilter } from '../../storage/seen/index.js';
 import { CHAIN_NAMES, type ProcessorChains, runChains } from './chains.js';
@@ -18,9 +19,10 @@ import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import { disposition } from './disposition.js';
 import { crawlChannel, type DocumentEvent } from './events.js';
 import type { Frontier } from './frontier/index.js';
-import type { CrawlStatistics } from './logs/statistics.js';
+import { CrawlStatistics } from './logs/statistics.js';
 import type { CrawlSettings } from './order/settings.js';
-import type { TotalBandwidth } from './servers/politeness.js';
+import { patternMatcher } from './patterns.js';
+import { TotalBandwidth } from './servers/politeness.js';
 import type { ServerCache } from './servers/server-cache.js';
 import { runWorkers } from './worker-pool.js';
 
@@ -45,28 +47,38 @@ export interface ControllerOptions {
   readonly chains: ProcessorChains;
   readonly servers: ServerCache;
   readonly settingsFor: (uri: CrawlUri['entry']['uri']) => CrawlSettings;
-  readonly statistics: CrawlStatistics;
-  readonly bandwidth: TotalBandwidth;
+  /** Default: new ones. */
+  readonly statistics?: CrawlStatistics;
+  /** Default: no limit. */
+  readonly bandwidth?: TotalBandwidth;
   /** Workers at one time, over all hosts (CRAWL-20.3). */
   readonly workers: number;
-  readonly limits: CrawlLimits;
+  /** Default: no limits. */
+  readonly limits?: CrawlLimits;
   readonly pauseAtStart?: boolean;
   /** Wait for more when nothing is left, until somebody resumes or stops the crawl. */
   readonly pauseAtFinish?: boolean;
   /** Adds records of the caller's to the batch that finishes the URI, so that they are stored with it or not at all. */
   readonly onFinish?: (uri: CrawlUri, batch: GathererBatch) => void;
   /** Told of every URI that is handed back, after it is stored; may make its worker wait. */
-  readonly onDocument: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
-  readonly checkpoint: () => Promise<CheckpointInfo>;
+  readonly onDocument?: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
+  /** Takes a checkpoint; default: checkpoints are refused. */
+  readonly checkpoint?: () => Promise<CheckpointInfo>;
   /** Name of the newest checkpoint; empty: none. */
   readonly lastCheckpoint?: () => string;
-  /** Matches a pattern of RE2's language against a whole URI. */
-  readonly matcher: (pattern: string) => (text: string) => boolean;
 }
 
 /** How often limits of time and disk are looked at, milliseconds. */
 const WATCH_MS = 2_000;
 const MIB = 1 << 20;
+
+const NO_LIMITS: CrawlLimits = {
+  maxBytes: 0,
+  maxDocuments: 0,
+  maxSeconds: 0,
+  lowDiskMiB: 0,
+  stuckSeconds: 0,
+};
 
 interface Worker {
   /** Aborted when the crawl is stopped at once, or the worker is killed. */
@@ -84,6 +96,9 @@ interface Worker {
 export class CrawlController implements CrawlControl {
   readonly #workers: Worker[];
   readonly #chainCounts = new Map<string, number>();
+  readonly #statistics: CrawlStatistics;
+  readonly #bandwidth: TotalBandwidth;
+  readonly #limits: CrawlLimits;
   #state: CrawlState = 'preparing';
   #end: EndReason | undefined;
   /** URIs that are handed back but not on disk yet. */
@@ -100,6 +115,9 @@ export class CrawlController implements CrawlControl {
   #elapsedBefore = 0;
 
   constructor(readonly options: ControllerOptions) {
+    this.#statistics = options.statistics ?? new CrawlStatistics();
+    this.#bandwidth = options.bandwidth ?? new TotalBandwidth(0);
+    this.#limits = options.limits ?? NO_LIMITS;
     this.#workers = Array.from({ length: options.workers }, () => ({
       kill: new AbortController(),
       uri: undefined,
@@ -113,7 +131,8 @@ export class CrawlController implements CrawlControl {
    * stopped it. What is left stays for the next run.
    */
   async run(signal: AbortSignal): Promise<EndReason> {
-    const { frontier, statistics, pauseAtStart = false, pauseAtFinish = false } = this.options;
+    const statistics = this.#statistics;
+    const { frontier, pauseAtStart = false, pauseAtFinish = false } = this.options;
     const abort = new AbortController();
     this.#abort = abort;
     // Every worker waits on the one signal, in the frontier and in its fetch: that is no leak.
@@ -167,7 +186,7 @@ export class CrawlController implements CrawlControl {
   resume(): void {
     if (this.#state === 'empty') this.#resumed?.();
     if (this.#state !== 'paused' && this.#state !== 'pausing') return;
-    this.options.statistics.resume();
+    this.#statistics.resume();
     this.#enter('running', 'resumed');
     this.options.frontier.release();
   }
@@ -177,7 +196,9 @@ export class CrawlController implements CrawlControl {
   }
 
   async checkpoint(): Promise<CheckpointInfo> {
-    const info = await this.options.checkpoint();
+    const { checkpoint } = this.options;
+    if (checkpoint === undefined) throw new StateError('this crawl takes no checkpoints');
+    const info = await checkpoint();
     this.#say(`checkpoint ${info.name}`);
     return info;
   }
@@ -191,10 +212,9 @@ export class CrawlController implements CrawlControl {
   }
 
   deleteUris(pattern: string, queuePattern?: string): Promise<number> {
-    const { matcher, frontier } = this.options;
-    const url = matcher(pattern);
-    const queue = queuePattern === undefined ? () => true : matcher(queuePattern);
-    return frontier.deleteUris((text, classKey) => queue(classKey) && url(text));
+    const url = patternMatcher(pattern);
+    const queue = queuePattern === undefined ? () => true : patternMatcher(queuePattern);
+    return this.options.frontier.deleteUris((text, classKey) => queue(classKey) && url(text));
   }
 
   killWorker(number: number): boolean {
@@ -206,7 +226,7 @@ export class CrawlController implements CrawlControl {
   }
 
   snapshot(): CrawlSnapshot {
-    const { name, frontier, seen, statistics, lastCheckpoint } = this.options;
+    const { name, frontier, seen, lastCheckpoint } = this.options;
     const figures = frontier.figures;
     const { queued, inProcess, discovered, succeeded, failed, disregarded, bytes } = frontier.counts;
     const memory = process.memoryUsage();
@@ -218,7 +238,7 @@ export class CrawlController implements CrawlControl {
       discovered,
       queued,
       inProcess,
-      ...statistics.figures(),
+      ...this.#statistics.figures(),
       // Those of the store outlive a killed process.
       succeeded,
       failed,
@@ -251,7 +271,7 @@ export class CrawlController implements CrawlControl {
   }
 
   recentErrors(): readonly RecentError[] {
-    return this.options.statistics.recentErrors();
+    return this.#statistics.recentErrors();
   }
 
   chains(): readonly { readonly chain: string; readonly processor: string; readonly uris: number }[] {
@@ -313,7 +333,7 @@ export class CrawlController implements CrawlControl {
   }
 
   async #handBack(uri: CrawlUri, begin: number): Promise<void> {
-    const { frontier, servers, bandwidth, store, onFinish } = this.options;
+    const { frontier, servers, store, onFinish } = this.options;
     // What a killed URI has collected so far is not stored.
     const batch = uri.status === FETCH_STATUS.killed ? store.batch() : uri.batch;
     const finish = disposition(uri, servers);
@@ -323,7 +343,7 @@ export class CrawlController implements CrawlControl {
     this.#follow(written, uri, begin);
     // So that what a kill can undo stays small.
     if (this.#unwritten.size > this.#workers.length) await Promise.race(this.#unwritten);
-    bandwidth.took(uri.size);
+    this.#bandwidth.took(uri.size);
     this.#bytes += uri.size;
     if (finish.outcome === 'success') this.#documents++;
     this.#checkLimits();
@@ -341,8 +361,8 @@ export class CrawlController implements CrawlControl {
     const told = written
       .then(async () => {
         this.options.servers.note(event);
-        this.options.statistics.document(event);
-        await this.options.onDocument(event, uri);
+        this.#statistics.document(event);
+        await this.options.onDocument?.(event, uri);
       })
       .catch((error: unknown) => {
         this.#failure ??= { error };
@@ -382,16 +402,20 @@ export class CrawlController implements CrawlControl {
 
   /** CRAWL-20.2, of the 1.x generation: tested as URIs finish. */
   #checkLimits(): void {
-    const { maxBytes, maxDocuments } = this.options.limits;
+    const { maxBytes, maxDocuments } = this.#limits;
     if (maxBytes > 0 && this.#bytes >= maxBytes) this.#finish('data limit');
     else if (maxDocuments > 0 && this.#documents >= maxDocuments) this.#finish('document limit');
   }
 
   /** Time, disk, stuck workers. */
   async #watch(): Promise<void> {
-    const { limits, statistics, directory } = this.options;
+    const limits = this.#limits;
+    const { directory } = this.options;
     const now = Date.now();
-    if (limits.maxSeconds > 0 && statistics.figures().elapsed - this.#elapsedBefore >= limits.maxSeconds)
+    if (
+      limits.maxSeconds > 0 &&
+      this.#statistics.figures().elapsed - this.#elapsedBefore >= limits.maxSeconds
+    )
       this.#finish('time limit');
     this.#workers.forEach(({ uri, begin }, i) => {
       if (limits.stuckSeconds > 0 && uri !== undefined && now - begin > limits.stuckSeconds * 1000)
@@ -418,20 +442,20 @@ export class CrawlController implements CrawlControl {
 
   async #waitForMore(signal: AbortSignal): Promise<void> {
     this.#enter('empty', 'nothing is left; waiting');
-    this.options.statistics.pause();
+    this.#statistics.pause();
     await new Promise<void>((resolve) => {
       this.#resumed = resolve;
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     this.#resumed = undefined;
     if (this.#stopped || signal.aborted) return;
-    this.options.statistics.resume();
+    this.#statistics.resume();
     this.#enter('running', 'resumed');
   }
 
   #notePaused(): void {
     if (this.#state !== 'pausing' || this.#busy > 0) return;
-    this.options.statistics.pause();
+    this.#statistics.pause();
     this.#enter('paused', 'paused');
   }
 

@@ -10,6 +10,7 @@ export { infoOf, listCheckpoints, restoreCheckpoint, verifyCheckpoint } from './
 export type { CrawlControl, CrawlSnapshot, HostReport, QueueReport } from './control.js';
 export { type ControllerOptions, CrawlController } from './controller.js';
 export { CrawlUri, type Disposition, FETCH_STATUS, type OutLink } from './crawl-uri.js';
+export type { DocumentEvent } from './events.js';
 export {
   type Candidate,
   DIRECTIVE,
@@ -20,5 +21,11 @@ export {
   type Prepared,
   type PreparedOf,
 } from './frontier/index.js';
+export { CrawlStatistics } from './logs/index.js';
+export { type CrawlSettings, crawlSettingsSchema } from './order/index.js';
 export { FrontierPreparer } from './preparer.js';
-export { HostAddresses, ServerCache } from './servers/index.js';
+export { FetchJudge, type FetchLimits, FetchProcessor } from './processors/fetch.js';
+export { LinksScoper } from './processors/links-scoper.js';
+export { PreconditionEnforcer } from './processors/precondition-enforcer.js';
+export type { Scope } from './scope.js';
+export { HostAddresses, ServerCache, TotalBandwidth } from './servers/index.js';

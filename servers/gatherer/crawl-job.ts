@@ -17,7 +17,6 @@ import { type Candidate, DIRECTIVE, Frontier } from '../crawler/frontier/index.j
 import { JOURNAL_FILE, JournalWriter } from '../crawler/journal/index.js';
 import { CrawlLogs, CrawlStatistics, writeEndReports } from '../crawler/logs/index.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
-import { patternMatcher } from '../crawler/patterns.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
 import { redactEvent, shownControl } from '../crawler/redaction.js';
 import { HostAddresses, ServerCache, TotalBandwidth } from '../crawler/servers/index.js';
@@ -243,7 +242,6 @@ async function assemble(
     },
     checkpoint: () => checkpoints.take(),
     lastCheckpoint: () => checkpoints.newest,
-    matcher: patternMatcher,
   });
   if (logs !== undefined) followProgress(logs, controller, closers);
   if (order.checkpointMinutes > 0) takeRegularly(order.checkpointMinutes, controller, closers);
