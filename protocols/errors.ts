@@ -34,9 +34,12 @@ export class ProtocolError extends KitError {
   readonly protocol: ProtocolName;
   readonly rule: string;
   readonly offset: number;
+  /** The message without rule and offset. */
+  readonly problem: string;
 
-  constructor(message: string, details: ProtocolErrorDetails) {
-    super(`${message} (${details.rule}, offset ${details.offset})`, { cause: details.cause });
+  constructor(problem: string, details: ProtocolErrorDetails) {
+    super(`${problem} (${details.rule}, offset ${details.offset})`, { cause: details.cause });
+    this.problem = problem;
     this.protocol = details.protocol;
     this.rule = details.rule;
     this.offset = details.offset;

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, StateError, UsageError } from '../../protocols/errors.js';
 import {
   GATHERD_PORT,
   type GatherdClientEvent,
@@ -10,6 +10,9 @@ import type { SectionName, SoifDecoderOptions, SoifObject } from '../../protocol
 import type { UnixSeconds } from '../../protocols/time.js';
 import { InflateBudget, type InflateLimits, MemberInflater } from './inflater.js';
 import { Transport } from './transport.js';
+
+/** Errors of a call that the client refuses before it sends anything. */
+const REFUSED_CALL = [UsageError, StateError, RangeError] as const;
 
 export interface GatherdClientConnectOptions {
   readonly host: string;
@@ -284,8 +287,8 @@ export class GatherdClient implements AsyncDisposable {
     try {
       return await work();
     } catch (error) {
-      // After a failed dialogue nobody knows what the next line would answer.
-      if (!(error instanceof UsageError)) await this.close();
+      // After a failed dialogue the next line could answer any request. A refused call has sent nothing.
+      if (!REFUSED_CALL.some((kind) => error instanceof kind)) await this.close();
       throw error;
     } finally {
       release();

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { ProtocolError, UsageError } from '../../protocols/errors.js';
+import { ProtocolError } from '../../protocols/errors.js';
 import { encodeVerbatim, type SectionName, type SoifObject } from '../../protocols/soif/index.js';
 
 /** A lone surrogate would become another character as UTF-8. */
@@ -111,8 +111,8 @@ function parsedLine(line: Uint8Array, number: number, offset: number): JsonLineO
   try {
     return { bytes: encodeVerbatim({ type, url, attributes: pairs }), section };
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw wrong(number, offset, 'SOIF-2.2', error.message);
+    if (!(error instanceof ProtocolError)) throw error;
+    throw wrong(number, offset, error.rule, error.problem);
   }
 }
 

@@ -1,4 +1,4 @@
-import { ProtocolError, UsageError } from '../errors.js';
+import { ProtocolError, StateError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 import { frameMessage } from './framing.js';
 import { ResultDecoder, type ResultDecoderOptions } from './result-decoder.js';
@@ -61,10 +61,10 @@ export class BrokerClientSession {
 
   /**
    * The bytes to send: the message and CR LF; then the write side stays open (BRK-1.9).
-   * @throws UsageError when the message is not one line, or a second one is sent (BRK-1.6)
+   * @throws UsageError when the message is not one line; StateError for a second message (BRK-1.6)
    */
   request(message: string | Uint8Array): Uint8Array {
-    if (this.#requested) throw new UsageError('BRK-1.6: a connection carries exactly one message');
+    if (this.#requested) throw new StateError('BRK-1.6: a connection carries exactly one message');
     const bytes = frameMessage(message);
     this.#requested = true;
     return bytes;

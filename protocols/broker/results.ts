@@ -1,4 +1,4 @@
-import { type ProtocolError, UsageError } from '../errors.js';
+import type { ProtocolError } from '../errors.js';
 
 /** One item of a reply (BRK-4.1). Text is decoded (UTF-8, else windows-1252); counted values are bytes. */
 export type ResultItem =
@@ -42,7 +42,7 @@ const OBJECT_END_TEXT = 'object end';
 
 /**
  * The bytes of one item, LF included. Line ends inside a line's text become blanks.
- * @throws UsageError when the code of an `unknown` item is not 0 to 999
+ * @throws RangeError when the code of an `unknown` item is not 0 to 999
  */
 export function encodeResult(item: ResultItem): Uint8Array {
   switch (item.kind) {
@@ -62,7 +62,7 @@ export function encodeResult(item: ResultItem): Uint8Array {
       return encodeLine(RESULT_CODE['object-end'], OBJECT_END_TEXT);
     case 'unknown':
       if (!Number.isInteger(item.code) || item.code < 0 || item.code > 999) {
-        throw new UsageError(`a result code has three digits, not: ${item.code}`);
+        throw new RangeError(`a result code has three digits, not: ${item.code}`);
       }
       return encodeLine(item.code, item.text);
     default:

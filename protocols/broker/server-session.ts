@@ -1,4 +1,3 @@
-import { UsageError } from '../errors.js';
 import { DEFAULT_MAX_MESSAGE_BYTES, type Framed, MessageFramer } from './framing.js';
 import { encodeResult, fatalItem, type ResultItem, VERSION_TEXT } from './results.js';
 
@@ -24,11 +23,11 @@ export class BrokerServerSession {
   readonly #versionText: string;
   #done = false;
 
-  /** @throws UsageError when `versionText` lacks the word by which clients know a Broker */
+  /** @throws TypeError when `versionText` lacks the word by which clients know a Broker */
   constructor(options: BrokerServerSessionOptions = {}) {
     this.#maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
     this.#versionText = options.versionText ?? VERSION_TEXT;
-    if (!/broker/i.test(this.#versionText)) throw new UsageError('BRK-1.4: the version line must say Broker');
+    if (!/broker/i.test(this.#versionText)) throw new TypeError('BRK-1.4: the version line must say Broker');
     this.#framer = new MessageFramer(this.#maxMessageBytes);
   }
 

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.js';
+import { StateError } from '../errors.js';
 import type { SoifDecoderOptions } from '../soif/index.js';
 import type { CompressedGroups } from './compressed.js';
 import { MAX_DATA_BYTES, MAX_STRING_BYTES } from './encoder.js';
@@ -51,7 +51,7 @@ export class BulkReplyDecoder {
   #failure: unknown;
   #done = false;
 
-  /** @throws UsageError for tokens that cannot be told from each other */
+  /** @throws TypeError for tokens that cannot be told from each other */
   constructor(options: BulkReplyDecoderOptions = {}) {
     this.#options = options;
     this.#table = tokenBytes(options.tokens ?? DEFAULT_TOKENS);
@@ -70,10 +70,10 @@ export class BulkReplyDecoder {
   /**
    * What is complete with this chunk. Events before an error are handed out first: it then comes from the next call,
    * and from every call after it.
-   * @throws ProtocolError BP-* and BT-* for the reply, SOIF-* for an object (strict mode); UsageError after the end
+   * @throws ProtocolError BP-* and BT-* for the reply, SOIF-* for an object (strict mode); StateError after the end
    */
   push(chunk: Uint8Array): BulkEvent[] {
-    if (this.#input.final) throw new UsageError('push after end');
+    if (this.#input.final) throw new StateError('push after end');
     return this.#deliver(() => {
       if (this.#done) return;
       this.#input.append(chunk);
@@ -110,7 +110,7 @@ export class BulkReplyDecoder {
   #member(): CompressedGroups {
     const member = this.#reader?.compressed;
     if (member?.inflating) return member;
-    throw new UsageError('no compressed data is being read');
+    throw new StateError('no compressed data is being read');
   }
 
   #deliver(work: () => void): BulkEvent[] {
@@ -118,7 +118,7 @@ export class BulkReplyDecoder {
       try {
         work();
       } catch (error) {
-        if (error instanceof UsageError) throw error;
+        if (error instanceof StateError) throw error;
         this.#failure = error;
       }
     }

@@ -1,4 +1,4 @@
-import { ProtocolError, UsageError } from '../errors.js';
+import { ProtocolError } from '../errors.js';
 import { decodeText, encodeSoif, type SoifIdentity, SoifObject } from '../soif/index.js';
 import type { UnixSeconds } from '../time.js';
 import { isDigestPrefix, MAX_PREFIX } from './request.js';
@@ -103,16 +103,16 @@ export interface DigestReport {
 
 const NO_PREFIX = '-';
 
-/** A report as SOIF text, for STATS. @throws UsageError when the prefix is none, or there are not 16 buckets */
+/** A report as SOIF text, for STATS. @throws RangeError when the prefix is not one, or there are not 16 buckets */
 export function encodeDigest(report: DigestReport): Uint8Array {
   const { prefix, count, digest, buckets, identities } = report;
-  if (!isDigestPrefix(prefix)) throw new UsageError(`not a prefix of a digest: ${prefix}`);
+  if (!isDigestPrefix(prefix)) throw new RangeError(`not a prefix of a digest: ${prefix}`);
   const attributes: [string, string][] = [
     ['Count', String(count)],
     ['Digest', digest],
   ];
   if (buckets !== undefined) {
-    if (buckets.length !== 16) throw new UsageError(`a prefix has 16 buckets, not ${buckets.length}`);
+    if (buckets.length !== 16) throw new RangeError(`a prefix has 16 buckets, not ${buckets.length}`);
     const lines = buckets.map((bucket, i) => `${i.toString(16)} ${bucket.count} ${bucket.digest}`);
     attributes.push(['Buckets', lines.join('\n')]);
   }

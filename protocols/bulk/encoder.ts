@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.js';
+import { ProtocolError } from '../errors.js';
 import type { BulkInfo, BulkListedObject, BulkTrailer } from './events.js';
 import { DEFAULT_TOKENS, type TokenBytes, type TokenName, type TokenTable, tokenBytes } from './tokens.js';
 
@@ -17,12 +17,12 @@ export const MAX_DATA_BYTES = 64 * 1024 * 1024;
  * Writes the productions of the 1995 interface (Part B), each as one piece of bytes. A reply is `version`, any number
  * of `info`, then a Body (groups as in the shipped format, bare or between `compressedStart` and `compressedEnd`; or
  * `object`s; or nothing), then at most one `trailer`. LF and CR in a string become blanks: they would end it (BP-2).
- * What exceeds the limits of BP-27 is refused with UsageError, because every reader would refuse it.
+ * A string or Data beyond the limits of BP-27 is a ProtocolError, because every reader would refuse it.
  */
 export class BulkReplyEncoder {
   readonly #table: TokenBytes;
 
-  /** @throws UsageError for a table that cannot be read back */
+  /** @throws TypeError for a table that cannot be read back */
   constructor(tokens: TokenTable = DEFAULT_TOKENS) {
     this.#table = tokenBytes(tokens);
   }
@@ -104,7 +104,7 @@ export const INFO_TOKENS = {
 /** BP-1 */
 function number(value: number): Uint8Array {
   if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
-    throw new UsageError(`a number of four bytes is wanted, not ${value} (BP-1)`);
+    throw new RangeError(`a number of four bytes is required, not ${value} (BP-1)`);
   }
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, value);
@@ -114,14 +114,19 @@ function number(value: number): Uint8Array {
 /** BP-2 */
 function string(text: string): Uint8Array {
   const bytes = Buffer.from(`${text.replace(/[\r\n]+/g, ' ')}\n`, 'utf8');
-  if (bytes.length > MAX_STRING_BYTES) throw new UsageError(`a string of ${bytes.length} bytes (BP-27)`);
+  if (bytes.length > MAX_STRING_BYTES) throw tooLong(`a string of ${bytes.length} bytes`);
   return bytes;
 }
 
 /** BP-4 */
 function data(value: Uint8Array): Uint8Array[] {
-  if (value.length > MAX_DATA_BYTES) throw new UsageError(`Data of ${value.length} bytes (BP-27)`);
+  if (value.length > MAX_DATA_BYTES) throw tooLong(`Data of ${value.length} bytes`);
   return [number(MAGIC_NUMBER), number(value.length), value];
+}
+
+/** BP-27 */
+function tooLong(what: string): ProtocolError {
+  return new ProtocolError(`${what} exceeds the limit`, { protocol: 'bulk', rule: 'BP-27', offset: 0 });
 }
 
 function concat(pieces: readonly Uint8Array[]): Uint8Array {

@@ -1,5 +1,4 @@
 import { frameMessage } from '../broker/index.js';
-import { UsageError } from '../errors.js';
 import type { UnixSeconds } from '../time.js';
 
 /** What a peer asks for (BT-2 to BT-6). */
@@ -20,19 +19,19 @@ export interface BulkRequest {
 
 /**
  * The message of a bulk transfer, CR LF included: with `since: 0` alone exactly as BT-3 has it.
- * @throws UsageError for a time that is not a whole number from 0, for text that is not part of one message line, and
- * for extensions without interface 2
+ * @throws RangeError for a time that is not a whole number from 0 and for a malformed prefix, TypeError for an extension
+ * without interface 2, UsageError for flags or a query that do not fit on one message line
  */
 export function encodeBulkRequest(request: BulkRequest): Uint8Array {
   const { since, flags = '', query = '#ALLB', digest, compress = false } = request;
   if (since !== undefined && !(Number.isSafeInteger(since) && since >= 0)) {
-    throw new UsageError(`a time is a whole number of seconds from 0, not ${since}`);
+    throw new RangeError(`a time is a whole number of seconds from 0, not ${since}`);
   }
   if (request.interface !== 2 && (digest !== undefined || compress)) {
-    throw new UsageError('#digest and #compress need #interface 2');
+    throw new TypeError('#digest and #compress need #interface 2');
   }
   if (digest !== undefined && !isDigestPrefix(digest)) {
-    throw new UsageError(`a prefix has 0 to ${MAX_PREFIX} lower-case hex digits, not: ${digest}`);
+    throw new RangeError(`a prefix has 0 to ${MAX_PREFIX} lower-case hex digits, not: ${digest}`);
   }
   const words = ['#BULK'];
   if (since !== undefined) words.push(`#SINCE ${since}`);

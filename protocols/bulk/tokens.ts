@@ -1,5 +1,3 @@
-import { UsageError } from '../errors.js';
-
 /** Names of the tokens of the 1995 interface; the proposal's capital words in lower case. */
 export const TOKEN_NAMES = [
   'version',
@@ -69,7 +67,7 @@ export interface TokenBytes {
 
 /**
  * Makes a table ready for use.
- * @throws UsageError when a literal is empty or begins `@`, or one token begins like another: a reader could not
+ * @throws TypeError when a literal is empty or begins `@`, or one token begins like another: a reader could not
  * tell them from a group or from each other (BP-8)
  */
 export function tokenBytes(table: TokenTable): TokenBytes {
@@ -77,14 +75,14 @@ export function tokenBytes(table: TokenTable): TokenBytes {
   let longest = 0;
   for (const name of TOKEN_NAMES) {
     const literal = table.literals[name];
-    if (literal === '' || literal.startsWith('@')) throw new UsageError(`no literal for a token: ${name}`);
+    if (literal === '' || literal.startsWith('@')) throw new TypeError(`no literal for a token: ${name}`);
     const text = WITHOUT_SEPARATOR.has(name) ? literal : literal + table.separator;
     tokens[name] = new Uint8Array(Buffer.from(text, 'latin1'));
     longest = Math.max(longest, text.length);
   }
   for (const a of TOKEN_NAMES) {
     for (const b of TOKEN_NAMES) {
-      if (a !== b && beginsWith(tokens[b], tokens[a])) throw new UsageError(`token ${b} begins like ${a}`);
+      if (a !== b && beginsWith(tokens[b], tokens[a])) throw new TypeError(`token ${b} begins like ${a}`);
     }
   }
   return { tokens, separator: new Uint8Array(Buffer.from(table.separator, 'latin1')), longest };

@@ -1,4 +1,4 @@
-import { ConnectionError, PeerError, ProtocolError, UsageError } from '../errors.js';
+import { ConnectionError, PeerError, ProtocolError, StateError, UsageError } from '../errors.js';
 import { decodeText, SectionDecoder } from '../soif/index.js';
 import { LineCollector } from './bytes.js';
 import {
@@ -90,7 +90,7 @@ export class GatherdClientSession {
   /** `SEND-UPDATE`; the answer comes as section items, or as the bytes of the wrapped stream. */
   sendUpdate(since: number, delivery: UpdateDelivery = 'items'): Uint8Array {
     if (!Number.isSafeInteger(since) || since < 0) {
-      throw new UsageError(`GATHERD-4.1: ${since} is not a number of seconds`);
+      throw new RangeError(`GATHERD-4.1: ${since} is not a number of seconds`);
     }
     this.#delivery = delivery;
     return this.#send('update', COMMAND_LINE.update(since));
@@ -122,7 +122,7 @@ export class GatherdClientSession {
 
   /** Bytes that came out of the inflate stream. */
   inflated(bytes: Uint8Array): GatherdClientEvent[] {
-    if (this.#state !== 'gzip-data') throw new UsageError('no compressed data is expected');
+    if (this.#state !== 'gzip-data') throw new StateError('no compressed data is expected');
     return this.#guarded((events) => events.push(...this.#reader().pushInflated(bytes)));
   }
 
@@ -160,9 +160,9 @@ export class GatherdClientSession {
   }
 
   #send(pending: Pending, line: Uint8Array): Uint8Array {
-    if (this.#state === 'closed') throw new UsageError('the session is over');
-    if (this.#pending.includes('quit')) throw new UsageError('nothing can follow QUIT');
-    if (this.#pending.includes(pending)) throw new UsageError(`${pending} is still unanswered`);
+    if (this.#state === 'closed') throw new StateError('the session is over');
+    if (this.#pending.includes('quit')) throw new StateError('nothing can follow QUIT');
+    if (this.#pending.includes(pending)) throw new StateError(`${pending} is still unanswered`);
     this.#pending.push(pending);
     return line;
   }
@@ -263,7 +263,7 @@ export class GatherdClientSession {
    */
   #readObject(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
     const decoder = this.#object;
-    if (decoder === undefined) throw new UsageError('no object is being received');
+    if (decoder === undefined) throw new StateError('no object is being received');
     const start = this.#objectBytes;
     this.#objectBytes += chunk.length;
     for (const item of decoder.push(chunk)) {
@@ -400,7 +400,7 @@ export class GatherdClientSession {
   }
 
   #reader(): UpdateReader {
-    if (this.#update === undefined) throw new UsageError('no update is being received');
+    if (this.#update === undefined) throw new StateError('no update is being received');
     return this.#update;
   }
 

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.js';
+import { StateError, UsageError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 import { LineCollector } from './bytes.js';
 import { nextState, SERVER_STATES, type ServerState, type ServerStep } from './states.js';
@@ -107,7 +107,7 @@ export class GatherdServerSession {
   /** Bytes from the client. Allowed only while {@link wantsInput}; nothing happens after the end. */
   push(chunk: Uint8Array): GatherdServerEffect[] {
     if (this.#state === 'closed') return [];
-    if (!this.wantsInput) throw new UsageError(`no input wanted in state "${this.#state}"`);
+    if (!this.wantsInput) throw new StateError(`input is not allowed in state "${this.#state}"`);
     this.#held = chunk;
     return this.#run();
   }

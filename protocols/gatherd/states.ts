@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.js';
+import { StateError } from '../errors.js';
 
 /** State -> event -> next state. What is not in the table is not allowed. */
 export type StateTable<State extends string, Event extends string> = Readonly<
@@ -45,13 +45,13 @@ export const CLIENT_STATES: StateTable<ClientState, ClientStep> = {
   closed: { close: 'closed' },
 };
 
-/** The state after an event; {@link UsageError} when the table does not allow it. */
+/** The state after an event. @throws StateError when the table does not allow the event */
 export function nextState<State extends string, Event extends string>(
   table: StateTable<State, Event>,
   state: State,
   event: Event,
 ): State {
   const next = table[state][event];
-  if (next === undefined) throw new UsageError(`"${event}" is not possible in state "${state}"`);
+  if (next === undefined) throw new StateError(`"${event}" is not possible in state "${state}"`);
   return next;
 }

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.js';
+import { StateError } from '../errors.js';
 import {
   dataBytesOf,
   FILE_HEADER_BYTES,
@@ -61,20 +61,20 @@ export class RegistryDecoder {
   #stopped = false;
   #ended = false;
 
-  /** @throws UsageError a constant or limit out of its range. */
+  /** @throws UsageError a constant out of its range; RangeError a limit out of its range. */
   constructor(options: RegistryDecoderOptions = {}) {
     this.#format = registryFormat(options);
     this.#maxRecordBytes = options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES;
     if (!Number.isSafeInteger(this.#maxRecordBytes) || this.#maxRecordBytes < 1) {
-      throw new UsageError(`maxRecordBytes must be a positive whole number, not ${this.#maxRecordBytes}`);
+      throw new RangeError(`maxRecordBytes must be a positive whole number, not ${this.#maxRecordBytes}`);
     }
     this.#offset = options.start ?? 0;
     if (this.#offset > 0) this.#wanted = RECORD_HEADER_BYTES;
   }
 
-  /** The items that are complete with this chunk. @throws UsageError after {@link end}. */
+  /** The items that are complete with this chunk. @throws StateError after {@link end}. */
   push(chunk: Uint8Array): RegistryItem[] {
-    if (this.#ended) throw new UsageError('push after end');
+    if (this.#ended) throw new StateError('push after end');
     if (this.#stopped || chunk.length === 0) return [];
     this.#held.push(chunk);
     this.#heldBytes += chunk.length;
@@ -94,7 +94,7 @@ export class RegistryDecoder {
 
   /** No more input: the damage of a file that ends too early (REG-29), or nothing. */
   end(): RegistryItem[] {
-    if (this.#ended) throw new UsageError('end after end');
+    if (this.#ended) throw new StateError('end after end');
     this.#ended = true;
     if (this.#stopped || (this.#heldBytes === 0 && this.#offset > 0)) return [];
     if (this.#offset === 0) {

@@ -1,5 +1,6 @@
-import { ProtocolError, UsageError } from '../errors.js';
+import { ProtocolError } from '../errors.js';
 import { U32_MAX } from './format.js';
+import { unwritable } from './record.js';
 
 /** Who gathered: what version 2 of the Registry has a number for (REG-50). */
 export interface GathererTriple {
@@ -43,15 +44,15 @@ export class GathererIds {
     return this.#byId.get(id);
   }
 
-  /** The Gatherer's id; a new one gets the next. @throws UsageError a tab or newline in a value, or all ids are used up. */
+  /** The Gatherer's id; a new one gets the next. @throws ProtocolError a tab or newline in a value, or all ids are used up. */
   idOf(gatherer: GathererTriple): number {
     const known = this.#ids.get(keyOf(gatherer));
     if (known !== undefined) return known;
     const bad = Object.values(gatherer).find((value) => BORDERS.test(value));
     if (bad !== undefined) {
-      throw new UsageError(`Gatherer-Ids cannot hold ${JSON.stringify(bad)}: a tab or newline (REG-50)`);
+      throw unwritable('REG-50', `Gatherer-Ids cannot hold ${JSON.stringify(bad)}: a tab or newline`);
     }
-    if (this.#next > U32_MAX) throw new UsageError('all Gatherer ids are used up (REG-2)');
+    if (this.#next > U32_MAX) throw unwritable('REG-2', 'all Gatherer ids are used up');
     const id = this.#next;
     this.#set(id, gatherer);
     return id;

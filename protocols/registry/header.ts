@@ -1,4 +1,4 @@
-import { ProtocolError, UsageError } from '../errors.js';
+import { ProtocolError } from '../errors.js';
 import {
   FILE_HEADER_BYTES,
   isU32,
@@ -21,13 +21,13 @@ export interface RegistryHeader extends RegistryCounts {
   readonly version: number;
 }
 
-/** The 20 bytes at the start of the file (REG-5). @throws UsageError a number that is no u32. */
+/** The 20 bytes at the start of the file (REG-5). @throws RangeError a number that is no u32. */
 export function encodeRegistryHeader(header: RegistryHeader, format: RegistryFormat): Uint8Array {
   const numbers = [format.fileMagic, header.version, header.records, header.deleted, header.valid];
   const bytes = new Uint8Array(FILE_HEADER_BYTES);
   const view = viewOf(bytes);
   numbers.forEach((number, i) => {
-    if (!isU32(number)) throw new UsageError(`a Registry's header cannot hold ${number} (REG-2)`);
+    if (!isU32(number)) throw new RangeError(`a Registry's header cannot hold ${number} (REG-2)`);
     view.setUint32(4 * i, number);
   });
   return bytes;
@@ -60,7 +60,7 @@ export interface RecordHeader {
   readonly flag: number;
 }
 
-/** The 12 bytes before `dataBytes` bytes of data. @throws UsageError the data are too long for a u32 (REG-2). */
+/** The 12 bytes before `dataBytes` bytes of data. @throws RangeError the data is too long for a u32 (REG-2). */
 export function encodeRecordHeader(
   dataBytes: number,
   flag: number,
@@ -68,7 +68,7 @@ export function encodeRecordHeader(
   reading: RegistryReading = format.reading,
 ): Uint8Array {
   const size = sizeFieldOf(dataBytes, reading);
-  if (size > U32_MAX) throw new UsageError(`a record of ${dataBytes} bytes is too long (REG-2)`);
+  if (size > U32_MAX) throw new RangeError(`a record of ${dataBytes} bytes is too long (REG-2)`);
   const bytes = new Uint8Array(RECORD_HEADER_BYTES);
   const view = viewOf(bytes);
   view.setUint32(0, size);

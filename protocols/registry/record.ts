@@ -1,4 +1,4 @@
-import { ProtocolError, UsageError } from '../errors.js';
+import { ProtocolError } from '../errors.js';
 import type { UnixSeconds } from '../time.js';
 import { clampU32, isU32, type RegistryFormat, U32_MAX } from './format.js';
 import { encodeRecordHeader, viewOf } from './header.js';
@@ -44,7 +44,8 @@ export function isRegistryVersion(version: number): version is RegistryVersion {
 /**
  * The data of a record, without its header (REG-3, REG-21, REG-22).
  *
- * @throws UsageError a Gatherer of the other version's kind, or an OID or id that is no u32.
+ * @throws TypeError a Gatherer of the other version's kind; ProtocolError an OID or id that is not a u32, or more data than
+ * a u32 can count (REG-2).
  */
 export function encodeRecordData(record: RegistryRecord, version: RegistryVersion): Uint8Array {
   const { url, md5, description, gatherer, rest } = record;
@@ -58,7 +59,7 @@ export function encodeRecordData(record: RegistryRecord, version: RegistryVersio
   ];
   const wanted = version === 2 ? 'an id' : 'a name, host and version';
   if ('id' in gatherer !== (version === 2)) {
-    throw new UsageError(`a record of version ${version} has its Gatherer as ${wanted} (REG-50)`);
+    throw new TypeError(`a record of version ${version} has its Gatherer as ${wanted} (REG-50)`);
   }
   const texts =
     'id' in gatherer
@@ -69,7 +70,7 @@ export function encodeRecordData(record: RegistryRecord, version: RegistryVersio
 
 function join(texts: readonly Uint8Array[], numbers: readonly number[], rest: Uint8Array): Uint8Array {
   const length = texts.reduce((sum, text) => sum + 4 + text.length, 4 * numbers.length + rest.length);
-  if (length > U32_MAX) throw new UsageError(`a record of ${length} bytes is too long (REG-2)`);
+  if (length > U32_MAX) throw unwritable('REG-2', `a record of ${length} bytes is too long`);
   const bytes = new Uint8Array(length);
   const view = viewOf(bytes);
   let at = 0;
@@ -79,12 +80,17 @@ function join(texts: readonly Uint8Array[], numbers: readonly number[], rest: Ui
     at += 4 + text.length;
   }
   for (const number of numbers) {
-    if (!isU32(number)) throw new UsageError(`a Registry's record cannot hold ${number} (REG-2)`);
+    if (!isU32(number)) throw unwritable('REG-2', `a Registry's record cannot hold ${number}`);
     view.setUint32(at, number);
     at += 4;
   }
   bytes.set(rest, at);
   return bytes;
+}
+
+/** The error for a value that no Registry can hold. */
+export function unwritable(rule: string, message: string): ProtocolError {
+  return new ProtocolError(message, { protocol: 'registry', rule, offset: 0 });
 }
 
 /** A whole record, header included, as it is appended (REG-11). */

@@ -1,4 +1,4 @@
-import { ProtocolError, UsageError } from '../errors.js';
+import { ProtocolError, StateError } from '../errors.js';
 import { bufferOf, isSpace, LF } from './bytes.js';
 import { isTemplateType } from './names.js';
 import { assemble, type SoifObject } from './object.js';
@@ -85,16 +85,16 @@ export class AnnotationDecoder {
   #lost = false;
   #carriageReturn = false;
 
-  /** @throws UsageError a limit out of its range. */
+  /** @throws RangeError a limit out of its range. */
   constructor(options: AnnotationOptions = {}) {
     this.#strict = options.mode === 'strict';
     this.#maxLine = limit('maxLineBytes', options.maxLineBytes ?? MEBIBYTE);
     this.#maxObject = limit('maxObjectBytes', options.maxObjectBytes ?? 64 * MEBIBYTE);
   }
 
-  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; UsageError after {@link end}. */
+  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after {@link end}. */
   push(chunk: Uint8Array): AnnotationItem[] {
-    if (this.#ended) throw new UsageError('push after end');
+    if (this.#ended) throw new StateError('push after end');
     const bytes = bufferOf(chunk);
     let from = 0;
     while (this.#failure === undefined) {
@@ -109,7 +109,7 @@ export class AnnotationDecoder {
 
   /** No more input: the last items. @throws ProtocolError in strict mode, e.g. for a missing closing brace. */
   end(): AnnotationItem[] {
-    if (this.#ended) throw new UsageError('end after end');
+    if (this.#ended) throw new StateError('end after end');
     this.#ended = true;
     if (this.#failure === undefined && this.#held > 0) this.#endLine(false);
     if (this.#failure === undefined && this.#object !== undefined) {
@@ -281,7 +281,7 @@ function trimmed(text: string): string {
 
 function limit(name: string, value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > 512 * MEBIBYTE) {
-    throw new UsageError(`${name} must be between 1 and ${512 * MEBIBYTE}, not ${value}`);
+    throw new RangeError(`${name} must be between 1 and ${512 * MEBIBYTE}, not ${value}`);
   }
   return value;
 }

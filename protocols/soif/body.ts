@@ -1,4 +1,4 @@
-import { ProtocolError, UsageError } from '../errors.js';
+import { ProtocolError, StateError } from '../errors.js';
 import type { SoifWarning } from './attempt.js';
 import { LayoutReader } from './layout-reader.js';
 import { NameTable } from './names.js';
@@ -18,7 +18,7 @@ export class SoifBodyDecoder {
   private readonly names = new NameTable();
   private ended = false;
 
-  /** @throws UsageError a limit out of its range. */
+  /** @throws RangeError a limit out of its range. */
   constructor(options: SoifDecoderOptions = {}) {
     this.limits = decoderLimits(options);
     this.window = new Window(this.limits.maxObjectBytes);
@@ -31,16 +31,16 @@ export class SoifBodyDecoder {
     return this.layout.warnings;
   }
 
-  /** @throws ProtocolError the list is malformed or too long; UsageError after {@link end}. */
+  /** @throws ProtocolError the list is malformed or too long; StateError after {@link end}. */
   push(chunk: Uint8Array): void {
-    if (this.ended) throw new UsageError('push after end');
+    if (this.ended) throw new StateError('push after end');
     this.window.append(chunk);
     this.advance(false);
   }
 
   /** The attributes, as views. @throws ProtocolError the list is malformed or truncated. */
   end(): SoifAttribute[] {
-    if (this.ended) throw new UsageError('end after end');
+    if (this.ended) throw new StateError('end after end');
     this.ended = true;
     this.advance(true);
     return [...this.layout.take(this.window, this.names)];

@@ -1,4 +1,4 @@
-import { ProtocolError, UsageError } from '../errors.js';
+import { ProtocolError, StateError } from '../errors.js';
 import type { SoifWarning } from './attempt.js';
 import { ExactReader } from './exact-reader.js';
 import { NameTable } from './names.js';
@@ -29,13 +29,13 @@ export class Turns<Item> {
   constructor(private readonly reader: StreamReader) {}
 
   push(chunk: Uint8Array): Item[] {
-    if (this.thrown) throw this.reader.failure ?? new UsageError('push after an error');
+    if (this.thrown) throw this.reader.failure ?? new StateError('push after an error');
     this.reader.push(chunk);
     return this.deliver();
   }
 
   end(): Item[] {
-    if (this.ended) throw new UsageError('end after end');
+    if (this.ended) throw new StateError('end after end');
     this.ended = true;
     this.reader.end();
     return this.deliver();
@@ -73,7 +73,7 @@ export class SoifDecoder {
   private readonly turns: Turns<SoifItem>;
   private readonly reader: StreamReader;
 
-  /** @throws UsageError a limit out of its range. */
+  /** @throws RangeError a limit out of its range. */
   constructor(options: SoifDecoderOptions = {}) {
     const sink: StreamSink = {
       object: (object, start, end, exact) => {
@@ -89,7 +89,7 @@ export class SoifDecoder {
     this.turns = new Turns(this.reader);
   }
 
-  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; UsageError after {@link end}. */
+  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after {@link end}. */
   push(chunk: Uint8Array): SoifItem[] {
     return this.turns.push(chunk);
   }
@@ -106,7 +106,7 @@ export class SoifDecoder {
 
   /**
    * After strict mode has thrown: goes on at the next plausible start of an object (SOIF-4.5) with what is there.
-   * While {@link failed}, call it again. @throws ProtocolError the next defect; UsageError there was no error.
+   * While {@link failed}, call it again. @throws ProtocolError the next defect; StateError there was no error.
    */
   resume(): SoifItem[] {
     return this.turns.resume();

@@ -1,7 +1,6 @@
-import { UsageError } from '../errors.js';
 import { bufferOf, CLOSE_BRACE, OPEN_BRACE, SP } from './bytes.js';
 import { cleanName, isAttributeName } from './names.js';
-import { DEFAULT_TYPE, type SoifObject, type SoifValue } from './object.js';
+import { DEFAULT_TYPE, type SoifObject, type SoifValue, unwritable } from './object.js';
 import type { SoifDialect } from './options.js';
 import { encodeText } from './text.js';
 
@@ -16,13 +15,12 @@ export interface SoifEncoderOptions {
  * but the last of those with the same name (SOIF-5.2). Bytes that a URL must not have are percent-encoded
  * (SOIF-2.9); characters that a name or type of a foreign object must not have become `-` (SOIF-2.8), so that
  * whatever has been read can be written.
- * @throws UsageError the object has no URL.
+ * @throws ProtocolError the object has no URL.
  */
 export function encodeSoif(object: SoifObject, options: SoifEncoderOptions = {}): Uint8Array {
   const type = object.type === '' ? DEFAULT_TYPE : object.type.replace(/[^A-Za-z0-9-]/g, '-');
   const url = encodeUrl(object.urlBytes);
-  if (url === '' && options.dialect !== 'starts')
-    throw new UsageError('a SOIF object needs a URL (SOIF-2.9)');
+  if (url === '' && options.dialect !== 'starts') throw unwritable('SOIF-2.9', 'a SOIF object needs a URL');
   const lines: Line[] = [];
   for (let i = 0; i < object.size; i++) lines.push(line(cleanName(object.nameAt(i)), object.valueAt(i)));
   return join(url === '' ? `@${type}{\n` : `@${type} { ${url}\n`, written(lines), '}\n');
@@ -30,13 +28,13 @@ export function encodeSoif(object: SoifObject, options: SoifEncoderOptions = {})
 
 /**
  * Attribute lines only, as a summarizer writes them (SOIF-3.7), by the rules of {@link encodeSoif}.
- * @throws UsageError a name that an emitter must not write (SOIF-2.8).
+ * @throws ProtocolError a name that an emitter must not write (SOIF-2.8).
  */
 export function encodeAttributes(pairs: Iterable<readonly [name: string, value: SoifValue]>): Uint8Array {
   const lines: Line[] = [];
   for (const [name, value] of pairs) {
     if (!isAttributeName(name))
-      throw new UsageError(`not a SOIF attribute name: ${JSON.stringify(name)} (SOIF-2.8)`);
+      throw unwritable('SOIF-2.8', `not a SOIF attribute name: ${JSON.stringify(name)}`);
     lines.push(line(name, encodeText(value)));
   }
   return join('', written(lines), '');

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.js';
+import { ProtocolError } from '../errors.js';
 import { decimal, isSpace } from './bytes.js';
 import { isAttributeName, isTemplateType, NameList } from './names.js';
 import { decodeText, encodeText } from './text.js';
@@ -56,7 +56,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
 
   /**
    * Makes an object. Values are copied; a name may occur twice, the last one counts (SOIF-5.2).
-   * @throws UsageError a type or name that an emitter must not write (SOIF-2.8), a URL with white space (SOIF-2.9).
+   * @throws ProtocolError a type or name that an emitter must not write (SOIF-2.8), a URL with white space (SOIF-2.9).
    */
   static of(
     type: string,
@@ -64,9 +64,9 @@ export class SoifObject implements Iterable<SoifAttribute> {
     attributes: Iterable<readonly [name: string, value: SoifValue]>,
   ): SoifObject {
     if (!isTemplateType(type))
-      throw new UsageError(`not a SOIF template type: ${JSON.stringify(type)} (SOIF-2.8)`);
+      throw unwritable('SOIF-2.8', `not a SOIF template type: ${JSON.stringify(type)}`);
     if (/[\t-\r ]/.test(url))
-      throw new UsageError(`white space in a SOIF URL: ${JSON.stringify(url)} (SOIF-2.9)`);
+      throw unwritable('SOIF-2.9', `white space in a SOIF URL: ${JSON.stringify(url)}`);
     const pairs: [string, Uint8Array][] = [];
     for (const [name, value] of attributes) {
       assertAttributeName(name);
@@ -129,7 +129,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
   }
 
   private slotOf(i: number): number {
-    if (i < 0 || i >= this.size) throw new UsageError(`attribute ${i} of an object with ${this.size}`);
+    if (i < 0 || i >= this.size) throw new RangeError(`attribute ${i} of an object with ${this.size}`);
     return this.first + 3 * i + 3;
   }
 
@@ -182,7 +182,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
   /**
    * A copy with changes: a value replaces all attributes of that name in the place of the first (SOIF-5.4) or
    * is added at the end; `undefined` removes.
-   * @throws UsageError a new name that an emitter must not write (SOIF-2.8).
+   * @throws ProtocolError a new name that an emitter must not write (SOIF-2.8).
    */
   with(changes: Iterable<readonly [name: string, value: SoifValue | undefined]>): SoifObject {
     const result = new Map<string, [string, Uint8Array][]>();
@@ -206,8 +206,13 @@ export class SoifObject implements Iterable<SoifAttribute> {
 
 function assertAttributeName(name: string): void {
   if (!isAttributeName(name)) {
-    throw new UsageError(`not a SOIF attribute name: ${JSON.stringify(name)} (SOIF-2.8)`);
+    throw unwritable('SOIF-2.8', `not a SOIF attribute name: ${JSON.stringify(name)}`);
   }
+}
+
+/** The error for something that an emitter must not write. */
+export function unwritable(rule: string, message: string): ProtocolError {
+  return new ProtocolError(message, { protocol: 'soif', rule, offset: 0 });
 }
 
 /** Lays parts out in memory of their own, without looking at what they are called. */

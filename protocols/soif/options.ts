@@ -1,5 +1,3 @@
-import { UsageError } from '../errors.js';
-
 /**
  * `harvest`: plain SOIF. `rdm`: Netscape/Sun, where `name-1`, `name-2`... are the values of one attribute
  * `name` (SOIF-5.8, 9.3); they are joined by LF (SOIF-5.1). `starts`: objects may lack the URL, as in
@@ -39,7 +37,7 @@ const MEBIBYTE = 1024 * 1024;
 /** Offsets inside an object's memory are 32-bit numbers, and memory grows to twice an object. */
 const LARGEST_OBJECT = 512 * MEBIBYTE;
 
-/** Applies the defaults. @throws UsageError a limit that is not a positive whole number or too large. */
+/** Applies the defaults. @throws RangeError a limit that is not a positive whole number or too large. */
 export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
   const maxObjectBytes = limit('maxObjectBytes', options.maxObjectBytes ?? 64 * MEBIBYTE);
   return {
@@ -55,7 +53,7 @@ export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
 
 function limit(name: string, value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > LARGEST_OBJECT) {
-    throw new UsageError(`${name} must be between 1 and ${LARGEST_OBJECT}, not ${value}`);
+    throw new RangeError(`${name} must be between 1 and ${LARGEST_OBJECT}, not ${value}`);
   }
   return value;
 }

@@ -49,7 +49,7 @@ export class SectionDecoder {
   private readonly reader: StreamReader;
   private section: SectionName = 'update';
 
-  /** @throws UsageError a limit out of its range. */
+  /** @throws RangeError a limit out of its range. */
   constructor(options: SoifDecoderOptions & { readonly endLine?: boolean } = {}) {
     const emit = (item: SectionItem): void => {
       this.turns.items.push(item);
@@ -71,7 +71,7 @@ export class SectionDecoder {
     this.turns = new Turns(this.reader);
   }
 
-  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; UsageError after the end. */
+  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after the end. */
   push(chunk: Uint8Array): SectionItem[] {
     return this.turns.push(chunk);
   }

@@ -1,4 +1,4 @@
-import { ProtocolError, UsageError } from '../errors.js';
+import { ProtocolError, StateError } from '../errors.js';
 import type { Defect, SoifWarning, Surroundings } from './attempt.js';
 import { AT, CLOSE_BRACE, CR, isDigit, isSpace, LF, MINUS, SP } from './bytes.js';
 import { foldMultiValues } from './combine.js';
@@ -91,8 +91,8 @@ export class StreamReader {
   }
 
   push(chunk: Uint8Array): void {
-    if (this.final) throw new UsageError('push after end');
-    if (this.ended) throw new UsageError('push after the end line: the bytes are not of this stream');
+    if (this.final) throw new StateError('push after end');
+    if (this.ended) throw new StateError('push after the end line: the bytes are not of this stream');
     this.window.append(chunk);
     this.run();
   }
@@ -104,7 +104,7 @@ export class StreamReader {
 
   /** After a failure: goes on at the next plausible start of an object (SOIF-4.5). */
   resume(): void {
-    if (this.error === undefined) throw new UsageError('resume without an error');
+    if (this.error === undefined) throw new StateError('resume without an error');
     this.error = undefined;
     this.state = 'lost';
     this.run();

@@ -1,6 +1,5 @@
-import { UsageError } from '../errors.js';
 import { bufferOf, CLOSE_BRACE, isSpace, OPEN_BRACE } from './bytes.js';
-import type { SoifValue } from './object.js';
+import { type SoifValue, unwritable } from './object.js';
 import { encodeText } from './text.js';
 
 /** An object in parts, as another notation holds it. */
@@ -18,18 +17,20 @@ const NOT_A_NAME = /[\t-\r {}]/;
  * The object in the layout of SOIF-2.2, word for word: empty values and duplicates stay and nothing is renamed or
  * percent-encoded, so that what was read with `exact` comes out with the same bytes. `encodeSoif` is for objects
  * of our own.
- * @throws UsageError a type, URL or name that strict mode would not read back (SOIF-2.8, SOIF-2.9, SOIF-4.4).
+ * @throws ProtocolError a type, URL or name that strict mode would not read back (SOIF-2.8, SOIF-2.9, SOIF-4.4).
  */
 export function encodeVerbatim({ type, url, attributes }: SoifParts): Uint8Array {
-  if (type === '' || NOT_A_TYPE.test(type)) throw unwritable('a template type', type, 'SOIF-2.8');
+  if (type === '' || NOT_A_TYPE.test(type))
+    throw unwritable('SOIF-2.8', `not a template type for SOIF: ${JSON.stringify(type)}`);
   const address = bufferOf(encodeText(url));
   const first = address[0];
   if (first === undefined || first === OPEN_BRACE || first === CLOSE_BRACE || address.some(isUnsafe)) {
-    throw unwritable('a URL', address.toString('utf8'), 'SOIF-2.9');
+    throw unwritable('SOIF-2.9', `not a URL for SOIF: ${JSON.stringify(address.toString('utf8'))}`);
   }
   const pieces: Uint8Array[] = [Buffer.from(`@${type} { `), address, LINE_END];
   for (const [name, value] of attributes) {
-    if (name === '' || NOT_A_NAME.test(name)) throw unwritable('an attribute name', name, 'SOIF-2.8');
+    if (name === '' || NOT_A_NAME.test(name))
+      throw unwritable('SOIF-2.8', `not an attribute name for SOIF: ${JSON.stringify(name)}`);
     const bytes = encodeText(value);
     pieces.push(Buffer.from(`${name}{${bytes.length}}:\t`), bytes, LINE_END);
   }
@@ -42,8 +43,4 @@ const LINE_END = Buffer.from('\n');
 /** White space ends a URL; 0xFF is no byte of text in any encoding (SOIF-4.4). */
 function isUnsafe(byte: number): boolean {
   return isSpace(byte) || byte === 0xff;
-}
-
-function unwritable(what: string, text: string, rule: string): UsageError {
-  return new UsageError(`not ${what} for SOIF: ${JSON.stringify(text)} (${rule})`);
 }

@@ -1,4 +1,4 @@
-import { type PeerError, ProtocolError, UsageError } from '../errors.js';
+import { type PeerError, ProtocolError, StateError } from '../errors.js';
 import { SstpDecoder, type SstpDecoderOptions } from './codec.js';
 import { formatHead } from './encoder.js';
 import type { SstpMessage } from './message.js';
@@ -40,9 +40,9 @@ export class SstpClientSession {
     return this.#refusal;
   }
 
-  /** Adds a request, which has no body (S-37, S-52), to what is sent next. @throws UsageError the message cannot be sent, or the server is closing */
+  /** Adds a request, which has no body (S-37, S-52), to what is sent next. @throws TypeError the message cannot be sent; StateError the server is closing */
   request(message: Omit<SstpMessage, 'body'>): void {
-    if (this.#refusal !== undefined) throw new UsageError('S-39: the server is closing this connection');
+    if (this.#refusal !== undefined) throw new StateError('S-39: the server is closing this connection');
     this.#text += formatHead(message);
     this.#codes.push(message.code);
   }

@@ -1,4 +1,3 @@
-import { UsageError } from '../errors.js';
 import { threeDigits } from './ascii.js';
 import type { SstpHeader, SstpMessage } from './message.js';
 import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
@@ -17,14 +16,14 @@ export function startLine(code: number): string {
 
 /**
  * A message without a body as text: ASCII, but for values that are not.
- * @throws UsageError when it cannot be sent: code, header name or value
+ * @throws RangeError for a code that is not 0 to 999; TypeError for a header name or value that cannot be sent
  */
 export function formatHead({ code, headers }: Pick<SstpMessage, 'code' | 'headers'>): string {
-  if (!Number.isInteger(code) || code < 0 || code > 999) throw new UsageError(`no SSTP code: ${code}`);
+  if (!Number.isInteger(code) || code < 0 || code > 999) throw new RangeError(`not an SSTP code: ${code}`);
   let text = `${startLine(code)}\r\n`;
   for (const [name, value] of headers) {
-    if (!NAME.test(name)) throw new UsageError(`no SSTP header name: ${JSON.stringify(name)}`);
-    if (BAD_VALUE.test(value)) throw new UsageError(`${name} cannot be sent: ${JSON.stringify(value)}`);
+    if (!NAME.test(name)) throw new TypeError(`not an SSTP header name: ${JSON.stringify(name)}`);
+    if (BAD_VALUE.test(value)) throw new TypeError(`${name} cannot be sent: ${JSON.stringify(value)}`);
     text += `${name.toUpperCase()}: ${value}\r\n`;
   }
   return `${text}\r\n`;
@@ -32,7 +31,7 @@ export function formatHead({ code, headers }: Pick<SstpMessage, 'code' | 'header
 
 /**
  * Encodes a message (S-28, S-30, S-31). The length of a body is added when the headers do not have it (S-37).
- * @throws UsageError when it cannot be sent, or the given length is not the body's
+ * @throws as {@link formatHead}; TypeError when the given length is not the body's
  */
 export function encodeSstp(message: SstpMessage): Uint8Array {
   const { code, headers, body } = message;
@@ -45,5 +44,5 @@ function withLength(headers: readonly SstpHeader[], length: number): readonly Ss
   if (given.length === 0)
     return length === 0 ? headers : [...headers, [HEADERS.contentLength.name, String(length)]];
   if (given.length === 1 && given[0]?.[1] === String(length)) return headers;
-  throw new UsageError(`${HEADERS.contentLength.name} is not the length of the body, ${length}`);
+  throw new TypeError(`${HEADERS.contentLength.name} is not the length of the body, ${length}`);
 }

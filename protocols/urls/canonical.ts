@@ -1,4 +1,3 @@
-import { UsageError } from '../errors.js';
 import { parseHierarchical, parseNews, schemeOf } from './parse-url.js';
 
 /** CRAWL-2.1: no URI is longer, before or after escaping. */
@@ -45,10 +44,10 @@ export class UrlResolver {
   readonly #origin: string;
   readonly #directory: string;
 
-  /** @throws UsageError when `base` has no canonical form */
+  /** @throws TypeError when `base` has no canonical form */
   constructor(base: string, options: CanonicalOptions = {}) {
     const canonical = canonicalUrl(base, undefined, options);
-    if (canonical === undefined) throw new UsageError('the base of a resolver must be an absolute URL');
+    if (canonical === undefined) throw new TypeError('the base of a resolver must be an absolute URL');
     this.base = canonical;
     this.#options = options;
     this.#maxLength = options.maxLength ?? MAX_URL_LENGTH;

@@ -1,4 +1,3 @@
-import { UsageError } from '../errors.js';
 import { fingerprint, type Word64 } from './fingerprint.js';
 
 /** CRAWL-3.11: points of a bucket on the circle. */
@@ -22,7 +21,7 @@ export class ConsistentHash {
   /** @param buckets 1 to 10 000: the largest number that {@link bucketOf} will be asked for */
   constructor(readonly buckets: number) {
     if (!Number.isInteger(buckets) || buckets < 1 || buckets > MAX_BUCKETS) {
-      throw new UsageError(`buckets are 1 to ${MAX_BUCKETS}`);
+      throw new RangeError(`buckets are 1 to ${MAX_BUCKETS}`);
     }
     const points: Point[] = [];
     for (let bucket = 0; bucket < buckets; bucket++) {
@@ -36,7 +35,7 @@ export class ConsistentHash {
 
   /** @param buckets how many there are, at most {@link buckets}; default all */
   bucketOf(text: string, buckets = this.buckets): number {
-    if (buckets > this.buckets || buckets < 1) throw new UsageError(`buckets are 1 to ${this.buckets}`);
+    if (buckets > this.buckets || buckets < 1) throw new RangeError(`buckets are 1 to ${this.buckets}`);
     const from = this.#firstFrom(fingerprint(text, 64));
     for (let i = 0; i < this.#points.length; i++) {
       const { bucket } = this.#points[(from + i) % this.#points.length]!;

@@ -1,5 +1,3 @@
-import { UsageError } from '../errors.js';
-
 /** A 64-bit value as two unsigned 32-bit halves; `high` holds bits 63 to 32. */
 export interface Word64 {
   readonly high: number;
@@ -14,7 +12,7 @@ export type FingerprintBits = 24 | 32 | 40 | 64;
  */
 export function fingerprint(text: string, bits: FingerprintBits): Word64 {
   const generator = GENERATORS.get(bits);
-  if (generator === undefined) throw new UsageError('fingerprints have 24, 32, 40 or 64 bits');
+  if (generator === undefined) throw new RangeError('fingerprints have 24, 32, 40 or 64 bits');
   return generator.fingerprint(text, text.length);
 }
 

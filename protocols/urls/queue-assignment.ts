@@ -1,4 +1,3 @@
-import { UsageError } from '../errors.js';
 import { type ClassKeySubject, classKey, hostOfDns, NO_AUTHORITY } from './class-key.js';
 import { ConsistentHash } from './consistent-hash.js';
 import { elfHash } from './fingerprint.js';
@@ -34,11 +33,11 @@ export type QueueAssignment = (subject: ClassKeySubject) => string;
 
 /**
  * A queue assignment policy with the additions of CRAWL-9.7.
- * @throws UsageError when an option is out of its range
+ * @throws RangeError when an option is out of its range
  */
 export function queueAssignment(options: QueueAssignmentOptions = {}): QueueAssignment {
   const { parallelQueues = 1, spreadWholeUri = false, forcedKey, elfQueues = 100 } = options;
-  if (!Number.isInteger(elfQueues) || elfQueues < 1) throw new UsageError('elf queues are at least 1');
+  if (!Number.isInteger(elfQueues) || elfQueues < 1) throw new RangeError('elf queues are at least 1');
   const base = policyKey(options, elfQueues);
   const circle = new ConsistentHash(parallelQueues);
   return (subject) => {

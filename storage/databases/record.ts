@@ -1,3 +1,4 @@
+import { UsageError } from '../../protocols/errors.js';
 import { decodeSoif, encodeSoif, SoifObject, timesOf } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
@@ -36,7 +37,8 @@ export function isStoredUrl(url: string): boolean {
   return PLAIN_URL.test(url);
 }
 
-/** The key under which databases keep a URL that somebody typed: percent-encoded as writers do it (SOIF-2.9). @throws UsageError it is empty. */
+/** The key under which databases keep a URL that somebody typed: percent-encoded as writers do it (SOIF-2.9). @throws UsageError it is empty or has white space. */
 export function storedUrl(url: string): string {
+  if (url === '' || /[\t-\r ]/.test(url)) throw new UsageError(`not a URL: ${JSON.stringify(url)}`);
   return isStoredUrl(url) ? url : decodeSoif(encodeSoif(SoifObject.of('FILE', url, []))).url;
 }

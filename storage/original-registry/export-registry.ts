@@ -1,6 +1,6 @@
 import { access, copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, StorageError, UsageError } from '../../protocols/errors.js';
+import { errorCode, ProtocolError, StorageError } from '../../protocols/errors.js';
 import {
   encodeRecordData,
   GathererIds,
@@ -85,7 +85,7 @@ export async function exportRegistry(
           const data = encodeRecordData(recordOf(entry, bytes, ids), version);
           prepared.push({ oid: entry.oid, data, bytes });
         } catch (error) {
-          if (!(error instanceof UsageError)) throw error;
+          if (!(error instanceof ProtocolError)) throw error;
           skipped++;
           onWarning?.(`object ${entry.oid}, ${entry.url}: skipped: ${error.message}`);
         }

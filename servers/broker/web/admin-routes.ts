@@ -83,7 +83,7 @@ export class AdminRoutes {
       command = adminCommand(sent.keyword, sent.parameters === '' ? [] : sent.parameters.split(' '));
     } catch (error) {
       if (!(error instanceof UsageError || error instanceof ProtocolError)) throw error;
-      return refuse(400, 'Not sent:', error.message.replace(/ \([^()]*, offset \d+\)$/, ''));
+      return refuse(400, 'Not sent:', error instanceof ProtocolError ? error.problem : error.message);
     }
     const outcome = await this.#run(sent.password, command);
     if (outcome.status === 403) this.#guard.failed(request.ip);

@@ -39,7 +39,7 @@ t.test('a whole session with our server', async (t) => {
   t.equal((await client.info())?.number('Oldest-Update-Time'), 100);
   t.same(await collect(client, true), BOTH);
   await client.quit();
-  await t.rejects(client.info(), { code: 'ERR_USAGE' }, 'nothing can follow QUIT');
+  await t.rejects(client.info(), { code: 'ERR_STATE' }, 'nothing can follow QUIT');
 });
 
 t.test('large objects, in clear and compressed', async (t) => {
@@ -216,7 +216,7 @@ t.test('damaged and hostile compression', async (t) => {
   for (const [name, data, options] of cases) {
     const client = await connect(await variant(t, { update: send('400 - x\n', data, '499 - x\n') }), options);
     await t.rejects(collect(client, true), { code: 'ERR_PROTOCOL', rule: 'GATHERD-6.6' }, name);
-    await t.rejects(client.info(), { code: /ERR_CONNECTION|ERR_USAGE/ }, 'the session is over');
+    await t.rejects(client.info(), { code: /ERR_CONNECTION|ERR_STATE/ }, 'the session is over');
   }
 });
 
@@ -311,7 +311,7 @@ t.test('one request at a time; a half-read update closes the session', async (t)
   const bad = await connect(port);
   await t.rejects(bad.object('http://a.example/ QUIT'), { code: 'ERR_USAGE' });
   t.ok(await bad.info(), 'a wrong argument harms nobody');
-  await t.rejects(collect(bad, false, -1), { code: 'ERR_USAGE' });
+  await t.rejects(collect(bad, false, -1), RangeError);
   await bad.close();
   while (server.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 });

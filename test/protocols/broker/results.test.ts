@@ -10,7 +10,7 @@ import {
   type ResultDecoderOptions,
   type ResultItem,
 } from '../../../protocols/broker/index.js';
-import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { ProtocolError } from '../../../protocols/errors.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const value = (text: string) => Buffer.from(text, 'latin1');
@@ -81,7 +81,7 @@ t.test('encoding keeps the one-line shape', async (t) => {
     value('122 - caf\xe9 b\n'),
     'BRK-1.10',
   );
-  t.throws(() => encodeResult({ kind: 'unknown', code: 1000, text: '' }), UsageError);
+  t.throws(() => encodeResult({ kind: 'unknown', code: 1000, text: '' }), RangeError);
   t.same(REPLY.busy(), { kind: 'fatal', text: 'ERROR: Broker is too busy, try again later' }, 'BRK-4.14');
 });
 

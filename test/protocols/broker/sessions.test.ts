@@ -12,7 +12,7 @@ import {
   parseMessage,
   type ServerEvent,
 } from '../../../protocols/broker/index.js';
-import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { ProtocolError, StateError, UsageError } from '../../../protocols/errors.js';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const singleBytes = (input: Uint8Array) => Array.from(input, (_, i) => input.subarray(i, i + 1));
@@ -37,7 +37,7 @@ t.test('BRK-1.3, BRK-1.4: the version line comes first and says Broker', async (
   t.equal(Buffer.from(new BrokerServerSession().greeting()).toString(), '200 - HARVEST Broker 1.0\n');
   const named = new BrokerServerSession({ versionText: 'Our broker 3' });
   t.equal(Buffer.from(named.greeting()).toString(), '200 - Our broker 3\n');
-  t.throws(() => new BrokerServerSession({ versionText: 'HTTP server' }), UsageError);
+  t.throws(() => new BrokerServerSession({ versionText: 'HTTP server' }), TypeError);
 });
 
 t.test('BRK-1.6, BRK-1.7, BRK-1.8: where a message ends', async (t) => {
@@ -104,7 +104,7 @@ t.test('BRK-1.9: what a client sends', async (t) => {
   }
   const session = new BrokerClientSession();
   session.request('#USER #END a');
-  t.throws(() => session.request('#USER #END b'), UsageError, 'BRK-1.6');
+  t.throws(() => session.request('#USER #END b'), StateError, 'BRK-1.6');
 });
 
 type Heard = (ClientEvent | { readonly failed: string; readonly cutOff: boolean })[];

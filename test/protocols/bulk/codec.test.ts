@@ -26,7 +26,7 @@ import {
   SetDigest,
   tokenBytes,
 } from '../../../protocols/bulk/index.js';
-import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { ProtocolError, StateError, UsageError } from '../../../protocols/errors.js';
 import { decodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 
 const latin1 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
@@ -136,12 +136,12 @@ t.test('BT-3, BT-6, BP-29: the requests, byte for byte', async (t) => {
     '#BULK #interface 2 #compress #digest a0 #END #ALLB\r\n',
   );
   t.equal(request({ interface: 2, digest: '' }), '#BULK #interface 2 #digest - #END #ALLB\r\n');
-  t.throws(() => request({ since: -1 }), UsageError);
-  t.throws(() => request({ since: 0.5 }), UsageError);
+  t.throws(() => request({ since: -1 }), RangeError);
+  t.throws(() => request({ since: 0.5 }), RangeError);
   t.throws(() => request({ query: 'a\nb' }), UsageError);
-  t.throws(() => request({ digest: 'a' }), UsageError);
-  t.throws(() => request({ interface: 2, digest: 'A' }), UsageError);
-  t.throws(() => request({ interface: 2, digest: '0'.repeat(17) }), UsageError);
+  t.throws(() => request({ digest: 'a' }), TypeError);
+  t.throws(() => request({ interface: 2, digest: 'A' }), RangeError);
+  t.throws(() => request({ interface: 2, digest: '0'.repeat(17) }), RangeError);
 });
 
 t.test('BT-10, BT-17: what a server of the shipped interface writes, byte for byte', async (t) => {
@@ -327,8 +327,8 @@ t.test('BP-1 to BP-24: each production, byte for byte', async (t) => {
   t.equal(textOf(encoder.trailer({ kind: 'stats', data: latin1('a\nb') })), `145 - ${data}`);
   t.equal(textOf(encoder.compressedStart()), '150 - gzip begin\n');
   t.equal(textOf(encoder.compressedEnd()), '151 - gzip end\n');
-  t.throws(() => encoder.trailer({ kind: 'count', count: 2 ** 32 }), UsageError);
-  t.throws(() => encoder.info({ field: 'indexer', text: 'x'.repeat(65_536) }), UsageError);
+  t.throws(() => encoder.trailer({ kind: 'count', count: 2 ** 32 }), RangeError);
+  t.throws(() => encoder.info({ field: 'indexer', text: 'x'.repeat(65_536) }), ProtocolError);
 });
 
 t.test(
@@ -467,8 +467,8 @@ t.test('BP-9: other literals; a table that cannot be read back is refused', asyn
   );
   t.same(events(Buffer.concat(reply), { tokens }), ['version 2 1.0 x', 'object r o', 'count 1', 'complete']);
   const same = { ...DEFAULT_TOKENS, literals: { ...DEFAULT_TOKENS.literals, stats: '144' } };
-  t.throws(() => tokenBytes(same), UsageError);
-  t.throws(() => tokenBytes({ ...same, literals: { ...same.literals, stats: '@' } }), UsageError);
+  t.throws(() => tokenBytes(same), TypeError);
+  t.throws(() => tokenBytes({ ...same, literals: { ...same.literals, stats: '@' } }), TypeError);
 });
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
@@ -692,10 +692,10 @@ t.test('corpus: kept replies end as their name says', async (t) => {
   }
 });
 
-t.test('UsageError: calls out of turn', async (t) => {
+t.test('StateError: calls out of turn', async (t) => {
   const decoder = new BulkReplyDecoder();
-  t.throws(() => decoder.inflated(latin1('x')), UsageError);
+  t.throws(() => decoder.inflated(latin1('x')), StateError);
   decoder.end();
   t.equal(decoder.done, true);
-  t.throws(() => decoder.push(latin1('x')), UsageError);
+  t.throws(() => decoder.push(latin1('x')), StateError);
 });

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import t from 'tap';
-import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { ProtocolError, StateError } from '../../../protocols/errors.js';
 import {
   AnnotationDecoder,
   type AnnotationItem,
@@ -195,11 +195,11 @@ t.test('SOIF-11.1 limits: long lines and objects are left out, what follows is r
     annotations([bytes(`@FILE { u\n${exact}\nB:\t${'y'.repeat(17)}\nC:\tz\n}\n@FILE { v\n}\n`)], options),
     ['x SOIF-11.1 line 3 @31', 'FILE v [] line 6 @59'],
   );
-  t.throws(() => new AnnotationDecoder({ maxLineBytes: 0 }), UsageError);
+  t.throws(() => new AnnotationDecoder({ maxLineBytes: 0 }), RangeError);
   const decoder = new AnnotationDecoder();
   decoder.end();
-  t.throws(() => decoder.end(), UsageError);
-  t.throws(() => decoder.push(bytes('')), UsageError);
+  t.throws(() => decoder.end(), StateError);
+  t.throws(() => decoder.push(bytes('')), StateError);
 });
 
 t.test('SOIF-11.1 hostile lines take linear time', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { ProtocolError, StateError } from '../../../protocols/errors.js';
 import { decodeSoif, encodeSoif, SoifDecoder, SoifObject } from '../../../protocols/soif/index.js';
 import { bytes, reading, singly } from './reading.js';
 
@@ -290,10 +290,10 @@ t.test('SOIF-4.5 both modes go on at the next plausible start; strict when told 
   t.throws(() => decoder.push(bytes('')), ProtocolError, 'the error comes with the next call');
   t.throws(() => decoder.push(bytes('')), ProtocolError, 'and stays');
   t.match(decoder.resume(), [{ kind: 'object', offset: 27 }]);
-  t.throws(() => decoder.resume(), UsageError);
+  t.throws(() => decoder.resume(), StateError);
   t.strictSame(decoder.end(), []);
-  t.throws(() => decoder.end(), UsageError);
-  t.throws(() => decoder.push(wire), UsageError);
+  t.throws(() => decoder.end(), StateError);
+  t.throws(() => decoder.push(wire), StateError);
 });
 
 t.test('SOIF-4.4 URLs and types of 65 535 bytes are read in both modes, longer ones are not', async (t) => {
@@ -330,8 +330,8 @@ t.test(
     const five = bytes(`@FILE { a\n${[1, 2, 3, 4, 5].map((i) => `n${i}{1}:\tx\n`).join('')}}\n`);
     t.equal(reading([five], { maxAttributes: 5 }).length, 1);
     t.strictSame(reading([five], { maxAttributes: 4 }), ['! SOIF-4.4 @49', '! SOIF-4.5 @0']);
-    t.throws(() => new SoifDecoder({ maxObjectBytes: 0 }), UsageError);
-    t.throws(() => new SoifDecoder({ maxNameBytes: 1.5 }), UsageError);
+    t.throws(() => new SoifDecoder({ maxObjectBytes: 0 }), RangeError);
+    t.throws(() => new SoifDecoder({ maxNameBytes: 1.5 }), RangeError);
   },
 );
 
@@ -385,7 +385,7 @@ t.test('SOIF-9.4 STARTS objects without URL, behind the dialect option only', as
     Buffer.from(encodeSoif(object, { dialect: 'starts' })).toString(),
     Buffer.from(wire.subarray(0, 35)).toString(),
   );
-  t.throws(() => encodeSoif(object), UsageError);
+  t.throws(() => encodeSoif(object), ProtocolError);
 });
 
 t.test(

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { UsageError } from '../../../protocols/errors.js';
+import { ProtocolError } from '../../../protocols/errors.js';
 import {
   arrangeAttributes,
   BOOKKEEPING_NAMES,
@@ -39,8 +39,8 @@ t.test(
     t.strictSame([object.nameAt(1), text(object.valueAt(1)), object.valueLengthAt(1)], ['x', 'b', 1]);
     t.equal(object.memory[object.valueStartAt(2)], 0x63);
     t.equal(object.valueEndAt(2) - object.valueStartAt(2), 1);
-    t.throws(() => object.nameAt(3), UsageError);
-    t.throws(() => object.valueAt(-1), UsageError);
+    t.throws(() => object.nameAt(3), RangeError);
+    t.throws(() => object.valueAt(-1), RangeError);
   },
 );
 
@@ -78,13 +78,13 @@ t.test('SOIF-6.1 numbers are unsigned decimal; blanks and newlines around them d
 
 t.test('SOIF-2.8, 2.9 what our own objects must not be called', async (t) => {
   for (const name of ['', 'a b', 'a{', 'dc:title', 'é', 'a\n']) {
-    t.throws(() => of([name, 'x']), UsageError, JSON.stringify(name));
-    t.throws(() => encodeAttributes([[name, 'x']]), UsageError, JSON.stringify(name));
-    t.throws(() => of().with([[name, 'x']]), UsageError, JSON.stringify(name));
+    t.throws(() => of([name, 'x']), ProtocolError, JSON.stringify(name));
+    t.throws(() => encodeAttributes([[name, 'x']]), ProtocolError, JSON.stringify(name));
+    t.throws(() => of().with([[name, 'x']]), ProtocolError, JSON.stringify(name));
   }
-  t.throws(() => SoifObject.of('A B', 'u', []), UsageError);
-  t.throws(() => SoifObject.of('FILE', 'a b', []), UsageError);
-  t.throws(() => encodeSoif(SoifObject.of('FILE', '', [])), UsageError);
+  t.throws(() => SoifObject.of('A B', 'u', []), ProtocolError);
+  t.throws(() => SoifObject.of('FILE', 'a b', []), ProtocolError);
+  t.throws(() => encodeSoif(SoifObject.of('FILE', '', [])), ProtocolError);
   t.equal(cleanName('dc:title'), 'dc-title');
   t.equal(cleanName(''), '-');
 });

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import t from 'tap';
-import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { ProtocolError } from '../../../protocols/errors.js';
 import {
   DEFAULT_TYPE,
   decodeAttributes,
@@ -73,9 +73,9 @@ t.test('SOIF-2.9 a URL: no white space, not empty, no brace first; written perce
   const written = encodeSoif(SoifObject.of('FILE', 'http://a/{\x01\x7f}é', []));
   t.equal(text(written), '@FILE { http://a/%7B%01%7F%7D%C3%A9\n}\n');
   t.match(strictly('@FILE { {u\n}\n'), [/^error/]);
-  t.throws(() => encodeVerbatim({ type: 'FILE', url: 'a b', attributes: [] }), UsageError);
-  t.throws(() => encodeVerbatim({ type: 'FILE', url: '', attributes: [] }), UsageError);
-  t.throws(() => encodeVerbatim({ type: 'FILE', url: '{u', attributes: [] }), UsageError);
+  t.throws(() => encodeVerbatim({ type: 'FILE', url: 'a b', attributes: [] }), ProtocolError);
+  t.throws(() => encodeVerbatim({ type: 'FILE', url: '', attributes: [] }), ProtocolError);
+  t.throws(() => encodeVerbatim({ type: 'FILE', url: '{u', attributes: [] }), ProtocolError);
 });
 
 t.test('SOIF-3.6 the type of an object that does not say is FILE', async (t) => {
@@ -307,10 +307,14 @@ t.test('SOIF-2.2 verbatim writing keeps what ordinary writing cleans', async (t)
   t.equal(text(encodeVerbatim({ type: object.type, url: object.urlBytes, attributes })), wire);
   t.equal(text(encodeSoif(object)), '@FI-LE { http://a/%7Bx%7D\na{1}:\ty\ndc-title{1}:\tz\n}\n');
   for (const name of ['', 'a b', 'a{', 'a}']) {
-    t.throws(() => encodeVerbatim({ type: 'FILE', url: 'u', attributes: [[name, 'x']] }), UsageError, name);
+    t.throws(
+      () => encodeVerbatim({ type: 'FILE', url: 'u', attributes: [[name, 'x']] }),
+      ProtocolError,
+      name,
+    );
   }
-  t.throws(() => encodeVerbatim({ type: 'F {', url: 'u', attributes: [] }), UsageError);
-  t.throws(() => encodeVerbatim({ type: 'FILE', url: bytes('a\xff'), attributes: [] }), UsageError);
+  t.throws(() => encodeVerbatim({ type: 'F {', url: 'u', attributes: [] }), ProtocolError);
+  t.throws(() => encodeVerbatim({ type: 'FILE', url: bytes('a\xff'), attributes: [] }), ProtocolError);
 });
 
 t.test(

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { ProtocolError, StateError } from '../../../protocols/errors.js';
 import { SECTION_CLOSE, SECTION_OPEN, SectionDecoder, SoifDecoder } from '../../../protocols/soif/index.js';
 import { bytes, sectionReading as reading, singly } from './reading.js';
 
@@ -225,7 +225,7 @@ t.test('the end line: pushing on is a mistake of the caller; `rest` has what cam
   decoder.push(bytes('\nabc'));
   t.equal(decoder.ended, true);
   t.equal(Buffer.from(decoder.rest).toString(), 'abc');
-  t.throws(() => decoder.push(bytes('d')), UsageError);
+  t.throws(() => decoder.push(bytes('d')), StateError);
   t.strictSame(decoder.end(), []);
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { ProtocolError } from '../../../protocols/errors.js';
 import {
   CODES,
   codeBySymbol,
@@ -396,16 +396,16 @@ t.test('P-19, P-20, S-42: replies to a link request', async (t) => {
   t.equal(parseUrlDescription(one('reply', notFound)), undefined);
 });
 
-t.test('S-28: what cannot be sent is a usage error', async (t) => {
+t.test('S-28: a message that cannot be sent is a RangeError or a TypeError', async (t) => {
+  const message = (code: number, headers: readonly SstpHeader[]) => ({ code, headers, body: NO_BODY });
+  for (const code of [1000, -1]) t.throws(() => encodeSstp(message(code, [])), RangeError);
   const bad: readonly [number, readonly SstpHeader[]][] = [
-    [1000, []],
-    [-1, []],
     [81, [['HEADER URL', 'x']]],
     [81, [['HEADER_URL', 'a\r\nHEADER_URI_ID: 1']]],
     [81, [['HEADER_URL', ' x']]],
     [81, [['HEADER_CONTENT_LENGTH', '3']]],
   ];
-  for (const [code, headers] of bad) t.throws(() => encodeSstp({ code, headers, body: NO_BODY }), UsageError);
+  for (const [code, headers] of bad) t.throws(() => encodeSstp(message(code, headers)), TypeError);
 });
 
 const name = fc

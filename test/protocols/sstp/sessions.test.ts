@@ -118,7 +118,7 @@ t.test('S-39: the client pairs replies with requests, and knows when there will 
   t.notOk(session.complete);
   t.match(session.push(bytes('/1.0 400 X\r\n\r\ngarbage')), [{ requestCode: 82, message: { code: 400 } }]);
   t.equal(session.refusal?.status, 400);
-  t.throws(() => session.request({ code: 81, headers: [] }), { code: 'ERR_USAGE' });
+  t.throws(() => session.request({ code: 81, headers: [] }), { code: 'ERR_STATE' });
 });
 
 t.test('S-39, R-64: a reply nobody asked for is an error, a refusal is not', async (t) => {
