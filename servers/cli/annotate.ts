@@ -4,7 +4,7 @@ import { UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
 import { AnnotationFile, FormServer } from '../gatherer/annotate/index.js';
 import { StopSignal } from '../host/index.js';
-import { EXIT } from './exit.js';
+import { complain, EXIT } from './exit.js';
 import { portOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -68,7 +68,7 @@ async function annotate(
   }
   const found = file.get(url);
   if (found === undefined) {
-    process.stderr.write(`annotate: ${url} is not annotated\n`);
+    complain('annotate', `${url} is not annotated`);
     return EXIT.failure;
   }
   const lines = found.attributes.map(([name, value]) => `${name}:\t${value}\n`).join('');

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { BrokerClient } from '../../clients/broker/index.js';
 import { ResultDecoder } from '../../protocols/broker/index.js';
-import { KitError, ProtocolError, UsageError } from '../../protocols/errors.js';
-import { EXIT } from './exit.js';
+import { ProtocolError } from '../../protocols/errors.js';
+import { complain, complainOrThrow, EXIT } from './exit.js';
 import { portOption, secondsOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -49,10 +49,8 @@ async function send(
       if (!(await output.write(piece))) return EXIT.ok;
     }
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    if (signal?.aborted) complain(`no complete answer within ${timeout} s`);
-    else if (error instanceof KitError) complain(error.message);
-    else throw error;
+    if (!signal?.aborted) return complainOrThrow('brkclient', error, EXIT.connection);
+    complain('brkclient', `no complete answer within ${timeout} s`);
     return EXIT.connection;
   }
   return verdict.fatal ? EXIT.failure : EXIT.ok;
@@ -72,8 +70,4 @@ class FatalWatch {
       this.#decoder = undefined;
     }
   }
-}
-
-function complain(sentence: string): void {
-  process.stderr.write(`brkclient: ${sentence}\n`);
 }

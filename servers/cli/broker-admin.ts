@@ -3,7 +3,7 @@ import { BrokerClient } from '../../clients/broker/index.js';
 import { ADMIN_COMMANDS, adminCommand } from '../../protocols/broker/index.js';
 import { ConnectionError, PeerError, ProtocolError, UsageError } from '../../protocols/errors.js';
 import { adminPassword, PASSWORD_HELP, type PasswordSources } from './admin-password.js';
-import { EXIT } from './exit.js';
+import { complain, EXIT } from './exit.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -83,7 +83,7 @@ export async function sendAdminCommand(
     } else {
       for (const line of lines) await output.write(`${line}\n`);
     }
-    if (error !== undefined) process.stderr.write(`${program}: ${error}\n`);
+    if (error !== undefined) complain(program, error);
     return status;
   };
   try {

@@ -3,11 +3,10 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { BulkClient, type BulkReceived, type BulkTransfer } from '../../clients/bulk/index.js';
 import { jsonLine } from '../../clients/soif-tools/index.js';
 import { CHANGE_KINDS, type ChangeKind, groupClose, groupOpen } from '../../protocols/bulk/index.js';
-import { KitError, PeerError, UsageError } from '../../protocols/errors.js';
+import { PeerError, UsageError } from '../../protocols/errors.js';
 import { parseTimestamp } from '../../protocols/gatherd/index.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
-import { EXIT } from './exit.js';
-import { printable } from './hit-text.js';
+import { complain, complainOrThrow, EXIT } from './exit.js';
 import { timeoutOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
@@ -80,7 +79,7 @@ async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<
   const client = new BulkClient({
     host,
     ...(port === undefined ? {} : { port }),
-    onWarning: ({ rule, offset, message }) => complain(`${message} (${rule}, offset ${offset})`),
+    onWarning: ({ rule, offset, message }) => complain('bulk', `${message} (${rule}, offset ${offset})`),
   });
   const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
   const transfer = client.transfer({
@@ -95,15 +94,15 @@ async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<
   try {
     // Nobody reads any more: there is nobody left to be told.
     if (!(await write(transfer, output, options))) return EXIT.ok;
-    if (!options.count) complain(summary(transfer));
+    if (!options.count) complain('bulk', summary(transfer));
     return EXIT.ok;
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    if (signal?.aborted) complain(`the transfer is not complete within ${options.timeout} s`);
-    else if (error instanceof KitError) complain(printable(error.message));
-    else if (file?.errored) complain(`${options.output}: ${file.errored.message}`);
-    else throw error;
-    return error instanceof PeerError || file?.errored ? EXIT.failure : EXIT.connection;
+    if (signal?.aborted) {
+      complain('bulk', `the transfer is not complete within ${options.timeout} s`);
+      return EXIT.connection;
+    }
+    const isOurs = error instanceof PeerError || (file?.errored ?? null) !== null;
+    return complainOrThrow('bulk', error, isOurs ? EXIT.failure : EXIT.connection);
   } finally {
     file?.end();
   }
@@ -156,8 +155,4 @@ class GroupText {
 function summary({ totals: { received, bytes, next } }: BulkTransfer): string {
   const counts = `${received.update} updated, ${received.refresh} refreshed, ${received.delete} deleted`;
   return `${counts}, ${bytes} bytes; next time --since ${next}`;
-}
-
-function complain(sentence: string): void {
-  process.stderr.write(`bulk: ${sentence}\n`);
 }

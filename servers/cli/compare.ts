@@ -5,11 +5,10 @@ import {
   compareBrokers,
   type DigestIdentity,
 } from '../../clients/bulk/index.js';
-import { KitError, UsageError } from '../../protocols/errors.js';
-import { EXIT } from './exit.js';
-import { printable } from './hit-text.js';
+import { complain, complainOrThrow, EXIT } from './exit.js';
 import { countOption, timeoutOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
+import { printable } from './printable.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
@@ -62,10 +61,8 @@ async function compare(
     await output.write(options.json ? `${JSON.stringify(difference)}\n` : textOf(difference));
     return difference.equal ? EXIT.ok : EXIT.failure;
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    if (signal?.aborted) complain(`no result within ${options.timeout} s`);
-    else if (error instanceof KitError) complain(printable(error.message));
-    else throw error;
+    if (!signal?.aborted) return complainOrThrow('compare', error, EXIT.connection);
+    complain('compare', `no result within ${options.timeout} s`);
     return EXIT.connection;
   }
 }
@@ -84,8 +81,4 @@ function textOf({ equal, onlyA, onlyB, truncated, objects, bytes }: BrokerDiffer
     `${objects.a} and ${objects.b} objects; only the first has ${onlyA.length}, only the second ${onlyB.length}`,
     `${truncated ? ', and there are more; --max lists more' : ''}; ${bytes} bytes received\n`,
   ].join('');
-}
-
-function complain(sentence: string): void {
-  process.stderr.write(`compare: ${sentence}\n`);
 }

@@ -13,7 +13,7 @@ import {
 } from '../../clients/conformance/index.js';
 import { ConnectionError, UsageError } from '../../protocols/errors.js';
 import { StopSignal } from '../host/index.js';
-import { EXIT } from './exit.js';
+import { complain, complainOrThrow, EXIT } from './exit.js';
 import { secondsOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -114,10 +114,9 @@ async function judge(suite: Suite, words: readonly string[], options: Conformanc
   } catch (error) {
     if (signal.aborted) return EXIT.interrupted;
     if (!(error instanceof ConnectionError)) throw error;
-    process.stderr.write(`conformance: ${error.message}\n`);
-    return EXIT.connection;
+    return complainOrThrow('conformance', error, EXIT.connection);
   }
-  if (!tally.decided) process.stderr.write('conformance: no case could be decided\n');
+  if (!tally.decided) complain('conformance', 'no case could be decided');
   return tally.decided && tally.failures(strict) === 0 ? EXIT.ok : EXIT.failure;
 }
 

@@ -7,7 +7,8 @@ import { BrokerStore, type RegistryEntry } from '../../storage/index.js';
 import { locateBroker, RegistryFile, readGathererIds } from '../../storage/original-registry/index.js';
 import { brokerPidFile } from '../broker/index.js';
 import { runningProcess } from '../host/index.js';
-import { EXIT } from './exit.js';
+import { complain, EXIT } from './exit.js';
+import { printable } from './printable.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
@@ -84,7 +85,7 @@ async function dumpFile(
   await using registry = await RegistryFile.open(path);
   const output = new StandardOutput();
   for (const { rule, offset, message } of registry.problems) {
-    process.stderr.write(`dumpregistry: ${path}: offset ${offset}: ${message} (${rule})\n`);
+    complain('dumpregistry', `${path}: offset ${offset}: ${message} (${rule})`);
   }
   if (count) {
     const { records, valid, deleted } = registry.counts;
@@ -151,10 +152,5 @@ function block(entry: DumpEntry): string {
     ['MD5', entry.md5],
     ['Description', entry.description],
   ];
-  return `${fields.map(([name, value]) => `${name}: ${oneLine(String(value))}`.trimEnd()).join('\n')}\n\n`;
-}
-
-/** A value from outside must not look like another line or move the reader's cursor. */
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
+  return `${fields.map(([name, value]) => `${name}: ${printable(String(value).replace(/\s+/g, ' '))}`.trimEnd()).join('\n')}\n\n`;
 }

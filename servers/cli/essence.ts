@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { createFetcher, DEFAULT_MAX_BYTES, type Fetcher } from '../../clients/fetch/index.js';
 import { jsonLine } from '../../clients/soif-tools/json-lines.js';
-import { KitError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
+import { messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../protocols/time.js';
 import {
@@ -19,7 +19,7 @@ import { sentenceOf } from './db/run-tool.js';
 import { MAX_DELETIONS, storeObjects } from './essence/database.js';
 import { type Messages, openMessages } from './essence/messages.js';
 import { readDocument, readStandardInput } from './essence/read-document.js';
-import { EXIT } from './exit.js';
+import { EXIT, isExpected } from './exit.js';
 import { countOption, integerOption, timeoutOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -177,7 +177,7 @@ async function* told(
 ): AsyncGenerator<Result> {
   for await (const { name, result, error } of settled) {
     if (result === undefined) {
-      if (!(error instanceof KitError)) throw error;
+      if (!isExpected(error)) throw error;
       outcome.failed = true;
       messages.error(`${name}: ${error.message}`);
       continue;

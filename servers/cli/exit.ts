@@ -1,2 +1,69 @@
-/** Exit statuses of the commands; each command's help says which it uses. */
-export const EXIT = { ok: 0, failure: 1, usage: 2, connection: 3, interrupted: 130 } as const;
+import { inspect } from 'node:util';
+import {
+  ConfigError,
+  errorCode,
+  KitError,
+  messageOf,
+  StateError,
+  UsageError,
+} from '../../protocols/errors.js';
+import { printable } from './printable.js';
+
+/** Exit statuses of the commands; each command's help says which ones it uses. */
+export const EXIT = {
+  ok: 0,
+  /** The command failed, or its answer is "no". */
+  failure: 1,
+  /** The command line, a query or a configuration file is wrong. */
+  usage: 2,
+  /** The peer cannot be reached, or the connection broke. */
+  connection: 3,
+  /** A bug: EX_SOFTWARE of sysexits.h. */
+  software: 70,
+  /** Stopped by a signal: 128 and the number of SIGINT. */
+  interrupted: 130,
+} as const;
+
+/**
+ * Whether the sentence of an error is all that a user needs: the kit's own errors and those of the operating system.
+ * Anything else is a bug, StateError (wrong use of an API) among it.
+ */
+export function isExpected(error: unknown): error is Error {
+  if (error instanceof StateError) return false;
+  return error instanceof KitError || (error instanceof Error && 'syscall' in error);
+}
+
+/** Exit status of an error that ends a command. */
+export function exitStatusOf(error: unknown): number {
+  if (!isExpected(error)) return EXIT.software;
+  return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.failure;
+}
+
+/** Writes the error that ends a program to standard error: one sentence, for a bug the stack with all causes. */
+export function reportError(error: unknown, program: string): void {
+  const message = messageOf(error);
+  // A server's message begins with its name, which is also the program's where a link started it.
+  const begin = message.startsWith(`${program}: `) ? '' : `${program}: `;
+  if (!isExpected(error)) {
+    process.stderr.write(`${begin}internal error: ${inspect(error)}\n`);
+    return;
+  }
+  const hint = errorCode(error.cause) === 'EADDRINUSE' ? ' (another port can be given)' : '';
+  process.stderr.write(`${begin}${message}${hint}\n`);
+}
+
+/** Writes a message of a command to standard error; of its lines each is made printable. */
+export function complain(command: string, message: string): void {
+  process.stderr.write(`${command}: ${message.split('\n').map(printable).join('\n')}\n`);
+}
+
+/**
+ * Exit status of a command that failed on the way, after its sentence; `status` is for all that the user could not prevent.
+ *
+ * @throws the error itself, if the command line or a configuration file is wrong, or if it is a bug
+ */
+export function complainOrThrow(command: string, error: unknown, status: number): number {
+  if (!isExpected(error) || exitStatusOf(error) === EXIT.usage) throw error;
+  complain(command, printable(error.message));
+  return status;
+}

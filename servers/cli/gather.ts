@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { GatherdClient } from '../../clients/gatherd/index.js';
-import { KitError, UsageError } from '../../protocols/errors.js';
+import { UsageError } from '../../protocols/errors.js';
 import { parseTimestamp } from '../../protocols/gatherd/index.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
-import { EXIT } from './exit.js';
+import { complain, complainOrThrow, EXIT } from './exit.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -77,12 +77,12 @@ async function gather(peer: PeerAddress, since: number, options: GatherOptions):
     await using client = await GatherdClient.connect({
       host,
       ...(port === undefined ? {} : { port }),
-      onWarning: ({ rule, offset, message }) => complain(`${message} (${rule}, offset ${offset})`),
+      onWarning: ({ rule, offset, message }) => complain('gather', `${message} (${rule}, offset ${offset})`),
     });
     if (options.info) {
       const info = await client.info();
       if (info === undefined) {
-        complain('the server gives no description of its database');
+        complain('gather', 'the server gives no description of its database');
         return EXIT.failure;
       }
       await output.write(encodeSoif(info));
@@ -97,12 +97,6 @@ async function gather(peer: PeerAddress, since: number, options: GatherOptions):
     await client.quit();
     return EXIT.ok;
   } catch (error) {
-    if (!(error instanceof KitError)) throw error;
-    complain(error.message);
-    return EXIT.failure;
+    return complainOrThrow('gather', error, EXIT.failure);
   }
-}
-
-function complain(sentence: string): void {
-  process.stderr.write(`gather: ${sentence}\n`);
 }

@@ -6,9 +6,8 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
-import { ConfigError, errorCode, KitError, messageOf, UsageError } from '../../protocols/errors.js';
 import { COMMANDS, type CommandEntry, findCommand, GROUPS } from './commands.js';
-import { EXIT } from './exit.js';
+import { EXIT, exitStatusOf, reportError } from './exit.js';
 import { originalOptions } from './original-options.js';
 
 const HELP = `
@@ -20,6 +19,10 @@ The parts, and the commands that run or ask them:
 
 Start with \`harvest run\`, then try the lines that it prints. \`harvest COMMAND --help\` explains each command. A link to
 this program that has the name of a command, or of the original program, runs that command.
+
+Exit status: 0 done; 1 failure, or the answer is no; 2 the command line or a configuration file is wrong; 3 the peer cannot
+be reached; 70 a bug in this program, with a stack on standard error; 130 stopped by a signal. The help of each command says
+which ones it uses, and for what.
 `;
 
 function version(): string {
@@ -74,27 +77,20 @@ function printHelp(text: string): void {
   process.stdout.write(text);
 }
 
-/** One sentence for people; the stack only when asked for. */
-function explain(error: unknown, name: string): number {
+/** Exit status of an error that reached the program, after it was told. Commander has told its own errors already. */
+function statusAfter(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  const message = messageOf(error);
-  const hint = isPortTaken(error) ? ' (another port can be given)' : '';
-  // A server's message begins with its name, which is also the program's where a link started it.
-  const begin = message.startsWith(`${name}: `) ? '' : `${name}: `;
-  process.stderr.write(`${begin}${message}${hint}\n`);
-  if (process.env.HARVEST_DEBUG !== undefined && !(error instanceof KitError)) console.error(error);
-  return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.failure;
-}
-
-/** The servers' ConnectionError carries the system's error as its cause. */
-function isPortTaken(error: unknown): boolean {
-  const system = error instanceof Error ? error.cause : undefined;
-  return errorCode(system) === 'EADDRINUSE';
+  reportError(error, name);
+  return exitStatusOf(error);
 }
 
 const words = process.argv.slice(2);
 const linked = linkedCommand();
 const name = linked?.name ?? 'harvest';
+// Errors of event listeners and timers. A server with a listener of its own decides itself (R-72).
+process.on('uncaughtException', (error) => {
+  if (process.listenerCount('uncaughtException') === 1) process.exit(statusAfter(error));
+});
 try {
   const program = linked === undefined ? await harvest(words) : (await linked.entry.load()).name(name);
   prepare(program, name);
@@ -102,5 +98,5 @@ try {
   const line = originalOptions(['', '', ...(linked === undefined ? [] : [linked.entry.name]), ...words]);
   await program.parseAsync(line.slice(linked === undefined ? 2 : 3), { from: 'user' });
 } catch (error) {
-  process.exitCode = explain(error, name);
+  process.exitCode = statusAfter(error);
 }

@@ -1,10 +1,6 @@
 import { type BrokerHit, parseMatchedLine } from '../../protocols/broker/index.js';
 import { decodeText } from '../../protocols/soif/index.js';
-
-/** Text of a stranger, fit for a terminal: control characters, which could command it, become blanks. */
-export function printable(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, ' ');
-}
+import { printable } from './printable.js';
 
 /** A match for people: number, URL, description, attributes, matched lines. */
 export function hitAsText(hit: BrokerHit, number: number): string {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { gatherdFiles } from '../gatherd/index.js';
 import { runningProcess, stopProcess } from '../host/index.js';
-import { EXIT } from './exit.js';
+import { complain, EXIT } from './exit.js';
 import { secondsOption } from './option-values.js';
 
 const HELP = `
@@ -37,11 +37,11 @@ async function killGatherd({ dir, pidFile, timeout }: KillOptions): Promise<numb
   const files = await gatherdFiles(dir, { pid: pidFile });
   const running = await runningProcess(files.pid);
   if (running === undefined) {
-    process.stderr.write(`kill-gatherd: no gatherd is running in ${files.directory}\n`);
+    complain('kill-gatherd', `no gatherd is running in ${files.directory}`);
     return EXIT.failure;
   }
   if (!(await stopProcess(running, { timeoutMs: timeout * 1000 }))) {
-    process.stderr.write(`kill-gatherd: process ${running.pid} is still running after ${timeout} seconds\n`);
+    complain('kill-gatherd', `process ${running.pid} is still running after ${timeout} seconds`);
     return EXIT.failure;
   }
   process.stdout.write(`stopped gatherd=${running.address} pid=${running.pid}\n`);

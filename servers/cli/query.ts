@@ -6,11 +6,12 @@ import {
   type QueryRequest,
 } from '../../clients/broker/index.js';
 import { parseQuery, queryFault } from '../../protocols/broker/index.js';
-import { KitError, ProtocolError, UsageError } from '../../protocols/errors.js';
-import { EXIT } from './exit.js';
-import { hitAsJson, hitAsText, printable } from './hit-text.js';
+import { ProtocolError, UsageError } from '../../protocols/errors.js';
+import { complain, complainOrThrow, EXIT } from './exit.js';
+import { hitAsJson, hitAsText } from './hit-text.js';
 import { countOption, integerOption, secondsOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
+import { printable } from './printable.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
@@ -127,7 +128,7 @@ function isQuery(query: string): boolean {
     if (!(error instanceof ProtocolError)) throw error;
     const { start, end } = queryFault(query, error);
     const marks = ' '.repeat(start) + '^'.repeat(Math.max(1, end - start));
-    complain(`${error.message}\n  ${printable(query)}\n  ${marks}`);
+    complain('query', `${error.message}\n  ${printable(query)}\n  ${marks}`);
     return false;
   }
 }
@@ -145,7 +146,7 @@ async function ask(broker: PeerAddress, query: string, options: QueryOptions): P
     const results = client.query(query, { ...request(options), ...(signal === undefined ? {} : { signal }) });
     for await (const hit of results) {
       if (options.max > 0 && shown === options.max) {
-        complain(`there are more matches; --max shows more than ${options.max}`);
+        complain('query', `there are more matches; --max shows more than ${options.max}`);
         break;
       }
       shown++;
@@ -155,12 +156,10 @@ async function ask(broker: PeerAddress, query: string, options: QueryOptions): P
         : hitAsText({ ...hit, matchedLines: page.lines }, shown) + page.note;
       if (!(await output.write(text))) return EXIT.ok;
     }
-    for (const text of [...results.messages, ...results.errors]) complain(printable(text));
+    for (const text of [...results.messages, ...results.errors]) complain('query', printable(text));
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    if (signal?.aborted) complain(`no complete answer within ${options.timeout} s`);
-    else if (error instanceof KitError) complain(printable(error.message));
-    else throw error;
+    if (!signal?.aborted) return complainOrThrow('query', error, EXIT.connection);
+    complain('query', `no complete answer within ${options.timeout} s`);
     return EXIT.connection;
   }
   return shown > 0 ? EXIT.ok : EXIT.failure;
@@ -196,8 +195,4 @@ function request(options: QueryOptions): QueryRequest {
     ...(options.lifetime === undefined ? {} : { lifetime: options.lifetime }),
     indexFlags: options.index,
   };
-}
-
-function complain(sentence: string): void {
-  process.stderr.write(`query: ${sentence}\n`);
 }

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type PagesQuery, ReferencesClient } from '../../clients/references/index.js';
-import { KitError, UsageError } from '../../protocols/errors.js';
+import { UsageError } from '../../protocols/errors.js';
 import type { LinkKind, LinkReply, UrlDescription } from '../../protocols/sstp/index.js';
-import { EXIT } from './exit.js';
+import { complain, complainOrThrow, EXIT } from './exit.js';
 import { timeoutOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
@@ -99,9 +99,7 @@ async function run({ host, port }: PeerAddress, what: string, options: Reference
     if (options.describe === true) return await describe(client, what, options);
     return await show(pages(client, question, options), options);
   } catch (error) {
-    if (!(error instanceof KitError) || error instanceof UsageError) throw error;
-    process.stderr.write(`references: ${error.message}\n`);
-    return EXIT.connection;
+    return complainOrThrow('references', error, EXIT.connection);
   }
 }
 
@@ -150,14 +148,14 @@ async function show(replies: AsyncIterable<LinkReply>, { json }: ReferencesOptio
         : `${page.ids.join('\n')}\n`;
     if (text !== '' && !(await output.write(text))) return EXIT.ok;
   }
-  process.stderr.write(known ? `references: ${found} found, ${shown} shown\n` : 'references: not known\n');
+  complain('references', known ? `${found} found, ${shown} shown` : 'not known');
   return found > 0 ? EXIT.ok : EXIT.failure;
 }
 
 async function describe(client: ReferencesClient, url: string, { json }: ReferencesOptions): Promise<number> {
   const described = await client.urlByName(url);
   if (described === undefined) {
-    process.stderr.write('references: not known\n');
+    complain('references', 'not known');
     return EXIT.failure;
   }
   await new StandardOutput().write(json ? `${JSON.stringify(described)}\n` : descriptionText(described));

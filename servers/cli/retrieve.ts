@@ -11,7 +11,7 @@ import { ConnectionError, messageOf, StorageError, UsageError } from '../../prot
 import { canonicalUrl } from '../../protocols/urls/index.js';
 import { followDebug } from '../gatherer/debug.js';
 import { createDebug, createLogger, DebugFlags, StopSignal } from '../host/index.js';
-import { EXIT } from './exit.js';
+import { complain, complainOrThrow, EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
 
 /** What urlget, ftpget, gopherget and newsget have in common. */
@@ -56,8 +56,7 @@ export async function retrieve(retrieval: Retrieval): Promise<number> {
   } catch (error) {
     if (stop.signal.aborted) return EXIT.interrupted;
     if (!(error instanceof ConnectionError)) throw error;
-    complain(command, error.message);
-    return EXIT.connection;
+    return complainOrThrow(command, error, EXIT.connection);
   }
 }
 
@@ -104,8 +103,4 @@ function aboutOf(result: FetchResult): object {
 function refusalOf(result: FetchResult): string {
   const said = result.headers['ftp-reply'] ?? result.headers['nntp-reply'] ?? result.headers['gopher-error'];
   return `${result.url}: status ${result.status}${said === undefined ? '' : ` (${said})`}`;
-}
-
-function complain(command: string, sentence: string): void {
-  process.stderr.write(`${command}: ${sentence}\n`);
 }

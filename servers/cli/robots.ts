@@ -8,9 +8,9 @@ import {
   type RobotsPolicyName,
 } from '../../protocols/robots/index.js';
 import { cleanUri } from '../../protocols/urls/index.js';
-import { EXIT } from './exit.js';
+import { complain, EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
-import { orComplaint, wordsOrLines } from './url.js';
+import { wordsOrLines } from './url.js';
 
 const HELP = `
 Says of each URL whether the robots.txt in FILE lets the agent fetch it, and by which line: allow or disallow, the URL, the
@@ -67,7 +67,7 @@ function checkCommand(): Command {
     .option('--json', 'print an object for each URL', false)
     .addHelpText('after', HELP)
     .action(async (urls: string[], options: CheckOptions) => {
-      process.exitCode = await orComplaint('robots', () => check(urls, options));
+      process.exitCode = await check(urls, options);
     });
 }
 
@@ -87,7 +87,7 @@ async function check(urls: readonly string[], options: CheckOptions): Promise<nu
     const path = pathOf(url);
     if (path === undefined) {
       status = EXIT.failure;
-      process.stderr.write(`robots: ${JSON.stringify(url)} is no usable URL\n`);
+      complain('robots', `${JSON.stringify(url)} is not a usable URL`);
       continue;
     }
     const decision = decider.decide(robots, path);

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { checkUserName, UserBase, userLine, withUser } from '../refererd/index.js';
-import { EXIT } from './exit.js';
+import { complain, EXIT } from './exit.js';
 import { firstLine, hiddenAnswer } from './hidden-answer.js';
 
 const HELP = `
@@ -75,7 +75,7 @@ async function removeUser(file: string, user: string): Promise<number> {
   const before = await readBase(file);
   const after = withUser(before, user, undefined);
   if (!hasUser(before, user)) {
-    process.stderr.write(`turtle-passwd: there is no user ${user} in ${file}\n`);
+    complain('turtle-passwd', `there is no user ${user} in ${file}`);
     return EXIT.failure;
   }
   await replaceFile(file, after);

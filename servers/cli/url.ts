@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { KitError } from '../../protocols/errors.js';
 import {
   canonicalString,
   canonicalUrl,
@@ -20,7 +19,7 @@ import {
   surt,
   uriKeyHalves,
 } from '../../protocols/urls/index.js';
-import { EXIT } from './exit.js';
+import { complain, EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
@@ -183,32 +182,18 @@ async function answer(
   prepare: () => Ask | Promise<Ask>,
 ): Promise<void> {
   const output = new StandardOutput();
-  process.exitCode = await orComplaint('url', async () => {
-    const ask = await prepare();
-    let status: number = EXIT.ok;
-    for await (const uri of wordsOrLines(uris)) {
-      const found = ask(uri);
-      if (found === undefined) {
-        status = EXIT.failure;
-        process.stderr.write(`url: ${JSON.stringify(uri)} is no usable URI\n`);
-      }
-      const line = json ? JSON.stringify({ url: uri, [what]: found ?? null }) : (found ?? '');
-      if (!(await output.write(`${line}\n`))) break;
+  const ask = await prepare();
+  let status: number = EXIT.ok;
+  for await (const uri of wordsOrLines(uris)) {
+    const found = ask(uri);
+    if (found === undefined) {
+      status = EXIT.failure;
+      complain('url', `${JSON.stringify(uri)} is not a usable URI`);
     }
-    return status;
-  });
-}
-
-/** The exit status of `work`; an error of ours or of the file system is one sentence on standard error. */
-export async function orComplaint(name: string, work: () => Promise<number>): Promise<number> {
-  try {
-    return await work();
-  } catch (error) {
-    const known = error instanceof KitError || (error instanceof Error && 'syscall' in error);
-    if (!known) throw error;
-    process.stderr.write(`${name}: ${error.message}\n`);
-    return error instanceof KitError && error.code === 'ERR_USAGE' ? EXIT.usage : EXIT.failure;
+    const line = json ? JSON.stringify({ url: uri, [what]: found ?? null }) : (found ?? '');
+    if (!(await output.write(`${line}\n`))) break;
   }
+  process.exitCode = status;
 }
 
 /** The words of the command line; for `-` alone the lines of standard input. */

@@ -2,6 +2,7 @@
 // file; what an update costs beside the whole; what a thousand idle sessions cost. Every server is a process of its own, the
 // client is one program that discards what it reads. Needs nginx.
 //   npm run bench -- gatherd [--objects N] [--runs N] [--clients N] [--idle N]
+
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -20,10 +21,10 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { GathererStore } from '../../storage/index.js';
+import { PROGRAM } from '../helpers/cli.js';
 import type { Measured, Transfer } from './discard-client.js';
 import { median, print, writeResult } from './harness.js';
 
-const HARVEST = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 const CLIENT = fileURLToPath(new URL('./discard-client.js', import.meta.url));
 const HOST = '127.0.0.1';
 /** Update-Time of the first object; each second has ten. */
@@ -132,7 +133,7 @@ function realText(): string {
 }
 
 async function startGatherd(directory: string, servers: ChildProcess[]): Promise<Daemon> {
-  const child = spawn(process.execPath, [HARVEST, 'gatherd', '-d', directory, '0'], {
+  const child = spawn(process.execPath, [PROGRAM, 'gatherd', '-d', directory, '0'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   servers.push(child);

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { PLAIN_NODE } from './plain-node.js';
 
-const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
+/** The compiled `harvest` program. */
+export const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 
 export interface Finished {
   readonly code: number | null;

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { cli, type Finished } from '../helpers/cli.js';
+import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { call } from '../servers/gatherd/support.js';
-import { dataDirectory, finished, PROGRAM, start } from './gatherd-support.js';
+import { dataDirectory, finished, start } from './gatherd-support.js';
 
 // Some twenty programs are started one after the other, on a machine that may be busy.
 t.setTimeout(120_000);

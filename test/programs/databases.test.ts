@@ -10,15 +10,13 @@ import {
 } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { CliProcess, cli, type Finished } from '../helpers/cli.js';
+import { CliProcess, cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from '../storage/databases/helpers.js';
 import { temporaryDirectory } from '../storage/helpers.js';
 
-const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 const NAMES = ['mktemplate', 'template2db', 'mergedb', 'mkindex', 'consoldb', 'cleandb'];
 
 /** A directory with the original programs: scripts that start links to ours. */

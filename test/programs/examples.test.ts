@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { SectionDecoder, type SoifObject } from '../../protocols/soif/index.js';
+import { PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 
 const EXAMPLES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples');
-const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 
 /** Runs an example in a copy of its directory, as its README says, and gives what is exported. */
 function run(t: Test, number: number): SoifObject[] {

@@ -4,13 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
-import { CliProcess, type Finished } from '../helpers/cli.js';
+import { CliProcess, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { Database, type Entry, entry, wrapped } from '../servers/gatherd/support.js';
 
-export const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 export const ONE = entry('http://a.example/', 100, 'first');
 export const TWO = entry('http://b.example/', 200, 'second');
 /** More than the buffers of a connection take. */

@@ -2,14 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parseBrokerConf, parseCollectionConf, parseGathererConf } from '../../protocols/config/index.js';
-import { cli } from '../helpers/cli.js';
+import { cli, PROGRAM } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-
-const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 
 const DOCUMENTS = { 'a.txt': 'Beans and peas.\n', 'b.txt': 'A pear tree.\n' };
 

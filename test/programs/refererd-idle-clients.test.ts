@@ -3,14 +3,13 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { ReferencesClient } from '../../clients/references/index.js';
+import { PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { temporary } from '../servers/refererd/scene.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
-const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 /** R-64: `maxclients` as it is by default. */
 const CLIENTS = 8192;
 /** Of these many connections; the rest are idle. */

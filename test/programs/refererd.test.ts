@@ -2,17 +2,15 @@ import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, open, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { userLine } from '../../servers/refererd/index.js';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { CliProcess, cli, PROGRAM } from '../helpers/cli.js';
 import { basic, exchange, http, RawClient, temporary } from '../servers/refererd/scene.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
 // Each test starts processes, some of them several.
 t.setTimeout(180_000);
 
-const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 const ASK = 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n';
 const ANSWER =
   'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_NUMFOUND: 1\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 1\r\nHEADER_URI_ID: 10\r\n\r\n';

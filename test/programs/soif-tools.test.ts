@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
@@ -24,7 +23,7 @@ import {
 } from '../../clients/soif-tools/index.js';
 import { ProtocolError, StorageError, UsageError } from '../../protocols/errors.js';
 import { decodeSoif, encodeSoif, type SoifDecoderOptions, SoifObject } from '../../protocols/soif/index.js';
-import { cli, type Finished } from '../helpers/cli.js';
+import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { bytes, cut, singly } from '../protocols/soif/reading.js';
 
@@ -422,8 +421,6 @@ t.test('input: files and standard input, plain or gzip', async (t) => {
   controller.abort(new Error('enough'));
   await t.rejects(waiting, /enough/);
 });
-
-const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 
 /** A command with something on its standard input. */
 async function piped(input: string | Uint8Array, ...args: readonly string[]): Promise<Finished> {

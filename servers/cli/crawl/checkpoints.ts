@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { KitError } from '../../../protocols/errors.js';
 import { infoOf, listCheckpoints, verifyCheckpoint } from '../../crawler/checkpoint.js';
 import { number } from '../../crawler/console/labels.js';
 import type { CheckpointInfo } from '../../crawler/control.js';
 import { byteSize } from '../../web/values.js';
-import { EXIT } from '../exit.js';
+import { complain, EXIT, isExpected } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 import { exitStatus, gathererOf } from './find-crawl.js';
 import { TextTable } from './tables.js';
@@ -81,9 +80,9 @@ async function list({ data, verify, json }: CheckpointsCommandOptions): Promise<
     };
     if (!(await output.write(`${json ? JSON.stringify(value) : TABLE.row(row)}\n`))) break;
   }
-  if (names.length === 0) process.stderr.write(`crawl: there are no checkpoints in ${directory}\n`);
+  if (names.length === 0) complain('crawl', `there are no checkpoints in ${directory}`);
   if (damaged === 0) return EXIT.ok;
-  process.stderr.write(`crawl: ${damaged} of ${names.length} checkpoints cannot be used\n`);
+  complain('crawl', `${damaged} of ${names.length} checkpoints cannot be used`);
   return EXIT.failure;
 }
 
@@ -94,7 +93,7 @@ async function examine(directory: string, name: string, verify: boolean): Promis
     if (verify) await verifyCheckpoint(join(directory, name));
     return { name, info, problem: '' };
   } catch (error) {
-    if (!(error instanceof KitError)) throw error;
+    if (!isExpected(error)) throw error;
     return { name, info, problem: error.message };
   }
 }

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { ConnectionError, errorCode, KitError, UsageError } from '../../../protocols/errors.js';
+import { ConnectionError, errorCode, UsageError } from '../../../protocols/errors.js';
 import { CONSOLE_FILE, readConsoleFile } from '../../crawler/console/console-file.js';
-import { EXIT } from '../exit.js';
+import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { ConsoleClient } from './console-client.js';
 
 /** The environment variable with the password of a console that `--url` names. */
@@ -93,8 +93,9 @@ function isRunning(pid: number): boolean {
 
 /** Says that no crawl runs, and what to do; returns the exit status. */
 export function sayNoCrawl({ data }: WhichCrawl): number {
-  process.stderr.write(
-    `crawl: no crawl runs on ${data}. --data names its directory, or --url its console; harvest run starts one.\n`,
+  complain(
+    'crawl',
+    `no crawl runs on ${data}. --data names its directory, or --url its console; harvest run starts one.`,
   );
   return EXIT.failure;
 }
@@ -107,8 +108,6 @@ export async function exitStatus(run: () => Promise<number>): Promise<number> {
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof KitError) || error instanceof UsageError) throw error;
-    process.stderr.write(`crawl: ${error.message}\n`);
-    return error instanceof ConnectionError ? EXIT.connection : EXIT.failure;
+    return complainOrThrow('crawl', error, error instanceof ConnectionError ? EXIT.connection : EXIT.failure);
   }
 }

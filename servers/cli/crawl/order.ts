@@ -13,8 +13,8 @@ import {
   settingsTable,
 } from '../../crawler/order/index.js';
 import { EXIT } from '../exit.js';
+import { printable } from '../printable.js';
 import { StandardOutput } from '../standard-output.js';
-import { printable } from './tables.js';
 
 const ORDER_HELP = `
 A configuration file names its order with "Crawl-Order: FILE". It is JSON with comments, or the original crawler's order.xml.

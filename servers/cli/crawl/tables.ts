@@ -20,6 +20,7 @@ import {
 } from '../../crawler/control.js';
 import type { StoppedSnapshot } from '../../crawler/offline-crawl.js';
 import { byteSize } from '../../web/values.js';
+import { printable } from '../printable.js';
 
 /** One column: its title, and its width in characters, negative for numbers, 0 for the last. */
 type Column<T> = readonly [title: string, width: number, value: (row: T) => string];
@@ -45,11 +46,6 @@ export class TextTable<T> {
       .join('  ')
       .trimEnd();
   }
-}
-
-/** Text from the network cannot move a terminal's cursor. */
-export function printable(text: string): string {
-  return text.replace(/[\0-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, '?');
 }
 
 /** Queues with the reason each waits; `now` in milliseconds since 1970, as in the others. */

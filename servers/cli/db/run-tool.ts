@@ -1,8 +1,7 @@
-import { KitError, UsageError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { ToolOptions } from '../../../storage/databases/index.js';
 import { StopSignal } from '../../host/index.js';
-import { EXIT } from '../exit.js';
+import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 import { ObjectProgress } from './progress.js';
 
@@ -43,14 +42,8 @@ export async function runTool(name: string, work: (tool: Tool) => Promise<void>)
       process.exitCode = EXIT.interrupted;
       return;
     }
-    if (!(error instanceof KitError) || error instanceof UsageError) throw error;
-    complain(name, error.message);
-    process.exitCode = EXIT.failure;
+    process.exitCode = complainOrThrow(name, error, EXIT.failure);
   }
-}
-
-function complain(name: string, sentence: string): void {
-  process.stderr.write(`${name}: ${sentence}\n`);
 }
 
 /** Counts by their names, in the order in which they are told. */

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { makeTemplates } from '../../../clients/soif-tools/annotations.js';
 import { nameOf } from '../../../clients/soif-tools/input.js';
 import { ProtocolError } from '../../../protocols/errors.js';
-import { EXIT } from '../exit.js';
+import { complain, EXIT } from '../exit.js';
 import { filesOf, openFile } from './files.js';
 import { GatheredOutput } from './output.js';
 
@@ -41,14 +41,12 @@ async function mktemplate(files: readonly string[], strict: boolean): Promise<nu
   await using output = new GatheredOutput();
   let incomplete = false;
   for (const file of files) {
-    const complain = (sentence: string): void => {
-      process.stderr.write(`mktemplate: ${nameOf(file)}: ${sentence}\n`);
-    };
+    const warn = (sentence: string): void => complain('mktemplate', `${nameOf(file)}: ${sentence}`);
     const templates = makeTemplates(openFile(file), {
       mode: strict ? 'strict' : 'lenient',
       onWarning: ({ rule, line, message, dropped }) => {
         incomplete ||= dropped;
-        complain(`line ${line}: ${message}${dropped ? ', left out' : ''} (${rule})`);
+        warn(`line ${line}: ${message}${dropped ? ', left out' : ''} (${rule})`);
       },
     });
     try {
@@ -57,7 +55,7 @@ async function mktemplate(files: readonly string[], strict: boolean): Promise<nu
       }
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
-      complain(error.message);
+      warn(error.message);
       return EXIT.failure;
     }
   }

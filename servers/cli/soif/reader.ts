@@ -1,6 +1,7 @@
 import { nameOf } from '../../../clients/soif-tools/input.js';
 import { readObjects, type StreamObject } from '../../../clients/soif-tools/objects.js';
 import type { SoifWarning } from '../../../protocols/soif/index.js';
+import { complain } from '../exit.js';
 import { openFile } from './files.js';
 
 /** Warnings that are told of one file; then only that there are more. */
@@ -26,7 +27,7 @@ export class ObjectReader {
         told++;
         if (told > MAX_TOLD + 1) return;
         const sentence = told > MAX_TOLD ? 'and so on' : `${message} (${rule}, offset ${offset})`;
-        process.stderr.write(`${this.command}: ${nameOf(file)}: ${sentence}\n`);
+        complain(this.command, `${nameOf(file)}: ${sentence}`);
       };
       yield* readObjects(openFile(file), {
         onWarning,

@@ -5,9 +5,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BrokerClient } from '../../../clients/broker/index.js';
+import { PROGRAM } from '../../helpers/cli.js';
 import type { Measured, Transfer } from './client.js';
 
-const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
 const CLIENT = fileURLToPath(new URL('./client.js', import.meta.url));
 const HOST = '127.0.0.1';
 const PASSWORD = 'bench';
@@ -40,7 +40,7 @@ export class Processes {
     const file = join(admin, 'broker.conf');
     await writeFile(file, `Broker-Directory ${directory}\nBroker-Port 0\nAdmin-Password ${PASSWORD}\n`);
     await writeFile(join(admin, 'Collection.conf'), points);
-    const child = spawn(process.execPath, [HARVEST, 'broker', file, '-nocol'], {
+    const child = spawn(process.execPath, [PROGRAM, 'broker', file, '-nocol'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#running.set(name, child);

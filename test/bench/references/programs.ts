@@ -3,18 +3,18 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PROGRAM } from '../../helpers/cli.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
 
 const execute = promisify(execFile);
 const SOURCES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'test/bench/references');
-const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
 const MAX_OUTPUT = 1 << 20;
 /** Of one program, milliseconds: a load of twenty million links is the longest. */
 const PATIENCE = 1_800_000;
 
 /** The words that start a `harvest` command as a process of its own. */
 export function harvest(...args: readonly string[]): readonly [string, ...string[]] {
-  return ['env', ...PLAIN_NODE, HARVEST, ...args];
+  return ['env', ...PLAIN_NODE, PROGRAM, ...args];
 }
 
 /** Whether a program can be started. */

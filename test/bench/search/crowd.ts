@@ -3,14 +3,13 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { BrokerClient } from '../../../clients/broker/index.js';
 import { GathererStore } from '../../../storage/index.js';
+import { PROGRAM } from '../../helpers/cli.js';
 import { median } from '../harness.js';
 import { type BenchCorpus, readBenchDocument, soifOf } from './corpus.js';
 import type { BenchQuery } from './queries.js';
 
-const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
 const HOST = '127.0.0.1';
 const PASSWORD = 'bench';
 const TEN_YEARS = 315_360_000;
@@ -140,7 +139,7 @@ async function crowd(
 
 /** Starts a server and resolves with its port when it is ready. */
 async function start(servers: ChildProcess[], directory: string, args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [HARVEST, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   servers.push(child);
   child.stderr.pipe(createWriteStream(join(directory, `${args[0]}.log`)));
   let output = '';

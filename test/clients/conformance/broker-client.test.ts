@@ -1,5 +1,4 @@
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { BrokerClient } from '../../../clients/broker/index.js';
 import {
@@ -11,11 +10,9 @@ import {
 import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
 import { type CaseResult, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
 import { KitError } from '../../../protocols/errors.js';
-import { cli } from '../../helpers/cli.js';
+import { cli, PROGRAM } from '../../helpers/cli.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { type BrokerMistake, brokerClient } from './broken-clients/broker-client.js';
-
-const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
 
 async function results(client: ClientUnderTest<QueryTask>, options: RunOptions = {}): Promise<CaseResult[]> {
   await using prepared = prepareClient(client);
@@ -70,7 +67,7 @@ t.test('BRK-4.17: `harvest query` passes a case of every kind as a program', asy
     'error/111-*',
     'cut/in-bytes',
   ];
-  const harvest = ['env', ...PLAIN_NODE, HARVEST, 'query', '--json', '--attribute', 'author'];
+  const harvest = ['env', ...PLAIN_NODE, PROGRAM, 'query', '--json', '--attribute', 'author'];
   const found = await cli(
     ...['conformance', 'broker-client', '--strict', ...only.flatMap((pattern) => ['--only', pattern])],
     ...['--', ...harvest, '{host}:{port}', '{query}'],
@@ -144,7 +141,7 @@ t.test('BRK-1.7: the words of the suite, and what a failure shows', async (t) =>
   const [result] = await results(withMistake('lf-only'), { only: ['sent/line-end'] });
   t.match(result, { verdict: 'fail', level: 'SHOULD', rules: ['BRK-1.9'], expected: 'CR LF' });
   const said = result?.transcript.map(({ direction, text }) => `${direction} ${text}`) ?? [];
-  t.equal(said[1], 'sent 200 - HARVEST Broker 1.0\\n');
+  t.equal(said[1], 'sent 200 - PROGRAM Broker 1.0\\n');
   t.equal(said[2], 'received #USER #desc #attribute author #index case insensitive #END lighthouse\\n');
   const silent: ClientUnderTest<QueryTask> = {
     name: 'silent',

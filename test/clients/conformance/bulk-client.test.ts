@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { BulkClient } from '../../../clients/bulk/index.js';
 import {
@@ -9,12 +8,10 @@ import {
 import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
 import { type CaseResult, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
 import { KitError } from '../../../protocols/errors.js';
-import { cli } from '../../helpers/cli.js';
+import { cli, PROGRAM } from '../../helpers/cli.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { type BulkMistake, bulkClient } from './broken-clients/bulk-client.js';
 import { type ProposedMistake, proposedClient } from './broken-clients/proposed-client.js';
-
-const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
 
 async function results(client: ClientUnderTest, options: RunOptions = {}): Promise<CaseResult[]> {
   await using prepared = prepareBulkClient(client);
@@ -70,7 +67,7 @@ t.test('BT-14: `harvest bulk` passes a case of every kind as a program, over bot
     ['1', 2, 'groups/one-line', 'cut/in-object', 'proposed/wrong-count'],
     ['2', 2, 'error/shown', 'proposed/wrong-count'],
   ] as const) {
-    const harvest = ['env', ...PLAIN_NODE, HARVEST, 'bulk', '--interface', version];
+    const harvest = ['env', ...PLAIN_NODE, PROGRAM, 'bulk', '--interface', version];
     const found = await cli(
       ...['conformance', 'bulk-client', '--strict', ...only.flatMap((pattern) => ['--only', pattern])],
       ...['--', ...harvest, '{host}:{port}'],

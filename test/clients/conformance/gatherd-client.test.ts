@@ -12,13 +12,12 @@ import { type CaseResult, type RunOptions, runSuite } from '../../../clients/con
 import { GatherdClient } from '../../../clients/gatherd/index.js';
 import { KitError } from '../../../protocols/errors.js';
 import { encodeSoif } from '../../../protocols/soif/index.js';
-import { cli } from '../../helpers/cli.js';
+import { cli, PROGRAM } from '../../helpers/cli.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { carefulClient, type Mistake } from './broken-clients/careful-client.js';
 import { beckettClient, roadsClient } from './broken-clients/historic-clients.js';
 
 const BROKEN_CLIENT = fileURLToPath(new URL('broken-clients/main.js', import.meta.url));
-const HARVEST = fileURLToPath(new URL('../../../servers/cli/harvest.js', import.meta.url));
 
 type Run = (
   port: number,
@@ -105,7 +104,7 @@ t.test('GATHERD-11.4: `harvest gather` passes a case of every kind as a program'
     'gzip/header-all',
     'info/600-before',
   ];
-  const harvest = `env -u NODE_OPTIONS ${process.execPath} ${HARVEST}`;
+  const harvest = `env -u NODE_OPTIONS ${process.execPath} ${PROGRAM}`;
   const found = await cli(
     ...['conformance', 'gatherd-client', '--strict', ...only.flatMap((pattern) => ['--only', pattern])],
     ...[

@@ -1,0 +1,108 @@
+// Exit statuses of the real program: one class of errors after the other.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
+
+t.setTimeout(120_000);
+
+const ERRORS = new URL('../../protocols/errors.js', import.meta.url).href;
+
+/** Runs `harvest --help` with a standard output whose `write` throws. */
+function failing(expression: string): Promise<Finished> {
+  const plant = `import * as errors from ${JSON.stringify(ERRORS)};
+    process.stdout.write = () => { throw ${expression}; };`;
+  return planted(plant, '--help');
+}
+
+/** Runs a command of the program after a module that is given as text. */
+function planted(module: string, ...words: readonly string[]): Promise<Finished> {
+  const preload = `data:text/javascript,${encodeURIComponent(module)}`;
+  const [interpreter = '', ...options] = PLAIN_NODE;
+  const child = spawn('env', [interpreter, ...options, '--import', preload, PROGRAM, ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+}
+
+async function directory(t: Test): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'harvest-exit-'));
+  t.teardown(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+t.test('2 and one sentence: the command line or a configuration file is wrong', async (t) => {
+  const path = await directory(t);
+  const file = join(path, 'wrong.cf');
+  await writeFile(file, 'Gatherer-Name: Test\nGatherer-Port: many\n<RootNodes>\n</RootNodes>\n');
+  for (const [words, sentence] of [
+    [['no-such-command'], /^harvest: unknown command/],
+    [['soif', 'cat', '--no-such-option'], /^harvest: unknown option/],
+    [
+      ['query', 'localhost', '--max', 'many', 'x'],
+      /^harvest: option '--max <number>' argument 'many' is invalid/,
+    ],
+    [['gather', 'localhost:8500', '8500', '17'], /^harvest: gather: two ports are given\n$/],
+    [['gatherer', file], /^harvest: .*wrong\.cf:2: Gatherer-Port: .*\n$/],
+  ] as const) {
+    const { code, stderr } = await cli(...words);
+    t.equal(code, 2, words.join(' '));
+    t.match(stderr, sentence);
+    t.notMatch(stderr, /^ +at /m, 'no stack');
+  }
+});
+
+t.test('1 and one sentence: refused, damaged or missing, by the kit or by the system', async (t) => {
+  const path = await directory(t);
+  const missing = await cli('robots', 'check', '--file', join(path, 'none'), '--agent', 'a', '/');
+  t.equal(missing.code, 1);
+  t.match(missing.stderr, /^harvest: ENOENT: .*\n$/);
+  const noStore = await cli('dumpregistry', path);
+  t.equal(noStore.code, 1);
+  t.notMatch(noStore.stderr, /^ +at /m);
+  for (const name of ['RefusedError', 'StorageError', 'ConnectionError']) {
+    t.match(await failing(`new errors.${name}('planted')`), { code: 1, stderr: 'harvest: planted\n' });
+  }
+});
+
+t.test('70 and a stack: a bug', async (t) => {
+  for (const expression of [
+    "new errors.StateError('planted')",
+    "new TypeError('planted')",
+    "new RangeError('planted')",
+    "new Error('planted', { cause: new Error('deeper') })",
+  ]) {
+    const { code, stderr } = await failing(expression);
+    t.equal(code, 70, expression);
+    t.match(stderr, /^harvest: internal error: \w*Error: planted\n +at /);
+  }
+  t.match(await failing("new Error('planted', { cause: new Error('deeper') })"), { stderr: /deeper/ });
+  t.match(await failing("'planted'"), { code: 70, stderr: "harvest: internal error: 'planted'\n" });
+  const later = await planted(
+    "setTimeout(() => { throw new TypeError('planted'); }, 500);",
+    'soif',
+    'cat',
+    '/dev/zero',
+  );
+  t.equal(later.code, 70, 'thrown outside of every promise');
+  t.match(later.stderr, /^harvest: internal error: TypeError: planted\n +at /m);
+});
+
+t.test('3: the peer cannot be reached', async (t) => {
+  const { code, stderr } = await cli('query', '127.0.0.1:1', 'x');
+  t.equal(code, 3);
+  t.match(stderr, /^query: .*\n$/);
+});
