@@ -4,7 +4,7 @@ import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js'
 import { RefererConnection } from './connection.js';
 import { LEVEL } from './log.js';
 import type { ConnectionContext, RefererService } from './service.js';
-import { createWebSide, type WebSide } from './web/http-server.js';
+import { createHttpServer, type HttpServer } from './web/http-server.js';
 
 /** Refused clients that are still being told so; further ones are just closed. */
 const MAX_REFUSED = 32;
@@ -27,7 +27,7 @@ export class RefererServer implements AsyncDisposable {
   readonly #listeners: readonly Server[];
   readonly #connections = new Set<RefererConnection>();
   readonly #context: ConnectionContext;
-  readonly #web: WebSide;
+  readonly #web: HttpServer;
   /** Accepted before {@link open}. */
   #held: Socket[] | undefined = [];
   #refused = 0;
@@ -36,7 +36,7 @@ export class RefererServer implements AsyncDisposable {
 
   private constructor(
     options: RefererServerOptions,
-    web: WebSide,
+    web: HttpServer,
     listeners: readonly Server[],
     port: number,
   ) {
@@ -73,7 +73,7 @@ export class RefererServer implements AsyncDisposable {
    * @throws ConnectionError when an address cannot be had
    */
   static async listen(options: RefererServerOptions): Promise<RefererServer> {
-    const web = await createWebSide(options.service);
+    const web = await createHttpServer(options.service);
     const listeners: Server[] = [];
     let { port } = options;
     try {

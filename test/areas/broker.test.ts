@@ -7,3 +7,4 @@ import '../servers/broker/web-admin.test.js';
 import '../servers/broker/web-links.test.js';
 import '../servers/broker/web-results.test.js';
 import '../servers/broker/web.test.js';
+import '../servers/web/application.test.js';

@@ -7,12 +7,14 @@ import {
   formatMessage,
 } from '../../../protocols/broker/index.js';
 import { ConnectionError, ProtocolError, UsageError } from '../../../protocols/errors.js';
-import { AdminGuard } from '../../web/admin-guard.js';
+import { bodyFields } from '../../web/form-fields.js';
+import { FormTokens } from '../../web/form-tokens.js';
 import type { Content } from '../../web/html.js';
+import { PasswordThrottle } from '../../web/password-throttle.js';
 import { adminPart, outcomePart } from './admin-page.js';
 import type { SiteLinks } from './layout.js';
 import { notice } from './results-page.js';
-import type { PageReply, RouteContext } from './routes.js';
+import type { PageReply, RouteContext } from './route-context.js';
 
 /** Most lines of a reply that are shown. */
 const MAX_LINES = 5000;
@@ -36,7 +38,8 @@ interface Sent {
  * knows the password (BRK-5.1): the Broker decides, these pages keep nothing.
  */
 export class AdminRoutes {
-  readonly #guard = new AdminGuard();
+  readonly #tokens = new FormTokens();
+  readonly #throttle = new PasswordThrottle();
 
   constructor(
     readonly context: RouteContext,
@@ -57,7 +60,7 @@ export class AdminRoutes {
   }
 
   async #command(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+    const fields = bodyFields(request);
     const sent = {
       keyword: fields.get('command') ?? '',
       parameters: (fields.get('parameters') ?? '').replace(/\s+/g, ' ').trim(),
@@ -66,11 +69,11 @@ export class AdminRoutes {
     const refuse = (status: number, lead: string, text: string) =>
       this.#page(request, reply, status, sent, notice('error', lead, text));
 
-    if (!this.#guard.accepts(request.headers, fields.get('token') ?? '')) {
+    if (!this.#tokens.accepts(request.headers, fields.get('token') ?? '')) {
       const text = 'The page was too old, or the command did not come from it. Send it again from here.';
       return refuse(403, 'Not sent:', text);
     }
-    const wait = this.#guard.waitFor(request.ip);
+    const wait = this.#throttle.waitFor(request.ip);
     if (wait > 0) {
       reply.header('retry-after', String(wait));
       return refuse(429, 'Too many wrong passwords:', `wait ${Math.ceil(wait / 60)} minutes.`);
@@ -86,7 +89,7 @@ export class AdminRoutes {
       return refuse(400, 'Not sent:', error instanceof ProtocolError ? error.problem : error.message);
     }
     const outcome = await this.#run(sent.password, command);
-    if (outcome.status === 403) this.#guard.failed(request.ip);
+    if (outcome.status === 403) this.#throttle.failed(request.ip);
     const title = ADMIN_COMMANDS.find(({ kind }) => kind === command.kind)?.title ?? command.kind;
     const part = outcomePart(title, outcome.lines, outcome.failure);
     return this.#page(request, reply, outcome.status, sent, part);
@@ -129,7 +132,7 @@ export class AdminRoutes {
     outcome?: Content,
   ): FastifyReply {
     const { config } = this.context.broker;
-    const { token, cookie } = this.#guard.issue(request.headers);
+    const { token, cookie } = this.#tokens.issue(request.headers);
     if (cookie !== undefined) reply.header('set-cookie', cookie);
     // With `no-referrer` browsers would not say either where a form was sent from.
     reply.header('referrer-policy', 'same-origin').header('cache-control', 'no-store');

@@ -1,6 +1,5 @@
 import type { QueryRequest } from '../../../clients/broker/index.js';
-import { decodeText } from '../../../protocols/soif/index.js';
-import { composeQuery } from './advanced.js';
+import { composeQuery } from './compose-query.js';
 import { type Narrowing, readNarrowings, writeNarrowing } from './narrow.js';
 
 /** The fields of the query form (BRK-9.1), read. */
@@ -106,29 +105,6 @@ function readBroker(fields: URLSearchParams): string {
   const host = fields.get('host')?.trim() ?? '';
   const port = fields.get('port')?.trim() ?? '';
   return fields.get('broker')?.trim() || (host === '' || port === '' ? host : `${host}:${port}`);
-}
-
-/**
- * The fields of a form as it was sent, `name=value&...`. BRK-1.10: pages of the time send Latin-1, of which UTF-8 would
- * keep nothing, so each part is read as SOIF's text is (SOIF-7.4).
- */
-export function decodeFields(text: string): URLSearchParams {
-  const fields = new URLSearchParams();
-  for (const pair of text.split('&')) {
-    const [name = '', ...value] = pair.split('=');
-    if (pair !== '') fields.append(decodeField(name), decodeField(value.join('=')));
-  }
-  return fields;
-}
-
-function decodeField(text: string): string {
-  const bytes = Buffer.from(text.replaceAll('+', ' '));
-  if (!bytes.includes('%')) return decodeText(bytes);
-  const latin1 = bytes.toString('latin1');
-  const decoded = latin1.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return decodeText(Buffer.from(decoded, 'latin1'));
 }
 
 /** The form as the query part of a URL; {@link readForm} reads it back. */

@@ -3,12 +3,13 @@ import { formatQuery, type Query } from '../../../protocols/broker/index.js';
 import { type BrokerQueryConfig, usesVariable } from '../../../protocols/config/broker-query-cf.js';
 import { ConnectionError } from '../../../protocols/errors.js';
 import { type Content, Html, html } from '../../web/html.js';
+import { beginPage, endPage } from '../../web/page-shell.js';
 import type { ConfigFiles } from './config-files.js';
 import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
 import { type QueryForm, readForm, toRequest, writeForm } from './form.js';
 import { highlighter, literalTerms } from './highlight.js';
-import { type Page, pageBegin, pageEnd, type SiteLinks } from './layout.js';
+import { type SiteLinks, shellOf } from './layout.js';
 import { byLinks, LinkedFrom } from './linked-from.js';
 import { narrowQuery } from './narrow.js';
 import { askBroker, type FaultyQuery, type QueryTarget, readQuery, wantedObjects } from './query.js';
@@ -21,7 +22,7 @@ import {
   resultItem,
   setVariables,
 } from './results-page.js';
-import type { RouteContext } from './routes.js';
+import type { RouteContext } from './route-context.js';
 import { type SearchFormOptions, searchForm } from './search-form.js';
 import { objectVariables, renderDefinition, renderTemplate, type Variables } from './templates.js';
 
@@ -254,7 +255,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
     const { site } = this.context;
     const { action } = this.context.form;
     const feed = (format: 'rss' | 'json') => `${action}?${writeForm({ ...form, page: 1, format })}`;
-    const page: Omit<Page, 'content'> = {
+    const shell = shellOf(site, {
       title: form.query === '' ? `Search ${site.brokerName}` : `${form.query} – ${site.brokerName}`,
       noindex: true,
       ...(config.harvestUrl === undefined ? {} : { harvestUrl: config.harvestUrl }),
@@ -266,7 +267,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
               { type: 'application/json', title: 'These results as JSON', href: feed('json') },
             ],
           }),
-    };
+    });
     const heading = errorId === undefined ? '' : html`<h1>Search ${site.brokerName}</h1>\n`;
     const options = { ...this.context.form, autofocus: errorId !== undefined };
     const shown = searchForm(form, errorId === undefined ? options : { ...options, errorId });
@@ -276,9 +277,9 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
       port: String(target.port),
       query: form.query,
       bquery: message,
-      page_begin: pageBegin(site, page),
+      page_begin: beginPage(shell),
       form: html`${heading}${shown}`,
-      page_end: pageEnd(site, page),
+      page_end: endPage(shell),
     };
   }
 }

@@ -1,21 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { decodeSoif } from '../../../protocols/soif/index.js';
-import type { Logger } from '../../host/index.js';
+import { queryFields } from '../../web/form-fields.js';
 import { html } from '../../web/html.js';
-import type { Broker } from '../broker.js';
+import { sendPage } from '../../web/replies.js';
 import { brokerPath, objectPath, oidOf, oidOfPath } from '../object-path.js';
 import { AdminRoutes } from './admin-routes.js';
 import { advancedPart } from './advanced.js';
 import { AgeStatistics } from './ages.js';
 import { ConfigFiles } from './config-files.js';
-import { FacetCounter, type FacetLimits } from './facets.js';
+import { FacetCounter } from './facets.js';
 import { browseUrl } from './facets-part.js';
-import { DEFAULT_FORM, decodeFields, readForm } from './form.js';
+import { DEFAULT_FORM, readForm } from './form.js';
 import { adminHelpPart, helpPart, soifHelpPart } from './help-page.js';
 import { homePart } from './home-page.js';
-import { layout, type Page, type SiteLinks } from './layout.js';
+import { layout, type SiteLinks } from './layout.js';
 import { objectPart } from './object-page.js';
 import { Results } from './result-reply.js';
+import type { PageReply, RouteContext } from './route-context.js';
 import type { SearchFormOptions } from './search-form.js';
 import { statsPart } from './stats-page.js';
 
@@ -25,24 +26,10 @@ const QUERY_PROGRAMS = ['BrokerQuery.cgi', 'BrokerQuery.pl.cgi', 'nph-search.cgi
 const DISPLAY_PROGRAM = `${CGI}/DisplayObject.cgi`;
 const ADMIN_PROGRAM = `${CGI}/BrokerAdmin.cgi`;
 
-/** What the routes work with. */
-export interface RouteContext {
-  readonly broker: Broker;
-  readonly brokerAddress: { readonly host: string; readonly port: number };
-  readonly log: Logger;
-  readonly facets?: FacetLimits;
-}
-
-/** One reply that is a page. */
-export interface PageReply extends Page {
-  readonly status: number;
-}
-
 /** Adds every route of the broker's web pages. */
-export async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
-  const { broker, log } = context;
-  const files = await ConfigFiles.open(broker.config.brokerDirectory, log);
-  const pages = new BrokerPages(context, files);
+export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
+  const { context } = pages;
+  const { broker } = context;
   const { home } = pages.site;
   app.addHook('onClose', () => pages.results[Symbol.asyncDispose]());
   const show = async (reply: FastifyReply, page: PageReply | Promise<PageReply>) =>
@@ -104,18 +91,17 @@ export async function addRoutes(app: FastifyInstance, context: RouteContext): Pr
       .type('text/plain; charset=utf-8')
       .send(`User-agent: *\nDisallow: ${CGI}/\nDisallow: ${home}objects/\n`),
   );
-  app.setNotFoundHandler((_request, reply) => show(reply, pages.notFound()));
-  app.setErrorHandler((error, _request, reply) => show(reply, pages.failed(error)));
 }
 
-class BrokerPages {
+/** The pages of a broker, except those of its administration. */
+export class BrokerPages {
   readonly site: SiteLinks;
   readonly results: Results;
   readonly #form: Omit<SearchFormOptions, 'autofocus'>;
   readonly #counter: FacetCounter;
   readonly #ages: AgeStatistics;
 
-  constructor(
+  private constructor(
     readonly context: RouteContext,
     files: ConfigFiles,
   ) {
@@ -147,8 +133,13 @@ class BrokerPages {
     });
   }
 
+  static async open(context: RouteContext): Promise<BrokerPages> {
+    const { broker, log } = context;
+    return new BrokerPages(context, await ConfigFiles.open(broker.config.brokerDirectory, log));
+  }
+
   send(reply: FastifyReply, page: PageReply): FastifyReply {
-    return reply.code(page.status).type('text/html; charset=utf-8').send(layout(this.site, page).text);
+    return sendPage(reply, page.status, layout(this.site, page));
   }
 
   /** The search page. A form or a link may fill in its fields; a bare address has the usual settings (BRK-8.6). */
@@ -218,11 +209,7 @@ class BrokerPages {
     return { status: 404, title: 'Not found', content, noindex: true };
   }
 
-  failed(error: unknown): PageReply {
-    const given =
-      typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined;
-    const status = typeof given === 'number' && given >= 400 && given < 500 ? given : 500;
-    if (status === 500) this.context.log.error({ err: error }, 'Web page failed');
+  failed(status: number): PageReply {
     const text =
       status === 500 ? 'The server failed to make this page.' : 'The server did not understand the request.';
     return { status, title: 'Error', content: html`<h1>Error</h1>\n<p>${text}</p>`, noindex: true };
@@ -238,11 +225,9 @@ class BrokerPages {
   }
 }
 
-/** The fields of a form, from the URL or from the body of a POST. */
+/** The fields of a form, from the body of a POST or from the URL. */
 function fieldsOf(request: FastifyRequest): URLSearchParams {
-  if (request.body instanceof URLSearchParams) return request.body;
-  const question = request.url.indexOf('?');
-  return decodeFields(question < 0 ? '' : request.url.slice(question + 1));
+  return request.body instanceof URLSearchParams ? request.body : queryFields(request);
 }
 
 /** Aborted when the reader of the page has gone, so that nothing is searched for nobody. */

@@ -5,15 +5,6 @@ import { writeNarrowing } from './narrow.js';
 /** The choices of "at most ... objects". */
 const MAX_OBJECTS = [20, 50, 100, 200, 500, 1000];
 
-/** The select operators of the language (BRK-2.14, 2.17) in words. */
-export const SELECT_WORDS = [
-  { word: ':', text: 'contains' },
-  { word: 'exact', text: 'is exactly' },
-  { word: 'regexp', text: 'matches the pattern' },
-  { word: 'less-than', text: 'is less than' },
-  { word: 'greater-than', text: 'is greater than' },
-] as const;
-
 /** What the form needs to know about the page it stands in. */
 export interface SearchFormOptions {
   /** Path of the program that answers it. */

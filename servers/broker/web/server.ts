@@ -1,13 +1,16 @@
-import { readFile } from 'node:fs/promises';
-import fastify, { type FastifyInstance } from 'fastify';
-import { ConnectionError, messageOf } from '../../../protocols/errors.js';
-import { decodeFields } from './form.js';
-import { addRoutes, type RouteContext } from './routes.js';
+import type { FastifyInstance } from 'fastify';
+import { type Address, createApplication, listenOn, localUrl } from '../../web/application.js';
+import type { Asset } from '../../web/assets.js';
+import { securityHeaders } from '../../web/security-headers.js';
+import type { RouteContext } from './route-context.js';
+import { addRoutes, BrokerPages } from './routes.js';
 
 /** What {@link createWebApp} needs. */
 export interface WebAppOptions extends RouteContext {
   /** Most bytes of a form sent by POST, default 64 KiB. */
   readonly maxBodyBytes?: number;
+  /** Connections at once, default 256. */
+  readonly maxConnections?: number;
 }
 
 /** What {@link WebServer.listen} needs. */
@@ -15,88 +18,50 @@ export interface WebServerOptions extends WebAppOptions {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** Connections at once, default 256. */
-  readonly maxConnections?: number;
 }
 
-/** Nothing but our own stylesheet, script and icon is loaded, nothing written into a page runs, nobody frames us. */
-const SECURITY_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-} as const;
+const HEADERS = securityHeaders({ scripts: true, images: true, referrer: 'no-referrer' });
 
-/** Files of `web/assets` and the paths under which they are served. */
-const ASSETS = [
-  { path: '/Harvest/style.css', file: 'style.css', type: 'text/css; charset=utf-8' },
-  { path: '/Harvest/enhance.js', file: 'enhance.js', type: 'text/javascript; charset=utf-8' },
-  { path: '/Harvest/icon.svg', file: 'icon.svg', type: 'image/svg+xml' },
-  { path: '/favicon.ico', file: 'icon.svg', type: 'image/svg+xml' },
-] as const;
+const ASSETS: readonly Asset[] = [
+  { path: '/Harvest/style.css', file: '#web-assets/style.css' },
+  { path: '/Harvest/enhance.js', file: '#web-assets/enhance.js' },
+  { path: '/Harvest/icon.svg', file: '#web-assets/icon.svg' },
+  { path: '/favicon.ico', file: '#web-assets/icon.svg' },
+];
 
-/** The broker's web pages without a port: what {@link WebServer} serves, and tests ask directly. */
+/** Creates the broker's web pages without a port: {@link WebServer} serves them, and tests ask them directly. */
 export async function createWebApp(options: WebAppOptions): Promise<FastifyInstance> {
-  const app = fastify({
-    bodyLimit: options.maxBodyBytes ?? 64 * 1024,
-    // A request must be there within this time, headers and all.
-    requestTimeout: 30_000,
-    forceCloseConnections: true,
+  const pages = await BrokerPages.open(options);
+  return createApplication({
+    headers: HEADERS,
+    assets: ASSETS,
+    bodies: 'form',
+    maxBodyBytes: options.maxBodyBytes,
+    maxConnections: options.maxConnections ?? 256,
+    notFound: (_request, reply) => pages.send(reply, pages.notFound()),
+    failed: ({ reply, status }) => pages.send(reply, pages.failed(status)),
+    logFailure: (error) => options.log.error({ err: error }, 'Web page failed'),
+    routes: (app) => addRoutes(app, pages),
   });
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.headers(SECURITY_HEADERS);
-  });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string' },
-    (_request, body, done) => {
-      done(null, decodeFields(body.toString()));
-    },
-  );
-  for (const { path, file, type } of ASSETS) {
-    const content = await readFile(new URL(import.meta.resolve(`#web-assets/${file}`)));
-    app.get(path, (_request, reply) =>
-      reply.type(type).header('cache-control', 'max-age=3600').send(content),
-    );
-  }
-  await addRoutes(app, options);
-  await app.ready();
-  return app;
 }
 
 /** The broker's query page and object pages (BRK-9). */
 export class WebServer implements AsyncDisposable {
-  readonly address: { readonly host: string; readonly port: number };
+  readonly address: Address;
   /** URL of its first page. */
   readonly url: string;
   readonly #app: FastifyInstance;
 
-  private constructor(app: FastifyInstance, url: string, address: { host: string; port: number }) {
+  private constructor(app: FastifyInstance, address: Address) {
     this.#app = app;
-    this.url = url;
+    this.url = localUrl(address);
     this.address = address;
   }
 
-  /** @throws ConnectionError when the port cannot be had. */
+  /** @throws ConnectionError when the port is not available */
   static async listen(options: WebServerOptions): Promise<WebServer> {
     const app = await createWebApp(options);
-    const { host, port } = options;
-    app.server.maxConnections = options.maxConnections ?? 256;
-    try {
-      const url = await app.listen({ host, port });
-      const bound = app.server.address();
-      const at =
-        bound === null || typeof bound === 'string'
-          ? { host, port }
-          : { host: bound.address, port: bound.port };
-      return new WebServer(app, `${url}/`, at);
-    } catch (cause) {
-      await app.close();
-      const why = messageOf(cause);
-      throw new ConnectionError(`web pages: cannot listen on ${host}:${port}: ${why}`, { cause });
-    }
+    return new WebServer(app, await listenOn(app, options, 'web pages'));
   }
 
   close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore } from '../../../storage/index.js';
-import { Html, html } from '../../web/html.js';
+import { renderPage } from '../../web/page-shell.js';
 import { StatisticsCache } from '../statistics.js';
 import { AgeStatistics } from './ages.js';
 import { browseUrl } from './facets-part.js';
@@ -22,23 +22,13 @@ export async function statsFile(store: BrokerStore, options: StatsFileOptions): 
   const ages = await new AgeStatistics(store).get(now);
   const style = await readFile(new URL(import.meta.resolve('#web-assets/style.css')), 'utf8');
   const action = new URL('/Harvest/cgi-bin/BrokerQuery.cgi', homePage).href;
-  return html`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Statistics of ${brokerName}</title>
-<style>
-${new Html(style)}
-</style>
-</head>
-<body>
-<header><p class="site"><a href="${homePage}">${brokerName}</a></p></header>
-<main id="main">
-${statsPart({ statistics, ages, timetable: [], browse: (narrowing) => browseUrl(action, narrowing) })}
-</main>
-</body>
-</html>
-`.text;
+  const content = statsPart({
+    statistics,
+    ages,
+    timetable: [],
+    browse: (narrowing) => browseUrl(action, narrowing),
+  });
+  const site = { name: brokerName, href: homePage };
+  const shell = { title: `Statistics of ${brokerName}`, styles: { text: style }, site };
+  return renderPage(shell, content).text;
 }

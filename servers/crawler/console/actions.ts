@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { RE2JS, RE2JSException } from 're2js';
 import { UsageError } from '../../../protocols/errors.js';
 import type { CrawlControl } from '../control.js';
@@ -6,7 +7,7 @@ import type { CrawlControl } from '../control.js';
 const MAX_PATTERN = 1024;
 
 /** What an act gave: a sentence for people, figures for programs. */
-export interface ActOutcome {
+export interface ActionOutcome {
   readonly text: string;
   /** The crawl could not do it as things stand. */
   readonly refused?: true;
@@ -14,12 +15,12 @@ export interface ActOutcome {
 }
 
 /** Fields of a form or of a JSON object, all as text. */
-export type ActFields = ReadonlyMap<string, string>;
+export type ActionFields = ReadonlyMap<string, string>;
 
-type Act = (control: CrawlControl, fields: ActFields) => ActOutcome | Promise<ActOutcome>;
+type Action = (control: CrawlControl, fields: ActionFields) => ActionOutcome | Promise<ActionOutcome>;
 
 /** What an operator may do (CRAWL-5.6.6, 17, 20), by the name behind `/api/`. */
-export const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
+export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   [
     'pause',
     (control) => {
@@ -83,8 +84,19 @@ export const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ],
 ]);
 
+/** The fields of a request's body, from a form or a JSON object; values other than text and numbers are left out. */
+export function fieldsOf({ body }: FastifyRequest): ActionFields {
+  if (body instanceof URLSearchParams) return new Map(body);
+  const fields = new Map<string, string>();
+  if (typeof body !== 'object' || body === null) return fields;
+  for (const [name, value] of Object.entries(body)) {
+    if (typeof value === 'string' || typeof value === 'number') fields.set(name, String(value));
+  }
+  return fields;
+}
+
 /** Patterns are RE2's, whose time is linear; one that is none is refused before anything is touched. */
-function patternOf(fields: ActFields, name: string): string | undefined {
+function patternOf(fields: ActionFields, name: string): string | undefined {
   const pattern = fields.get(name) ?? '';
   if (pattern === '') return undefined;
   if (pattern.length > MAX_PATTERN) throw new UsageError(`a pattern has at most ${MAX_PATTERN} characters`);

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { KitError, UsageError } from '../../../protocols/errors.js';
+import { queryFields } from '../../web/form-fields.js';
 import { QUEUE_STATES, type QueueState } from '../control.js';
 import type { Caller } from './access.js';
-import { ACTS, type ActFields, type ActOutcome } from './actions.js';
-import type { ConsoleContext } from './console.js';
+import { ACTIONS, type ActionOutcome, fieldsOf } from './actions.js';
+import type { ConsoleContext } from './context.js';
 import { onePage } from './live.js';
 import { metricsText } from './metrics.js';
 
@@ -42,7 +43,7 @@ export function addApi(app: FastifyInstance, context: ConsoleContext): void {
   for (const [name, answer] of Object.entries(answers)) {
     app.get(`/api/${name}`, async (request, reply) => {
       try {
-        const value = await answer(queryOf(request));
+        const value = await answer(queryFields(request));
         return reply.header('cache-control', 'no-store').send(value);
       } catch (error) {
         return failed(reply, error, context);
@@ -55,7 +56,7 @@ export function addApi(app: FastifyInstance, context: ConsoleContext): void {
       .header('cache-control', 'no-store')
       .send(metricsText(control.snapshot())),
   );
-  for (const name of ACTS.keys())
+  for (const name of ACTIONS.keys())
     app.post(`/api/${name}`, (request, reply) => act(name, request, reply, context));
 }
 
@@ -68,9 +69,9 @@ async function act(
   const caller = context.callerOf(request);
   const fields = fieldsOf(request);
   const isPage = caller.by === 'session' && request.headers['x-requested-by'] !== 'console';
-  let outcome: ActOutcome;
+  let outcome: ActionOutcome;
   try {
-    outcome = await (ACTS.get(name) ?? unknownAct)(context.control, fields);
+    outcome = await (ACTIONS.get(name) ?? unknownAct)(context.control, fields);
   } catch (error) {
     if (isPage && error instanceof KitError) return toPage(reply, caller, false, error.message);
     return failed(reply, error, context);
@@ -98,22 +99,6 @@ function failed(reply: FastifyReply, error: unknown, { log }: ConsoleContext): F
   log.error({ err: error }, 'console');
   const text = error instanceof KitError ? error.message : 'the crawl could not do it; its log says why';
   return reply.code(500).send({ ok: false, error: text });
-}
-
-/** The query of a request's address. */
-export function queryOf(request: FastifyRequest): URLSearchParams {
-  return new URL(request.url, 'http://console').searchParams;
-}
-
-/** The fields that came with a request, from a form or as JSON; what is neither text nor a number is left out. */
-export function fieldsOf({ body }: FastifyRequest): ActFields {
-  if (body instanceof URLSearchParams) return new Map(body);
-  const fields = new Map<string, string>();
-  if (typeof body !== 'object' || body === null) return fields;
-  for (const [name, value] of Object.entries(body)) {
-    if (typeof value === 'string' || typeof value === 'number') fields.set(name, String(value));
-  }
-  return fields;
 }
 
 function limitOf(query: URLSearchParams, most = MAX_ROWS): number {

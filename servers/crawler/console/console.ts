@@ -1,14 +1,21 @@
-import { readFile } from 'node:fs/promises';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { ConnectionError, messageOf, UsageError } from '../../../protocols/errors.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CloseStack } from '../../../protocols/close-stack.js';
+import { StateError, UsageError } from '../../../protocols/errors.js';
 import type { Logger } from '../../host/index.js';
+import { type Address, createApplication, listenOn, localUrl } from '../../web/application.js';
+import type { Asset } from '../../web/assets.js';
+import { pathOf } from '../../web/form-fields.js';
+import { isCrossOrigin } from '../../web/request-origin.js';
+import { securityHeaders } from '../../web/security-headers.js';
 import type { CrawlControl } from '../control.js';
-import { type Caller, ConsoleAccess, isFromElsewhere, isOurHost, type Refusal } from './access.js';
-import { addApi, fieldsOf } from './api.js';
+import { type Caller, ConsoleAccess, isOurHost, type Refusal } from './access.js';
+import { fieldsOf } from './actions.js';
+import { addApi } from './api.js';
 import { removeConsoleFile, writeConsoleFile } from './console-file.js';
+import type { ConsoleContext } from './context.js';
 import { SnapshotFeed } from './feed.js';
 import { messagePage } from './page.js';
-import { addPages, page } from './pages.js';
+import { addPages, sendUncached } from './pages.js';
 
 /** What {@link CrawlConsole.start} needs. */
 export interface CrawlConsoleOptions {
@@ -39,44 +46,28 @@ export interface CrawlConsoleOptions {
   readonly maxBodyBytes?: number;
 }
 
-/** What the routes work with. */
-export interface ConsoleContext {
-  readonly control: CrawlControl;
-  readonly feed: SnapshotFeed;
-  readonly access: ConsoleAccess;
-  readonly name: string;
-  readonly log: Logger;
-  /** Who asks; every request but those for the login page has been let in. */
-  callerOf(request: FastifyRequest): Caller;
-  /** Cookies do not know ports: two consoles of one machine have two names. */
-  cookieName(request: FastifyRequest): string;
-}
+const HEADERS = securityHeaders({
+  scripts: true,
+  images: true,
+  connections: true,
+  referrer: 'same-origin',
+  more: { 'cross-origin-resource-policy': 'same-origin' },
+});
 
-/** Nothing but our own files is loaded, nothing written into a page runs, nobody frames us. */
-const SECURITY_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  // With `no-referrer` browsers would not say either where a form was sent from.
-  'referrer-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-} as const;
-
-/** Files, and the paths under which everybody may have them: the login page needs them. The look is the Broker's. */
-const ASSETS = [
-  { path: '/style.css', file: '#web-assets/style.css', type: 'text/css; charset=utf-8' },
-  { path: '/console.css', file: '#console-assets/console.css', type: 'text/css; charset=utf-8' },
-  { path: '/console.js', file: '#console-assets/console.js', type: 'text/javascript; charset=utf-8' },
-  { path: '/icon.svg', file: '#console-assets/icon.svg', type: 'image/svg+xml' },
-  { path: '/favicon.ico', file: '#console-assets/icon.svg', type: 'image/svg+xml' },
-] as const;
+/** Files that need no login, because the login page needs them. */
+const ASSETS: readonly Asset[] = [
+  { path: '/style.css', file: '#web-assets/style.css' },
+  { path: '/console.css', file: '#console-assets/console.css' },
+  { path: '/console.js', file: '#console-assets/console.js' },
+  { path: '/icon.svg', file: '#console-assets/icon.svg' },
+  { path: '/favicon.ico', file: '#console-assets/icon.svg' },
+];
 
 const OPEN_PATHS: ReadonlySet<string> = new Set(['/login', ...ASSETS.map(({ path }) => path)]);
 
 /** Shows a running crawl, and tells it what to do: page, events, JSON and metrics on one port (issue 7, CRAWL-20, 22). */
 export class CrawlConsole implements AsyncDisposable {
-  readonly address: { readonly host: string; readonly port: number };
+  readonly address: Address;
   /** URL of the page, as this machine reaches it. */
   readonly url: string;
   /** Lets its bearer look and act; new with every start. */
@@ -90,7 +81,7 @@ export class CrawlConsole implements AsyncDisposable {
     app: FastifyInstance,
     context: ConsoleContext,
     options: CrawlConsoleOptions,
-    address: { readonly host: string; readonly port: number },
+    address: Address,
   ) {
     this.#app = app;
     this.#feed = context.feed;
@@ -123,32 +114,19 @@ export class CrawlConsole implements AsyncDisposable {
       log,
       callerOf(request) {
         const caller = callers.get(request);
-        if (caller === undefined) throw new UsageError('console: nobody was let in');
+        if (caller === undefined) throw new StateError('console: the request has no caller');
         return caller;
       },
       cookieName: (request) => `harvest-console-${request.socket.localPort ?? 0}`,
     };
-    const app = await createApp(options, context, callers);
-    try {
-      await app.listen({ host, port });
-    } catch (cause) {
-      feed[Symbol.dispose]();
-      await app.close();
-      const why = messageOf(cause);
-      throw new ConnectionError(`console: cannot listen on ${host}:${port}: ${why}`, { cause });
-    }
-    const bound = app.server.address();
-    const address =
-      bound === null || typeof bound === 'string'
-        ? { host, port }
-        : { host: bound.address, port: bound.port };
+    await using opened = new CloseStack();
+    opened.use(feed);
+    const app = opened.adopt(await createApp(options, context, callers), (app) => app.close());
+    const address = await listenOn(app, { host, port }, 'console');
     const made = new CrawlConsole(app, context, options, address);
-    try {
-      await made.#begin();
-    } catch (error) {
-      await made.close();
-      throw error;
-    }
+    opened.use(made);
+    await made.#begin();
+    opened.move();
     return made;
   }
 
@@ -188,67 +166,54 @@ export class CrawlConsole implements AsyncDisposable {
   }
 }
 
-async function createApp(
+function createApp(
   options: CrawlConsoleOptions,
   context: ConsoleContext,
   callers: WeakMap<FastifyRequest, Caller>,
 ): Promise<FastifyInstance> {
-  const app = fastify({
-    bodyLimit: options.maxBodyBytes ?? 16 * 1024,
-    requestTimeout: 30_000,
-    forceCloseConnections: true,
-    exposeHeadRoutes: false,
-  });
-  app.server.maxConnections = options.maxConnections ?? 128;
   const allowed = new Set((options.allowedHosts ?? []).map((name) => name.toLowerCase()));
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers(SECURITY_HEADERS);
-    if (!isOurHost(request.headers.host, allowed))
-      return refuse(request, reply, 421, 'This is not that host.');
-    const path = request.url.split('?', 1)[0] ?? '';
-    if (OPEN_PATHS.has(path)) return undefined;
-    const caller = context.access.identify(request.headers, request.ip, context.cookieName(request));
-    if (caller.by === 'nobody') return refuseNobody(request, reply, caller);
-    callers.set(request, caller);
-    return undefined;
+  return createApplication({
+    headers: HEADERS,
+    assets: ASSETS,
+    bodies: 'form and json',
+    maxBodyBytes: options.maxBodyBytes ?? 16 * 1024,
+    maxConnections: options.maxConnections ?? 128,
+    // `/events` streams.
+    headRoutes: false,
+    admit: (request, reply) => {
+      if (!isOurHost(request.headers.host, allowed))
+        return refuse(request, reply, 421, 'This is not that host.');
+      if (OPEN_PATHS.has(pathOf(request))) return undefined;
+      const caller = context.access.identify(request.headers, request.ip, context.cookieName(request));
+      if (caller.by === 'nobody') return refuseUnknown(request, reply, caller);
+      callers.set(request, caller);
+      return undefined;
+    },
+    notFound: (request, reply) => refuse(request, reply, 404, 'There is no such page.'),
+    failed: ({ request, reply, status }) =>
+      status === 500
+        ? refuse(request, reply, 500, 'The console failed; the log says why.')
+        : refuse(request, reply, status, 'The request cannot be understood.'),
+    logFailure: (error) => context.log.error({ err: error }, 'console'),
+    routes: (app) => {
+      // A browser sends its cookie with every request to this server; only our own forms have the token.
+      app.addHook('preHandler', async (request, reply) => {
+        if (request.method !== 'POST' || !callers.has(request)) return undefined;
+        const caller = context.callerOf(request);
+        const isOwn =
+          caller.by !== 'session' ||
+          context.access.isOwnForm(caller.session, fieldsOf(request).get('token') ?? '');
+        if (isOwn && !isCrossOrigin(request.headers)) return undefined;
+        return refuse(request, reply, 403, 'The page was too old, or this did not come from it. Try again.');
+      });
+      addPages(app, context);
+      addApi(app, context);
+    },
   });
-  // A browser sends its cookie with whatever it is told to send: only our own forms have the token.
-  app.addHook('preHandler', async (request, reply) => {
-    if (request.method !== 'POST' || !callers.has(request)) return undefined;
-    const caller = context.callerOf(request);
-    const isOwn =
-      caller.by !== 'session' ||
-      context.access.isOwnForm(caller.session, fieldsOf(request).get('token') ?? '');
-    if (isOwn && !isFromElsewhere(request.headers)) return undefined;
-    return refuse(request, reply, 403, 'The page was too old, or this did not come from it. Try again.');
-  });
-  app.removeContentTypeParser('text/plain');
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string' },
-    (_request, body, done) => done(null, new URLSearchParams(body.toString())),
-  );
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, 404, 'There is no such page.'));
-  app.setErrorHandler((error, request, reply) => {
-    const status = statusOf(error);
-    if (status < 500) return refuse(request, reply, status, 'The request cannot be understood.');
-    context.log.error({ err: error }, 'console');
-    return refuse(request, reply, 500, 'The console failed; the log says why.');
-  });
-  for (const { path, file, type } of ASSETS) {
-    const content = await readFile(new URL(import.meta.resolve(file)));
-    app.get(path, (_request, reply) =>
-      reply.type(type).header('cache-control', 'max-age=3600').send(content),
-    );
-  }
-  addPages(app, context);
-  addApi(app, context);
-  await app.ready();
-  return app;
 }
 
 /** Browsers are sent to the login page, programs are told. */
-function refuseNobody(request: FastifyRequest, reply: FastifyReply, { seconds }: Refusal): FastifyReply {
+function refuseUnknown(request: FastifyRequest, reply: FastifyReply, { seconds }: Refusal): FastifyReply {
   if (seconds > 0) {
     reply.header('retry-after', String(seconds));
     return refuse(request, reply, 429, `Too many wrong passwords: wait ${seconds} seconds.`);
@@ -258,7 +223,7 @@ function refuseNobody(request: FastifyRequest, reply: FastifyReply, { seconds }:
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, status: number, text: string): FastifyReply {
-  if (wantsPage(request)) return page(reply, status, messagePage('Not done', text));
+  if (wantsPage(request)) return sendUncached(reply, status, messagePage('Not done', text));
   return reply.code(status).header('cache-control', 'no-store').send({ ok: false, error: text });
 }
 
@@ -266,17 +231,6 @@ function wantsPage({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') === true;
 }
 
-function statusOf(error: unknown): number {
-  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
-  return typeof status === 'number' ? status : 500;
-}
-
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-
-/** A server that listens everywhere is reached at the loopback address. */
-function localUrl({ host, port }: { readonly host: string; readonly port: number }): string {
-  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}/`;
 }

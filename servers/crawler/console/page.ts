@@ -1,4 +1,5 @@
 import { type Content, type Html, html } from '../../web/html.js';
+import { renderPage } from '../../web/page-shell.js';
 import { type CrawlState, QUEUE_STATES, type QueueState } from '../control.js';
 import type { Session } from './access.js';
 import { QUEUE_STATE_WORDS } from './labels.js';
@@ -150,33 +151,18 @@ export function messagePage(title: string, text: string): Html {
   );
 }
 
-function document(title: string, navigation: Content, main: Content, foot: Content): Html {
-  return html`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex, nofollow">
-<title>${title}</title>
-<link rel="stylesheet" href="/style.css">
-<link rel="stylesheet" href="/console.css">
-<link rel="icon" type="image/svg+xml" href="/icon.svg">
-<script src="/console.js" defer></script>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
-<header>
-<p class="site"><a href="/"><img src="/icon.svg" alt="" width="28" height="28">Harvest crawl</a></p>
-${navigation === '' ? '' : html`<nav aria-label="This page">${navigation}</nav>`}
-</header>
-<main id="main" tabindex="-1">
-${main}
-</main>
-<footer>
-${foot}
-</footer>
-</body>
-</html>
-`;
+function document(title: string, navigation: Content, main: Content, footer: Content): Html {
+  return renderPage(
+    {
+      title,
+      noindex: true,
+      styles: ['/style.css', '/console.css'],
+      icon: '/icon.svg',
+      script: '/console.js',
+      site: { name: 'Harvest crawl', href: '/' },
+      ...(navigation === '' ? {} : { navigation: { label: 'This page', content: navigation } }),
+      footer,
+    },
+    main,
+  );
 }

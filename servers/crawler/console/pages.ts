@@ -1,8 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { removedCookie, sessionCookie } from '../../web/cookies.js';
+import { queryFields } from '../../web/form-fields.js';
 import type { Html } from '../../web/html.js';
-import { type Caller, isFromElsewhere } from './access.js';
-import { fieldsOf, queryOf } from './api.js';
-import type { ConsoleContext } from './console.js';
+import { sendPage } from '../../web/replies.js';
+import { isCrossOrigin } from '../../web/request-origin.js';
+import type { Caller } from './access.js';
+import { fieldsOf } from './actions.js';
+import type { ConsoleContext } from './context.js';
 import { eventText } from './feed.js';
 import { quickParts, slowParts } from './live.js';
 import { consolePage, loginPage, messagePage, readView } from './page.js';
@@ -18,9 +22,9 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
     const caller = context.callerOf(request);
     if (caller.by !== 'session') {
       const text = 'The page is for browsers that log in; programs ask below /api/.';
-      return page(reply, 403, messagePage('Not here', text));
+      return sendUncached(reply, 403, messagePage('Not here', text));
     }
-    const view = readView(queryOf(request));
+    const view = readView(queryFields(request));
     const snapshot = control.snapshot();
     const slow = await slowParts(control, snapshot, feed.history, view);
     const shown = consolePage({
@@ -32,13 +36,13 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
       next: slow.next,
     });
     caller.session.outcome = undefined;
-    return page(reply, 200, shown);
+    return sendUncached(reply, 200, shown);
   });
 
   // A snapshot each second; with `parts` also the pieces of the page, as this view shows them.
   app.get('/events', (request, reply) => {
     const caller = context.callerOf(request);
-    const query = queryOf(request);
+    const query = queryFields(request);
     const view = readView(query);
     const wantsParts = query.has('parts');
     const { raw } = reply;
@@ -65,31 +69,33 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
     return reply;
   });
 
-  app.get('/login', (_request, reply) => page(reply, 200, loginPage(name, '')));
+  app.get('/login', (_request, reply) => sendUncached(reply, 200, loginPage(name, '')));
 
   app.post('/login', (request, reply) => {
-    if (isFromElsewhere(request.headers))
-      return page(reply, 403, loginPage(name, 'The form did not come from here. Log in on this page.'));
+    if (isCrossOrigin(request.headers))
+      return sendUncached(
+        reply,
+        403,
+        loginPage(name, 'The form did not come from here. Log in on this page.'),
+      );
     const wait = access.tryPassword(request.ip, fieldsOf(request).get('password') ?? '');
     if (wait > 0) {
       reply.header('retry-after', String(wait));
       const text = `Too many wrong passwords: wait ${Math.ceil(wait / 60)} minutes.`;
-      return page(reply, 429, loginPage(name, text));
+      return sendUncached(reply, 429, loginPage(name, text));
     }
     if (wait < 0) {
       context.log.warn({ address: request.ip }, 'console: a wrong password');
-      return page(reply, 403, loginPage(name, 'That is not the password.'));
+      return sendUncached(reply, 403, loginPage(name, 'That is not the password.'));
     }
     const { id } = access.begin();
-    const cookie = `${context.cookieName(request)}=${id}; Path=/; HttpOnly; SameSite=Strict`;
-    return reply.header('set-cookie', cookie).redirect('/', 303);
+    return reply.header('set-cookie', sessionCookie(context.cookieName(request), id)).redirect('/', 303);
   });
 
   app.post('/logout', (request, reply) => {
     const caller = context.callerOf(request);
     if (caller.by === 'session') access.end(caller.session);
-    const cookie = `${context.cookieName(request)}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`;
-    return reply.header('set-cookie', cookie).redirect('/login', 303);
+    return reply.header('set-cookie', removedCookie(context.cookieName(request))).redirect('/login', 303);
   });
 }
 
@@ -102,11 +108,7 @@ function partsText(parts: Readonly<Record<string, Html>>): string {
   return eventText('parts', Object.fromEntries(Object.entries(parts).map(([key, { text }]) => [key, text])));
 }
 
-/** One page; nobody keeps a copy of it. */
-export function page(reply: FastifyReply, status: number, content: Html): FastifyReply {
-  return reply
-    .code(status)
-    .type('text/html; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .send(content.text);
+/** Sends a page that no cache keeps. */
+export function sendUncached(reply: FastifyReply, status: number, content: Html): FastifyReply {
+  return sendPage(reply.header('cache-control', 'no-store'), status, content);
 }

@@ -1,4 +1,5 @@
-import { type Content, html } from '../../web/html.js';
+import { type Content, type Html, html } from '../../web/html.js';
+import { renderPage } from '../../web/page-shell.js';
 import type { Annotation } from './annotation-file.js';
 
 /** Annotations on one page of the list. */
@@ -10,10 +11,10 @@ const SPARE_ROWS = 3;
 const USUAL_NAMES = ['Title', 'Author', 'Description', 'Abstract', 'Keywords'];
 
 /** The list, with a search field; `number` is the page, from 1. */
-export function listPage(file: string, found: readonly Annotation[], q: string, number: number): string {
+export function listPage(file: string, found: readonly Annotation[], q: string, number: number): Html {
   const shown = found.slice((number - 1) * PER_PAGE, number * PER_PAGE);
-  const to = (page: number, text: string): Content =>
-    html`<a href="${`/?q=${encodeURIComponent(q)}&page=${page}`}">${text}</a> `;
+  const to = (number: number, text: string): Content =>
+    html`<a href="${`/?q=${encodeURIComponent(q)}&page=${number}`}">${text}</a> `;
   return document(
     'Annotations',
     html`<p>${file}: ${found.length} ${q === '' ? 'annotated documents' : 'of them match'}.</p>
@@ -32,7 +33,7 @@ ${attributes.map(([name, value], i) => html`${i > 0 ? ', ' : ''}${name}: ${value
 }
 
 /** The form of one document. */
-export function editPage({ url, attributes }: Annotation, version: string): string {
+export function editPage({ url, attributes }: Annotation, version: string): Html {
   const rows = [...attributes, ...Array.from({ length: SPARE_ROWS }, () => ['', ''] as const)];
   return document(
     'Annotate a document',
@@ -58,26 +59,10 @@ ${rows.map(
 }
 
 /** One sentence. */
-export function messagePage(text: string): string {
+export function messagePage(text: string): Html {
   return document('Annotations', html`<p role="alert">${text}</p><p><a href="/">To the list</a></p>`);
 }
 
-function document(title: string, content: Content): string {
-  return html`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<link rel="stylesheet" href="/style.css">
-</head>
-<body>
-<main>
-<h1>${title}</h1>
-${content}
-</main>
-</body>
-</html>
-`.text;
+function document(title: string, content: Content): Html {
+  return renderPage({ title, styles: ['/style.css'] }, html`<h1>${title}</h1>\n${content}`);
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { KitError } from '../../../protocols/errors.js';
+import { pathOf } from '../../web/form-fields.js';
+import { sendLine } from '../../web/replies.js';
 import { LEVEL } from '../log.js';
 import type { RefererService } from '../service.js';
-import { plain } from './plain.js';
 
 const ROUTE = { method: ['GET', 'HEAD', 'POST'] as ['GET', 'HEAD', 'POST'] };
 
@@ -16,11 +17,11 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
     const given = credentialsOf(request.headers.authorization);
     const right = given && (await service.lists.users.check(given.user, given.password));
     if (right === true) return undefined;
-    if (given !== undefined && right === undefined) return plain(reply, 503, 'too many are asking');
+    if (given !== undefined && right === undefined) return sendLine(reply, 503, 'too many are asking');
     if (given !== undefined) {
       service.log.write(LEVEL.warning, `HTTP: wrong credentials for ${pathOf(request)}`);
     }
-    return plain(
+    return sendLine(
       reply.header('www-authenticate', 'Basic realm="refererd"'),
       401,
       'a user and a password, please',
@@ -32,7 +33,7 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
     reply: FastifyReply,
   ): Promise<FastifyReply | undefined> => {
     if (request.headers['sec-fetch-site'] !== 'cross-site') return undefined;
-    return plain(reply, 403, 'another site asked for this');
+    return sendLine(reply, 403, 'another site asked for this');
   };
 
   app.route({
@@ -51,7 +52,7 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
     preHandler: [notFromElsewhere, authorized],
     handler: (request, reply) => {
       if (request.method !== 'HEAD') service.statistics.clean();
-      return plain(reply, 200, 'the statistics are cleared');
+      return sendLine(reply, 200, 'the statistics are cleared');
     },
   });
   app.route({
@@ -59,21 +60,17 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
     url: '/reload',
     preHandler: [notFromElsewhere, authorized],
     handler: async (request, reply) => {
-      if (request.method === 'HEAD') return plain(reply, 200, 'the configuration would be read again');
+      if (request.method === 'HEAD') return sendLine(reply, 200, 'the configuration would be read again');
       try {
         await service.reload();
-        return plain(reply, 200, 'the configuration is in force');
+        return sendLine(reply, 200, 'the configuration is in force');
       } catch (error) {
         // The sentence names file, line and parameter, never a value.
         const why = error instanceof KitError ? error.message : 'the server failed';
-        return plain(reply, 500, `the old configuration stays: ${why}`);
+        return sendLine(reply, 500, `the old configuration stays: ${why}`);
       }
     },
   });
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '';
 }
 
 /** HTTP Basic: the base64 of `user:password` in UTF-8. */

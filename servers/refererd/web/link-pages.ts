@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { LinkKind, References } from '../../../storage/references/index.js';
+import { sendPage } from '../../web/replies.js';
 import { homePage, linksPage, nothingPage, VIEWS, type ViewName } from './pages.js';
 import { findSubject, type Subject } from './subject.js';
 
@@ -44,15 +45,16 @@ export function addLinkPages(app: FastifyInstance, current: () => References | u
       const references = current();
       const shown = references && q !== '' ? viewOf(references, q, view, start) : undefined;
       const status = q !== '' && shown === undefined ? 404 : 200;
-      reply.code(status).header('cache-control', 'no-store');
+      reply.header('cache-control', 'no-store');
       if (format === 'json') {
         return reply
+          .code(status)
           .type('application/json; charset=utf-8')
           .send(JSON.stringify(shown === undefined ? nothingJson(q, references) : linksJson(shown)));
       }
       const page =
         shown !== undefined ? linksPage(shown) : q === '' ? homePage(references?.counts) : nothingPage(q);
-      return reply.type('text/html; charset=utf-8').send(page.text);
+      return sendPage(reply, status, page);
     },
   });
 }

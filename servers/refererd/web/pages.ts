@@ -1,5 +1,6 @@
 import type { ReferencesCounts } from '../../../storage/references/index.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
+import { renderPage } from '../../web/page-shell.js';
 import type { LinksView } from './link-pages.js';
 
 /** The four lists, in the order of the page. */
@@ -137,31 +138,17 @@ function form(query: string): Html {
 }
 
 function page(title: string, content: Content): Html {
-  return html`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex, nofollow">
-<title>${title}</title>
-<link rel="stylesheet" href="/style.css">
-<link rel="icon" type="image/svg+xml" href="/icon.svg">
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
-<header>
-<p class="site"><a href="/"><img src="/icon.svg" alt="" width="28" height="28">References</a></p>
-</header>
-<main id="main" tabindex="-1">
-${content}
-</main>
-<footer>
-<p>A references server: it knows which documents link to one another, the documents themselves stay where they are.</p>
-</footer>
-</body>
-</html>
-`;
+  return renderPage(
+    {
+      title,
+      noindex: true,
+      styles: ['/style.css'],
+      icon: '/icon.svg',
+      site: { name: 'References', href: '/' },
+      footer: html`<p>A references server: it knows which documents link to one another, the documents themselves stay where they are.</p>`,
+    },
+    content,
+  );
 }
 
 function day(seconds: number): string {

@@ -4,7 +4,6 @@ import { ADMIN_COMMANDS } from '../../../protocols/broker/index.js';
 import { COMMAND_GROUPS } from '../../../servers/broker/web/admin-commands.js';
 import { adminPart } from '../../../servers/broker/web/admin-page.js';
 import { AgeStatistics } from '../../../servers/broker/web/ages.js';
-import { AdminGuard } from '../../../servers/web/admin-guard.js';
 import { NOW } from './scene.js';
 import { QUERY, website } from './web-scene.js';
 
@@ -113,16 +112,6 @@ t.test('BRK-5.2 the page runs nothing for other sites, nor without the password'
   const form = { command: '', parameters: '', token: '', action: '', help: '', host: '', port: 1 };
   t.match(adminPart({ ...form, enabled: false }).text, /every command is refused/);
   t.notMatch(adminPart({ ...form, enabled: true }).text, /every command is refused/);
-});
-
-t.test('an address may try again after a while', async (t) => {
-  let now = 0;
-  const guard = new AdminGuard(() => now);
-  for (let i = 0; i < 10; i++) guard.failed('192.0.2.1');
-  t.equal(guard.waitFor('192.0.2.1'), 300);
-  t.equal(guard.waitFor('192.0.2.2'), 0);
-  now = 300_001;
-  t.equal(guard.waitFor('192.0.2.1'), 0);
 });
 
 t.test('BRK-9.12 statistics are charts and tables without a script', async (t) => {

@@ -10,7 +10,7 @@ import {
 } from '../../../protocols/config/broker-query-cf.js';
 import { parseBrokersCf } from '../../../protocols/config/brokers-cf.js';
 import { applyLineRules, parseLineRules } from '../../../protocols/config/line-rules.js';
-import { composeQuery } from '../../../servers/broker/web/advanced.js';
+import { composeQuery } from '../../../servers/broker/web/compose-query.js';
 import { FacetCounter } from '../../../servers/broker/web/facets.js';
 import { hostOfUrl, narrowQuery, readNarrowings } from '../../../servers/broker/web/narrow.js';
 import { objectVariables, renderTemplate } from '../../../servers/broker/web/templates.js';

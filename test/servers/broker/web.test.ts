@@ -3,7 +3,8 @@ import t from 'tap';
 import { DEFAULT_FLAGS } from '../../../protocols/broker/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { Broker, createWebApp, WebServer } from '../../../servers/broker/index.js';
-import { DEFAULT_FORM, decodeFields, readForm, writeForm } from '../../../servers/broker/web/form.js';
+import { DEFAULT_FORM, readForm, writeForm } from '../../../servers/broker/web/form.js';
+import { decodeFields } from '../../../servers/web/form-fields.js';
 import { escapeHtml, html, isLinkable } from '../../../servers/web/html.js';
 import { corpus, document, NOW, ScriptedGatherd, scene, serve, type Teardown } from './scene.js';
 

@@ -1,0 +1,17 @@
+import type { Logger } from '../../host/index.js';
+import type { Broker } from '../broker.js';
+import type { FacetLimits } from './facets.js';
+import type { Page } from './layout.js';
+
+/** What the routes work with. */
+export interface RouteContext {
+  readonly broker: Broker;
+  readonly brokerAddress: { readonly host: string; readonly port: number };
+  readonly log: Logger;
+  readonly facets?: FacetLimits;
+}
+
+/** One reply that is a page. */
+export interface PageReply extends Page {
+  readonly status: number;
+}

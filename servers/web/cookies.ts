@@ -1,0 +1,17 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { parseCookie, stringifySetCookie } from 'cookie';
+
+/** The value of a cookie that the request carries; undefined if it carries none of this name. */
+export function readCookie({ cookie }: IncomingHttpHeaders, name: string): string | undefined {
+  return cookie === undefined ? undefined : parseCookie(cookie)[name];
+}
+
+/** A `Set-Cookie` value that lasts until the browser closes. Scripts cannot read the cookie, and other sites cannot have it sent. */
+export function sessionCookie(name: string, value: string): string {
+  return stringifySetCookie({ name, value, path: '/', httpOnly: true, sameSite: 'strict' });
+}
+
+/** A `Set-Cookie` value that removes the cookie. */
+export function removedCookie(name: string): string {
+  return stringifySetCookie({ name, value: '', path: '/', httpOnly: true, sameSite: 'strict', maxAge: 0 });
+}

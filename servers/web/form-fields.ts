@@ -1,0 +1,41 @@
+import type { FastifyRequest } from 'fastify';
+import { decodeText } from '../../protocols/soif/index.js';
+
+/**
+ * Decodes the fields of a form, `name=value&...`. Pages of the 1990s send Latin-1, of which UTF-8 would keep nothing, so each
+ * part is decoded as text in SOIF is (BRK-1.10, SOIF-7.4).
+ */
+export function decodeFields(text: string): URLSearchParams {
+  const fields = new URLSearchParams();
+  for (const pair of text.split('&')) {
+    const [name = '', ...value] = pair.split('=');
+    if (pair !== '') fields.append(decodeField(name), decodeField(value.join('=')));
+  }
+  return fields;
+}
+
+function decodeField(text: string): string {
+  const bytes = Buffer.from(text.replaceAll('+', ' '));
+  if (!bytes.includes('%')) return decodeText(bytes);
+  const latin1 = bytes.toString('latin1');
+  const decoded = latin1.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return decodeText(Buffer.from(decoded, 'latin1'));
+}
+
+/** The fields in the query of a request's URL. */
+export function queryFields({ url }: FastifyRequest): URLSearchParams {
+  const question = url.indexOf('?');
+  return decodeFields(question < 0 ? '' : url.slice(question + 1));
+}
+
+/** The fields of a form in a request's body; empty if the body is not a form. */
+export function bodyFields({ body }: FastifyRequest): URLSearchParams {
+  return body instanceof URLSearchParams ? body : new URLSearchParams();
+}
+
+/** The path of a request's URL, without its query. */
+export function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? '';
+}
