@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { UsageError } from '../../protocols/errors.js';
+import { StateError } from '../../protocols/errors.js';
 import { compileEssence, type EssenceContext, readEssenceSources, type SelectionRules } from './context.js';
 import { tellDocument, tellOutput } from './debug.js';
 import { EssenceError } from './errors.js';
@@ -20,22 +20,22 @@ export interface EssencePoolOptions extends EssenceOptions {
   readonly workers?: number;
   /** Milliseconds one document may take before its worker is replaced (E-70). Default 30 000. */
   readonly timeLimitMs?: number;
-  /** Heap of one worker in MiB; a document that needs more costs its worker, not the process. Default 512. */
+  /** Heap of one worker in MiB; a document that needs more ends its worker, not the process. Default 512. */
   readonly maxWorkerHeapMb?: number;
 }
 
-/** What a pool has done so far. */
+/** Counts of a pool since it was created. */
 export interface EssenceStatistics {
   readonly summarized: number;
   readonly rejected: number;
-  /** Of the rejected: documents that were exploded into objects of their own, or hold none. */
+  /** Rejected documents of a nested type: exploded into other objects, or empty. */
   readonly nested: number;
   readonly failed: number;
   /** Workers replaced after a crash or a document that took too long. */
   readonly replaced: number;
 }
 
-/** MiB of a worker's nursery. */
+/** MiB of a worker's young generation. */
 const YOUNG_HEAP_MB = 64;
 
 interface Job {
@@ -46,23 +46,23 @@ interface Job {
   readonly onAbort: () => void;
 }
 
-/** Documents that a worker has at one time: the one in work, and the next, so that it never waits for the event loop. */
+/** Documents posted to a worker: the current one and the next, so that the worker never waits for the event loop. */
 const JOBS_PER_WORKER = 2;
-/** Bytes; a larger body waits until the worker is free. Only smaller ones are lent by copy, to survive a worker's end. */
-const MAX_LENT_BODY = 256 * 1024;
+/** Bytes; a larger body is posted only to an idle worker. Smaller ones are posted by copy, so that they survive the worker. */
+const MAX_QUEUED_BODY = 256 * 1024;
 
 interface WorkerSlot {
   worker: Worker | undefined;
-  /** The worker has compiled its context: from now on time is the document's. */
+  /** The worker has compiled its context: from now on a document's time limit runs. */
   ready: boolean;
-  /** Posted to the worker, in order; it is at the first. */
+  /** Posted to the worker, in order; the first one is in process. */
   jobs: Job[];
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Summarizes documents in worker threads (E-140). A worker holds the document in work and at most one small one behind
- * it; further calls wait their turn with the body still in the caller's hands, so the pool itself holds little.
+ * Summarizes documents in worker threads (E-140). A worker holds the current document and at most one small next one; further calls
+ * are queued with the body still owned by the caller, so the pool itself holds little memory.
  */
 export class EssencePool implements AsyncDisposable {
   /** For {@link typeByUrl} and {@link isRejected} before fetching. */
@@ -96,11 +96,16 @@ export class EssencePool implements AsyncDisposable {
     const sources = await readEssenceSources(options);
     const { workers: _w, timeLimitMs: _t, maxWorkerHeapMb: _h, ...plain } = options;
     const pool = new EssencePool(options, { options: plain, sources }, compileEssence(plain, sources));
-    await Promise.all(pool.#slots.map((slot) => pool.#begin(slot)));
+    try {
+      await Promise.all(pool.#slots.map((slot) => pool.#begin(slot)));
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
     return pool;
   }
 
-  /** Threads of this pool. */
+  /** Number of threads. */
   get workers(): number {
     return this.#slots.length;
   }
@@ -110,15 +115,15 @@ export class EssencePool implements AsyncDisposable {
   }
 
   /**
-   * Summarizes one document; waits while all workers are busy. The body's buffer is transferred when it is a buffer of
-   * its own: the caller must not use it any more.
+   * Summarizes one document; waits while all workers are busy. The body's buffer is transferred if the body is all of it: the
+   * caller must not use it after the call.
    *
-   * @throws EssenceError when its worker crashed or exceeded the time limit; the signal's reason when aborted.
+   * @throws EssenceError when its worker crashed or exceeded the time limit; StateError when the pool is closed; the signal's reason
    */
   async summarize(input: EssenceInput, signal?: AbortSignal): Promise<EssenceOutput> {
-    if (this.#closed) throw new UsageError('the essence pool is closed');
+    if (this.#closed) throw new StateError('the essence pool is closed');
     signal?.throwIfAborted();
-    // While the body is still here.
+    // Before the body is transferred.
     tellDocument(input, this.#context);
     const output = await this.#summarize(input, signal);
     tellOutput(input.url, output);
@@ -146,17 +151,17 @@ export class EssencePool implements AsyncDisposable {
     }
   }
 
-  /** Stops the threads. Documents still waiting or in work are rejected with a UsageError. */
+  /** Stops the threads. Calls of {@link summarize} that are pending reject with a StateError. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    const reason = new UsageError('the essence pool was closed');
+    const reason = new StateError('the essence pool was closed');
     for (const job of this.#waiting.splice(0)) settle(job, () => job.reject(reason));
     await Promise.all(
       this.#slots.map((slot) => {
         const { worker } = slot;
         slot.worker = undefined;
-        for (const job of this.#leave(slot)) settle(job, () => job.reject(reason));
+        for (const job of this.#removeJobs(slot)) settle(job, () => job.reject(reason));
         return worker?.terminate();
       }),
     );
@@ -166,7 +171,7 @@ export class EssencePool implements AsyncDisposable {
     return this.close();
   }
 
-  /** A thread that cannot even start shows with the first document, like one that dies later. */
+  /** Starts a slot's thread and waits until it is ready. A thread that fails to start is reported by its first document. */
   async #begin(slot: WorkerSlot): Promise<void> {
     const worker = this.#start(slot);
     worker.ref();
@@ -182,16 +187,16 @@ export class EssencePool implements AsyncDisposable {
   #start(slot: WorkerSlot): Worker {
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
       workerData: this.#setup,
-      // What the process was started with (loaders, inspectors) is none of the thread's business.
+      // The thread does not inherit the process's loaders and inspectors.
       execArgv: [],
       env: {},
-      // Summarizing makes many short-lived strings: a larger nursery lets them die there.
+      // Summarizing makes many short-lived strings: a larger young generation collects them cheaply.
       resourceLimits: {
         maxOldGenerationSizeMb: this.#heapMb,
         maxYoungGenerationSizeMb: Math.min(YOUNG_HEAP_MB, this.#heapMb / 4),
       },
     });
-    // An idle pool must not keep the process alive; a busy one is held by its job.
+    // An idle pool must not keep the process alive; a busy worker is referenced.
     worker.unref();
     slot.worker = worker;
     slot.ready = false;
@@ -207,12 +212,12 @@ export class EssencePool implements AsyncDisposable {
     if (slot.jobs.length === 1 && slot.ready) this.#watch(slot, worker);
     worker.ref();
     const body = detached(job.input.body);
-    // The document behind the one in work is lent: if the worker ends before its turn, another one gets it.
-    const given = slot.jobs.length === 1 ? transferable(body) : [];
+    // The next document is posted by copy: if the worker ends first, another one gets it.
+    const transferred = slot.jobs.length === 1 ? transferable(body) : [];
     try {
-      worker.postMessage({ input: { ...job.input, body } }, given);
+      worker.postMessage({ input: { ...job.input, body } }, transferred);
     } catch (error) {
-      // An untransferable buffer (a WebAssembly memory, or one marked so): the bytes are copied instead.
+      // An untransferable buffer (a WebAssembly memory, or one that is marked): the bytes are copied.
       if (!(error instanceof Error && error.name === 'DataCloneError')) throw error;
       worker.postMessage({ input: { ...job.input, body: new Uint8Array(body) } });
     }
@@ -245,12 +250,12 @@ export class EssencePool implements AsyncDisposable {
     this.#next(slot);
   }
 
-  /** A worker is gone, or is to go: the document it was at fails, the one behind it gets a new one. */
+  /** Handles a worker that ended or must end: its current document fails, the next one goes back to the queue. */
   #lose(slot: WorkerSlot, worker: Worker, why: string, cause?: unknown): void {
     if (slot.worker !== worker) return;
     slot.worker = undefined;
-    const [job, ...spared] = this.#leave(slot);
-    this.#waiting.unshift(...spared);
+    const [job, ...queued] = this.#removeJobs(slot);
+    this.#waiting.unshift(...queued);
     this.#counts.replaced++;
     void worker.terminate();
     if (job !== undefined) {
@@ -265,8 +270,7 @@ export class EssencePool implements AsyncDisposable {
     this.#next(slot);
   }
 
-  /** Takes the slot's documents away. */
-  #leave(slot: WorkerSlot): Job[] {
+  #removeJobs(slot: WorkerSlot): Job[] {
     clearTimeout(slot.timer);
     slot.timer = undefined;
     return slot.jobs.splice(0);
@@ -279,10 +283,10 @@ export class EssencePool implements AsyncDisposable {
     }
   }
 
-  /** A waiting document is taken off the list; one in work is finished by its worker, but nobody hears of it. */
+  /** Removes a document from the queue; the output of one that a worker already has is ignored. */
   #abort(job: Job): void {
-    const place = this.#waiting.indexOf(job);
-    if (place >= 0) this.#waiting.splice(place, 1);
+    const at = this.#waiting.indexOf(job);
+    if (at >= 0) this.#waiting.splice(at, 1);
     job.reject(job.signal?.reason);
   }
 
@@ -296,7 +300,7 @@ export class EssencePool implements AsyncDisposable {
 
 function hasRoom(slot: WorkerSlot, job: Job): boolean {
   if (slot.jobs.length === 0) return true;
-  return slot.jobs.length < JOBS_PER_WORKER && job.input.body.length <= MAX_LENT_BODY;
+  return slot.jobs.length < JOBS_PER_WORKER && job.input.body.length <= MAX_QUEUED_BODY;
 }
 
 function settle(job: Job, finish: () => void): void {

@@ -1,7 +1,7 @@
 import type { EssenceSources } from './context.js';
 import type { EssenceInput, EssenceLink, EssenceOptions, EssenceOutput } from './model.js';
 
-/** What a worker is born with: plain data, from which it compiles its own context. */
+/** The worker data of a thread: plain data, from which it compiles its own context. */
 export interface WorkerSetup {
   readonly options: EssenceOptions;
   readonly sources: EssenceSources;
@@ -12,16 +12,16 @@ export interface WorkerRequest {
   readonly input: EssenceInput;
 }
 
-/** A worker says once that it is ready, then answers one request at a time, in order. */
+/** A worker posts `ready` once, then one reply to each request, in order. */
 export type WorkerReply =
   | { readonly ready: true }
   | { readonly output: PackedOutput }
   | { readonly failure: string };
 
-/** An output on its way back: a page's hundreds of links travel as one buffer, not as so many objects. */
+/** An output as it is posted: a page's hundreds of links are one buffer instead of an object each. */
 export type PackedOutput = Omit<EssenceOutput, 'links'> & { readonly links: Uint8Array };
 
-/** The output as it is sent, its buffers their own. */
+/** Encodes an output for {@link unpackOutput}; its buffers can be transferred. */
 export function packOutput(output: EssenceOutput): PackedOutput {
   const { links, soif } = output;
   return {
@@ -31,7 +31,7 @@ export function packOutput(output: EssenceOutput): PackedOutput {
   };
 }
 
-/** What {@link packOutput} was given. */
+/** Decodes the result of {@link packOutput}. */
 export function unpackOutput(packed: PackedOutput): EssenceOutput {
   return { ...packed, links: unpackLinks(packed.links) };
 }
@@ -40,7 +40,7 @@ const NO_LINKS: readonly EssenceLink[] = [];
 const LINE_END = 0x0a;
 const EMBEDDED = 'E'.charCodeAt(0);
 
-/** A line a link: the hop's letter and the URL, which in its canonical form holds no line end. */
+/** One line a link: the hop's letter, then the URL, which in its canonical form contains no line end. */
 function packLinks(links: readonly EssenceLink[]): Uint8Array {
   if (links.length === 0) return new Uint8Array();
   let lines = '';
@@ -48,7 +48,7 @@ function packLinks(links: readonly EssenceLink[]): Uint8Array {
   return detached(Buffer.from(lines));
 }
 
-/** Every URL becomes a string of its own: parts of one long string would keep all of it in memory. */
+/** Decodes every URL separately: substrings of one long string would keep all of it in memory. */
 function unpackLinks(packed: Uint8Array): readonly EssenceLink[] {
   if (packed.length === 0) return NO_LINKS;
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
@@ -64,13 +64,13 @@ function unpackLinks(packed: Uint8Array): readonly EssenceLink[] {
   return links;
 }
 
-/** The buffers that can change hands with a message: those that nothing else has a view of. */
+/** Returns the bytes' buffer if they are all of it, so that it can be transferred. */
 export function transferable(bytes: Uint8Array | undefined): ArrayBuffer[] {
   if (bytes === undefined || bytes.length === 0 || !(bytes.buffer instanceof ArrayBuffer)) return [];
   return bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer] : [];
 }
 
-/** The same bytes in a buffer of their own, so that a message carries them and not what lies beside them. */
+/** Returns bytes that are all of their buffer, copied if necessary, so that a message carries nothing else. */
 export function detached(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
     ? bytes

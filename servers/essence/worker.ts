@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { Mutex } from '../../protocols/mutex.js';
 import { compileEssence } from './context.js';
 import { summarizeDocument } from './summarize.js';
 import {
@@ -9,27 +10,27 @@ import {
   type WorkerSetup,
 } from './worker-messages.js';
 
-// The body of a worker thread of EssencePool: compile once, then one document a message.
+// Runs in a worker thread of EssencePool: compiles once, then summarizes one document a message.
 const setup: WorkerSetup = workerData;
 const context = compileEssence(setup.options, setup.sources);
 
-/** One after the other: a document that waits for a program must not be overtaken, since replies have no names. */
-let turn: Promise<void> = Promise.resolve();
+/** Replies carry no ID, so they are posted in the order of the requests. */
+const mutex = new Mutex();
 
 parentPort?.on('message', (request: WorkerRequest) => {
-  turn = turn.then(() => work(request));
+  void mutex.runExclusive(() => answer(request));
 });
 
-async function work({ input }: WorkerRequest): Promise<void> {
+async function answer({ input }: WorkerRequest): Promise<void> {
   let reply: WorkerReply;
   try {
     reply = { output: packOutput(await summarizeDocument(input, context)) };
   } catch (error) {
     reply = { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
-  const given =
+  const transferred =
     'output' in reply ? [...transferable(reply.output.soif), ...transferable(reply.output.links)] : [];
-  parentPort?.postMessage(reply, given);
+  parentPort?.postMessage(reply, transferred);
 }
 
 const ready: WorkerReply = { ready: true };

@@ -28,8 +28,8 @@ import { ReferencesWriter } from './processors/references-writer.js';
 import { WriterProcessor } from './processors/writer.js';
 import type { RulesDigest } from './run-state.js';
 
-/** What the processors of a run work with. */
-export interface ChainParts {
+/** The stores, services and settings that the processors of a run use. */
+export interface ChainOptions {
   readonly store: GathererStore;
   readonly config: GathererConfig;
   readonly fetcher: Fetcher;
@@ -37,93 +37,93 @@ export interface ChainParts {
   readonly frontier: Frontier;
   readonly scope: Scope;
   readonly servers: ServerCache;
-  readonly lives: MinTimeToLive;
+  readonly minTimeToLive: MinTimeToLive;
   readonly roots: readonly RootNode[];
-  /** Product token that robots rules address us by. */
+  /** Product token by which robots.txt addresses this crawler. */
   readonly robotsAgent: string;
-  /** G-174. */
+  /** G-174: whether a link from `from` to `to` may lead to public addresses only. */
   readonly mustBePublic: (from: string, to: string) => boolean;
-  /** Of what a summary depends on besides the document (G-110). */
+  /** Digest of everything besides the document that its summary depends on (G-110). */
   readonly rulesDigest: RulesDigest;
   readonly annotations: Annotations | undefined;
   readonly force: boolean;
   readonly readTimeoutMs: number;
   readonly now: () => UnixSeconds;
-  /** An order is given: quotas, blocks, digests and fetch histories as it says. */
+  /** The configuration names an order: its quotas, blocks, digests and fetch histories apply. */
   readonly ordered: boolean;
   readonly warc: { readonly files: WarcFiles; readonly skipIdenticalDigests: boolean } | undefined;
-  /** Further processors: those of `extract` come before Essence, which gives the body away; the others at the end of their chain. */
-  readonly further: Partial<Record<ChainName, readonly Processor[]>>;
+  /** Those of `extract` run before Essence, which transfers the body to a thread; the others at the end of their chain. */
+  readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
 }
 
-/** The five chains of a Gatherer's run (CRAWL-11.2), with what its order adds. */
-export function crawlChains(parts: ChainParts): ProcessorChains {
-  const { store, config, fetcher, essence, frontier, scope, servers, lives, rulesDigest, now, further } =
-    parts;
+/** Returns the five chains of a Gatherer's run (CRAWL-11.2), with the processors that its order adds. */
+export function crawlChains(options: ChainOptions): ProcessorChains {
+  const { store, config, fetcher, essence, frontier, scope, servers, rulesDigest, now, extraProcessors } =
+    options;
   const limits = {
     maxBytes: config.maxRetrievalSize,
-    timeoutMs: parts.readTimeoutMs,
+    timeoutMs: options.readTimeoutMs,
     conditional: (known: DocumentRecord) =>
       config.httpIfModifiedSince && known.rulesDigest === rulesDigest(known),
     logins: loginsOf(config),
-    mustBePublic: parts.mustBePublic,
+    mustBePublic: options.mustBePublic,
   };
-  const history = parts.ordered ? new FetchHistory({ store: historyStore(store) }) : undefined;
+  const history = options.ordered ? new FetchHistory({ store: historyStore(store) }) : undefined;
   const warc =
-    parts.warc === undefined
+    options.warc === undefined
       ? undefined
-      : new WarcWriter({ ...parts.warc, ...(history === undefined ? {} : { revisits: [history] }) });
+      : new WarcWriter({ ...options.warc, ...(history === undefined ? {} : { revisits: [history] }) });
   return {
     'pre-fetch': [
       new Preselector({
         stopped: (url) => stoppedByUrl(url, essence),
-        // Nothing needs to be looked up on the first run.
+        // On the first run there is nothing to look up.
         ...(store.summaries.count > 0 ? { documents: store.documents } : {}),
         now,
       }),
-      ...when(parts.ordered, () => orderedChecks(servers, frontier)),
+      ...when(options.ordered, () => orderedChecks(servers, frontier)),
       ...when(history !== undefined, () => [history!.loader]),
       new History({
         documents: store.documents,
         known: store.summaries.count > 0,
-        force: parts.force,
+        force: options.force,
         timeToLive: config.timeToLive,
         rulesDigest,
         now,
       }),
       new LocalMappingProcessor(new LocalMapper(config.localMappings), limits),
       new PreconditionEnforcer(servers),
-      ...(further['pre-fetch'] ?? []),
+      ...(extraProcessors['pre-fetch'] ?? []),
     ],
     fetch: [
       new FetchProcessor(fetcher, limits, servers),
-      // Redirects and error pages have digests and records too.
-      ...when(parts.ordered || warc !== undefined, () => [new ContentDigest()]),
+      // Before the judge, so that redirects and error pages get digests and records too.
+      ...when(options.ordered || warc !== undefined, () => [new ContentDigest()]),
       ...when(history !== undefined, () => [history!]),
       ...when(warc !== undefined, () => [warc!]),
       new FetchJudge(limits),
-      ...(further.fetch ?? []),
+      ...(extraProcessors.fetch ?? []),
     ],
     extract: [
-      new ListingExtractor({ roots: parts.roots }),
-      ...(further.extract ?? []),
-      new ExtractProcessor({ essence, rulesDigest, robotsAgent: parts.robotsAgent, now }),
+      new ListingExtractor({ roots: options.roots }),
+      ...(extraProcessors.extract ?? []),
+      new ExtractProcessor({ essence, rulesDigest, robotsAgent: options.robotsAgent, now }),
     ],
     write: [
       new WriterProcessor({
         summaries: store.summaries,
         refreshRate: config.refreshRate,
         timeToLive: config.timeToLive,
-        lives,
+        minTimeToLive: options.minTimeToLive,
         rulesDigest,
         now,
-        ...(parts.annotations === undefined ? {} : { annotations: parts.annotations }),
+        ...(options.annotations === undefined ? {} : { annotations: options.annotations }),
       }),
-      ...(further.write ?? []),
+      ...(extraProcessors.write ?? []),
     ],
     'post-process': [
       new ReferencesWriter({ now }),
-      ...(further['post-process'] ?? []),
+      ...(extraProcessors['post-process'] ?? []),
       new LinksScoper({ frontier, scope }),
       ...when(warc !== undefined, () => [warc!.metadata]),
       ...when(history !== undefined, () => [history!.keeper]),
@@ -131,12 +131,12 @@ export function crawlChains(parts: ChainParts): ProcessorChains {
   };
 }
 
-/** Users and passwords. */
+/** All user names and passwords of the configuration. */
 function loginsOf({ httpBasicAuth, ftpAuth }: GathererConfig): string[] {
   return [...httpBasicAuth, ...ftpAuth].flatMap(({ user, password }) => [user, password]);
 }
 
-/** CRAWL-11.3: what an operator's order forbids. */
+/** CRAWL-11.3: the processors that enforce an order's blocks and quotas. */
 function orderedChecks(servers: ServerCache, frontier: Frontier): Processor[] {
   return [
     new Blocker({ settings: ({ settings }) => settings }),
@@ -151,7 +151,7 @@ function orderedChecks(servers: ServerCache, frontier: Frontier): Processor[] {
   ];
 }
 
-/** E-28: the type, when the URL alone tells that a transfer would be for nothing; links are still wanted (E-25). */
+/** E-28: returns the type if the URL alone shows that the document is rejected and holds no links (E-25). */
 function stoppedByUrl(url: string, { rules }: EssencePool): string | undefined {
   const type = typeByUrl(url, rules);
   if (type === undefined || mayHoldLinks(type)) return undefined;

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Fetcher, mayReach, mustBePublic } from '../../clients/fetch/index.js';
+import { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { GathererStore } from '../../storage/index.js';
@@ -32,11 +33,11 @@ import { RootLimits, readProgress } from './root-limits.js';
 import { type RulesDigest, type RunNodes, type RunState, startsOf } from './run-state.js';
 import { RootNodeScope } from './scope.js';
 
-/** Product token of User-Agent and robots.txt (G-63, G-65). */
+/** Product token in robots.txt (G-63, G-65). */
 const ROBOTS_AGENT = 'Harvest';
 export const USER_AGENT = 'Harvest/1.8 (harvest-kit)';
 
-/** What a run is made of. */
+/** The stores, services and settings of a run. */
 export interface CrawlJobOptions {
   /** The Gatherer's directory: `working/`, `seen/`, `crawl/` below it. */
   readonly directory: string;
@@ -52,31 +53,31 @@ export interface CrawlJobOptions {
   readonly force: boolean;
   readonly readTimeoutMs: number;
   readonly now: () => UnixSeconds;
-  readonly further: Partial<Record<ChainName, readonly Processor[]>>;
+  readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
   readonly log?: Logger;
   readonly onDocument: (event: DocumentEvent) => void;
 }
 
 /**
- * One run of the crawl engine: put together from a configuration and an order, with what accompanies it (logs, journal, WARC files,
- * console, checkpoints). It owns all of that and lets go of it, children first, when it is disposed of.
+ * One run of the crawl engine, assembled from a configuration and an order, with its logs, journal, WARC files, console and
+ * checkpoints. It owns all of them and closes them, the latest first.
  */
 export class CrawlJob implements AsyncDisposable {
   constructor(
     readonly options: CrawlJobOptions,
     readonly controller: CrawlController,
     readonly roots: readonly RootLimits[],
-    /** The console's address; undefined: there is none. */
+    /** The console's address; undefined if the order has no console. */
     readonly consoleUrl: string | undefined,
-    private readonly closers: (() => Promise<unknown>)[],
+    private readonly resources: CloseStack,
   ) {}
 
-  /** What others see of the controller (G-81). */
+  /** The controller as consoles and reports see it, without logins (G-81). */
   get control(): CrawlControl {
     return shownControl(this.controller);
   }
 
-  /** Crawls until nothing is left; throws the signal's reason when stopped. */
+  /** Crawls until nothing is left. @throws the signal's reason when aborted */
   async run(signal: AbortSignal): Promise<EndReason> {
     const end = await this.controller.run(signal);
     const { order, directory } = this.options;
@@ -84,26 +85,21 @@ export class CrawlJob implements AsyncDisposable {
     return end;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    let failure: { readonly error: unknown } | undefined;
-    // What fails to close must not keep the others open.
-    for (const close of this.closers.splice(0).reverse()) {
-      await close().catch((error: unknown) => {
-        failure ??= { error };
-      });
-    }
-    if (failure !== undefined) throw failure.error;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.resources[Symbol.asyncDispose]();
   }
 }
 
-/** Where logs, reports, checkpoints and the console's file of a Gatherer are. */
+/** Directory of a Gatherer's logs, reports, checkpoints and console file. */
 export function crawlDirectoryOf(gatherer: string): string {
   return join(gatherer, 'crawl');
 }
 
 /**
- * @param nodes of the run
- * @param resumed go on with what the store holds; else the nodes are scheduled as seeds
+ * Assembles a run. Nothing stays open when a part of it cannot be opened.
+ *
+ * @param nodes the RootNodes and LeafNodes of the run
+ * @param resumed true continues the run in the store; false schedules the nodes as seeds
  */
 export async function openCrawlJob(
   options: CrawlJobOptions,
@@ -111,22 +107,7 @@ export async function openCrawlJob(
   state: RunState,
   resumed: boolean,
 ): Promise<CrawlJob> {
-  const closers: (() => Promise<unknown>)[] = [];
-  try {
-    return await assemble(options, nodes, state, resumed, closers);
-  } catch (error) {
-    for (const close of closers.reverse()) await close().catch(() => undefined);
-    throw error;
-  }
-}
-
-async function assemble(
-  options: CrawlJobOptions,
-  nodes: RunNodes,
-  state: RunState,
-  resumed: boolean,
-  closers: (() => Promise<unknown>)[],
-): Promise<CrawlJob> {
+  await using resources = new CloseStack();
   const { store, order, config, fetcher, directory } = options;
   const crawlDirectory = crawlDirectoryOf(directory);
   const settings = new GatherSettings(order, options.ordered, nodes.roots);
@@ -137,10 +118,9 @@ async function assemble(
     settingsFor: (uri) => settings.of(uri),
     addressOf: (host) => addresses.bytesOf(host),
   });
-  const seen = await openSeen(options, resumed);
-  closers.push(() => seen.close());
+  const seen = resources.adopt(await openSeen(options, resumed), (filter) => filter.close());
   const bandwidth = new TotalBandwidth(order.totalBandwidthKBs);
-  const journal = order.recoveryJournal ? await openJournal(crawlDirectory, closers) : undefined;
+  const journal = order.recoveryJournal ? await openJournal(crawlDirectory, resources) : undefined;
   const frontier = await Frontier.open({
     store,
     seen,
@@ -159,8 +139,8 @@ async function assemble(
   const roots = await rootLimits(options, nodes, addresses, resumed);
   const hosts = roots.map(({ rules }) => new URL(rules.root.url).hostname).filter((host) => host !== '');
   await addresses.resolve(hosts);
-  const lives = await MinTimeToLive.read(store.meta);
-  if (!resumed) await seed(options, nodes, state, frontier, roots, lives);
+  const minTimeToLive = await MinTimeToLive.read(store.meta);
+  if (!resumed) await seed(options, nodes, state, frontier, roots, minTimeToLive);
 
   const servers = new ServerCache({
     fetcher,
@@ -170,30 +150,30 @@ async function assemble(
     timeoutMs: options.readTimeoutMs,
     addresses,
   });
-  // CRAWL-17.3.1: a restored checkpoint, or a run that was stopped, goes on with what it had.
-  const left = (await takeComponents(crawlDirectory)) ?? {};
-  if (resumed && left.servers !== undefined) servers.restore(left.servers);
+  // CRAWL-17.3.1: a restored checkpoint and an interrupted run continue with their saved servers and statistics.
+  const saved = (await takeComponents(crawlDirectory)) ?? {};
+  if (resumed && saved.servers !== undefined) servers.restore(saved.servers);
   const statistics =
-    resumed && left.statistics !== undefined
-      ? CrawlStatistics.restore(left.statistics)
+    resumed && saved.statistics !== undefined
+      ? CrawlStatistics.restore(saved.statistics)
       : new CrawlStatistics();
   const components = () => ({
     servers: servers.snapshot(),
     statistics: statistics.toJSON(),
     frontier: frontier.counts,
   });
-  closers.push(async () => {
+  resources.defer(async () => {
     if (!frontier.empty) await saveComponents(crawlDirectory, components());
   });
-  const logs = order.logs ? await openLogs(crawlDirectory, closers) : undefined;
-  const warc = await openWarc(options, closers);
+  const logs = order.logs ? await openLogs(crawlDirectory, resources) : undefined;
+  const warc = await openWarc(options, resources);
   const rules = order.scope.length === 0 ? undefined : decideSequence(order.scope, { seeds: seedsOf(nodes) });
   const configured = new Set(seedsOf(nodes).map((url) => new URL(url).hostname));
   const hostKnowledge = {
     addresses: (host: string) => addresses.of(host),
     isConfigured: (host: string) => configured.has(host),
   };
-  // G-81: copies of the working store, whose queues have their logins.
+  // G-81: checkpoints copy the working store, whose queues contain logins.
   await mkdir(join(crawlDirectory, 'checkpoints'), { recursive: true, mode: 0o700 });
   const checkpoints = await Checkpoints.open(join(crawlDirectory, 'checkpoints'), {
     store,
@@ -206,7 +186,7 @@ async function assemble(
       await journal?.rotate(suffix);
     },
   });
-  closers.push(() => checkpoints.settled());
+  resources.defer(() => checkpoints.settled());
   const controller: CrawlController = new CrawlController({
     name: order.name === 'crawl' ? (config.gathererName ?? 'crawl') : order.name,
     store,
@@ -221,7 +201,7 @@ async function assemble(
       robotsAgent: ROBOTS_AGENT,
       mustBePublic: (from, to) => mustBePublic(from, to, hostKnowledge),
       servers,
-      lives,
+      minTimeToLive,
       warc: warc && { files: warc, skipIdenticalDigests: order.warc.skipIdenticalDigests },
     }),
     servers,
@@ -243,13 +223,13 @@ async function assemble(
     checkpoint: () => checkpoints.take(),
     lastCheckpoint: () => checkpoints.newest,
   });
-  if (logs !== undefined) followProgress(logs, controller, closers);
-  if (order.checkpointMinutes > 0) takeRegularly(order.checkpointMinutes, controller, closers);
-  const console = await openConsole(options, controller, crawlDirectory, closers);
-  return new CrawlJob(options, controller, roots, console?.url, closers);
+  if (logs !== undefined) followProgress(logs, controller, resources);
+  if (order.checkpointMinutes > 0) takeCheckpointsRegularly(order.checkpointMinutes, controller, resources);
+  const console = await openConsole(options, controller, crawlDirectory, resources);
+  return new CrawlJob(options, controller, roots, console?.url, resources.move());
 }
 
-/** The default is the table of the working store; the others have files of their own, which a new run empties. */
+/** Opens the order's seen filter. `level` is a table of the working store; the others have their own files, which a new run empties. */
 export async function openSeen(
   { store, order, directory }: Pick<CrawlJobOptions, 'store' | 'order' | 'directory'>,
   resumed: boolean,
@@ -276,14 +256,14 @@ export async function rootLimits(
   );
 }
 
-/** G-69: RootNodes in the order of the file, then the LeafNodes. One batch: the run has begun, or it has not. */
+/** G-69: schedules the RootNodes in the order of the file, then the LeafNodes, and marks the run as begun, in one batch. */
 export async function seed(
   { store, order, config }: Pick<CrawlJobOptions, 'store' | 'order' | 'config'>,
   nodes: RunNodes,
   state: RunState,
   frontier: Frontier,
   roots: readonly RootLimits[],
-  lives: MinTimeToLive,
+  minTimeToLive: MinTimeToLive,
 ): Promise<void> {
   const batch = store.batch();
   const common = { via: '', pathFromSeed: '', depth: 0, forceFetch: false, directive: DIRECTIVE.medium };
@@ -300,7 +280,7 @@ export async function seed(
   });
   for (const { url } of nodes.leaves)
     candidates.push({ ...common, url, root: roots.length, isLeaf: true, sourceTag: tag(url) });
-  lives.note(config.timeToLive, batch);
+  minTimeToLive.note(config.timeToLive, batch);
   state.begun(nodes, batch);
   await frontier.schedule(candidates, batch, () => {
     for (const [root, limits] of roots.entries()) limits.store(root, batch);
@@ -311,23 +291,17 @@ export function seedsOf({ roots, leaves }: RunNodes): string[] {
   return [...roots, ...leaves].map(({ url }) => url);
 }
 
-async function openLogs(directory: string, closers: (() => Promise<unknown>)[]): Promise<CrawlLogs> {
-  const logs = await CrawlLogs.open(join(directory, 'logs'));
-  closers.push(() => logs.close());
-  return logs;
+async function openLogs(directory: string, resources: CloseStack): Promise<CrawlLogs> {
+  return resources.adopt(await CrawlLogs.open(join(directory, 'logs')), (logs) => logs.close());
 }
 
-async function openJournal(directory: string, closers: (() => Promise<unknown>)[]): Promise<JournalWriter> {
+async function openJournal(directory: string, resources: CloseStack): Promise<JournalWriter> {
   await mkdir(join(directory, 'logs'), { recursive: true });
-  const journal = await JournalWriter.open(join(directory, 'logs', JOURNAL_FILE));
-  closers.push(() => journal.close());
-  return journal;
+  const file = join(directory, 'logs', JOURNAL_FILE);
+  return resources.adopt(await JournalWriter.open(file), (journal) => journal.close());
 }
 
-async function openWarc(
-  { order }: CrawlJobOptions,
-  closers: (() => Promise<unknown>)[],
-): Promise<WarcFiles | undefined> {
+async function openWarc({ order }: CrawlJobOptions, resources: CloseStack): Promise<WarcFiles | undefined> {
   const { directory, prefix, maxFileBytes, compress } = order.warc;
   if (directory === '') return undefined;
   const files = await WarcFiles.open({
@@ -337,37 +311,28 @@ async function openWarc(
     compress,
     info: { isPartOf: order.name, robots: order.settings.robotsPolicy },
   });
-  closers.push(() => files.close());
-  return files;
+  return resources.adopt(files, (opened) => opened.close());
 }
 
-/** CRAWL-16.3: a line every 20 seconds, and the crawl's events among them. */
-function followProgress(
-  logs: CrawlLogs,
-  controller: CrawlController,
-  closers: (() => Promise<unknown>)[],
-): void {
+/** CRAWL-16.3: writes the progress of the crawl and its events to the logs. */
+function followProgress(logs: CrawlLogs, controller: CrawlController, resources: CloseStack): void {
   const onEvent = (event: unknown): void => logs.crawl(event as Parameters<CrawlLogs['crawl']>[0]);
   crawlChannel.subscribe(onEvent);
   const timer = setInterval(() => logs.progress(controller.snapshot()), 1000);
-  closers.push(async () => {
+  resources.defer(() => {
     clearInterval(timer);
     crawlChannel.unsubscribe(onEvent);
   });
 }
 
-function takeRegularly(
-  minutes: number,
-  controller: CrawlController,
-  closers: (() => Promise<unknown>)[],
-): void {
+function takeCheckpointsRegularly(minutes: number, controller: CrawlController, resources: CloseStack): void {
   let taking: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
     taking = controller.checkpoint().catch((error: unknown) => {
       crawlChannel.publish({ text: `no checkpoint: ${String(error)}`, alert: true });
     });
   }, minutes * 60_000);
-  closers.push(async () => {
+  resources.defer(async () => {
     clearInterval(timer);
     await taking;
   });
@@ -377,7 +342,7 @@ async function openConsole(
   { order, log }: CrawlJobOptions,
   controller: CrawlController,
   directory: string,
-  closers: (() => Promise<unknown>)[],
+  resources: CloseStack,
 ): Promise<CrawlConsole | undefined> {
   if (order.console === undefined || log === undefined) return undefined;
   const { host, port, passwordEnvironment } = order.console;
@@ -391,6 +356,5 @@ async function openConsole(
     log,
     file: join(directory, 'console.json'),
   });
-  closers.push(() => console.close());
-  return console;
+  return resources.adopt(console, (started) => started.close());
 }

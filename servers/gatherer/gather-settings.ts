@@ -5,7 +5,7 @@ import type { CrawlSettings } from '../crawler/order/settings.js';
 import { SheetOverlays } from '../crawler/order/sheets.js';
 import { searchSettings } from './enumerate/index.js';
 
-/** What of a run's options has a say in the settings when there is no order. */
+/** The run's options that set the crawl settings when there is no order. */
 export interface PlainSettings {
   /** Seconds between contacts (G-38). */
   readonly accessDelay: number;
@@ -16,8 +16,8 @@ export interface PlainSettings {
 }
 
 /**
- * The order of a Gatherer whose configuration names none: it waits as its RootNodes say and nothing else (G-38), and gives up sooner
- * than a crawl of weeks would. No logs beside its own.
+ * Returns the order of a Gatherer whose configuration names none: only the RootNodes' delays apply (G-38), retries end sooner than in
+ * a crawl of weeks, and the crawl engine writes no logs.
  */
 export function plainOrder(plain: PlainSettings): CrawlOrderConfig {
   return crawlOrderSchema.parse({
@@ -34,25 +34,25 @@ export function plainOrder(plain: PlainSettings): CrawlOrderConfig {
   });
 }
 
-/** Of what settings are asked for. */
+/** A URI whose settings are looked up. */
 export interface SettingsSubject {
   readonly url: string;
   readonly via: string;
   readonly pathFromSeed: string;
   readonly sourceTag?: string;
-  /** Index of its RootNode; absent: it is not asked for how its queue waits. */
+  /** Index of its RootNode; without it the RootNode's delay does not apply. */
   readonly root?: number;
 }
 
-/** The settings of each URI: the order's, its sheets', and what the URI's RootNode says (G-30, G-38). */
+/** The settings of each URI: from the order, its sheets, and the URI's RootNode (G-30, G-38). */
 export class GatherSettings {
   readonly #sheets: SheetOverlays;
-  /** By what the sheets say, by RootNode. */
+  /** Cache: settings of the sheets, then index of the RootNode. */
   readonly #ofRoots = new WeakMap<CrawlSettings, Map<number, CrawlSettings>>();
 
   constructor(
     readonly order: CrawlOrderConfig,
-    /** True when the configuration names the order: then a RootNode's Delay can only make its pauses longer. */
+    /** The configuration names the order: a RootNode's Delay can then only lengthen its pauses. */
     readonly ordered: boolean,
     readonly roots: readonly RootNode[],
   ) {
@@ -71,7 +71,7 @@ export class GatherSettings {
     return root === undefined ? settings : this.#ofRoot(settings, root);
   }
 
-  /** Where only the URL is known: of a server. */
+  /** For a server, of which only the URL is known. */
   ofUrl(url: string): CrawlSettings {
     return this.of({ url, via: '', pathFromSeed: '' });
   }

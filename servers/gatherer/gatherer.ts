@@ -3,6 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheSettings, createFetcher, DiskCache, type Fetcher } from '../../clients/fetch/index.js';
+import { CloseStack } from '../../protocols/close-stack.js';
 import { filePaths, type GathererConfig } from '../../protocols/config/index.js';
 import { ConfigError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
@@ -27,21 +28,21 @@ import { digest, expandNodes, type RulesDigest, RunState } from './run-state.js'
 import { withSecrets } from './secrets.js';
 import { Tally } from './tally.js';
 
-/** How a Gatherer runs; what it gathers stands in `config`. */
+/** How a Gatherer runs; `config` says what it gathers. */
 export interface GathererOptions {
   /** Holds `working/` (the store) and `generations/` (what gatherd serves). */
   readonly directory: string;
   readonly config: GathererConfig;
-  /** URIs in work at one time, over all hosts. Default 16. */
+  /** URIs in process at one time, over all hosts. Default 16. */
   readonly workers?: number;
   /**
-   * Queues that the URIs of one host are spread over (CRAWL-9.7). Default 1: one connection a host. More than one breaks
-   * that promise, so it is for hosts of one's own.
+   * Queues that the URIs of one host are spread over (CRAWL-9.7). Default 1: one connection a host. More than one opens several
+   * connections to a host; use it for your own hosts only.
    */
   readonly queuesPerHost?: number;
   /** Threads that summarize; 0 summarizes in the calling thread. Default: by the number of processors. */
   readonly essenceWorkers?: number;
-  /** Look at documents again whose Refresh-Rate is not over (G-108). Default false. */
+  /** Fetch documents again although their Refresh-Rate is not over (G-108). Default false. */
   readonly force?: boolean;
   /** Attempts before a URI fails, deferrals included (CRAWL-8.3). Default 4. */
   readonly maxRetries?: number;
@@ -49,40 +50,41 @@ export interface GathererOptions {
   readonly retryDelayMs?: number;
   /** Milliseconds without a byte after which a read is given up (G-85). Default 120 000. */
   readonly readTimeoutMs?: number;
-  /** Milliseconds in which a connection has to be made, TLS and greeting included. Default 30 000; never more than {@link readTimeoutMs}. */
+  /** Milliseconds to establish a connection, TLS and greeting included. Default 30 000; at most {@link readTimeoutMs}. */
   readonly connectTimeoutMs?: number;
-  /** Milliseconds from a request to the last byte of its answer: ends servers that send a byte now and then. Default 1 200 000. */
+  /** Milliseconds from a request to the last byte of its response: a limit for servers that send a byte now and then. Default 1 200 000. */
   readonly maxTransferMs?: number;
   /** In place of the order that the configuration names (`Crawl-Order`). */
   readonly order?: CrawlOrderConfig;
   /** Name of the configuration file, for messages. */
   readonly configFile?: string;
-  /** Further processors of the chains: those of `extract` stand before Essence, the others at the end of theirs. */
+  /** Extra processors of the chains: those of `extract` run before Essence, the others at the end of their chain. */
   readonly processors?: Partial<Record<ChainName, readonly Processor[]>>;
-  /** Told of what in the configuration's files could not be used. */
+  /** Receives what could not be used in the configuration's files. */
   readonly onProblem?: (problem: Error) => void;
-  /** For the console, if the order asks for one. */
+  /** For the console, if the order has one. */
   readonly log?: Logger;
-  /** Told when a run can be watched and steered. */
+  /** Called when a run can be watched and controlled. */
   readonly onControl?: (control: CrawlControl, consoleUrl: string | undefined) => void;
   /** For tests: the clock, in seconds since 1970. */
   readonly now?: () => UnixSeconds;
 }
 
-/** What a run did, by what became of each URI. */
+/** The results of a run. */
 export interface GatherReport {
+  /** URIs by their disposition. */
   readonly counts: Readonly<Record<Disposition, number>>;
   /** Bytes fetched. */
   readonly bytes: number;
   readonly seconds: number;
   /** Why it ended (CRAWL-20.2). */
   readonly end: EndReason;
-  /** True when the run went on from an interrupted one. */
+  /** True when the run continued an interrupted one. */
   readonly resumed: boolean;
   readonly roots: readonly RootReport[];
 }
 
-/** G-148: how many URLs and hosts a RootNode gave, and what stopped it. */
+/** G-148: the URLs and hosts of a RootNode, and the limits that stopped it. */
 export interface RootReport {
   readonly url: string;
   readonly urls: number;
@@ -92,44 +94,58 @@ export interface RootReport {
 }
 
 /**
- * The Gatherer (G-5): expands RootNodes, fetches, summarizes, keeps the database, publishes it. It never updates by
- * itself (G-6): each {@link run} processes the configured URLs once. A run that was killed goes on where it was.
+ * The Gatherer (G-5): expands RootNodes, fetches, summarizes, keeps the database, publishes it. It never starts an update on its
+ * own (G-6): each {@link run} processes the configured URLs once. A run that was killed continues at the next call.
  */
 export class Gatherer implements AsyncDisposable {
   private constructor(
     readonly options: GathererOptions,
-    /** With what its secrets file says. */
+    /** The configuration with the logins of its secrets file. */
     readonly config: GathererConfig,
     readonly store: GathererStore,
     readonly fetcher: Fetcher,
     readonly essence: EssencePool,
     readonly annotations: Annotations | undefined,
-    /** Of what every summary depends on besides its document (G-110), without annotations. */
+    /** Digest of everything besides the document that a summary depends on (G-110), annotations excluded. */
     readonly rulesDigest: string,
+    private readonly resources: CloseStack,
   ) {}
 
+  /**
+   * Opens the working store, starts the threads that summarize, reads the files that the configuration names. Nothing stays open
+   * when one of these fails.
+   *
+   * @throws ConfigError, StorageError
+   */
   static async open(options: GathererOptions): Promise<Gatherer> {
     const { directory, onProblem = () => undefined } = options;
     await mkdir(directory, { recursive: true });
     const { config, warnings } = await withSecrets(options.config, process.env);
     for (const warning of warnings) onProblem(warning);
-    // G-81: queues and lists of links have their logins, so they are for nobody else to read.
+    // G-81: queues and lists of links contain logins, so other users must not read them.
     await mkdir(join(directory, 'working'), { recursive: true, mode: 0o700 });
-    const store = await GathererStore.open(join(directory, 'working'));
-    try {
-      const essenceOptions = essenceOptionsOf(config);
-      const essence = await EssencePool.create({
+    await using resources = new CloseStack();
+    const store = resources.use(await GathererStore.open(join(directory, 'working')));
+    const essenceOptions = essenceOptionsOf(config);
+    const essence = resources.use(
+      await EssencePool.create({
         ...essenceOptions,
         ...(options.essenceWorkers === undefined ? {} : { workers: options.essenceWorkers }),
-      });
-      const annotations =
-        config.annotations.length === 0
-          ? undefined
-          : await Annotations.load(
-              config.annotations.map((name) => existing(config, name)),
-              { onProblem },
-            );
-      const fetcher = createFetcher({
+      }),
+    );
+    const annotations =
+      config.annotations.length === 0
+        ? undefined
+        : await Annotations.load(
+            config.annotations.map((name) => existing(config, name)),
+            { onProblem },
+          );
+    // The store resumes an interrupted run better than a cache (G-91), so the cache is used only when the configuration asks for it.
+    const cache = config.keepCache
+      ? await DiskCache.open(cacheDirectory(options), cacheSettings(process.env))
+      : undefined;
+    const fetcher = resources.adopt(
+      createFetcher({
         userAgent: config.httpUserAgent ?? USER_AGENT,
         from: config.httpFrom,
         httpBasicAuth: config.httpBasicAuth,
@@ -140,26 +156,20 @@ export class Gatherer implements AsyncDisposable {
         maxTransferMs: options.maxTransferMs,
         maxConnectionsPerHost: options.queuesPerHost ?? 1,
         onWarning: (sentence) => onProblem(new Error(sentence)),
-        // What the cache was for, an interrupted run that begins again, the store does better (G-91): it goes on. It is for those who ask for it.
-        ...(config.keepCache
-          ? { cache: await DiskCache.open(cacheDirectory(options), cacheSettings(process.env)) }
-          : {}),
-      });
-      // G-110: what a summary depends on besides the document.
-      const sources = Object.entries(await readEssenceSources(essenceOptions)).sort();
-      const rulesDigest = digest([JSON.stringify(essenceOptions), JSON.stringify(sources)]);
-      return new Gatherer(options, config, store, fetcher, essence, annotations, rulesDigest);
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
+        ...(cache === undefined ? {} : { cache }),
+      }),
+      (opened) => opened.close(),
+    );
+    const sources = Object.entries(await readEssenceSources(essenceOptions)).sort();
+    const rulesDigest = digest([JSON.stringify(essenceOptions), JSON.stringify(sources)]);
+    return new Gatherer(options, config, store, fetcher, essence, annotations, rulesDigest, resources.move());
   }
 
   get generationsDirectory(): string {
     return join(this.options.directory, 'generations');
   }
 
-  /** Gathers until nothing is left to do; throws the signal's reason when stopped, and then goes on at the next call. */
+  /** Gathers until nothing is left. Throws the signal's reason when aborted; the next call continues the run. */
   async run(signal: AbortSignal): Promise<GatherReport> {
     const begin = Date.now();
     const tally = new Tally();
@@ -179,7 +189,7 @@ export class Gatherer implements AsyncDisposable {
     });
     this.options.onControl?.(job.control, job.consoleUrl);
     const end = await job.run(signal);
-    if (end === 'finished') await this.#done(state);
+    if (end === 'finished') await this.#finish(state);
     return {
       counts: tally.counts,
       bytes: tally.bytes,
@@ -226,7 +236,7 @@ export class Gatherer implements AsyncDisposable {
         force: options.force ?? false,
         readTimeoutMs: readTimeoutOf(options),
         now: () => this.#now(),
-        further: options.processors ?? {},
+        extraProcessors: options.processors ?? {},
         onDocument,
         ...(options.log === undefined ? {} : { log: options.log }),
       },
@@ -236,7 +246,7 @@ export class Gatherer implements AsyncDisposable {
     );
   }
 
-  /** G-110, G-141: an annotation concerns the objects that it is about, and nobody else's. */
+  /** G-110, G-141: an annotation changes the digest of its own objects only. */
   #digestOf({ url, objects }: Parameters<RulesDigest>[0]): string {
     const { annotations, rulesDigest } = this;
     if (annotations === undefined) return rulesDigest;
@@ -244,13 +254,13 @@ export class Gatherer implements AsyncDisposable {
     return notes.length === 0 ? rulesDigest : digest([rulesDigest, ...notes]);
   }
 
-  /** G-92, G-99: the run came to its end. */
-  async #done(state: RunState): Promise<void> {
+  /** G-92, G-99: marks the run as finished and removes its cache. */
+  async #finish(state: RunState): Promise<void> {
     await state.done();
     if (!this.config.keepCache) await rm(cacheDirectory(this.options), { recursive: true, force: true });
   }
 
-  /** Drops expired objects (G-103) and makes what is left a generation for gatherd. Returns its number. */
+  /** Drops expired objects (G-103) and publishes the others as a generation for gatherd. Returns its number. */
   async publish(): Promise<number> {
     await this.#expire();
     const { gathererName, gathererHost, gathererVersion } = this.config;
@@ -260,19 +270,18 @@ export class Gatherer implements AsyncDisposable {
   }
 
   /**
-   * Makes the links that were found a generation of references for refererd, in `references/` of the directory, unless nothing
-   * changed since the last one, or the configuration says `References: off`. To be called after {@link publish}, which drops what
-   * has expired; `signal` stops it, and the former ones stay.
+   * Publishes the links that were found as a generation of references for refererd, in `references/` of the directory. Returns
+   * undefined if nothing changed since the last one or the configuration says `References: off`. Call it after {@link publish},
+   * which drops what has expired. An abort keeps the former generation.
    */
   async publishReferences(signal?: AbortSignal): Promise<PublishedReferences | undefined> {
     if (!this.config.references) return undefined;
     return this.store.publishReferences(this.options.directory, { signal });
   }
 
-  async close(): Promise<void> {
-    await this.essence.close();
-    await this.fetcher.close();
-    await this.store.close();
+  /** Closes the fetcher, the threads, then the store; each even if another fails to close. */
+  close(): Promise<void> {
+    return this.resources[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -288,7 +297,7 @@ export class Gatherer implements AsyncDisposable {
     await this.store.purgeTombstones(now);
     const { seconds: shortest } = await MinTimeToLive.read(this.store.meta);
     for await (const page of this.store.summaries.iterate()) {
-      // Rows come by Update-Time: what was updated within the shortest life that any object has cannot have expired.
+      // Rows are ordered by Update-Time. An object that was updated within the shortest time to live of all cannot have expired.
       if (page[0]!.updateTime >= now - shortest) return;
       const batch = this.store.batch();
       for (const { url, updateTime, timeToLive } of page) {
@@ -304,24 +313,28 @@ function readTimeoutOf({ readTimeoutMs = 120_000 }: GathererOptions): number {
   return readTimeoutMs;
 }
 
-/** Folders that `file:` URLs may reach: those that the configuration itself names (G-174). */
+/** Directories that `file:` URLs may reach: those that the configuration names (G-174). */
 function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
   const urls = [...rootNodes, ...leafNodes].map(({ url }) => url).filter((url) => url.startsWith('file:'));
-  // The host is the fetcher's business (G-87): it refuses another machine's files one by one.
+  // The fetcher checks the host (G-87): it refuses another machine's files one by one.
   return urls.map((url) => fileURLToPath(new URL('.', url.replace(/^file:\/\/[^/]*/, 'file://'))));
 }
 
-/** G-95: in the Working-Directory, below the Gatherer's own. */
+/** G-95: the cache is in the Working-Directory. */
 function cacheDirectory({ directory }: GathererOptions): string {
   return join(directory, 'cache');
 }
 
-/** G-20: in Top-Directory, then in the current directory. */
+/** G-20: looks for a file in Top-Directory, then in the current directory. */
 function existing(config: GathererConfig, name: string): string {
   return filePaths(config, name).find((path) => existsSync(path)) ?? name;
 }
 
-/** The order of the crawl engine that the configuration names. */
+/**
+ * Reads the order of the crawl engine that the configuration names; undefined if it names none.
+ *
+ * @throws ConfigError
+ */
 export async function orderOf(
   config: GathererConfig,
   onProblem: (problem: Error) => void = () => undefined,
@@ -331,7 +344,7 @@ export async function orderOf(
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new ConfigError('configuration', 0, 'Crawl-Order', `${file} cannot be read: ${String(cause)}`);
   });
-  // The original's is XML; ours is JSON.
+  // Heritrix orders are XML; ours are JSON.
   if (!text.trimStart().startsWith('<')) return readOrder(text, file);
   const { order, warnings } = readOrderXml(text, file);
   for (const { line, text: said } of warnings) onProblem(new ConfigError(file, line, '', said));

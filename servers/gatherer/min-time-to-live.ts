@@ -3,8 +3,8 @@ import type { GathererBatch, MetaStore } from '../../storage/index.js';
 const NAME = 'life.shortest';
 
 /**
- * The shortest time to live that any object of the store was given, seconds. Objects lie by Update-Time: whoever looks for expired
- * ones need not look at those that were updated within it.
+ * The shortest time to live of any object of the store, in seconds. Objects are ordered by Update-Time, so a search for expired ones
+ * skips those that were updated within this time.
  */
 export class MinTimeToLive {
   #seconds: number | undefined;
@@ -18,12 +18,12 @@ export class MinTimeToLive {
     return new MinTimeToLive(stored === undefined ? undefined : Number(stored));
   }
 
-  /** 0 when it is not known. */
+  /** 0 if unknown. */
   get seconds(): number {
     return this.#seconds ?? 0;
   }
 
-  /** An object with this time to live is stored with the batch; 0 is for ever. */
+  /** Records the time to live of an object that is stored with the batch; 0 never expires. */
   note(seconds: number, batch: GathererBatch): void {
     if (seconds === 0 || (this.#seconds !== undefined && seconds >= this.#seconds)) return;
     this.#seconds = seconds;

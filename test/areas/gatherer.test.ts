@@ -7,6 +7,7 @@ import '../servers/gatherer/enumeration.test.js';
 import '../servers/gatherer/hostile-servers.test.js';
 import '../servers/gatherer/logins.test.js';
 import '../servers/gatherer/objects.test.js';
+import '../servers/gatherer/open.test.js';
 import '../servers/gatherer/references.test.js';
 import '../servers/gatherer/refresh.test.js';
 import '../clients/fetch/cache.test.js';

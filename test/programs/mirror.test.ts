@@ -81,7 +81,7 @@ t.test('G-8 no two URLs share a file, whatever the case, and none is a directory
     await using index = await MirrorIndex.open(join(directory, 'i'));
     for (const url of urls) {
       const entry = await index.entryFor(url);
-      await index.met(entry, 1);
+      await index.markSeen(entry, 1);
       paths.push(entry.path);
     }
   }

@@ -1,21 +1,22 @@
 import { ClassicLevel } from 'classic-level';
 import { StorageError } from '../../../protocols/errors.js';
+import { Mutex } from '../../../protocols/mutex.js';
 import { distinctName, namePartsOf } from './file-names.js';
 
-/** What a mirror knows of a document. */
+/** A document's record in a mirror. */
 export interface MirrorEntry {
   readonly url: string;
   /** Below the mirror's directory, components separated by `/`. */
   readonly path: string;
-  /** The run that met it last. */
+  /** The last run that saw it. */
   readonly run: number;
-  /** Bytes of the file; -1: none was written yet. */
+  /** Bytes of the file; -1 if it was never written. */
   readonly size: number;
-  /** The server said that it is gone (404, 410) in that run. */
+  /** In that run the server said that it is gone (404, 410). */
   readonly gone: boolean;
 }
 
-/** Who has a name in a directory. */
+/** The owner of a name in a directory. */
 interface Claim {
   readonly name: string;
   readonly directory: boolean;
@@ -27,13 +28,13 @@ const STATE = 'm!state';
 const DOUBTS = 'm!doubts';
 
 /**
- * Which URL lies in which file, and which run met it last, in a LevelDB of its own. A URL keeps its file for ever; no two URLs
- * share one, also on file systems that do not tell upper from lower case.
+ * Maps URLs to files and to the last run that saw them, in its own LevelDB. A URL keeps its file forever; no two URLs share one,
+ * also on file systems that ignore case.
  */
 export class MirrorIndex implements AsyncDisposable {
   readonly #level: ClassicLevel<string, string>;
-  /** Names are given one at a time: two URLs may want the same one. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Names are assigned one at a time: two URLs may prefer the same one. */
+  readonly #assigning = new Mutex();
   #run: number;
   #doubts: number;
 
@@ -55,7 +56,7 @@ export class MirrorIndex implements AsyncDisposable {
     return new MirrorIndex(level, Number(run ?? 0), Number(doubts ?? 0));
   }
 
-  /** Begins a run, or goes on with one that was not ended. */
+  /** Begins a run, or continues one that did not end. */
   async begin(): Promise<void> {
     if ((await this.#level.get(STATE)) === 'running') return;
     this.#run += 1;
@@ -71,13 +72,13 @@ export class MirrorIndex implements AsyncDisposable {
     await this.#level.put(STATE, 'done');
   }
 
-  /** Something could not be looked at: what this run did not meet may be there all the same. */
+  /** Records that a document could not be fetched: documents that this run did not see may still exist. */
   async doubt(): Promise<void> {
     this.#doubts += 1;
     await this.#level.put(DOUBTS, String(this.#doubts));
   }
 
-  /** Whether this run has seen everything there is. */
+  /** This run has seen every document that exists. */
   get isComplete(): boolean {
     return this.#doubts === 0;
   }
@@ -87,26 +88,25 @@ export class MirrorIndex implements AsyncDisposable {
     return value === undefined ? undefined : entryOf(url, value);
   }
 
-  /** The entry of a URL, with a file name of its own; a new one gets it now. */
+  /** Returns the entry of a URL; assigns a file name to a new one. */
   async entryFor(url: string): Promise<MirrorEntry> {
     const known = await this.get(url);
     if (known !== undefined) return known;
-    const assigned = this.#turn.then(() => this.#assign(url));
-    this.#turn = assigned.catch(() => undefined);
-    return { url, path: await assigned, run: 0, size: -1, gone: false };
+    const path = await this.#assigning.runExclusive(() => this.#assign(url));
+    return { url, path, run: 0, size: -1, gone: false };
   }
 
-  /** The run has met a document; `size` when a file was written. */
-  async met(entry: MirrorEntry, size = entry.size): Promise<void> {
+  /** Records that this run saw a document; `size` if it wrote the file. */
+  async markSeen(entry: MirrorEntry, size = entry.size): Promise<void> {
     await this.#put({ ...entry, run: this.#run, size, gone: false });
   }
 
-  /** The server says that there is no such document any more. */
-  async gone(entry: MirrorEntry): Promise<void> {
+  /** Records that the server says the document no longer exists. */
+  async markGone(entry: MirrorEntry): Promise<void> {
     await this.#put({ ...entry, run: this.#run, gone: true });
   }
 
-  /** What a page needs besides itself, as it was when it was fetched. */
+  /** The URLs that a page needed to be displayed when it was fetched. */
   async requisites(url: string): Promise<readonly string[]> {
     const value = await this.#level.get(`r!${url}`);
     return value === undefined ? [] : (JSON.parse(value) as string[]);
@@ -117,7 +117,7 @@ export class MirrorIndex implements AsyncDisposable {
     else await this.#level.put(`r!${url}`, JSON.stringify(urls));
   }
 
-  /** All entries that have a file, in the order of their URLs. */
+  /** Yields the entries that have a file, in the order of their URLs. */
   async *files(): AsyncGenerator<MirrorEntry> {
     for await (const [key, value] of this.#level.iterator({ gt: 'u!', lt: 'u"' })) {
       const entry = entryOf(key.slice(2), value);
@@ -125,12 +125,12 @@ export class MirrorIndex implements AsyncDisposable {
     }
   }
 
-  /** Whether there is reason to delete its file: the server said so, or a run that saw everything did not meet it. */
+  /** Whether its document no longer exists: the server said so, or a complete run did not see it. */
   isStale(entry: MirrorEntry): boolean {
     return entry.gone || (this.isComplete && entry.run < this.#run);
   }
 
-  /** Forgets the file of a URL, not its name: if the document comes back it lies there again. */
+  /** Forgets the file of a URL but keeps its name for the case that the document reappears. */
   async forget(entry: MirrorEntry): Promise<void> {
     await this.#put({ ...entry, size: -1 });
   }

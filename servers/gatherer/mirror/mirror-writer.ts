@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';
+import { StateError } from '../../../protocols/errors.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
 import { withLoginOf } from '../../crawler/redaction.js';
@@ -8,8 +9,8 @@ import type { MirrorEntry, MirrorIndex } from './mirror-index.js';
 import { requisitesOf } from './requisites.js';
 
 /**
- * Stands before Essence, which otherwise gives the body away to a worker thread: with this, the thread gets a copy and the
- * write chain still has the bytes.
+ * Runs before Essence, which transfers the body to a worker thread: marks the body so that the thread gets a copy and the write chain
+ * still has the bytes.
  */
 export class BodyKeeper implements Processor {
   readonly name = 'BodyKeeper';
@@ -25,14 +26,13 @@ export interface MirrorWriterOptions {
   readonly index: MirrorIndex;
   /** The tree of files. */
   readonly directory: string;
-  /** For files that are being written; on the same file system. */
+  /** For files while they are written; on the same file system. */
   readonly temporaryDirectory: string;
 }
 
 /**
- * G-8: writes the body of every document that was fetched into the mirror's tree, behind the summary's writer. A file is there
- * whole or not at all; its modification time is the document's. What was not fetched, because it did not change, is noted as
- * met, so that its file stays.
+ * G-8: writes the body of every fetched document into the mirror's tree, after the summary's writer. A file appears complete or not at
+ * all; its modification time is the document's. A document that did not change is marked as seen, so that its file stays.
  */
 export class MirrorWriter implements Processor {
   readonly name = 'MirrorWriter';
@@ -49,24 +49,25 @@ export class MirrorWriter implements Processor {
     const hasBody = fetched !== undefined && fetched.status >= 200 && fetched.status <= 299;
     const known = hasBody ? await index.entryFor(uri.shownUrl) : await index.get(uri.shownUrl);
     if (known === undefined) return 'proceed';
-    if (hasBody && fetched.body.length !== uri.size) throw new Error('the body is not there any more');
+    if (hasBody && fetched.body.length !== uri.size)
+      throw new StateError('the body was transferred to a thread');
     if (hasBody) {
       const { body, contentType = '' } = fetched;
       await index.setRequisites(uri.shownUrl, requisitesOf(body, contentType, uri.shownUrl));
     }
     await this.#follow(uri);
     if (!hasBody || (uri.disposition === 'unchanged' && (await this.#isThere(known, uri.size)))) {
-      await index.met(known);
+      await index.markSeen(known);
       return 'proceed';
     }
     await this.#write(known.path, fetched.body, fetched.lastModified);
-    await index.met(known, uri.size);
+    await index.markSeen(known, uri.size);
     this.files += 1;
     this.bytes += uri.size;
     return 'proceed';
   }
 
-  /** They go the way of all links: through the scope and the queues. Those that are links anyhow are there already. */
+  /** Adds the page's requisites to its links, so that they pass the scope and the queues like every link. */
   async #follow(uri: CrawlUri): Promise<void> {
     const requisites = await this.options.index.requisites(uri.shownUrl);
     const known = new Set(uri.outLinks.map(({ url }) => url));
@@ -80,7 +81,7 @@ export class MirrorWriter implements Processor {
     return found?.isFile() === true && found.size === size;
   }
 
-  /** @param lastModified seconds since 1970; 0: not known */
+  /** @param lastModified seconds since 1970; 0 if unknown */
   async #write(path: string, body: Uint8Array, lastModified: number): Promise<void> {
     const target = join(this.options.directory, path);
     const draft = join(this.options.temporaryDirectory, `${process.pid}-${this.#number++}`);

@@ -1,6 +1,8 @@
 import { mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { CloseStack } from '../../../protocols/close-stack.js';
 import type { GathererConfig } from '../../../protocols/config/index.js';
+import { Mutex } from '../../../protocols/mutex.js';
 import { type DocumentEvent, documentChannel } from '../../crawler/events.js';
 import type { Logger } from '../../host/index.js';
 import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer.js';
@@ -8,22 +10,22 @@ import { logDocuments, logRun } from '../log.js';
 import { MirrorIndex } from './mirror-index.js';
 import { BodyKeeper, MirrorWriter } from './mirror-writer.js';
 
-/** Below a mirror's directory: the Gatherer's data and what the mirror knows of its files. */
+/** Directory below a mirror's own: the Gatherer's data and the mirror's index. */
 export const MIRROR_DATA = '.harvest';
 
 export interface MirrorOptions {
-  /** The tree of files; the summaries are in {@link MIRROR_DATA} below it. */
+  /** Root of the files; the summaries are in {@link MIRROR_DATA} below it. */
   readonly directory: string;
   /** What to mirror. Lib-Directory and URL filters are replaced where the configuration names none: a mirror leaves nothing out. */
   readonly config: GathererConfig;
   /** Delete files whose documents are gone. Default false. */
   readonly delete?: boolean;
   readonly gatherer?: Omit<GathererOptions, 'directory' | 'config' | 'processors'>;
-  /** Get a run's beginning and end, what became of each document, and problems of the configuration's files (G-145, G-148). */
+  /** Receive a run's beginning and end, a line for each document, and problems of the configuration's files (G-145, G-148). */
   readonly logs?: { readonly log: Logger; readonly errors: Logger };
 }
 
-/** What a run did. */
+/** The results of a run. */
 export interface MirrorReport {
   readonly gathered: GatherReport;
   /** The published generation of summaries. */
@@ -31,21 +33,21 @@ export interface MirrorReport {
   readonly objects: number;
   readonly written: number;
   readonly writtenBytes: number;
-  /** Files whose documents are gone; deleted only when that was asked for. */
+  /** Files whose documents are gone; deleted only with the option `delete`. */
   readonly stale: number;
   readonly deleted: number;
-  /** False when something failed or a limit was reached: then only what servers call gone is stale. */
+  /** False if a fetch failed or a limit was reached: then only documents that their servers call gone are stale. */
   readonly complete: boolean;
 }
 
-/** The server says that there is no such document (any more). */
+/** Statuses of documents that do not exist (any more). */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
-/** Limits that leave out documents which may well be there. */
-const CUTTING: readonly string[] = ['url-max', 'host-max'];
+/** Limits that leave out documents which may exist. */
+const TRUNCATING_LIMITS: readonly string[] = ['url-max', 'host-max'];
 
 /**
- * A Gatherer as a mirror (G-8): its documents as files beside their summaries with full text. A run that was killed goes on at
- * the next call; what did not change is not fetched again; a file that somebody deleted is fetched again.
+ * A Gatherer as a mirror (G-8): documents as files, and their summaries with full text. The next call continues a run that was killed;
+ * documents that did not change are not fetched again; a deleted file is fetched again.
  */
 export class Mirror implements AsyncDisposable {
   private constructor(
@@ -53,23 +55,25 @@ export class Mirror implements AsyncDisposable {
     readonly gatherer: Gatherer,
     readonly index: MirrorIndex,
     readonly writer: MirrorWriter,
+    private readonly resources: CloseStack,
   ) {}
 
-  /** @throws StorageError when another mirror runs there; ConfigError */
+  /** @throws StorageError when another mirror uses the directory; ConfigError */
   static async open(options: MirrorOptions): Promise<Mirror> {
     const { logs } = options;
     const directory = resolve(options.directory);
     const data = join(directory, MIRROR_DATA);
     const temporaryDirectory = join(data, 'tmp');
     await mkdir(join(data, 'lib'), { recursive: true });
-    const index = await MirrorIndex.open(join(data, 'files'));
-    try {
-      // What a killed run left half written.
-      await rm(temporaryDirectory, { recursive: true, force: true });
-      await mkdir(temporaryDirectory, { recursive: true });
-      await writeFile(join(data, 'lib', 'stoplist.cf'), NOTHING_STOPPED);
-      const writer = new MirrorWriter({ index, directory, temporaryDirectory });
-      const gatherer = await Gatherer.open({
+    await using resources = new CloseStack();
+    const index = resources.use(await MirrorIndex.open(join(data, 'files')));
+    // Half-written files of a killed run.
+    await rm(temporaryDirectory, { recursive: true, force: true });
+    await mkdir(temporaryDirectory, { recursive: true });
+    await writeFile(join(data, 'lib', 'stoplist.cf'), EMPTY_STOP_LIST);
+    const writer = new MirrorWriter({ index, directory, temporaryDirectory });
+    const gatherer = resources.use(
+      await Gatherer.open({
         ...(logs === undefined
           ? {}
           : { log: logs.log, onProblem: ({ message }: Error) => logs.errors.warn(message) }),
@@ -77,20 +81,17 @@ export class Mirror implements AsyncDisposable {
         directory: data,
         config: mirrorConfig(options.config, data),
         processors: { extract: [new BodyKeeper()], write: [writer] },
-      });
-      return new Mirror({ ...options, directory }, gatherer, index, writer);
-    } catch (error) {
-      await index.close();
-      throw error;
-    }
+      }),
+    );
+    return new Mirror({ ...options, directory }, gatherer, index, writer, resources.move());
   }
 
-  /** Mirrors once. Throws the signal's reason when stopped, and goes on at the next call. */
+  /** Mirrors once. Throws the signal's reason when aborted; the next call continues the run. */
   async run(signal: AbortSignal): Promise<MirrorReport> {
-    await this.#wantMissing();
+    await this.#requestMissing();
     await this.index.begin();
     const gathered = await this.#gather(signal);
-    if (gathered.roots.some(({ refused }) => CUTTING.some((limit) => (refused[limit] ?? 0) > 0)))
+    if (gathered.roots.some(({ refused }) => TRUNCATING_LIMITS.some((limit) => (refused[limit] ?? 0) > 0)))
       await this.index.doubt();
     const { stale, deleted } = await this.#clean(signal);
     const generation = await this.gatherer.publish();
@@ -101,24 +102,23 @@ export class Mirror implements AsyncDisposable {
     return { gathered, generation, objects, written, writtenBytes, stale, deleted, complete };
   }
 
-  async close(): Promise<void> {
-    await this.gatherer.close();
-    await this.index.close();
+  close(): Promise<void> {
+    return this.resources[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** Notes are written in the order of the events, and all of them before the run is over. */
+  /** Gathers, and records failed and rejected documents in the order of their events, all of them before the run ends. */
   async #gather(signal: AbortSignal): Promise<GatherReport> {
-    let noted: Promise<void> = Promise.resolve();
+    const mutex = new Mutex();
     let failure: unknown;
     const listen = (message: unknown): void => {
       const event = message as DocumentEvent;
       if (event.disposition !== 'failed' && event.disposition !== 'rejected') return;
-      noted = noted
-        .then(() => this.#note(event))
+      mutex
+        .runExclusive(() => this.#record(event))
         .catch((error: unknown) => {
           failure ??= error;
         });
@@ -126,16 +126,16 @@ export class Mirror implements AsyncDisposable {
     documentChannel.subscribe(listen);
     let report: GatherReport;
     try {
-      report = await this.#logged(signal);
+      report = await this.#runLogged(signal);
     } finally {
       documentChannel.unsubscribe(listen);
-      await noted;
+      await mutex.runExclusive(() => undefined);
     }
     if (failure !== undefined) throw failure;
     return report;
   }
 
-  async #logged(signal: AbortSignal): Promise<GatherReport> {
+  async #runLogged(signal: AbortSignal): Promise<GatherReport> {
     const { gatherer, options } = this;
     if (options.logs === undefined) return await gatherer.run(signal);
     const { log, errors } = options.logs;
@@ -143,18 +143,18 @@ export class Mirror implements AsyncDisposable {
     return await logRun(log, errors, gatherer.config, () => gatherer.run(signal));
   }
 
-  async #note({ url, disposition, status }: DocumentEvent): Promise<void> {
+  async #record({ url, disposition, status }: DocumentEvent): Promise<void> {
     const known = await this.index.get(url);
     if (disposition === 'rejected') {
-      // robots.txt forbids it now: that is no reason to drop what was allowed then.
-      if (known !== undefined) await this.index.met(known);
+      // A robots.txt that forbids it now does not remove a file that it allowed before.
+      if (known !== undefined) await this.index.markSeen(known);
     } else if (GONE.has(status)) {
-      if (known !== undefined) await this.index.gone(known);
+      if (known !== undefined) await this.index.markGone(known);
     } else await this.index.doubt();
   }
 
-  /** A document whose file is not there is asked for again, unconditionally: as if the rules had changed (G-110). */
-  async #wantMissing(): Promise<void> {
+  /** Makes the run fetch documents whose files are missing unconditionally, as if the rules had changed (G-110). */
+  async #requestMissing(): Promise<void> {
     const { store } = this.gatherer;
     for await (const { url, path } of this.index.files()) {
       if ((await stat(join(this.options.directory, path)).catch(() => undefined)) !== undefined) continue;
@@ -183,7 +183,7 @@ export class Mirror implements AsyncDisposable {
     return { stale, deleted };
   }
 
-  /** Removes directories that are empty now, from the inside out. */
+  /** Removes directories that are now empty, the innermost first. */
   async #dropEmpty(path: string): Promise<void> {
     for (let at = path; at !== '.'; at = dirname(at)) {
       try {
@@ -196,15 +196,15 @@ export class Mirror implements AsyncDisposable {
 }
 
 /** E-24. */
-const NOTHING_STOPPED = '# A mirror leaves no type out (E-24).\n';
+const EMPTY_STOP_LIST = '# A mirror leaves no type out (E-24).\n';
 
-/** G-8: full text, and nothing left out because of its type or its name. */
+/** G-8: full text, no stop list, no URL filter. */
 function mirrorConfig(config: GathererConfig, data: string): GathererConfig {
   return {
     ...config,
     essenceOptions: { ...config.essenceOptions, fullText: true },
     libDirectory: config.libDirectory ?? join(data, 'lib'),
-    // G-31: this name switches filtering off.
+    // G-31: `/dev/null` turns filtering off.
     rootNodes: config.rootNodes.map((root) =>
       root.urlFilter === undefined ? { ...root, urlFilter: '/dev/null' } : root,
     ),

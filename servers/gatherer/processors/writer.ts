@@ -12,8 +12,8 @@ export interface WriterOptions {
   readonly summaries: Pick<SummaryStore, 'get'>;
   readonly refreshRate: number;
   readonly timeToLive: number;
-  /** Told the lifetimes that objects give themselves. */
-  readonly lives: MinTimeToLive;
+  /** Records the time to live of every object that is stored. */
+  readonly minTimeToLive: MinTimeToLive;
   readonly rulesDigest: RulesDigest;
   /** G-141: merged into every object. */
   readonly annotations?: Pick<Annotations, 'merge' | 'for'>;
@@ -21,22 +21,22 @@ export interface WriterOptions {
 }
 
 /**
- * CRAWL-11.2 chain 4: puts the object and what we know of its document into the URI's batch, so that both are stored
- * together with the URI's leaving its queue. Times follow G-108.
+ * CRAWL-11.2 chain 4: puts the object and its document's record into the URI's batch, which also removes the URI from its queue.
+ * Times follow G-108.
  */
 export class WriterProcessor implements Processor {
   readonly name = 'Writer';
 
   /**
-   * G-81: a URL with a login was stored in this run. The same one without it may be crawled too, and neither knows of the other: so from
-   * then on the store has to look where a former summary is.
+   * G-81: this run has stored a URL with a login. The same URL without it may be crawled too, and both have the same object: from then
+   * on the store has to look up the former summary.
    */
-  #loginsMet = false;
+  #loginSeen = false;
 
   constructor(readonly options: WriterOptions) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    this.#loginsMet ||= uri.shownUrl !== uri.url;
+    this.#loginSeen ||= uri.shownUrl !== uri.url;
     if (uri.disposition === 'summarized') this.#store(uri);
     else if (uri.disposition === 'unchanged') await this.#refresh(uri);
     else if (uri.disposition === 'rejected') this.#reject(uri);
@@ -46,22 +46,22 @@ export class WriterProcessor implements Processor {
   #store(uri: CrawlUri): void {
     const { now } = this.options;
     const essence = uri.essence!;
-    // The time that the object itself says: exports rely on the two being one.
+    // Exports rely on this being the object's own Update-Time.
     const updateTime = uri.updateTime;
     const known = uri.document;
     const url = uri.shownUrl;
     const { own, others } = this.#annotated(objectsOf(url, essence), url);
     const former = known?.objects ?? [];
     if (own !== undefined) {
-      // A document that is not known has no summary either: both are written in one batch.
+      // An unknown document has no summary either: both are written in one batch.
       const previous = known === undefined ? null : former.length > 0 ? undefined : known.updateTime;
       uri.batch.putSummary(
-        { url, updateTime, timeToLive: this.#life(own, uri.batch), soif: own },
+        { url, updateTime, timeToLive: this.#timeToLive(own, uri.batch), soif: own },
         this.#former(previous),
       );
     } else if (known !== undefined) uri.batch.deleteSummary(url, undefined, { deletedAt: now() });
     for (const other of others)
-      uri.batch.putSummary({ ...other, updateTime, timeToLive: this.#life(other.soif, uri.batch) });
+      uri.batch.putSummary({ ...other, updateTime, timeToLive: this.#timeToLive(other.soif, uri.batch) });
     const objects = others.map(({ url }) => url);
     const kept = new Set(objects);
     for (const object of former)
@@ -83,7 +83,7 @@ export class WriterProcessor implements Processor {
     };
   }
 
-  /** The summary stays, its Update-Time is now; likewise of every object that was made of the document. */
+  /** Keeps the summary and sets its Update-Time to now; the same for every object that was made from the document. */
   async #refresh(uri: CrawlUri): Promise<void> {
     const { summaries, now } = this.options;
     const known = uri.document!;
@@ -113,12 +113,12 @@ export class WriterProcessor implements Processor {
     });
   }
 
-  /** Where the store is told that a former summary is; undefined: it looks itself. */
+  /** The Update-Time of the former summary; undefined makes the store look it up. */
   #former<T>(updateTime: T): T | undefined {
-    return this.#loginsMet ? undefined : updateTime;
+    return this.#loginSeen ? undefined : updateTime;
   }
 
-  /** E-25: a rejected document leaves no object, and older ones of it go. */
+  /** E-25: a rejected document has no object; its former ones are deleted. */
   #reject(uri: CrawlUri): void {
     if (uri.document !== undefined) dropObjects(uri.document, uri.batch, this.options.now());
     uri.batch.putDocument({
@@ -128,12 +128,12 @@ export class WriterProcessor implements Processor {
     });
   }
 
-  /** G-100, E-120: what the object itself says, which a rule may have set. */
-  #life(soif: Uint8Array, batch: GathererBatch): number {
-    const said = decodeSoif(soif).text('Time-to-Live')?.trim() ?? '';
-    const life = /^\d{1,15}$/.test(said) ? Number(said) : this.options.timeToLive;
-    this.options.lives.note(life, batch);
-    return life;
+  /** G-100, E-120: the object's own Time-to-Live, which a rule may have set; else the configured one. */
+  #timeToLive(soif: Uint8Array, batch: GathererBatch): number {
+    const written = decodeSoif(soif).text('Time-to-Live')?.trim() ?? '';
+    const seconds = /^\d{1,15}$/.test(written) ? Number(written) : this.options.timeToLive;
+    this.options.minTimeToLive.note(seconds, batch);
+    return seconds;
   }
 
   #document(uri: CrawlUri, objects: readonly string[] = []): DocumentRecord {
@@ -158,7 +158,7 @@ export class WriterProcessor implements Processor {
   }
 }
 
-/** G-81: older programs stored everything by the URL with its login. A tombstone would show it once more. */
+/** G-81: older versions stored everything by the URL with its login. No tombstone is left, because it would show the login. */
 function forgetLogin({ url, batch }: CrawlUri): void {
   batch.deleteSummary(url).deleteDocument(url).dropReferences(url);
 }
@@ -168,7 +168,7 @@ interface DocumentObjects {
   readonly others: readonly ExplodedObject[];
 }
 
-/** Under which URLs the objects of a document are stored: its own, and others (E-47, E-130). */
+/** Splits the objects of a document into the one under its own URL and those under other URLs (E-47, E-130). */
 function objectsOf(url: string, { soif, url: name = url, exploded = [] }: EssenceOutput): DocumentObjects {
   if (soif === undefined) return { own: undefined, others: exploded };
   return name === url

@@ -320,8 +320,8 @@ t.test('abort and close reach documents that wait', async (t) => {
   await first;
   const open = pool.summarize(inputOf('http://a.test/4', 'x'));
   const closing = pool.close();
-  await t.rejects(open, { code: 'ERR_USAGE' });
+  await t.rejects(open, { code: 'ERR_STATE' });
   await closing;
-  await t.rejects(pool.summarize(inputOf('http://a.test/5', 'x')), { code: 'ERR_USAGE' });
+  await t.rejects(pool.summarize(inputOf('http://a.test/5', 'x')), { code: 'ERR_STATE' });
   await pool.close();
 });

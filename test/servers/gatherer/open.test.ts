@@ -1,0 +1,51 @@
+// Opening that fails half way leaves nothing behind: no thread, no lock on the store.
+
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import t, { type Test } from 'tap';
+import { parseGathererConf } from '../../../protocols/config/index.js';
+import { Gatherer, type GathererOptions } from '../../../servers/gatherer/index.js';
+
+function config(variables: string): GathererOptions['config'] {
+  const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\n${variables}`;
+  return parseGathererConf(text, 'test.cf', {}).config;
+}
+
+/** Opens a Gatherer, which must fail, and returns how many of the threads that it started still run. */
+async function threadsLeftBy(t: Test, options: GathererOptions, message: RegExp): Promise<number> {
+  const started: Worker[] = [];
+  const onWorker = (event: unknown): void => {
+    started.push((event as { worker: Worker }).worker);
+  };
+  subscribe('worker_threads', onWorker);
+  try {
+    await t.rejects(Gatherer.open(options), { message });
+  } finally {
+    unsubscribe('worker_threads', onWorker);
+  }
+  t.equal(started.length, options.essenceWorkers, 'the threads had been started');
+  // A thread that has ended has the ID -1.
+  return started.filter(({ threadId }) => threadId !== -1).length;
+}
+
+t.test('G-141 an annotation file that cannot be read: no thread is left, the store is free', async (t) => {
+  const directory = t.testdir();
+  const missing = join(directory, 'missing.annotations');
+  const options = { directory: join(directory, 'data'), essenceWorkers: 2 };
+  const left = await threadsLeftBy(t, { ...options, config: config(`Annotations: ${missing}\n`) }, /missing/);
+  t.equal(left, 0);
+  await using again = await Gatherer.open({ ...options, essenceWorkers: 0, config: config('') });
+  t.equal(again.store.summaries.count, 0);
+});
+
+t.test('G-95 a cache directory that cannot be made: no thread is left, the store is free', async (t) => {
+  const directory = t.testdir();
+  writeFileSync(join(directory, 'cache'), 'a file');
+  const options = { directory, essenceWorkers: 2 };
+  const left = await threadsLeftBy(t, { ...options, config: config('Keep-Cache: on\n') }, /cache/);
+  t.equal(left, 0);
+  await using again = await Gatherer.open({ ...options, essenceWorkers: 0, config: config('') });
+  t.equal(again.store.summaries.count, 0);
+});
