@@ -90,7 +90,7 @@ async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<
     ...(signal === undefined ? {} : { signal }),
   });
   const file = options.output === undefined ? undefined : createWriteStream(options.output);
-  const output = new StandardOutput(file);
+  const output = new StandardOutput({ stream: file });
   try {
     // Nobody reads any more: there is nobody left to be told.
     if (!(await write(transfer, output, options))) return EXIT.ok;

@@ -20,7 +20,7 @@ import { RunState } from '../gatherer/run-state.js';
 import { createDebug, createLogger, DebugFlags, runningProcess, StopSignal } from '../host/index.js';
 import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
-import { GatherProgress } from './progress.js';
+import { GatherProgress } from './gather-progress.js';
 import { HARVEST_PROGRAM, startGatherd } from './start-gatherd.js';
 
 const HELP = `
@@ -131,10 +131,10 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
   const errors = createLogger({ program: 'essence', file: config.errorlogFile, json });
   using stopSignal = new StopSignal();
   const stop = stopSignal.signal;
-  const progress = GatherProgress.start();
   let gathered: GatherReport;
   let published: Published;
   try {
+    using progress = new GatherProgress();
     using _debug = debugFlags.any ? followDebug(createDebug(debugFlags, log)) : undefined;
     await using gatherer = await Gatherer.open({
       directory: config.dataDirectory,
@@ -161,8 +161,6 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     if (!stop.aborted) throw error;
     process.stderr.write('gatherer: stopped; what was gathered is kept, the next run goes on from here\n');
     return EXIT.interrupted;
-  } finally {
-    progress.stop();
   }
   const scripts = await writeGathererScripts({
     directory: config.topDirectory,

@@ -7,8 +7,8 @@ import { configFromRoots } from '../all-in-one/index.js';
 import { MIRROR_DATA, Mirror, type MirrorReport } from '../gatherer/mirror/index.js';
 import { createLogger, StopSignal } from '../host/index.js';
 import { EXIT } from './exit.js';
+import { GatherProgress } from './gather-progress.js';
 import { countOption, integerOption, secondsOption } from './option-values.js';
-import { GatherProgress } from './progress.js';
 
 const HELP = `
 Copies the documents that can be reached from each ROOT into DIRECTORY: the host, then the path of the URL. A ROOT is a URL or a
@@ -81,9 +81,9 @@ async function mirror(words: readonly string[], options: MirrorCliOptions): Prom
   using stop = new StopSignal();
   const log = createLogger({ program: 'essence', file: join(data, 'log.gatherer') });
   const errors = createLogger({ program: 'essence', file: join(data, 'log.errors') });
-  const progress = GatherProgress.start();
   let report: MirrorReport;
   try {
+    using progress = new GatherProgress();
     await using copy = await Mirror.open({
       directory,
       config: {
@@ -102,8 +102,6 @@ async function mirror(words: readonly string[], options: MirrorCliOptions): Prom
     if (!stop.signal.aborted) throw error;
     process.stderr.write('mirror: stopped; what was copied is kept, the next run goes on from here\n');
     return EXIT.interrupted;
-  } finally {
-    progress.stop();
   }
   process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : sentence(report, options, data));
   return report.gathered.counts.failed > 0 ? EXIT.failure : EXIT.ok;

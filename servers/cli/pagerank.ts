@@ -1,8 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { publishRanks, ReferencesReader } from '../../storage/references/index.js';
 import { EXIT_HELP, runTool } from './db/run-tool.js';
-import { GraphProgress } from './links/progress.js';
+import { PHASE_LABELS } from './links/load.js';
 import { countOption, integerOption } from './option-values.js';
+import { Progress } from './progress.js';
 
 const HELP = `
 Computes the PageRank of every document of the link graph that is published in the data directory DATA, and of every ID that a link
@@ -42,12 +43,12 @@ export function pagerankCommand(): Command {
     .addHelpText('after', HELP)
     .action(async ({ data, top, json, ...method }: PageRankCommandOptions) => {
       await runTool('pagerank', async (tool) => {
-        using progress = new GraphProgress('pagerank');
+        using progress = new Progress({ format: 'pagerank: {bar} {percentage}%  {what}' });
         const published = await publishRanks(data, {
           ...method,
           signal: tool.signal,
-          onProgress: progress.onProgress,
-          onRound: (round) => progress.show(`round ${round}`, round, method.maxRounds),
+          onProgress: (phase, done, total) => progress.update(done, total, { what: PHASE_LABELS[phase] }),
+          onRound: (round) => progress.update(round, method.maxRounds, { what: `round ${round}` }),
         });
         progress.clear();
         if (!published.converged)

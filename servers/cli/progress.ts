@@ -1,103 +1,85 @@
 import { SingleBar } from 'cli-progress';
-import { type DocumentEvent, documentChannel } from '../gatherer/index.js';
-import type { Logger } from '../host/index.js';
 
+/** How often a bar is drawn, a second. */
+const DRAWINGS_PER_SECOND = 8;
+/** Milliseconds before a bar appears: short work shows none. */
+const DEFAULT_DELAY_MS = 500;
 /** Milliseconds between lines where there is no terminal. */
 const LINE_INTERVAL_MS = 5_000;
 
-const PHASES = { gather: 'Gathering', publish: 'Publishing', collect: 'Collecting' } as const;
+export interface ProgressOptions {
+  /** Format of cli-progress: `{bar}`, `{value}`, `{percentage}`, `{rate}` (a second), and the names of the fields shown. */
+  readonly format: string;
+  /** Default: 500. */
+  readonly delayMs?: number;
+  /** Called every five seconds if anything changed, where there is no terminal. Without it nothing is shown there. */
+  readonly onLine?: () => void;
+  /** Default: whether standard error is a terminal. */
+  readonly terminal?: boolean;
+}
 
-/**
- * Shows a gathering on standard error: a bar on a terminal, a line now and then elsewhere, JSON lines with `log`. It only
- * listens to the gatherer's channel.
- */
-export class GatherProgress {
+/** Shows on standard error how far some work is: by a bar on a terminal, else by a line now and then. */
+export class Progress implements Disposable {
+  /** Whether a bar is drawn; otherwise lines are written, if at all. */
+  readonly terminal: boolean;
+  readonly #format: string;
+  readonly #delayMs: number;
+  readonly #onLine: (() => void) | undefined;
   readonly #begin = Date.now();
-  readonly #bar: SingleBar | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
-  #done = 0;
-  #failed = 0;
-  #last: DocumentEvent | undefined;
+  #bar: SingleBar | undefined;
+  #changed = false;
 
-  private constructor(readonly log: Logger | undefined) {
-    if (log === undefined && process.stderr.isTTY) {
+  constructor({ format, delayMs = DEFAULT_DELAY_MS, onLine, terminal }: ProgressOptions) {
+    this.#format = format;
+    this.#delayMs = delayMs;
+    this.#onLine = onLine;
+    this.terminal = terminal ?? process.stderr.isTTY === true;
+    if (!this.terminal && onLine !== undefined)
+      this.#timer = setInterval(() => this.flushLine(), LINE_INTERVAL_MS).unref();
+  }
+
+  /** Shows that `value` of `total` is done. A total that grows may be smaller than the final one. */
+  update(value: number, total: number, fields: Readonly<Record<string, string | number>> = {}): void {
+    this.#changed = true;
+    if (!this.terminal || Date.now() - this.#begin < this.#delayMs) return;
+    const shown = { ...fields, rate: this.rate(value) };
+    if (this.#bar === undefined) {
       this.#bar = new SingleBar({
         stream: process.stderr,
-        format: '{bar} {value} done, {queued} queued, {failed} failed, {rate}/s  {host}',
+        format: this.#format,
         hideCursor: true,
         clearOnComplete: true,
         barsize: 24,
-        fps: 8,
+        fps: DRAWINGS_PER_SECOND,
         gracefulExit: false,
       });
-    } else {
-      this.#timer = setInterval(() => this.#line(), LINE_INTERVAL_MS);
-      this.#timer.unref();
-    }
-  }
-
-  /** Begins to listen. */
-  static start(log?: Logger): GatherProgress {
-    const progress = new GatherProgress(log);
-    documentChannel.subscribe(progress.#onDocument);
-    return progress;
-  }
-
-  phase(phase: keyof typeof PHASES): void {
-    if (phase === 'gather' && this.#bar !== undefined) {
-      this.#bar.start(1, 0, { queued: 0, failed: 0, rate: '0', host: '' });
+      this.#bar.start(Math.max(1, total), value, shown);
       return;
     }
-    this.#bar?.stop();
-    if (phase !== 'gather') this.#line();
-    if (this.log === undefined) process.stderr.write(`${PHASES[phase]} ...\n`);
-    else this.log.info(PHASES[phase]);
+    this.#bar.setTotal(Math.max(1, total));
+    this.#bar.update(value, shown);
   }
 
-  stop(): void {
-    documentChannel.unsubscribe(this.#onDocument);
+  /** `value` for each second since the beginning, with one decimal. */
+  rate(value: number): string {
+    return (value / Math.max(0.001, (Date.now() - this.#begin) / 1000)).toFixed(1);
+  }
+
+  /** Removes the bar, because something else is printed; the next update draws it again. */
+  clear(): void {
+    this.#bar?.stop();
+    this.#bar = undefined;
+  }
+
+  /** Writes the pending line now; without a change since the last one nothing is written. */
+  flushLine(): void {
+    if (this.#changed && !this.terminal) this.#onLine?.();
+    this.#changed = false;
+  }
+
+  [Symbol.dispose](): void {
     clearInterval(this.#timer);
-    this.#bar?.stop();
+    this.clear();
   }
-
-  readonly #onDocument = (message: unknown): void => {
-    const event = message as DocumentEvent;
-    this.#last = event;
-    if (event.disposition === 'retry') return;
-    this.#done++;
-    if (event.disposition === 'failed') this.#failed++;
-    this.#bar?.setTotal(this.#done + event.frontier.queued);
-    this.#bar?.update(this.#done, {
-      queued: event.frontier.queued,
-      failed: this.#failed,
-      rate: this.#rate(),
-      host: hostOf(event.url),
-    });
-  };
-
-  #rate(): string {
-    return (this.#done / Math.max(0.001, (Date.now() - this.#begin) / 1000)).toFixed(1);
-  }
-
-  #line(): void {
-    const last = this.#last;
-    if (last === undefined) return;
-    this.#last = undefined;
-    const counts = {
-      done: this.#done,
-      queued: last.frontier.queued,
-      failed: this.#failed,
-      rate: Number(this.#rate()),
-    };
-    if (this.log !== undefined) this.log.info({ ...counts, host: hostOf(last.url) }, 'progress');
-    else {
-      process.stderr.write(
-        `${counts.done} done, ${counts.queued} queued, ${counts.failed} failed, ${counts.rate}/s  ${hostOf(last.url)}\n`,
-      );
-    }
-  }
-}
-
-function hostOf(url: string): string {
-  return /^[a-z]+:\/\/([^/]*)/.exec(url)?.[1] || 'local files';
 }

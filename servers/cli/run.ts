@@ -4,8 +4,8 @@ import type { PublishedReferences } from '../../storage/references/index.js';
 import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../all-in-one/index.js';
 import { createLogger, type Logger, StopSignal } from '../host/index.js';
 import { EXIT } from './exit.js';
+import { GatherProgress } from './gather-progress.js';
 import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
-import { GatherProgress } from './progress.js';
 
 interface RunOptions {
   readonly data: string;
@@ -110,16 +110,14 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     gatherer: { queuesPerHost: options.connections, force: options.force },
     log: (name) => logger(name, options),
   });
-  const progress = GatherProgress.start(jsonLog);
   let report: CycleReport;
   try {
+    using progress = new GatherProgress(jsonLog);
     report = await kit.cycle(stop.signal, (phase) => progress.phase(phase));
   } catch (error) {
     if (!stop.signal.aborted) throw error;
     say('Stopped. What was gathered is kept; the next run goes on from here.\n');
     return EXIT.interrupted;
-  } finally {
-    progress.stop();
   }
   if (options.once) {
     process.stdout.write(`${JSON.stringify(summary(report))}\n`);

@@ -103,11 +103,11 @@ t.test('addresses of peers', async (t) => {
 
 t.test('standard output: a reader that left is no error, a full disk is', async (t) => {
   const failing = (code: string) =>
-    new StandardOutput(
-      new Writable({
+    new StandardOutput({
+      stream: new Writable({
         write: (_piece, _encoding, done) => done(Object.assign(new Error(code), { code })),
       }),
-    );
+    });
   const pipe = failing('EPIPE');
   t.same([await pipe.write('a'), await pipe.write('b')], [false, false]);
   await t.rejects(failing('ENOSPC').write('a'), /ENOSPC/);

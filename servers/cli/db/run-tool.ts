@@ -2,8 +2,8 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import type { ToolOptions } from '../../../storage/databases/index.js';
 import { StopSignal } from '../../host/index.js';
 import { complain, complainOrThrow, EXIT } from '../exit.js';
+import { Progress } from '../progress.js';
 import { StandardOutput } from '../standard-output.js';
-import { ObjectProgress } from './progress.js';
 
 /** What every database tool is given. */
 export type Tool = ToolOptions & { readonly output: StandardOutput; readonly signal: AbortSignal };
@@ -24,12 +24,17 @@ const MAX_WARNINGS = 20;
 export async function runTool(name: string, work: (tool: Tool) => Promise<void>): Promise<void> {
   using stop = new StopSignal();
   let warnings = 0;
-  using progress = new ObjectProgress(name);
+  // How many objects there are is not known before the end: the sources are streams.
+  using progress = new Progress({ format: `${name}: {value} objects, {rate}/s, {duration_formatted}` });
+  let objects = 0;
   try {
     await work({
       output: new StandardOutput(),
       signal: stop.signal,
-      onObject: progress.add,
+      onObject: () => {
+        objects++;
+        progress.update(objects, objects);
+      },
       onWarning: (sentence) => {
         if (++warnings <= MAX_WARNINGS) complain(name, sentence);
       },

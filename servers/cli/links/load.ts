@@ -1,8 +1,9 @@
+import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { type ByteOrder, loadReferences } from '../../../storage/references/index.js';
+import { type BuildPhase, type ByteOrder, loadReferences } from '../../../storage/references/index.js';
 import { EXIT_HELP, report, runTool } from '../db/run-tool.js';
 import { countOption } from '../option-values.js';
-import { GraphProgress } from './progress.js';
+import { Progress } from '../progress.js';
 
 const HELP = `
 Documents are lines of JSON:
@@ -37,6 +38,28 @@ interface LoadCommandOptions {
 const MEBIBYTE = 1024 * 1024;
 const DEFAULT_MEMORY = 256;
 
+/** What the phases of building a link graph are called. */
+export const PHASE_LABELS: Readonly<Record<BuildPhase, string>> = {
+  documents: 'sorting documents',
+  refs: 'sorting links',
+  hubs: 'sorting reverse links',
+  siterefs: 'links of sites',
+  sitehubs: 'links to sites',
+  ranks: 'numbering links',
+};
+
+/** Sizes of files in bytes, each looked up once; 0 for standard input, whose size is not known. */
+function fileSizes(): (file: string) => number {
+  const sizes = new Map<string, number>();
+  return (file) => {
+    const known = sizes.get(file);
+    if (known !== undefined) return known;
+    const size = file === '-' ? 0 : (statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+    sizes.set(file, size);
+    return size;
+  };
+}
+
 /** `harvest links load` (R-10 to R-13, R-19). */
 export function loadCommand(): Command {
   return new Command('load')
@@ -56,13 +79,15 @@ export function loadCommand(): Command {
     .addHelpText('after', HELP)
     .action(async ({ memory, json, ...files }: LoadCommandOptions) => {
       await runTool('links load', async (tool) => {
-        using progress = new GraphProgress('links load');
+        using progress = new Progress({ format: 'links load: {bar} {percentage}%  {what}' });
+        const sizeOf = fileSizes();
         const published = await loadReferences({
           ...files,
           memoryBytes: memory * MEBIBYTE,
           signal: tool.signal,
-          onRead: progress.onRead,
-          onProgress: progress.onProgress,
+          onRead: (file, bytes) =>
+            progress.update(bytes, Math.max(bytes, sizeOf(file)), { what: `reading ${file}` }),
+          onProgress: (phase, done, total) => progress.update(done, total, { what: PHASE_LABELS[phase] }),
         });
         const { documents, servers, links, repeated, generation } = published;
         progress.clear();

@@ -5,8 +5,8 @@ import type { Pattern } from '../../../protocols/patterns/index.js';
 import type { SectionName } from '../../../protocols/soif/index.js';
 import { EXIT } from '../exit.js';
 import { countOption } from '../option-values.js';
+import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { filesOf } from './files.js';
-import { GatheredOutput } from './output.js';
 import { ObjectReader } from './reader.js';
 
 const HELP = `
@@ -55,7 +55,7 @@ export function catCommand(): Command {
 
 async function cat(files: readonly string[], options: CatOptions): Promise<number> {
   const wanted = await selection(options);
-  await using output = new GatheredOutput();
+  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   const reader = new ObjectReader('cat', options.maxObject);
   const { jsonLine } = options.json ? await import('../../../clients/soif-tools/json-lines.js') : {};
   for await (const item of reader.objects(files)) {

@@ -4,8 +4,8 @@ import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
 import { checkAsOriginal } from '../../../clients/soif-tools/original-check.js';
 import { EXIT } from '../exit.js';
 import { countOption } from '../option-values.js';
+import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { openFile } from './files.js';
-import { GatheredOutput } from './output.js';
 
 const HELP = `
 Says of each attempt at an object whether it is valid, in the words of the original cksoif, and below an invalid one
@@ -71,7 +71,7 @@ export function cksoifCommand(): Command {
     .argument('[file]', 'a SOIF file, plain or gzip; - is standard input', STANDARD_INPUT)
     .addHelpText('after', ORIGINAL_HELP)
     .action(async (file: string) => {
-      await using output = new GatheredOutput();
+      await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
       const attempts = checkAsOriginal(openFile(file));
       for (;;) {
         const { done, value } = await attempts.next();
@@ -87,7 +87,7 @@ export function cksoifCommand(): Command {
 }
 
 async function check(file: string, { lenient, json, maxObject }: CheckOptions): Promise<number> {
-  await using output = new GatheredOutput();
+  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   const attempts = checkSoif(openFile(file), {
     mode: lenient ? 'lenient' : 'strict',
     ...(maxObject === undefined ? {} : { maxObjectBytes: maxObject }),

@@ -3,8 +3,8 @@ import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
 import { SECTION_CLOSE, SECTION_OPEN, type SectionName } from '../../../protocols/soif/index.js';
 import { EXIT } from '../exit.js';
 import { countOption } from '../option-values.js';
+import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { openFile } from './files.js';
-import { GatheredOutput } from './output.js';
 import { ObjectReader } from './reader.js';
 
 const HELP = `
@@ -43,7 +43,7 @@ export function convertCommand(): Command {
 
 async function toJson(file: string, maxObject: number | undefined): Promise<number> {
   const { jsonLine } = await import('../../../clients/soif-tools/json-lines.js');
-  await using output = new GatheredOutput();
+  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   const reader = new ObjectReader('convert', maxObject);
   for await (const { object, section } of reader.objects([file])) {
     if (!(await output.write(`${jsonLine(object, section)}\n`))) return EXIT.ok;
@@ -53,7 +53,7 @@ async function toJson(file: string, maxObject: number | undefined): Promise<numb
 
 async function toSoif(file: string, maxObject: number | undefined): Promise<number> {
   const { readJsonLines } = await import('../../../clients/soif-tools/json-lines.js');
-  await using output = new GatheredOutput();
+  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   // Objects of no group count as updates (SOIF-8.9), so only the other groups are written.
   let open: SectionName = 'update';
   const enter = async (section: SectionName): Promise<void> => {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { SingleBar } from 'cli-progress';
 import { readInput, STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
+import { Progress } from '../progress.js';
 
 /** Files that take no time need no bar. */
 const SHOWN_FROM_BYTES = 16 * 1024 * 1024;
@@ -20,21 +20,14 @@ export async function* openFile(path: string): AsyncGenerator<Uint8Array, void, 
     yield* readInput(path);
     return;
   }
-  const bar = new SingleBar({
-    stream: process.stderr,
-    format: `{bar} {percentage} %  ${path}`,
-    hideCursor: true,
-    clearOnComplete: true,
-    barsize: 24,
-    fps: 8,
-    gracefulExit: false,
+  using progress = new Progress({ format: `{bar} {percentage} %  ${path}` });
+  let done = 0;
+  yield* readInput(path, {
+    onRead: (bytes) => {
+      done += bytes;
+      progress.update(done, size);
+    },
   });
-  bar.start(size, 0);
-  try {
-    yield* readInput(path, { onRead: (bytes) => bar.increment(bytes) });
-  } finally {
-    bar.stop();
-  }
 }
 
 /** 0 when it is not known; whether the file can be read, the reading will tell. */

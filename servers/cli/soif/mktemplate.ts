@@ -3,8 +3,8 @@ import { makeTemplates } from '../../../clients/soif-tools/annotations.js';
 import { nameOf } from '../../../clients/soif-tools/input.js';
 import { ProtocolError } from '../../../protocols/errors.js';
 import { complain, EXIT } from '../exit.js';
+import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { filesOf, openFile } from './files.js';
-import { GatheredOutput } from './output.js';
 
 const HELP = `
 Turns annotation files, records that people write by hand, into SOIF. Such a file has no sizes; a value is the rest of
@@ -38,7 +38,7 @@ export function mktemplateCommand(): Command {
 }
 
 async function mktemplate(files: readonly string[], strict: boolean): Promise<number> {
-  await using output = new GatheredOutput();
+  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   let incomplete = false;
   for (const file of files) {
     const warn = (sentence: string): void => complain('mktemplate', `${nameOf(file)}: ${sentence}`);

@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import type { StreamObject } from '../../../clients/soif-tools/objects.js';
 import { encodeSoif } from '../../../protocols/soif/index.js';
 import { EXIT } from '../exit.js';
+import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { filesOf } from './files.js';
-import { GatheredOutput } from './output.js';
 import { ObjectReader } from './reader.js';
 
 const EXIT_HELP = `
@@ -89,7 +89,7 @@ async function print(
   files: readonly string[],
   show: (item: StreamObject) => string | readonly (string | Uint8Array)[],
 ): Promise<number> {
-  await using output = new GatheredOutput();
+  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   const reader = new ObjectReader(command);
   for await (const item of reader.objects(filesOf(files))) {
     const pieces = show(item);

@@ -1,0 +1,65 @@
+import { type DocumentEvent, documentChannel } from '../gatherer/index.js';
+import type { Logger } from '../host/index.js';
+import { Progress } from './progress.js';
+
+const PHASES = { gather: 'Gathering', publish: 'Publishing', collect: 'Collecting' } as const;
+
+/**
+ * Shows a run of a Gatherer on standard error: a bar on a terminal, a line every five seconds elsewhere, or JSON lines of
+ * `log`. It only listens to the Gatherer's diagnostics channel.
+ */
+export class GatherProgress implements Disposable {
+  readonly #progress: Progress;
+  #done = 0;
+  #failed = 0;
+  #queued = 0;
+  #host = '';
+
+  constructor(private readonly log?: Logger) {
+    this.#progress = new Progress({
+      format: '{bar} {value} done, {queued} queued, {failed} failed, {rate}/s  {host}',
+      delayMs: 0,
+      onLine: () => this.#line(),
+      ...(log === undefined ? {} : { terminal: false }),
+    });
+    documentChannel.subscribe(this.#onDocument);
+  }
+
+  /** Tells that a phase of the run begins. */
+  phase(phase: keyof typeof PHASES): void {
+    if (phase === 'gather' && this.#progress.terminal) {
+      this.#show();
+      return;
+    }
+    this.#progress.clear();
+    this.#progress.flushLine();
+    if (this.log === undefined) process.stderr.write(`${PHASES[phase]} ...\n`);
+    else this.log.info(PHASES[phase]);
+  }
+
+  [Symbol.dispose](): void {
+    documentChannel.unsubscribe(this.#onDocument);
+    this.#progress[Symbol.dispose]();
+  }
+
+  readonly #onDocument = (message: unknown): void => {
+    const { disposition, frontier, url } = message as DocumentEvent;
+    this.#queued = frontier.queued;
+    this.#host = /^[a-z]+:\/\/([^/]*)/.exec(url)?.[1] || 'local files';
+    if (disposition !== 'retry') this.#done++;
+    if (disposition === 'failed') this.#failed++;
+    this.#show();
+  };
+
+  #show(): void {
+    const [queued, failed, host] = [this.#queued, this.#failed, this.#host];
+    this.#progress.update(this.#done, this.#done + queued, { queued, failed, host });
+  }
+
+  #line(): void {
+    const [done, queued, failed, host] = [this.#done, this.#queued, this.#failed, this.#host];
+    const rate = Number(this.#progress.rate(done));
+    if (this.log !== undefined) this.log.info({ done, queued, failed, rate, host }, 'progress');
+    else process.stderr.write(`${done} done, ${queued} queued, ${failed} failed, ${rate}/s  ${host}\n`);
+  }
+}
