@@ -1,13 +1,9 @@
+import { BACKSLASH, CR, isSpace, LF, QUOTE } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { UsageError } from '../errors.js';
 
 /** BRK-1.8: the longest message in bytes, without its line end. */
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024;
-
-const LF = 0x0a;
-const CR = 0x0d;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** What a {@link MessageFramer} found: nothing yet, a message line, or more bytes than it may keep. */
 export type Framed =
@@ -81,7 +77,7 @@ function stripCarriageReturn(line: Uint8Array): Uint8Array {
 }
 
 function isEmpty(line: Uint8Array): boolean {
-  return line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+  return line.every(isSpace);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { BACKSLASH, COLON, isSpace, QUOTE } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 
@@ -18,23 +19,13 @@ export type Token = Place &
 /** An ID of the grammar: a bare word or a quoted string (BRK-2.5). */
 export type IdToken = Extract<Token, { readonly text: string }>;
 
-const TAB = 0x09;
-const CR = 0x0d;
-const SPACE = 0x20;
-const QUOTE = 0x22;
 const HASH = 0x23;
 const OPEN = 0x28;
 const CLOSE = 0x29;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-
-function isBlank(byte: number | undefined): boolean {
-  return byte === SPACE || (byte !== undefined && byte >= TAB && byte <= CR);
-}
 
 /** BRK-2.8: where an unquoted word stops. */
 function endsWord(byte: number | undefined): boolean {
-  return isBlank(byte) || byte === OPEN || byte === CLOSE || byte === QUOTE || byte === COLON;
+  return isSpace(byte) || byte === OPEN || byte === CLOSE || byte === QUOTE || byte === COLON;
 }
 
 /** A complaint about a message, in the one form all of this folder's parsers use. */
@@ -87,7 +78,7 @@ export class TokenReader {
 
   #scan(): Token {
     const bytes = this.#bytes;
-    while (isBlank(bytes[this.#position])) this.#position++;
+    while (isSpace(bytes[this.#position])) this.#position++;
     const at = this.#position;
     const first = bytes[at];
     if (first === undefined) return { kind: 'end', at, end: at };

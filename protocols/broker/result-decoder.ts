@@ -1,3 +1,4 @@
+import { CR, LF } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
@@ -13,8 +14,6 @@ export interface ResultDecoderOptions {
 export const DEFAULT_MAX_LINE_BYTES = 1 << 20;
 export const DEFAULT_MAX_VALUE_BYTES = 1 << 24;
 
-const LF = 0x0a;
-const CR = 0x0d;
 const CR_BYTES = Uint8Array.of(CR);
 
 type State =

@@ -1,3 +1,4 @@
+import { threeDigits } from '../ascii.js';
 import type { ProtocolError } from '../errors.js';
 
 /** One item of a reply (BRK-4.1). Text is decoded (UTF-8, else windows-1252); counted values are bytes. */
@@ -72,7 +73,7 @@ export function encodeResult(item: ResultItem): Uint8Array {
 
 function encodeLine(code: number, text: string): Uint8Array {
   const line = text.replace(/[\r\n]+/g, ' ');
-  return new TextEncoder().encode(`${String(code).padStart(3, '0')} - ${line}\n`);
+  return new TextEncoder().encode(`${threeDigits(code)} - ${line}\n`);
 }
 
 function encodeLineBytes(code: number, text: Uint8Array): Uint8Array {

@@ -1,3 +1,4 @@
+import { bufferOf } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText, encodeSoif, type SoifIdentity, SoifObject } from '../soif/index.js';
 import type { UnixSeconds } from '../time.js';
@@ -73,7 +74,7 @@ export class SetDigest {
 
 /** Bytes as lower-case hex digits. */
 export function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+  return bufferOf(bytes).toString('hex');
 }
 
 /** One object of a leaf. */

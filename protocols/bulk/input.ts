@@ -1,3 +1,4 @@
+import { isSpace, LF } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 
 /**
@@ -10,10 +11,6 @@ export type Reading<T> = Generator<undefined, T, undefined>;
 export class CutOff extends Error {}
 
 const NOTHING = new Uint8Array(0);
-const LF = 0x0a;
-const CR = 0x0d;
-const SP = 0x20;
-const HT = 0x09;
 const SMALLEST_CAPACITY = 512;
 
 /** What has come and is not read yet. Bytes that arrive one by one are copied a bounded number of times. */
@@ -139,10 +136,6 @@ export class Input {
       yield;
     }
   }
-}
-
-export function isSpace(byte: number): boolean {
-  return byte === SP || (byte >= HT && byte <= CR);
 }
 
 export function bulkError(rule: string, offset: number, message: string, cause?: unknown): ProtocolError {

@@ -1,9 +1,10 @@
+import { isSpace } from '../ascii.js';
 import { decodeText, SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
 import { CompressedGroups } from './compressed.js';
 import { INFO_TOKENS, INTERFACE_MAJOR, MAGIC_NUMBER } from './encoder.js';
 import type { BulkEvent, BulkExtension, BulkInfo, BulkListedObject } from './events.js';
 import type { Groups } from './groups.js';
-import { bulkError, CutOff, type Input, isSpace, type Reading } from './input.js';
+import { bulkError, CutOff, type Input, type Reading } from './input.js';
 import { TOKEN_NAMES, type TokenBytes, type TokenName } from './tokens.js';
 
 export interface ProposedLimits {

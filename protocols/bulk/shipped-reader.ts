@@ -1,9 +1,10 @@
+import { isSpace, NINE, ZERO } from '../ascii.js';
 import type { ProtocolError } from '../errors.js';
 import { decodeText, SECTION_OPEN, SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
 import { CompressedGroups } from './compressed.js';
 import type { BulkEvent, ChangeKind } from './events.js';
 import type { Groups } from './groups.js';
-import { bulkError, CutOff, type Input, isSpace, type Reading } from './input.js';
+import { bulkError, CutOff, type Input, type Reading } from './input.js';
 import { BULK_STATUS, parseTransferTime } from './shipped.js';
 
 export interface ShippedLimits {
@@ -15,8 +16,6 @@ export interface ShippedLimits {
 }
 
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
-const ZERO = 0x30;
-const NINE = 0x39;
 
 /** How a shipped reply ended; a reason says why it is not complete. */
 export interface ShippedEnd {

@@ -2,7 +2,7 @@ import { ConfigError } from '../errors.js';
 import { type LineRule, parseLineRules } from './line-rules.js';
 
 /** BRK-9.6: the definitions that are text with variables, in the order of a page (BRK-9.8). */
-export const BROKER_QUERY_TEMPLATES = [
+const BROKER_QUERY_TEMPLATES = [
   'ResultHeader',
   'ResultSetBegin',
   'PrintObject',
@@ -16,7 +16,7 @@ export const BROKER_QUERY_TEMPLATES = [
 export type BrokerQueryTemplate = (typeof BROKER_QUERY_TEMPLATES)[number];
 
 /** Where in the HTML of a definition a variable stands; what has to be escaped depends on it. */
-export type TemplateContext = 'text' | 'quoted' | 'unquoted';
+type TemplateContext = 'text' | 'quoted' | 'unquoted';
 
 /** A piece of a definition. */
 export type TemplatePart =
@@ -185,7 +185,7 @@ function parseNumberFormat(body: string): NumberFormat | undefined {
 }
 
 /** A definition cut at its variables: `$name` and `${name}`; `\$` is a dollar sign. */
-export function parseTemplate(body: string): TemplatePart[] {
+function parseTemplate(body: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let place: Place = { inTag: false, quote: '' };
   let text = '';

@@ -1,3 +1,4 @@
+import { CR, LF } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 
 /** What {@link LineCollector.take} found. */
@@ -8,8 +9,6 @@ export interface TakenLine {
   readonly rest: Uint8Array;
 }
 
-const LF = 0x0a;
-const CR = 0x0d;
 const NOTHING = new Uint8Array(0);
 
 /**

@@ -1,3 +1,4 @@
+import { LF } from '../ascii.js';
 import { SectionDecoder, type SectionItem, type SoifDecoderOptions } from '../soif/index.js';
 import { MAX_LINE_BYTES } from './vocabulary.js';
 
@@ -9,7 +10,6 @@ export type UpdateEvent =
   | { readonly kind: 'data'; readonly bytes: Uint8Array };
 
 const NOTHING = new Uint8Array(0);
-const LF = 0x0a;
 
 /**
  * Reads the data of one SEND-UPDATE. In clear, the end line is found by decoding the objects, because a value

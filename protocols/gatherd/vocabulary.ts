@@ -1,3 +1,5 @@
+import { threeDigits } from '../ascii.js';
+
 const encoder = new TextEncoder();
 
 /** Numbers of status lines (GATHERD-3.1, 3.2, 3.3, 3.9). Sources and marks: the specification's table. */
@@ -122,12 +124,12 @@ export function encodeStatusLine(code: number, text: string): Uint8Array {
 
 /** Several status lines with the same number. */
 export function encodeStatusLines(code: number, texts: readonly string[]): Uint8Array {
-  const number = String(code).padStart(3, '0');
+  const number = threeDigits(code);
   return encoder.encode(texts.map((text) => `${number} - ${text.replace(/[\r\n]+/g, ' ')}\n`).join(''));
 }
 
 /** Writes one line, LF at its end. */
-export function encodeLine(text: string): Uint8Array {
+function encodeLine(text: string): Uint8Array {
   return encoder.encode(`${text.replace(/[\r\n]+/g, ' ')}\n`);
 }
 

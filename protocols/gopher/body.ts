@@ -1,7 +1,6 @@
+import { CR, LF } from '../ascii.js';
 import { byteString, parseGopherItem } from './menu-decoder.js';
 
-const LF = 0x0a;
-const CR = 0x0d;
 const DOT = 0x2e;
 
 /**

@@ -1,3 +1,5 @@
+import { CR, LF } from '../ascii.js';
+
 /** What a server's bytes mean, in their order. */
 export type NntpEvent =
   /** The line that answers a command. */
@@ -9,8 +11,6 @@ export type NntpEvent =
   /** The server does not speak NNTP; nothing can be made of what follows. */
   | { readonly kind: 'broken'; readonly reason: string };
 
-const LF = 0x0a;
-const CR = 0x0d;
 const DOT = 0x2e;
 
 /** RFC 3977 3.1 gives 512 bytes; servers exceed it. */

@@ -1,3 +1,4 @@
+import { ByteBuffer } from '../byte-buffer.js';
 import { StateError } from '../errors.js';
 import {
   dataBytesOf,
@@ -51,10 +52,9 @@ export const DEFAULT_MAX_RECORD_BYTES = 16 * 1024 * 1024;
 export class RegistryDecoder {
   readonly #format: RegistryFormat;
   readonly #maxRecordBytes: number;
-  /** Bytes that are not decoded yet; together they are less than a record. */
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
-  /** Of the first byte that is not decoded. */
+  /** Bytes that are not decoded yet: less than one record. */
+  readonly #held = new ByteBuffer();
+  /** Offset in the file of the first byte that is not decoded. */
   #offset = 0;
   /** Bytes that the next step needs. */
   #wanted = FILE_HEADER_BYTES;
@@ -76,10 +76,12 @@ export class RegistryDecoder {
   push(chunk: Uint8Array): RegistryItem[] {
     if (this.#ended) throw new StateError('push after end');
     if (this.#stopped || chunk.length === 0) return [];
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.length;
-    if (this.#heldBytes < this.#wanted) return [];
-    const bytes = this.#held.length === 1 ? chunk : concat(this.#held, this.#heldBytes);
+    let bytes = chunk;
+    if (this.#held.length > 0 || chunk.length < this.#wanted) {
+      this.#held.append(chunk);
+      if (this.#held.length < this.#wanted) return [];
+      bytes = this.#held.take();
+    }
     const items: RegistryItem[] = [];
     let at = 0;
     while (!this.#stopped && bytes.length - at >= this.#wanted) {
@@ -87,8 +89,7 @@ export class RegistryDecoder {
       at += taken;
       this.#offset += taken;
     }
-    this.#held = at === bytes.length ? [] : [bytes.subarray(at)];
-    this.#heldBytes = bytes.length - at;
+    if (!this.#stopped && at < bytes.length) this.#held.append(bytes.subarray(at));
     return items;
   }
 
@@ -96,12 +97,12 @@ export class RegistryDecoder {
   end(): RegistryItem[] {
     if (this.#ended) throw new StateError('end after end');
     this.#ended = true;
-    if (this.#stopped || (this.#heldBytes === 0 && this.#offset > 0)) return [];
+    if (this.#stopped || (this.#held.length === 0 && this.#offset > 0)) return [];
     if (this.#offset === 0) {
-      const message = `the Registry's header has ${this.#heldBytes} of ${FILE_HEADER_BYTES} bytes`;
-      return [{ kind: 'damage', rule: 'REG-5', offset: this.#heldBytes, message, cut: true }];
+      const message = `the Registry's header has ${this.#held.length} of ${FILE_HEADER_BYTES} bytes`;
+      return [{ kind: 'damage', rule: 'REG-5', offset: this.#held.length, message, cut: true }];
     }
-    const message = `the last record is cut off after ${this.#heldBytes} bytes`;
+    const message = `the last record is cut off after ${this.#held.length} bytes`;
     return [{ kind: 'damage', rule: 'REG-29', offset: this.#offset, message, cut: true }];
   }
 
@@ -147,18 +148,7 @@ export class RegistryDecoder {
 
   #stop(items: RegistryItem[], rule: string, message: string): number {
     this.#stopped = true;
-    this.#held = [];
     items.push({ kind: 'damage', rule, offset: this.#offset, message, cut: false });
     return 0;
   }
-}
-
-function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }

@@ -1,7 +1,8 @@
+import { bufferOf, isSpace, LF } from '../ascii.js';
 import { ProtocolError, StateError } from '../errors.js';
-import { bufferOf, isSpace, LF } from './bytes.js';
 import { isTemplateType } from './names.js';
 import { assemble, type SoifObject } from './object.js';
+import { limit, MEBIBYTE } from './options.js';
 
 /** How to read annotation files. */
 export interface AnnotationOptions {
@@ -38,8 +39,6 @@ export type AnnotationItem =
       readonly line: number;
     }
   | AnnotationWarning;
-
-const MEBIBYTE = 1024 * 1024;
 
 /** A header as SOIF-2.2 has it. White space is ASCII's: in these strings, one character a byte, 0xA0 is part of a letter. */
 const EXACT_HEADER = /^@[A-Za-z0-9-]+ \{ [^\t\v\f\r {][^\t\v\f\r ]*$/;
@@ -277,13 +276,6 @@ function trimmed(text: string): string {
   while (start < end && isSpace(text.charCodeAt(start))) start++;
   while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
   return text.slice(start, end);
-}
-
-function limit(name: string, value: number): number {
-  if (!Number.isInteger(value) || value < 1 || value > 512 * MEBIBYTE) {
-    throw new RangeError(`${name} must be between 1 and ${512 * MEBIBYTE}, not ${value}`);
-  }
-  return value;
 }
 
 /** The objects of a complete annotation file. @throws ProtocolError in strict mode (SOIF-11.1). */

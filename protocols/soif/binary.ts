@@ -1,4 +1,4 @@
-import { CR, HT, isSpace, LF, SP } from './bytes.js';
+import { CR, isBlank, isSpace, LF, SP } from '../ascii.js';
 import { assemble, type SoifObject } from './object.js';
 
 /** G-133: a value of which more than this part is binary is dropped whole. */
@@ -119,14 +119,14 @@ function cutAt(value: Uint8Array, limit: number): number {
   const line = value.subarray(0, limit).lastIndexOf(LF) + 1;
   if (line > limit / 2) return line;
   let word = limit;
-  while (word > 0 && !isBlank(value[word]!)) word--;
-  while (word > 0 && isBlank(value[word - 1]!)) word--;
+  while (word > 0 && !endsWord(value[word]!)) word--;
+  while (word > 0 && endsWord(value[word - 1]!)) word--;
   if (word > 0) return word;
   let character = limit;
   while (character > Math.max(0, limit - 3) && (value[character]! & 0xc0) === 0x80) character--;
   return character;
 }
 
-function isBlank(byte: number): boolean {
-  return byte === SP || byte === HT || byte === LF || byte === CR;
+function endsWord(byte: number): boolean {
+  return isBlank(byte) || byte === LF || byte === CR;
 }

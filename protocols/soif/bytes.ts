@@ -1,29 +1,10 @@
-/** The bytes that have a meaning in SOIF (SOIF-2.2). */
-export const HT = 0x09;
-export const LF = 0x0a;
-export const CR = 0x0d;
-export const SP = 0x20;
+import { ZERO } from '../ascii.js';
+
+/** The bytes that have a meaning in SOIF (SOIF-2.2), next to those of `ascii.ts`. */
 export const MINUS = 0x2d;
-export const ZERO = 0x30;
-export const NINE = 0x39;
-export const COLON = 0x3a;
 export const AT = 0x40;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
-
-/** White space as the C library's reader skips it: HT, LF, VT, FF, CR, SP (SOIF-4.2, 4.3). */
-export function isSpace(byte: number): boolean {
-  return byte === SP || (byte >= HT && byte <= CR);
-}
-
-export function isDigit(byte: number): boolean {
-  return byte >= ZERO && byte <= NINE;
-}
-
-/** A `Buffer` over the same memory: no copy, only Node's faster text methods. */
-export function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
 
 /**
  * The one strict decimal routine: digits only, no sign, at most `MAX_SAFE_INTEGER`.

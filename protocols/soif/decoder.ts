@@ -1,5 +1,6 @@
-import { ProtocolError, StateError } from '../errors.js';
+import { ProtocolError } from '../errors.js';
 import type { SoifWarning } from './attempt.js';
+import { DeliveryQueue } from './delivery-queue.js';
 import { ExactReader } from './exact-reader.js';
 import { NameTable } from './names.js';
 import type { SoifObject } from './object.js';
@@ -20,45 +21,6 @@ export type SoifItem =
     }
   | SoifWarning;
 
-/** Takes turns between items and errors: items found before an error come first, the error with the next call. */
-export class Turns<Item> {
-  items: Item[] = [];
-  private ended = false;
-  private thrown = false;
-
-  constructor(private readonly reader: StreamReader) {}
-
-  push(chunk: Uint8Array): Item[] {
-    if (this.thrown) throw this.reader.failure ?? new StateError('push after an error');
-    this.reader.push(chunk);
-    return this.deliver();
-  }
-
-  end(): Item[] {
-    if (this.ended) throw new StateError('end after end');
-    this.ended = true;
-    this.reader.end();
-    return this.deliver();
-  }
-
-  resume(): Item[] {
-    if (this.thrown || this.reader.failure === undefined) this.reader.resume();
-    this.thrown = false;
-    return this.deliver();
-  }
-
-  private deliver(): Item[] {
-    const { failure } = this.reader;
-    if (failure !== undefined && (this.items.length === 0 || this.ended)) {
-      this.thrown = true;
-      throw failure;
-    }
-    const { items } = this;
-    this.items = [];
-    return items;
-  }
-}
-
 /**
  * Reads a stream of SOIF objects that comes in chunks of any size (SOIF-1.3, SOIF-4).
  *
@@ -70,33 +32,33 @@ export class Turns<Item> {
  * Objects are views of the chunk they came in: do not write into it, and copy what you keep.
  */
 export class SoifDecoder {
-  private readonly turns: Turns<SoifItem>;
+  private readonly queue: DeliveryQueue<SoifItem>;
   private readonly reader: StreamReader;
 
   /** @throws RangeError a limit out of its range. */
   constructor(options: SoifDecoderOptions = {}) {
     const sink: StreamSink = {
       object: (object, start, end, exact) => {
-        this.turns.items.push({ kind: 'object', object, offset: start, length: end - start, exact });
+        this.queue.add({ kind: 'object', object, offset: start, length: end - start, exact });
       },
       warning: (warning) => {
-        this.turns.items.push(warning);
+        this.queue.add(warning);
       },
       section: () => {},
       endLine: () => {},
     };
     this.reader = new StreamReader(sink, decoderLimits(options), { sections: false, endLine: false });
-    this.turns = new Turns(this.reader);
+    this.queue = new DeliveryQueue(this.reader);
   }
 
   /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after {@link end}. */
   push(chunk: Uint8Array): SoifItem[] {
-    return this.turns.push(chunk);
+    return this.queue.push(chunk);
   }
 
   /** No more input: the last items. @throws ProtocolError in strict mode, e.g. for a truncated object. */
   end(): SoifItem[] {
-    return this.turns.end();
+    return this.queue.end();
   }
 
   /** Strict mode has found an error that has been thrown, or is about to be by the next call. */
@@ -109,7 +71,7 @@ export class SoifDecoder {
    * While {@link failed}, call it again. @throws ProtocolError the next defect; StateError there was no error.
    */
   resume(): SoifItem[] {
-    return this.turns.resume();
+    return this.queue.resume();
   }
 }
 

@@ -1,4 +1,5 @@
-import { bufferOf, CLOSE_BRACE, OPEN_BRACE, SP } from './bytes.js';
+import { bufferOf, SP } from '../ascii.js';
+import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import { cleanName, isAttributeName } from './names.js';
 import { DEFAULT_TYPE, type SoifObject, type SoifValue, unwritable } from './object.js';
 import type { SoifDialect } from './options.js';

@@ -1,4 +1,5 @@
-import { AT, CLOSE_BRACE, COLON, HT, LF, OPEN_BRACE, SP, ZERO } from './bytes.js';
+import { COLON, HT, LF, SP, ZERO } from '../ascii.js';
+import { AT, CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import type { NameTable } from './names.js';
 import { SoifObject } from './object.js';
 import type { DecoderLimits } from './options.js';

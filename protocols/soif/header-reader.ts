@@ -1,5 +1,6 @@
+import { isDigit, isSpace, LF, SP } from '../ascii.js';
 import { Attempt, type Progress } from './attempt.js';
-import { AT, CLOSE_BRACE, isDigit, isSpace, LF, OPEN_BRACE, SP } from './bytes.js';
+import { AT, CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import type { Window } from './window.js';
 
 const SECTION_WORD = /^(?:DELETE|REFRESH|UPDATE)$/i;

@@ -1,5 +1,6 @@
+import { COLON, CR, HT, isBlank, isSpace, LF, SP } from '../ascii.js';
 import type { Progress, State } from './attempt.js';
-import { CLOSE_BRACE, COLON, CR, decimal, HT, isSpace, LF, OPEN_BRACE, SP } from './bytes.js';
+import { CLOSE_BRACE, decimal, OPEN_BRACE } from './bytes.js';
 import { HeaderReader } from './header-reader.js';
 import type { NameTable } from './names.js';
 import { SoifObject } from './object.js';
@@ -167,7 +168,6 @@ export class LayoutReader extends HeaderReader {
     const { strict, maxValueBytes } = this.limits;
     let start = this.sizeAt;
     let end = this.at;
-    const isBlank = (byte: number): boolean => byte === SP || byte === HT;
     if (!strict) {
       while (start < end && isBlank(window.at(start))) start++;
       while (end > start && isBlank(window.at(end - 1))) end--;

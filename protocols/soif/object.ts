@@ -1,5 +1,6 @@
+import { isSpace } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
-import { decimal, isSpace } from './bytes.js';
+import { decimal } from './bytes.js';
 import { isAttributeName, isTemplateType, NameList } from './names.js';
 import { decodeText, encodeText } from './text.js';
 

@@ -33,7 +33,7 @@ export interface DecoderLimits {
   readonly dialect: SoifDialect;
 }
 
-const MEBIBYTE = 1024 * 1024;
+export const MEBIBYTE = 1024 * 1024;
 /** Offsets inside an object's memory are 32-bit numbers, and memory grows to twice an object. */
 const LARGEST_OBJECT = 512 * MEBIBYTE;
 
@@ -51,7 +51,8 @@ export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
   };
 }
 
-function limit(name: string, value: number): number {
+/** @throws RangeError */
+export function limit(name: string, value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > LARGEST_OBJECT) {
     throw new RangeError(`${name} must be between 1 and ${LARGEST_OBJECT}, not ${value}`);
   }

@@ -1,5 +1,5 @@
 import type { SoifWarning } from './attempt.js';
-import { Turns } from './decoder.js';
+import { DeliveryQueue } from './delivery-queue.js';
 import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
 import { type SectionName, StreamReader, type StreamSink } from './stream-reader.js';
@@ -45,14 +45,14 @@ export const SECTION_CLOSE: Uint8Array = Buffer.from('}\n');
  * and {@link rest} has the bytes behind it, which are not of this stream.
  */
 export class SectionDecoder {
-  private readonly turns: Turns<SectionItem>;
+  private readonly queue: DeliveryQueue<SectionItem>;
   private readonly reader: StreamReader;
   private section: SectionName = 'update';
 
   /** @throws RangeError a limit out of its range. */
   constructor(options: SoifDecoderOptions & { readonly endLine?: boolean } = {}) {
     const emit = (item: SectionItem): void => {
-      this.turns.items.push(item);
+      this.queue.add(item);
     };
     const sink: StreamSink = {
       object: (object, start, end, exact, window) => {
@@ -68,17 +68,17 @@ export class SectionDecoder {
     };
     const surroundings = { sections: true, endLine: options.endLine === true };
     this.reader = new StreamReader(sink, decoderLimits(options), surroundings);
-    this.turns = new Turns(this.reader);
+    this.queue = new DeliveryQueue(this.reader);
   }
 
   /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after the end. */
   push(chunk: Uint8Array): SectionItem[] {
-    return this.turns.push(chunk);
+    return this.queue.push(chunk);
   }
 
   /** No more input: the last items. @throws ProtocolError in strict mode, e.g. for an open section. */
   end(): SectionItem[] {
-    return this.turns.end();
+    return this.queue.end();
   }
 
   /** Strict mode has found an error that has been thrown, or is about to be by the next call. */
@@ -88,7 +88,7 @@ export class SectionDecoder {
 
   /** After strict mode has thrown: see `SoifDecoder.resume`. */
   resume(): SectionItem[] {
-    return this.turns.resume();
+    return this.queue.resume();
   }
 
   /** Whether the end line has come. */

@@ -1,6 +1,7 @@
+import { CR, isDigit, isSpace, LF, SP } from '../ascii.js';
 import { ProtocolError, StateError } from '../errors.js';
 import type { Defect, SoifWarning, Surroundings } from './attempt.js';
-import { AT, CLOSE_BRACE, CR, isDigit, isSpace, LF, MINUS, SP } from './bytes.js';
+import { AT, CLOSE_BRACE, MINUS } from './bytes.js';
 import { foldMultiValues } from './combine.js';
 import { ExactReader } from './exact-reader.js';
 import { LayoutReader } from './layout-reader.js';

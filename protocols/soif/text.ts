@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { bufferOf } from './bytes.js';
+import { bufferOf } from '../ascii.js';
 
 /** What windows-1252 has at 0x80 to 0x9F; the five codes it leaves free stay C1 controls. */
 const WINDOWS_1252_HIGH =

@@ -1,4 +1,5 @@
-import { isSpace, OPEN_BRACE } from './bytes.js';
+import { isSpace } from '../ascii.js';
+import { OPEN_BRACE } from './bytes.js';
 import { isAttributeName, isTemplateType } from './names.js';
 import type { SoifObject } from './object.js';
 

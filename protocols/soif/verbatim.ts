@@ -1,4 +1,5 @@
-import { bufferOf, CLOSE_BRACE, isSpace, OPEN_BRACE } from './bytes.js';
+import { bufferOf, isSpace } from '../ascii.js';
+import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import { type SoifValue, unwritable } from './object.js';
 import { encodeText } from './text.js';
 

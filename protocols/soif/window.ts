@@ -1,4 +1,4 @@
-import { bufferOf } from './bytes.js';
+import { bufferOf } from '../ascii.js';
 
 const SMALLEST = 1024;
 

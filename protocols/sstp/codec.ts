@@ -1,11 +1,11 @@
+import { bufferOf, COLON, CR, isBlank, LF } from '../ascii.js';
+import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
-import { bufferOf, COLON, CR, LF, SP, TAB } from './ascii.js';
 import { onlyHeader, parseU32 } from './header-values.js';
 import { IdListMessage } from './id-list-message.js';
 import { IdRun } from './id-run.js';
 import { REPLY_LIMITS, REQUEST_LIMITS, type SstpLimits } from './limits.js';
 import { NO_BODY, type SstpHeader, type SstpMessage } from './message.js';
-import { OctetBuffer } from './octet-buffer.js';
 import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
 
 export interface SstpDecoderOptions extends Partial<SstpLimits> {
@@ -24,8 +24,8 @@ export class SstpDecoder {
   readonly #role: 'request' | 'reply';
   readonly #limits: SstpLimits;
   readonly #run: IdRun | undefined;
-  readonly #partial = new OctetBuffer();
-  readonly #body = new OctetBuffer();
+  readonly #partial = new ByteBuffer();
+  readonly #body = new ByteBuffer();
   #state: 'start' | 'headers' | 'body' = 'start';
   /** Octets from the start of the stream to the present line. */
   #offset = 0;
@@ -98,9 +98,9 @@ export class SstpDecoder {
       return lf + 1;
     }
     const end = lf < 0 ? chunk.length : lf + 1;
-    this.#partial.append(chunk, from, end);
+    this.#partial.append(chunk.subarray(from, end));
     if (lf < 0) {
-      this.#checkLine(this.#partial.bytes, 0, this.#partial.length, false);
+      this.#checkLine(this.#partial.view(), 0, this.#partial.length, false);
       return end;
     }
     const line = this.#partial.take();
@@ -209,7 +209,7 @@ export class SstpDecoder {
 
   #takeBody(chunk: Uint8Array, from: number): number {
     const end = Math.min(chunk.length, from + this.#bodyLength - this.#body.length);
-    this.#body.append(chunk, from, end);
+    this.#body.append(chunk.subarray(from, end));
     this.#offset += end - from;
     if (this.#body.length === this.#bodyLength) this.#complete(this.#body.take());
     return end;
@@ -232,10 +232,6 @@ export class SstpDecoder {
     this.#failure = new ProtocolError(message, { protocol: 'sstp', rule, offset: this.#offset });
     throw this.#failure;
   }
-}
-
-function isBlank(octet: number | undefined): boolean {
-  return octet === SP || octet === TAB;
 }
 
 const VERSION_TOKEN = new RegExp(String.raw`^${VERSION_PREFIX}(\d+)\.\d+(?= |$)`);

@@ -1,4 +1,4 @@
-import { threeDigits } from './ascii.js';
+import { threeDigits } from '../ascii.js';
 import type { SstpHeader, SstpMessage } from './message.js';
 import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
 

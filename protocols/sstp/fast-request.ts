@@ -1,5 +1,5 @@
+import { asciiBytes, bufferOf, CR, LF, NINE, SP, ZERO } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
-import { asciiBytes, bufferOf, CR, LF, NINE, SP, ZERO } from './ascii.js';
 import { startLine } from './encoder.js';
 import type { SstpLimits } from './limits.js';
 import { CODES, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';

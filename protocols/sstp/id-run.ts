@@ -1,4 +1,4 @@
-import { asciiBytes, CR, LF, NINE, ZERO } from './ascii.js';
+import { asciiBytes, CR, LF, NINE, ZERO } from '../ascii.js';
 import { HEADERS, MAX_U32 } from './registry.js';
 
 const PREFIX = asciiBytes(`${HEADERS.uriId.name}: `);

@@ -1,4 +1,4 @@
-import { asciiBytes, LF, SP } from './ascii.js';
+import { asciiBytes, LF, SP } from '../ascii.js';
 import { VERSION_PREFIX } from './registry.js';
 
 /** S-47: `neither` is answered `SSTP/1.0 400 BAD REQUEST` and closed. */

@@ -1,3 +1,4 @@
+import { threeDigits } from '../ascii.js';
 import { PeerError, ProtocolError } from '../errors.js';
 import { onlyHeader, parseU32 } from './header-values.js';
 import { IdListMessage } from './id-list-message.js';
@@ -111,7 +112,7 @@ export function isNotFound({ code }: SstpMessage, requestCode: number): boolean 
 /** S-42: the server's refusal as an error; its `status` is the reply's code. */
 export function replyError(code: number): PeerError {
   const phrase = codeEntry(code)?.symbol.toLowerCase() ?? 'an unexpected code';
-  return new PeerError(`the server answered ${String(code).padStart(3, '0')}: ${phrase}`, code);
+  return new PeerError(`the server answered ${threeDigits(code)}: ${phrase}`, code);
 }
 
 function idsOf(message: SstpMessage): { readonly others: readonly SstpHeader[]; readonly ids: Uint32Array } {

@@ -1,4 +1,4 @@
-import { asciiBytes, ZERO } from './ascii.js';
+import { asciiBytes, ZERO } from '../ascii.js';
 import { formatHead, startLine } from './encoder.js';
 import { CODES, codeEntry, HEADERS, START_RESULTS_BASE } from './registry.js';
 import { descriptionHeaders, type UrlDescription } from './replies.js';
