@@ -1,8 +1,8 @@
-import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync, renameSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { destination } from 'pino';
-import { messageOf, StorageError, UsageError } from '../../protocols/errors.js';
+import { StorageError, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { AppendFileSync } from '../host/index.js';
 
 /** BRK-5.7: the types of events that `Log-Types`, `#add-log` and `#rem-log` know, beside `All`. */
 export const LOG_TYPES = [
@@ -45,16 +45,8 @@ export interface EventLogOptions {
   readonly bufferBytes?: number;
 }
 
-/** Milliseconds after which buffered lines are written in any case. */
-const FLUSH_MS = 1000;
-
-/** Bytes that wait while the file cannot be written; what comes on top is lost. */
-const MAX_WAITING = 1 << 20;
-
 /** Bytes looked at of a file that a command wants to append to: more than the head of a line (REG-53). */
 const HEAD_BYTES = 32;
-
-type Sink = ReturnType<typeof destination>;
 
 /**
  * `admin/LOG` (BRK-5.8): one line for each event, `YYYYMMDD HH:MM:SS Type: text` in UTC (REG-53). Lines are buffered; after
@@ -64,7 +56,7 @@ export class EventLog implements Disposable {
   readonly #options: EventLogOptions;
   readonly #types: Set<LogType>;
   #file: string;
-  #sink: Sink | undefined;
+  #sink: AppendFileSync | undefined;
 
   private constructor(options: EventLogOptions) {
     this.#options = options;
@@ -96,7 +88,7 @@ export class EventLog implements Disposable {
   write(type: LogType, text: string | (() => string)): void {
     if (this.#sink === undefined || !this.#types.has(type)) return;
     const words = printable(typeof text === 'string' ? text : text());
-    this.#sink.write(`${timeOf(this.#options.now())} ${type}: ${words}\n`);
+    this.#sink.write(`${timeOf(this.#options.now())} ${type}: ${words}`);
   }
 
   /**
@@ -141,18 +133,12 @@ export class EventLog implements Disposable {
 
   /** Writes what is buffered. */
   flush(): void {
-    try {
-      this.#sink?.flushSync();
-    } catch {
-      // A broker does not go down because there is no room for its log.
-    }
+    this.#sink?.flush();
   }
 
   /** Flushes and closes; what is logged from now on is dropped. */
   close(): void {
-    if (this.#sink === undefined) return;
-    this.flush();
-    this.#sink.end();
+    this.#sink?.close();
     this.#sink = undefined;
   }
 
@@ -162,7 +148,7 @@ export class EventLog implements Disposable {
 
   /** Opens the file by its name again, after somebody moved it away (SIGHUP). */
   reopen(): void {
-    if (this.#sink !== undefined) this.openFile();
+    this.#sink?.reopen();
   }
 
   /**
@@ -173,36 +159,13 @@ export class EventLog implements Disposable {
    */
   rotate(): string {
     if (this.#sink === undefined) throw new UsageError('the log is closed');
-    const base = `${this.#file}.${timeOf(this.#options.now()).slice(0, 8)}`;
-    let name = base;
-    for (let i = 1; existsSync(name); i++) name = `${base}.${i}`;
-    this.flush();
-    try {
-      renameSync(this.#file, name);
-    } catch (cause) {
-      throw new StorageError(`${this.#file} cannot be renamed: ${messageOf(cause)}`, { cause });
-    }
-    this.openFile();
+    const name = this.#sink.rotate(timeOf(this.#options.now()).slice(0, 8));
+    if (name === undefined) throw new StorageError(`${this.#file} cannot be renamed: it is gone`);
     return name;
   }
 
-  #openSink(file: string): Sink {
-    const { bufferBytes = 8192 } = this.#options;
-    try {
-      const sink = destination({
-        dest: file,
-        append: true,
-        mkdir: true,
-        sync: true,
-        minLength: bufferBytes,
-        maxLength: MAX_WAITING,
-        periodicFlush: FLUSH_MS,
-      });
-      sink.on('error', () => {});
-      return sink;
-    } catch (cause) {
-      throw new StorageError(`the log ${file} cannot be opened: ${messageOf(cause)}`, { cause });
-    }
+  #openSink(file: string): AppendFileSync {
+    return new AppendFileSync(file, { blockLength: this.#options.bufferBytes ?? 8192 });
   }
 
   #checked(name: string): string {

@@ -1,3 +1,4 @@
+export { AppendFileSync, type AppendFileSyncOptions } from './append-file-sync.js';
 export type { ConnectionLimits, HostConnection } from './connection.js';
 export { createDebug, type Debug, DebugFlags } from './debug-flags.js';
 export { type DetachOptions, startDetached } from './detach.js';

@@ -1,5 +1,5 @@
-import { type DestinationStream, destination, type Logger, pino } from 'pino';
-import { messageOf, StorageError } from '../../protocols/errors.js';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { AppendFileSync } from './append-file-sync.js';
 
 export type { Logger } from 'pino';
 
@@ -10,63 +10,49 @@ export interface LoggerOptions {
   readonly file?: string;
   /** JSON lines instead of Harvest's lines. */
   readonly json?: boolean;
-  /** Least level that is written. Default `info`. */
+  /** Lowest level that is written. Default `info`. */
   readonly level?: string;
 }
 
-/** Fields that are never written, whatever object they come in. */
+/** Fields that are never written, in any object. */
 const SECRETS = ['password', 'adminPassword', 'authorization', 'proxyAuthorization', 'cookie'];
 
-/** Bytes that wait while the file cannot be written (a full disk); what comes on top is lost. */
-const MAX_WAITING = 1 << 20;
-
-/** A log whose file can be begun anew. */
-export interface OpenLog {
+/** A log and its file. */
+export interface OpenLog extends Disposable {
   readonly log: Logger;
-  /** Opens the file by its name again, after somebody moved it away (log rotation). Without a file nothing happens. */
+  /** Opens the file by its name again, after log rotation has renamed it. Without a file nothing happens. */
   reopen(): void;
 }
 
-/** A pino logger that writes Harvest's line format (GATHERD-12.1) or JSON lines, each line at once. */
+/** Creates a pino logger that writes Harvest's line format (GATHERD-12.1) or JSON lines, each line immediately. */
 export function createLogger(options: LoggerOptions): Logger {
   return openLog(options).log;
 }
 
 /**
- * Like {@link createLogger}, for daemons.
+ * Like {@link createLogger}, for daemons, which reopen and close their file.
  *
  * @throws StorageError when the file cannot be opened
  */
 export function openLog(options: LoggerOptions): OpenLog {
   const { program, file, json = false, level = 'info' } = options;
-  const sink = openSink(file);
-  // A server does not go down because there is no room for its log.
-  sink.on('error', () => {});
+  const lines = new AppendFileSync(file);
+  const sink = { write: (line: string) => lines.write(line.slice(0, -1)) };
   const log = createLoggerOn(json ? sink : harvestLines(sink), { program, level });
   return {
     log,
     reopen() {
-      if (file === undefined) return;
       try {
-        sink.reopen();
+        lines.reopen();
       } catch (error) {
-        log.error({ err: error }, `${file} cannot be opened again, the old file is written on`);
+        log.error({ err: error }, `${file} cannot be reopened, the old file is still written`);
       }
     },
+    [Symbol.dispose]: () => lines.close(),
   };
 }
 
-function openSink(file: string | undefined): ReturnType<typeof destination> {
-  // Written line by line: a daemon logs little, and what a crash would lose is what one looks for.
-  try {
-    return destination({ dest: file ?? 2, append: true, mkdir: true, sync: true, maxLength: MAX_WAITING });
-  } catch (cause) {
-    const why = messageOf(cause);
-    throw new StorageError(`the log ${file} cannot be opened: ${why}`, { cause });
-  }
-}
-
-/** Like {@link createLogger}, onto any stream that takes pino's JSON lines, e.g. {@link harvestLines}. */
+/** Like {@link createLogger}, for any stream that accepts pino's JSON lines, e.g. {@link harvestLines}. */
 export function createLoggerOn(
   stream: DestinationStream,
   options: { readonly program: string; readonly level?: string },
@@ -83,7 +69,7 @@ export function createLoggerOn(
   );
 }
 
-/** Turns pino's JSON lines into Harvest's lines and hands them on. */
+/** Formats pino's JSON lines as Harvest's lines for `target`. */
 export function harvestLines(target: DestinationStream): DestinationStream {
   return {
     write(line) {
@@ -93,7 +79,7 @@ export function harvestLines(target: DestinationStream): DestinationStream {
   };
 }
 
-/** Fields of a record that are not repeated behind the message. */
+/** Fields of a record that are not repeated after the message. */
 const KNOWN = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err']);
 
 /**
@@ -125,7 +111,7 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** A peer's text must not be able to start a new line or move the reader's cursor. */
+/** Escapes control characters: a peer's text must not start a new line or move the reader's cursor. */
 function visible(text: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, (character) => {
     return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;

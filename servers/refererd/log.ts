@@ -1,7 +1,5 @@
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { messageOf, StorageError } from '../../protocols/errors.js';
-import type { Logger } from '../host/index.js';
+import { messageOf } from '../../protocols/errors.js';
+import { AppendFileSync, type Logger } from '../host/index.js';
 
 /** R-66: a message is written if its level is not above `debuglevel`. */
 export const LEVEL = {
@@ -15,17 +13,17 @@ export const LEVEL = {
   protocol: 80,
 } as const;
 
-/** Where a references server reports; levels are those of {@link LEVEL}. */
+/** The log of a references server; levels are those of {@link LEVEL}. */
 export interface RefererLog {
-  /** Whether a message of this level would be written: what is costly to say is made only then. */
+  /** Whether a message of this level is written, for messages that are expensive to make. */
   writes(level: number): boolean;
   write(level: number, text: string): void;
 }
 
-/** Characters that may wait for the end of the turn; more are written at once. */
-const MAX_WAITING = 64 * 1024;
+/** Characters that are collected until the end of the turn. */
+const BLOCK_LENGTH = 64 * 1024;
 
-/** R-68: the original's build options, as a start-time choice. */
+/** R-68: the original's build options are chosen at the start. */
 export interface FileLogOptions {
   /** `undefined`: standard error. */
   readonly file: string | undefined;
@@ -33,27 +31,23 @@ export interface FileLogOptions {
   readonly progname: string;
   /** R-66. */
   readonly debuglevel: number;
-  /** R-68 `LOG_DAYTIME`: the time stands in front of each line. */
+  /** R-68 `LOG_DAYTIME`: each line begins with the time. */
   readonly daytime?: boolean;
-  /** R-68 `USE_SYSLOG`: each line goes there as well. */
+  /** R-68 `USE_SYSLOG`: receives each line as well. */
   readonly syslog?: (level: number, line: string) => void;
   readonly now?: () => Date;
 }
 
 /**
- * The log of the original: `progname[pid]: text` a line (R-67). Lines of a turn are written together, except warnings
- * and worse, which are on the disk when `write` returns.
+ * The log of the original: `progname[pid]: text` per line (R-67). The lines of one turn of the event loop are written
+ * together, except warnings and worse, which are in the file when `write` returns.
  */
 export class FileLog implements RefererLog, Disposable {
   progname: string;
   debuglevel: number;
-  #file: string | undefined;
   readonly #options: FileLogOptions;
   readonly #now: () => Date;
-  #descriptor: number;
-  #waiting = '';
-  #scheduled: NodeJS.Immediate | undefined;
-  readonly #made: string[] = [];
+  readonly #file: AppendFileSync;
 
   /** @throws StorageError when the file cannot be opened */
   constructor(options: FileLogOptions) {
@@ -61,18 +55,17 @@ export class FileLog implements RefererLog, Disposable {
     this.debuglevel = options.debuglevel;
     this.#options = options;
     this.#now = options.now ?? (() => new Date());
-    this.#file = options.file;
-    this.#descriptor = this.#openForAppending(options.file);
+    this.#file = new AppendFileSync(options.file, { blockLength: BLOCK_LENGTH, flushMs: 0 });
   }
 
-  /** False: it goes to standard error. */
+  /** Whether it is a file; otherwise it is standard error. */
   get inFile(): boolean {
-    return this.#file !== undefined;
+    return this.#file.path !== undefined;
   }
 
-  /** Directories that were made for the log, for who changes its user later (R-55). */
+  /** Directories that were made for the log; they must change their owner with it (R-55). */
   get directoriesMade(): readonly string[] {
-    return this.#made;
+    return this.#file.directoriesMade;
   }
 
   writes(level: number): boolean {
@@ -83,78 +76,40 @@ export class FileLog implements RefererLog, Disposable {
     if (!this.writes(level)) return;
     const line = `${this.progname}[${process.pid}]: ${visible(text)}`;
     this.#options.syslog?.(level, line);
-    this.#waiting += this.#options.daytime === true ? `${this.#now().toISOString()} ${line}\n` : `${line}\n`;
-    if (level <= LEVEL.warning || this.#waiting.length > MAX_WAITING) this.flush();
-    else this.#scheduled ??= setImmediate(() => this.flush());
+    this.#file.write(this.#options.daytime === true ? `${this.#now().toISOString()} ${line}` : line);
+    if (level <= LEVEL.warning) this.flush();
   }
 
-  /** Writes what waits. A full disk loses lines, it stops nobody. */
+  /** Writes the collected lines. */
   flush(): void {
-    clearImmediate(this.#scheduled);
-    this.#scheduled = undefined;
-    let bytes = Buffer.from(this.#waiting);
-    this.#waiting = '';
-    try {
-      while (bytes.length > 0) bytes = bytes.subarray(writeSync(this.#descriptor, bytes));
-    } catch {
-      // The log is the only place where this could be said.
-    }
+    this.#file.flush();
   }
 
   /** R-58: renames the log to `<logfile>.<UTC time>` and opens a new one; if the file is already gone, only the latter. */
   rotate(): void {
-    if (this.#file === undefined) return;
-    this.flush();
-    try {
-      if (existsSync(this.#file)) renameSync(this.#file, freeName(this.#file, this.#now()));
-      this.#open(this.#file);
-    } catch (error) {
-      this.#stays(error);
-    }
+    const stamp = this.#now().toISOString().replace(/\D/g, '').slice(0, 14);
+    this.#try(() => this.#file.rotate(stamp));
   }
 
-  /** Goes on in another file, if it is another one. */
+  /** Continues in another file. */
   moveTo(file: string): void {
-    if (this.#file === undefined || this.#file === file) return;
-    this.flush();
+    if (this.#file.path !== file) this.#try(() => this.#file.reopen(file));
+  }
+
+  #try(change: () => unknown): void {
     try {
-      this.#open(file);
+      change();
     } catch (error) {
-      this.#stays(error);
+      this.write(LEVEL.error, `the old log is still written: ${messageOf(error)}`);
     }
-  }
-
-  #open(file: string): void {
-    const fresh = this.#openForAppending(file);
-    closeSync(this.#descriptor);
-    this.#descriptor = fresh;
-    this.#file = file;
-  }
-
-  #openForAppending(file: string | undefined): number {
-    if (file === undefined) return 2;
-    try {
-      const highest = mkdirSync(dirname(file), { recursive: true });
-      if (highest !== undefined) this.#made.push(...directoriesFrom(highest, dirname(file)));
-      return openSync(file, 'a');
-    } catch (cause) {
-      const why = messageOf(cause);
-      throw new StorageError(`the log ${file} cannot be opened: ${why}`, { cause });
-    }
-  }
-
-  #stays(error: unknown): void {
-    const why = messageOf(error);
-    this.write(LEVEL.error, `the old log is written on: ${why}`);
   }
 
   [Symbol.dispose](): void {
-    this.flush();
-    if (this.#file !== undefined) closeSync(this.#descriptor);
+    this.#file.close();
   }
 }
 
-/** A log of the house (pino) as a references server's: for the program that runs all servers in one process. */
+/** Adapts a pino logger, for the program that runs all servers in one process. */
 export function logTo(log: Logger, debuglevel: number): RefererLog {
   return {
     writes: (level) => level <= debuglevel,
@@ -169,32 +124,14 @@ export function logTo(log: Logger, debuglevel: number): RefererLog {
   };
 }
 
-/** `YYYYMMDDhhmmss`; a second rotation within a second gets a number behind it, so that nothing is overwritten. */
-function freeName(file: string, at: Date): string {
-  const stamp = at.toISOString().replace(/\D/g, '').slice(0, 14);
-  let name = `${file}.${stamp}`;
-  for (let i = 1; existsSync(name); i++) name = `${file}.${stamp}.${i}`;
-  return name;
-}
-
-/** From a directory down to one in it. */
-function directoriesFrom(highest: string, lowest: string): string[] {
-  const directories = [lowest];
-  for (let at = lowest; at !== highest && at !== dirname(at); ) {
-    at = dirname(at);
-    directories.push(at);
-  }
-  return directories;
-}
-
-/** A peer's text must not be able to start a new line or move the reader's cursor. */
+/** Escapes control characters: a peer's text must not start a new line or move the reader's cursor. */
 function visible(text: string): string {
   return text.replace(/[\x00-\x08\x0a-\x1f\x7f-\x9f]/g, (character) => {
     return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
   });
 }
 
-/** R-69: user information of a URL is a password; no log shows it. */
+/** R-69: replaces the user information of URLs, which may be a password. */
 export function withoutPasswords(text: string): string {
   return text.replace(/\/\/[^/?#\s@]*@/g, '//[redacted]@');
 }

@@ -9,5 +9,7 @@ import '../servers/gatherd/hard.test.js';
 import '../protocols/gatherd/rules.test.js';
 import '../servers/gatherd/server.test.js';
 import '../protocols/gatherd/sessions.test.js';
+import '../servers/host/append-file.test.js';
 import '../servers/host/daemon-parts.test.js';
 import '../servers/host/host.test.js';
+import '../servers/host/stop-signal.test.js';

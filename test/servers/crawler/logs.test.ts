@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +28,6 @@ import {
   reportLines,
   writeEndReports,
 } from '../../../servers/crawler/logs/index.js';
-import { AppendFile } from '../../../servers/host/append-file.js';
 
 const TIME = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 
@@ -351,66 +349,6 @@ t.test('CRAWL-16.1 lines are in the file though nobody closes it; progress comes
   t.match(await until('crawl.log', 1), 'http://a.test/x');
   t.equal(await until('progress-statistics.log', 2), `${PROGRESS_LEGEND}\n${progressLine(SNAPSHOT)}\n`);
 });
-
-t.test('CRAWL-16 memory is bounded: a full log says so, and room comes when it is written', async (t) => {
-  const root = await directory(t);
-  const path = join(root, 'a.log');
-  let let_ = (): void => {};
-  const disk = new Promise<void>((resolve) => {
-    let_ = resolve;
-  });
-  const encoder = {
-    encode: async (lines: string) => {
-      await disk;
-      return Buffer.from(lines);
-    },
-    finish: () => new Uint8Array(),
-  };
-  const file = await AppendFile.open(path, { limit: 100, blockLength: 10, encoder });
-  for (let i = 0; !file.full; i++) file.write(`line ${i} of some length`);
-  const stop = new AbortController();
-  const aborted = file.room(stop.signal);
-  stop.abort(new Error('stopped'));
-  await t.rejects(aborted, { message: 'stopped' });
-  const room = file.room();
-  t.ok(file.full);
-  let_();
-  await room;
-  t.notOk(file.full);
-  await file.close();
-  t.equal((await readFile(path, 'utf8')).split('\n').length, 6);
-  t.throws(() => file.write('late'), { name: 'UsageError' });
-  await t.rejects(AppendFile.open(join(root, 'none', 'a.log')), { name: 'StorageError', message: /ENOENT/ });
-});
-
-t.test(
-  'CRAWL-16 a log that cannot be written is told once and keeps its lines',
-  { skip: !existsSync('/dev/full') },
-  async (t) => {
-    const told: string[] = [];
-    let tell = (): void => {};
-    const first = new Promise<void>((resolve) => {
-      tell = resolve;
-    });
-    const file = await AppendFile.open('/dev/full', {
-      flushMs: 1,
-      limit: 50,
-      onError: ({ name }) => {
-        told.push(name);
-        tell();
-      },
-    });
-    const alive = setInterval(() => {}, 1000); // the log itself keeps no process alive
-    t.teardown(() => clearInterval(alive));
-    file.write('a line that finds no room');
-    await first;
-    file.write('another one that is long enough');
-    t.ok(file.full, 'what was not written counts on');
-    for (let i = 0; i < 5; i++) await t.rejects(file.flush(), { name: 'StorageError', message: /ENOSPC/ });
-    t.same(told, ['StorageError']);
-    await t.rejects(file.close(), { name: 'StorageError' });
-  },
-);
 
 /** A clock that is set by hand, milliseconds. */
 function clock() {

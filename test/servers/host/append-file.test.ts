@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { AppendFile } from '../../../servers/host/append-file.js';
+import { AppendFileSync } from '../../../servers/host/append-file-sync.js';
+
+async function directory(t: Test): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'append-file-'));
+  t.teardown(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+t.test('CRAWL-16 memory is bounded: a full log says so, and room comes when it is written', async (t) => {
+  const root = await directory(t);
+  const path = join(root, 'a.log');
+  let let_ = (): void => {};
+  const disk = new Promise<void>((resolve) => {
+    let_ = resolve;
+  });
+  const encoder = {
+    encode: async (lines: string) => {
+      await disk;
+      return Buffer.from(lines);
+    },
+    finish: () => new Uint8Array(),
+  };
+  const file = await AppendFile.open(path, { limit: 100, blockLength: 10, encoder });
+  for (let i = 0; !file.full; i++) file.write(`line ${i} of some length`);
+  const stop = new AbortController();
+  const aborted = file.room(stop.signal);
+  stop.abort(new Error('stopped'));
+  await t.rejects(aborted, { message: 'stopped' });
+  const room = file.room();
+  t.ok(file.full);
+  let_();
+  await room;
+  t.notOk(file.full);
+  await file.close();
+  t.equal((await readFile(path, 'utf8')).split('\n').length, 6);
+  t.throws(() => file.write('late'), { name: 'UsageError' });
+  await t.rejects(AppendFile.open(join(root, 'none', 'a.log')), { name: 'StorageError', message: /ENOENT/ });
+});
+
+t.test(
+  'CRAWL-16 a log that cannot be written is told once and keeps its lines',
+  { skip: !existsSync('/dev/full') },
+  async (t) => {
+    const told: string[] = [];
+    let tell = (): void => {};
+    const first = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    const file = await AppendFile.open('/dev/full', {
+      flushMs: 1,
+      limit: 50,
+      onError: ({ name }) => {
+        told.push(name);
+        tell();
+      },
+    });
+    const alive = setInterval(() => {}, 1000); // the log itself keeps no process alive
+    t.teardown(() => clearInterval(alive));
+    file.write('a line that finds no room');
+    await first;
+    file.write('another one that is long enough');
+    t.ok(file.full, 'what was not written counts on');
+    for (let i = 0; i < 5; i++) await t.rejects(file.flush(), { name: 'StorageError', message: /ENOSPC/ });
+    t.same(told, ['StorageError']);
+    await t.rejects(file.close(), { name: 'StorageError' });
+  },
+);
+
+t.test('lines of blocking writes are in the file at once, or after a block or a while', async (t) => {
+  const root = await directory(t);
+  const path = join(root, 'logs', 'of', 'a.log');
+  using file = new AppendFileSync(path);
+  t.same(file.directoriesMade, [join(root, 'logs', 'of'), join(root, 'logs')]);
+  file.write('one');
+  t.equal(await readFile(path, 'utf8'), 'one\n');
+  using block = new AppendFileSync(path, { blockLength: 8, flushMs: 5 });
+  t.same(block.directoriesMade, []);
+  block.write('two');
+  t.equal(await readFile(path, 'utf8'), 'one\n');
+  block.write('three');
+  t.equal(await readFile(path, 'utf8'), 'one\ntwo\nthree\n');
+  block.write('x');
+  while (!(await readFile(path, 'utf8')).endsWith('\nx\n'))
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  block.close();
+  block.write('lost');
+  block.close();
+  t.equal(await readFile(path, 'utf8'), 'one\ntwo\nthree\nx\n');
+  t.throws(() => new AppendFileSync(join(path, 'below')), {
+    name: 'StorageError',
+    message: /cannot be opened/,
+  });
+});
+
+t.test('a file of blocking writes is rotated, reopened and continued elsewhere', async (t) => {
+  const root = await directory(t);
+  const [path, other] = [join(root, 'a.log'), join(root, 'b.log')];
+  using file = new AppendFileSync(path, { blockLength: 1000 });
+  const text = (name: string) => readFile(join(root, name), 'utf8');
+  file.write('one');
+  t.equal(file.rotate('old'), `${path}.old`);
+  file.write('two');
+  t.equal(file.rotate('old'), `${path}.old.1`, 'nothing is overwritten');
+  file.write('three');
+  await rename(path, `${path}.moved`);
+  file.reopen();
+  file.write('four');
+  file.flush();
+  await rm(path);
+  t.equal(file.rotate('old'), undefined, 'a file that is gone is only begun anew');
+  file.reopen(other);
+  t.equal(file.path, other);
+  file.write('five');
+  t.throws(() => file.reopen(join(other, 'below')), { name: 'StorageError' });
+  file.write('six');
+  file.flush();
+  t.same(
+    [await text('a.log.old'), await text('a.log.old.1'), await text('a.log.moved')],
+    ['one\n', 'two\n', 'three\n'],
+  );
+  t.same([await text('a.log'), await text('b.log')], ['', 'five\nsix\n']);
+  t.same((await readdir(root)).sort(), ['a.log', 'a.log.moved', 'a.log.old', 'a.log.old.1', 'b.log']);
+});
+
+t.test(
+  'a full disk neither throws nor costs more memory than the limit',
+  { skip: !existsSync('/dev/full') },
+  async (t) => {
+    const root = await directory(t);
+    const path = join(root, 'a.log');
+    using file = new AppendFileSync('/dev/full', { limit: 20 });
+    for (let i = 0; i < 10; i++) file.write(`line ${i}`);
+    file.reopen(path);
+    file.write('room again');
+    t.equal(await readFile(path, 'utf8'), 'line 0\nline 1\nline 2\nroom again\n');
+  },
+);
