@@ -11,8 +11,8 @@ import {
   type ResultItem,
 } from '../../protocols/broker/index.js';
 import { ConnectionError, PeerError, UsageError } from '../../protocols/errors.js';
+import { exchangeWithBroker } from './exchange.js';
 import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } from './request.js';
-import { exchange } from './transport.js';
 
 export interface BrokerClientOptions {
   readonly host: string;
@@ -117,7 +117,7 @@ export class BrokerClient {
   #exchange(request: Uint8Array, signal: AbortSignal | undefined, lifetime = 0): AsyncGenerator<Uint8Array> {
     const options = this.#options;
     const patience = Math.max(DEFAULT_IDLE_TIMEOUT_MS, lifetime * 1000 + LIFETIME_MARGIN_MS);
-    return exchange(request, {
+    return exchangeWithBroker(request, {
       host: this.host,
       port: this.port,
       connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,

@@ -8,8 +8,8 @@ import {
 import { PeerError, ProtocolError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { exchangeWithBroker } from '../broker/exchange.js';
 import { DEFAULT_BROKER_PORT } from '../broker/index.js';
-import { exchange } from '../broker/transport.js';
 import { type BulkWarning, readReply } from './reply.js';
 import { BulkTransfer } from './transfer.js';
 
@@ -110,7 +110,7 @@ export class BulkClient {
 
   async *#ask(message: Uint8Array, signal: AbortSignal | undefined): ReturnType<typeof readReply> {
     const options = this.#options;
-    const chunks = exchange(message, {
+    const chunks = exchangeWithBroker(message, {
       host: this.host,
       port: this.port,
       connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { asConnectionError } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import { parseFtpUrl } from './ftp-url.js';
 import { basicCredentials, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
-import { asConnectionError } from './network-errors.js';
 import { resolveHost } from './private-addresses.js';
 import { silenceOf, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';

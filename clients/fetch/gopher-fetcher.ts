@@ -11,9 +11,9 @@ import {
   gopherText,
   parseGopherUrl,
 } from '../../protocols/gopher/index.js';
+import { asError } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import { tell } from './debug-channel.js';
-import { asError } from './network-errors.js';
 import { TcpStream } from './tcp-stream.js';
 import { type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';

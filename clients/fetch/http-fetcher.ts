@@ -1,11 +1,11 @@
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { ConnectionError, UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
+import { asConnectionError, asError } from '../connection/index.js';
 import { tell } from './debug-channel.js';
 import { DEFAULT_MAX_RATIO, decodeBody } from './decode-body.js';
 import { HttpExchange, type RawResponse } from './exchange.js';
 import { basicCredentials, basicRealm, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
-import { asConnectionError, asError } from './network-errors.js';
 import { note } from './notes.js';
 import { resolveHost } from './private-addresses.js';
 import {

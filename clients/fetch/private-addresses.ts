@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { UsageError } from '../../protocols/errors.js';
-import { asConnectionError } from './network-errors.js';
+import { asConnectionError } from '../connection/index.js';
 
 const PRIVATE_V4 = [
   ['0.0.0.0', 8],

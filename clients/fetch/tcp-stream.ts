@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { ConnectionError } from '../../protocols/errors.js';
-import { asConnectionError, asError } from './network-errors.js';
+import { asConnectionError, asError } from '../connection/index.js';
 import { resolveHost } from './private-addresses.js';
 import { DEFAULT_CONNECT_MS, silenceOf, type TransferOptions } from './transfer.js';
 import type { FetchRequest } from './types.js';

@@ -1,5 +1,5 @@
 import { ConnectionError } from '../../protocols/errors.js';
-import { asError } from './network-errors.js';
+import { asError } from '../connection/index.js';
 import { DEFAULT_TIMEOUT_MS, type FetchRequest } from './types.js';
 
 /** Limits that FTP, Gopher and news have in common. */

@@ -8,8 +8,8 @@ import {
 } from '../../protocols/gatherd/index.js';
 import type { SectionName, SoifDecoderOptions, SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { Connection } from '../connection/index.js';
 import { InflateBudget, type InflateLimits, MemberInflater } from './inflater.js';
-import { Transport } from './transport.js';
 
 /** Errors of a call that the client refuses before it sends anything. */
 const REFUSED_CALL = [UsageError, StateError, RangeError] as const;
@@ -69,7 +69,7 @@ export interface GatherdChange {
  * the session unusable, and it is closed.
  */
 export class GatherdClient implements AsyncDisposable {
-  readonly #transport: Transport;
+  readonly #connection: Connection;
   readonly #session: GatherdClientSession;
   readonly #limits: InflateLimits;
   readonly #onWarning: (warning: GatherdWarning) => void;
@@ -79,8 +79,8 @@ export class GatherdClient implements AsyncDisposable {
   #inflater: MemberInflater | undefined;
   #inflateBudget: InflateBudget;
 
-  private constructor(transport: Transport, options: GatherdClientConnectOptions) {
-    this.#transport = transport;
+  private constructor(connection: Connection, options: GatherdClientConnectOptions) {
+    this.#connection = connection;
     this.#session = new GatherdClientSession(options.soif === undefined ? {} : { soif: options.soif });
     const { maxInflatedBytes = 16 * 2 ** 30, maxInflateRatio = 250 } = options;
     this.#limits = { maxInflatedBytes, maxInflateRatio };
@@ -94,14 +94,8 @@ export class GatherdClient implements AsyncDisposable {
    */
   static async connect(options: GatherdClientConnectOptions): Promise<GatherdClient> {
     const { host, port = GATHERD_PORT, connectTimeoutMs = 30_000, idleTimeoutMs = 120_000, signal } = options;
-    const transport = await Transport.open({
-      host,
-      port,
-      connectTimeoutMs,
-      idleTimeoutMs,
-      ...(signal === undefined ? {} : { signal }),
-    });
-    const client = new GatherdClient(transport, options);
+    const connection = await Connection.open({ host, port, connectTimeoutMs, idleTimeoutMs, signal });
+    const client = new GatherdClient(connection, options);
     await client.#exclusively(async () => {
       for await (const events of client.#until('greeting', signal)) {
         for (const event of events) {
@@ -173,7 +167,7 @@ export class GatherdClient implements AsyncDisposable {
   /** Drops the connection. A request under way fails. */
   async close(): Promise<void> {
     this.#inflater?.close();
-    await this.#transport.close();
+    await this.#connection.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -192,8 +186,9 @@ export class GatherdClient implements AsyncDisposable {
         await this.#ask(this.#session.setCompression(), 'reply', signal);
       }
       // Sent together, because a server that does not know `SET changes` may not answer it at all.
-      if (sections && !this.#changesAccepted) await this.#transport.write(this.#session.setChanges(), signal);
-      await this.#transport.write(this.#session.sendUpdate(since, delivery), signal);
+      if (sections && !this.#changesAccepted)
+        await this.#connection.write(this.#session.setChanges(), signal);
+      await this.#connection.write(this.#session.sendUpdate(since, delivery), signal);
       this.#inflateBudget = new InflateBudget(this.#limits);
       for await (const events of this.#until('update-end', signal)) {
         for (const event of events) {
@@ -211,7 +206,7 @@ export class GatherdClient implements AsyncDisposable {
   async #single(command: () => Uint8Array, signal: AbortSignal | undefined): Promise<SoifObject | undefined> {
     return this.#exclusively(async () => {
       let object: SoifObject | undefined;
-      await this.#transport.write(command(), signal);
+      await this.#connection.write(command(), signal);
       for await (const events of this.#until('object-end', signal)) {
         for (const event of events) if (event.kind === 'object') object = event.object;
       }
@@ -224,7 +219,7 @@ export class GatherdClient implements AsyncDisposable {
     answer: GatherdClientEvent['kind'],
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    await this.#transport.write(command, signal);
+    await this.#connection.write(command, signal);
     for await (const _ of this.#until(answer, signal));
   }
 
@@ -248,9 +243,9 @@ export class GatherdClient implements AsyncDisposable {
   /** The next bytes. GATHERD-6.5: a reset behind a whole member is a server that closes. */
   async #read(signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
     try {
-      return await this.#transport.read(signal);
+      return await this.#connection.read(signal);
     } catch (error) {
-      if (this.#transport.broken && this.#session.transferWhole) return undefined;
+      if (this.#connection.lost && this.#session.transferWhole) return undefined;
       throw error;
     }
   }

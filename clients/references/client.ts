@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { ConnectionError, UsageError } from '../../protocols/errors.js';
 import {
   DEFAULT_REFERENCES_PORT,
@@ -7,8 +6,8 @@ import {
   type SstpDecoderOptions,
   type SstpMessage,
 } from '../../protocols/sstp/index.js';
+import { asError, Connection } from '../connection/index.js';
 import { ReferencesCalls } from './calls.js';
-import { explain, open } from './transport.js';
 
 export interface ReferencesClientOptions {
   readonly host: string;
@@ -43,34 +42,26 @@ const DEFAULT_MAX_IN_FLIGHT = 1024;
 export class ReferencesClient extends ReferencesCalls {
   readonly host: string;
   readonly port: number;
-  readonly #socket: Socket;
+  readonly #connection: Connection;
   readonly #session: SstpClientSession;
   readonly #replyTimeoutMs: number;
   readonly #maxInFlight: number;
   readonly #inFlight: Call[] = [];
   readonly #waiting = new Set<Call>();
   #flushing = false;
-  #draining = false;
+  #writing = false;
   #timer: NodeJS.Timeout | undefined;
   #failure: Error | undefined;
 
-  private constructor(socket: Socket, options: ReferencesClientOptions, port: number) {
+  private constructor(connection: Connection, options: ReferencesClientOptions, port: number) {
     super();
     this.host = options.host;
     this.port = port;
-    this.#socket = socket;
+    this.#connection = connection;
     this.#session = new SstpClientSession(options.limits);
     this.#replyTimeoutMs = options.replyTimeoutMs ?? DEFAULT_REPLY_TIMEOUT_MS;
     this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
-    socket.on('data', (chunk) => this.#receive(chunk));
-    socket.on('drain', () => {
-      this.#draining = false;
-      this.#schedule();
-    });
-    socket.on('error', (cause) => this.#fail(explain(cause, this.host, this.port)));
-    socket.on('close', () =>
-      this.#fail(new ConnectionError(`${this.host}:${this.port} closed the connection`)),
-    );
+    void this.#readReplies();
   }
 
   /** Connects. Rejects with ConnectionError, or the signal's reason. */
@@ -79,7 +70,17 @@ export class ReferencesClient extends ReferencesCalls {
     if (options.maxInFlight !== undefined && options.maxInFlight < 1)
       throw new UsageError('at least one call has to be on its way');
     const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
-    return new ReferencesClient(await open({ host, port, connectTimeoutMs, signal }), options, port);
+    const name = `server at ${host}:${port}`;
+    // No limit on silence here: the server may be silent while it owes no reply.
+    const connection = await Connection.open({
+      host,
+      port,
+      name,
+      connectTimeoutMs,
+      idleTimeoutMs: 0,
+      signal,
+    });
+    return new ReferencesClient(connection, options, port);
   }
 
   /** Calls without an answer. */
@@ -129,13 +130,12 @@ export class ReferencesClient extends ReferencesCalls {
   /** Drops the connection; calls without an answer reject. Resolves when it is gone. */
   async close(): Promise<void> {
     this.#fail(new ConnectionError('the client was closed'));
-    if (this.#socket.closed) return;
-    await new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+    await this.#connection.close();
   }
 
   /** The calls of one turn are sent together. */
   #schedule(): void {
-    if (this.#flushing || this.#draining || this.#waiting.size === 0) return;
+    if (this.#flushing || this.#writing || this.#waiting.size === 0) return;
     this.#flushing = true;
     queueMicrotask(() => {
       this.#flushing = false;
@@ -160,7 +160,29 @@ export class ReferencesClient extends ReferencesCalls {
     const octets = this.#session.take();
     if (octets.length === 0) return;
     if (idle) this.#watch();
-    this.#draining = !this.#socket.write(octets);
+    this.#writing = true;
+    this.#connection.write(octets).then(
+      () => {
+        this.#writing = false;
+        this.#schedule();
+      },
+      (error: unknown) => this.#fail(asError(error)),
+    );
+  }
+
+  async #readReplies(): Promise<void> {
+    try {
+      // Not `for await`: the generator would cost a tenth of the time of a call.
+      for (
+        let chunk = await this.#connection.read();
+        chunk !== undefined;
+        chunk = await this.#connection.read()
+      )
+        this.#receive(chunk);
+      this.#fail(new ConnectionError(`${this.#connection.name}: the server closed the connection`));
+    } catch (error) {
+      this.#fail(asError(error));
+    }
   }
 
   #receive(chunk: Uint8Array): void {
@@ -170,7 +192,7 @@ export class ReferencesClient extends ReferencesCalls {
       const answered = this.#inFlight.splice(0, replies.length);
       for (const [i, call] of answered.entries()) call.resolve(replies[i]!.message);
     } catch (error) {
-      this.#fail(error instanceof Error ? error : new Error(String(error)));
+      this.#fail(asError(error));
       return;
     }
     const { refusal } = this.#session;
@@ -191,8 +213,8 @@ export class ReferencesClient extends ReferencesCalls {
     } else if (this.#timer !== undefined) this.#timer.refresh();
     else {
       this.#timer = setTimeout(() => {
-        const problem = `${this.host}:${this.port} sent nothing for ${this.#replyTimeoutMs} ms`;
-        this.#fail(new ConnectionError(problem));
+        const problem = `nothing received for ${this.#replyTimeoutMs} ms`;
+        this.#fail(new ConnectionError(`${this.#connection.name}: ${problem}`));
       }, this.#replyTimeoutMs);
     }
   }
@@ -201,7 +223,7 @@ export class ReferencesClient extends ReferencesCalls {
     if (this.#failure !== undefined) return;
     this.#failure = reason;
     clearTimeout(this.#timer);
-    this.#socket.destroy();
+    this.#connection.destroy(reason);
     const calls = [...this.#inFlight.splice(0), ...this.#waiting];
     this.#waiting.clear();
     for (const call of calls) call.reject(reason);

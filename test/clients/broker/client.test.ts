@@ -151,7 +151,7 @@ t.test('half replies, strangers and silence', async (t) => {
   const stall = await fakeBroker(t, (socket) => socket.write(OBJECT));
   const stalled = await collect(clientOf(stall, { idleTimeoutMs: 50 }).query('a'));
   t.same(stalled.urls, ['http://a.test/1']);
-  t.ok(stalled.error instanceof ConnectionError && /sent nothing for 50 ms/.test(stalled.error.message));
+  t.ok(stalled.error instanceof ConnectionError && /nothing received for 50 ms/.test(stalled.error.message));
 
   const gatherer = createServer((socket) => socket.end('000 - HELLO gatherd 1.0 - are you a.test?\n'));
   gatherer.listen(0, '127.0.0.1');

@@ -124,7 +124,10 @@ t.test('S-45: a server that is silent, breaks off, or talks nonsense', async (t)
   const connect = (port: number) => ReferencesClient.connect({ host: '127.0.0.1', port, replyTimeoutMs: 50 });
   await using silent = await Scripted.start(() => {});
   await using first = await connect(silent.port);
-  await t.rejects(first.references({ id: 1 }), { code: 'ERR_CONNECTION', message: /sent nothing for 50 ms/ });
+  await t.rejects(first.references({ id: 1 }), {
+    code: 'ERR_CONNECTION',
+    message: /nothing received for 50 ms/,
+  });
   await using broken = await Scripted.start((socket) => socket.end('SSTP/1.0 081 X\r\nHEADER_'));
   await using second = await connect(broken.port);
   await t.rejects(second.references({ id: 1 }), { code: 'ERR_CONNECTION' });

@@ -3,8 +3,8 @@
 import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { asConnectionError } from '../../../clients/connection/index.js';
 import { debugChannel, LocalMapper, tell } from '../../../clients/fetch/index.js';
-import { asConnectionError } from '../../../clients/fetch/network-errors.js';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import {
   debugProcessors,

@@ -1,6 +1,6 @@
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
 
-/** What the codes of undici and Node mean, for people (gatherer.md 14). */
+/** Sentences for the error codes of the system, Node and undici (gatherer.md 14). */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused: nothing listens on that port',
   ECONNRESET: 'the server broke the connection',
@@ -23,7 +23,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const OWN_AUTHORITY = 'a file with the certificate of its authority in NODE_EXTRA_CA_CERTS makes it known';
 
-/** What is wrong with a server's certificate, by OpenSSL's and Node's codes. */
+/** Why a server's certificate is not accepted, by the codes of OpenSSL and Node. */
 const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'it has expired',
   CERT_NOT_YET_VALID: 'it is not valid yet (is the clock right?)',
@@ -36,17 +36,26 @@ const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the server does not send the chain to an authority that is known here: ${OWN_AUTHORITY}`,
 };
 
-/** A failure of the network as a sentence that names the host and, where there is one, the remedy. */
-export function asConnectionError(host: string, error: unknown): ConnectionError {
+/**
+ * A failure of the network as a sentence that names the peer and, where there is one, the remedy.
+ * @param hints more about an errno, by its code
+ */
+export function asConnectionError(
+  name: string,
+  error: unknown,
+  hints: Readonly<Record<string, string>> = {},
+): ConnectionError {
   if (error instanceof ConnectionError) return error;
-  return new ConnectionError(`${host}: ${reasonOf(error)}`, { cause: error });
+  const hint = hints[errorCode(error) ?? ''];
+  const sentence = `${name}: ${reasonOf(error)}`;
+  return new ConnectionError(hint === undefined ? sentence : `${sentence} (${hint})`, { cause: error });
 }
 
 function reasonOf(error: unknown): string {
   const code = errorCode(error) ?? '';
   const certificate = CERTIFICATE_REASONS[code];
   if (certificate !== undefined) return `the certificate is not accepted: ${certificate} (${code})`;
-  // OpenSSL's own texts are for its makers: file names and line numbers.
+  // OpenSSL's own texts hold file names and line numbers of its source.
   if (/^ERR_SSL_|^EPROTO$/.test(code)) return `no TLS connection: ${code}; is this an https port?`;
   const known = REASONS[code];
   if (known !== undefined) return known;

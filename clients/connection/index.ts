@@ -1,0 +1,3 @@
+export { Connection, type ConnectionOptions } from './connection.js';
+export { exchange } from './exchange.js';
+export { asConnectionError, asError } from './network-errors.js';

@@ -1,0 +1,42 @@
+/** A promise that is settled by its owner, by a time limit or by an abort, whichever is first. */
+export class Wait<T> {
+  readonly promise: Promise<T>;
+  settled = false;
+  readonly #signal: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #onAbort: (() => void) | undefined;
+  #settle!: { readonly resolve: (value: T) => void; readonly reject: (reason: unknown) => void };
+
+  /**
+   * @param timeoutMs milliseconds until `onTimeout`, which settles the wait; 0 for no limit
+   * @param signal one that is not aborted; its abort rejects with its reason
+   */
+  constructor(timeoutMs: number, signal: AbortSignal | undefined, onTimeout: () => void) {
+    this.promise = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    if (timeoutMs > 0) this.#timer = setTimeout(onTimeout, timeoutMs);
+    if (signal === undefined) return;
+    this.#signal = signal;
+    this.#onAbort = () => this.reject(signal.reason);
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Has no effect once the wait is settled. */
+  resolve(value: T): void {
+    if (this.#release()) this.#settle.resolve(value);
+  }
+
+  /** Has no effect once the wait is settled. */
+  reject(reason: unknown): void {
+    if (this.#release()) this.#settle.reject(reason);
+  }
+
+  #release(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    clearTimeout(this.#timer);
+    if (this.#onAbort !== undefined) this.#signal?.removeEventListener('abort', this.#onAbort);
+    return true;
+  }
+}

@@ -1,0 +1,287 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import t, { type Test } from 'tap';
+import { Connection, type ConnectionOptions, exchange } from '../../../clients/connection/index.js';
+import { ConnectionError } from '../../../protocols/errors.js';
+
+/** A TCP server on a free port; its side of each connection goes to `serve`. */
+async function listen(t: Test, serve: (socket: Socket) => void): Promise<ConnectionOptions> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    serve(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { host: '127.0.0.1', port, connectTimeoutMs: 5000, idleTimeoutMs: 5000 };
+}
+
+/** A port whose connections no process accepts: when the system's queue is full it answers no more of them. */
+async function listenWithoutAccepting(t: Test): Promise<number> {
+  const blocked = new Worker(
+    `const { parentPort } = require('node:worker_threads');
+     const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+       parentPort.postMessage(server.address().port);
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+     });`,
+    { eval: true },
+  );
+  t.teardown(() => blocked.terminate());
+  const [port]: number[] = await once(blocked, 'message');
+  return port!;
+}
+
+/** Everything until the peer closes. */
+async function readAll(connection: Connection): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of connection) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+const HELLO = Buffer.from('hello');
+
+t.test('reads until the peer closes; then writes are refused', async (t) => {
+  const options = await listen(t, (socket) => socket.end('one\ntwo\n'));
+  await using connection = await Connection.open(options);
+  t.equal(connection.name, `127.0.0.1:${options.port}`);
+  t.equal(connection.remoteAddress, '127.0.0.1');
+  t.equal((await readAll(connection)).toString(), 'one\ntwo\n');
+  t.equal(await connection.read(), undefined, 'the end stays the end');
+  t.ok(connection.closed);
+  t.notOk(connection.lost);
+  await nextTurn();
+  await t.rejects(connection.write(HELLO), { code: 'ERR_CONNECTION', message: /closed the connection/ });
+});
+
+t.test('half close: the peer answers after our end; write after end is a StateError', async (t) => {
+  const options = await listen(t, (socket) => {
+    let received = '';
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString();
+    });
+    socket.on('end', () => socket.end(received.toUpperCase()));
+  });
+  await using connection = await Connection.open(options);
+  await connection.write(HELLO);
+  connection.end();
+  await t.rejects(connection.write(HELLO), { code: 'ERR_STATE', message: /write after end/ });
+  t.equal((await readAll(connection)).toString(), 'HELLO');
+});
+
+t.test('connecting: refused, unknown, aborted, out of time', async (t) => {
+  const options = await listen(t, () => {});
+  const gone = createServer().listen(0, '127.0.0.1');
+  await once(gone, 'listening');
+  const { port } = gone.address() as AddressInfo;
+  gone.close();
+  await once(gone, 'close');
+  await t.rejects(Connection.open({ ...options, port }), {
+    code: 'ERR_CONNECTION',
+    message: `127.0.0.1:${port}: connection refused: nothing listens on that port`,
+    cause: { code: 'ECONNREFUSED' },
+  });
+  await t.rejects(
+    Connection.open({ ...options, port, name: 'the broker', hints: { ECONNREFUSED: 'try 8501' } }),
+    {
+      message: 'the broker: connection refused: nothing listens on that port (try 8501)',
+    },
+  );
+  await t.rejects(Connection.open({ ...options, host: 'nowhere.invalid', port: 80 }), {
+    code: 'ERR_CONNECTION',
+    message: /^nowhere\.invalid:80: unknown host/,
+  });
+  const reason = new Error('changed my mind');
+  await t.rejects(Connection.open({ ...options, signal: AbortSignal.abort(reason) }), reason);
+});
+
+t.test('connecting to a port whose queue is full: an abort and the time-out end the wait', async (t) => {
+  const port = await listenWithoutAccepting(t);
+  const options = { host: '127.0.0.1', port, connectTimeoutMs: 50, idleTimeoutMs: 0 };
+  const timeOut = { code: 'ERR_CONNECTION', message: `127.0.0.1:${port}: no connection within 50 ms` };
+  for (;;) {
+    const opened = await Connection.open(options).catch((error: unknown) => error);
+    if (opened instanceof Connection) t.teardown(() => opened.close());
+    else {
+      t.match(opened, timeOut);
+      break;
+    }
+  }
+  const abort = new AbortController();
+  const opening = Connection.open({ ...options, connectTimeoutMs: 30_000, signal: abort.signal });
+  setTimeout(() => abort.abort(new Error('enough')), 10);
+  await t.rejects(opening, { message: 'enough' });
+});
+
+t.test('the open signal has no effect on an open connection; an abort of a read loses no data', async (t) => {
+  let server: Socket | undefined;
+  const options = await listen(t, (socket) => {
+    server = socket;
+  });
+  const opening = new AbortController();
+  await using connection = await Connection.open({ ...options, signal: opening.signal });
+  opening.abort();
+  const abort = new AbortController();
+  const read = connection.read(abort.signal);
+  await t.rejects(connection.read(), { code: 'ERR_STATE' }, 'one read at a time');
+  abort.abort(new Error('enough'));
+  await t.rejects(read, { message: 'enough' });
+  await t.rejects(connection.read(abort.signal), { message: 'enough' }, 'aborted before the call');
+  await t.rejects(connection.write(HELLO, abort.signal), { message: 'enough' });
+  server?.write('late');
+  t.equal(Buffer.from((await connection.read())!).toString(), 'late');
+});
+
+t.test('a reader that does not read stops the peer; then it gets everything', async (t) => {
+  const total = 64 * 1024 * 1024;
+  let sent = 0;
+  let accepted: (() => void) | undefined;
+  const stopped = new Promise<void>((resolve) => {
+    accepted = resolve;
+  });
+  const options = await listen(t, (socket) => {
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    const push = () => {
+      while (sent < total) {
+        sent += piece.length;
+        if (!socket.write(piece)) {
+          accepted?.();
+          return;
+        }
+      }
+      socket.end();
+    };
+    socket.on('drain', push);
+    push();
+  });
+  await using connection = await Connection.open(options);
+  await stopped;
+  await nextTurn();
+  t.ok(sent < total / 2, `the server stopped after ${sent} bytes`);
+  let received = 0;
+  for await (const chunk of connection) received += chunk.length;
+  t.equal(received, total);
+});
+
+t.test('a write waits for a peer that does not read: until it does, an abort, the time-out', async (t) => {
+  let server: Socket | undefined;
+  const options = await listen(t, (socket) => {
+    server = socket.pause();
+  });
+  const large = Buffer.alloc(16 * 1024 * 1024);
+  await using connection = await Connection.open(options);
+  const write = connection.write(large);
+  await t.rejects(connection.write(HELLO), { code: 'ERR_STATE' }, 'one write at a time');
+  server?.resume();
+  await write;
+  server?.pause();
+  const abort = new AbortController();
+  const aborted = connection.write(large, abort.signal);
+  abort.abort(new Error('enough'));
+  await t.rejects(aborted, { message: 'enough' });
+  connection.idleTimeoutMs = 20;
+  await t.rejects(connection.write(large), {
+    code: 'ERR_CONNECTION',
+    message: `127.0.0.1:${options.port}: nothing accepted for 20 ms`,
+  });
+  t.ok(connection.closed);
+});
+
+t.test(
+  'idle time-out: a read that waits too long ends the connection; other time does not count',
+  async (t) => {
+    const options = await listen(t, (socket) => socket.write(HELLO));
+    await using connection = await Connection.open({ ...options, idleTimeoutMs: 30 });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    t.equal((await connection.read())?.length, HELLO.length);
+    await t.rejects(connection.read(), {
+      code: 'ERR_CONNECTION',
+      message: `127.0.0.1:${options.port}: nothing received for 30 ms`,
+    });
+    t.ok(connection.closed);
+    t.notOk(connection.lost, 'not the fault of the network');
+    await t.rejects(connection.read(), { message: /nothing received/ }, 'the reason stays');
+  },
+);
+
+t.test('a peer that resets: what arrived before is read first', async (t) => {
+  let server: Socket | undefined;
+  const options = await listen(t, (socket) => {
+    server = socket;
+    socket.write(HELLO);
+  });
+  await using connection = await Connection.open({ ...options, name: 'peer' });
+  await nextTurn();
+  t.equal((await connection.read())?.length, HELLO.length);
+  const read = connection.read();
+  server?.resetAndDestroy();
+  await t.rejects(read, {
+    code: 'ERR_CONNECTION',
+    message: 'peer: the server broke the connection',
+    cause: { code: 'ECONNRESET' },
+  });
+  t.ok(connection.lost);
+  await t.rejects(connection.write(HELLO), ConnectionError);
+});
+
+t.test('destroy, reset and close end what waits', async (t) => {
+  const ends: string[] = [];
+  const options = await listen(t, (socket) => {
+    socket.resume();
+    socket.on('error', () => ends.push('reset'));
+    socket.on('end', () => ends.push('end'));
+    socket.on('end', () => socket.end());
+  });
+  const reason = new Error('not needed');
+  const destroyed = await Connection.open(options);
+  const read = destroyed.read();
+  destroyed.destroy(reason);
+  await t.rejects(read, reason);
+  await t.rejects(destroyed.write(HELLO), reason);
+  const closed = await Connection.open(options);
+  const waiting = t.rejects(closed.read(), { message: /the connection is closed/ });
+  await closed.close();
+  await closed.close();
+  await waiting;
+  const reset = await Connection.open(options);
+  const cut = t.rejects(reset.read(), ConnectionError);
+  reset.reset();
+  await cut;
+  await reset.close();
+  while (ends.length < 3) await nextTurn();
+  t.same(ends, ['end', 'end', 'reset']);
+});
+
+t.test(
+  'exchange: a request, the reply, the end; an abort between chunks closes the connection',
+  async (t) => {
+    const closed: string[] = [];
+    const options = await listen(t, (socket) => {
+      socket.on('close', () => closed.push('closed'));
+      socket.on('end', () => socket.end());
+      socket.once('data', (request: Buffer) => {
+        socket.write(`reply to ${request.toString()}`);
+        if (request.toString() === 'short') socket.end();
+      });
+    });
+    const reply: Uint8Array[] = [];
+    for await (const chunk of exchange(Buffer.from('short'), options)) reply.push(chunk);
+    t.equal(Buffer.concat(reply).toString(), 'reply to short');
+    const abort = new AbortController();
+    const chunks = exchange(Buffer.from('long'), { ...options, signal: abort.signal });
+    t.notOk((await chunks.next()).done);
+    abort.abort(new Error('enough'));
+    while (closed.length < 2) await nextTurn();
+    await t.rejects(chunks.next(), { message: 'enough' });
+    for await (const _ of exchange(Buffer.from('long'), options)) break;
+    while (closed.length < 3) await nextTurn();
+    t.pass('leaving the loop closes it');
+  },
+);
