@@ -1,48 +1,53 @@
+import { StateError } from './errors.js';
+
 /**
- * Closes what an owner holds, the latest first. It has the semantics of the AsyncDisposableStack of ECMAScript 2026, which
- * Node 20 and 22 lack: every part is closed even when one fails. One error is thrown as it is, several as an AggregateError
- * in the order in which they came.
+ * Closes the resources of an owner, the latest first. It has the semantics of the AsyncDisposableStack of ECMAScript 2026,
+ * which Node 20 and 22 lack: every resource is closed even when one fails. One error is thrown as it is, several as an
+ * AggregateError in the order of closing.
  *
- * An owner whose opening may fail half way opens its parts into a stack and takes them over at the end:
+ * An owner whose opening may fail half way collects its resources in a stack and takes them over at the end:
  *
  * ```ts
- * await using parts = new CloseStack();
- * const store = parts.use(await Store.open(directory));
- * const server = parts.use(await listen(store));
- * return new Service(store, server, parts.move());
+ * await using resources = new CloseStack();
+ * const store = resources.use(await Store.open(directory));
+ * const server = resources.use(await listen(store));
+ * return new Service(store, server, resources.move());
  * ```
  */
 export class CloseStack implements AsyncDisposable {
   #closers: (() => unknown)[] = [];
   #closed: Promise<void> | undefined;
 
+  /** Whether the stack is closed, is being closed, or was moved. */
   get disposed(): boolean {
     return this.#closed !== undefined;
   }
 
-  /** Adds a part that can close itself, and returns it. */
-  use<T extends AsyncDisposable | Disposable>(part: T): T {
+  /** Adds a resource that can close itself, and returns it. */
+  use<T extends AsyncDisposable | Disposable>(resource: T): T {
     this.defer(() =>
-      Symbol.asyncDispose in part ? part[Symbol.asyncDispose]() : (part as Disposable)[Symbol.dispose](),
+      Symbol.asyncDispose in resource
+        ? resource[Symbol.asyncDispose]()
+        : (resource as Disposable)[Symbol.dispose](),
     );
-    return part;
+    return resource;
   }
 
-  /** Adds a part together with what closes it, and returns the part. */
-  adopt<T>(part: T, close: (part: T) => unknown): T {
-    this.defer(() => close(part));
-    return part;
+  /** Adds a resource together with the function that closes it, and returns the resource. */
+  adopt<T>(resource: T, close: (resource: T) => unknown): T {
+    this.defer(() => close(resource));
+    return resource;
   }
 
-  /** Adds something to do at the close; a promise that it returns is awaited. */
+  /** Adds a function to call at the close; a promise that it returns is awaited. @throws StateError when disposed */
   defer(close: () => unknown): void {
-    if (this.disposed) throw new TypeError('the close stack is closed already');
+    this.#assertOpen();
     this.#closers.push(close);
   }
 
-  /** Hands everything to a new stack; closing this one then does nothing. */
+  /** Moves all resources to a new stack; closing this one then does nothing. @throws StateError when disposed */
   move(): CloseStack {
-    if (this.disposed) throw new TypeError('the close stack is closed already');
+    this.#assertOpen();
     const moved = new CloseStack();
     moved.#closers = this.#closers;
     this.#closers = [];
@@ -50,10 +55,14 @@ export class CloseStack implements AsyncDisposable {
     return moved;
   }
 
-  /** Closes every part, the latest first. Further calls return the same promise. */
+  /** Closes every resource, the latest first. Further calls return the same promise. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed ??= this.#closeAll();
     return this.#closed;
+  }
+
+  #assertOpen(): void {
+    if (this.disposed) throw new StateError('the close stack is closed already');
   }
 
   async #closeAll(): Promise<void> {
@@ -66,6 +75,6 @@ export class CloseStack implements AsyncDisposable {
       }
     }
     if (errors.length === 1) throw errors[0];
-    if (errors.length > 1) throw new AggregateError(errors, `${errors.length} parts failed to close`);
+    if (errors.length > 1) throw new AggregateError(errors, `${errors.length} resources failed to close`);
   }
 }

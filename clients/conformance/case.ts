@@ -24,6 +24,7 @@ export interface ConformanceCase<Context> extends CaseDescription {
 
 /** The peer did something else than the rule says: the case fails. Both sides as printable text. */
 export class Mismatch extends Error {
+  readonly code = 'ERR_CONFORMANCE_MISMATCH';
   readonly expected: string;
   readonly received: string;
 
@@ -37,6 +38,8 @@ export class Mismatch extends Error {
 
 /** The case cannot be decided with this peer, and the message says why: the case is skipped. */
 export class NotApplicable extends Error {
+  readonly code = 'ERR_CONFORMANCE_NOT_APPLICABLE';
+
   constructor(reason: string) {
     super(reason);
     this.name = 'NotApplicable';

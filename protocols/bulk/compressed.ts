@@ -3,7 +3,7 @@ import { GzipHeaderReader, GzipTrailerReader } from '../gatherd/index.js';
 import { SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
 import type { BulkEvent } from './events.js';
 import type { Groups } from './groups.js';
-import { bulkError, CutOff, type Input, type Reading } from './input.js';
+import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 
 /**
  * One gzip member with groups (BP-16; BT-13). It finds where the deflate data begins and checks what it came to;
@@ -42,14 +42,14 @@ export class CompressedGroups {
     this.#result = { crc, size };
   }
 
-  /** Reads the member. @throws ProtocolError BP-16 when it is damaged; CutOff when it is not whole */
+  /** Reads the member. @throws ProtocolError BP-16 when it is damaged; TruncatedError when it is not whole */
   *read(): Reading<void> {
     const header = new GzipHeaderReader();
     while (!header.done) yield* this.#part('the gzip header', (chunk) => header.push(chunk));
     this.#inflating = true;
     while (this.#result === undefined) {
       if (this.#input.available > 0) this.#emit({ kind: 'inflate', bytes: this.#input.takeAll() });
-      else if (this.#input.final) throw new CutOff('the reply ends inside compressed data');
+      else if (this.#input.final) throw new TruncatedError('the reply ends inside compressed data');
       yield;
     }
     const { crc, size } = this.#result;

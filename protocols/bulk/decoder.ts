@@ -4,7 +4,7 @@ import type { CompressedGroups } from './compressed.js';
 import { MAX_DATA_BYTES, MAX_STRING_BYTES } from './encoder.js';
 import type { BulkEvent } from './events.js';
 import { Groups } from './groups.js';
-import { CutOff, Input, type Reading } from './input.js';
+import { Input, type Reading, TruncatedError } from './input.js';
 import { ProposedReader } from './proposed-reader.js';
 import { ShippedReader } from './shipped-reader.js';
 import { DEFAULT_TOKENS, type TokenBytes, type TokenTable, tokenBytes } from './tokens.js';
@@ -139,7 +139,7 @@ export class BulkReplyDecoder {
     try {
       ({ reason } = yield* this.#reply());
     } catch (error) {
-      if (!(error instanceof CutOff)) throw error;
+      if (!(error instanceof TruncatedError)) throw error;
       reason = error.message;
     }
     this.#emit(

@@ -7,8 +7,10 @@ import { ProtocolError } from '../errors.js';
  */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
-/** The reply ended where more had to come: not an error, but an incomplete transfer (BT-19). */
-export class CutOff extends Error {}
+/** The reply ended early. Caught by the decoder: an incomplete transfer is an event, not an error (BT-19). */
+export class TruncatedError extends Error {
+  readonly code = 'ERR_BULK_TRUNCATED';
+}
 
 const NOTHING = new Uint8Array(0);
 const SMALLEST_CAPACITY = 512;
@@ -108,14 +110,14 @@ export class Input {
     return true;
   }
 
-  /** Waits for so many bytes. @throws CutOff */
+  /** Waits for so many bytes. @throws TruncatedError */
   *need(length: number, what: string): Reading<void> {
-    if (!(yield* this.fill(length))) throw new CutOff(`the reply ends inside ${what}`);
+    if (!(yield* this.fill(length))) throw new TruncatedError(`the reply ends inside ${what}`);
   }
 
   /**
    * A line without its LF; each byte is looked at once. At the end of the input it may lack its LF when `last` allows.
-   * @throws ProtocolError `rule` when it is longer than `limit` bytes, LF included; CutOff
+   * @throws ProtocolError `rule` when it is longer than `limit` bytes, LF included; TruncatedError
    */
   *line(limit: number, rule: string, what: string, last: boolean): Reading<Uint8Array> {
     let seen = 0;
@@ -130,7 +132,7 @@ export class Input {
       }
       if (this.final) {
         if (last) return this.take(length);
-        throw new CutOff(`the reply ends inside ${what}`);
+        throw new TruncatedError(`the reply ends inside ${what}`);
       }
       seen = length;
       yield;

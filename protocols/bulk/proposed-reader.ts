@@ -4,7 +4,7 @@ import { CompressedGroups } from './compressed.js';
 import { INFO_TOKENS, INTERFACE_MAJOR, MAGIC_NUMBER } from './encoder.js';
 import type { BulkEvent, BulkExtension, BulkInfo, BulkListedObject } from './events.js';
 import type { Groups } from './groups.js';
-import { bulkError, CutOff, type Input, type Reading } from './input.js';
+import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 import { TOKEN_NAMES, type TokenBytes, type TokenName } from './tokens.js';
 
 export interface ProposedLimits {
@@ -49,7 +49,7 @@ export class ProposedReader {
     this.#emit = emit;
   }
 
-  /** The whole reply; a reason says why it is not complete. @throws ProtocolError; CutOff */
+  /** The whole reply; a reason says why it is not complete. @throws ProtocolError; TruncatedError */
   *read(): Reading<{ readonly reason: string | undefined }> {
     yield* this.#version();
     let token = yield* this.#header();
@@ -126,7 +126,7 @@ export class ProposedReader {
       if (decoder.failed) decoder.push(NOTHING);
       if (this.#input.final) {
         if (between) return;
-        throw new CutOff('the reply ends inside a group');
+        throw new TruncatedError('the reply ends inside a group');
       }
       yield;
     }
@@ -272,7 +272,7 @@ export class ProposedReader {
       }
       if (this.#input.final) {
         if (this.#input.available === 0) return 'end';
-        throw new CutOff('the reply ends inside a token');
+        throw new TruncatedError('the reply ends inside a token');
       }
       yield;
     }
@@ -298,7 +298,7 @@ export class ProposedReader {
   }
 
   #misplaced(token: TokenName | 'group' | 'end', rule: string, offset: number, where: string): Error {
-    if (token === 'end') return new CutOff('the reply ends inside an item');
+    if (token === 'end') return new TruncatedError('the reply ends inside an item');
     return bulkError(rule, offset, `${token} stands ${where}`);
   }
 

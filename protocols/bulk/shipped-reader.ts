@@ -4,7 +4,7 @@ import { decodeText, SECTION_OPEN, SectionDecoder, type SoifDecoderOptions } fro
 import { CompressedGroups } from './compressed.js';
 import type { BulkEvent, ChangeKind } from './events.js';
 import type { Groups } from './groups.js';
-import { bulkError, CutOff, type Input, type Reading } from './input.js';
+import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 import { BULK_STATUS, parseTransferTime } from './shipped.js';
 
 export interface ShippedLimits {
@@ -56,7 +56,7 @@ export class ShippedReader {
 
   /**
    * The whole reply, or `proposed` when, behind a Broker's first line, the other interface begins (BP-29).
-   * @throws ProtocolError BT-9 when it is no Broker's; for a limit and damaged compression; CutOff
+   * @throws ProtocolError BT-9 when it is no Broker's; for a limit and damaged compression; TruncatedError
    */
   *read(): Reading<ShippedEnd | 'proposed'> {
     const body = yield* this.#before();
@@ -173,9 +173,9 @@ export class ShippedReader {
     }
     if (this.#stopped) return;
     if (open !== undefined && this.#groups.open !== undefined) {
-      throw new CutOff(`the reply ends inside the group ${open.toUpperCase()}`);
+      throw new TruncatedError(`the reply ends inside the group ${open.toUpperCase()}`);
     }
-    if (this.#groups.warnings > warnings) throw new CutOff('the reply ends inside an object');
+    if (this.#groups.warnings > warnings) throw new TruncatedError('the reply ends inside an object');
   }
 
   *#readCompressed(): Reading<void> {

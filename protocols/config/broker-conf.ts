@@ -11,7 +11,7 @@ import {
   port,
   seconds,
   text,
-  ValueProblem,
+  ValueError,
   words,
   yesNo,
 } from './values.js';
@@ -20,13 +20,13 @@ import { type Assignment, VariableTable } from './variables.js';
 /** `HH:MM`, as seconds since midnight. */
 const timeOfDay = parsed((value) => {
   const match = /^(\d{1,2}):(\d{2})$/.exec(value);
-  if (match === null) throw new ValueProblem('must be a time of day, HH:MM');
+  if (match === null) throw new ValueError('must be a time of day, HH:MM');
   return parseInteger(match[1]!, 0, 23) * 3600 + parseInteger(match[2]!, 0, 59) * 60;
 });
 
 const opaqueMode = parsed((value) => {
   const mode = value.toLowerCase();
-  if (mode !== 'suppress' && mode !== 'show') throw new ValueProblem('must be suppress or show');
+  if (mode !== 'suppress' && mode !== 'show') throw new ValueError('must be suppress or show');
   return mode;
 });
 

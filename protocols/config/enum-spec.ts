@@ -1,7 +1,7 @@
 import { ConfigError } from '../errors.js';
 import { ACCESS_METHODS, type AccessMethod, canonicalUrl } from '../urls/index.js';
 import { wordsOf } from './lines.js';
-import { INT_MAX, parseDelay, parseInteger, ValueProblem } from './values.js';
+import { INT_MAX, parseDelay, parseInteger, ValueError } from './values.js';
 
 /** G-52: `|program args`, whose output is URLs, one per line. Run without a shell (G-54). */
 export interface UrlProgram {
@@ -127,7 +127,7 @@ type ModifierReader = (value: string) => Partial<Modifiers>;
 /** G-29. */
 const ALIASES: ReadonlyMap<string, string> = new Map([['site', 'host']]);
 
-/** What each keyword's value says about the node; the readers throw a {@link ValueProblem}. */
+/** What each keyword's value says about the node; the readers throw a {@link ValueError}. */
 const READERS: ReadonlyMap<string, ModifierReader> = new Map<string, ModifierReader>([
   ['url', readUrlLimit],
   ['host', readHostLimit],
@@ -152,13 +152,13 @@ function readHostLimit(value: string): Partial<Modifiers> {
 /** G-30. */
 function readSearch(value: string): Partial<Modifiers> {
   const search = value.toLowerCase();
-  if (search !== 'breadth' && search !== 'depth') throw new ValueProblem('must be Breadth or Depth');
+  if (search !== 'breadth' && search !== 'depth') throw new ValueError('must be Breadth or Depth');
   return { search };
 }
 
 /** G-50: `/bin/false` says that there is no program. */
 function readEnumeration(value: string): Partial<Modifiers> {
-  if (value === '') throw new ValueProblem('needs a program');
+  if (value === '') throw new ValueError('needs a program');
   return value === '/bin/false' ? {} : { enumeration: value };
 }
 
@@ -167,7 +167,7 @@ function parseLimit(value: string): { maximum: number; filter?: string } {
   const comma = value.indexOf(',');
   const maximum = parseInteger(comma < 0 ? value : value.slice(0, comma), 1, INT_MAX);
   if (comma < 0) return { maximum };
-  if (comma === value.length - 1) throw new ValueProblem('needs a file name behind the comma');
+  if (comma === value.length - 1) throw new ValueError('needs a file name behind the comma');
   return { maximum, filter: value.slice(comma + 1) };
 }
 
@@ -177,7 +177,7 @@ function parseAccess(value: string): AccessMethod[] {
   for (const word of value.toLowerCase().split('|')) {
     const method = ACCESS_METHODS.find((candidate) => candidate === word);
     if (method === undefined)
-      throw new ValueProblem(`must be methods joined by |: ${ACCESS_METHODS.join(', ')}`);
+      throw new ValueError(`must be methods joined by |: ${ACCESS_METHODS.join(', ')}`);
     methods.add(method);
     if (method === 'http') methods.add('https');
   }
@@ -222,7 +222,7 @@ function withPlace<T>(place: NodePlace, keyword: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    if (error instanceof ValueProblem) throw problemAt(place, keyword, error.message);
+    if (error instanceof ValueError) throw problemAt(place, keyword, error.message);
     throw error;
   }
 }

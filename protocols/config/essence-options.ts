@@ -1,5 +1,5 @@
 import { wordsOf } from './lines.js';
-import { INT_MAX, parseInteger, ValueProblem } from './values.js';
+import { INT_MAX, parseInteger, ValueError } from './values.js';
 
 /**
  * What `Essence-Options:` asks for (E-5, E-116): the command line of the original essence. Only what was given is there, under
@@ -73,7 +73,7 @@ const WITHOUT_VALUE: ReadonlyMap<string, EssenceSwitches> = new Map<string, Esse
 
 /**
  * Reads the value of `Essence-Options:`. A later option replaces an earlier one.
- * @throws ValueProblem for an option that essence does not have, or one whose value is missing
+ * @throws ValueError for an option that essence does not have, or one whose value is missing
  */
 export function parseEssenceOptions(text: string): EssenceSwitches {
   const words = wordsOf(text);
@@ -90,10 +90,10 @@ export function parseEssenceOptions(text: string): EssenceSwitches {
     const read = WITH_VALUE.get(name);
     // What stands there may be a value gone astray: only what has the look of an option is repeated.
     if (read === undefined)
-      throw new ValueProblem(/^--[a-z0-9-]{1,40}$/.test(name) ? `essence has no ${name}` : 'must be options');
+      throw new ValueError(/^--[a-z0-9-]{1,40}$/.test(name) ? `essence has no ${name}` : 'must be options');
     const value = equals < 0 ? words[++at] : word.slice(equals + 1);
     if (value === undefined || value === '' || value.startsWith('--'))
-      throw new ValueProblem(`${name} needs a value`);
+      throw new ValueError(`${name} needs a value`);
     switches = { ...switches, ...read(value) };
   }
   return switches;

@@ -11,7 +11,7 @@ import {
   port,
   seconds,
   text,
-  ValueProblem,
+  ValueError,
   words,
   yesNo,
 } from './values.js';
@@ -43,21 +43,21 @@ export const DEFAULT_MAX_RETRIEVAL_SIZE = 10 * 1024 * 1024;
 
 const localMapping = parsed((value): LocalMapping => {
   const match = /^(\S+)[ \t]+(.+)$/.exec(value);
-  if (match === null) throw new ValueProblem('needs a URL prefix and a path prefix');
-  if (canonicalUrl(match[1]!) === undefined) throw new ValueProblem('the first word must be a URL prefix');
+  if (match === null) throw new ValueError('needs a URL prefix and a path prefix');
+  if (canonicalUrl(match[1]!) === undefined) throw new ValueError('the first word must be a URL prefix');
   return { prefix: match[1]!, path: match[2]! };
 });
 
 const httpBasicAuth = parsed((value): HttpBasicAuth => {
   const match = /^(?:"([^"]*)"|([^\s"]\S*))[ \t]+(\S+)[ \t]+(\S.*)$/.exec(value);
   if (match === null)
-    throw new ValueProblem('needs realm, user name and password; a realm with blanks in quotes');
+    throw new ValueError('needs realm, user name and password; a realm with blanks in quotes');
   return { realm: match[1] ?? match[2] ?? '', user: match[3]!, password: match[4]! };
 });
 
 const ftpAuth = parsed((value): FtpAuth => {
   const match = /^([\w.-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?[ \t]+(\S+)[ \t]+(\S.*)$/.exec(value);
-  if (match === null) throw new ValueProblem('needs host[:port], user name and password');
+  if (match === null) throw new ValueError('needs host[:port], user name and password');
   const login = { host: match[1]!.toLowerCase(), user: match[3]!, password: match[4]! };
   return match[2] === undefined ? login : { ...login, port: Number(match[2]) };
 });

@@ -12,21 +12,23 @@ export const INT_MAX = 2_147_483_647;
 /** Text as it stands. */
 export const text = z.string({ error: 'must be given' }).meta({ syntax: 'text' });
 
-/** A value of the caller's parser; the parser throws a {@link ValueProblem} that says what is wrong. */
+/** A value of the caller's parser; the parser throws a {@link ValueError} that says what is wrong. */
 export function parsed<T>(parse: (value: string) => T) {
   return text.transform((value, context): T => {
     try {
       return parse(value);
     } catch (error) {
-      if (!(error instanceof ValueProblem)) throw error;
+      if (!(error instanceof ValueError)) throw error;
       context.addIssue(error.message);
       return z.NEVER;
     }
   });
 }
 
-/** What the parsers of {@link parsed} throw; it never leaves this folder. */
-export class ValueProblem extends Error {}
+/** Thrown by the parsers of {@link parsed}. It becomes an issue of zod and never leaves this folder. */
+export class ValueError extends Error {
+  readonly code = 'ERR_CONFIG_VALUE';
+}
 
 /** A strict decimal number: digits only. */
 export function integer(minimum: number, maximum: number) {
@@ -38,14 +40,14 @@ export function integer(minimum: number, maximum: number) {
 export function parseInteger(value: string, minimum: number, maximum: number): number {
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (!(number >= minimum && number <= maximum)) {
-    throw new ValueProblem(`must be a whole number from ${minimum} to ${maximum}`);
+    throw new ValueError(`must be a whole number from ${minimum} to ${maximum}`);
   }
   return number;
 }
 
 /** Seconds, with up to three decimals: delays between requests. */
 export function parseDelay(value: string): number {
-  if (!/^\d{1,7}(?:\.\d{1,3})?$/.test(value)) throw new ValueProblem('must be a number of seconds');
+  if (!/^\d{1,7}(?:\.\d{1,3})?$/.test(value)) throw new ValueError('must be a number of seconds');
   return Number(value);
 }
 
@@ -58,7 +60,7 @@ export const yesNo = parsed((value) => {
   const word = value.toLowerCase();
   if (['yes', 'true', 'on', '1'].includes(word)) return true;
   if (['no', 'false', 'off', '0'].includes(word)) return false;
-  throw new ValueProblem('must be yes or no');
+  throw new ValueError('must be yes or no');
 }).meta({ syntax: 'yes or no' });
 
 export const words = text.transform(wordsOf).meta({ syntax: 'words' });
@@ -66,6 +68,6 @@ export const words = text.transform(wordsOf).meta({ syntax: 'words' });
 /** `host:port`, the old `http://host:port/` accepted too; the result is `host:port`. */
 export const hostAndPort = parsed((value) => {
   const match = /^(?:http:\/\/)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(\d{1,5})\/?$/.exec(value);
-  if (match === null) throw new ValueProblem('must be host:port');
+  if (match === null) throw new ValueError('must be host:port');
   return `${match[1]}:${parseInteger(match[2]!, 1, 65_535)}`;
 }).meta({ syntax: 'host:port' });

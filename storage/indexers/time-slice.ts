@@ -2,6 +2,8 @@ import type { StopReason } from './contract.js';
 
 /** Thrown inside a query to unwind it: time is up or nobody listens any more. Never leaves this folder. */
 export class QueryStopped extends Error {
+  readonly code = 'ERR_QUERY_STOPPED';
+
   constructor(readonly reason: StopReason) {
     super(reason);
   }

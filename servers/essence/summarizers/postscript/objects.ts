@@ -72,10 +72,18 @@ export function objectOf(key: string): PsObject {
 }
 
 /** Thrown for what PostScript calls an error; `stopped` catches it. */
-export class PsError extends Error {}
+export class PsError extends Error {
+  readonly code = 'ERR_POSTSCRIPT';
+}
 /** Thrown by `exit`. */
-export class PsExit extends Error {}
+export class PsExit extends Error {
+  readonly code = 'ERR_POSTSCRIPT_EXIT';
+}
 /** Thrown by `stop`. */
-export class PsStop extends Error {}
+export class PsStop extends Error {
+  readonly code = 'ERR_POSTSCRIPT_STOP';
+}
 /** The program has used up its budget, or said `quit`: what was shown so far is the text. */
-export class PsEnd extends Error {}
+export class PsEnd extends Error {
+  readonly code = 'ERR_POSTSCRIPT_END';
+}
