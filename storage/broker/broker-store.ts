@@ -34,7 +34,6 @@ import {
   type ChangedSinceOptions,
   type CopiesSinceOptions,
   copiesSince,
-  migrateBrokerStore,
   removalsSince,
   storedInOrder,
   validInOrder,
@@ -101,14 +100,13 @@ export class BrokerStore implements AsyncDisposable {
     this.#now = options.now ?? (() => Math.floor(Date.now() / 1000));
   }
 
-  /** @throws StorageError when the directory is in use, damaged, another kind of store, or of a newer schema. */
+  /** @throws StorageError when the directory is in use, damaged, another kind of store, or of another schema. */
   static async open(directory: string, options: BrokerStoreOptions = {}): Promise<BrokerStore> {
     const path = resolve(directory);
     if (owned.has(path)) throw new StorageError(`the store in ${path} is in use by this process already`);
     owned.add(path);
     try {
       const level = await Level.open(path, { ...options, kind: 'broker', multithreading: true });
-      await migrateBrokerStore(level);
       const bytes = await level.get(BROKER_COUNTERS_KEY);
       const counters = bytes === undefined ? FIRST : brokerCountersCodec.decode(bytes);
       return new BrokerStore(level, counters, options);

@@ -2,23 +2,14 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import {
   type KeyRange,
   keyOid,
-  keyOrder,
   oidKey,
   orderedKey,
-  orderedOidKey,
   requireInteger,
   TABLE,
   tableRange,
 } from '../level/keys.js';
-import { type Level, type Row, SCHEMA_KEY } from '../level/level.js';
-import {
-  type RegistryEntry,
-  type Removal,
-  registryEntryCodec,
-  removalCodec,
-  SCHEMA_VERSION,
-  schemaCodec,
-} from '../records.js';
+import type { Level, Row } from '../level/level.js';
+import { type RegistryEntry, type Removal, registryEntryCodec, removalCodec } from '../records.js';
 import { OidSet } from './oid-set.js';
 import { identityOfKey, removalKey } from './registry-removals.js';
 
@@ -46,7 +37,6 @@ const RANGE_BYTES = 1 << 20;
 const RANGE_OIDS = 512;
 const WALK_BYTES = 4 << 20;
 const READS_AHEAD = 3;
-const EMPTY = new Uint8Array(0);
 
 /** See `BrokerStore.copiesSince`. */
 export async function* copiesSince(
@@ -184,24 +174,4 @@ async function readEntries(level: Level, oids: readonly number[]): Promise<Regis
   return rows.flatMap((bytes, i) =>
     bytes === undefined ? [] : [{ oid: oids[i] ?? 0, ...registryEntryCodec.decode(bytes) }],
   );
-}
-
-/**
- * Brings a Broker's store of an earlier schema to the present one. Schema 1 did not remember when its copies changed: they
- * count as changed at their Update-Time, which is what its entries read as. No peer has ever been told a moment of such a
- * store, so none can miss anything by that.
- *
- * Costs one walk, a thousand rows at a time. A crash in between leaves the old schema with some of the new rows, which the next
- * opening writes again.
- */
-export async function migrateBrokerStore(level: Level): Promise<void> {
-  const row = await level.get(SCHEMA_KEY);
-  if (row === undefined || schemaCodec.decode(row).version >= SCHEMA_VERSION.broker) return;
-  for await (const keys of level.pagesOfKeys(tableRange(TABLE.times), { limit: PAGE_ROWS })) {
-    await level.write(
-      keys.map((key) => ({ key: orderedOidKey(TABLE.copies, keyOrder(key), keyOid(key)), value: EMPTY })),
-    );
-  }
-  const schema = schemaCodec.encode({ kind: 'broker', version: SCHEMA_VERSION.broker });
-  await level.write([{ key: SCHEMA_KEY, value: schema }], true);
 }

@@ -81,7 +81,7 @@ export class GathererStore implements AsyncDisposable {
     this.links = links;
   }
 
-  /** @throws StorageError when the directory is in use, damaged, another kind of store, or of a newer schema. */
+  /** @throws StorageError when the directory is in use, damaged, another kind of store, or of another schema. */
   static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
     const level = await Level.open(directory, { ...options, kind: 'gatherer' });
     return new GathererStore(level, await readCounters(level), await LinkTables.open(level), options);

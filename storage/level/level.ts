@@ -38,7 +38,7 @@ export interface LevelOptions {
 }
 
 /** Row of the schema: what the store is, and which version wrote it. */
-export const SCHEMA_KEY = textKey(TABLE.system, 'schema');
+const SCHEMA_KEY = textKey(TABLE.system, 'schema');
 const DEFAULT_PAGE_ROWS = 1000;
 const DEFAULT_PAGE_BYTES = 256 * 1024;
 const MIB = 1024 * 1024;
@@ -65,7 +65,7 @@ export class Level implements AsyncDisposable {
 
   /**
    * @throws StorageError when another process has the directory, it is damaged, holds another kind of store, or was
-   *   written by a newer schema.
+   *   of another schema.
    */
   static async open(directory: string, options: LevelOptions): Promise<Level> {
     const db: Database = new ClassicLevel(directory, {
@@ -223,9 +223,9 @@ async function checkSchema(db: Database, directory: string, options: LevelOption
   if (schema.kind !== options.kind) {
     throw new StorageError(`${directory} is a ${schema.kind} store, not a ${options.kind} store`);
   }
-  if (schema.version > SCHEMA_VERSION[options.kind]) {
+  if (schema.version !== SCHEMA_VERSION[options.kind]) {
     throw new StorageError(
-      `${directory} was written by schema ${schema.version}; this program knows up to ${SCHEMA_VERSION[options.kind]}`,
+      `${directory} has schema ${schema.version}; this program reads schema ${SCHEMA_VERSION[options.kind]}`,
     );
   }
 }

@@ -169,57 +169,22 @@ t.test('BT-27 only what a broker relays meets a removal; what the Gatherer has, 
   t.equal(store.removals, 1, 'not what nobody can have, nor what does not say what it means');
 });
 
-t.test('BT-4 a store of schema 1 is brought to the present one, also after a crash on the way', async (t) => {
-  const directory = await temporaryDirectory(t);
-  const first = await BrokerStore.open(directory, { now: () => START });
-  await first.apply(Array.from({ length: 2500 }, (_, i) => change('update', `u${i}`, START - 3000 + i)));
-  await first.close();
-  await downgrade(directory, 1200);
-  const { store } = await open(t, directory);
-  t.equal((await copies(store, 0)).length, 2500);
-  const [page] = await copies(store, START - 3000 + 2498);
-  t.equal(page, `u2499 -501 -501 ${START - 501}`);
-  await store.apply([change('update', 'u0', START), change('delete', 'u1', START)]);
-  t.equal((await copies(store, 0)).length, 2499, 'and the rows go with their copies');
-  t.equal((await copies(store, START - 1)).length, 1);
-  await store.close();
-  await t.resolves(BrokerStore.open(directory).then((again) => again.close()));
-});
-
-/** Makes of a store what a program of schema 1 would have left, with `left` rows of a conversion that was killed. */
-async function downgrade(directory: string, left: number): Promise<void> {
-  const old = protobuf.parse(`syntax = "proto3";
-    message Schema { string kind = 1; uint32 version = 2; }
-    message Entry { string url = 1; string n = 2; string h = 3; string v = 4; uint64 u = 5; uint64 m = 6; uint64 r = 7;
-      uint64 t = 8; string md5 = 9; string d = 10; string type = 11; uint64 length = 12; }
-    message Counters { uint64 objects = 1; uint64 sequence = 2; uint32 next_oid = 3; uint64 trimmed = 4; }`).root;
-  const strip = (name: string, bytes: Uint8Array): Uint8Array => {
-    const type = old.lookupType(name);
-    return type.encode(type.decode(bytes)).finish();
-  };
-  const db = new ClassicLevel<Buffer, Uint8Array>(directory, {
-    keyEncoding: 'buffer',
-    valueEncoding: 'view',
-  });
-  let copiesKept = 0;
-  for await (const [key, value] of db.iterator()) {
-    const table = String.fromCharCode(key[0] ?? 0);
-    if (table === 'E') await db.put(key, strip('Entry', value));
-    if (table === 'V') {
-      await db.del(key);
-      if (copiesKept++ < left) {
-        const at = Buffer.from(key);
-        at.writeUInt32BE(START - 3000 + key.readUInt32BE(9) - 1, 5);
-        await db.put(at, value);
-      }
-    }
-    if (key.toString('latin1') === '\0counters') await db.put(key, strip('Counters', value));
-    if (key.toString('latin1') === '\0schema') {
-      await db.put(key, old.lookupType('Schema').encode({ kind: 'broker', version: 1 }).finish());
-    }
+t.test('a store of another schema is refused', async (t) => {
+  const schema = protobuf
+    .parse('syntax = "proto3"; message Schema { string kind = 1; uint32 version = 2; }')
+    .root.lookupType('Schema');
+  for (const version of [1, 3]) {
+    const directory = await temporaryDirectory(t);
+    await (await BrokerStore.open(directory)).close();
+    const db = new ClassicLevel<string, Uint8Array>(directory, { valueEncoding: 'view' });
+    await db.put('\0schema', schema.encode({ kind: 'broker', version }).finish());
+    await db.close();
+    await t.rejects(BrokerStore.open(directory), {
+      code: 'ERR_STORAGE',
+      message: `${directory} has schema ${version}; this program reads schema 2`,
+    });
   }
-  await db.close();
-}
+});
 
 t.test('BT-5 a walk over all objects leaves none out: large ones, far apart, expired ones', async (t) => {
   const { store } = await open(t);
