@@ -18,7 +18,7 @@ import type {
 import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import { disposition } from './disposition.js';
 import { crawlChannel, type DocumentEvent } from './events.js';
-import type { Frontier } from './frontier/index.js';
+import type { CrawlFrontier } from './frontier/index.js';
 import { CrawlStatistics } from './logs/statistics.js';
 import type { CrawlSettings } from './order/settings.js';
 import { patternMatcher } from './patterns.js';
@@ -42,7 +42,7 @@ export interface ControllerOptions {
   readonly store: GathererStore;
   /** Whose disk is watched. */
   readonly directory: string;
-  readonly frontier: Frontier;
+  readonly frontier: CrawlFrontier<GathererBatch>;
   readonly seen: SeenFilter;
   readonly chains: ProcessorChains;
   readonly servers: ServerCache;

@@ -13,6 +13,7 @@ export { CrawlUri, type Disposition, FETCH_STATUS, type OutLink } from './crawl-
 export type { DocumentEvent } from './events.js';
 export {
   type Candidate,
+  type CrawlFrontier,
   DIRECTIVE,
   type Finish,
   Frontier,

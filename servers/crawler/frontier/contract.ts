@@ -1,30 +1,43 @@
-import type { QueueState, WaitReason } from '../control.js';
-import type { Budgets } from './work-queue.js';
+import type { QueueEntry } from '../../../storage/index.js';
+import type { QueueReport, QueueState, WaitReason } from '../control.js';
 
-/** CRAWL-2.5: smaller is earlier. */
+/** CRAWL-2.5: a smaller directive is served earlier. */
 export const DIRECTIVE = { highest: 0, high: 1, medium: 2, normal: 3 } as const;
 
-/** A URI that asks to be taken in (CRAWL-5.6.1). */
+/** A URI that may be scheduled (CRAWL-5.6.1). */
 export interface Candidate {
   readonly url: string;
-  /** The URI that led here; empty for a seed. */
+  /** The URI on which it was found; empty for a seed. */
   readonly via: string;
   readonly pathFromSeed: string;
   /** Index of the RootNode. */
   readonly root: number;
   readonly depth: number;
   readonly isLeaf: boolean;
-  /** CRAWL-2.7: taken in although it was seen. */
+  /** CRAWL-2.7: scheduled even if it was seen. */
   readonly forceFetch: boolean;
   /** CRAWL-2.9; empty: none. */
   readonly sourceTag: string;
   /** CRAWL-2.5; default normal. */
   readonly directive?: number;
-  /** Asked once, when the URI turned out to be new: counts it against its RootNode's limits, or refuses it. */
+  /** Called once if the URI is new; counts it against the limits of its RootNode, or returns false to refuse it. */
   readonly admit?: () => boolean;
 }
 
-/** What the frontier must know of a URI: the work of CRAWL-11.4's FrontierPreparer. */
+/** The part of a candidate from which its {@link Prepared} is computed. */
+export type PreparedOf = Pick<Candidate, 'url' | 'via' | 'pathFromSeed' | 'directive'>;
+
+/** Budgets of a queue, from the settings of its newest URI (CRAWL-6.1). */
+export interface Budgets {
+  /** Balance at the start of a session. */
+  readonly replenish: number;
+  /** -1: no limit. */
+  readonly totalBudget: number;
+  /** CRAWL-9.11: with `success-counts` a queue that brought many documents comes later. */
+  readonly precedence?: 'base' | 'success-counts';
+}
+
+/** The frontier's view of a URI, computed by the FrontierPreparer (CRAWL-11.4). */
 export interface Prepared {
   readonly classKey: string;
   /** The canonical string (CRAWL-4.1). */
@@ -36,23 +49,23 @@ export interface Prepared {
   readonly budgets: Budgets;
 }
 
-/** What became of a URI (CRAWL-8.4). */
+/** Outcome of a URI (CRAWL-8.4). */
 export type Outcome = 'success' | 'failed' | 'disregarded' | 'retry' | 'retire';
 
-/** What shall become of a URI that a worker hands back. */
+/** How the frontier disposes of a URI that a worker returns. */
 export interface Finish {
   readonly outcome: Outcome;
-  /** Milliseconds that the queue sleeps, counted from now (CRAWL-7.1 step 5, 8.3). */
+  /** Milliseconds from now for which the queue sleeps (CRAWL-7.1 step 5, 8.3). */
   readonly delayMs: number;
   /** Why it sleeps, or is retired. */
   readonly reason?: WaitReason | undefined;
   /** CRAWL-8.4: a deferral (-50) costs nothing. */
   readonly free?: boolean;
-  /** CRAWL-8.4: what a failure costs more. */
+  /** CRAWL-8.4: the extra cost of a failure. */
   readonly penalty?: number;
   /** Bytes received. */
   readonly bytes?: number;
-  /** CRAWL-4.2: it failed in a way that may pass: when it is found again it counts as new. */
+  /** CRAWL-4.2: the failure may be temporary; the URI counts as new when it is found again. */
   readonly forget?: boolean;
 }
 
@@ -61,7 +74,7 @@ export interface FrontierCounts {
   readonly queued: number;
   readonly discovered: number;
   readonly inProcess: number;
-  /** Queues that hold something. */
+  /** Queues with pending URIs. */
   readonly queues: number;
   readonly snoozed: number;
   readonly succeeded: number;
@@ -77,4 +90,92 @@ export interface FrontierFigures {
   readonly congestion: number;
   readonly averageDepth: number;
   readonly deepestQueue: number;
+}
+
+/** Selects the queues of a report. */
+export interface QueueSelection {
+  /** Default: queues with pending URIs. */
+  readonly state?: QueueState;
+  /** The last class key of the page before. */
+  readonly after?: string;
+  /** Default 100. */
+  readonly limit?: number;
+}
+
+/** Resolves when a batch is on disk. An object, because an async function would await the promise itself. */
+export interface Written {
+  readonly written: Promise<void>;
+}
+
+/**
+ * The contract of a frontier: which URIs are scheduled, which are done, and which is next (CRAWL-1.2). `conformance.ts` tests it.
+ * `Batch` is the atomic write of its store.
+ */
+export interface CrawlFrontier<Batch> {
+  readonly counts: FrontierCounts;
+  /** CRAWL-5.6.7. */
+  readonly figures: FrontierFigures;
+  /** True if no URI is queued outside retired queues and none is in process: the crawl is over (CRAWL-4.9). */
+  readonly empty: boolean;
+
+  /**
+   * CRAWL-5.6.1: schedules URIs that were not found on a finished one (seeds, a journal's, an operator's). `admitted` is called after
+   * the candidates were admitted and before the batch is written.
+   * @returns how many were new
+   */
+  schedule(candidates: readonly Candidate[], batch?: Batch, admitted?: () => void): Promise<number>;
+  /** CRAWL-4.3 note: marks these URLs as seen without fetching them. */
+  note(urls: readonly string[]): Promise<void>;
+  /**
+   * CRAWL-5.6.2: waits until a queue may give a URI and returns it; undefined when the frontier is empty or closed, or when `signal` is
+   * aborted. The queue is locked until the URI is returned (CRAWL-5.6.4).
+   */
+  next(signal: AbortSignal): Promise<QueueEntry | undefined>;
+  /** Returns the next URI if a queue may give one now, else undefined. It waits for reads and writes, not for time or a worker. */
+  poll(): Promise<QueueEntry | undefined>;
+  /**
+   * CRAWL-5.6.3: a worker returns a URI. One atomic write stores the batch, removes the URI from its queue and queues the candidates.
+   * The worker may take another URI before it is on disk; the queue gives none until then.
+   */
+  finished(
+    entry: QueueEntry,
+    finish: Finish,
+    batch: Batch,
+    candidates?: readonly Candidate[],
+    admitted?: () => void,
+  ): Promise<Written>;
+  /** A worker was stopped: the URI stays the head of its queue as if it had not been given out. */
+  abandoned(entry: QueueEntry): void;
+
+  /** True if the URL is known; false if it is not, or if the frontier would have to look it up. */
+  surelyKnows(url: string): boolean;
+  /** CRAWL-16.6, 11.3: the traffic of a queue in memory. */
+  traffic(classKey: string): QueueTraffic;
+
+  /** CRAWL-5.6.5: `next` gives nothing until {@link release}. */
+  hold(): void;
+  release(): void;
+  /** CRAWL-5.4 T20: wakes every snoozed queue. */
+  forceWake(): void;
+  /** CRAWL-5.4 T19: retired queues become inactive; those still over budget retire again. @returns how many */
+  reconsiderRetired(budgets?: (classKey: string) => number): Promise<number>;
+  /** CRAWL-5.6.6, T21: deletes pending URIs; those in process stay. @returns how many */
+  deleteUris(matches: (url: string, classKey: string) => boolean): Promise<number>;
+  /** Reports of queues in the order of their class keys. */
+  reports(selection?: QueueSelection): Promise<QueueReport[]>;
+
+  /** Waits for the writes in flight. */
+  settled(): Promise<void>;
+  /** CRAWL-17.3.1: runs `work` while nothing is scheduled or returned, after all earlier writes are on disk. */
+  atRest<T>(work: () => Promise<T>): Promise<T>;
+  /** Ends every {@link next}. Its store stays open. */
+  close(): void;
+}
+
+/** Counters of one queue. */
+export interface QueueTraffic {
+  readonly successes: number;
+  readonly successBytes: number;
+  readonly responses: number;
+  readonly totalBytes: number;
 }

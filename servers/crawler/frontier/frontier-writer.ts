@@ -1,18 +1,10 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
+import type { Mutex } from '../../../protocols/mutex.js';
 import type { GathererBatch, GathererStore } from '../../../storage/index.js';
+import type { Counters } from './accounting.js';
 import type { InactiveQueues } from './inactive-queues.js';
-import type { SeenGate } from './seen-gate.js';
-import type { Turns } from './turns.js';
+import type { SeenUris } from './seen-uris.js';
 import type { WorkQueue } from './work-queue.js';
-
-/** The counters of a crawl (CRAWL-16.5, 17.2.2): they are written with every batch. */
-export interface Counters {
-  nextOrdinal: number;
-  succeeded: number;
-  failed: number;
-  disregarded: number;
-  bytes: number;
-}
 
 /** Writes what the frontier changes: every batch takes the records of its queues and the counters along. */
 export class FrontierWriter {
@@ -27,8 +19,8 @@ export class FrontierWriter {
 
   constructor(
     readonly store: GathererStore,
-    private readonly seen: SeenGate,
-    private readonly turns: Turns,
+    private readonly seen: SeenUris,
+    private readonly mutex: Mutex,
     private readonly inactive: InactiveQueues,
     private readonly onFailure: () => void,
   ) {}
@@ -81,11 +73,12 @@ export class FrontierWriter {
   keepSeen(): Promise<void> {
     if (this.seen.inStore) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      if (this.#seenWaiters.push({ resolve, reject }) === 1) void this.turns.take(() => this.writeSeen());
+      if (this.#seenWaiters.push({ resolve, reject }) === 1)
+        void this.mutex.runExclusive(() => this.writeSeen());
     });
   }
 
-  /** Within a turn. */
+  /** The caller holds the mutex. */
   async writeSeen(): Promise<void> {
     try {
       await this.settled();

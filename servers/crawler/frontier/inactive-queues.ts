@@ -15,14 +15,14 @@ export class InactiveQueues {
 
   /** Queues in the line, those included that are being written. */
   size = 0;
+  /** The sequence number of the next place; stored in the frontier's state row. */
+  nextSequence = 1;
   /** Queues that {@link take} can give. */
   available = 0;
 
   constructor(
     /** The next places in the line on disk; what was pushed before must be there. */
     private readonly read: (limit: number, after: InactivePlace | undefined) => Promise<InactivePlace[]>,
-    /** The next one's place; goes into the frontier's state row. */
-    public nextSequence: number,
   ) {}
 
   /** A restart found so many on disk. */

@@ -1,5 +1,6 @@
 import type { GathererBatch } from '../../../storage/index.js';
 import type { WaitReason } from '../control.js';
+import type { FrontierClock } from './clock.js';
 import type { Finish } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import { type InactiveQueues, placeOf } from './inactive-queues.js';
@@ -9,8 +10,6 @@ import type { WorkQueue } from './work-queue.js';
 
 /** CRAWL-9.11: queues at or above are never crawled. */
 const PRECEDENCE_FLOOR = 255;
-/** The longest time that a timer takes. */
-const MAX_TIMER_MS = 0x7fffffff;
 
 export interface LifeCycleOptions {
   /** CRAWL-5.4 T1. */
@@ -18,8 +17,7 @@ export interface LifeCycleOptions {
   readonly targetReadyBacklog: number;
   /** CRAWL-5.4 T18. */
   readonly snoozeDeactivateMs: number;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+  readonly clock: FrontierClock;
   /** A queue may give something, or may become active. */
   readonly onReady: () => void;
 }
@@ -32,7 +30,7 @@ export class QueueLifeCycle {
   #ready: WorkQueue[] = [];
   #readyHead = 0;
   readonly #snoozed = new WakeHeap<WorkQueue>();
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: (() => void) | undefined;
   #closed = false;
   /** URIs in queues that are not retired. */
   queued = 0;
@@ -47,9 +45,9 @@ export class QueueLifeCycle {
   /** T1, T2: a queue that was exhausted has something to give. */
   hold(queue: WorkQueue, batch: GathererBatch): void {
     if (queue.state !== 'exhausted') return;
-    const { holdQueues, targetReadyBacklog, now } = this.options;
+    const { holdQueues, targetReadyBacklog, clock } = this.options;
     queue.replenishBalance();
-    if (queue.wakeTime > now()) {
+    if (queue.wakeTime > clock.now()) {
       this.snooze(queue);
     } else if (holdQueues && this.memory.status.ready >= targetReadyBacklog) {
       queue.sessionBalance = 0;
@@ -65,7 +63,7 @@ export class QueueLifeCycle {
     if (outcome === 'retire') return this.retire(queue, reason ?? 'operator');
     queue.reason = reason ?? '';
     if (delayMs <= 0) return this.#reenqueue(queue, batch);
-    queue.wakeTime = this.options.now() + delayMs;
+    queue.wakeTime = this.options.clock.now() + delayMs;
     // T18: what sleeps long makes room.
     if (delayMs > this.options.snoozeDeactivateMs && this.inactive.size > 0 && queue.count > 0)
       return this.deactivate(queue, batch, reason ?? 'politeness');
@@ -106,7 +104,7 @@ export class QueueLifeCycle {
     queue.replenishBalance();
     if (queue.count > 0 && queue.overBudget) return this.retire(queue, 'total-budget');
     if (queue.precedence >= PRECEDENCE_FLOOR) return this.retire(queue, 'operator');
-    if (queue.wakeTime > this.options.now()) {
+    if (queue.wakeTime > this.options.clock.now()) {
       this.snooze(queue);
     } else {
       queue.wakeTime = 0;
@@ -155,7 +153,7 @@ export class QueueLifeCycle {
 
   /** T17 for all whose time has come. */
   wakeDue(): void {
-    const now = this.options.now();
+    const now = this.options.clock.now();
     for (let queue = this.#snoozed.popDue(now); queue !== undefined; queue = this.#snoozed.popDue(now))
       this.#wake(queue);
   }
@@ -168,7 +166,7 @@ export class QueueLifeCycle {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#cancelTimer?.();
   }
 
   #wake(queue: WorkQueue): void {
@@ -180,15 +178,12 @@ export class QueueLifeCycle {
   }
 
   #setTimer(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer?.();
     const earliest = this.#snoozed.earliest;
     if (earliest === undefined || this.#closed) return;
-    this.#timer = setTimeout(
-      () => {
-        this.wakeDue();
-        this.#setTimer();
-      },
-      Math.max(1, Math.min(earliest - this.options.now(), MAX_TIMER_MS)),
-    );
+    this.#cancelTimer = this.options.clock.setTimer(() => {
+      this.wakeDue();
+      this.#setTimer();
+    }, earliest - this.options.clock.now());
   }
 }

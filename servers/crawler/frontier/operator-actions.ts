@@ -1,40 +1,40 @@
 import { QUEUE_STATUS } from '../../../storage/index.js';
-import type { QueueReport, QueueState } from '../control.js';
+import type { QueueReport } from '../control.js';
+import type { QueueSelection } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import type { QueueLifeCycle } from './life-cycle.js';
 import type { QueueMemory } from './queue-memory.js';
 import { WorkQueue } from './work-queue.js';
 
-/** What the acts work on. */
+/** The parts of a frontier that the actions work on. */
 export interface OperatorScene {
   readonly memory: QueueMemory;
   readonly cycle: QueueLifeCycle;
   readonly writer: FrontierWriter;
-  readonly turn: (work: () => Promise<void>) => Promise<void>;
+  /** Runs work with the frontier's mutex held. */
+  readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** CRAWL-5.4 T19: all retired queues become inactive; those still over budget retire again when their turn comes. */
 export async function reconsiderRetired(
-  { memory, cycle, writer, turn }: OperatorScene,
+  { memory, cycle, writer, exclusive }: OperatorScene,
   budgets?: (classKey: string) => number,
 ): Promise<number> {
   let count = 0;
   for await (const records of writer.store.queueRecords.pages()) {
     const retired = records.filter(({ status }) => status === QUEUE_STATUS.retired);
     if (retired.length === 0) continue;
-    let settle: (() => void)[] = [];
-    let written: Promise<void> = Promise.resolve();
-    await turn(async () => {
+    const { settle, written } = await exclusive(async () => {
       const batch = writer.store.batch();
       const loaded = await memory.load(retired.map(({ classKey }) => classKey));
       const queues = loaded.filter(({ state }) => state === 'retired');
-      settle = queues.map((queue) => {
+      const settle = queues.map((queue) => {
         queue.totalBudget = budgets?.(queue.classKey) ?? queue.totalBudget;
         cycle.queued += queue.count;
         return cycle.deactivate(queue, batch, 'backlog');
       });
       count += queues.length;
-      written = writer.submit(batch, queues);
+      return { settle, written: writer.submit(batch, queues) };
     });
     await written;
     for (const done of settle) done();
@@ -47,19 +47,17 @@ export async function reconsiderRetired(
  * @returns the URIs that were deleted
  */
 export async function deleteUris(
-  { memory, cycle, writer, turn }: OperatorScene,
+  { memory, cycle, writer, exclusive }: OperatorScene,
   matches: (url: string, classKey: string) => boolean,
 ): Promise<number> {
   let deleted = 0;
   for await (const entries of writer.store.queues.pages()) {
     const matching = entries.filter(({ uri, classKey }) => matches(uri.url, classKey));
     if (matching.length === 0) continue;
-    let written: Promise<void> = Promise.resolve();
-    let queues: readonly WorkQueue[] = [];
-    await turn(async () => {
+    const { queues, written } = await exclusive(async () => {
       await writer.settled();
       const batch = writer.store.batch();
-      queues = await memory.load([...new Set(matching.map(({ classKey }) => classKey))]);
+      const queues = await memory.load([...new Set(matching.map(({ classKey }) => classKey))]);
       for (const entry of matching) {
         const queue = memory.get(entry.classKey)!;
         // Not at a worker, nor given back or finished since the page was read.
@@ -73,7 +71,7 @@ export async function deleteUris(
         writer.counters.disregarded++;
         deleted++;
       }
-      written = writer.submit(batch, queues);
+      return { queues, written: writer.submit(batch, queues) };
     });
     await written;
     for (const queue of queues) queue.window.clear(queue.count > 0);
@@ -84,9 +82,9 @@ export async function deleteUris(
 /** Queues in the order of their class keys, those in memory as they are there. */
 export async function queueReports(
   { memory, writer }: Pick<OperatorScene, 'memory' | 'writer'>,
-  options: { readonly state?: QueueState; readonly after?: string; readonly limit?: number } = {},
+  selection: QueueSelection,
 ): Promise<QueueReport[]> {
-  const { state, after, limit = 100 } = options;
+  const { state, after, limit = 100 } = selection;
   const reports: QueueReport[] = [];
   for await (const records of writer.store.queueRecords.pages(after)) {
     for (const record of records) {

@@ -2,17 +2,8 @@ import { QUEUE_PRECEDENCE, successCountsPrecedence } from '../../../protocols/ur
 import type { QueueEntry, QueueRecord } from '../../../storage/index.js';
 import { QUEUE_STATUS } from '../../../storage/index.js';
 import { type QueueReport, type QueueState, WAIT_REASONS, type WaitReason } from '../control.js';
+import type { Budgets } from './contract.js';
 import { HeadWindow } from './head-window.js';
-
-/** Budgets of a queue, as the settings of its newest URI say (CRAWL-6.1). */
-export interface Budgets {
-  /** What a turn's balance begins with. */
-  readonly replenish: number;
-  /** -1 = none. */
-  readonly totalBudget: number;
-  /** CRAWL-9.11: by `success-counts` a queue that gave much comes later. */
-  readonly precedence?: 'base' | 'success-counts';
-}
 
 /**
  * All pending URIs of one class key (CRAWL-5.2). The URIs are on disk; this object holds the queue's state and a window on its

@@ -1,10 +1,10 @@
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import type { Candidate, Frontier } from '../frontier/index.js';
+import type { Candidate, CrawlFrontier } from '../frontier/index.js';
 import type { Scope } from '../scope.js';
 
 export interface LinksScoperOptions {
-  readonly frontier: Pick<Frontier, 'surelyKnows'>;
+  readonly frontier: Pick<CrawlFrontier<unknown>, 'surelyKnows'>;
   readonly scope: Scope;
 }
 

@@ -26,6 +26,7 @@ import {
 } from '../../../servers/crawler/checkpoint.js';
 import { takeComponents } from '../../../servers/crawler/component-state.js';
 import type { CheckpointInfo, CrawlControl, CrawlSnapshot } from '../../../servers/crawler/control.js';
+import { ManualClock } from '../../../servers/crawler/frontier/conformance.js';
 import { type Candidate, DIRECTIVE, Frontier, type Prepared } from '../../../servers/crawler/index.js';
 import { StoppedCrawl } from '../../../servers/crawler/offline-crawl.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/index.js';
@@ -199,7 +200,7 @@ t.test('CRAWL-17.3.1 a crawl that is stopped takes its statistics along', async 
 });
 
 /** A store with queues in every state, and what a checkpoint of it needs. */
-async function states(directory: string, clock: { now: number }) {
+async function states(directory: string, clock: ManualClock) {
   const store = await GathererStore.open(join(directory, 'working'));
   const seen = await store.openSeenFilter();
   const prepare = ({ url }: { url: string }): Prepared => ({
@@ -210,13 +211,13 @@ async function states(directory: string, clock: { now: number }) {
     precedence: 1,
     budgets: { replenish: 3000, totalBudget: -1 },
   });
-  const frontier = await Frontier.open({ store, seen, prepare, now: () => clock.now, targetReadyBacklog: 2 });
+  const frontier = await Frontier.open({ store, seen, prepare, clock, targetReadyBacklog: 2 });
   return { store, seen, frontier };
 }
 
 t.test('CRAWL-17.2.2 what comes back: ordinal, counts, queues of every state', async (t) => {
   const directory = scratch(t);
-  const clock = { now: Date.now() };
+  const clock = new ManualClock(Date.now());
   const { store, seen, frontier } = await states(directory, clock);
   const common = {
     via: '',
@@ -286,7 +287,7 @@ t.test('CRAWL-17.2.2 what comes back: ordinal, counts, queues of every state', a
       ['snoozed', 4, 'politeness'],
     ],
   );
-  t.equal(reports.find(({ classKey }) => classKey === 'snoozed')?.wakeTime, clock.now + 60_000);
+  t.equal(reports.find(({ classKey }) => classKey === 'snoozed')?.wakeTime, clock.now() + 60_000);
   // 5 + 4 + 1 + 1 + 3 + 8 URIs were queued before.
   await back.frontier.schedule(of('new', 1));
   t.equal((await back.store.queues.head('new'))?.ordinal, 23, 'the ordinals go on');

@@ -10,7 +10,7 @@ const MAX_COUNTED = 65_536;
  * The seen filter as the frontier uses it: what it takes in and what is queued reach the disk together (for the filter in the store), or
  * the filter's part later (for the others): then the frontier adds what is queued when it opens.
  */
-export class SeenGate {
+export class SeenUris {
   readonly #revivals = new Map<string, number>();
   readonly #inStore: LevelFilter | undefined;
 

@@ -1,0 +1,104 @@
+import type { GathererBatch, QueuedUri, QueueEntry } from '../../../storage/index.js';
+import type { Candidate, Prepared, PreparedOf } from './contract.js';
+import type { FrontierWriter } from './frontier-writer.js';
+import type { QueueLifeCycle } from './life-cycle.js';
+import type { QueueMemory } from './queue-memory.js';
+import type { RecentUrls } from './recent-urls.js';
+import type { SeenUris } from './seen-uris.js';
+import type { WorkQueue } from './work-queue.js';
+
+/** CRAWL-5.1.1: larger URI precedences are clipped. */
+const MAX_URI_PRECEDENCE = 127;
+
+export interface IntakeOptions {
+  readonly prepare: (uri: PreparedOf) => Prepared;
+  /** CRAWL-17.1.1 `F+`. */
+  readonly onAdded: (entry: QueueEntry) => void;
+}
+
+/** Queues the candidates that are new (CRAWL-5.6.1). */
+export class CandidateIntake {
+  constructor(
+    private readonly memory: QueueMemory,
+    private readonly cycle: QueueLifeCycle,
+    private readonly writer: FrontierWriter,
+    private readonly seen: SeenUris,
+    private readonly recent: RecentUrls,
+    private readonly options: IntakeOptions,
+  ) {}
+
+  /** Adds the new candidates to the batch and to their queues. The caller holds the frontier's mutex. */
+  async take(candidates: readonly Candidate[], batch: GathererBatch): Promise<QueueEntry[]> {
+    if (candidates.length === 0) return [];
+    const prepared = candidates.map((candidate) => this.options.prepare(candidate));
+    const fresh = await this.seen.add(prepared.map(({ seenKey }) => seenKey));
+    const refused: string[] = [];
+    const taken: { readonly candidate: Candidate; readonly prepared: Prepared }[] = [];
+    candidates.forEach((candidate, i) => {
+      const known = fresh[i] !== 1;
+      const one = prepared[i]!;
+      if (known && !candidate.forceFetch) this.recent.add(candidate.url);
+      else if (candidate.admit?.() === false) {
+        if (!known) refused.push(one.seenKey);
+      } else {
+        this.recent.add(candidate.url);
+        taken.push({ candidate, prepared: one });
+      }
+    });
+    // A refused URI does not count as seen: another RootNode may admit it.
+    await this.seen.refuse(refused);
+    const queues = await this.memory.load([...new Set(taken.map(({ prepared: { classKey } }) => classKey))]);
+    this.writer.after(batch, this.seen.into(batch));
+    const entries = taken.map(({ candidate, prepared: one }) => this.#enqueue(candidate, one, batch));
+    for (const queue of queues) this.cycle.hold(queue, batch);
+    return entries;
+  }
+
+  /** The entries are on disk: their queues may give them. */
+  available(entries: readonly QueueEntry[]): void {
+    const limit = this.memory.windowSize;
+    for (const entry of entries) {
+      const queue = this.memory.get(entry.classKey);
+      // The queue has left memory meanwhile; its entries are read from disk later.
+      if (queue === undefined) continue;
+      queue.window.added(entry, limit);
+      if (queue.state === 'ready' && !queue.listed) this.cycle.list(queue);
+    }
+  }
+
+  queuesOf(entries: readonly QueueEntry[]): WorkQueue[] {
+    return entries.map(({ classKey }) => this.memory.get(classKey)!);
+  }
+
+  #enqueue(candidate: Candidate, prepared: Prepared, batch: GathererBatch): QueueEntry {
+    const entry = this.#entryOf(candidate, prepared);
+    batch.enqueue(entry);
+    const queue = this.memory.get(prepared.classKey)!;
+    queue.count++;
+    queue.enqueued++;
+    queue.lastQueued = candidate.url;
+    this.options.onAdded(entry);
+    queue.setBudgets(prepared.budgets);
+    // CRAWL-5.4: enqueuing into a retired queue does not raise the queued count.
+    if (queue.state !== 'retired') this.cycle.queued++;
+    return entry;
+  }
+
+  #entryOf(candidate: Candidate, { classKey, directive, cost, precedence }: Prepared): QueueEntry {
+    const { url, via, pathFromSeed, root, depth, forceFetch, isLeaf, sourceTag } = candidate;
+    const uri: QueuedUri = {
+      url,
+      via,
+      pathFromSeed,
+      root,
+      depth,
+      attempts: 0,
+      forceFetch,
+      isLeaf,
+      cost,
+      sourceTag,
+    };
+    const ordinal = this.writer.counters.nextOrdinal++;
+    return { classKey, directive, cost: Math.min(precedence, MAX_URI_PRECEDENCE), ordinal, uri };
+  }
+}

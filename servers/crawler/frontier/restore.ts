@@ -1,0 +1,70 @@
+import { QUEUE_STATUS } from '../../../storage/index.js';
+import type { SeenFilter } from '../../../storage/seen/index.js';
+import type { Prepared, PreparedOf } from './contract.js';
+import type { FrontierWriter } from './frontier-writer.js';
+import type { InactiveQueues } from './inactive-queues.js';
+import type { QueueLifeCycle } from './life-cycle.js';
+import type { QueueMemory } from './queue-memory.js';
+import { WorkQueue } from './work-queue.js';
+
+/** The parts of a new frontier that a restart fills. */
+export interface RestoreScene {
+  readonly memory: QueueMemory;
+  readonly cycle: QueueLifeCycle;
+  readonly inactive: InactiveQueues;
+  readonly writer: FrontierWriter;
+  readonly prepare: (uri: PreparedOf) => Prepared;
+  /** A seen filter with its own files; it may lack the URIs that were queued last. */
+  readonly ownFilter: SeenFilter | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Takes over the queues and counters that an interrupted crawl left in the store (CRAWL-17.2.2). */
+export async function restoreFrontier(scene: RestoreScene): Promise<void> {
+  const { memory, inactive, writer, ownFilter, prepare } = scene;
+  const state = await writer.store.queueRecords.state();
+  if (state === undefined) return adoptQueues(scene);
+  const { nextSequence, ...counters } = state;
+  inactive.nextSequence = nextSequence;
+  Object.assign(writer.counters, counters);
+  for await (const records of writer.store.queueRecords.pages())
+    for (const record of records) restoreQueue(scene, WorkQueue.restored(record), record.status);
+  inactive.restored(memory.status.inactive);
+  if (ownFilter === undefined) return;
+  for await (const entries of writer.store.queues.pages())
+    await ownFilter.add(entries.map(({ uri }) => prepare(uri).seenKey));
+}
+
+/** A store of an older program has queues but no queue records: its entries are counted once. */
+async function adoptQueues(scene: RestoreScene): Promise<void> {
+  const { writer, prepare } = scene;
+  const survey = await writer.store.queues.survey();
+  writer.counters.nextOrdinal = survey.highestOrdinal + 1;
+  for (const [classKey, count] of survey.queues) {
+    const queue = new WorkQueue(classKey);
+    Object.assign(queue, { count, enqueued: count });
+    queue.window.clear(true);
+    restoreQueue(scene, queue, QUEUE_STATUS.active);
+    const [head] = await writer.store.queues.heads(classKey, 1);
+    if (head !== undefined) queue.setBudgets(prepare(head.uri).budgets);
+    queue.replenishBalance();
+  }
+}
+
+function restoreQueue({ memory, cycle, now }: RestoreScene, queue: WorkQueue, status: number): void {
+  if (status === QUEUE_STATUS.retired) {
+    memory.status.retired++;
+    return;
+  }
+  cycle.queued += queue.count;
+  if (status === QUEUE_STATUS.inactive) {
+    memory.status.inactive++;
+    return;
+  }
+  const sleeps = queue.wakeTime > now;
+  if (queue.count === 0 && !sleeps) return;
+  memory.add(queue);
+  if (sleeps) cycle.snooze(queue);
+  else cycle.list(queue);
+}

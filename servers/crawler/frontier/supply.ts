@@ -1,0 +1,106 @@
+import type { QueueEntry } from '../../../storage/index.js';
+import type { Prepared, PreparedOf } from './contract.js';
+import type { FrontierWriter } from './frontier-writer.js';
+import type { InactiveQueues } from './inactive-queues.js';
+import type { CandidateIntake } from './intake.js';
+import type { QueueLifeCycle } from './life-cycle.js';
+import type { QueueMemory } from './queue-memory.js';
+import type { WorkQueue } from './work-queue.js';
+
+export interface SupplyOptions {
+  readonly prepare: (uri: PreparedOf) => Prepared;
+  readonly targetReadyBacklog: number;
+  /** Runs work with the frontier's mutex held. */
+  readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
+  /** An activation is on disk. */
+  readonly onActivated: () => void;
+}
+
+/** Provides `next` with URIs: the heads of ready queues, and inactive queues that become ready. */
+export class QueueSupply {
+  #filling: Promise<void> | undefined;
+
+  constructor(
+    private readonly memory: QueueMemory,
+    private readonly cycle: QueueLifeCycle,
+    private readonly inactive: InactiveQueues,
+    private readonly writer: FrontierWriter,
+    private readonly intake: CandidateIntake,
+    private readonly options: SupplyOptions,
+  ) {}
+
+  /** The activation of inactive queues that is in flight. */
+  get filling(): Promise<void> | undefined {
+    return this.#filling;
+  }
+
+  /** CRAWL-5.6.2 (c): activates inactive queues until enough are ready; one activation at a time. */
+  topUp(): void {
+    const { targetReadyBacklog } = this.options;
+    const { ready } = this.memory.status;
+    if (this.#filling !== undefined || this.inactive.available === 0 || ready >= targetReadyBacklog) return;
+    this.#filling = this.#activate(targetReadyBacklog - ready)
+      .catch((error: unknown) => this.writer.fail(error))
+      .finally(() => {
+        this.#filling = undefined;
+      });
+  }
+
+  /** T7 to T9: returns the head of a ready queue; undefined if the queue is empty or its head moved to another queue. */
+  async give(queue: WorkQueue): Promise<QueueEntry | undefined> {
+    this.memory.setState(queue, 'in-process');
+    while (queue.window.needsRefill) {
+      // The writes in flight may add or remove entries of the range that is read.
+      await this.writer.store.flush();
+      // The queue is locked by its state while it is read.
+      await queue.window.refill(this.memory.windowSize, (limit, after) =>
+        this.writer.store.queues.heads(queue.classKey, limit, after),
+      );
+    }
+    const entry = queue.peek();
+    if (entry === undefined) {
+      // Its entries are in a batch that is being written; it is listed again when they are on disk.
+      if (queue.count > 0) this.memory.setState(queue, 'ready');
+      else this.cycle.exhaust(queue);
+      return undefined;
+    }
+    const { classKey } = this.options.prepare(entry.uri);
+    if (classKey === queue.classKey) return entry;
+    await this.#relocate(queue, entry, classKey);
+    return undefined;
+  }
+
+  /** T8: the class key of the head has changed. */
+  async #relocate(queue: WorkQueue, entry: QueueEntry, classKey: string): Promise<void> {
+    const moved: QueueEntry = { ...entry, classKey };
+    const { written } = await this.options.exclusive(async () => {
+      const batch = this.writer.store.batch().dequeue(entry).enqueue(moved);
+      const [target] = await this.memory.load([classKey]);
+      queue.count--;
+      target!.count++;
+      target!.enqueued++;
+      target!.setBudgets(this.options.prepare(entry.uri).budgets);
+      if (target!.state === 'retired') this.cycle.queued--;
+      this.cycle.hold(target!, batch);
+      return { written: this.writer.submit(batch, [queue, target!]) };
+    });
+    await written;
+    queue.peeked = undefined;
+    this.intake.available([moved]);
+    this.cycle.list(queue);
+  }
+
+  async #activate(count: number): Promise<void> {
+    await this.options.exclusive(async () => {
+      const places = await this.inactive.take(count);
+      const batch = this.writer.store.batch();
+      const loaded = await this.memory.load(places.map(({ classKey }) => classKey));
+      const queues = loaded.filter(({ state }) => state === 'inactive');
+      const settle = queues.map((queue) => this.cycle.activate(queue, batch));
+      this.writer.submitAside(batch, queues, () => {
+        for (const done of settle) done();
+        this.options.onActivated();
+      });
+    });
+  }
+}
