@@ -1,4 +1,4 @@
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, StateError } from '../../protocols/errors.js';
 
 /** A connection that can be used again. */
 export interface PooledConnection {
@@ -43,7 +43,7 @@ export class ConnectionPool<C extends PooledConnection> {
     const slot = this.#slot(key);
     await this.#turn(slot, signal);
     try {
-      if (this.#closed) throw new UsageError('the fetcher is closed');
+      if (this.#closed) throw new StateError('the fetcher is closed');
       const kept = this.#takeIdle(slot);
       if (kept !== undefined) {
         try {
@@ -110,7 +110,7 @@ export class ConnectionPool<C extends PooledConnection> {
   }
 
   #slot(key: string): Slot<C> {
-    if (this.#closed) throw new UsageError('the fetcher is closed');
+    if (this.#closed) throw new StateError('the fetcher is closed');
     let slot = this.#slots.get(key);
     if (slot === undefined) {
       slot = { key, idle: [], waiting: [], busy: 0 };

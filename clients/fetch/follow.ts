@@ -1,4 +1,4 @@
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, RefusedError } from '../../protocols/errors.js';
 import { tell } from './debug-channel.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Fetcher, FetchRequest, FetchResult } from './types.js';
@@ -10,7 +10,7 @@ export const MAX_REDIRECTS = 5;
  * Fetches and follows redirects, as tools for one document do; a crawl does not, its frontier judges each step. A redirect
  * never leads to a file of this machine, and not from a public host to a private address (G-174).
  * @throws ConnectionError after too many redirects
- * @throws UsageError when a redirect is refused
+ * @throws RefusedError when a redirect is not followed
  */
 export async function fetchFollowing(
   fetcher: Fetcher,
@@ -23,7 +23,7 @@ export async function fetchFollowing(
     if (result.location === undefined) return result;
     if (steps === maxRedirects) throw new ConnectionError(`more than ${maxRedirects} redirects`);
     if (!/^(?:https?|ftp|gopher):/.test(result.location)) {
-      throw new UsageError(`a redirect to ${result.location} is not followed (G-174)`);
+      throw new RefusedError(`a redirect to ${result.location} is not followed (G-174)`);
     }
     const address = result.remoteAddress;
     const isPublic = next.publicOnly === true || address === undefined || !isPrivateAddress(address);

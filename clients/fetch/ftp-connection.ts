@@ -68,7 +68,7 @@ export class FtpConnection implements PooledConnection {
     const connectMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_MS;
     using watch = new TransferWatch(host, request, options, (reason) => connection.destroy(reason));
     const timer = setTimeout(() => {
-      connection.destroy(new ConnectionError(`${host}: the connection could not be made in time`));
+      connection.destroy(new ConnectionError(`${host}: no connection within ${connectMs} ms`));
     }, connectMs);
     try {
       const connecting = client.connect(address, port).finally(() => clearTimeout(timer));
@@ -201,7 +201,7 @@ export class FtpConnection implements PooledConnection {
     if (this.#stopped !== undefined) return this.#stopped;
     const message = error instanceof Error ? error.message : '';
     if (/^Timeout/.test(message)) {
-      return new ConnectionError(`${this.host}: the FTP server was silent for too long (G-85)`, {
+      return new ConnectionError(`${this.host}: nothing received for ${this.#client.ftp.timeout} ms`, {
         cause: error,
       });
     }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, StateError } from '../../protocols/errors.js';
 import { asConnectionError } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import { parseFtpUrl } from './ftp-url.js';
@@ -37,7 +37,7 @@ export class FtpProxyFetcher implements Fetcher {
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
-    if (this.#closed) throw new UsageError('the fetcher is closed');
+    if (this.#closed) throw new StateError('the fetcher is closed');
     const { host, user, password } = parseFtpUrl(request.url);
     // The proxy resolves the name itself; what is private here is refused all the same.
     if (request.publicOnly === true) await resolveHost(host, true, request.signal);
@@ -51,7 +51,7 @@ export class FtpProxyFetcher implements Fetcher {
     const asked = httpRequest({ ...this.#proxy, agent: this.#agent, method: 'GET', path, headers });
     const silence = silenceOf(request);
     asked.setTimeout(silence, () => {
-      asked.destroy(new ConnectionError(`${host}: nothing came for ${silence} ms (G-85)`));
+      asked.destroy(new ConnectionError(`${host}: nothing received for ${silence} ms`));
     });
     // Whoever waits is told; what comes after that has no listener.
     asked.on('error', () => {});

@@ -1,4 +1,4 @@
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, StateError, UsageError } from '../../protocols/errors.js';
 import {
   encodeGopherRequest,
   GOPHER_MENU_TYPE,
@@ -11,11 +11,10 @@ import {
   gopherText,
   parseGopherUrl,
 } from '../../protocols/gopher/index.js';
-import { asError } from '../connection/index.js';
+import type { Connection } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import { tell } from './debug-channel.js';
-import { TcpStream } from './tcp-stream.js';
-import { type TransferOptions, TransferWatch } from './transfer.js';
+import { connectTo, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
 
 export interface GopherFetcherOptions extends TransferOptions {
@@ -26,7 +25,7 @@ export interface GopherFetcherOptions extends TransferOptions {
 /** `gopher:` URLs: one connection a request, as the protocol has it. */
 export class GopherFetcher implements Fetcher {
   readonly #options: GopherFetcherOptions;
-  readonly #running = new Set<TcpStream>();
+  readonly #running = new Set<Connection>();
   #closed = false;
 
   constructor(options: GopherFetcherOptions = {}) {
@@ -34,20 +33,21 @@ export class GopherFetcher implements Fetcher {
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
-    if (this.#closed) throw new UsageError('the fetcher is closed');
+    if (this.#closed) throw new StateError('the fetcher is closed');
     const address = parseGopherUrl(request.url);
     const type = gopherItemType(address.type);
     if (type.kind === 'nothing') {
       throw new UsageError(`gopher items of type ${JSON.stringify(address.type)} cannot be retrieved`);
     }
     const beginTime = Date.now();
-    const stream = await TcpStream.open(address.host, address.port, request, this.#options);
-    this.#running.add(stream);
-    using watch = new TransferWatch(address.host, request, this.#options, (reason) => stream.destroy(reason));
+    const connection = await connectTo(address.host, address.port, request, this.#options);
+    this.#running.add(connection);
+    using watch = new TransferWatch(address.host, request, this.#options, (reason) =>
+      connection.destroy(reason),
+    );
     try {
-      stream.watchSilence(request);
-      await stream.write(encodeGopherRequest(address));
-      const answer = await this.#read(stream, address, request);
+      await connection.write(encodeGopherRequest(address));
+      const answer = await this.#read(connection, address, request);
       tell(24, 1, () => {
         const { host, port, selector } = address;
         const what = answer.links === undefined ? 'a document' : `a menu of ${answer.links.length} links`;
@@ -62,20 +62,20 @@ export class GopherFetcher implements Fetcher {
         local: false,
         beginTime,
         endTime: Date.now(),
-        remoteAddress: stream.remoteAddress,
+        remoteAddress: connection.remoteAddress,
         ...answer,
       };
     } catch (error) {
       throw watch.judge(error);
     } finally {
-      this.#running.delete(stream);
-      stream.destroy();
+      this.#running.delete(connection);
+      connection.destroy();
     }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const stream of this.#running) stream.destroy(asError('the fetcher was closed'));
+    for (const connection of this.#running) connection.destroy(new ConnectionError('the fetcher was closed'));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -83,7 +83,7 @@ export class GopherFetcher implements Fetcher {
   }
 
   /** Reads until the server closes; a menu's own end is enough, since some servers wait behind it. */
-  async #read(stream: TcpStream, address: GopherAddress, request: FetchRequest): Promise<Answer> {
+  async #read(connection: Connection, address: GopherAddress, request: FetchRequest): Promise<Answer> {
     const { kind, mediaType } = gopherItemType(address.type);
     const isMenu = (kind === 'menu' || kind === 'search') && address.plus === undefined;
     const menu = new GopherMenuDecoder({ maxItems: this.#options.maxMenuItems ?? 100_000 });
@@ -91,7 +91,7 @@ export class GopherFetcher implements Fetcher {
     const links = new Set<string>();
     let items = 0;
     while (!body.truncated && !menu.ended) {
-      const chunk = await stream.read();
+      const chunk = await connection.read();
       if (chunk === undefined) break;
       body.push(chunk);
       if (!isMenu) continue;

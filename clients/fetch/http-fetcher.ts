@@ -1,5 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, KitError, StateError, UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
 import { asConnectionError, asError } from '../connection/index.js';
 import { tell } from './debug-channel.js';
@@ -41,7 +42,7 @@ export interface HttpFetcherOptions {
   readonly ca?: string | undefined;
 }
 
-/** Origins whose credentials are remembered. */
+/** Origins whose address and credentials are kept. */
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -53,8 +54,10 @@ export class HttpFetcher implements Fetcher {
   readonly #dispatcher: Dispatcher;
   /** For requests that private addresses are closed to (G-174); made when the first one comes. */
   #publicDispatcher: Dispatcher | undefined;
-  readonly #addresses = new Map<string, string>();
-  readonly #credentials = new Map<string, string>();
+  /** The address last connected to, by origin. */
+  readonly #addresses = new LRUCache<string, string>({ max: MAX_REMEMBERED });
+  /** The credentials that an origin accepted. */
+  readonly #credentials = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   readonly #running = new Set<HttpExchange>();
   #closed = false;
 
@@ -65,7 +68,7 @@ export class HttpFetcher implements Fetcher {
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
-    if (this.#closed) throw new UsageError('the fetcher is closed');
+    if (this.#closed) throw new StateError('the fetcher is closed');
     const target = splitUrl(request.url);
     const beginTime = Date.now();
     const raw = await this.#askWithCredentials(target, request);
@@ -128,7 +131,7 @@ export class HttpFetcher implements Fetcher {
     }
     const second = await this.#ask(target, request, credentials);
     if (second.status === 401) denied(true);
-    else if (this.#credentials.size < MAX_REMEMBERED) this.#credentials.set(target.origin, credentials);
+    else this.#credentials.set(target.origin, credentials);
     return second;
   }
 
@@ -165,7 +168,7 @@ export class HttpFetcher implements Fetcher {
       return response;
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
-      throw error instanceof UsageError ? error : asConnectionError(target.host, error);
+      throw error instanceof KitError ? error : asConnectionError(target.host, error);
     } finally {
       clearTimeout(deadline);
       signal?.removeEventListener('abort', onAbort);
@@ -213,7 +216,8 @@ export class HttpFetcher implements Fetcher {
         const connectTo = (hostname: string) =>
           connect({ ...options, hostname }, (...result) => {
             const [, socket] = result;
-            if (socket) this.#rememberAddress(`${options.protocol}//${options.host}`, socket.remoteAddress);
+            const address = socket?.remoteAddress;
+            if (address !== undefined) this.#addresses.set(`${options.protocol}//${options.host}`, address);
             callback(...result);
           });
         if (!publicOnly) return connectTo(options.hostname);
@@ -247,12 +251,6 @@ export class HttpFetcher implements Fetcher {
       pipelining: 1,
       keepAliveTimeout: this.#options.keepAliveMs ?? 10_000,
     };
-  }
-
-  #rememberAddress(origin: string, address: string | undefined): void {
-    if (address === undefined) return;
-    if (this.#addresses.size >= MAX_REMEMBERED) this.#addresses.clear();
-    this.#addresses.set(origin, address);
   }
 }
 

@@ -65,7 +65,7 @@ export class NewsFetcher implements Fetcher {
       () => NntpConnection.open(host, port, login, request, this.#options),
       async (connection) => {
         if (request.publicOnly === true) refusePrivate(host, connection.remoteAddress);
-        connection.watchSilence(request);
+        connection.limitSilence(request);
         using watch = new TransferWatch(host, request, this.#options, (reason) => connection.destroy(reason));
         try {
           const { remoteAddress } = connection;
@@ -73,8 +73,6 @@ export class NewsFetcher implements Fetcher {
           return { ...nothing(request.url, beginTime), remoteAddress, ...answer, endTime: Date.now() };
         } catch (error) {
           throw watch.judge(error);
-        } finally {
-          connection.watchSilence(undefined);
         }
       },
     );

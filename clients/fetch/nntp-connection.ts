@@ -1,8 +1,8 @@
 import { ConnectionError } from '../../protocols/errors.js';
 import { type NntpEvent, NntpReplyDecoder } from '../../protocols/nntp/index.js';
+import type { Connection } from '../connection/index.js';
 import type { PooledConnection } from './connection-pool.js';
-import { TcpStream } from './tcp-stream.js';
-import { type TransferOptions, TransferWatch } from './transfer.js';
+import { connectTo, silenceOf, type TransferOptions, TransferWatch } from './transfer.js';
 import type { FetchRequest } from './types.js';
 
 /** A server's status line. */
@@ -21,7 +21,7 @@ const MAX_COMMAND_BYTES = 510;
 
 /** One reader's dialogue with a news server. One command at a time. */
 export class NntpConnection implements PooledConnection {
-  readonly #stream: TcpStream;
+  readonly #connection: Connection;
   readonly #login: NntpLogin | undefined;
   readonly #decoder = new NntpReplyDecoder();
   readonly #events: NntpEvent[] = [];
@@ -29,8 +29,8 @@ export class NntpConnection implements PooledConnection {
   #lost = false;
   #group: string | undefined;
 
-  private constructor(stream: TcpStream, login: NntpLogin | undefined) {
-    this.#stream = stream;
+  private constructor(connection: Connection, login: NntpLogin | undefined) {
+    this.#connection = connection;
     this.#login = login;
   }
 
@@ -45,11 +45,9 @@ export class NntpConnection implements PooledConnection {
     request: FetchRequest,
     options: TransferOptions,
   ): Promise<NntpConnection> {
-    const stream = await TcpStream.open(host, port, request, options);
-    const connection = new NntpConnection(stream, login);
-    using watch = new TransferWatch(host, request, options, (reason) => stream.destroy(reason));
+    const connection = new NntpConnection(await connectTo(host, port, request, options), login);
+    using watch = new TransferWatch(host, request, options, (reason) => connection.destroy(reason));
     try {
-      stream.watchSilence(request);
       const greeting = await connection.#status();
       if (greeting.code !== 200 && greeting.code !== 201) throw connection.refusal(greeting);
       const mode = await connection.command('MODE READER');
@@ -57,39 +55,42 @@ export class NntpConnection implements PooledConnection {
       if (mode.code === 400 || mode.code === 502) throw connection.refusal(mode);
       return connection;
     } catch (error) {
-      stream.destroy();
+      connection.close();
       throw watch.judge(error);
     }
   }
 
   get remoteAddress(): string {
-    return this.#stream.remoteAddress;
+    return this.#connection.remoteAddress;
   }
 
   get usable(): boolean {
-    return !this.#busy && !this.#stream.closed;
+    return !this.#busy && !this.#connection.closed;
   }
 
   get lost(): boolean {
-    return this.#lost;
+    return this.#lost || this.#connection.lost;
   }
 
-  watchSilence(request: FetchRequest | undefined): void {
-    this.#stream.watchSilence(request);
+  /** Sets how long the server may be silent (G-85), from the next command on. */
+  limitSilence(request: FetchRequest): void {
+    this.#connection.idleTimeoutMs = silenceOf(request);
   }
 
   /** Breaks the connection: what waits for it fails with `reason`. */
   destroy(reason: Error): void {
-    this.#stream.destroy(reason);
+    this.#connection.destroy(reason);
   }
 
   close(): void {
-    this.#stream.destroy();
+    this.#connection.destroy();
   }
 
   /** The server's refusal as a failure of the connection. */
   refusal(status: NntpStatus): ConnectionError {
-    return new ConnectionError(`${this.#stream.host}: the news server says ${status.code} ${status.text}`);
+    return new ConnectionError(
+      `${this.#connection.name}: the news server says ${status.code} ${status.text}`,
+    );
   }
 
   /** Selects a group unless it is selected already; 211 when it exists. */
@@ -134,7 +135,7 @@ export class NntpConnection implements PooledConnection {
     }
     this.#decoder.expect(blockCodes);
     this.#busy = true;
-    await this.#noticingLoss(this.#stream.write(Buffer.concat([bytes, Buffer.from('\r\n')])));
+    await this.#connection.write(Buffer.concat([bytes, Buffer.from('\r\n')]));
     const status = await this.#status();
     // 400 and 205: the server closes.
     this.#busy = blockCodes.includes(status.code) || status.code === 400 || status.code === 205;
@@ -148,13 +149,13 @@ export class NntpConnection implements PooledConnection {
   async #status(): Promise<NntpStatus> {
     const event = await this.#next();
     if (event.kind === 'status') return event;
-    throw new ConnectionError(`${this.#stream.host}: the news server answers out of turn`);
+    throw new ConnectionError(`${this.#connection.name}: the news server answers out of turn`);
   }
 
   async #next(): Promise<NntpEvent> {
     for (;;) {
       const event = this.#events.shift();
-      if (event?.kind === 'broken') throw new ConnectionError(`${this.#stream.host}: ${event.reason}`);
+      if (event?.kind === 'broken') throw new ConnectionError(`${this.#connection.name}: ${event.reason}`);
       if (event !== undefined) return event;
       const chunk = await this.#read();
       this.#events.push(...this.#decoder.push(chunk));
@@ -162,19 +163,9 @@ export class NntpConnection implements PooledConnection {
   }
 
   async #read(): Promise<Uint8Array> {
-    const chunk = await this.#noticingLoss(this.#stream.read());
+    const chunk = await this.#connection.read();
     if (chunk !== undefined) return chunk;
     this.#lost = true;
-    throw new ConnectionError(`${this.#stream.host}: the news server closed the connection`);
-  }
-
-  /** Our own reasons to break a connection have no cause. */
-  async #noticingLoss<T>(operation: Promise<T>): Promise<T> {
-    try {
-      return await operation;
-    } catch (error) {
-      this.#lost = error instanceof ConnectionError && error.cause !== undefined;
-      throw error;
-    }
+    throw new ConnectionError(`${this.#connection.name}: the news server closed the connection`);
   }
 }

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { UsageError } from '../../protocols/errors.js';
+import { RefusedError } from '../../protocols/errors.js';
 import { asConnectionError } from '../connection/index.js';
 
 const PRIVATE_V4 = [
@@ -44,25 +44,22 @@ function hexadecimal(address: string): string {
 /** Whether an IP address belongs to this machine, a private network or no host at all (G-174). */
 export function isPrivateAddress(address: string): boolean {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
-  const inner = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1];
-  if (inner !== undefined) return PRIVATE.check(inner, 'ipv4');
   const family = isIP(bare);
-  // Node's list knows the IPv4 addresses inside of IPv6's `::ffff:0:0/96` in hexadecimal spelling as well.
+  // Node's list finds the IPv4 addresses in `::ffff:0:0/96` as well.
   return family !== 0 && PRIVATE.check(bare, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** @throws UsageError, because asking again would not help */
+/** @throws RefusedError for a private address */
 export function refusePrivate(host: string, address: string): void {
   if (isPrivateAddress(address)) {
-    throw new UsageError(`${host}: a redirect does not lead to a private address (G-174)`);
+    throw new RefusedError(`${host}: a redirect does not lead to a private address (G-174)`);
   }
 }
 
 /**
  * The address that will be connected to, so that what was checked is what is used.
  * @param publicOnly see `FetchRequest.publicOnly`
- * @throws ConnectionError when the name is unknown
- * @throws UsageError when the address is refused
+ * @throws ConnectionError if the name is unknown; RefusedError if `publicOnly` forbids the address
  */
 export async function resolveHost(
   host: string,

@@ -1,5 +1,6 @@
 import { ConnectionError } from '../../protocols/errors.js';
-import { asError } from '../connection/index.js';
+import { asError, Connection } from '../connection/index.js';
+import { resolveHost } from './private-addresses.js';
 import { DEFAULT_TIMEOUT_MS, type FetchRequest } from './types.js';
 
 /** Limits that FTP, Gopher and news have in common. */
@@ -58,6 +59,27 @@ export class TransferWatch {
     this.#reason ??= reason;
     this.#stop(this.#reason);
   }
+}
+
+/**
+ * Connects to a server; errors name it by `host`.
+ * @throws ConnectionError if it cannot be reached in time; RefusedError if `publicOnly` forbids its address
+ */
+export async function connectTo(
+  host: string,
+  port: number,
+  request: FetchRequest,
+  options: TransferOptions,
+): Promise<Connection> {
+  const { signal } = request;
+  return await Connection.open({
+    host: await resolveHost(host, request.publicOnly === true, signal),
+    port,
+    name: host,
+    connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_MS,
+    idleTimeoutMs: silenceOf(request),
+    signal,
+  });
 }
 
 /** Milliseconds of silence that the request allows (G-85). */

@@ -76,7 +76,7 @@ export const DEFAULT_MAX_BYTES = 10 * 1024 * 1024;
 export interface Fetcher extends AsyncDisposable {
   /**
    * @throws ConnectionError when the network fails, the server does not answer in time or breaks its protocol
-   * @throws UsageError for a scheme that is not supported, an address that `publicOnly` refuses
+   * @throws UsageError for a scheme that is not supported; RefusedError for an address that `publicOnly` forbids
    * @throws the signal's reason when the signal is aborted
    */
   fetch(request: FetchRequest): Promise<FetchResult>;

@@ -1,5 +1,11 @@
 import { entryUrl, type Fetcher, type FetchRequest, type FetchResult } from '../../../clients/fetch/index.js';
-import { ConnectionError, errorCode, messageOf, UsageError } from '../../../protocols/errors.js';
+import {
+  ConnectionError,
+  errorCode,
+  messageOf,
+  RefusedError,
+  UsageError,
+} from '../../../protocols/errors.js';
 import type { DocumentRecord } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
@@ -80,7 +86,10 @@ export class FetchProcessor implements Processor {
   #failed(uri: CrawlUri, error: unknown, begin: number): void {
     uri.reason = messageOf(error);
     uri.disposition = 'failed';
-    uri.status = error instanceof UsageError ? FETCH_STATUS.unfetchable : FETCH_STATUS.connectFailed;
+    uri.status =
+      error instanceof UsageError || error instanceof RefusedError
+        ? FETCH_STATUS.unfetchable
+        : FETCH_STATUS.connectFailed;
     if (!(error instanceof ConnectionError)) return;
     uri.disposition = 'retry';
     this.servers.contact(uri.url, false);

@@ -1,5 +1,5 @@
 import { type Fetcher, type FetchResult, isPrivateAddress } from '../../../clients/fetch/index.js';
-import { ConnectionError, UsageError } from '../../../protocols/errors.js';
+import { ConnectionError, RefusedError, UsageError } from '../../../protocols/errors.js';
 import {
   MAX_ROBOTS_LENGTH,
   parseRobots,
@@ -201,7 +201,7 @@ export class RobotsFiles {
           : this.#gate.visit(host, delayMs, signal, ask));
       } catch (error) {
         // G-174: a redirect that is refused leads nowhere.
-        if (error instanceof UsageError && redirects > 0)
+        if ((error instanceof RefusedError || error instanceof UsageError) && redirects > 0)
           return { outcome: 'allow-all', contact: { begin, end: this.#now(), bytes, status: 0, reason: '' } };
         if (signal.aborted || !(error instanceof ConnectionError)) throw error;
         const outcome = robotsOutcome(judged.failure(error), judged.rules, tries);

@@ -235,7 +235,7 @@ t.test('G-91, G-98 a fetcher with a cache asks once, and again when told to', as
   await fetcher.fetch({ url: `${base}/none` });
   t.equal(asked(), 4, 'only what was found is kept');
   await t.rejects(fetcher.fetch({ url: `${base}/`, publicOnly: true }), {
-    code: 'ERR_USAGE',
+    code: 'ERR_REFUSED',
     message: /G-174/,
   });
   const own = fileURLToPath(import.meta.url);

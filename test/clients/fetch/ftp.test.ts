@@ -184,9 +184,15 @@ t.test('G-85, G-86, G-88 FTP servers that lie, break off, fall silent, never end
   });
   const get = fetcherFor(t, port);
   await t.rejects(get('short'), { code: 'ERR_CONNECTION', message: /only 3 of 5000 bytes/ });
-  await t.rejects(get('unconfirmed', { timeoutMs: 80 }), { code: 'ERR_CONNECTION', message: /silent/ });
+  await t.rejects(get('unconfirmed', { timeoutMs: 80 }), {
+    code: 'ERR_CONNECTION',
+    message: /nothing received for 80 ms/,
+  });
   await t.rejects(get('reset', { timeoutMs: 2000 }), { code: 'ERR_CONNECTION' });
-  await t.rejects(get('silent', { timeoutMs: 80 }), { code: 'ERR_CONNECTION', message: /silent/ });
+  await t.rejects(get('silent', { timeoutMs: 80 }), {
+    code: 'ERR_CONNECTION',
+    message: /nothing received for 80 ms/,
+  });
   await t.rejects(get('gone'), { code: 'ERR_CONNECTION' });
   await t.rejects(get('half/', { timeoutMs: 80 }), { code: 'ERR_CONNECTION' }, 'half a listing is none');
   await t.rejects(get('odd/'), { code: 'ERR_CONNECTION' });
@@ -209,14 +215,16 @@ t.test('G-85, G-86, G-88 FTP servers that lie, break off, fall silent, never end
   const hasty = fetcherFor(t, port, { maxTransferMs: 60 });
   await t.rejects(hasty('silent'), { message: /not done within 60 ms/ });
   const deaf = await scripted(t, () => {});
-  await t.rejects(fetcherFor(t, deaf.port, { connectTimeoutMs: 60 })('x'), { message: /in time/ });
+  await t.rejects(fetcherFor(t, deaf.port, { connectTimeoutMs: 60 })('x'), {
+    message: /no connection within 60 ms/,
+  });
   const babbling = await scripted(t, (socket) => sendForever(socket, Buffer.alloc(65_536, 97), sent));
   await t.rejects(fetcherFor(t, babbling.port)('x'), { code: 'ERR_CONNECTION' });
 });
 
 t.test('G-174 FTP: neither this machine for public requests, nor another host for data', async (t) => {
   const { port, connections } = await fakeFtp(t, {});
-  await t.rejects(fetcherFor(t, port)('x', { publicOnly: true }), { code: 'ERR_USAGE', message: /G-174/ });
+  await t.rejects(fetcherFor(t, port)('x', { publicOnly: true }), { code: 'ERR_REFUSED', message: /G-174/ });
   t.equal(connections(), 0);
   const bouncing = await fakeFtp(t, {
     transfers: { 'RETR /home/x': whole('never') },

@@ -139,7 +139,7 @@ t.test('G-85, G-86 silence, endless answers and aborts end a Gopher retrieval', 
     fetcher.fetch({ url: `gopher://127.0.0.1:${port}/${path}`, timeoutMs: 5000, ...more });
   await t.rejects(get('0/silent', { timeoutMs: 50 }), {
     code: 'ERR_CONNECTION',
-    message: /nothing came for 50 ms/,
+    message: /nothing received for 50 ms/,
   });
   const endless = await get('0/endless', { maxBytes: 1_000_000 });
   t.equal(endless.body.length, 1_000_000);
@@ -162,7 +162,7 @@ t.test('G-174 a request for public hosts only does not reach this machine by Gop
   await using fetcher = new GopherFetcher();
   for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]']) {
     const url = `gopher://${host}:${port}/0/x`;
-    await t.rejects(fetcher.fetch({ url, publicOnly: true }), { code: 'ERR_USAGE', message: /G-174/ });
+    await t.rejects(fetcher.fetch({ url, publicOnly: true }), { code: 'ERR_REFUSED', message: /G-174/ });
   }
   t.equal(connections(), 0);
 });

@@ -306,7 +306,7 @@ t.test('close ends what is under way', async (t) => {
   await waiting;
   await fetcher.close();
   await pending;
-  await t.rejects(fetcher.fetch({ url: base, ...LIMITS }), { code: 'ERR_USAGE' });
+  await t.rejects(fetcher.fetch({ url: base, ...LIMITS }), { code: 'ERR_STATE' });
 });
 
 t.test('schemes: what is not there says so, what is registered is used', async (t) => {

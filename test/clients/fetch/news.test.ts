@@ -215,7 +215,7 @@ t.test('G-85, G-86, G-88 news servers that break off, fall silent, never end', a
   const get = fetcherFor(t, { newsServer: `127.0.0.1:${port}` });
   await t.rejects(get('news:silent@h', { timeoutMs: 50 }), {
     code: 'ERR_CONNECTION',
-    message: /nothing came/,
+    message: /nothing received/,
   });
   await t.rejects(get('news:half@h'), { code: 'ERR_CONNECTION', message: /closed the connection/ });
   await t.rejects(get('news:busy@h'), { code: 'ERR_CONNECTION', message: /400 come back later/ });
@@ -234,5 +234,7 @@ t.test('G-85, G-86, G-88 news servers that break off, fall silent, never end', a
   const http = await scripted(t, (socket) => socket.end('HTTP/1.0 400 Bad\r\n'));
   await t.rejects(get(`news://127.0.0.1:${http.port}/a@b`), { message: /no NNTP status line/ });
   const deaf = await scripted(t, () => {});
-  await t.rejects(get(`news://127.0.0.1:${deaf.port}/a@b`, { timeoutMs: 50 }), { message: /nothing came/ });
+  await t.rejects(get(`news://127.0.0.1:${deaf.port}/a@b`, { timeoutMs: 50 }), {
+    message: /nothing received/,
+  });
 });

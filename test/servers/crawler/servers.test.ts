@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import type { Fetcher, FetchRequest, FetchResult } from '../../../clients/fetch/index.js';
-import { ConnectionError, StorageError, UsageError } from '../../../protocols/errors.js';
+import { ConnectionError, RefusedError, StorageError } from '../../../protocols/errors.js';
 import {
   type CrawlSettings,
   type CrawlSettingsInput,
@@ -184,7 +184,7 @@ t.test('G-63 by default: rules, 4xx, three tries of 5xx, five redirects', async 
 
 t.test('G-174 a redirect of robots.txt does not lead from a public host to a private address', async (t) => {
   const moved = { status: 301, location: 'http://inside.example/robots.txt' };
-  const refused = new UsageError('an address of a private network');
+  const refused = new RefusedError('an address of a private network');
   const outside = world({
     [ROBOTS]: { ...moved, remoteAddress: '192.0.32.10' },
     'http://inside.example/robots.txt': refused,

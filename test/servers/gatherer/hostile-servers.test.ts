@@ -267,9 +267,9 @@ t.test('G-83, G-85, G-86 FTP servers: a logged error each, and the run ends well
   const site = `ftp://127.0.0.1:${port}`;
   const cases: Readonly<Record<string, Case>> = {
     [`${site}/short`]: { says: /only 3 of 5000 bytes/ },
-    [`${site}/silent`]: { says: /silent/ },
+    [`${site}/silent`]: { says: /nothing received for 1000 ms/ },
     [`${site}/reset`]: { says: /127\.0\.0\.1/ },
-    [`${site}/unconfirmed`]: { says: /silent/ },
+    [`${site}/unconfirmed`]: { says: /nothing received for 1000 ms/ },
     [`${site}/cut`]: { says: /426 broken|127\.0\.0\.1/ },
     [`${site}/gone`]: { says: /127\.0\.0\.1/ },
     [`${site}/gigabytes`]: { says: /larger than 10485760 bytes/ },
@@ -301,8 +301,8 @@ t.test('G-85, G-86 gopher servers: a logged error each, and the run ends well', 
   const { port } = await scripted(t, (socket) => onLines(socket, (line) => answers[line]?.(socket)));
   const site = `gopher://127.0.0.1:${port}`;
   const cases: Readonly<Record<string, Case>> = {
-    [`${site}/0/mute`]: { says: /nothing came for 1000 ms/ },
-    [`${site}/0/stalled`]: { says: /nothing came for 1000 ms/ },
+    [`${site}/0/mute`]: { says: /nothing received for 1000 ms/ },
+    [`${site}/0/stalled`]: { says: /nothing received for 1000 ms/ },
     [`${site}/1/closed`]: { says: /closed the connection without an answer/ },
     [`${site}/0/error`]: { says: /status 404/ },
     [`${site}/0/gigabytes`]: { says: /larger than 10485760 bytes/ },
@@ -341,14 +341,14 @@ t.test('G-85, G-86 news servers: a logged error each, and the run ends well', as
   const busy = await scripted(t, (socket) => socket.end('400 come back later\r\n'));
   const site = `nntp://127.0.0.1:${port}`;
   const cases: Readonly<Record<string, Case>> = {
-    [`${site}/a.b/2`]: { says: /nothing came for 1000 ms/ },
+    [`${site}/a.b/2`]: { says: /nothing received for 1000 ms/ },
     [`${site}/a.b/3`]: { says: /closed the connection/ },
     [`${site}/a.b/4`]: { says: /larger than 10485760 bytes/ },
     [`${site}/a.b/5`]: { says: /status 401/ },
     [`${site}/a.b/6`]: { says: /status 403/ },
     [`${site}/a.b/7`]: { says: /status 404/ },
     [`${site}/a.none`]: { says: /status 404/ },
-    [`${site}/a.silent`]: { says: /nothing came for 1000 ms/ },
+    [`${site}/a.silent`]: { says: /nothing received for 1000 ms/ },
     [`${site}/a.half`]: { says: /closed the connection/ },
     [`nntp://127.0.0.1:${busy.port}/a.b/1`]: { says: /400 come back later/ },
   };
