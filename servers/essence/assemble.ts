@@ -8,13 +8,13 @@ import { openingSentences } from './summarizers/sentences.js';
 import { DESCRIPTION_LENGTH } from './summarizers/text.js';
 import type { EmbeddedSummary, Summary } from './summary.js';
 
-/** Longest attribute name a document can bring, in characters. */
+/** Longest attribute name that a document can set, in characters. */
 const MAX_NAME = 64;
 
-/** Attributes with running text: they stand at the end of the object and are the first to be cut. */
+/** Attributes with running text: they are written last and are the first to be cut. */
 const RUNNING_TEXT = new Set(['partial-text', 'body', 'full-text']);
 
-/** Names that are the Gatherer's to say (E-105). */
+/** Names that only the Gatherer sets (E-105). */
 const RESERVED: ReadonlySet<string> = new Set(
   [...BOOKKEEPING_NAMES, 'URL', 'Gatherer-Port'].map((name) => name.toLowerCase()),
 );
@@ -23,9 +23,9 @@ const RESERVED: ReadonlySet<string> = new Set(
 const FRAMING = 15;
 
 /**
- * The finished object, bookkeeping first (SOIF-3.4), components last (E-55), as the bytes that go over the wire.
+ * Encodes the finished object as it goes over the wire: bookkeeping first (SOIF-3.4), components last (E-55).
  *
- * @param md5 - of the gathered bytes; empty when they were not read (E-118).
+ * @param md5 - of the gathered bytes; empty if they were not read (E-118).
  */
 export function assembleObject(
   input: EssenceInput,
@@ -99,7 +99,7 @@ function addComponents(
   }
 }
 
-/** What the Gatherer knows of an object besides its content. */
+/** The bookkeeping of an object: what its content does not tell. */
 export interface ObjectFacts {
   readonly lastModificationTime: number;
   readonly updateTime: number;
@@ -167,7 +167,7 @@ function addKeywords(merged: Map<string, NamedValue>, limit: number): void {
   if (value !== '') merged.set('keywords', { name: phrases?.name ?? 'Keywords', value });
 }
 
-/** E-69, E-105: letters, digits, `-`, `_`, `.`; a name of the Gatherer's own is not for a document to use. */
+/** E-69, E-105: keeps letters, digits, `-`, `_`, `.`; refuses the names that only the Gatherer sets. */
 export function cleanName(name: string): string {
   const legal = /^[A-Za-z0-9._-]+$/.test(name)
     ? name
@@ -179,21 +179,21 @@ export function cleanName(name: string): string {
   return RESERVED.has(short.toLowerCase()) ? `Meta-${short}` : short;
 }
 
-/** A loop, because an expression for this would look at every newline of a long text. */
+/** A loop, because a regular expression would try a match at every newline of a long text. */
 function withoutFinalNewlines(value: string): string {
   let end = value.length;
   while (end > 0 && value.charCodeAt(end - 1) === 0x0a) end--;
   return end === value.length ? value : value.slice(0, end);
 }
 
-/** Cuts at a line's end where there is one. */
+/** Cuts at a line end if there is one. */
 function cutLines(value: string, limit: number): string {
   if (value.length <= limit) return value;
   const end = value.lastIndexOf('\n', limit);
   return value.slice(0, end > 0 ? end : limit);
 }
 
-/** UTF-8 (E-77); what a summarizer wrote ends with a newline that counts (E-68). */
+/** Encodes as UTF-8 (E-77); values of summarizers end with a newline that counts (E-68). */
 function encodeValue(value: string, trailingNewline: boolean): Uint8Array {
   return Buffer.from(trailingNewline ? `${value}\n` : value, 'utf8');
 }

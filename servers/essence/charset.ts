@@ -3,12 +3,12 @@ import { analyse } from 'chardet';
 
 /** Bytes looked at for a META charset; the HTML standard's number. */
 const META_WINDOW = 1024;
-/** Bytes given to the guesser: more does not change its mind. */
+/** Bytes given to chardet: more do not change its result. */
 const GUESS_WINDOW = 64 * 1024;
 /** chardet's confidence (0-100) below which windows-1252 is the better guess. */
 const MIN_CONFIDENCE = 30;
 
-/** Guesses we believe: legacy sets that pages really use and the platform decodes. */
+/** Accepted guesses: legacy sets that pages use and the platform decodes. */
 const GUESSABLE: ReadonlySet<string> = new Set(
   (
     'Shift_JIS EUC-JP ISO-2022-JP EUC-KR Big5 GB18030 KOI8-R windows-1250 windows-1251 windows-1252 windows-1253 ' +
@@ -25,8 +25,8 @@ export interface DecodeHints {
 }
 
 /**
- * E-77: byte order mark, declared set, that of the XML declaration, META charset, the escapes of ISO-2022-JP, UTF-8 when
- * valid, a guess, windows-1252. Never fails.
+ * Decodes by the first of these that applies (E-77): byte order mark, declared set, XML declaration, META charset, the escapes of
+ * ISO-2022-JP, UTF-8 if valid, a guess, windows-1252. Never fails.
  */
 export function decodeBytes(bytes: Uint8Array, hints: DecodeHints): string {
   const mark = byteOrderMark(bytes) ?? wideXml(bytes);
@@ -36,7 +36,7 @@ export function decodeBytes(bytes: Uint8Array, hints: DecodeHints): string {
     decodeDeclared(bytes, xmlEncoding(bytes), hints.warn) ??
     decodeDeclared(bytes, hints.html ? metaCharset(bytes) : undefined, hints.warn);
   if (declared !== undefined) return declared;
-  // Its bytes are all ASCII, so that it would pass for UTF-8.
+  // Before UTF-8: its bytes are all ASCII, hence valid UTF-8.
   if (hasJapaneseEscape(bytes)) return decode(bytes, 'iso-2022-jp') ?? '';
   if (isUtf8(bytes)) return decodeUtf8(bytes);
   return decode(bytes, guess(bytes)) ?? decodeLatin(bytes);
@@ -57,7 +57,7 @@ function decodeDeclared(
   if (label === undefined) return undefined;
   const name = label.trim().toLowerCase();
   if (name === 'utf-8' || name === 'utf8' || name === 'us-ascii') {
-    // A wrong declaration of UTF-8 would turn every umlaut into a replacement character: look closer instead.
+    // UTF-8 is often declared wrongly, which would turn every umlaut into a replacement character: check first.
     return isUtf8(bytes) ? decodeUtf8(bytes) : undefined;
   }
   const text = decode(bytes, name);
@@ -65,14 +65,14 @@ function decodeDeclared(
   return text;
 }
 
-/** XML in UTF-16 may lack its mark: then it begins with `<?` in two bytes each. */
+/** XML in UTF-16 without a byte order mark begins with `<?` in two bytes each. */
 function wideXml(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0x3c && bytes[1] === 0 && bytes[2] === 0x3f && bytes[3] === 0) return 'utf-16le';
   if (bytes[0] === 0 && bytes[1] === 0x3c && bytes[2] === 0 && bytes[3] === 0x3f) return 'utf-16be';
   return undefined;
 }
 
-/** The encoding of an XML declaration, which stands at the very beginning. */
+/** The encoding of an XML declaration at the start of the document. */
 function xmlEncoding(bytes: Uint8Array): string | undefined {
   if (bytes[0] !== 0x3c || bytes[1] !== 0x3f) return undefined;
   const head = decodeLatin(bytes.subarray(0, META_WINDOW));
@@ -80,13 +80,13 @@ function xmlEncoding(bytes: Uint8Array): string | undefined {
   return label?.startsWith('utf-16') === true ? 'utf-8' : label;
 }
 
-/** ESC `$` `@` or `B`, in a text that has no byte beyond ASCII: the way into Japanese by ISO-2022-JP. */
+/** ISO-2022-JP switches to Japanese by ESC `$` `@` or ESC `$` `B`, in a text without bytes beyond ASCII. */
 function hasJapaneseEscape(bytes: Uint8Array): boolean {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, GUESS_WINDOW));
   return isAscii(head) && (head.includes('\x1b$B') || head.includes('\x1b$@'));
 }
 
-/** The charset of a META element in the first 1024 bytes. UTF-16 there cannot be true, since we could read it. */
+/** The charset of a META element in the first 1024 bytes. UTF-16 there is wrong: it would not be readable as ASCII. */
 function metaCharset(bytes: Uint8Array): string | undefined {
   const head = decodeLatin(bytes.subarray(0, META_WINDOW));
   const found = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(head);

@@ -16,7 +16,7 @@ import {
 } from './type-rules.js';
 import { DEFAULT_UNNEST_LIMITS } from './unnest/limits.js';
 
-/** Names of the files that steer essence. */
+/** Names of Essence's configuration files. */
 const LIB_FILES = [
   'byname.cf',
   'byurl.cf',
@@ -29,13 +29,13 @@ const LIB_FILES = [
 
 type LibFile = (typeof LIB_FILES)[number] | 'stoplist' | 'allowlist' | 'postSummarizing';
 
-/** The user's programs, and how they are run. Plain data. */
+/** The user's programs and their settings. Plain data. */
 export interface EssencePrograms {
   readonly settings: ProgramSettings;
   readonly found: TypePrograms;
 }
 
-/** The texts of the files that steer essence, read once; plain data. */
+/** The texts of Essence's configuration files, read once. Plain data. */
 export type EssenceSources = Readonly<
   Partial<Record<LibFile, { readonly file: string; readonly text: string }>> & {
     programs?: EssencePrograms;
@@ -43,7 +43,7 @@ export type EssenceSources = Readonly<
   }
 >;
 
-/** Reads the files of the options: each from `libDirectory` if it is there, else as shipped (G-21). */
+/** Reads the configuration files: each from `libDirectory` if it exists there, else the shipped one (G-21). */
 export async function readEssenceSources(
   options: Pick<EssenceOptions, 'libDirectory' | 'stoplist' | 'allowlist' | 'programs' | 'postSummarizing'>,
 ): Promise<EssenceSources> {
@@ -80,7 +80,7 @@ async function readLibFile(
       if (errorCode(error) !== 'ENOENT') throw error;
     }
   }
-  // Resolved by way of a file that is there: a name that is not would be the module loader's error, not the file system's.
+  // Resolved by a file that exists: for a missing one the module loader, not the file system, would throw.
   const shipped = import.meta.resolve('#essence-lib/byname.cf');
   try {
     return { file: name, text: await readFile(name.includes('/') ? name : new URL(name, shipped), 'utf8') };
@@ -89,27 +89,27 @@ async function readLibFile(
   }
 }
 
-/** Type rules and lists: what the frontier needs before it fetches (E-28). */
+/** Type rules and lists, which the frontier applies before it fetches (E-28). */
 export interface SelectionRules {
   readonly byUrl: TypeRules;
   readonly byName: TypeRules;
   readonly byContent: TypeRules;
-  /** E-16: the user's own descriptions of content; asked before what is built in. */
+  /** E-16: the user's own descriptions of content; they precede the built-in ones. */
   readonly magic?: MagicRules;
   readonly stoplist: ReadonlySet<string>;
   readonly allowlist?: ReadonlySet<string>;
 }
 
-/** Everything the synchronous core needs, compiled. Not plain data: each thread compiles its own. */
+/** The compiled options and files. Not plain data: each thread compiles its own. */
 export interface EssenceContext {
   readonly settings: EssenceSettings;
   readonly rules: SelectionRules;
   readonly quick: ReadonlyMap<string, readonly QuickRule[]>;
   readonly htmlTable: ExtractionTable;
   readonly programs?: EssencePrograms;
-  /** E-86: document types that are summarized by a table. */
+  /** E-86: the document types that have a table. */
   readonly sgml?: SgmlTypes;
-  /** E-120: absent when there are none. */
+  /** E-120: absent without a rules file. */
   readonly postRules?: PostRules;
 }
 
@@ -157,7 +157,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
   };
 }
 
-/** Reads and compiles in one go: for use without a pool. */
+/** Reads and compiles, for use without a pool. */
 export async function createEssenceContext(options: EssenceOptions): Promise<EssenceContext> {
   return compileEssence(options, await readEssenceSources(options));
 }

@@ -4,10 +4,9 @@ import type { EssenceContext } from './context.js';
 import type { EssenceInput, EssenceOutput } from './model.js';
 import { type RecognitionStep, recognize } from './recognize.js';
 
-// What sections 60 to 69 show of Essence (G-150). It is told by the thread that asks, not by the one that summarizes: the worker has no
-// part in debugging, and what is not shown is not computed.
+// Debug sections 60 to 69 (G-150). The calling thread writes them, not the worker, and computes nothing that is not shown.
 
-/** Sections 60 and 63: the document as it came, and how its type is told. */
+/** Sections 60 and 63: the gathered document, and how its type is recognized. */
 export function tellDocument(input: EssenceInput, { rules, settings }: EssenceContext): void {
   if (!debugChannel.hasSubscribers) return;
   const { url, body, contentType, charset, lastModificationTime } = input;
@@ -28,7 +27,7 @@ function step({ how, subject, type, rule, note }: RecognitionStep): string {
   return `${how} ${JSON.stringify(subject)} says ${type ?? 'nothing'}${from}${note === undefined ? '' : `: ${note}`}`;
 }
 
-/** Sections 64 to 67, and 69: what was made of it. */
+/** Sections 64 to 67, and 69: the summary. */
 export function tellOutput(url: string, output: EssenceOutput): void {
   if (!debugChannel.hasSubscribers) return;
   const { type, rejected, soif, md5, exploded = [], rules = [], url: renamed } = output;

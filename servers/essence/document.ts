@@ -1,7 +1,7 @@
 import { decodeBytes } from './charset.js';
 import type { EssenceInput, EssenceSettings } from './model.js';
 
-/** A gathered document as the summarizers see it. Its text is decoded when somebody asks for it, and once. */
+/** A gathered document as the summarizers see it. Its text is decoded at the first access. */
 export class SourceDocument {
   readonly url: string;
   readonly body: Uint8Array;
@@ -28,7 +28,7 @@ export class SourceDocument {
     return this.#text;
   }
 
-  /** Where a symbolic link points; undefined for everything else. */
+  /** Target of a symbolic link; undefined for everything else. */
   get linkTarget(): string | undefined {
     return this.#input.linkTarget;
   }
@@ -43,7 +43,7 @@ export class SourceDocument {
   }
 }
 
-/** E-10: the last path component, unescaped, without query; empty for a directory. */
+/** Returns the last path component of a URL, unescaped, without query; empty for a directory (E-10). */
 export function fileNameOf(url: string): string {
   let end = url.indexOf('?');
   if (end < 0) end = url.length;

@@ -14,8 +14,8 @@ export class EssenceError extends KitError {
 }
 
 /**
- * A nested file could not be unraveled, or not to its end: its bytes are not of the format it claims, or a limit of
- * E-45 was reached. It costs the rest of that file only, and becomes a warning of its document.
+ * A nested file could not be unpacked completely: its bytes are not of the format it claims, or a limit of E-45 was reached. Only the
+ * rest of that file is lost; the error becomes a warning of its document.
  */
 export class UnnestError extends KitError {
   readonly code = 'ERR_UNNEST';

@@ -7,7 +7,7 @@ const NOT_SOURCES = new Set([
   'url-references',
   'images',
   'keywords',
-  // No words of the document's subject: marks, times, a file's list.
+  // Not about the document's subject: checksums, times, lists of files.
   'language',
   'date',
   'creation-date',
@@ -25,15 +25,15 @@ const STOP_WORDS = new Set(
   ).split(' '),
 );
 
-/** Longest keyword in characters: what is longer is no word. */
+/** Longest keyword in characters. */
 const MAX_WORD = 64;
 
 const ASCII_WORD = /[a-z0-9]+(?:['.-][a-z0-9]+)*/g;
 const WORD = /[\p{L}\p{N}\p{M}]+(?:['.-][\p{L}\p{N}\p{M}]+)*/gu;
 
 /**
- * The keyword list of an object (E-106, E-109): the phrases it brings keep their lines and come first, then the words
- * of its other attributes, folded, sorted, one a line; nothing twice. At most `limit` bytes, cut at a line's end (E-108).
+ * Returns the keyword list of an object (E-106, E-109): its own phrases first, one a line, then the words of its other attributes,
+ * folded, sorted, one a line, without repetitions. At most `limit` bytes, cut at a line end (E-108).
  *
  * @param attributes what the summarizer emitted, by name
  * @param phrases lines of its own `keywords`

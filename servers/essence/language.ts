@@ -1,14 +1,14 @@
-/** Characters of a text that are looked at. */
+/** Characters of a text that are examined. */
 const WINDOW = 32 * 1024;
-/** Words below which a text in Latin or Cyrillic letters says too little. */
+/** Least number of words of a text in Latin or Cyrillic letters. */
 const MIN_WORDS = 12;
-/** Least share of a language's own little words in a text of that language; running text has 15 to 40 per cent. */
+/** Least share of a language's function words in a text of that language; running text has 15 to 40 percent. */
 const MIN_SHARE = 0.06;
-/** How much better than the next language it must be. */
+/** Least ratio of the best language's score to the next one's. */
 const MIN_LEAD = 1.15;
 
-/** The little words of each language: articles, prepositions, pronouns, auxiliaries. A word of several languages counts less. */
-const LITTLE_WORDS: Readonly<Record<string, string>> = {
+/** Function words of each language: articles, prepositions, pronouns, auxiliaries. A word of several languages counts less. */
+const FUNCTION_WORDS: Readonly<Record<string, string>> = {
   en: 'the of and to in is that it for was with as be by on not are this or from at have which an but they were their will can has been if when your you more would about there what some',
   de: 'der die das und ist nicht von zu mit den des ein eine sich auf für im dem auch es an werden aus er sie nach wird bei sind noch wie einer um am zum haben oder über kann wurde wenn als nur',
   fr: 'le la les des et est un une du que qui dans pour pas sur par au avec ce se il ne sont plus cette ou mais comme son aux être nous vous leur elle même fait ces ont été',
@@ -44,7 +44,7 @@ const LITTLE_WORDS: Readonly<Record<string, string>> = {
   be: 'і ў не на што з да як гэта за для ад але у яго так або тое пры толькі можа было былі быць калі які якія яна яны мы ён таксама каб',
 };
 
-/** Writing systems that one language uses, or one by far the most. */
+/** Scripts that one language uses exclusively or predominantly. */
 const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
   ['ko', /\p{Script=Hangul}/gu],
   ['ja', /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
@@ -60,17 +60,17 @@ const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
   ['ar', /\p{Script=Arabic}/gu],
 ];
 
-/** A script decides when it has this share of the letters. */
+/** Share of the letters at which a script decides. */
 const SCRIPT_SHARE = 0.4;
-/** Japanese is written with Chinese characters too: kana are enough when they have this share. */
+/** Share of kana that identifies Japanese, which also uses Chinese characters. */
 const KANA_SHARE = 0.1;
-/** Letters below which a script says too little. */
+/** Least number of letters of a script. */
 const MIN_LETTERS = 20;
 
 /** Word to the languages that use it. */
 const LANGUAGES_OF: ReadonlyMap<string, readonly string[]> = (() => {
   const languages = new Map<string, string[]>();
-  for (const [language, words] of Object.entries(LITTLE_WORDS)) {
+  for (const [language, words] of Object.entries(FUNCTION_WORDS)) {
     for (const word of new Set(words.split(' '))) {
       languages.set(word, [...(languages.get(word) ?? []), language]);
     }
@@ -79,9 +79,9 @@ const LANGUAGES_OF: ReadonlyMap<string, readonly string[]> = (() => {
 })();
 
 /**
- * Guesses the language of a text (E-141) from its script and its little words.
+ * Guesses the language of a text (E-141) from its script and its function words.
  *
- * @returns an ISO 639-1 code; undefined when the text is too short, or no language stands out
+ * @returns an ISO 639-1 code; undefined if the text is too short or no language is clearly the best
  */
 export function guessLanguage(text: string): string | undefined {
   const sample = text.length > WINDOW ? text.slice(0, WINDOW) : text;
@@ -91,7 +91,7 @@ export function guessLanguage(text: string): string | undefined {
 /** Attributes with a document's running text, the best first. */
 const RUNNING_TEXT = ['full-text', 'body', 'partial-text', 'abstract', 'description'];
 
-/** {@link guessLanguage} for an object (E-141): by the first of its running texts that tells. */
+/** {@link guessLanguage} for an object (E-141): the result for its first running text that has one. */
 export function languageOf(attributes: Iterable<readonly [name: string, value: string]>): string | undefined {
   const texts = new Map(Array.from(attributes, ([name, value]) => [name.toLowerCase(), value]));
   for (const name of RUNNING_TEXT) {
@@ -108,7 +108,7 @@ function languageByScript(sample: string): string | undefined {
   for (const [language, expression] of SCRIPTS) {
     const share = count(sample, expression) / letters;
     if (share < (language === 'ja' ? KANA_SHARE : SCRIPT_SHARE)) continue;
-    // Persian and Urdu have letters of their own.
+    // Persian and Urdu have additional letters.
     if (language === 'ar' && /[ٹڈڑےں]/.test(sample)) return 'ur';
     if (language === 'ar' && /[پچژگ]/.test(sample)) return 'fa';
     return language;

@@ -1,11 +1,11 @@
 import { ConfigError } from '../../protocols/errors.js';
 
-/** Bytes of a document that a magic file may look at. */
+/** Bytes of a document that a magic file can test. */
 const WINDOW = 64 * 1024;
-/** Bytes of a document's string that a message may quote. */
+/** Bytes of a document's string that a message can quote. */
 const MAX_QUOTED = 80;
 
-/** How a number stands in the file: its size in bytes, and its order; `short` and `long` are those of a little-endian machine. */
+/** Size in bytes and byte order of a number; `short` and `long` are little-endian. */
 const NUMBERS: ReadonlyMap<string, { readonly size: 1 | 2 | 4; readonly little: boolean }> = new Map([
   ['byte', { size: 1, little: true }],
   ['short', { size: 2, little: true }],
@@ -18,36 +18,36 @@ const NUMBERS: ReadonlyMap<string, { readonly size: 1 | 2 | 4; readonly little: 
 
 type Test = (bytes: DataView, at: number) => string | number | undefined;
 
-/** One line: what is looked at, and what is said when it holds. */
+/** One line: a test, and the message if it holds. */
 interface MagicLine {
-  /** Number of `>` before the offset: the line counts only when one of a lower level above it held. */
+  /** Number of `>` before the offset: the line is tested only if the line of the next lower level above it held. */
   readonly level: number;
   readonly offset: number;
-  /** The value found when the test holds. */
+  /** Returns the value if the test holds. */
   readonly test: Test;
   readonly message: string;
 }
 
-/** The lines of a user's `magic` file: what a document is, in the user's words, for bycontent.cf (E-6, E-16). */
+/** The tests of a user's `magic` file, which describe a document's content for bycontent.cf (E-6, E-16). */
 export class MagicRules {
   constructor(readonly lines: readonly MagicLine[]) {}
 
-  /** The messages of the first entry that holds, or undefined. An entry is a line of level 0 and those below it. */
+  /** Returns the messages of the first entry that holds, or undefined. An entry is a line of level 0 and the lines below it. */
   describe(bytes: Uint8Array): string | undefined {
     if (this.lines.length === 0) return undefined;
     const view = new DataView(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW));
-    let said = '';
+    let messages = '';
     let held = -1;
     for (const { level, offset, test, message } of this.lines) {
-      if (level === 0 && said !== '') break;
+      if (level === 0 && messages !== '') break;
       if (level > held + 1) continue;
       held = level - 1;
       const value = test(view, offset);
       if (value === undefined) continue;
       held = level;
-      said = joined(said, message, value);
+      messages = joined(messages, message, value);
     }
-    return said === '' ? undefined : said;
+    return messages === '' ? undefined : messages;
   }
 }
 
@@ -70,9 +70,9 @@ function shown(kind: string, value: string | number): string {
 }
 
 /**
- * Reads a magic file in the form of the original's file(1): offset, type, test, message; `>` before the offset for lines that go
- * on. Types: byte, short, long, beshort, belong, leshort, lelong, each with `&MASK`, and string. Tests: a value, `=`, `!`, `<`, `>`,
- * `&` (all bits set), `^` (a bit not set), and `x` (anything). Lines `!:` of newer files are passed over.
+ * Parses a magic file in the format of the original's file(1): offset, type, test, message; `>` before the offset for continuation
+ * lines. Types: byte, short, long, beshort, belong, leshort, lelong, each with `&MASK`, and string. Tests: a value, `=`, `!`, `<`, `>`,
+ * `&` (all bits set), `^` (a bit not set), and `x` (anything). Lines `!:` of newer files are skipped.
  *
  * @throws ConfigError naming file and line for anything else, such as offsets in parentheses (E-16).
  */
@@ -84,12 +84,12 @@ export function parseMagic(text: string, file: string): MagicRules {
     const fail = (what: string): never => {
       throw new ConfigError(file, i + 1, line, `${what} (E-16)`);
     };
-    // Blanks within a test are written with a backslash.
+    // Blanks within a test are escaped by a backslash.
     const found = /^(>*)(\S+)\s+(\S+)\s+((?:\\.|[^\s\\])+)(?:\s+(.*))?$/.exec(line);
     if (found === null) return fail('offset, type, test and message are expected');
     const [, levels = '', offset = '', type = '', test = '', message = ''] = found;
     const level = levels.length;
-    if (level > (lines.at(-1)?.level ?? -1) + 1) fail(`there is no line of level ${level - 1} above it`);
+    if (level > (lines.at(-1)?.level ?? -1) + 1) fail(`actual is no line of level ${level - 1} above it`);
     lines.push({
       level,
       offset: numberOf(offset) ?? fail(`the offset ${offset} is not a number`),
@@ -128,29 +128,29 @@ function numberTest(written: string, test: string, fail: (what: string) => never
   };
   if (test === 'x') return read;
   const [, operator = '=', digits = ''] = /^([=!<>&^]?)(.*)$/.exec(test) ?? [];
-  const wanted = fitted(numberOf(digits) ?? fail(`${digits} is not a number`));
+  const expected = fitted(numberOf(digits) ?? fail(`${digits} is not a number`));
   return (bytes, at) => {
     const value = read(bytes, at);
-    return typeof value === 'number' && compares(operator === '' ? '=' : operator, value, wanted)
+    return typeof value === 'number' && compares(operator === '' ? '=' : operator, value, expected)
       ? value
       : undefined;
   };
 }
 
-function compares(operator: string, value: number, wanted: number): boolean {
+function compares(operator: string, value: number, expected: number): boolean {
   switch (operator) {
     case '!':
-      return value !== wanted;
+      return value !== expected;
     case '<':
-      return value < wanted;
+      return value < expected;
     case '>':
-      return value > wanted;
+      return value > expected;
     case '&':
-      return (value & wanted) === wanted;
+      return (value & expected) === expected;
     case '^':
-      return (value & wanted) !== wanted;
+      return (value & expected) !== expected;
     default:
-      return value === wanted;
+      return value === expected;
   }
 }
 
@@ -158,25 +158,25 @@ function compares(operator: string, value: number, wanted: number): boolean {
 function stringTest(written: string): Test {
   const anything = written === 'x';
   const [, operator = '', rest = ''] = /^([=!<>]?)(.*)$/s.exec(written) ?? [];
-  const wanted = unescaped(rest);
+  const expected = unescaped(rest);
   return (bytes, at) => {
     if (at < 0 || at >= bytes.byteLength) return undefined;
-    const there = Buffer.from(
+    const actual = Buffer.from(
       bytes.buffer,
       bytes.byteOffset + at,
-      Math.min(bytes.byteLength - at, MAX_QUOTED + wanted.length),
+      Math.min(bytes.byteLength - at, MAX_QUOTED + expected.length),
     );
-    const start = there.toString('latin1', 0, wanted.length);
+    const start = actual.toString('latin1', 0, expected.length);
     const open = anything || operator === '>' || operator === '<' || operator === '!';
-    if (!anything && !holds(operator, start, wanted)) return undefined;
-    return open ? (/^[^\0\r\n]*/.exec(there.toString('latin1'))?.[0].slice(0, MAX_QUOTED) ?? '') : wanted;
+    if (!anything && !holds(operator, start, expected)) return undefined;
+    return open ? (/^[^\0\r\n]*/.exec(actual.toString('latin1'))?.[0].slice(0, MAX_QUOTED) ?? '') : expected;
   };
 }
 
-function holds(operator: string, there: string, wanted: string): boolean {
-  if (operator === '!') return there !== wanted;
-  if (operator === '<') return there < wanted;
-  return operator === '>' ? there > wanted : there === wanted;
+function holds(operator: string, actual: string, expected: string): boolean {
+  if (operator === '!') return actual !== expected;
+  if (operator === '<') return actual < expected;
+  return operator === '>' ? actual > expected : actual === expected;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -1,12 +1,12 @@
 import { isTarHead } from './unnest/tar.js';
 
-/** Bytes of a document that are looked at. */
+/** Bytes of a document that are examined. */
 const WINDOW = 4096;
 
 /** Share of control characters above which bytes are not text. */
 const MAX_CONTROL_SHARE = 0.3;
 
-/** Signatures at fixed places: offset, bytes as a Latin-1 string, description. */
+/** Signatures: offset, bytes as a Latin-1 string, description. */
 const SIGNATURES: readonly (readonly [offset: number, bytes: string, description: string])[] = [
   [0, '%PDF-', 'PDF document'],
   [0, '%!', 'PostScript document text'],
@@ -55,7 +55,7 @@ const SIGNATURES: readonly (readonly [offset: number, bytes: string, description
   [0, 'MZ', 'DOS executable'],
 ];
 
-/** Texts that show themselves in their first lines, in the order they are asked. */
+/** Texts that are recognized by their first lines, in this order. */
 const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
   [/^(?:#!.{0,80}\n|: .{0,80}\n)?# ?This is (?:a )?shell archive/im, 'shell archive text'],
   [/^#![^\n]*\bperl/, 'Perl script text executable'],
@@ -85,7 +85,7 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
   [/^(?:diff |Index: |--- [^\n]+\n\+\+\+ |\*\*\* [^\n]+\n--- )/, 'diff output text'],
 ];
 
-/** What the first bytes are, in the words of file(1), for bycontent.cf (E-16). Empty input is `empty`. */
+/** Describes the first bytes as file(1) does, for bycontent.cf (E-16). Returns `empty` for no bytes. */
 export function describeContent(bytes: Uint8Array): string {
   if (bytes.length === 0) return 'empty';
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW)).toString('latin1');
@@ -96,7 +96,7 @@ export function describeContent(bytes: Uint8Array): string {
   }
   if (head.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return describeCompoundFile(bytes);
   if (head.startsWith('\x7fELF')) return head.charCodeAt(16) === 1 ? 'ELF relocatable' : 'ELF executable';
-  // Archives of V7 carry no signature, but the sum of their first head.
+  // Archives of V7 have no signature; the checksum of their first header identifies them.
   if (isTarHead(bytes.subarray(0, WINDOW))) return 'tar archive';
   if (isBinary(bytes)) return 'data';
   const text = head.startsWith('\xef\xbb\xbf') ? head.slice(3) : head;
@@ -104,7 +104,7 @@ export function describeContent(bytes: Uint8Array): string {
   return 'text';
 }
 
-/** A zip file by its first member: office documents are zip files with a member that says so. */
+/** Describes a zip file by its first member: office documents are zip files with such a member. */
 function describeZip(head: string): string {
   const nameLength = head.charCodeAt(26) | (head.charCodeAt(27) << 8);
   const name = head.slice(30, 30 + nameLength);
@@ -117,10 +117,10 @@ function describeZip(head: string): string {
   return 'Zip archive data';
 }
 
-/** Bytes in which the names of a compound file's streams are looked for. */
+/** Bytes that are searched for the names of a compound file's streams. */
 const COMPOUND_WINDOW = 256 * 1024;
 
-/** An OLE compound file by the name of its main stream. */
+/** Describes an OLE compound file by the name of its main stream. */
 function describeCompoundFile(bytes: Uint8Array): string {
   const window = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, COMPOUND_WINDOW));
   const tail = Buffer.from(bytes.subarray(-COMPOUND_WINDOW));
@@ -130,12 +130,12 @@ function describeCompoundFile(bytes: Uint8Array): string {
   return 'Composite Document File data';
 }
 
-/** Whether the content, as far as its first bytes tell, is an HTML document. */
+/** Whether the first bytes are those of an HTML document. */
 export function looksLikeHtml(bytes: Uint8Array): boolean {
   return describeContent(bytes) === 'HTML document text';
 }
 
-/** NUL bytes, or too many control characters. UTF-16 with its mark is text. */
+/** Whether the bytes contain NUL or too many control characters. UTF-16 with a byte order mark is text. */
 export function isBinary(bytes: Uint8Array): boolean {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return false;
   const length = Math.min(bytes.length, WINDOW);

@@ -1,4 +1,4 @@
-/** E-15: MIME types that say something, and the type they mean. */
+/** E-15: the types of meaningful MIME types. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['text/html', 'HTML'],
   ['application/xhtml+xml', 'HTML'],
@@ -48,7 +48,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['message/news', 'News'],
 ]);
 
-/** Families whose every member is of one type. */
+/** MIME families of one type. */
 const FAMILIES: ReadonlyMap<string, string> = new Map([
   ['image', 'Image'],
   ['audio', 'Audio'],
@@ -57,8 +57,8 @@ const FAMILIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The type of a MIME type (without parameters); undefined for one that says nothing. `text/plain` and
- * `application/octet-stream` are what servers send when they do not know (E-15), so they are in no table.
+ * Returns the type of a MIME type without parameters; undefined if unknown. `text/plain` and `application/octet-stream` are not in the
+ * table, because servers send them for unknown content (E-15).
  */
 export function typeByMime(mime: string): string | undefined {
   const name = mime.trim().toLowerCase();

@@ -2,7 +2,7 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import type { ProgramSettings } from './external/limits.js';
 import type { UnnestLimits } from './unnest/limits.js';
 
-/** How a Gatherer wants its documents summarized. Everything here is plain data: it travels to worker threads. */
+/** How documents are summarized. Plain data, because it is posted to worker threads. */
 export interface EssenceOptions {
   /** Identity written into every object (E-110). */
   readonly gathererName: string;
@@ -18,29 +18,29 @@ export interface EssenceOptions {
   readonly stoplist?: string;
   /** E-22: name of a list of the only types to index. Default none. */
   readonly allowlist?: string;
-  /** E-99: record references as written instead of absolute and canonical. Default false. */
+  /** E-99: keep references as written instead of absolute and canonical. Default false. */
   readonly rawReferences?: boolean;
   /** E-68: values of summarizers end with a newline that is counted. Default true. */
   readonly trailingNewline?: boolean;
   /** E-106: generate `Keywords`. Default true. */
   readonly keywords?: boolean;
-  /** E-141: derive a `Description` where the document has none. Default true. */
+  /** E-141: derive a `Description` if the document has none. Default true. */
   readonly description?: boolean;
   /** E-117: the extracted text of every document as `Full-Text` instead of a summary. Default false. */
   readonly fullText?: boolean;
-  /** E-141: guess the `Language` of texts that do not say it. Default false. */
+  /** E-141: guess the `Language` of texts that do not state it. Default false. */
   readonly language?: boolean;
-  /** E-117: the raw content of every document as `Full-Text`, as the original did it. Default false. */
+  /** E-117: the raw content of every document as `Full-Text`, as in the original. Default false. */
   readonly rawText?: boolean;
-  /** E-118: false: only what URL and name tell; contents are not read. Default true. */
+  /** E-118: false uses the URL and the name only, without reading contents. Default true. */
   readonly access?: boolean;
   /** G-111: MD5 for objects that come from Exploders. Default false. */
   readonly fakeMd5s?: boolean;
-  /** E-27: leave out components that were made from a source beside them. Default false. */
+  /** E-27: leave out components that were generated from another component of the same archive. Default false. */
   readonly grouping?: boolean;
-  /** E-45: how far nested files are unraveled. */
+  /** E-45: limits of unpacking nested files. */
   readonly unnest?: Partial<UnnestLimits>;
-  /** E-61, E-46: where the user's `TypeName.sum` and `TypeName.unnest` are, and what they may use. Default: no programs. */
+  /** E-61, E-46: directories and limits of the user's `TypeName.sum` and `TypeName.unnest`. Default: no programs. */
   readonly programs?: ProgramSettings;
   /** E-121: file with post-summarizing rules; a relative name is looked up like the other files. Default none. */
   readonly postSummarizing?: string;
@@ -54,7 +54,7 @@ export interface EssenceOptions {
   readonly maxAttributeLength?: number;
   /** Links of one page (G-173). Default 10 000. */
   readonly maxLinks?: number;
-  /** Depth of open HTML elements at which reading stops (a page of ever deeper tags costs the parser the square of it). Default 10 000. */
+  /** Depth of open HTML elements at which reading stops: the cost of ever deeper tags is quadratic. Default 10 000. */
   readonly maxHtmlDepth?: number;
 }
 
@@ -82,15 +82,15 @@ export interface EssenceInput {
   readonly url: string;
   /** The gathered bytes; a pool may transfer their buffer. */
   readonly body: Uint8Array;
-  /** MIME type without parameters, when the access method gave one (E-15). */
+  /** MIME type without parameters, if the access method provided one (E-15). */
   readonly contentType?: string;
-  /** Character set of the access method's reply (E-77). */
+  /** Character set that the access method provided (E-77). */
   readonly charset?: string;
-  /** Where a symbolic link of this machine points, when it is the link that is summarized (E-14). */
+  /** Target of a local symbolic link, if the link itself is summarized (E-14). */
   readonly linkTarget?: string;
-  /** 0 when unknown. */
+  /** 0 if unknown. */
   readonly lastModificationTime: UnixSeconds;
-  /** When this summary is made. */
+  /** Time of this summary. */
   readonly updateTime: UnixSeconds;
 }
 
@@ -100,31 +100,31 @@ export interface EssenceLink {
   readonly hop: 'L' | 'E';
 }
 
-/** An object that came out of an Exploder (E-46, E-47). */
+/** An object that an Exploder produced (E-46, E-47). */
 export interface ExplodedObject {
   readonly url: string;
   /** The complete object as it goes over the wire. */
   readonly soif: Uint8Array;
 }
 
-/** What {@link summarizeDocument} makes of a document. */
+/** The result of {@link summarizeDocument}. */
 export interface EssenceOutput {
   /** The recognized type (E-12). */
   readonly type: string;
-  /** No object of its own: the type is not to be indexed (E-25), the page says noindex (G-63), a rule deleted it (E-128), or it is exploded. */
+  /** True if it has no object: its type is not indexed (E-25), the page says noindex (G-63), a rule deleted it (E-128), or it is exploded. */
   readonly rejected: boolean;
-  /** The complete object as it goes over the wire; absent when rejected. */
+  /** The complete object as it goes over the wire; absent if rejected. */
   readonly soif?: Uint8Array;
-  /** E-130, E-134: the object's URL when a rule changed it: it is stored under this one. */
+  /** E-130, E-134: the object's URL if a rule changed it; the object is stored under it. */
   readonly url?: string;
   /** E-47: objects that Exploders found in the document, each to be stored under its own URL. */
   readonly exploded?: readonly ExplodedObject[];
   /** MD5 of the gathered bytes, 32 lower-case hexadecimal digits (E-111). */
   readonly md5: string;
-  /** Lines of the post-summarizing rules whose condition held (E-136); absent: none did. */
+  /** Lines of the post-summarizing rules that applied (E-136); absent if none did. */
   readonly rules?: readonly number[];
-  /** Absolute, canonical, without repetitions (G-60); empty when the page says nofollow. */
+  /** Absolute, canonical, without repetitions (G-60); empty if the page says nofollow. */
   readonly links: readonly EssenceLink[];
-  /** Sentences for the log: what was cut, ignored or not understood. */
+  /** Messages for the log: what was cut, ignored or not understood. */
   readonly warnings: readonly string[];
 }

@@ -5,7 +5,7 @@ import { typeByMime } from './mime-types.js';
 import type { EssenceInput } from './model.js';
 import type { RuleOrigin, TypeRules } from './type-rules.js';
 
-/** Types that hold other files or objects and are unraveled, not summarized (E-40, E-43, E-44, E-46). */
+/** Types that contain other files or objects and are unpacked, not summarized (E-40, E-43, E-44, E-46). */
 export const NESTED_TYPES: ReadonlySet<string> = new Set(
   (
     'Uuencoded Tar ShellArchive Compressed CompressedTar GNUCompressed GNUCompressedTar Bzip2Compressed ' +
@@ -13,7 +13,7 @@ export const NESTED_TYPES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Summarized from their text: bytes that are none cannot be of these types, whatever the name says. */
+/** Types that are summarized from their text: binary content cannot be of these types, whatever its name. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(
   'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile ManPage'.split(
     ' ',
@@ -21,57 +21,57 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(
 );
 
 /**
- * The type that URL and file name tell, before anything is fetched (E-3, E-28): byurl.cf, then byname.cf (E-6).
- * Undefined when only the document itself can tell. Use it with {@link isRejected}.
+ * Recognizes the type by URL and file name, before anything is fetched (E-3, E-28): byurl.cf, then byname.cf (E-6). Returns undefined
+ * if only the document itself can tell. Use it with {@link isRejected}.
  */
 export function typeByUrl(url: string, rules: SelectionRules): string | undefined {
   return rules.byUrl.match(url) ?? rules.byName.match(fileNameOf(url));
 }
 
-/** Whether objects of this type are left out: not on the list of allowed ones, or on the stop list (E-21..E-23). */
+/** Whether objects of this type are left out: not on the allow list, or on the stop list (E-21..E-23). */
 export function isRejected(type: string, rules: SelectionRules): boolean {
   return rules.allowlist?.has(type) === false || rules.stoplist.has(type);
 }
 
-/** Whether a document of this type can hold links, so that it is worth fetching although it is not indexed (G-49). */
+/** Whether a document of this type can contain links and is fetched although it is not indexed (G-49). */
 export function mayHoldLinks(type: string | undefined): boolean {
   return type === undefined || type === 'HTML' || type === 'HTTP-Query' || type === 'Directory';
 }
 
-/** What is known of a fetched document. */
+/** The recognized type of a document. */
 export interface Recognition {
   readonly type: string;
-  /** It is to be read for links, whatever its type is called (a query's answer, a page typed HomeHTML by the user). */
+  /** It is read for links, whatever the name of its type (a query's result, a page that the user calls HomeHTML). */
   readonly isHtml: boolean;
 }
 
-/** One step of recognition, for people who ask why (`--explain`). */
+/** One step of recognition, for `--explain`. */
 export interface RecognitionStep {
   readonly how: 'url' | 'name' | 'declared' | 'content' | 'bytes';
-  /** What was looked at: the URL, the file name, the MIME type, the description of the content. */
+  /** The examined URL, file name, MIME type or description of the content. */
   readonly subject: string;
-  /** What this step says; absent when it says nothing. */
+  /** The type by this step; absent if the step has no result. */
   readonly type?: string;
-  /** The line of a rule file that said so. */
+  /** The line of the rule file that matched. */
   readonly rule?: RuleOrigin;
-  /** Why a later step overruled an earlier one. */
+  /** Why this step overruled an earlier one. */
   readonly note?: string;
 }
 
-/** What recognition may look at. */
+/** The input of recognition. */
 interface Subject {
   readonly url: string;
   readonly name: string;
   readonly declared?: string;
-  /** The document or its beginning; undefined when it must not be read (E-118). */
+  /** The document or its beginning; undefined if it must not be read (E-118). */
   readonly bytes: Uint8Array | undefined;
   readonly linkTarget?: string;
 }
 
 /**
- * E-3, E-6, E-15: URL, name, MIME type, content. What no rule names is `Unrecognized` (E-14).
+ * Recognizes a type by URL, name, MIME type and content (E-3, E-6, E-15). The default is `Unrecognized` (E-14).
  *
- * @param steps - is told every step taken.
+ * @param steps - receives every step.
  */
 export function recognize(
   input: Pick<EssenceInput, 'url' | 'body' | 'contentType' | 'linkTarget'>,
@@ -89,7 +89,7 @@ export function recognize(
   return recognizeSubject(subject, rules, options.steps ?? []);
 }
 
-/** E-10: the type of a component of a nested file, by its name and its first bytes. */
+/** Recognizes the type of a component of a nested file by its name and its first bytes (E-10). */
 export function recognizeComponent(
   name: string,
   head: Uint8Array,
@@ -143,7 +143,7 @@ function byContent(description: string, rules: SelectionRules, steps: Recognitio
   return undefined;
 }
 
-/** Where the bytes prove the name wrong, they win. */
+/** Corrects a type by name that the bytes contradict. */
 function refine(
   type: string | undefined,
   mime: string | undefined,
@@ -158,7 +158,7 @@ function refine(
   };
   if (TEXT_TYPES.has(type)) {
     if (isBinary(bytes)) return overrule(`${type} is text, the bytes are not`);
-    // `/faq` and `/wiki/Hello.c` are pages when both the server and the bytes say so.
+    // `/faq` and `/wiki/Hello.c` are pages if both the server and the bytes say so.
     if (type !== 'HTML' && mime === 'HTML' && content().startsWith('HTML')) {
       return overrule('the server and the bytes say it is a page', 'HTML');
     }

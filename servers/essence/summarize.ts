@@ -17,8 +17,8 @@ import {
 } from './unnest/source-distribution.js';
 
 /**
- * The core of essence (E-1, E-3): type, selection, unnesting, summary, keywords, bookkeeping, rules. It never throws for
- * what a document holds; a document that cannot be summarized is rejected with a warning.
+ * The core of Essence (E-1, E-3): type, selection, unnesting, summary, keywords, bookkeeping, rules. It never throws because of a
+ * document's content; a document that cannot be summarized is rejected with a warning.
  */
 export async function summarizeDocument(
   input: EssenceInput,
@@ -36,7 +36,7 @@ export async function summarizeDocument(
     warnings: document.warnings,
     ...more,
   });
-  // E-25: what is not indexed still leads on.
+  // E-25: the links of a document that is not indexed are still followed.
   if (isRejected(type, rules)) return rejected(isHtml ? linksOnly(document) : []);
   const parts = await components(input, type, document, context);
   if (parts !== undefined && isExploder(type)) {
@@ -83,12 +83,12 @@ async function components(
   return componentsOf(input, type, document, context);
 }
 
-/** A type whose documents are streams of objects, and no object themselves (E-46). */
+/** Whether documents of this type are streams of objects and have no object themselves (E-46). */
 function isExploder(type: string): boolean {
   return !FORMATS.has(type) && !MESSAGE_TYPES.has(type);
 }
 
-/** E-53: a nested document has nothing to say itself, unless nothing came out of it; a message has. */
+/** E-53: a nested document has no summary of its own, unless it has no components; a message always has one. */
 async function ownSummary(
   document: SourceDocument,
   type: string,
@@ -101,7 +101,7 @@ async function ownSummary(
   return { ...alone, noindex: false };
 }
 
-/** E-136: the rules see the whole object; they may delete it or give it another URL. */
+/** E-136: applies the rules to the whole object; they may delete it or change its URL. */
 async function withRules(
   output: EssenceOutput,
   soif: Uint8Array,

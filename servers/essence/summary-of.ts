@@ -9,24 +9,24 @@ import { summarizeUnrecognized } from './summarizers/text.js';
 import type { Summary } from './summary.js';
 import type { QuickRule } from './type-rules.js';
 
-/** A summary, with what only pages say. */
+/** A summary, with the links and META robots of pages. */
 export interface FullSummary extends Summary {
   readonly noindex: boolean;
-  /** For enumeration; absent when the document was not read for links. */
+  /** For enumeration; absent if the document was not read for links. */
   readonly links?: readonly EssenceLink[];
 }
 
-/** A table without a line: a walk for links only. */
+/** The empty table: a walk for links only. */
 const NO_MAPPINGS: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** The links of a page that is not to be summarized (E-25). */
+/** The links of a page that is not summarized (E-25). */
 export function linksOnly(document: SourceDocument): readonly EssenceLink[] {
   return summarizeHtml(document, NO_MAPPINGS).links;
 }
 
 /**
- * E-60, E-67, E-71: the summary of a document that is not nested: by the user's program or the built-in summarizer, then
- * the lines of quick-sum.cf.
+ * Summarizes a document that is not nested by the user's program or the built-in summarizer, then adds the lines of quick-sum.cf
+ * (E-60, E-67, E-71).
  */
 export async function summaryOf(
   document: SourceDocument,
@@ -36,7 +36,7 @@ export async function summaryOf(
 ): Promise<FullSummary> {
   const { settings } = context;
   if (!settings.access) return { ...summarizeUnrecognized(document), noindex: false };
-  // E-117: the original's full text, whatever the file is.
+  // E-117: the full text of the original is the raw content.
   if (settings.rawText) return { attributes: [['Full-Text', document.text]], noindex: false };
   const summary = await basicSummary(document, type, context);
   const html = isHtmlSummary(summary) ? summary : undefined;
@@ -66,7 +66,7 @@ function basicSummary(
   return summarizerFor(type, context.settings.fullText)(document, context);
 }
 
-/** E-80, E-86: SGML and XML, and types of the user's that have a table or a script that only calls SGML.sum. */
+/** E-80, E-86: SGML, XML, and the user's types that have a table or a script that only calls SGML.sum. */
 function isByTable(type: string, { programs, sgml }: EssenceContext): boolean {
   if (programs?.found.sgml[type] !== undefined) return true;
   if (SUMMARIZERS.has(type)) return false;
@@ -77,14 +77,14 @@ function isHtmlSummary(summary: Summary | HtmlSummary): summary is HtmlSummary {
   return 'noindex' in summary;
 }
 
-/** E-117: where a converter has the text of a document, full text means that text. */
+/** E-117: the full text of a converted document is the extracted text. */
 function asFullText(summary: Summary, fullText: boolean): Summary {
   if (!fullText || summary.text === undefined) return summary;
   const others = summary.attributes.filter(([name]) => name !== 'Partial-Text' && name !== 'Full-Text');
   return { ...summary, attributes: [...others, ['Full-Text', summary.text]] };
 }
 
-/** E-64, E-67: every line that matches is appended to the attribute. */
+/** E-64, E-67: appends every matching line to the attribute. */
 function withQuickValues(
   document: SourceDocument,
   summary: Summary,

@@ -1,20 +1,20 @@
-/** What a summarizer says about a document: SOIF attributes without bookkeeping. Repeated names add lines (E-95). */
+/** The result of a summarizer: SOIF attributes without bookkeeping. Repeated names add lines (E-95). */
 export interface Summary {
   readonly attributes: readonly (readonly [name: string, value: string])[];
-  /** Text that may serve as `Description` when no attribute of that name was found (E-141). */
+  /** Text for the `Description` if there is no attribute of that name (E-141). */
   readonly description?: string;
-  /** The extracted text of a document that is not text itself: what `--full-text` indexes (E-117). */
+  /** The extracted text of a document that is not text itself, which `--full-text` indexes (E-117). */
   readonly text?: string;
-  /** Components that the summarizer itself took out of the document; they follow as `Embed<n>` (E-52). */
+  /** Components that the summarizer itself extracted; they become `Embed<n>` (E-52). */
   readonly embedded?: readonly EmbeddedSummary[];
 }
 
-/** What a summarizer says about a component of its document (E-54). */
+/** The summary of a component of a document (E-54). */
 export interface EmbeddedSummary {
   /** Path inside the document; `Nested-Filename`. */
   readonly name: string;
   readonly type: string;
-  /** `File-Size` and `MD5`, when all of the component's bytes were read. */
+  /** `File-Size` and `MD5`, if all bytes of the component were read. */
   readonly whole?: { readonly size: number; readonly md5: string };
   readonly summary: Summary;
 }

@@ -7,22 +7,22 @@ import {
   spell,
 } from '../../protocols/patterns/index.js';
 
-/** E-13: one type, several spellings in the sources; the first is the one we write. */
+/** E-13: spellings of one type in the sources; the first one is written. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['tex', 'TeX'],
   ['latex', 'LaTeX'],
 ]);
 
-/** E-13: the type's name as we write it. */
+/** Returns the spelling of a type's name that objects use (E-13). */
 export function typeName(name: string): string {
   return SPELLINGS.get(name.toLowerCase()) ?? name;
 }
 
-/** The rule that decided: its type and where it stands. */
+/** The rule that matched: its type, file and line. */
 export interface RuleOrigin {
   readonly type: string;
   readonly file: string;
-  /** 1-based; 0 when the rules come from no file. */
+  /** 1-based; 0 for rules without a file. */
   readonly line: number;
 }
 
@@ -35,20 +35,20 @@ export interface RuleLine {
 
 interface Rule {
   readonly pattern: Pattern;
-  /** Place in the file: the first match wins (E-8). */
+  /** Position in the file: the first match wins (E-8). */
   readonly rank: number;
 }
 
 /**
- * The rules of one of byname.cf, byurl.cf and bycontent.cf. Most patterns of a name table are lists of suffixes; those
- * are spelled out into a map, so that a name costs one or two look-ups and only the few real expressions are run.
+ * The rules of byname.cf, byurl.cf or bycontent.cf. Most patterns of a name table are lists of suffixes; these are expanded into a map,
+ * so that a name costs one or two lookups and only the few real expressions are run.
  */
 export class TypeRules {
   readonly #rules: readonly Rule[];
   readonly #origins: readonly RuleOrigin[];
   readonly #whole: ReadonlyMap<string, number>;
   readonly #endings: ReadonlyMap<string, number>;
-  /** Most dots in a spelled-out ending. */
+  /** Most dots in an expanded suffix. */
   readonly #dots: number;
 
   constructor(lines: readonly RuleLine[], file = '') {
@@ -77,12 +77,12 @@ export class TypeRules {
     this.#dots = dots;
   }
 
-  /** E-8: the type of the first rule that matches. */
+  /** Returns the type of the first rule that matches (E-8). */
   match(subject: string): string | undefined {
     return this.find(subject)?.type;
   }
 
-  /** E-8: the first rule that matches, and where it stands. */
+  /** Returns the first rule that matches (E-8). */
   find(subject: string): RuleOrigin | undefined {
     let best = this.#whole.get(subject) ?? Number.POSITIVE_INFINITY;
     for (let at = subject.lastIndexOf('.'), n = 0; at >= 0 && n < this.#dots; n++) {
@@ -98,34 +98,35 @@ export class TypeRules {
   }
 }
 
-/** Lines of a file without `#` comments and blanks, with their numbers. A `#` counts only at the start of a line: patterns hold some. */
-function* significantLines(text: string): Generator<{ readonly line: number; readonly words: string }> {
+/** Yields the lines of a file without comments and empty ones, with their numbers. `#` begins a comment only at the start of a line, because patterns contain it. */
+function* significantLines(text: string): Generator<{ readonly line: number; readonly content: string }> {
   let line = 0;
   for (const raw of text.split('\n')) {
     line++;
-    const words = raw.trim();
-    if (words !== '' && !words.startsWith('#')) yield { line, words };
+    const content = raw.trim();
+    if (content !== '' && !content.startsWith('#')) yield { line, content };
   }
 }
 
-/** E-7: `Type expression` a line. @throws ConfigError for a line without an expression or with a bad one. */
+/** Parses lines `Type expression` (E-7). @throws ConfigError for a line without an expression or with an invalid one */
 export function parseTypeRules(text: string, file: string): TypeRules {
   const lines: RuleLine[] = [];
-  for (const { line, words } of significantLines(text)) {
-    const found = /^(\S+)\s+(.+)$/.exec(words);
-    if (found === null) throw new ConfigError(file, line, words, 'a regular expression is missing (E-7)');
+  for (const { line, content } of significantLines(text)) {
+    const found = /^(\S+)\s+(.+)$/.exec(content);
+    if (found === null) throw new ConfigError(file, line, content, 'a regular expression is missing (E-7)');
     checkExpression(found[2]!, file, line, found[1]!);
     lines.push({ type: typeName(found[1]!), expression: found[2]!, line });
   }
   return new TypeRules(lines, file);
 }
 
-/** E-19, E-22: one type name a line. An empty list is legal (E-24). */
+/** Parses a list of type names, one a line (E-19, E-22). An empty list is legal (E-24). */
 export function parseTypeList(text: string, file: string): ReadonlySet<string> {
   const types = new Set<string>();
-  for (const { line, words } of significantLines(text)) {
-    if (/\s/.test(words)) throw new ConfigError(file, line, words, 'one type name a line is expected (E-19)');
-    types.add(typeName(words));
+  for (const { line, content } of significantLines(text)) {
+    if (/\s/.test(content))
+      throw new ConfigError(file, line, content, 'one type name a line is expected (E-19)');
+    types.add(typeName(content));
   }
   return types;
 }
@@ -136,13 +137,13 @@ export interface QuickRule {
   readonly pattern: Pattern;
 }
 
-/** E-64: `Type Attribute expression` a line, by type. */
+/** Parses lines `Type Attribute expression` (E-64) into a map by type. */
 export function parseQuickRules(text: string, file: string): ReadonlyMap<string, readonly QuickRule[]> {
   const rules = new Map<string, QuickRule[]>();
-  for (const { line, words } of significantLines(text)) {
-    const found = /^(\S+)\s+(\S+)\s+(.+)$/.exec(words);
+  for (const { line, content } of significantLines(text)) {
+    const found = /^(\S+)\s+(\S+)\s+(.+)$/.exec(content);
     if (found === null)
-      throw new ConfigError(file, line, words, 'type, attribute and expression are expected (E-64)');
+      throw new ConfigError(file, line, content, 'type, attribute and expression are expected (E-64)');
     const [, type, attribute, expression] = found;
     if (!/^[A-Za-z0-9._-]+$/.test(attribute!)) {
       throw new ConfigError(file, line, attribute!, 'not an attribute name (E-69)');

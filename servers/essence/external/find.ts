@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { access, readdir, readFile, stat } from 'node:fs/promises';
+import { access, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { isFile, namesIn } from '../files.js';
 import { typeName } from '../type-rules.js';
 
 /** The user's programs by type (E-61, E-46). Plain data: it travels to worker threads. */
@@ -9,27 +10,27 @@ export interface TypePrograms {
   readonly summarizers: Readonly<Record<string, string>>;
   /** Type to the absolute path of its `TypeName.unnest`. */
   readonly unnesters: Readonly<Record<string, string>>;
-  /** E-86: types whose `.sum` only says `exec SGML.sum ...`: what it asks for is done in this process. */
+  /** E-86: types whose `.sum` is only `exec SGML.sum ...`, which is done in this process. */
   readonly sgml: Readonly<Record<string, SgmlCommand>>;
 }
 
-/** What a line `exec SGML.sum [-d declaration] [-t table] DOCTYPE $*` asks for (E-81). */
+/** The arguments of a line `exec SGML.sum [-d declaration] [-t table] DOCTYPE $*` (E-81). */
 export interface SgmlCommand {
   readonly documentType: string;
-  /** `-t`, with `$HARVEST_HOME` filled in; relative paths are the directory's. */
+  /** `-t`, with `$HARVEST_HOME` expanded; relative to the script's directory. */
   readonly table?: string;
-  /** `-d`, likewise. */
+  /** `-d`, in the same way. */
   readonly declaration?: string;
 }
 
-/** Bytes; a longer script does more than call SGML.sum. */
+/** Bytes; a longer script does more than to call SGML.sum. */
 const MAX_WRAPPER = 4096;
 
 /**
- * Looks for `TypeName.sum` and `TypeName.unnest` in the directories; earlier directories win (E-61: the Gatherer's own
- * first). Directories that are not there are passed over, files that cannot be executed are named in the warnings.
+ * Finds `TypeName.sum` and `TypeName.unnest` in the directories; earlier directories win (E-61: the Gatherer's own first). Missing
+ * directories are skipped; the warnings name files that cannot be executed.
  *
- * @param harvestHome what `$HARVEST_HOME` means in the wrappers of E-86 and E-101
+ * @param harvestHome value of `$HARVEST_HOME` in the wrappers of E-86 and E-101
  */
 export async function findTypePrograms(
   directories: readonly string[],
@@ -50,24 +51,16 @@ export async function findTypePrograms(
       const command = parts[2] === 'sum' ? await sgmlCommandIn(file, harvestHome) : undefined;
       if (command !== undefined) sgml[type] = command;
       else if (await isExecutable(file)) programs[type] = file;
-      else warnings.push(`${file} is not used: it is no file that can be executed`);
+      else warnings.push(`${file} is not used: it is not an executable file`);
     }
   }
   return { summarizers, unnesters, sgml, warnings };
 }
 
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return (await readdir(directory)).sort();
-  } catch {
-    return [];
-  }
-}
-
 async function isExecutable(file: string): Promise<boolean> {
   try {
     await access(file, constants.X_OK);
-    return (await stat(file)).isFile();
+    return await isFile(file);
   } catch {
     return false;
   }
@@ -83,8 +76,8 @@ async function sgmlCommandIn(file: string, harvestHome: string): Promise<SgmlCom
 }
 
 /**
- * E-86 step 1, E-101: a shell script that only does `exec SGML.sum FOO $*`. Undefined for every other script: that one is
- * a program to be run.
+ * Parses a shell script that only does `exec SGML.sum FOO $*` (E-86 step 1, E-101). Returns undefined for every other script, which is
+ * run as a program.
  */
 export function parseSgmlWrapper(
   script: string,

@@ -7,4 +7,4 @@ export {
   summarizeByProgram,
 } from './programs.js';
 export { type ProgramCall, type ProgramResult, runProgram } from './run.js';
-export { safeName, Workplace } from './workplace.js';
+export { ScratchDirectory, safeName } from './scratch-directory.js';

@@ -1,26 +1,26 @@
-/** What an external program may use (E-70). Plain data. */
+/** Resource limits of an external program (E-70). Plain data. */
 export interface ProgramLimits {
-  /** Milliseconds from start to end. Default 20 000: below the time limit of a document. */
+  /** Milliseconds of elapsed time. Default 20 000: below the time limit of a document. */
   readonly timeMs?: number;
-  /** Seconds of processor time. Default 20. Needs `prlimit`; without it only the time counts. */
+  /** Seconds of processor time. Default 20. Needs `prlimit`; without it only the elapsed time is limited. */
   readonly cpuSeconds?: number;
-  /** Bytes of memory it may write to (RLIMIT_DATA: reserved addresses do not count). Default 1 GiB. Needs `prlimit`. */
+  /** Bytes of writable memory (RLIMIT_DATA: reserved addresses do not count). Default 1 GiB. Needs `prlimit`. */
   readonly memoryBytes?: number;
-  /** Bytes of any file it writes. Default 256 MiB. Needs `prlimit`. */
+  /** Bytes of each file that it writes. Default 256 MiB. Needs `prlimit`. */
   readonly fileBytes?: number;
-  /** Bytes of its standard output; then it is killed, and what came counts as cut (E-69). Default 16 MiB. */
+  /** Bytes of its standard output; at the limit it is killed and the output counts as truncated (E-69). Default 16 MiB. */
   readonly outputBytes?: number;
   /** Characters kept of its standard error. Default 2000. */
   readonly complaintCharacters?: number;
 }
 
-/** How external programs are run. Plain data: it travels to worker threads, whose own environment is empty. */
+/** Settings of external programs. Plain data, because it is posted to worker threads, whose own environment is empty. */
 export interface ProgramSettings {
-  /** Directories in which programs are looked for, in this order, before the directories of `path` (E-61). */
+  /** Directories that are searched for programs, in this order, before those of `path` (E-61). */
   readonly directories: readonly string[];
-  /** The `PATH` that programs see behind {@link directories} and the shipped `wrapit` and `FullText.sum`. */
+  /** The rest of the programs' `PATH`, after {@link directories} and the shipped `wrapit` and `FullText.sum`. */
   readonly path: string;
-  /** Variables that programs see besides `PATH`, `LC_ALL` and `TMPDIR`, e.g. `HARVEST_HOME`. Default none. */
+  /** Environment variables in addition to `PATH`, `LC_ALL` and `TMPDIR`, e.g. `HARVEST_HOME`. Default none. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly limits?: ProgramLimits;
 }

@@ -9,24 +9,24 @@ import {
 import type { Summary } from '../summary.js';
 import type { ProgramSettings } from './limits.js';
 import { runProgram } from './run.js';
-import { Workplace } from './workplace.js';
+import { ScratchDirectory } from './scratch-directory.js';
 
-/** What a program needs to know of a document. */
+/** A document that a program reads. */
 export interface ProgramDocument {
   readonly url: string;
   readonly body: Uint8Array;
-  /** Last component of the URL's path; its suffix is kept for programs that look at it. */
+  /** Last component of the URL's path; its suffix is kept for programs that depend on it. */
   readonly fileName: string;
   warn(message: string): void;
 }
 
-/** E-69: names a summarizer may use. */
+/** E-69: legal attribute names. */
 const SUMMARY_NAME = /^[A-Za-z0-9._-]+$/;
 
 /**
- * Summarizes a document by the user's `TypeName.sum` (E-60, E-61): the file name is its only argument, its output a list
- * of SOIF attributes. A program that fails leaves a warning and the attributes that were complete (E-70); attributes of
- * illegal names are left out (E-69).
+ * Summarizes a document by the user's `TypeName.sum` (E-60, E-61): the file name is its only argument, its output a list of SOIF
+ * attributes. If the program fails, the result has a warning and the complete attributes (E-70); attributes with illegal names are left
+ * out (E-69).
  * @throws the signal's reason when aborted
  */
 export async function summarizeByProgram(
@@ -35,27 +35,27 @@ export async function summarizeByProgram(
   settings: ProgramSettings,
   signal?: AbortSignal,
 ): Promise<Summary> {
-  await using place = await Workplace.open();
-  const file = await place.write(document.fileName, document.body);
+  await using scratch = await ScratchDirectory.open();
+  const file = await scratch.write(document.fileName, document.body);
   const result = await runProgram(
-    { program, arguments: [file], directory: place.directory, ...(signal === undefined ? {} : { signal }) },
+    { program, arguments: [file], directory: scratch.directory, ...(signal === undefined ? {} : { signal }) },
     settings,
   );
   report(document, program, result.failure, result.complaint);
   const attributes: [string, string][] = [];
   for (const { name, value } of readAttributeList(result.output, (message) => {
-    // Of a program that was stopped in the middle nothing else is to be expected.
+    // The output of a program that was stopped is expected to be incomplete.
     if (result.failure === undefined) document.warn(`${program}: ${message}`);
   })) {
     if (SUMMARY_NAME.test(name)) attributes.push([name, decodeText(value)]);
-    else document.warn(`${program}: ${JSON.stringify(name.slice(0, 40))} is no attribute name (E-69)`);
+    else document.warn(`${program}: ${JSON.stringify(name.slice(0, 40))} is not an attribute name (E-69)`);
   }
   return { attributes };
 }
 
 /**
- * Unravels a document by the user's `TypeName.unnest` (E-46): the arguments are the URL and a file with the data, the output
- * one or more SOIF objects. The objects that were complete are returned whatever happened; the rest are warnings.
+ * Explodes a document by the user's `TypeName.unnest` (E-46): the arguments are the URL and a file with the data, the output one or more
+ * SOIF objects. Returns the complete objects in every case; problems become warnings.
  * @throws the signal's reason when aborted
  */
 export async function explodeByProgram(
@@ -65,13 +65,13 @@ export async function explodeByProgram(
   options: { readonly maxObjects?: number; readonly signal?: AbortSignal } = {},
 ): Promise<readonly SoifObject[]> {
   const { maxObjects = 10_000, signal } = options;
-  await using place = await Workplace.open();
-  const file = await place.write(document.fileName, document.body);
+  await using scratch = await ScratchDirectory.open();
+  const file = await scratch.write(document.fileName, document.body);
   const result = await runProgram(
     {
       program,
       arguments: [document.url, file],
-      directory: place.directory,
+      directory: scratch.directory,
       ...(signal === undefined ? {} : { signal }),
     },
     settings,
@@ -101,8 +101,8 @@ function report(
 }
 
 /**
- * The attributes of a list as summarizers write it (SOIF-3.7). A list that breaks off, or goes wrong in the middle, keeps what
- * stands before.
+ * Decodes a list of attributes as summarizers write it (SOIF-3.7). Of a truncated or damaged list it returns the attributes before the
+ * damage.
  */
 export function readAttributeList(
   output: Uint8Array,
@@ -112,12 +112,12 @@ export function readAttributeList(
     return decodeAttributes(output);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    warn(`its output is no list of SOIF attributes: ${error.message}`);
+    warn(`its output is not a list of SOIF attributes: ${error.message}`);
     return wholeAttributes(output);
   }
 }
 
-/** The complete attributes at the beginning: the exact layout of SOIF-2.2 only, since nothing behind can confirm a guess. */
+/** Decodes the complete attributes at the start. Accepts only the exact layout of SOIF-2.2, because nothing after it can confirm a guess. */
 function wholeAttributes(output: Uint8Array): SoifAttribute[] {
   const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength);
   const attributes: SoifAttribute[] = [];

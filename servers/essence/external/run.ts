@@ -10,22 +10,22 @@ export interface ProgramCall {
   /** An absolute path, or a name that is looked up in the settings' directories and path. */
   readonly program: string;
   readonly arguments: readonly string[];
-  /** Bytes for its standard input; default none: it reads an end of file. */
+  /** Bytes of its standard input. Default none. */
   readonly input?: Uint8Array;
   /** Its working directory. */
   readonly directory: string;
   /** Its `TMPDIR`; default {@link directory}. */
   readonly temporaryDirectory?: string;
-  /** The program and all it has started are killed when this is aborted. */
+  /** An abort kills the program's whole process group. */
   readonly signal?: AbortSignal;
 }
 
-/** How a program ended, and what it said. */
+/** The result of a program. */
 export interface ProgramResult {
   readonly output: Buffer;
-  /** Why it is a failure, as a sentence's end (`exit status 3: no such word`); undefined when it ended well (E-70). */
+  /** The reason of a failure, e.g. `exit status 3: no such word`; undefined after a success (E-70). */
   readonly failure?: string;
-  /** What it wrote to standard error, cut. */
+  /** Its standard error, truncated. */
   readonly complaint: string;
 }
 
@@ -35,8 +35,8 @@ const SHIPPED = fileURLToPath(new URL('bin', import.meta.resolve('#essence-lib/b
 type Verdict = 'time' | 'output' | 'abort';
 
 /**
- * Runs a program without a shell (E-70, E-135): nothing that a document says is ever interpreted. It runs in a process group of
- * its own, which is killed as a whole at a limit or when the call is aborted. Never throws for what the program does.
+ * Runs a program without a shell (E-70, E-135), so that no text of a document is interpreted. It runs in its own process group, which is
+ * killed at a limit or an abort. A failing program does not throw.
  * @throws the signal's reason when aborted
  */
 export async function runProgram(call: ProgramCall, settings: ProgramSettings): Promise<ProgramResult> {
@@ -48,8 +48,8 @@ export async function runProgram(call: ProgramCall, settings: ProgramSettings): 
     return { output: Buffer.alloc(0), complaint: '', failure: 'there is no such program' };
   }
   call.signal?.throwIfAborted();
-  const words = [...(await guards(settings.path, limits)), program, ...call.arguments];
-  const result = await supervise(words, call, limits, {
+  const argv = [...(await guards(settings.path, limits)), program, ...call.arguments];
+  const result = await supervise(argv, call, limits, {
     ...settings.environment,
     PATH: path,
     LC_ALL: 'C',
@@ -60,7 +60,7 @@ export async function runProgram(call: ProgramCall, settings: ProgramSettings): 
 }
 
 function supervise(
-  words: readonly string[],
+  argv: readonly string[],
   call: ProgramCall,
   limits: Required<ProgramLimits>,
   environment: Readonly<Record<string, string>>,
@@ -70,7 +70,7 @@ function supervise(
     let size = 0;
     let complaint = '';
     let verdict: Verdict | undefined;
-    const child = spawn(words[0]!, words.slice(1), {
+    const child = spawn(argv[0]!, argv.slice(1), {
       stdio: ['pipe', 'pipe', 'pipe'],
       cwd: call.directory,
       env: environment,
@@ -79,7 +79,7 @@ function supervise(
     const kill = (why: Verdict): void => {
       verdict ??= why;
       killGroup(child.pid);
-      // A grandchild that left the group may hold the pipes: we do not wait for it.
+      // A grandchild that left the group may hold the pipes open: do not wait for it.
       child.stdout.destroy();
       child.stderr.destroy();
       child.stdin.destroy();
@@ -106,11 +106,11 @@ function supervise(
         complaint = (complaint + text).slice(0, limits.complaintCharacters);
       }
     });
-    // A program that ends before it has read everything is judged by its exit status.
+    // EPIPE: a program may exit before it has read everything; its exit status decides.
     child.stdin.on('error', () => undefined);
     child.stdin.end(call.input);
     child.once('error', (error) => finish(`it cannot be started: ${error.message}`));
-    // What it left running in its group ends with it, and with that its hold on the pipes.
+    // Processes that it left running in its group would hold the pipes open.
     child.once('exit', () => killGroup(child.pid));
     child.once('close', (code, signal) => finish(failureOf(verdict, code, signal, complaint, limits)));
   });
@@ -127,31 +127,31 @@ function failureOf(
   if (verdict === 'output') return `its output was cut at ${limits.outputBytes} bytes`;
   if (verdict === 'abort') return 'it was killed on request';
   if (code === 0) return undefined;
-  const said = complaint.trim().split('\n')[0] ?? '';
+  const message = complaint.trim().split('\n')[0] ?? '';
   const how = signal === null ? `exit status ${code}` : `killed by ${signal}`;
-  return said === '' ? how : `${how}: ${said}`;
+  return message === '' ? how : `${how}: ${message}`;
 }
 
-/** The group whose leader the program is; it may be gone already. */
+/** Kills the group whose leader the program is, unless it has ended. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // ESRCH: nothing of it is left.
+    // ESRCH: all its processes have ended.
   }
 }
 
 /**
- * Debian's own guards, where they are there: the kernel keeps the limits, and the program gets SIGTERM when our thread ends
- * without having come to an end with it (a worker replaced, a process killed).
+ * The util-linux programs that set limits, if installed: prlimit lets the kernel enforce the limits; setpriv makes it send SIGTERM to
+ * the program when this thread ends first (a replaced worker, a killed process).
  */
 async function guards(path: string, limits: Required<ProgramLimits>): Promise<string[]> {
   const [setpriv, prlimit] = await Promise.all([executable('setpriv', path), executable('prlimit', path)]);
-  const words: string[] = [];
-  if (setpriv !== undefined) words.push(setpriv, '--pdeathsig', 'TERM');
+  const argv: string[] = [];
+  if (setpriv !== undefined) argv.push(setpriv, '--pdeathsig', 'TERM');
   if (prlimit !== undefined) {
-    words.push(
+    argv.push(
       prlimit,
       `--cpu=${Math.max(1, Math.ceil(limits.cpuSeconds))}`,
       `--data=${limits.memoryBytes}`,
@@ -159,34 +159,35 @@ async function guards(path: string, limits: Required<ProgramLimits>): Promise<st
       '--core=0',
     );
   }
-  return words;
+  return argv;
 }
 
-/** Found once a path and name: programs do not come and go while a Gatherer runs. */
-const found = new Map<string, Promise<string | undefined>>();
+/** Cache by path and name: programs are not installed while a Gatherer runs. */
+const executables = new Map<string, Promise<string | undefined>>();
 
+/** Returns the absolute path of a program; undefined if there is none. */
 function executable(name: string, path: string): Promise<string | undefined> {
   if (isAbsolute(name)) return firstExecutable([name]);
   const key = `${path}\0${name}`;
-  let place = found.get(key);
-  if (place === undefined) {
-    // An empty or relative directory of a path would mean wherever we happen to stand.
+  let file = executables.get(key);
+  if (file === undefined) {
+    // Empty and relative directories would depend on the current directory.
     const directories = path.split(delimiter).filter((directory) => isAbsolute(directory));
-    place = name.includes('/')
+    file = name.includes('/')
       ? Promise.resolve(undefined)
       : firstExecutable(directories.map((directory) => join(directory, name)));
-    found.set(key, place);
+    executables.set(key, file);
   }
-  return place;
+  return file;
 }
 
-async function firstExecutable(places: readonly string[]): Promise<string | undefined> {
-  for (const place of places) {
+async function firstExecutable(files: readonly string[]): Promise<string | undefined> {
+  for (const file of files) {
     try {
-      await access(place, constants.X_OK);
-      return place;
+      await access(file, constants.X_OK);
+      return file;
     } catch {
-      // The next place.
+      // The next one.
     }
   }
   return undefined;

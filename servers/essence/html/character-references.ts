@@ -1,25 +1,25 @@
 import { Tokenizer } from 'htmlparser2';
 
-/** What stands for a reference, and how many characters of the source it takes; 0 when there is none, and the `&` is a letter. */
+/** The replacement of a reference, and its length in the source; 0 if the `&` is a plain character. */
 interface Reference {
   readonly characters: string;
   readonly length: number;
 }
 
-/** References that were seen before; what is longer than `MAX_KEY` is looked up again each time. */
+/** Cache of references; those longer than `MAX_KEY` are looked up each time. */
 const KNOWN_IN_TEXT = new Map<string, Reference>();
 const KNOWN_IN_VALUES = new Map<string, Reference>();
 const MAX_KNOWN = 2048;
-/** The engine copies strings up to this length; a longer part of a page would keep the whole page in memory. */
+/** V8 copies strings up to this length; a longer substring would keep the whole page in memory. */
 const MAX_KEY = 12;
 
 /**
- * The text of `source` from `start` to `end` with its character references replaced, as the HTML standard has it: names with
- * and without semicolon, numbers, the old Windows numbers. What a reference is, the library's tokenizer says.
+ * Returns the text of `source` from `start` to `end` with its character references replaced as the HTML standard requires: names with
+ * and without semicolon, numbers, the old Windows numbers. htmlparser2's tokenizer recognizes the references.
  *
- * @param first - place of the first `&`, not before `start`; -1 or beyond `end` when there is none
- * @param inValue - in the value of an attribute `&copy=` is no reference
- * @param isText - says of an `&` that it is to be left alone
+ * @param first - index of the first `&`, not before `start`; -1 or beyond `end` if there is none
+ * @param inValue - in the value of an attribute, `&copy=` is not a reference
+ * @param isText - returns true for an `&` that is not replaced
  */
 export function decodeReferences(
   source: string,
@@ -44,7 +44,7 @@ export function decodeReferences(
 
 const NO_REFERENCE: Reference = { characters: '', length: 0 };
 
-/** Letters, digits and `#`, and the character that ends them, decide what a reference is. */
+/** A reference is determined by its letters, digits and `#`, and by the next character. */
 function referenceAt(source: string, at: number, inValue: boolean): Reference {
   let end = at + 1;
   while (end < source.length && isNamePart(source.charCodeAt(end))) end++;
@@ -65,7 +65,7 @@ function isNamePart(c: number): boolean {
 
 const nothing = () => undefined;
 
-/** Calls of the library's tokenizer that tell us nothing here. */
+/** Callbacks of the tokenizer that are not needed. */
 const SILENT = {
   onattribdata: nothing,
   onattribentity: nothing,
@@ -119,7 +119,7 @@ function readInValue(key: string): Reference {
       },
     },
   );
-  // The value's end makes the tokenizer say where the rest of the value begins.
+  // The end of the value makes the tokenizer report where the rest of the value begins.
   tokenizer.write(`${BEFORE_VALUE}${key.endsWith('"') ? key : `${key}"`}>`);
   return { characters, length: characters === '' ? 0 : rest };
 }

@@ -3,15 +3,15 @@ import { UrlResolver } from '../../../protocols/urls/index.js';
 import type { EssenceLink } from '../model.js';
 import type { TagAttributes } from './reader.js';
 
-/** G-60: what can be enumerated. The rest (javascript:, mailto:, data:, ...) is not a place to go. */
+/** G-60: the schemes that are enumerated; javascript:, mailto:, data: and others are not. */
 const ENUMERABLE = /^(?:https?|ftp|gopher|file|news|nntp):/;
 
-/** Relations of LINK that lead to a page. */
+/** Relations of LINK whose target is a page. */
 const LINK_RELATIONS = new Set(['next', 'prev', 'alternate']);
 
-/** A name up to the end of its path's first part. */
+/** The first component of a relative reference. */
 const PLAIN_NAME = /^\w[\w.-]*(?:[/?]|$)/;
-/** Directories above the page's that have a resolver of their own. */
+/** Parent directories of the page's that have their own resolver. */
 const MAX_UPS = 16;
 const MAX_SHORT = 1000;
 
@@ -22,27 +22,27 @@ export class LinkCollector {
   readonly #mayNameFiles: boolean;
   readonly #maxLinks: number;
   #resolver: UrlResolver;
-  /** Resolvers of the directories above, by how far. */
+  /** Resolvers of the parent directories, by level. */
   readonly #above: (UrlResolver | undefined)[] = [];
   #based = false;
   noindex = false;
   nofollow = false;
-  /** Links left out because the page has too many (G-173). */
+  /** Links beyond the limit of one page (G-173). */
   dropped = 0;
 
   constructor(url: string, maxLinks: number) {
     this.#resolver = new UrlResolver(url);
     this.#maxLinks = maxLinks;
-    // A page from the network must not send the Gatherer to the files of the machine it runs on.
+    // A page from the network must not lead the Gatherer to local files.
     this.#mayNameFiles = url.startsWith('file:');
   }
 
-  /** Every link found, in order of appearance; none when the page says nofollow (G-63). */
+  /** All links in order of appearance; none if the page says nofollow (G-63). */
   get links(): readonly EssenceLink[] {
     return this.nofollow ? [] : Array.from(this.#links, ([url, hop]) => ({ url, hop }));
   }
 
-  /** Looks at a tag for links and instructions to robots. */
+  /** Collects links and instructions to robots from a tag. */
   open(tag: string, attributes: TagAttributes): void {
     switch (tag) {
       case 'a':
@@ -72,9 +72,9 @@ export class LinkCollector {
     }
   }
 
-  /** Absolute canonical form; undefined for what is no URL of ours and for a bare fragment, which names this very page. */
+  /** Returns the absolute canonical form; undefined for other schemes and for a bare fragment, which refers to the page itself. */
   resolve(reference: string): string | undefined {
-    // The place in the page says nothing: many references differ in it only.
+    // The fragment is dropped: many references differ in it only.
     const hash = reference.indexOf('#');
     const document = hash < 0 ? reference : reference.slice(0, hash);
     if (document === '') return undefined;
@@ -87,12 +87,12 @@ export class LinkCollector {
     return url;
   }
 
-  /** `../a/b.html` is `a/b.html` of the directory above, for which the resolver has a short cut. */
+  /** Resolves `../a/b.html` as `a/b.html` of the parent directory, for which the resolver has a fast path. */
   #resolveAny(reference: string): string | undefined {
     let ups = 0;
     while (ups < MAX_UPS && reference.startsWith('../', ups * 3)) ups++;
     const name = ups === 0 ? '' : reference.slice(ups * 3);
-    // Only a name that begins no scheme means the same there; what is long may be too long as it is written.
+    // A name that looks like a scheme is resolved differently there, and a long reference may exceed the limit only as written.
     if (!PLAIN_NAME.test(name) || name.length > MAX_SHORT) return this.#resolver.resolve(reference);
     let above = this.#above[ups];
     if (above === undefined) {
@@ -113,7 +113,7 @@ export class LinkCollector {
     else this.#links.set(url, hop);
   }
 
-  /** The first BASE counts. */
+  /** The first BASE is used. */
   #base(reference: string | undefined): void {
     if (this.#based || reference === undefined) return;
     const url = this.#resolver.resolve(reference.trim());

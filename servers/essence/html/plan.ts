@@ -1,24 +1,24 @@
 import type { ExtractionTable, TagMapping } from '../sgml/table.js';
 import { TagTable } from './tags.js';
 
-/** What the walk does at one tag, found by a single look-up. */
+/** The actions of the walk at one tag, found by a single lookup. */
 export interface TagPlan {
   readonly mapping: TagMapping | undefined;
-  /** Content, links and all are passed over (E-104). */
+  /** The content is skipped, links included (E-104). */
   readonly skip: boolean;
   /** Begins and ends a line (E-95). */
   readonly block: boolean;
-  /** A blank separates its text from the neighbors'. */
+  /** A blank separates its text from the text around it. */
   readonly cell: boolean;
-  /** May stand before the body without opening it. */
+  /** May occur before the body without opening it. */
   readonly head: boolean;
-  /** Attributes that the table or the search for links looks at; absent when there are none. */
-  readonly wanted?: ReadonlySet<string>;
+  /** Attributes that the table or the link collector needs; absent if there are none. */
+  readonly attributeNames?: ReadonlySet<string>;
 }
 
 const SKIPPED = ['script', 'style', 'template', 'svg'];
 const CELLS = ['td', 'th', 'option', 'img', 'button', 'label'];
-/** Looked at for links even when the table does not name them. */
+/** Attributes with links, which are read even if the table does not name them. */
 const LINKS: ReadonlyMap<string, readonly string[]> = new Map([
   ['a', ['href']],
   ['area', ['href']],
@@ -50,21 +50,21 @@ const BLOCKS = (
 
 const tables = new WeakMap<ExtractionTable, TagTable<TagPlan>>();
 
-/** The plan of a table; made once. Tags that are not in it are transparent: their text is the parent's (E-90). */
+/** Compiles the plan of a table, once. Tags that are not in it are transparent: their text belongs to the parent (E-90). */
 export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
   const known = tables.get(table);
   if (known !== undefined) return known;
   const plan = new Map<string, TagPlan>();
   for (const tag of new Set([...table.keys(), ...SKIPPED, ...CELLS, ...LINKS.keys(), ...HEADS, ...BLOCKS])) {
     const mapping = table.get(tag);
-    const wanted = new Set([...(LINKS.get(tag) ?? []), ...attributesOf(mapping)]);
+    const attributeNames = new Set([...(LINKS.get(tag) ?? []), ...attributesOf(mapping)]);
     plan.set(tag, {
       mapping,
       skip: SKIPPED.includes(tag),
       block: BLOCKS.includes(tag),
       cell: CELLS.includes(tag),
       head: HEADS.includes(tag),
-      ...(wanted.size === 0 ? {} : { wanted }),
+      ...(attributeNames.size === 0 ? {} : { attributeNames }),
     });
   }
   const made = new TagTable(plan);
@@ -72,7 +72,7 @@ export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
   return made;
 }
 
-/** The attributes that lines of the table name (E-89). */
+/** The attributes that the table's lines name (E-89). */
 function* attributesOf(mapping: TagMapping | undefined): Generator<string> {
   if (mapping === undefined) return;
   for (const { when } of mapping.conditional) yield when.attribute;

@@ -1,13 +1,13 @@
 import { decodeReferences } from './character-references.js';
 import { type PlannedTag, type Tag, TagNames, type TagTable } from './tags.js';
 
-/** Values of the attributes that are wanted, by lower-case name; of a name's repetitions the first. */
+/** Values of the requested attributes by lower-case name; the first of repeated ones. */
 export type TagAttributes = Readonly<Record<string, string>>;
 
-/** Is told what a page consists of. Every element that is opened is closed, also where its end tag is missing. */
+/** Receives the elements and the text of a page. Every element that is opened is closed, also without an end tag. */
 export interface HtmlHandler<Plan extends PlannedTag> {
   open(tag: Tag<Plan>, attributes: TagAttributes): void;
-  /** Text from `start` to `end` of `source`, character references replaced; what stands between two tags may come in parts. */
+  /** Text from `start` to `end` of `source`, character references replaced; the text between two tags may arrive in several calls. */
   text(source: string, start: number, end: number): void;
   close(tag: Tag<Plan>): void;
 }
@@ -30,12 +30,12 @@ const BRACKET = 0x5b;
 const NO_ATTRIBUTES: TagAttributes = Object.freeze({});
 
 /**
- * Reads a whole page as tags and text: what htmlparser2's parser tells of it (the same end tags left out, comments, raw text
- * and character references), in a fraction of its time, since nothing is looked at twice, text is found by searching for `<`
- * and attributes nobody asks for are passed over. A tag that the page's end cuts off is dropped.
+ * Reads a whole page as tags and text, with the same events as htmlparser2's parser (omitted end tags, comments, raw text, character
+ * references), in a third of its time: text is found by searching for `<`, and attributes that are not requested are skipped. A tag
+ * that is cut off by the end of the page is dropped.
  *
- * @param maxDepth - open elements; where there are more, reading stops
- * @returns false when it stopped before the page's end
+ * @param maxDepth - reading stops at more open elements than this
+ * @returns false if it stopped before the end of the page
  */
 export function readHtml<Plan extends PlannedTag>(
   html: string,
@@ -52,12 +52,12 @@ class HtmlReader<Plan extends PlannedTag> {
   readonly #handler: HtmlHandler<Plan>;
   /** Open elements, the innermost last. */
   readonly #stack: Tag<Plan>[] = [];
-  /** How many elements of a tag are open, by its id: an end tag that ends nothing is not looked for. */
+  /** Number of open elements by the id of their tag: the stack is not searched for an end tag without an open element. */
   readonly #open: number[] = [];
   readonly #foreign: boolean[] = [];
-  /** Where text begins that has not been handed on; the end of what was read. */
+  /** Index of the first character that has not been reported. */
   #from = 0;
-  /** Place of the next `&`, searched for when it is needed. */
+  /** Index of the next `&`, searched for on demand. */
   #ampersand = -1;
 
   constructor(html: string, table: TagTable<Plan>, handler: HtmlHandler<Plan>) {
@@ -81,7 +81,7 @@ class HtmlReader<Plan extends PlannedTag> {
     return whole;
   }
 
-  /** Reads what begins with the `<` at `at`. Returns where to go on; text goes on at `#from`. */
+  /** Reads the markup at the `<` at `at`. Returns the index to search from; text continues at `#from`. */
   #markup(at: number): number {
     const html = this.#html;
     const c = html.charCodeAt(at + 1);
@@ -92,7 +92,7 @@ class HtmlReader<Plan extends PlannedTag> {
     return at + 1;
   }
 
-  /** Passes over everything up to `end`. Where there is none, what begins at `rest` is text. */
+  /** Skips everything up to `end`. If it is missing, the text begins at `rest`. */
   #upTo(end: string, from: number, rest: number): number {
     const found = this.#html.indexOf(end, from);
     this.#from = found < 0 ? rest : found + end.length;
@@ -102,7 +102,7 @@ class HtmlReader<Plan extends PlannedTag> {
   #declaration(start: number): number {
     const html = this.#html;
     const c = html.charCodeAt(start);
-    // `<!-->` and `<!--->` are whole comments.
+    // `<!-->` and `<!--->` are complete comments.
     if (c === DASH && html.charCodeAt(start + 1) === DASH) return this.#upTo('-->', start, html.length);
     if (c === DASH) return this.#upTo('>', start + 2, start);
     if (c === BRACKET && html.startsWith('CDATA[', start + 1)) {
@@ -128,7 +128,7 @@ class HtmlReader<Plan extends PlannedTag> {
     return this.#upTo('>', end, html.length);
   }
 
-  /** The page ends inside a tag. */
+  /** Drops a tag that the end of the page cuts off. */
   #cutOff(): number {
     this.#from = this.#html.length;
     return this.#from;
@@ -143,7 +143,7 @@ class HtmlReader<Plan extends PlannedTag> {
       c = html.charCodeAt(++at);
     }
     const tag = this.#names.get(html.slice(start, at));
-    const { wanted } = tag;
+    const { attributeNames } = tag;
     let attributes: Record<string, string> | undefined;
     let closed = false;
     for (;;) {
@@ -187,16 +187,16 @@ class HtmlReader<Plan extends PlannedTag> {
         }
       }
       c = html.charCodeAt(at);
-      if (wanted === undefined) continue;
+      if (attributeNames === undefined) continue;
       const name = html.slice(nameStart, nameEnd).toLowerCase();
-      if (!wanted.has(name)) continue;
+      if (!attributeNames.has(name)) continue;
       attributes ??= {};
       if (!Object.hasOwn(attributes, name)) attributes[name] = this.#value(valueStart, valueEnd);
     }
     this.#from = at + 1;
     this.#begin(tag, attributes ?? NO_ATTRIBUTES);
     if (closed) {
-      // Only foreign elements may end where they begin.
+      // Only foreign elements can be self-closing.
       if (!tag.isVoid && this.#foreign[this.#foreign.length - 1] === true) this.#pop();
     } else if (tag.isRaw) return this.#rawText(tag);
     return this.#from;
@@ -214,7 +214,7 @@ class HtmlReader<Plan extends PlannedTag> {
     return decodeReferences(this.#html, start, end, at, true);
   }
 
-  /** Place of the first `&` from `start` on; the page's length when there is none. */
+  /** Index of the first `&` from `start` on; the page's length if there is none. */
   #nextAmpersand(start: number): number {
     if (this.#ampersand < start) {
       const found = this.#html.indexOf('&', start);
@@ -254,7 +254,7 @@ class HtmlReader<Plan extends PlannedTag> {
     this.#handler.close(tag);
   }
 
-  /** An end tag ends all that is open inside of its element. */
+  /** An end tag closes all open elements inside its own. */
   #close(tag: Tag<Plan>): void {
     if (tag.foreign !== undefined) this.#foreign.pop();
     if ((this.#open[tag.id] ?? 0) > 0) {
@@ -268,7 +268,7 @@ class HtmlReader<Plan extends PlannedTag> {
     }
   }
 
-  /** Text up to the element's own end tag; only in TITLE character references count. */
+  /** Reads text up to the element's end tag; only TITLE has character references. */
   #rawText(tag: Tag<Plan>): number {
     const html = this.#html;
     const start = this.#from;
@@ -289,7 +289,7 @@ class HtmlReader<Plan extends PlannedTag> {
     return this.#upTo('>', after, html.length);
   }
 
-  /** In a TITLE an `&` behind what may become its end tag is not looked at. */
+  /** In a TITLE, an `&` after what may become its end tag is plain text. */
   #isInsideEnd(at: number, start: number): boolean {
     const before = this.#html.slice(Math.max(start, at - '</titl'.length), at).toLowerCase();
     const open = before.lastIndexOf('<');

@@ -1,31 +1,31 @@
-/** What the reader has to know of an element; one object a name in a {@link TagTable}. */
+/** The properties of an element; a {@link TagTable} has one object for each name. */
 export interface Tag<Plan> {
   /** Lower case. */
   readonly name: string;
-  /** Counts the table's names from 0. */
+  /** Sequence number of the name, from 0. */
   readonly id: number;
-  /** What the user of the reader knows of it. */
+  /** The caller's data. */
   readonly plan: Plan | undefined;
-  /** Names of the attributes that are wanted; the others are passed over. */
-  readonly wanted: WantedAttributes | undefined;
-  /** It has no content and no end. */
+  /** Names of the requested attributes; the others are skipped. */
+  readonly attributeNames: AttributeNames | undefined;
+  /** It has no content and no end tag. */
   readonly isVoid: boolean;
-  /** Open elements that end where this one begins. */
+  /** Open elements that this one closes. */
   readonly ends: ReadonlySet<string> | undefined;
   /** Its content is text up to its own end tag. */
   readonly isRaw: boolean;
-  /** True: `/>` ends elements inside of it; false: no longer. */
+  /** True: elements inside it can be self-closing; false: this ends that rule. */
   readonly foreign: boolean | undefined;
 }
 
-/** A set of attribute names in lower case, or whatever can answer for one. */
-export interface WantedAttributes {
+/** A set of attribute names in lower case. */
+export interface AttributeNames {
   has(name: string): boolean;
 }
 
-/** What the reader's user says of an element. */
+/** The caller's data for an element. */
 export interface PlannedTag {
-  readonly wanted?: WantedAttributes;
+  readonly attributeNames?: AttributeNames;
 }
 
 const set = (names: string): ReadonlySet<string> => new Set(names.split(' '));
@@ -35,7 +35,7 @@ const VOID = set(
 );
 const RAW = set('script style title textarea xmp');
 const FOREIGN = set('math svg');
-/** HTML inside of what is foreign. */
+/** Elements with HTML inside foreign ones. */
 const INTEGRATION = set('mi mo mn ms mtext annotation-xml foreignobject desc title');
 
 const P = set('p');
@@ -44,7 +44,7 @@ const SECTION = set('thead tbody');
 const DEFINITION = set('dd dt');
 const RUBY = set('rt rp');
 
-/** HTML lets authors leave out end tags: what the beginning of an element ends, as htmlparser2 has it. */
+/** Omitted end tags: the elements that the start of another one closes, as in htmlparser2. */
 const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...(
     'p h1 h2 h3 h4 h5 h6 address article aside blockquote details div dl fieldset figcaption figure footer form header hr ' +
@@ -68,14 +68,14 @@ const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['tfoot', SECTION],
 ]);
 
-/** Elements that pages use much beside those named above. */
+/** Other elements that are frequent. */
 const COMMON = set(
   'html head body title a b i em strong span code font center br ul ol li td th tr small big sup sub tt u s',
 );
 
 /**
- * The elements a reader meets, by their names as written. Those of the plan and of HTML are made once; a page's own inventions
- * live as long as its {@link TagNames}.
+ * Tags by their names as written. Those of the plan and of HTML are created once; unknown names of a page are kept by its
+ * {@link TagNames}.
  */
 export class TagTable<Plan extends PlannedTag> {
   readonly #tags = new Map<string, Tag<Plan>>();
@@ -93,7 +93,7 @@ export class TagTable<Plan extends PlannedTag> {
     this.size = id;
   }
 
-  /** By the name as written; undefined for one that is not of the table in this spelling. */
+  /** Returns the tag of a name as written; undefined if the table does not have this spelling. */
   get(written: string): Tag<Plan> | undefined {
     return this.#tags.get(written);
   }
@@ -104,7 +104,7 @@ export class TagTable<Plan extends PlannedTag> {
       name,
       id,
       plan,
-      wanted: plan?.wanted,
+      attributeNames: plan?.attributeNames,
       isVoid: VOID.has(name),
       ends: ENDS.get(name),
       isRaw: RAW.has(name),
@@ -113,7 +113,7 @@ export class TagTable<Plan extends PlannedTag> {
   }
 }
 
-/** A {@link TagTable} and the names that only one page has. */
+/** A {@link TagTable} and the unknown names of one page. */
 export class TagNames<Plan extends PlannedTag> {
   readonly #table: TagTable<Plan>;
   readonly #own = new Map<string, Tag<Plan>>();

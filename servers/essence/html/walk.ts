@@ -17,10 +17,10 @@ import type { Tag } from './tags.js';
 /** Shortest paragraph, in characters, that can describe a page. */
 const MIN_DESCRIPTION = 40;
 
-/** White space that is not already a single blank: an expression that also matched those would stop at every word. */
+/** White space other than a single blank: an expression that also matched those would match at every word. */
 const COLLAPSIBLE = /[^\S ]\s*| \s+/g;
 
-/** What separates the next text from the one before. */
+/** Separator between the previous text and the next. */
 const NOTHING = 0;
 const BLANK = 1;
 const NEWLINE = 2;
@@ -30,11 +30,11 @@ type Separator = typeof NOTHING | typeof BLANK | typeof NEWLINE;
 interface Frame {
   readonly depth: number;
   readonly mapping: ContentMapping;
-  /** Index of its first piece of text. */
+  /** Index of its first text fragment. */
   readonly start: number;
 }
 
-/** What a walk yields beside the summary. */
+/** The result of a walk. */
 export interface HtmlSummary extends Summary {
   readonly links: readonly EssenceLink[];
   /** G-63: the page asks not to be indexed. */
@@ -42,9 +42,9 @@ export interface HtmlSummary extends Summary {
 }
 
 /**
- * Reads an HTML document once as a stream of tags and text (section 7). The text of the document is one list of
- * pieces; an open mapped element remembers where its text began. When it ends, the pieces from there on are its
- * content, and unless it says `parent` they are taken off the list again (E-92).
+ * Reads an HTML document once as a stream of tags and text (section 7). The text is one list of fragments; an open mapped element
+ * stores the index of its first one. At its end the fragments from that index on are its content, and unless its mapping says `parent`
+ * they are removed from the list (E-92).
  */
 export function summarizeHtml(document: SourceDocument, table: ExtractionTable): HtmlSummary {
   const walk = new HtmlWalk(document, table);
@@ -64,16 +64,16 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   readonly #frames: Frame[] = [];
   readonly #pieces: string[] = [];
   #separator: Separator = NOTHING;
-  /** Depth of the element that is skipped with all its content; 0 = none. */
+  /** Depth of the element that is skipped with its content; 0 if none. */
   #skipped = 0;
-  /** Depth of the element whose text is ignored (E-91); its links still lead somewhere. 0 = none. */
+  /** Depth of the element whose text is ignored (E-91) but whose links are followed; 0 if none. */
   #ignored = 0;
-  /** Depth of the open HEAD, or of a TITLE outside one; 0 = none. */
+  /** Depth of the open HEAD, or of a TITLE outside one; 0 if none. */
   #inHead = 0;
   #body = false;
   #paragraph = -1;
   #description = '';
-  /** Beginning of the text, for a description when no paragraph serves. */
+  /** Start of the text, for the description if no paragraph is suitable. */
   #opening = '';
 
   constructor(document: SourceDocument, table: ExtractionTable) {
@@ -90,7 +90,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     if (html !== undefined) this.#push(html, 0);
   }
 
-  /** G-81: the object shows no login, also one that the page itself shows. */
+  /** G-81: removes logins from references, also those that the page itself shows. */
   #shown(reference: string): string | undefined {
     const url = this.#links.resolve(reference);
     return url === undefined ? undefined : withoutUserInfo(url);
@@ -107,7 +107,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     }
     if (plan.block) this.#separator = NEWLINE;
     else if (plan.cell && this.#separator === NOTHING) this.#separator = BLANK;
-    if (plan.wanted !== undefined) this.#links.open(name, attributes);
+    if (plan.attributeNames !== undefined) this.#links.open(name, attributes);
     if (name === 'p') this.#paragraph = this.#pieces.length;
     else if ((name === 'head' || name === 'title') && this.#inHead === 0) this.#inHead = depth;
     if (plan.mapping !== undefined && name !== 'html' && name !== 'body')
@@ -130,7 +130,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     }
   }
 
-  /** Text whose white space is single blanks; those at its ends become separators. */
+  /** Adds text whose white space is single blanks; those at its ends become separators. */
   #add(text: string, start: number, end: number): void {
     const from = text.charCodeAt(start) === 0x20 ? start + 1 : start;
     const to = text.charCodeAt(end - 1) === 0x20 ? end - 1 : end;
@@ -177,7 +177,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     };
   }
 
-  /** HTML lets authors leave out `</head>` and `<body>`: the first thing that cannot stand in a head opens the body. */
+  /** `</head>` and `<body>` can be omitted: the first tag that is not allowed in a head opens the body. */
   #openBody(attributes: TagAttributes): void {
     if (this.#inHead > 0) {
       while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth > 0)
@@ -187,7 +187,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     this.#body = true;
     this.#separator = NEWLINE;
     const mapping = this.#bodyMapping;
-    // Depth 0 is closed by the end of the document only: text after `</body>` still belongs to it.
+    // Depth 0 is closed only by the end of the document: text after `</body>` still belongs to it.
     if (mapping !== undefined) this.#openMapped(mapping, attributes, 0);
   }
 
@@ -230,12 +230,12 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   }
 }
 
-/** A character beyond Latin-1, or its no-break space, may be white space that is told by the slow way. */
+/** Characters beyond Latin-1 and the no-break space may be white space, which needs the slow path. */
 function isWideBlank(c: number): boolean {
   return c === 0xa0 || c > 0xff;
 }
 
-/** No white space but single blanks. What has letters beyond Latin is left to the slow way. */
+/** Whether the only white space is single blanks. Text with letters beyond Latin-1 takes the slow path. */
 function isCollapsed(text: string, start: number, end: number): boolean {
   let blank = false;
   for (let i = start; i < end; i++) {
@@ -252,7 +252,7 @@ function isCollapsed(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** A content that begins with what separated it from the text before. */
+/** Removes the separator at the start of a content. */
 function stripSeparator(content: string): string {
   const first = content.charCodeAt(0);
   return first === 0x0a || first === 0x20 ? content.slice(1) : content;

@@ -9,33 +9,33 @@ import {
   SoifObject,
   type SoifValue,
 } from '../../../protocols/soif/index.js';
-import { type ProgramSettings, runProgram, Workplace } from '../external/index.js';
+import { type ProgramSettings, runProgram, ScratchDirectory } from '../external/index.js';
 import { type Command, conditionHolds, type Instruction, type PostRules } from './model.js';
 
-/** How rules are carried out. */
+/** Settings of applying rules. */
 export interface PostRulesOptions {
   readonly programs: ProgramSettings;
   /** Absolute directory against which programs written with a slash are resolved. Default: such programs are refused. */
   readonly directory?: string;
-  /** What `type` means to conditions: `SOIFStream` for an object that an Exploder wrote (E-47). Default: its attribute. */
+  /** The value of `type` in conditions: `SOIFStream` for an object that an Exploder wrote (E-47). Default: the object's attribute. */
   readonly type?: string;
   readonly signal?: AbortSignal;
 }
 
-/** What has become of an object. */
+/** An object after the rules. */
 export interface PostRulesResult {
-  /** Undefined: a rule deleted it. The same object when no rule changed it. */
+  /** Undefined if a rule deleted it; the same object if no rule changed it. */
   readonly object: SoifObject | undefined;
-  /** Sentences for the log: filters that failed, with file and line of the rule. */
+  /** Messages for the log: filters that failed, with file and line of the rule. */
   readonly warnings: readonly string[];
   /** Lines of the rules whose condition held. */
   readonly applied: readonly number[];
 }
 
 /**
- * Applies the rules to a finished object (E-136): all that match, in file order, each on the object as the rules before left
- * it; `delete()` ends it (E-131). A filter that fails leaves the value as it was (E-133). The URL of the result may be
- * another one (E-130, E-134): the caller stores it under that.
+ * Applies the matching rules to a finished object in file order (E-136), each to the result of the previous one; `delete()` ends
+ * (E-131). A filter that fails leaves the value unchanged (E-133). The result may have another URL (E-130, E-134): the caller stores it
+ * under that one.
  * @throws the signal's reason when aborted
  */
 export async function applyPostRules(
@@ -56,7 +56,7 @@ export async function applyPostRules(
   return { object: run.object, warnings: run.warnings, applied };
 }
 
-/** The same for an object as bytes. They are decoded only when there are rules, and written only when one changed something. */
+/** {@link applyPostRules} for an encoded object, which is encoded again only if a rule changed it. */
 export async function applyPostRulesToBytes(
   soif: Uint8Array,
   rules: PostRules,
@@ -99,7 +99,7 @@ class PostRun {
     }
   }
 
-  /** E-128 (2): the value on the program's input, its output is the new value. An attribute that is not there stays so. */
+  /** E-128 (2): the program reads the value and writes the new one. Does nothing for a missing attribute. */
   async #filter(attribute: string, command: Command, line: number): Promise<void> {
     const isUrl = attribute.toLowerCase() === 'url';
     const value = isUrl ? this.object.urlBytes : this.object.get(attribute);
@@ -121,7 +121,7 @@ class PostRun {
     }
   }
 
-  /** E-132: the program gets an object with the attributes, and answers with one, or with attribute lines. */
+  /** E-132: the program reads an object with the attributes and writes an object or attribute lines. */
   async #exchange(attributes: readonly string[], command: Command, line: number): Promise<void> {
     const given = new Map<string, Uint8Array>();
     for (const attribute of attributes) {
@@ -140,17 +140,20 @@ class PostRun {
       return;
     }
     const changes = new Map<string, readonly [string, SoifValue | undefined]>();
-    // E-132: what it does not return is removed.
+    // E-132: attributes that it does not return are removed.
     for (const name of given.keys()) changes.set(name.toLowerCase(), [name, undefined]);
     for (const { name, value } of answer) {
       if (isAttributeName(name)) changes.set(name.toLowerCase(), [this.#spelling(name), value]);
       else
-        this.#warn(line, `${command[0]}: ${JSON.stringify(name.slice(0, 40))} is no attribute name (E-69)`);
+        this.#warn(
+          line,
+          `${command[0]}: ${JSON.stringify(name.slice(0, 40))} is not an attribute name (E-69)`,
+        );
     }
     this.object = this.object.with(changes.values());
   }
 
-  /** The program's output; undefined, with a warning, when it failed (E-133). */
+  /** Returns the program's output; undefined, with a warning, if it failed (E-133). */
   async #run(command: Command, input: Uint8Array, line: number): Promise<Uint8Array | undefined> {
     const { directory, programs, signal } = this.#options;
     const [written, ...words] = command;
@@ -158,13 +161,13 @@ class PostRun {
       written.includes('/') && !isAbsolute(written) && directory !== undefined
         ? join(directory, written)
         : written;
-    await using place = await Workplace.open();
+    await using scratch = await ScratchDirectory.open();
     const result = await runProgram(
       {
         program,
         arguments: words,
         input,
-        directory: place.directory,
+        directory: scratch.directory,
         ...(signal === undefined ? {} : { signal }),
       },
       programs,
@@ -174,7 +177,7 @@ class PostRun {
     return undefined;
   }
 
-  /** The name as the object spells it, else as the rule does. */
+  /** Returns the object's spelling of the name; the rule's if the object does not have it. */
   #spelling(attribute: string): string {
     const at = this.object.indexOf(attribute);
     return at < 0 ? attribute : this.object.nameAt(at);
@@ -185,7 +188,7 @@ class PostRun {
   }
 }
 
-/** E-132: a complete object or bare attribute lines. @throws ProtocolError it is neither */
+/** Decodes a complete object or bare attribute lines (E-132). @throws ProtocolError if it is neither */
 function readAnswer(output: Uint8Array): readonly SoifAttribute[] {
   if (/^\s*@/.test(Buffer.from(output.subarray(0, 200)).toString('latin1'))) {
     return decodeSoif(output).attributes;

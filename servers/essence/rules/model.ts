@@ -1,14 +1,14 @@
 import type { Pattern } from '../../../protocols/patterns/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
 
-/** What is asked of one attribute (E-123). */
+/** A test of one attribute (E-123). */
 export interface Test {
   readonly kind: 'test';
   /** As written; compared without case (E-126). `url` is the object's URL. */
   readonly attribute: string;
   /** `!=` and `!~`. */
   readonly negated: boolean;
-  /** The exact value, or a pattern that is found in it. */
+  /** The exact value, or a pattern that must match a part of it. */
   readonly data: string | Pattern;
 }
 
@@ -32,7 +32,7 @@ export type Instruction =
     }
   | { readonly kind: 'delete'; readonly line: number };
 
-/** A condition and what is done where it holds. */
+/** A condition and its instructions. */
 export interface PostRule {
   readonly line: number;
   readonly condition: Condition;
@@ -46,10 +46,10 @@ export interface PostRules {
 }
 
 /**
- * Whether a condition holds for an object. Of a missing attribute `==` and `~` are false, `!=` and `!~` true; a value is
- * compared without its final newline (E-127). Time is linear in the values.
+ * Whether a condition holds for an object. For a missing attribute `==` and `~` are false, `!=` and `!~` true; a value is compared
+ * without its final newline (E-127). Takes time linear in the values.
  *
- * @param type what `type` means, when not the object's attribute: `SOIFStream` for what an Exploder wrote (E-47)
+ * @param type the value of `type` in place of the object's attribute: `SOIFStream` for an Exploder's output (E-47)
  */
 export function conditionHolds(condition: Condition, object: SoifObject, type?: string): boolean {
   switch (condition.kind) {
@@ -66,7 +66,7 @@ export function conditionHolds(condition: Condition, object: SoifObject, type?: 
   }
 }
 
-/** E-126: attributes by name without case; the URL is one of them. */
+/** E-126: names of attributes ignore case; `url` is the object's URL. */
 function attributeText(object: SoifObject, attribute: string, type: string | undefined): string | undefined {
   const name = attribute.toLowerCase();
   if (name === 'url') return object.url;

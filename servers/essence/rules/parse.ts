@@ -2,12 +2,12 @@ import { ConfigError, ProtocolError } from '../../../protocols/errors.js';
 import { compilePattern } from '../../../protocols/patterns/index.js';
 import type { Command, Condition, Instruction, PostRule, PostRules, Test } from './model.js';
 
-/** Depth of parentheses in a condition. */
+/** Deepest nesting of parentheses in a condition. */
 const MAX_DEPTH = 100;
 
 /**
- * Reads a rules file (E-122): a condition begins in column one, its instructions follow on lines indented by a tab. Blank
- * lines and lines that begin with `#` mean nothing.
+ * Parses a rules file (E-122): a condition begins in column one, its instructions follow on lines indented by a tab. Blank lines and
+ * lines that begin with `#` are ignored.
  * @throws ConfigError naming file, line and column
  */
 export function parsePostRules(text: string, file: string): PostRules {
@@ -49,15 +49,15 @@ class LineReader {
     while (this.text[this.at] === ' ' || this.text[this.at] === '\t') this.at++;
   }
 
-  /** Takes `words` if they stand here, after blanks. */
-  take(words: string): boolean {
+  /** Consumes `text` if it is next, after blanks. */
+  take(text: string): boolean {
     this.skipBlanks();
-    if (!this.text.startsWith(words, this.at)) return false;
-    this.at += words.length;
+    if (!this.text.startsWith(text, this.at)) return false;
+    this.at += text.length;
     return true;
   }
 
-  /** What the sticky expression matches here, after blanks. */
+  /** Consumes what the sticky expression matches, after blanks. */
   match(expression: RegExp): string | undefined {
     this.skipBlanks();
     expression.lastIndex = this.at;
@@ -66,12 +66,12 @@ class LineReader {
     return found;
   }
 
-  /** An attribute's name. */
+  /** Consumes an attribute's name. */
   name(): string {
     return this.match(/[A-Za-z0-9._<>-]+/y) ?? this.fail('the name of an attribute is expected (E-123)');
   }
 
-  /** The text up to the closing delimiter; a backslash before a delimiter makes it plain (E-127). The opening one is next. */
+  /** Consumes a delimited text; a backslash escapes the delimiter (E-127). The opening delimiter is next. */
   quoted(delimiter: string): string {
     const start = this.at;
     let text = '';
@@ -87,13 +87,13 @@ class LineReader {
     return this.fail(`the closing ${delimiter} is missing`);
   }
 
-  /** @throws ConfigError with the column where the reader stands, from 1 */
+  /** @throws ConfigError with the reader's column, from 1 */
   fail(problem: string, at = this.at): never {
     throw new ConfigError(this.file, this.line, `column ${at + 1}`, problem);
   }
 }
 
-/** E-124: `&&` binds tighter than `||`; a `;` at the end means nothing. */
+/** E-124: `&&` binds tighter than `||`; a `;` at the end is ignored. */
 function readCondition(reader: LineReader): Condition {
   const condition = readAlternatives(reader, 0);
   reader.take(';');
@@ -134,7 +134,7 @@ function readTest(reader: LineReader): Test {
     if (delimiter !== "'") reader.fail(`${operator} takes a string in single quotes (E-123)`);
     return { kind: 'test', attribute, negated, data: reader.quoted("'") };
   }
-  // E-123: an example of the manual writes the expression in single quotes.
+  // E-123: an example of the manual quotes the expression with single quotes.
   if (delimiter !== '/' && delimiter !== "'") {
     reader.fail(`${operator} takes a regular expression between slashes (E-123)`);
   }
@@ -148,7 +148,7 @@ function readTest(reader: LineReader): Test {
   }
 }
 
-/** E-128: which of the four it is shows behind the names. */
+/** E-128: the sign after the names selects the instruction. */
 function readInstruction(reader: LineReader): Instruction {
   const { line } = reader;
   const attributes = [reader.name()];
@@ -189,8 +189,8 @@ function endOfLine(reader: LineReader): void {
 }
 
 /**
- * E-135: the rest of the line as words. Quotes keep blanks together and a backslash makes the next character plain; nothing else
- * has a meaning, for there is no shell.
+ * Splits the rest of the line into words (E-135). Quotes keep blanks together, a backslash escapes the next character; nothing else is
+ * special, because there is no shell.
  */
 function readCommand(reader: LineReader): Command {
   const words: string[] = [];

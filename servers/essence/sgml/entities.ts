@@ -40,14 +40,14 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ['hyphen', '-'],
 ]);
 
-/** The character of an entity that documents use without declaring it here. */
+/** Returns the character of an ISO or HTML entity, which documents use without a declaration. */
 export function namedCharacter(name: string): string | undefined {
   return NAMED.get(name);
 }
 
 /**
- * Replaces character references and the entities that are known, once: what an entity stands for is not looked at again, so
- * that no entity can grow. Unknown ones stay as they are.
+ * Replaces character references and known entities. A replacement is not expanded again, so that no entity can grow. Unknown entities
+ * stay as they are.
  *
  * @param own the document's own entities
  */
@@ -63,7 +63,7 @@ export function replaceEntities(text: string, own: ReadonlyMap<string, string>):
   );
 }
 
-/** The character of a number, if it is one that a text may hold. */
+/** Returns the character of a code, if text can contain it. */
 export function characterOf(code: number): string | undefined {
   if (code === 0 || code > 0x10_ffff || (code >= 0xd800 && code <= 0xdfff)) return undefined;
   return String.fromCodePoint(code);

@@ -2,10 +2,10 @@ import { characterOf, namedCharacter } from './entities.js';
 import type { SgmlEvents } from './reader.js';
 
 /**
- * Reads what `onsgmls` and `sgmls` print about a document (E-80, E-87), line by line: `A` an attribute of the element that
- * comes next, `(` its beginning, `-` text, `)` its end, `C` at the very end when the document was correct.
+ * Reads the output of `onsgmls` and `sgmls` (E-80, E-87), line by line: `A` an attribute of the next element, `(` its start, `-` text,
+ * `)` its end, `C` at the end of a correct document.
  *
- * @returns whether the output is complete: every element that was begun has ended
+ * @returns true if the output is complete: every element has ended
  */
 export function readEsis(output: string, events: SgmlEvents, maxDepth: number): boolean {
   let attributes: [string, string][] = [];
@@ -35,7 +35,7 @@ export function readEsis(output: string, events: SgmlEvents, maxDepth: number): 
   return events.depth === 0;
 }
 
-/** `\n` a line's end, `\\`, `\|` around an entity that the DTD leaves to us, `\#120;` and `\177` characters by number. */
+/** Decodes `\n`, `\\`, `\|` around an SDATA entity, and the character codes `\#120;` and `\177`. */
 function unescapeData(data: string): string {
   if (!data.includes('\\')) return data;
   return data.replace(
@@ -50,7 +50,7 @@ function unescapeData(data: string): string {
   );
 }
 
-/** The ISO entity sets give `[eacute]` and the like, with blanks before the bracket. */
+/** The ISO entity sets define `[eacute]` and the like, with blanks before the bracket. */
 function systemData(text: string): string {
   const name = /^\[\s*([A-Za-z][\w.-]*)\s*\]$/.exec(text)?.[1];
   return name === undefined ? text : (namedCharacter(name) ?? '');

@@ -1,27 +1,27 @@
 import { AttributeLines, type ExtractedAttributes, type ExtractionOptions } from './lines.js';
 import { type ContentMapping, conditionalMapping, type ExtractionTable, type TagMapping } from './table.js';
 
-/** White space that is not already a single blank: an expression that also matched those would stop at every word. */
+/** White space other than a single blank: an expression that also matched those would match at every word. */
 const COLLAPSIBLE = /[^\S ]\s*| \s+/g;
 
-/** What separates the next text from the one before. */
+/** Separator between the previous text and the next. */
 type Separator = 'nothing' | 'blank' | 'newline';
 
 /** An open element whose content is mapped. */
 interface Frame {
   readonly depth: number;
   readonly mapping: ContentMapping;
-  /** Index of its first piece of text. */
+  /** Index of its first text fragment. */
   readonly start: number;
 }
 
 /**
- * The table engine for SGML and XML (E-88 to E-95): elements and text go in, attributes come out. The text is one list of
- * pieces; an open mapped element remembers where its text began. When it ends, the pieces from there on are its content, and
- * unless it says `parent` they are taken off the list again (E-92). What is left at the root is dropped (E-93).
+ * The table engine for SGML and XML (E-88 to E-95): converts elements and text to attributes. The text is one list of fragments; an open
+ * mapped element stores the index of its first one. At its end the fragments from that index on are its content, and unless its mapping
+ * says `parent` they are removed from the list (E-92). Text that is left at the root is dropped (E-93).
  *
- * Which elements begin a line (E-95) is not known without a DTD: one that follows a tag with nothing or a line's end between
- * does, one inside running text does not.
+ * Without a DTD it is unknown which elements begin a line (E-95): one that follows a tag directly or after a line end does, one inside
+ * running text does not.
  */
 export class Extraction {
   /** Open elements. */
@@ -31,9 +31,9 @@ export class Extraction {
   readonly #frames: Frame[] = [];
   readonly #pieces: string[] = [];
   #separator: Separator = 'nothing';
-  /** Nothing but white space since the last tag. */
+  /** True if only white space followed the last tag. */
   #betweenTags = true;
-  /** Depth of the element whose content is ignored (E-91); 0 = none. */
+  /** Depth of the element whose content is ignored (E-91); 0 if none. */
   #ignored = 0;
 
   constructor(table: ExtractionTable, options: ExtractionOptions) {
@@ -41,11 +41,11 @@ export class Extraction {
     this.#lines = new AttributeLines(options);
   }
 
-  /** An element begins. Names are compared in lower case and, for XML, also without their prefix (E-94). */
+  /** Handles the start of an element. Names are compared in lower case and, for XML, also without their prefix (E-94). */
   open(name: string, attributes: Readonly<Record<string, string>>): void {
     const depth = ++this.depth;
     if (this.#ignored > 0) return;
-    // A start tag directly behind another tag begins a line.
+    // A start tag directly after another tag begins a line.
     if (this.#betweenTags) this.#separator = 'newline';
     this.#betweenTags = true;
     const mapping = this.#mappingOf(name.toLowerCase());
@@ -59,7 +59,7 @@ export class Extraction {
       this.#frames.push({ depth, mapping: content, start: this.#pieces.length });
   }
 
-  /** Text of the innermost element, entities replaced. */
+  /** Adds text to the innermost element, entities replaced. */
   text(data: string): void {
     if (this.#ignored > 0) return;
     const text = data.replace(COLLAPSIBLE, ' ');
@@ -78,7 +78,7 @@ export class Extraction {
     this.#betweenTags = false;
   }
 
-  /** The innermost element ends. */
+  /** Handles the end of the innermost element. */
   close(): void {
     const depth = this.depth--;
     if (this.#ignored > 0) {
@@ -94,7 +94,7 @@ export class Extraction {
     this.#betweenTags = true;
   }
 
-  /** What was found; elements that are still open end here. */
+  /** Returns the attributes; ends the elements that are still open. */
   finish(): ExtractedAttributes {
     while (this.depth > 0) this.close();
     return this.#lines.attributes;
@@ -118,7 +118,7 @@ export class Extraction {
   }
 }
 
-/** E-94: attributes by lower-case name; one with a prefix (`xlink:href`) also by the name behind it. */
+/** E-94: attributes by lower-case name; one with a prefix (`xlink:href`) also by its local name. */
 function foldNames(attributes: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const folded = new Map<string, string>();
   for (const [name, value] of Object.entries(attributes)) {

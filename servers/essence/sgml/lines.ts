@@ -1,18 +1,18 @@
 import { holds, type TagMapping } from './table.js';
 
-/** Attributes that hold a URL: their values are made absolute (E-99). */
+/** Attributes with a URL: their values are made absolute (E-99). */
 const URL_ATTRIBUTES = new Set('href src action background cite data longdesc poster url'.split(' '));
 
-/** Attributes with a document's running text; only the size of the whole object limits them. */
+/** Attributes with a document's running text; only the size of the object limits them. */
 const RUNNING_TEXT = new Set(['body', 'full-text', 'partial-text', 'head']);
 
-/** Limits and manners of an extraction. */
+/** Options of an extraction. */
 export interface ExtractionOptions {
-  /** Characters of an attribute that is no running text; one line more may stand behind them. */
+  /** Limit of an attribute without running text, in characters; the last line may exceed it. */
   readonly maxAttributeLength: number;
-  /** Characters of an attribute that is. */
+  /** Limit of an attribute with running text, in characters. */
   readonly maxObjectBytes: number;
-  /** E-99: makes a reference absolute; undefined for what is none, which is left out. Absent: as written. */
+  /** E-99: makes a reference absolute; returns undefined to leave it out. Default: as written. */
   readonly resolve?: (reference: string) => string | undefined;
 }
 
@@ -25,7 +25,7 @@ interface Lines {
   text: string;
 }
 
-/** The attributes that an extraction has found so far: one line for each occurrence (E-95). */
+/** Collects the attributes of an extraction: one line for each occurrence (E-95). */
 export class AttributeLines {
   readonly #options: ExtractionOptions;
   readonly #lines = new Map<string, Lines>();
@@ -51,7 +51,7 @@ export class AttributeLines {
     }
   }
 
-  /** E-95: repetitions are kept. An empty value is none. */
+  /** Adds a value (E-95): repetitions are kept, empty values ignored. */
   add(name: string, value: string): void {
     if (value === '') return;
     const key = name.toLowerCase();
@@ -65,7 +65,7 @@ export class AttributeLines {
     }
   }
 
-  /** Nothing more would be taken for this attribute. */
+  /** Whether the attribute has reached its limit. */
   isFull(name: string): boolean {
     const lines = this.#lines.get(name.toLowerCase());
     return lines !== undefined && lines.text.length >= lines.limit;

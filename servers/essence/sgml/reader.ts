@@ -1,7 +1,7 @@
 import { replaceEntities } from './entities.js';
-import type { Prolog } from './prolog.js';
+import { indexAfter, type Prolog } from './prolog.js';
 
-/** What a reader tells about a document; names as written. */
+/** The events of a document; names as written. */
 export interface SgmlEvents {
   /** Open elements. */
   readonly depth: number;
@@ -19,10 +19,10 @@ const END_TAG = /<\/([A-Za-z_\u0080-\uffff][\w.:\u0080-\uffff-]*)/g;
 const MAX_ATTRIBUTES = 1000;
 
 /**
- * Reads an XML document, or an SGML document without its DTD, as a stream of events (E-87), in linear time. It takes what
- * comes: an end tag ends what is open inside its element, one that ends nothing is passed over. In SGML, authors leave end
- * tags out: an element ends where the next of its name begins, and one whose name has no end tag anywhere in the
- * document ends where another such begins. Entities are the document's own and those everybody uses.
+ * Reads an XML document, or an SGML document without its DTD, as a stream of events (E-87), in linear time. It is tolerant: an end tag
+ * closes the elements that are open inside its own, an unmatched one is ignored. In SGML, end tags can be omitted: an element ends where
+ * the next one of its name begins, and one whose name has no end tag in the document ends where another such element begins. Entities are
+ * the document's own and the ISO and HTML ones.
  *
  * @param maxDepth open elements at which reading stops
  * @returns false when it stopped there
@@ -42,10 +42,10 @@ class MarkupReader {
   readonly #text: string;
   readonly #prolog: Prolog;
   readonly #events: SgmlEvents;
-  /** Names of the open elements, and how many there are of each. */
+  /** Names of the open elements, and the number of each. */
   readonly #open: string[] = [];
   readonly #counts = new Map<string, number>();
-  /** SGML: the names that have an end tag somewhere. */
+  /** SGML: the names that have an end tag in the document. */
   readonly #ended = new Set<string>();
   #at: number;
 
@@ -57,13 +57,13 @@ class MarkupReader {
     if (!prolog.isXml) for (const [, name] of text.matchAll(END_TAG)) this.#ended.add(this.#fold(name!));
   }
 
-  /** One tag and the text before it; false at the end of the document. */
+  /** Reads one tag and the text before it; returns false at the end of the document. */
   step(): boolean {
     const text = this.#text;
     const start = this.#at;
     if (start >= text.length) return false;
     let tag = text.indexOf('<', start);
-    // A `<` before anything but a name or a sign is a character.
+    // A `<` that begins no markup is a character.
     while (tag >= 0 && !/[A-Za-z_\u0080-\uffff/!?>]/.test(text[tag + 1] ?? '')) {
       tag = text.indexOf('<', tag + 1);
     }
@@ -76,13 +76,13 @@ class MarkupReader {
 
   #markup(at: number): void {
     const text = this.#text;
-    if (text.startsWith('<!--', at)) this.#at = behind(text, '-->', at + 4);
+    if (text.startsWith('<!--', at)) this.#at = indexAfter(text, '-->', at + 4);
     else if (text.startsWith('<![CDATA[', at)) {
-      this.#at = behind(text, ']]>', at + 9);
+      this.#at = indexAfter(text, ']]>', at + 9);
       const end = text.endsWith(']]>', this.#at) ? this.#at - 3 : this.#at;
       if (end > at + 9) this.#events.text(text.slice(at + 9, end));
-    } else if (text.startsWith('<!', at)) this.#at = behind(text, '>', at + 2);
-    else if (text.startsWith('<?', at)) this.#at = behind(text, this.#prolog.isXml ? '?>' : '>', at + 2);
+    } else if (text.startsWith('<!', at)) this.#at = indexAfter(text, '>', at + 2);
+    else if (text.startsWith('<?', at)) this.#at = indexAfter(text, this.#prolog.isXml ? '?>' : '>', at + 2);
     else if (text.startsWith('</', at)) this.#endTag(at);
     else this.#startTag(at);
   }
@@ -91,7 +91,7 @@ class MarkupReader {
   #endTag(at: number): void {
     NAME.lastIndex = at + 2;
     const name = NAME.exec(this.#text)?.[0];
-    this.#at = behind(this.#text, '>', at + 2);
+    this.#at = indexAfter(this.#text, '>', at + 2);
     if (name === undefined) {
       if (this.#open.length > 0) this.#close();
       return;
@@ -107,7 +107,7 @@ class MarkupReader {
     NAME.lastIndex = at + 1;
     const name = NAME.exec(text)?.[0];
     if (name === undefined) {
-      // `<>` repeats the last tag in SGML; nobody writes it.
+      // `<>`, which repeats the last tag in SGML, is not supported.
       this.#at = at + 2;
       return;
     }
@@ -123,7 +123,7 @@ class MarkupReader {
       }
       end = ATTRIBUTE.lastIndex;
     }
-    const closing = behind(text, '>', end);
+    const closing = indexAfter(text, '>', end);
     const isEmpty = text[closing - 2] === '/' && closing > end;
     this.#at = closing;
     const folded = this.#fold(name);
@@ -155,9 +155,4 @@ class MarkupReader {
   #entities(text: string): string {
     return replaceEntities(text, this.#prolog.entities);
   }
-}
-
-function behind(text: string, what: string, from: number): number {
-  const at = text.indexOf(what, from);
-  return at < 0 ? text.length : at + what.length;
 }

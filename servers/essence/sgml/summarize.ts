@@ -10,7 +10,7 @@ import { readMarkupEvents } from './reader.js';
 import { parseExtractionTable } from './table.js';
 import type { SgmlType, SgmlTypes } from './types.js';
 
-/** What is needed of a document. */
+/** A document to be summarized. */
 export interface SgmlDocument {
   readonly url: string;
   readonly text: string;
@@ -28,28 +28,28 @@ export interface SgmlDocument {
 
 /** How SGML is parsed. */
 export interface SgmlOptions {
-  /** How `onsgmls` is run where a catalog names DTDs. Default: documents are read without their DTD. */
+  /** Settings of `onsgmls`, which is used with a catalog of DTDs. Default: documents are read without their DTD. */
   readonly openSp?: ProgramSettings;
   /** E-85: the parser's messages become warnings. Default false. */
   readonly syntaxCheck?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Table for documents whose type has none. */
+/** Name of the generic table. */
 const GENERIC = 'sgml';
 
-/** E-100: every word, for E-117. */
+/** E-100: a table that extracts all text, for E-117. */
 const FULL_TEXT = parseExtractionTable('<*> full-text\n<TITLE> title,parent\n', 'full text');
 
-/** A type, and whether its table is the one for everything. */
+/** A type, and whether its table is the generic one. */
 interface Chosen extends SgmlType {
   readonly isGeneric: boolean;
 }
 
 /**
- * Summarizes an SGML or XML document by an extraction table (section 7): that of its essence type, of its document type, or
- * the generic one. XML, and SGML without a catalog, is read by our own reader; SGML with a catalog by OpenSP when it
- * is there, which knows from the DTD what authors left out (E-87).
+ * Summarizes an SGML or XML document by an extraction table (section 7): that of its essence type, of its document type, or the generic
+ * one. `reader.ts` reads XML, and SGML without a catalog; OpenSP, if installed, reads SGML with a catalog, because the DTD supplies
+ * omitted tags (E-87).
  *
  * @param type the essence type (`SGML`, `XML`, `FOO`)
  * @throws the signal's reason when aborted
@@ -89,8 +89,7 @@ export async function summarizeSgml(
 }
 
 /**
- * The summarizer of a type that tables describe: `SGML`, `XML`, and every type with a table of its own. Undefined for all others.
- * One line for whoever chooses summarizers: `sgmlSummarizer(type, context.sgml, options)?.(document)`.
+ * Returns the summarizer of `SGML`, `XML` and every type that has a table; undefined for all others.
  */
 export function sgmlSummarizer(
   type: string,
@@ -101,7 +100,7 @@ export function sgmlSummarizer(
   return (document) => summarizeSgml(document, type, types, options);
 }
 
-/** {@link summarizeSgml} without any program, at once: for XML, and for SGML where no DTD is at hand. */
+/** {@link summarizeSgml} without external programs, synchronous: for XML, and for SGML without a DTD. */
 export function summarizeMarkup(document: SgmlDocument, type: string, types: SgmlTypes): Summary {
   const prolog = readProlog(document.text);
   const chosen = chooseType(document, prolog, type, types);
@@ -122,8 +121,8 @@ function readByOurselves(
 }
 
 /**
- * The generic table cannot know which titles are a section's: the first is the document's, all others are headings. Tables of
- * people's own say what they mean.
+ * The generic table cannot tell the document's title from those of sections: the first title is the document's, all others become
+ * headings. Specific tables are left unchanged.
  */
 function finish(extraction: Extraction, chosen: Chosen): Summary['attributes'] {
   const attributes = extraction.finish();
@@ -145,11 +144,11 @@ function extractionFor(document: SgmlDocument, type: SgmlType): Extraction {
   const resolver = new UrlResolver(document.url);
   return new Extraction(type.table, {
     ...options,
-    // A bare fragment names a place in this very document.
+    // A bare fragment refers to this document.
     resolve: (reference) => {
       const written = reference.trim();
       const url = written === '' || written.startsWith('#') ? undefined : resolver.resolve(written);
-      // G-81: the object shows no login, also one that the document itself shows.
+      // G-81: objects contain no logins, also not those that the document itself shows.
       return url === undefined ? undefined : withoutUserInfo(url);
     },
   });
@@ -159,7 +158,7 @@ function isGeneric(type: string): boolean {
   return type.toLowerCase() === GENERIC || type.toLowerCase() === 'xml';
 }
 
-/** A type of one's own has its table; a document that is just SGML or XML may have one by the name of its document type. */
+/** Chooses the table: a specific type's own; for SGML and XML that of the document type, else the generic one. */
 function chooseType(
   { text, settings }: SgmlDocument,
   prolog: Prolog,
@@ -175,7 +174,7 @@ function chooseType(
   return settings.fullText === true ? { ...chosen, table: FULL_TEXT, isGeneric: true } : chosen;
 }
 
-/** The name of the document element, without its prefix. */
+/** Returns the name of the document element, without its prefix. */
 function rootOf(text: string, prolog: Prolog): string | undefined {
   return /^<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)/.exec(text.slice(prolog.end, prolog.end + 200))?.[1];
 }

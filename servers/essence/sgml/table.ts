@@ -1,12 +1,12 @@
 import { ConfigError } from '../../../protocols/errors.js';
 
-/** Where the content of an element goes (E-91). */
+/** The destination of an element's content (E-91). */
 export interface ContentMapping {
-  /** Attributes that get a line with the content. */
+  /** Attributes to which the content is added as a line. */
   readonly targets: readonly string[];
-  /** The content is dropped, with the values of the tag's attributes when a condition chose this mapping. */
+  /** The content is dropped; if the mapping has a condition, the values of the tag's attributes too. */
   readonly ignore: boolean;
-  /** The content goes to the enclosing element as well. */
+  /** The content is also part of the enclosing element's. */
   readonly parent: boolean;
 }
 
@@ -16,7 +16,7 @@ interface Condition {
   readonly value: string;
 }
 
-/** `<TAG:ATT> target`: a name, or with `indirect` the tag's attribute that holds the name (`$NAME`). */
+/** `<TAG:ATT> target`: a name, or with `indirect` the tag's attribute whose value is the name (`$NAME`). */
 export interface ValueMapping {
   readonly when?: Condition;
   readonly attribute: string;
@@ -24,7 +24,7 @@ export interface ValueMapping {
   readonly indirect: boolean;
 }
 
-/** All lines of the table about one tag. */
+/** All lines of the table for one tag. */
 export interface TagMapping {
   readonly conditional: readonly { readonly when: Condition; readonly content: ContentMapping }[];
   readonly content?: ContentMapping;
@@ -32,8 +32,7 @@ export interface TagMapping {
 }
 
 /**
- * A compiled SGML extraction table: lower-case tag name to its mappings (E-88). `*` stands for the document element,
- * whatever it is called, where no other line names it.
+ * A compiled SGML extraction table: lower-case tag name to its mappings (E-88). `*` is the document element if no other line names it.
  */
 export type ExtractionTable = ReadonlyMap<string, TagMapping>;
 
@@ -46,18 +45,22 @@ interface MutableMapping {
 const LINE =
   /^<\s*([A-Za-z][A-Za-z0-9._-]*|\*)\s*(?:,\s*([A-Za-z][\w.:-]*?)\s*=\s*("[^"]*"|'[^']*'|[^:>]*?)\s*)?(?::\s*([A-Za-z][\w.-]*)\s*)?>\s+(\S.*)$/;
 
-/** E-88, E-89. Lines of one tag add up. The same language for HTML, XML and SGML. @throws ConfigError for a line that is none of the four forms. */
+/**
+ * Parses a table (E-88, E-89), which has the same language for HTML, XML and SGML. Lines of one tag add up.
+ *
+ * @throws ConfigError for a line that has none of the four forms
+ */
 export function parseExtractionTable(text: string, file: string): ExtractionTable {
   const table = new Map<string, MutableMapping>();
   text.split('\n').forEach((raw, index) => {
-    const words = raw.trim();
-    if (words === '' || words.startsWith('#')) return;
-    const found = LINE.exec(words);
+    const content = raw.trim();
+    if (content === '' || content.startsWith('#')) return;
+    const found = LINE.exec(content);
     if (found === null)
       throw new ConfigError(
         file,
         index + 1,
-        words,
+        content,
         'expected <TAG>, <TAG,ATT=x> or <TAG:ATT> and attributes (E-88)',
       );
     const tag = found[1]!.toLowerCase();
@@ -112,7 +115,7 @@ function addContent(mapping: MutableMapping, when: Condition | undefined, target
   else mapping.conditional.push({ when, content });
 }
 
-/** The mapping of this element's content: the first condition that holds, else the plain line (E-89). */
+/** Returns the mapping of an element's content: the first whose condition holds, else the one without a condition (E-89). */
 export function contentMapping(
   mapping: TagMapping,
   attributes: Readonly<Record<string, string>>,
@@ -120,7 +123,7 @@ export function contentMapping(
   return conditionalMapping(mapping, attributes) ?? mapping.content;
 }
 
-/** The first `<TAG,ATT=x>` mapping whose condition holds. */
+/** Returns the first `<TAG,ATT=x>` mapping whose condition holds. */
 export function conditionalMapping(
   mapping: TagMapping,
   attributes: Readonly<Record<string, string>>,
@@ -129,7 +132,7 @@ export function conditionalMapping(
   return undefined;
 }
 
-/** E-94: values are compared without case. */
+/** E-94: the comparison of values ignores case. */
 export function holds(when: Condition, attributes: Readonly<Record<string, string>>): boolean {
   return attributes[when.attribute]?.trim().toLowerCase() === when.value;
 }

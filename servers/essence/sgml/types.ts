@@ -1,28 +1,29 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, messageOf } from '../../../protocols/errors.js';
 import type { SgmlCommand } from '../external/index.js';
+import { isFile, namesIn } from '../files.js';
 import { typeName } from '../type-rules.js';
 import { type ExtractionTable, parseExtractionTable } from './table.js';
 
-/** One document type as its files say (E-82). Plain data: it travels to worker threads. */
+/** The files of one document type (E-82). Plain data, because it is posted to worker threads. */
 export interface SgmlTypeSource {
-  /** The table's file, for errors, and its text. */
+  /** Name of the table's file, for errors, and its text. */
   readonly file: string;
   readonly text: string;
-  /** The SGML declaration, an absolute path; absent: OpenSP's own. */
+  /** Absolute path of the SGML declaration. Default: OpenSP's own. */
   readonly declaration?: string;
 }
 
-/** All document types that can be summarized by a table. Plain data. */
+/** All document types that have a table. Plain data. */
 export interface SgmlSources {
-  /** By name of the type, as written in the file's name. */
+  /** By name of the type, as in the file's name. */
   readonly types: Readonly<Record<string, SgmlTypeSource>>;
-  /** `sgmls-lib/catalog`, an absolute path: it names the DTDs (E-82). Absent: documents are read without their DTD. */
+  /** Absolute path of `sgmls-lib/catalog`, which lists the DTDs (E-82). Absent: documents are read without their DTD. */
   readonly catalog?: string;
 }
 
-/** A document type, compiled. */
+/** A compiled document type. */
 export interface SgmlType {
   readonly table: ExtractionTable;
   readonly declaration?: string;
@@ -34,16 +35,16 @@ export interface SgmlTypes {
   readonly catalog?: string;
 }
 
-/** Tables of HTML belong to the HTML summarizer. */
+/** File names of tables, except those of the HTML summarizer. */
 const TABLE = /^(?!HTML)([A-Za-z][\w-]*)\.sum\.tbl$/;
 
 /**
- * Looks for tables `TypeName.sum.tbl`: in the Gatherer's `lib`, then at the default path `sgmls-lib/TypeName/` (E-83), then
- * among the shipped ones. A new document type is a new file (E-86): its table, beside it or in `sgmls-lib/TypeName/` its
- * declaration, and in `sgmls-lib/catalog` a line for its DTD.
+ * Reads the tables `TypeName.sum.tbl`: from the Gatherer's `lib`, then from `sgmls-lib/TypeName/` (E-83), then the shipped ones. A new
+ * document type needs a table (E-86), and optionally a declaration in `sgmls-lib/TypeName/` and a line for its DTD in
+ * `sgmls-lib/catalog`.
  *
- * @param commands types that a script `TypeName.sum` gives to `SGML.sum` (E-86 step 1, E-101)
- * @throws ConfigError a table that a script names cannot be read
+ * @param commands types whose script `TypeName.sum` calls `SGML.sum` (E-86 step 1, E-101)
+ * @throws ConfigError if a table that a script names cannot be read
  */
 export async function readSgmlSources(
   libDirectory: string | undefined,
@@ -126,20 +127,4 @@ async function declarationOf(name: string, sgmls: string): Promise<string | unde
 
 async function tablesIn(directory: string | URL): Promise<string[]> {
   return (await namesIn(directory)).flatMap((name) => TABLE.exec(name)?.[1] ?? []);
-}
-
-async function namesIn(directory: string | URL): Promise<string[]> {
-  try {
-    return (await readdir(directory)).sort();
-  } catch {
-    return [];
-  }
-}
-
-async function isFile(file: string): Promise<boolean> {
-  try {
-    return (await stat(file)).isFile();
-  } catch {
-    return false;
-  }
 }

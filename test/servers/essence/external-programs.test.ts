@@ -68,9 +68,9 @@ t.test('E-70 a failed program leaves what was complete, and a warning that says 
   t.same((await run('bad')).attributes, [['Title', 'abc']]);
   t.match(doc.warnings[0], /bad failed: exit status 3: no such word \(E-70\)/);
   t.same((await run('odd')).attributes, [['Title', 'abc']]);
-  t.match(doc.warnings[1], /odd: its output is no list of SOIF attributes/);
+  t.match(doc.warnings[1], /odd: its output is not a list of SOIF attributes/);
   t.same((await run('illegal')).attributes, [['Good', 'y']]);
-  t.match(doc.warnings.slice(2), [/says: careful/, /"A\/b" is no attribute name \(E-69\)/]);
+  t.match(doc.warnings.slice(2), [/says: careful/, /"A\/b" is not an attribute name \(E-69\)/]);
   t.same((await run('missing')).attributes, []);
   t.match(doc.warnings.at(-1), /missing failed: there is no such program/);
 });

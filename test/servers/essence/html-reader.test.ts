@@ -7,7 +7,7 @@ import { type PlannedTag, TagTable } from '../../../servers/essence/html/tags.js
 
 // The reader must tell what htmlparser2 tells: only faster. Pieces of text between two tags may be cut differently.
 
-const ALL: PlannedTag = { wanted: { has: () => true } };
+const ALL: PlannedTag = { attributeNames: { has: () => true } };
 /** Elements whose attributes are compared. */
 const NAMES = (
   'html head title meta base body p div b i a td th tr table li ul h1 br img script style textarea svg desc select option dd ' +

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 const MAX_NAME = 100;
 
 /**
- * A private directory for one run of a program, and in it the document as a file. Names of the network become file names
- * only cleaned: letters, digits, `.`, `_`, `-`, not beginning with `.` or `-`, so that a program takes them for no option.
+ * A private directory with the document's file for one run of a program. Names from the network are reduced to letters, digits, `.`,
+ * `_`, `-`, and do not begin with `.` or `-`, so that a program does not take them for options.
  */
-export class Workplace implements AsyncDisposable {
+export class ScratchDirectory implements AsyncDisposable {
   private constructor(readonly directory: string) {}
 
-  static async open(): Promise<Workplace> {
-    return new Workplace(await mkdtemp(join(tmpdir(), 'essence-')));
+  static async open(): Promise<ScratchDirectory> {
+    return new ScratchDirectory(await mkdtemp(join(tmpdir(), 'essence-')));
   }
 
   /** Writes a file and returns its absolute path. */
@@ -32,7 +32,7 @@ export class Workplace implements AsyncDisposable {
   }
 }
 
-/** The name of a document as a file's name that means nothing to anybody; its suffix stays. */
+/** Converts the name of a document to a harmless file name with the same suffix. */
 export function safeName(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9._-]+/g, '_').slice(-MAX_NAME);
   return /^[A-Za-z0-9_]/.test(plain) ? plain : `document${plain}`;
