@@ -1,23 +1,23 @@
-import type {
-  ApplyCounts,
-  ApplyOptions,
-  ApplyResult,
-  CollectedChange,
-  CollectionPointState,
-} from '../../storage/index.js';
-import type { CollectContext } from './collector.js';
+import { encodeSoif, identityOf, isExpired, type SoifObject } from '../../protocols/soif/index.js';
+import type { ApplyOptions, CollectedChange, CollectionPointState } from '../../storage/index.js';
+import type { CollectContext } from './collect-context.js';
+import type { Tally } from './collect-report.js';
 
-/** Reasons kept in a report. */
-const MAX_REASONS = 10;
+/** A change as a peer sent it. */
+export interface ReceivedChange {
+  readonly kind: CollectedChange['kind'];
+  readonly object: SoifObject;
+  readonly bytes: Uint8Array;
+  /** Whether `bytes` is the object exactly, so that it need not be encoded again. */
+  readonly exact: boolean;
+}
 
-/** Objects that are asked for one by one; a Gatherer that refreshes more than these unknown ones is not quite sane. */
-const MAX_UNKNOWN = 10_000;
-
-/** Batches changes and applies one batch while the next is being received. */
+/** Collects changes into batches. One batch is applied while the next is received. */
 export class Applier {
   #batch: CollectedChange[] = [];
   #bytes = 0;
-  #running: Promise<void> = Promise.resolve();
+  /** The batch in flight; at most one. Its error is thrown to the next caller that waits for it. */
+  #inFlight: Promise<void> = Promise.resolve();
   readonly #maxObjects: number;
   readonly #maxBytes: number;
 
@@ -30,86 +30,50 @@ export class Applier {
     this.#maxBytes = context.limits?.batchBytes ?? 1024 * 1024;
   }
 
+  /** Adds a change that arrived from a peer. */
+  async receive({ kind, object, bytes, exact }: ReceivedChange): Promise<void> {
+    this.tally.arrived();
+    // SOIF-3.1: an object that only a lenient reader understands is stored in a form that every reader understands.
+    const stored = exact ? bytes : encodeSoif(object);
+    const expired =
+      kind === 'update' && isExpired(object, this.context.now()) && identityOf(object) !== undefined;
+    // BRK-7.14: an expired object would be deleted by the next cleaning. The object that it replaces is outdated all the same.
+    if (expired) this.tally.expired += 1;
+    await this.add({ kind: expired ? 'delete' : kind, object, bytes: stored });
+  }
+
   async add(change: CollectedChange): Promise<void> {
     this.#batch.push(change);
     this.#bytes += change.bytes.length;
     if (this.#batch.length < this.#maxObjects && this.#bytes < this.#maxBytes) return;
-    await this.#running;
+    await this.#inFlight;
     this.#start();
   }
 
-  /** Waits for the batch that is being applied; throws what made it fail. */
+  /** Waits for the batch in flight. @throws the error that it failed with */
   drain(): Promise<void> {
-    return this.#running;
+    return this.#inFlight;
   }
 
-  /** Applies what is left, together with the point's state if given. */
+  /** Applies the rest, together with the point's state if it is given. */
   async finish(state: CollectionPointState | undefined): Promise<void> {
-    await this.#running;
+    await this.#inFlight;
     if (this.#batch.length > 0 || state !== undefined) this.#start(state);
-    await this.#running;
+    await this.#inFlight;
   }
 
   #start(state?: CollectionPointState): void {
     const batch = this.#batch;
     this.#batch = [];
     this.#bytes = 0;
-    this.#running = this.#apply(batch, state);
-    // The error is thrown to whoever waits next; until then nobody listens.
-    this.#running.catch(() => undefined);
+    this.#inFlight = this.#apply(batch, state);
+    // Until the next caller waits, a rejection would count as unhandled.
+    this.#inFlight.catch(() => undefined);
   }
 
   async #apply(batch: CollectedChange[], state?: CollectionPointState): Promise<void> {
-    const outcome = await this.context.store.apply(batch, state, this.context.observe, this.options);
-    this.tally.applied(outcome);
+    const result = await this.context.store.apply(batch, state, this.context.observe, this.options);
+    this.tally.applied(result);
     await this.context.applied();
   }
-}
-
-/** What a collection comes to so far. */
-export class Tally {
-  received = 0;
-  expired = 0;
-  malformed = 0;
-  connections = 0;
-  readonly reasons: string[] = [];
-  /** Refreshed, but not known here. */
-  readonly unknown: string[] = [];
-  counts: ApplyCounts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
-
-  applied(outcome: ApplyResult): void {
-    this.counts = addCounts(this.counts, outcome);
-    for (const url of outcome.unknown) {
-      if (this.unknown.length < MAX_UNKNOWN) this.unknown.push(url);
-      else this.gone(url);
-    }
-    for (const reason of outcome.reasons) this.#reason(reason);
-  }
-
-  /** A refresh that came to nothing. */
-  gone(url: string): void {
-    this.counts = { ...this.counts, rejected: this.counts.rejected + 1 };
-    this.#reason(`refresh of ${url}: the object is not known`);
-  }
-
-  malformedObject(reason: string): void {
-    this.malformed += 1;
-    this.#reason(reason);
-  }
-
-  #reason(reason: string): void {
-    if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
-  }
-}
-
-/** The sum of two counts. */
-export function addCounts(a: ApplyCounts, b: ApplyCounts): ApplyCounts {
-  return {
-    added: a.added + b.added,
-    updated: a.updated + b.updated,
-    refreshed: a.refreshed + b.refreshed,
-    deleted: a.deleted + b.deleted,
-    duplicates: a.duplicates + b.duplicates,
-    rejected: a.rejected + b.rejected,
-  };
 }

@@ -1,52 +1,34 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Query, QueryFlags, ResultItem } from '../../protocols/broker/index.js';
 import type { DigestReport } from '../../protocols/bulk/index.js';
+import { CloseStack } from '../../protocols/close-stack.js';
 import {
   type BrokerConfig,
   type CollectionPoint,
   rereadBrokerConfig,
   setBrokerVariable,
 } from '../../protocols/config/index.js';
-import { UsageError } from '../../protocols/errors.js';
+import { StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { BrokerStore } from '../../storage/index.js';
-import { type Indexer, openIndexer } from '../../storage/indexers/index.js';
+import type { BrokerStore } from '../../storage/index.js';
+import type { Indexer } from '../../storage/indexers/index.js';
 import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
-import { DigestCache } from './bulk-digest.js';
+import { type BrokerOptions, type BrokerParts, openParts, systemClock } from './broker-parts.js';
 import type { BrokerDescription } from './bulk-list.js';
-import { type BulkRefusal, type BulkTransfer, prepareTransfer } from './bulk-transfer.js';
-import { type CollectionReport, changeObserver, collectAll, readCollectionFile } from './collection.js';
-import type { CollectLimits } from './collector.js';
-import { EventLog, type LogType, logTypesNamed } from './event-log.js';
-import { IndexKeeper, type IndexKeeperOptions } from './index-keeper.js';
+import type { BulkRefusal, BulkTransfer } from './bulk-transfer.js';
+import { type CollectionReport, changeObserver, readCollectionFile } from './collection.js';
+import { CollectionRunner } from './collection-runner.js';
+import type { EventLog, LogType } from './event-log.js';
+import type { IndexKeeper } from './index-keeper.js';
 import { Jobs } from './jobs.js';
 import { lastCollectionFile, writeLastCollections } from './last-collection.js';
 import { Maintenance } from './maintenance.js';
-import { placedSearch } from './placed-search.js';
 import { PublishedUrls } from './published-urls.js';
-import { QuerySlots } from './query-slots.js';
+import { QueryService } from './query-service.js';
 import { markForRefresh, type RefreshMarks } from './refresh-marks.js';
 import type { SearchSummary } from './search.js';
-import { type BrokerStatistics, StatisticsCache, type StatisticsOptions } from './statistics.js';
+import { type BrokerStatistics, StatisticsCache } from './statistics.js';
 import { addTimedEvents } from './timed-events.js';
 import { Timetable, type TimetableRow } from './timetable.js';
-
-/** What {@link Broker.open} needs. */
-export interface BrokerOptions {
-  readonly config: BrokerConfig;
-  /** `broker.out` (BRK-5.8). */
-  readonly log: Logger;
-  /** BRK-6.5: sections 70 to 79 and 101 to 103. Default: none is shown. */
-  readonly debug?: Debug;
-  /** Collection points instead of those in `Collection-File`. */
-  readonly points?: readonly CollectionPoint[];
-  /** Reads the configuration again, for `#restart`. Default: it stays as it was at the start. */
-  readonly reread?: () => Promise<BrokerConfig>;
-  readonly limits?: CollectLimits & StatisticsOptions & Omit<IndexKeeperOptions, 'signal'>;
-  /** The clock, for tests. */
-  readonly now?: () => UnixSeconds;
-}
 
 /** BRK-6.2 to 6.4: what a broker does when it starts. */
 export type StartMode = 'collect' | 'new' | 'nocol';
@@ -65,36 +47,26 @@ export class Broker implements AsyncDisposable {
   readonly events: EventLog;
   /** Cleaning, deleting, adding by hand, compressing. */
   readonly maintenance: Maintenance;
-  /** What goes on behind answered commands. */
+  /** Work of commands that were answered before it ended. */
   readonly jobs: Jobs;
-  /** Resolves when `#shutdown` was asked for. Who owns the ports closes them, and the broker. */
+  /** Resolves on `#shutdown`. The owner of the ports closes them, and then the broker. */
   readonly shutdownRequested: Promise<void>;
   readonly #options: BrokerOptions;
   readonly #keeper: IndexKeeper;
   readonly #statistics: StatisticsCache;
-  readonly #digests: DigestCache;
   readonly #closing: AbortController;
-  readonly #places = new QuerySlots(() => this.config.maxQueries);
+  readonly #queries: QueryService;
   readonly #timetable: Timetable;
-  readonly #background = new Set<Promise<unknown>>();
+  readonly #collections: CollectionRunner;
+  readonly #urls = new PublishedUrls(() => this.config);
   #config: BrokerConfig;
   #requestShutdown: () => void = () => undefined;
-  #collection: Promise<CollectionReport> | undefined;
   #refreshMarks: RefreshMarks | undefined;
   #started = false;
-  readonly #urls = new PublishedUrls(() => this.config);
-  #closed: Promise<void> | undefined;
+  /** Everything that {@link close} closes. */
+  #opened = new CloseStack();
 
-  private constructor(
-    options: BrokerOptions,
-    parts: {
-      store: BrokerStore;
-      indexer: Indexer;
-      keeper: IndexKeeper;
-      closing: AbortController;
-      events: EventLog;
-    },
-  ) {
+  private constructor(options: BrokerOptions, parts: BrokerParts, closing: AbortController) {
     const { config, log } = options;
     this.#options = options;
     this.#config = config;
@@ -104,16 +76,23 @@ export class Broker implements AsyncDisposable {
     this.indexer = parts.indexer;
     this.events = parts.events;
     this.#keeper = parts.keeper;
-    this.#closing = parts.closing;
+    this.#closing = closing;
     this.#statistics = new StatisticsCache(parts.store, options.limits);
-    this.#digests = new DigestCache(parts.store, () => this.#now());
+    this.#queries = new QueryService({
+      ...parts,
+      config: () => this.config,
+      urls: this.#urls,
+      debug: this.debug,
+      now: () => this.#now(),
+      closing: closing.signal,
+    });
     this.shutdownRequested = new Promise((resolve) => {
       this.#requestShutdown = resolve;
     });
     this.jobs = new Jobs(log, (name, text) => this.events.write('Admin-Return', `${name}: ${text}`));
     this.maintenance = new Maintenance({
       ...parts,
-      signal: parts.closing.signal,
+      signal: closing.signal,
       debug: this.debug,
       observe: changeObserver(parts.events, this.debug),
       now: () => this.#now(),
@@ -124,60 +103,44 @@ export class Broker implements AsyncDisposable {
     this.#timetable = new Timetable(
       () => this.#now(),
       (event, error) => {
-        if (!this.#closing.signal.aborted) log.error({ err: error }, `${event.name} failed`);
+        if (!closing.signal.aborted) log.error({ err: error }, `${event.name} failed`);
       },
     );
+    this.#collections = new CollectionRunner({
+      ...parts,
+      timetable: this.#timetable,
+      points: () => this.#points(),
+      lastCollections: lastCollectionFile(config.brokerDirectory),
+      clean: () => this.clean(),
+      now: () => this.#now(),
+      log,
+      debug: this.debug,
+      closing: closing.signal,
+      collected: (report) => this.#collected(report),
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
+    });
     addTimedEvents(this.#timetable, this);
   }
 
   /**
-   * Opens `<Broker-Directory>/store`, the index by `Indexer-Type`, and `Log-File`; brings the index up to the store and
-   * deletes what has expired. Does not collect: see {@link start}.
+   * Opens `<Broker-Directory>/store`, the index by `Indexer-Type`, and `Log-File`; brings the index up to date with the store and
+   * deletes expired objects. Does not collect: see {@link start}. A failure closes what was opened.
    *
-   * @throws StorageError when one of them cannot be opened, UsageError when there is no such Indexer-Type
+   * @throws StorageError when one of them cannot be opened, UsageError for an unknown Indexer-Type
    */
   static async open(options: BrokerOptions): Promise<Broker> {
-    const { config, log, now = systemClock } = options;
-    const directory = config.brokerDirectory;
-    const storeDirectory = join(directory, 'store');
     const closing = new AbortController();
-    await mkdir(directory, { recursive: true });
-    const store = await BrokerStore.open(storeDirectory, { now });
-    let indexer: Indexer | undefined;
-    let events: EventLog | undefined;
-    try {
-      events = EventLog.open({ file: config.logFile, directory, types: config.logTypes, now });
-      for (const name of config.logTypes) {
-        if (logTypesNamed(name) === undefined) log.warn(`Log-Types: ${name} is not a type of event`);
-      }
-      indexer = await openIndexer({
-        type: config.indexerType,
-        brokerDirectory: directory,
-        storeDirectory,
-        glimpseIndexOption: config.glimpseIndexOption,
-        glimpseServerHost: config.glimpseServerHost,
-        glimpseServerPort: config.glimpseServerPort,
-        onWarning: (sentence) => log.warn(`${config.indexerType}: ${sentence}`),
-      });
-      const started = performance.now();
-      const before = indexer.watermark;
-      const keeper = await IndexKeeper.open(store, indexer, { ...options.limits, signal: closing.signal });
-      const broker = new Broker(options, { store, indexer, keeper, closing, events });
-      if (indexer.watermark !== before) {
-        log.info(`Index brought up to date in ${Math.round(performance.now() - started)} ms`);
-      }
-      broker.debug(77, 1, () => `opened ${directory}: ${store.count} objects`);
-      await broker.clean();
-      return broker;
-    } catch (error) {
-      events?.close();
-      await indexer?.close();
-      await store.close();
-      throw error;
-    }
+    await using opened = new CloseStack();
+    const parts = await openParts(options, opened, closing.signal);
+    const broker = new Broker(options, parts, closing);
+    opened.defer(() => broker.#stop());
+    broker.debug(77, 1, () => `opened ${options.config.brokerDirectory}: ${broker.count} objects`);
+    await broker.clean();
+    broker.#opened = opened.move();
+    return broker;
   }
 
-  /** The configuration as it is now: `#set` and `#restart` change it (BRK-5.3). */
+  /** The configuration in force: `#set` and `#restart` change it (BRK-5.3). */
   get config(): BrokerConfig {
     return this.#config;
   }
@@ -187,12 +150,12 @@ export class Broker implements AsyncDisposable {
     return this.store.count;
   }
 
-  /** Queries running now. */
+  /** Queries that are running. */
   get queries(): number {
-    return this.#places.taken;
+    return this.#queries.slots.inUse;
   }
 
-  /** Changes that the index does not durably hold yet. */
+  /** Changes of the store that the index does not hold durably yet. */
   get indexLag(): number {
     return this.#keeper.lag;
   }
@@ -204,38 +167,38 @@ export class Broker implements AsyncDisposable {
 
   /** True while a collection runs. */
   get collecting(): boolean {
-    return this.#collection !== undefined;
+    return this.#collections.running;
   }
 
-  /** BRK-7.10: the timed events, when they are due, and what they came to the last time. */
+  /** BRK-7.10: the timed events with their next run and the outcome of their last one. */
   timetable(): readonly TimetableRow[] {
     return this.#timetable.rows();
   }
 
-  /** BRK-7.14: what was due for refresh when it was last looked at; undefined before the first time. */
+  /** BRK-7.14: the objects due for refresh at the last check; undefined before the first. */
   get refreshMarks(): RefreshMarks | undefined {
     return this.#refreshMarks;
   }
 
   /**
-   * Tells the broker where the web server beside it is reached; the URLs in replies (`125`, `126`) point there.
-   * Until then they point to `HTTP-Host` and `HTTP-Port`.
+   * Sets the address of the web server of this process; the URLs in replies (`125`, `126`) point there. Until then they point to
+   * `HTTP-Host` and `HTTP-Port`.
    */
   setWebAddress(host: string, port: number): void {
     this.#urls.setWebAddress(host, port);
   }
 
-  /** BRK-4.11: URL of the query page: `Home-Page`, or this broker's page on the web server beside it. */
+  /** BRK-4.11: URL of the query page: `Home-Page`, or this broker's page on the web server of this process. */
   get homePage(): string {
     return this.#urls.homePage;
   }
 
-  /** BRK-3.2: what `#opaque` means here. */
+  /** BRK-3.2: what `#opaque` means to this broker. */
   get opaqueMode(): 'suppress' | 'show' {
-    return this.config.opaqueMode === 'show' ? 'show' : 'suppress';
+    return this.#queries.opaqueMode;
   }
 
-  /** BRK-5.7: whether events of this type are logged; failures are, in any case. */
+  /** BRK-5.7: whether events of this type are logged. Failures always are. */
   logs(type: LogType): boolean {
     return this.events.wants(type);
   }
@@ -246,11 +209,13 @@ export class Broker implements AsyncDisposable {
   }
 
   /**
-   * BRK-6.2 to 6.4: begins the timed events, and a first collection in the background unless `nocol`. `new` drops every
+   * BRK-6.2 to 6.4: starts the timed events, and a first collection in the background unless `nocol`. `new` drops every
    * object before.
+   *
+   * @throws StateError when it was started before
    */
   async start(mode: StartMode): Promise<void> {
-    if (this.#started) throw new UsageError('this broker has been started already');
+    if (this.#started) throw new StateError('this broker has been started already');
     this.#started = true;
     if (mode === 'new') await this.drop();
     this.#timetable.start();
@@ -258,41 +223,20 @@ export class Broker implements AsyncDisposable {
     if (mode !== 'nocol') this.collectInBackground();
   }
 
-  /** Starts a collection, or joins the running one, without waiting. Its failure is logged. */
+  /** Starts a collection, or joins the running one, without waiting for it. Its failure is logged. */
   collectInBackground(): void {
-    const work = this.collect()
-      .then(() => undefined)
-      .catch((error: unknown) => {
-        if (!this.#closing.signal.aborted) this.log.error({ err: error }, 'Collection failed');
-      });
-    this.#background.add(work);
-    void work.finally(() => this.#background.delete(work));
+    this.#collections.runInBackground();
   }
 
   /**
-   * Collects from every point in file order, then deletes what has expired (BRK-7.12). Queries go on meanwhile
-   * (BRK-7.13). A call during a collection joins it.
+   * Collects from every point in file order, then deletes expired objects (BRK-7.12). Queries run meanwhile (BRK-7.13). A call
+   * during a collection joins it.
    *
-   * @param signal stops the collection for everybody who waits for it.
-   * @throws ConfigError when `Collection-File` cannot be read; StorageError when the store or index fails.
+   * @param signal stops the collection for every caller that waits for it
+   * @throws ConfigError when `Collection-File` cannot be read; StorageError when the store or index fails
    */
   collect(signal?: AbortSignal): Promise<CollectionReport> {
-    this.#closing.signal.throwIfAborted();
-    const stop =
-      signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
-    this.#collection ??= this.#timetable
-      .observe(
-        'Collection',
-        () => this.#collect(stop),
-        ({ received, points }) => {
-          const failed = points.filter((point) => !point.complete).length;
-          return `${received} objects received${failed === 0 ? '' : `, ${failed} points incomplete`}`;
-        },
-      )
-      .finally(() => {
-        this.#collection = undefined;
-      });
-    return this.#collection;
+    return this.#collections.run(signal);
   }
 
   /** BRK-7.14: deletes the objects whose time to live has passed; returns their number. */
@@ -306,7 +250,7 @@ export class Broker implements AsyncDisposable {
     return expired;
   }
 
-  /** BRK-5.1 `#compress-registry`: rewrites the store's files; returns how many deleted records there were. */
+  /** BRK-5.1 `#compress-registry`: rewrites the store's files; returns the number of deleted records that they held. */
   compress(): Promise<number> {
     return this.#timetable.observe(
       'Registry compression',
@@ -315,7 +259,7 @@ export class Broker implements AsyncDisposable {
     );
   }
 
-  /** BRK-7.14: looks which objects are due for refresh. */
+  /** BRK-7.14: counts the objects that are due for refresh. */
   async markForRefresh(): Promise<RefreshMarks> {
     this.#refreshMarks = await this.#timetable.observe(
       'Refresh marks',
@@ -325,14 +269,14 @@ export class Broker implements AsyncDisposable {
     return this.#refreshMarks;
   }
 
-  /** BRK-5.1 `#full-index`: reindexes everything; returns the number of objects. */
+  /** BRK-5.1 `#full-index`: indexes every object again; returns their number. */
   async reindexAll(): Promise<number> {
     this.debug(indexerSection(this.config), 1, 'reindexing everything');
     await this.#keeper.rebuild();
     return this.count;
   }
 
-  /** BRK-5.1 `#incremental-index`: indexes what changed since; returns the number of changes. */
+  /** BRK-5.1 `#incremental-index`: indexes the changes that the index lacks; returns their number. */
   async reindexChanges(): Promise<number> {
     const { lag } = this.#keeper;
     await this.#keeper.settle();
@@ -341,7 +285,7 @@ export class Broker implements AsyncDisposable {
 
   /** BRK-6.3: drops every object and every point's `<last>`, so that the next collection is a full one. */
   async drop(): Promise<void> {
-    // BT-7: before the store, which would otherwise learn from it what it is to forget.
+    // BT-7: first, because the empty store would read from it the times that it must forget.
     await writeLastCollections(lastCollectionFile(this.config.brokerDirectory), []);
     await this.store.clear();
     await this.#keeper.rebuild();
@@ -351,7 +295,7 @@ export class Broker implements AsyncDisposable {
   /**
    * BRK-5.1 `#set`: changes a variable for this run (BRK-5.3); returns its name as the table has it.
    *
-   * @throws UsageError when there is none of that name, it holds until the program ends, or the value cannot be used
+   * @throws UsageError for an unknown name, a variable that cannot change while the program runs, or an invalid value
    */
   set(name: string, value: string): string {
     const { config, variable } = setBrokerVariable(this.#config, name, value);
@@ -360,10 +304,10 @@ export class Broker implements AsyncDisposable {
   }
 
   /**
-   * BRK-5.1 `#restart`, REG-31: reads the configuration again, forgetting what `#set` changed, opens the log anew, waits for
-   * a running collection and reindexes everything.
+   * BRK-5.1 `#restart`, REG-31: reads the configuration again and so undoes `#set`, reopens the log, waits for a running
+   * collection and indexes everything again.
    *
-   * @returns names of the variables whose new values wait for a new start of the program
+   * @returns names of the variables whose new values take effect at the next start of the program
    */
   async restart(): Promise<readonly string[]> {
     const read = (await this.#options.reread?.()) ?? this.#options.config;
@@ -371,20 +315,20 @@ export class Broker implements AsyncDisposable {
     this.#configure(config);
     this.events.setTypes(config.logTypes);
     this.events.openFile();
-    await this.#collection?.catch(() => undefined);
+    await this.#collections.settled();
     await this.clean();
     await this.#keeper.rebuild();
     return waiting;
   }
 
-  /** `#shutdown`: asks whoever owns the ports for a clean end; does not wait for it. */
+  /** `#shutdown`: asks the owner of the ports to close them; does not wait for it. */
   requestShutdown(): void {
     this.#requestShutdown();
   }
 
-  /** Waits until a query may begin, for at most so many milliseconds. Those who wait are let in in their order. */
-  turn(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    return this.#places.turn(timeoutMs, signal);
+  /** Waits until a query may begin, for at most `timeoutMs` milliseconds. Waiting queries begin in the order of arrival. */
+  waitForSlot(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    return this.#queries.slots.wait(timeoutMs, signal);
   }
 
   /**
@@ -397,44 +341,23 @@ export class Broker implements AsyncDisposable {
     flags: QueryFlags,
     signal?: AbortSignal,
   ): AsyncGenerator<readonly ResultItem[], SearchSummary, void> | undefined {
-    const { maxResults, glimpseMaxLife } = this.config;
-    const context = {
-      store: this.store,
-      indexer: this.indexer,
-      objectUrl: (oid: number) => this.objectUrl(oid),
-      homePage: this.homePage,
-      maxResults,
-      maxLife: glimpseMaxLife,
-      opaqueMode: this.opaqueMode,
-      places: this.#places,
-      debug: this.debug,
-      closing: this.#closing.signal,
-    };
-    return placedSearch(query, flags, context, signal);
+    return this.#queries.search(query, flags, signal);
   }
 
   /**
-   * Makes a bulk transfer ready (BT-4 to BT-6), or says why it cannot be made. With a query it takes one of the places of
-   * `Max-Queries` until what matches has been found.
+   * Prepares a bulk transfer (BT-4 to BT-6), or returns why it is refused. A query takes one of the slots of `Max-Queries` until
+   * its objects are found.
    */
   bulkTransfer(query: Query, flags: QueryFlags, signal: AbortSignal): Promise<BulkTransfer | BulkRefusal> {
-    return prepareTransfer(query, flags, {
-      store: this.store,
-      indexer: this.indexer,
-      settle: () => this.#keeper.settle(),
-      takePlace: () => this.#places.take(),
-      maxLife: this.config.glimpseMaxLife,
-      now: () => this.#now(),
-      signal: AbortSignal.any([signal, this.#closing.signal]),
-    });
+    return this.#queries.bulkTransfer(query, flags, signal);
   }
 
-  /** What the store holds below a prefix of hex digits, so that two Brokers can be compared. */
+  /** The digest of the stored objects below a prefix of hex digits, by which two Brokers compare themselves. */
   bulkDigest(prefix: string, signal: AbortSignal): Promise<DigestReport> {
-    return this.#digests.report(prefix, AbortSignal.any([signal, this.#closing.signal]));
+    return this.#queries.digest(prefix, signal);
   }
 
-  /** What the Header of the interface of 1995 says of this broker (BP-12). */
+  /** What the Header of the interface of 1995 says about this broker (BP-12). */
   async description(): Promise<BrokerDescription> {
     const points = await this.#points().catch(() => []);
     return {
@@ -444,55 +367,32 @@ export class Broker implements AsyncDisposable {
     };
   }
 
-  /** The database in numbers (BRK-9.12); a few minutes old at most. */
+  /** The statistics of the stored objects (BRK-9.12); a few minutes old at most. */
   statistics(): Promise<BrokerStatistics> {
     return this.#statistics.get(this.#now());
   }
 
   /** Stops the timed events, the collection, the jobs and the queries, then closes index, store and log. */
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    return this.#opened[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  async #close(): Promise<void> {
+  async #stop(): Promise<void> {
     this.debug(77, 1, 'closing');
     this.#timetable[Symbol.dispose]();
     this.#closing.abort();
-    await this.#collection?.catch(() => undefined);
-    await Promise.all(this.#background);
+    await this.#collections.settled();
     await this.jobs.settled();
-    await this.indexer.close();
-    await this.store.close();
-    this.events.close();
   }
 
-  async #collect(signal: AbortSignal): Promise<CollectionReport> {
-    const { limits } = this.#options;
-    const report = await collectAll(
-      {
-        store: this.store,
-        keeper: this.#keeper,
-        points: () => this.#points(),
-        lastCollections: lastCollectionFile(this.config.brokerDirectory),
-        clean: () => this.clean(),
-        now: () => this.#now(),
-        log: this.log,
-        events: this.events,
-        debug: this.debug,
-        ...(limits === undefined ? {} : { limits }),
-      },
-      signal,
-    );
-    const { updated, refreshed, deleted } = report.totals;
+  async #collected({ totals: { updated, refreshed, deleted } }: CollectionReport): Promise<void> {
     this.maintenance.replaced(updated + refreshed + deleted);
     // REG-27: after a collection, and after a cleaning.
     if (this.maintenance.compressible) await this.compress();
-    return report;
   }
 
   async #points(): Promise<readonly CollectionPoint[]> {
@@ -511,11 +411,7 @@ export class Broker implements AsyncDisposable {
   }
 }
 
-function systemClock(): UnixSeconds {
-  return Math.floor(Date.now() / 1000);
-}
-
-/** BRK-6.5: the indexer's debug section; ours, which the table does not have, takes that of the first one in it. */
+/** BRK-6.5: the indexer's debug section. The table has none for our own engine, which uses that of the first one in it. */
 function indexerSection({ indexerType }: BrokerConfig): number {
   return { glimpse: 102, swish: 103 }[indexerType.toLowerCase()] ?? 101;
 }

@@ -1,10 +1,11 @@
 import { BulkClient } from '../../clients/bulk/index.js';
 import { type CollectionPoint, collectionMode } from '../../protocols/config/index.js';
 import { messageOf } from '../../protocols/errors.js';
-import { encodeSoif, identityOf, isExpired } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { Applier, Tally } from './applier.js';
-import { type CollectContext, type PointReport, pointKey, publish } from './collector.js';
+import { Applier } from './applier.js';
+import { type CollectContext, connectionTimeouts } from './collect-context.js';
+import { type PointReport, Tally } from './collect-report.js';
+import { pointKey } from './collector.js';
 import { readLastCollections, writeLastCollections } from './last-collection.js';
 
 /** What {@link collectFromBroker} works with. */
@@ -25,13 +26,13 @@ export async function collectFromBroker(
   point: CollectionPoint,
   context: BulkCollectContext,
 ): Promise<PointReport> {
-  const started = performance.now();
   const { incremental, byQuery } = collectionMode(point.type);
   const key = pointKey(point);
   const last = (await context.store.collectionState(key))?.last ?? (await rememberedLast(point, context));
   // BT-6: type 6 is asked without a time.
   const since = incremental ? last : byQuery ? undefined : 0;
-  const tally = new Tally();
+  const tally = new Tally(point);
+  tally.connections = 1;
   const applier = new Applier(context, tally, { relayed: true });
   let next: UnixSeconds | undefined;
   let error: string | undefined;
@@ -47,21 +48,7 @@ export async function collectFromBroker(
   await applier.finish(next === undefined ? undefined : { key, last: next });
   // BT-27: nobody is asked for them; what is only refreshed is there to be had whole from `#SINCE 0`.
   for (const url of tally.unknown) tally.gone(url);
-  return {
-    host: point.host,
-    port: point.port,
-    type: point.type,
-    since: since ?? 0,
-    received: tally.received,
-    expired: tally.expired,
-    malformed: tally.malformed,
-    connections: 1,
-    ...tally.counts,
-    complete: error === undefined,
-    ...(error === undefined ? {} : { error }),
-    reasons: tally.reasons,
-    milliseconds: Math.round(performance.now() - started),
-  };
+  return tally.report(since ?? 0, error);
 }
 
 /**
@@ -84,13 +71,12 @@ async function receive(
   tally: Tally,
   applier: Applier,
 ): Promise<UnixSeconds | undefined> {
-  const { signal, limits = {} } = context;
+  const { signal } = context;
   const { flags = '', query = '' } = point.filter ?? {};
   const client = new BulkClient({
     host: point.host,
     port: point.port,
-    connectTimeoutMs: limits.connectTimeoutMs ?? 30_000,
-    idleTimeoutMs: limits.idleTimeoutMs ?? 120_000,
+    ...connectionTimeouts(context),
     onWarning: ({ rule, offset, message }) => tally.malformedObject(`${message} (${rule}, byte ${offset})`),
     now: context.now,
   });
@@ -100,19 +86,6 @@ async function receive(
     ...(since === undefined ? {} : { since }),
     ...(signal === undefined ? {} : { signal }),
   });
-  for await (const { change, object, bytes, exact } of transfer) {
-    tally.received += 1;
-    // What a lenient reader understood is stored as everybody understands it (SOIF-3.1).
-    const stored = exact ? bytes : encodeSoif(object);
-    if (change === 'update' && isExpired(object, context.now()) && identityOf(object) !== undefined) {
-      // BRK-7.14: it would be deleted right after. What it replaces is outdated all the same.
-      tally.expired += 1;
-      await applier.add({ kind: 'delete', object, bytes: stored });
-    } else {
-      await applier.add({ kind: change, object, bytes: stored });
-    }
-    if (tally.received % 256 === 0)
-      publish({ event: 'progress', host: point.host, port: point.port, received: tally.received });
-  }
+  for await (const { change, ...received } of transfer) await applier.receive({ kind: change, ...received });
   return transfer.totals.next;
 }

@@ -13,8 +13,8 @@ export interface BulkTransferContext {
   readonly indexer: Indexer;
   /** Brings the index up to the store. */
   readonly settle: () => Promise<void>;
-  /** Takes a place for a query (BRK-7.3 `Max-Queries`); undefined when none is free. */
-  readonly takePlace: () => (() => void) | undefined;
+  /** Acquires a slot for a query (BRK-7.3 `Max-Queries`); undefined if none is free. */
+  readonly acquireSlot: () => (() => void) | undefined;
   /** BRK-8.14 `Glimpse-MaxLife`, seconds: most that finding the objects of a query may take. */
   readonly maxLife: number;
   readonly now: () => UnixSeconds;
@@ -189,8 +189,8 @@ async function matches(
   flags: QueryFlags,
   context: BulkTransferContext,
 ): Promise<Uint32Array | BulkRefusal> {
-  const giveBack = context.takePlace();
-  if (giveBack === undefined) return { refused: 'Broker is too busy, try again later', error: 'busy' };
+  const release = context.acquireSlot();
+  if (release === undefined) return { refused: 'Broker is too busy, try again later', error: 'busy' };
   // Without matched lines a result is an object. BRK-8.11: 0 means no limit.
   const most = Math.min(
     flags.maxResults || Number.POSITIVE_INFINITY,
@@ -221,7 +221,7 @@ async function matches(
     if (!(error instanceof PeerError)) throw error;
     return { refused: error.message.replace(/^(?:111 - )?ERROR: /, ''), error: 'unsupported' };
   } finally {
-    giveBack();
+    release();
   }
 }
 

@@ -4,16 +4,10 @@ import { ConfigError, messageOf } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ApplyCounts, ApplyObserver, BrokerStore } from '../../storage/index.js';
 import type { Debug, Logger } from '../host/index.js';
-import { addCounts } from './applier.js';
 import { collectFromBroker } from './bulk-collector.js';
-import {
-  type CollectLimits,
-  collectPoint,
-  isGathererType,
-  type PointReport,
-  pointKey,
-  publish,
-} from './collector.js';
+import type { CollectLimits } from './collect-context.js';
+import { addCounts, type PointReport, publish } from './collect-report.js';
+import { collectPoint, isGathererType, pointKey } from './collector.js';
 import type { EventLog, LogType } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
 import { type LastCollection, writeLastCollections } from './last-collection.js';

@@ -1,3 +1,4 @@
+import { Mutex } from '../../protocols/mutex.js';
 import type { BrokerStore } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import { storedObjects } from './object-groups.js';
@@ -27,7 +28,8 @@ export class IndexKeeper {
   /** Last change handed to the indexer; the indexer's watermark follows at each flush. */
   #position: number;
   #updating = false;
-  #tail: Promise<void> = Promise.resolve();
+  /** One update at a time. */
+  readonly #mutex = new Mutex();
 
   private constructor(store: BrokerStore, indexer: Indexer, options: IndexKeeperOptions) {
     this.#store = store;
@@ -57,12 +59,12 @@ export class IndexKeeper {
 
   /** Hands every change of the log to the indexer, without waiting until it is durable there. */
   follow(): Promise<void> {
-    return this.#serially(() => this.#follow());
+    return this.#mutex.runExclusive(() => this.#follow());
   }
 
   /** {@link follow}, then makes it durable and visible to queries (BRK-8.2 Flush). */
   settle(): Promise<void> {
-    return this.#serially(async () => {
+    return this.#mutex.runExclusive(async () => {
       await this.#follow();
       await this.#flush();
     });
@@ -70,7 +72,7 @@ export class IndexKeeper {
 
   /** Empties the index and indexes every stored object again (BRK-8.1 Index_Full). */
   rebuild(): Promise<void> {
-    return this.#serially(async () => {
+    return this.#mutex.runExclusive(async () => {
       const sequence = this.#store.lastSequence;
       await this.#indexer.clear();
       await this.#begin();
@@ -128,12 +130,5 @@ export class IndexKeeper {
     await this.#indexer.flush(this.#position);
     this.#updating = false;
     await this.#store.trimChanges(this.#position);
-  }
-
-  /** One update at a time; a failed one does not block the next. */
-  #serially(work: () => Promise<void>): Promise<void> {
-    const run = this.#tail.then(work);
-    this.#tail = run.catch(() => undefined);
-    return run;
   }
 }

@@ -6,15 +6,12 @@ export {
   executeAdmin,
   passwordMatches,
 } from './admin.js';
-export { Broker, type BrokerOptions, type StartMode } from './broker.js';
+export { Broker, type StartMode } from './broker.js';
+export type { BrokerOptions } from './broker-parts.js';
+export type { CollectLimits } from './collect-context.js';
+export { type CollectEvent, collectChannel, type PointReport } from './collect-report.js';
 export type { CollectionReport } from './collection.js';
-export {
-  type CollectEvent,
-  type CollectLimits,
-  collectChannel,
-  type PointReport,
-  pointKey,
-} from './collector.js';
+export { pointKey } from './collector.js';
 export { type BrokerProgramOptions, brokerPidFile, readBrokerConf, runBroker } from './daemon.js';
 export { EventLog, type EventLogOptions, LOG_TYPES, type LogType } from './event-log.js';
 export { brokerPath, objectPath, oidOfPath } from './object-path.js';

@@ -12,7 +12,7 @@ import type {
 } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import type { Debug } from '../host/index.js';
-import { addCounts } from './applier.js';
+import { addCounts } from './collect-report.js';
 import type { EventLog } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
 

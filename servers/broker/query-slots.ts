@@ -1,29 +1,26 @@
-/**
- * BRK-7.3 `Max-Queries`: the places for queries that run at one time. Those who wait for one get their turn in the order in
- * which they came.
- */
+/** BRK-7.3 `Max-Queries`: the slots for queries that run at the same time. Waiting queries get one in the order of arrival. */
 export class QuerySlots {
-  readonly #most: () => number;
+  readonly #max: () => number;
   readonly #waiting = new Set<() => void>();
-  #taken = 0;
+  #inUse = 0;
 
-  constructor(most: () => number) {
-    this.#most = most;
+  /** @param max returns the number of slots, which a command may change */
+  constructor(max: () => number) {
+    this.#max = max;
   }
 
-  /** Queries that hold a place now. */
-  get taken(): number {
-    return this.#taken;
+  get inUse(): number {
+    return this.#inUse;
   }
 
-  /** Those that wait for one. */
+  /** Queries that wait for a slot. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Waits until a query may begin, for at most so many milliseconds. */
-  async turn(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    if (this.#taken < this.#most() || signal.aborted || timeoutMs <= 0) return;
+  /** Waits until a slot may be free, for at most `timeoutMs` milliseconds. */
+  async wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#inUse < this.#max() || signal.aborted || timeoutMs <= 0) return;
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -37,15 +34,15 @@ export class QuerySlots {
     });
   }
 
-  /** Takes a place; the function gives it back, once however often it is called. Undefined when none is free. */
-  take(): (() => void) | undefined {
-    if (this.#taken >= this.#most()) return undefined;
-    this.#taken += 1;
+  /** Acquires a slot and returns a function that releases it; undefined if none is free. Further releases have no effect. */
+  acquire(): (() => void) | undefined {
+    if (this.#inUse >= this.#max()) return undefined;
+    this.#inUse += 1;
     let held = true;
     return () => {
       if (!held) return;
       held = false;
-      this.#taken -= 1;
+      this.#inUse -= 1;
       const [next] = this.#waiting;
       next?.();
     };

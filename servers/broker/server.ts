@@ -22,7 +22,7 @@ import type { SearchSummary } from './search.js';
 export type ServedBroker = Pick<
   Broker,
   | 'search'
-  | 'turn'
+  | 'waitForSlot'
   | 'close'
   | 'debug'
   | 'shutdownRequested'
@@ -218,7 +218,7 @@ async function answerQuery(
   const deadline = started + (options.queueWaitMs ?? 10_000);
   let pages = broker.search(message.query, message.flags, connection.signal);
   while (pages === undefined && performance.now() < deadline && !connection.signal.aborted) {
-    await broker.turn(deadline - performance.now(), connection.signal);
+    await broker.waitForSlot(deadline - performance.now(), connection.signal);
     pages = broker.search(message.query, message.flags, connection.signal);
   }
   const list = message.flags.interface === 2 ? new ObjectList() : undefined;

@@ -1,11 +1,17 @@
-import type { Broker } from './broker.js';
+import type { BrokerConfig } from '../../protocols/config/index.js';
+import type { Debug } from '../host/index.js';
 import { nextRun, type TimedEvent, type Timetable } from './timetable.js';
 
-/** What of a broker its timed events touch. */
-export type TimedBroker = Pick<
-  Broker,
-  'config' | 'collect' | 'clean' | 'compress' | 'markForRefresh' | 'maintenance' | 'debug' | 'timetable'
->;
+/** What the timed events use of a broker. */
+export interface TimedBroker {
+  readonly config: Pick<BrokerConfig, 'cleanInterval' | 'collectionInterval' | 'collectionTime'>;
+  readonly debug: Debug;
+  readonly maintenance: { readonly compressible: boolean };
+  collect(): Promise<unknown>;
+  clean(): Promise<unknown>;
+  compress(): Promise<unknown>;
+  markForRefresh(): Promise<unknown>;
+}
 
 /** BRK-7.10: collection, cleaning, Registry compression, refresh marks. An interval of 0 turns an event off. */
 export function addTimedEvents(timetable: Timetable, broker: TimedBroker): void {

@@ -2,6 +2,7 @@
 import '../servers/broker/admin.test.js';
 import '../servers/broker/collection.test.js';
 import '../servers/broker/messages.test.js';
+import '../servers/broker/open.test.js';
 import '../servers/broker/server.test.js';
 import '../servers/broker/web-admin.test.js';
 import '../servers/broker/web-links.test.js';

@@ -1,12 +1,7 @@
 import type { ReferencesCounts } from '../../../storage/references/index.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
-import type { LinksView } from './link-pages.js';
-
-/** The four lists, in the order of the page. */
-export const VIEWS = ['to', 'from', 'site-to', 'site-from'] as const;
-
-export type ViewName = (typeof VIEWS)[number];
+import { type LinksView, VIEWS, type ViewName } from './links-view.js';
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   to: 'Links to this document',

@@ -253,7 +253,7 @@ t.test('BRK-6.3 starting anew drops every object and asks for everything', async
   );
   t.equal(broker.count, 1);
   t.same(await find(broker, 'gopher'), ['http://www.example.org/gopher.html']);
-  await t.rejects(broker.start('nocol'), { code: 'ERR_USAGE' });
+  await t.rejects(broker.start('nocol'), { code: 'ERR_STATE' });
 });
 
 t.test('DESIGN-4 the index catches up from its watermark, and is rebuilt when it is lost', async (t) => {

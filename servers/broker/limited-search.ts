@@ -9,60 +9,58 @@ import type { Debug } from '../host/index.js';
 import type { QuerySlots } from './query-slots.js';
 import { type SearchContext, type SearchSummary, search } from './search.js';
 
-/** Longest wait of a timer, milliseconds. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+/** Longest delay of a timer, milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Seconds that a stalled reader may keep a query's place after the query's lifetime. */
+/** Seconds for which a stalled reader may hold a query's slot after the query's lifetime. */
 const GRACE = 5;
 
 /** What a query needs to run. */
-export interface PlacedSearchContext extends SearchContext {
-  readonly places: QuerySlots;
+export interface LimitedSearchContext extends SearchContext {
+  readonly slots: QuerySlots;
   readonly debug: Debug;
   /** Aborted when the broker closes. */
   readonly closing: AbortSignal;
 }
 
 /**
- * Answers a query (see {@link search}) that takes one of the places of `Max-Queries`, and gives it back when it ends in
- * whatever way.
+ * Runs a query (see {@link search}) in one of the slots of `Max-Queries`. The slot is released when the generator ends, and in any
+ * case a few seconds after the query's lifetime, so that a reader that takes one byte a second does not keep others out.
  *
- * @returns undefined when no place is free
+ * @returns undefined if no slot is free
  */
-export function placedSearch(
+export function limitedSearch(
   query: Query,
   flags: QueryFlags,
-  context: PlacedSearchContext,
+  context: LimitedSearchContext,
   signal?: AbortSignal,
 ): AsyncGenerator<readonly ResultItem[], SearchSummary, void> | undefined {
-  const { places, debug, closing } = context;
-  const giveBack = places.take();
-  if (giveBack === undefined) return undefined;
-  debug(75, 4, () => `queries: ${places.taken} running, ${places.waiting} waiting`);
+  const { slots, debug, closing } = context;
+  const releaseSlot = slots.acquire();
+  if (releaseSlot === undefined) return undefined;
+  debug(75, 4, () => `queries: ${slots.inUse} running, ${slots.waiting} waiting`);
   debug(75, 5, () => `query: ${formatQuery(query)}, flags ${JSON.stringify(flags)}`);
   const late = new AbortController();
   const release = () => {
     clearTimeout(timer);
-    giveBack();
+    releaseSlot();
   };
-  // A reader that takes a byte a second must not keep others out: past its lifetime a query gives up its place
-  // and what it holds, wherever its reader is.
   const seconds = clampLifetime(flags.lifetime, context.maxLife) + GRACE;
   const timer = setTimeout(
     () => {
       release();
       late.abort();
     },
-    Math.min(seconds * 1000, LONGEST_TIMER),
+    Math.min(seconds * 1000, MAX_TIMER_MS),
   ).unref();
   const stop = AbortSignal.any([late.signal, closing, ...(signal === undefined ? [] : [signal])]);
   return releasing(search(query, flags, context, stop), (summary) => {
     release();
-    debug(75, 1, () => `query done: ${summary === undefined ? 'given up' : `${summary.objects} objects`}`);
+    debug(75, 1, () => `query done: ${summary === undefined ? 'aborted' : `${summary.objects} objects`}`);
   });
 }
 
-/** The generator, releasing when it ends in whatever way. */
+/** Yields what `inner` yields, and calls `release` when it ends, fails or is left. */
 async function* releasing<T>(
   inner: AsyncGenerator<T, SearchSummary, void>,
   release: (summary: SearchSummary | undefined) => void,

@@ -1,0 +1,83 @@
+import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { StateError, StorageError } from '../../../protocols/errors.js';
+import { Broker, type BrokerOptions, WebServer } from '../../../servers/broker/index.js';
+import { createLoggerOn, harvestLines } from '../../../servers/host/index.js';
+import { brokerConfig, scene } from './scene.js';
+
+/** The files below a directory that this process has open. */
+async function openFiles(directory: string): Promise<string[]> {
+  const names = await readdir('/proc/self/fd');
+  const paths = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
+  return paths.filter((path) => path.startsWith(`${directory}/`));
+}
+
+/** The same, after the closes that are under way. */
+async function filesLeftOpen(directory: string): Promise<string[]> {
+  for (let i = 0; i < 100 && (await openFiles(directory)).length > 0; i++) await pause(20);
+  return openFiles(directory);
+}
+
+const options = (directory: string, conf = ''): BrokerOptions => ({
+  config: brokerConfig(directory, conf),
+  log: createLoggerOn(harvestLines({ write: () => undefined }), { program: 'broker' }),
+  points: [],
+});
+
+t.test('opening that fails half way closes what was opened', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'broker-open-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+
+  await t.rejects(Broker.open(options(directory, 'Indexer-Type none-such\n')), /none-such/);
+  t.same(await filesLeftOpen(directory), [], 'after an unknown indexer');
+
+  await writeFile(join(directory, 'index'), 'not a directory');
+  await t.rejects(Broker.open(options(directory)), 'the index cannot be opened');
+  t.same(await filesLeftOpen(directory), [], 'after an index that cannot be opened');
+  await rm(join(directory, 'index'));
+
+  await rm(join(directory, 'store'), { recursive: true });
+  await writeFile(join(directory, 'store'), 'not a directory');
+  await t.rejects(Broker.open(options(directory)), StorageError);
+  t.same(await filesLeftOpen(directory), [], 'after a store that cannot be opened');
+  await rm(join(directory, 'store'));
+
+  const abort = new Error('the clock is broken');
+  let calls = 0;
+  const now = (): number => {
+    if (++calls > 1) throw abort;
+    return 1_000_000_000;
+  };
+  await t.rejects(Broker.open({ ...options(directory), now }));
+  t.same(await filesLeftOpen(directory), [], 'after a first cleaning that fails');
+
+  const broker = await Broker.open(options(directory));
+  t.not((await openFiles(directory)).length, 0);
+  await Promise.all([broker.close(), broker.close()]);
+  t.same(await filesLeftOpen(directory), [], 'after the close');
+});
+
+t.test('web pages that cannot listen leave nothing open', async (t) => {
+  const { broker } = await scene(t);
+  const address = {
+    broker,
+    brokerAddress: { host: '127.0.0.1', port: 1 },
+    host: '127.0.0.1',
+    log: broker.log,
+  };
+  await using first = await WebServer.listen({ ...address, port: 0 });
+  const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP'));
+  const before = sockets();
+  await t.rejects(WebServer.listen({ ...address, port: first.address.port }), /cannot listen/);
+  for (let i = 0; i < 100 && sockets().length > before.length; i++) await pause(20);
+  t.same(sockets(), before);
+});
+
+t.test('a broker starts once', async (t) => {
+  const { broker } = await scene(t);
+  await broker.start('nocol');
+  await t.rejects(broker.start('nocol'), StateError);
+});
