@@ -1,7 +1,7 @@
 import type { ReferencesCounts } from '../../../storage/references/index.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
-import { type LinksView, VIEWS, type ViewName } from './links-view.js';
+import type { LinksView, ViewName } from './links-view.js';
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   to: 'Links to this document',
