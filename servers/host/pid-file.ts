@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageError } from '../../protocols/errors.js';
 import { processIdentity } from './process-identity.js';
@@ -9,52 +10,78 @@ export interface PidRecord {
   readonly pid: number;
   /** From {@link processIdentity}. */
   readonly identity: string;
-  /** Where it listens, `HOST:PORT`; '' while it does not yet. */
+  /** The address it listens on, `HOST:PORT`; '' before it listens. */
   readonly address: string;
 }
 
-/** How often a file that others change meanwhile is looked at again. */
+/** Attempts to create a file that other processes keep changing. */
 const ATTEMPTS = 40;
-/** Milliseconds between looks at a process that is asked to stop, or that is replacing a file. */
+/** Milliseconds between two checks of a process that is stopping, or that is replacing a file. */
 const POLL_MS = 50;
 
 /**
- * The file by which a daemon says that it runs: three lines, its process id, its start time, its address. It is there
- * whole or not at all, and of several daemons that want it one gets it. A file whose process is gone is replaced.
+ * The file that names a running daemon: three lines, its process id, its start time, its address; or the process id alone.
+ * It appears complete, by a rename or a link.
  */
 export class PidFile implements AsyncDisposable {
   readonly #path: string;
+  readonly #kind: 'record' | 'number';
   #text: string;
 
-  private constructor(path: string, text: string) {
+  private constructor(path: string, text: string, kind: 'record' | 'number') {
     this.#path = path;
     this.#text = text;
+    this.#kind = kind;
   }
 
   /**
-   * Creates the file for this process.
+   * Creates the file of three lines for this process. Of several daemons that create it one succeeds; a file whose process
+   * is gone is replaced.
    *
-   * @param program what the message calls the daemon
+   * @param program name of the daemon in the message
    * @throws StorageError when the process that the file names is still running, or the file cannot be written
    */
   static async create(path: string, program: string): Promise<PidFile> {
     const text = await ownText('');
     const holder = await acquire(path, text);
-    if (holder === undefined) return new PidFile(path, text);
+    if (holder === undefined) return new PidFile(path, text, 'record');
     const at = holder.address === '' ? '' : `, at ${holder.address}`;
     throw new StorageError(`${program} is already running here (process ${holder.pid}${at})`);
   }
 
-  /** Adds where the daemon listens, once it does. */
+  /**
+   * Writes the process id of this process alone, for scripts: `kill -HUP $(cat FILE)`. Replaces a file of any process and
+   * makes the directories above it.
+   *
+   * @throws StorageError when it cannot be written
+   */
+  static async replace(path: string): Promise<PidFile> {
+    const text = `${process.pid}\n`;
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      const draft = await writeDraft(path, text);
+      await rename(draft, path).catch(async (error: unknown) => {
+        await rm(draft, { force: true });
+        throw error;
+      });
+    } catch (cause) {
+      if (cause instanceof StorageError) throw cause;
+      throw new StorageError(`the pid file ${path} cannot be written: ${codeOf(cause)}`, { cause });
+    }
+    return new PidFile(path, text, 'number');
+  }
+
+  /** Adds the address that the daemon listens on. */
   async setAddress(address: string): Promise<void> {
     const text = await ownText(address);
     await rename(await writeDraft(this.#path, text), this.#path);
     this.#text = text;
   }
 
-  /** Removes the file, if it is still ours. */
+  /** Removes the file, if it still names this process. One that was written by {@link replace} stays where that is not permitted. */
   async close(): Promise<void> {
-    if ((await readText(this.#path)) === this.#text) await rm(this.#path, { force: true });
+    if (this.#kind === 'number') await removePidFile(this.#path, process.pid);
+    else if ((await readText(this.#path)) === this.#text) await rm(this.#path, { force: true });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -62,7 +89,19 @@ export class PidFile implements AsyncDisposable {
   }
 }
 
-/** The running process that the file names; `undefined` when there is no file, or the process is gone. */
+/**
+ * Removes a file that names the process `pid` alone, after its end. Without the permission it stays: a process that has
+ * changed its user leaves it to its parent.
+ */
+export async function removePidFile(path: string, pid: number): Promise<void> {
+  try {
+    if ((await readFile(path, 'latin1')).trim() === String(pid)) await rm(path, { force: true });
+  } catch {
+    // Absent, or not ours to remove.
+  }
+}
+
+/** The running process that the file names; undefined if there is no file or the process is gone. */
 export async function runningProcess(path: string): Promise<PidRecord | undefined> {
   const text = await readText(path);
   const record = text === undefined ? undefined : parse(text);
@@ -70,8 +109,8 @@ export async function runningProcess(path: string): Promise<PidRecord | undefine
 }
 
 /**
- * Asks a process to stop (SIGTERM) and waits until it is gone. A process that only has the same number is not touched:
- * its identity is compared right before.
+ * Asks a process to stop (SIGTERM) and waits until it is gone. Its identity is compared right before, so that another
+ * process with the same number is left alone.
  *
  * @returns false when the process is still there after `timeoutMs`
  * @throws StorageError when the system does not allow the signal
@@ -96,11 +135,11 @@ export async function stopProcess(
 }
 
 /**
- * Puts `text` at `path` where nothing is, or what a process left that is gone. Only the holder of a claim on just that text
- * may replace it, and a claim is such a file itself: so of several processes one gets through, and none that dies on its
- * way leaves anything that holds up the next.
+ * Creates `path` with `text`, or replaces the file of a process that is gone. Only the holder of a claim on exactly the stale
+ * text may replace it, and a claim is a pid file itself: of several processes one succeeds, and a process that dies on the way
+ * leaves nothing that blocks the next one.
  *
- * @returns undefined when it is ours, else the running process that has it
+ * @returns undefined when the file is ours, else the running process that has it
  */
 async function acquire(path: string, text: string): Promise<PidRecord | undefined> {
   const draft = await writeDraft(path, text);
@@ -156,18 +195,18 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** The text under a name of its own, so that it can be moved to its place whole. */
+/** Writes the text to a file with a name of its own, to be renamed or linked. */
 async function writeDraft(path: string, text: string): Promise<string> {
   const draft = `${path}.${process.pid}-${randomBytes(6).toString('hex')}`;
   try {
-    await writeFile(draft, text, { flag: 'wx' });
+    await writeFile(draft, text, { flag: 'wx', mode: 0o644 });
   } catch (cause) {
     throw new StorageError(`${path} cannot be written: ${codeOf(cause)}`, { cause });
   }
   return draft;
 }
 
-/** A link is made only where nothing is: of several processes one succeeds. */
+/** Links the draft unless `path` exists: of several processes one succeeds. */
 async function linked(draft: string, path: string): Promise<boolean> {
   try {
     await link(draft, path);

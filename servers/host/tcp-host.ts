@@ -1,7 +1,7 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { ConnectionError } from '../../protocols/errors.js';
 import { type HostConnection, SocketConnection } from './connection.js';
+import { Listener } from './listener.js';
 import { createPeer, type NameLookup, systemLookup } from './peer.js';
 import { runSession } from './run-session.js';
 
@@ -15,9 +15,9 @@ export interface HostOptions {
   /** Milliseconds a read may wait for a byte. Default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number;
   /**
-   * Milliseconds a peer may accept nothing while we have something to send. Default 120 000 (GATHERD-12.3). We see
-   * what it accepts only when the system's send buffer has room again, which is about a third of it: keep this
-   * well above what a slow but honest reader needs for that.
+   * Milliseconds a peer may accept nothing while we have something to send. Default 120 000 (GATHERD-12.3). Its progress
+   * shows only when a third of the system's send buffer is free again: keep this well above the time that a slow but honest
+   * reader needs for that.
    */
   readonly drainTimeoutMs?: number;
   /** Milliseconds to wait, after our last byte, for the peer to close. Default 2000. */
@@ -25,7 +25,7 @@ export interface HostOptions {
   /** Connections the system may queue before we accept them. Default 511. */
   readonly backlog?: number;
   readonly log: Logger;
-  /** What the log calls this server. */
+  /** Name of the server in messages. */
   readonly name: string;
   /** Stops the host like {@link TcpHost.close}. */
   readonly signal?: AbortSignal;
@@ -33,30 +33,23 @@ export interface HostOptions {
   readonly lookup?: NameLookup;
 }
 
-/** Bytes a socket buffers in each direction before we stop reading or tell the session to wait. */
-const BUFFER_BYTES = 64 * 1024;
-
 /**
- * The one TCP server under every protocol server: it accepts, limits, and hands each connection to a handler.
- * When the handler returns, the connection is closed; when it throws, it is dropped.
+ * The TCP server under the protocol servers: it accepts, limits, and passes each connection to a handler. When the handler
+ * returns, the connection is closed; when it throws, it is dropped.
  */
 export class TcpHost implements AsyncDisposable {
   readonly address: { readonly host: string; readonly port: number };
-  readonly #server: Server;
+  readonly #listener: Listener;
   readonly #open: Map<SocketConnection, Promise<void>>;
   #closing: Promise<void> | undefined;
 
-  private constructor(server: Server, open: Map<SocketConnection, Promise<void>>) {
-    this.#server = server;
+  private constructor(listener: Listener, open: Map<SocketConnection, Promise<void>>) {
+    this.#listener = listener;
     this.#open = open;
-    const bound = server.address();
-    this.address =
-      bound === null || typeof bound === 'string'
-        ? { host: String(bound), port: 0 }
-        : { host: bound.address, port: bound.port };
+    this.address = { host: listener.addresses[0] ?? '', port: listener.port };
   }
 
-  /** Listens. Rejects with {@link ConnectionError} when the address cannot be had. */
+  /** Listens. @throws ConnectionError when the address is not available */
   static async listen(
     options: HostOptions,
     handler: (connection: HostConnection) => Promise<void>,
@@ -64,33 +57,22 @@ export class TcpHost implements AsyncDisposable {
     const { log, name, idleTimeoutMs = 120_000, drainTimeoutMs = 120_000, lingerMs = 2000 } = options;
     const lookup = options.lookup ?? systemLookup();
     const open = new Map<SocketConnection, Promise<void>>();
-    const accept = (socket: Socket) => {
-      const peer = createPeer(socket.remoteAddress ?? '', socket.remotePort ?? 0, lookup);
-      const connection = new SocketConnection(socket, peer, { idleTimeoutMs, drainTimeoutMs, lingerMs });
-      const done = runSession(connection, handler, log).finally(() => open.delete(connection));
-      open.set(connection, done);
-    };
-    const server = createServer(
-      { allowHalfOpen: true, noDelay: true, keepAlive: true, highWaterMark: BUFFER_BYTES },
-      accept,
-    );
-    server.maxConnections = options.maxConnections ?? 256;
-    server.on('drop', (data) => log.warn(`${data?.remoteAddress}: refused, too many connections`));
-    await new Promise<void>((resolve, reject) => {
-      const refuse = (error: Error) => {
-        const where = `${options.host}:${options.port}`;
-        reject(new ConnectionError(`${name}: cannot listen on ${where}: ${error.message}`, { cause: error }));
-      };
-      server.once('error', refuse);
-      const { host, port, backlog = 511 } = options;
-      server.listen({ host, port, backlog }, () => {
-        server.off('error', refuse);
-        // After this an error is one accept that failed (e.g. no file descriptors left): the host lives on.
-        server.on('error', (error) => log.error(`accept: ${error.message}`));
-        resolve();
-      });
+    const listener = await Listener.open({
+      addresses: [options.host],
+      port: options.port,
+      backlog: options.backlog ?? 511,
+      maxConnections: options.maxConnections ?? 256,
+      name,
+      onConnection: (socket: Socket) => {
+        const peer = createPeer(socket.remoteAddress ?? '', socket.remotePort ?? 0, lookup);
+        const connection = new SocketConnection(socket, peer, { idleTimeoutMs, drainTimeoutMs, lingerMs });
+        const done = runSession(connection, handler, log).finally(() => open.delete(connection));
+        open.set(connection, done);
+      },
+      onDrop: (data) => log.warn(`${data?.remoteAddress}: refused, too many connections`),
+      onAcceptError: (error) => log.error(`accept: ${error.message}`),
     });
-    const result = new TcpHost(server, open);
+    const result = new TcpHost(listener, open);
     if (options.signal?.aborted) await result.close();
     else options.signal?.addEventListener('abort', () => void result.close(), { once: true });
     return result;
@@ -102,8 +84,8 @@ export class TcpHost implements AsyncDisposable {
   }
 
   /**
-   * Stops. No new connection is accepted; sessions that wait for their peer end at once; sessions that are
-   * sending may finish within `graceMs` (default 2000), then they are cut off. Resolves when all are closed.
+   * Stops accepting connections. Sessions that wait for their peer end at once; sessions that are sending may finish within
+   * `graceMs` (default 2000), then they are cut off. Resolves when all are closed.
    */
   close(options: { readonly graceMs?: number } = {}): Promise<void> {
     this.#closing ??= this.#close(options.graceMs ?? 2000);
@@ -115,7 +97,7 @@ export class TcpHost implements AsyncDisposable {
   }
 
   async #close(graceMs: number): Promise<void> {
-    const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const stopped = this.#listener.close();
     for (const connection of this.#open.keys()) connection.stop();
     const timer = setTimeout(() => {
       for (const connection of this.#open.keys()) connection.cut();

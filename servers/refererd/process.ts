@@ -3,13 +3,11 @@ import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { type RefererConfig, rereadRefererConf } from '../../protocols/config/index.js';
 import { ConnectionError, messageOf } from '../../protocols/errors.js';
-import { StopSignal } from '../host/index.js';
+import { connectionsWithinLimit, PidFile, StopSignal } from '../host/index.js';
 import { loadCommonLists } from './common-lists.js';
 import { type ConfigurationPlace, readConfiguration } from './configuration.js';
 import { prepareData } from './data-directory.js';
-import { affordableClients } from './fd-limit.js';
 import { FileLog, LEVEL } from './log.js';
-import { removePidFile, writePidFile } from './pid-file.js';
 import { dropPrivileges } from './privileges.js';
 import { rankOrder } from './rank-order.js';
 import { RefererServer } from './server.js';
@@ -72,6 +70,7 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
 
 class RefererProcess {
   #data = '';
+  #pidFile: PidFile | undefined;
 
   constructor(
     private readonly options: RefererProcessOptions,
@@ -104,10 +103,10 @@ class RefererProcess {
         addresses,
         port: this.config.refererport,
       });
-      writePidFile(this.config.pidfile, process.pid);
+      this.#pidFile = await PidFile.replace(this.config.pidfile);
       await this.#serve(service, server, written);
     } finally {
-      removePidFile(this.config.pidfile, process.pid);
+      await this.#pidFile?.close();
       await service.references.close();
     }
     log.write(LEVEL.notice, 'stopped');
@@ -173,12 +172,12 @@ class RefererProcess {
       const stop = this.stop.signal;
       const { directory: data } = await prepareData(config, log, stop);
       // What may fail comes first: the new values are in force all together, or not at all.
-      const old = this.config;
-      if (config.pidfile !== old.pidfile) writePidFile(config.pidfile, process.pid);
+      const moved = config.pidfile !== this.config.pidfile;
+      const pidFile = moved ? await PidFile.replace(config.pidfile) : undefined;
       try {
         if (data !== this.#data) await this.#changeData(service, data);
       } catch (error) {
-        if (config.pidfile !== old.pidfile) removePidFile(config.pidfile, process.pid);
+        await pidFile?.close();
         throw error;
       }
       this.config = config;
@@ -186,7 +185,10 @@ class RefererProcess {
       log.progname = config.progname;
       log.debuglevel = config.debuglevel;
       for (const name of waiting) log.write(LEVEL.notice, `${name} takes effect at the next start`);
-      if (config.pidfile !== old.pidfile) removePidFile(old.pidfile, process.pid);
+      if (pidFile !== undefined) {
+        await this.#pidFile?.close();
+        this.#pidFile = pidFile;
+      }
       service.settings = await this.#settings();
       service.lists = await loadCommonLists(config, log, stop);
       log.write(LEVEL.notice, 'the configuration was read again');
@@ -212,7 +214,7 @@ class RefererProcess {
 
   async #settings(): Promise<RefererSettings> {
     const { progname: program, version, maxclients, readtimeout, sendtimeout } = this.config;
-    const maxClients = await affordableClients(maxclients);
+    const maxClients = await connectionsWithinLimit(maxclients);
     if (maxClients < maxclients) {
       this.log.write(
         LEVEL.warning,

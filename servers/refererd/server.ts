@@ -1,19 +1,20 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import { ConnectionError } from '../../protocols/errors.js';
+import type { Socket } from 'node:net';
+import { CloseStack } from '../../protocols/close-stack.js';
 import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
-import { RefererConnection } from './connection.js';
+import { Listener } from '../host/index.js';
+import { type ConnectionContext, RefererConnection } from './connection.js';
 import { LEVEL } from './log.js';
-import type { ConnectionContext, RefererService } from './service.js';
+import type { RefererService } from './service.js';
 import { createHttpServer, type HttpServer } from './web/http-server.js';
 
-/** Refused clients that are still being told so; further ones are just closed. */
+/** Refused clients that still receive the refusal; further ones are just closed. */
 const MAX_REFUSED = 32;
 const REFUSAL_MS = 1000;
 const BACKLOG = 1024;
 
 export interface RefererServerOptions {
   readonly service: RefererService;
-  /** R-53: the only addresses that it listens on. */
+  /** R-53: the addresses to listen on. */
   readonly addresses: readonly string[];
   /** 0 takes a free port, the same one on all addresses. */
   readonly port: number;
@@ -24,7 +25,7 @@ export class RefererServer implements AsyncDisposable {
   readonly addresses: readonly string[];
   readonly port: number;
   readonly #service: RefererService;
-  readonly #listeners: readonly Server[];
+  readonly #listener: Listener;
   readonly #connections = new Set<RefererConnection>();
   readonly #context: ConnectionContext;
   readonly #web: HttpServer;
@@ -34,18 +35,12 @@ export class RefererServer implements AsyncDisposable {
   #stopping: Promise<void> | undefined;
   #allClosed: (() => void) | undefined;
 
-  private constructor(
-    options: RefererServerOptions,
-    web: HttpServer,
-    listeners: readonly Server[],
-    port: number,
-  ) {
-    const { service } = options;
+  private constructor({ service, addresses }: RefererServerOptions, web: HttpServer, listener: Listener) {
     this.#service = service;
     this.#web = web;
-    this.#listeners = listeners;
-    this.addresses = options.addresses;
-    this.port = port;
+    this.#listener = listener;
+    this.addresses = addresses;
+    this.port = listener.port;
     this.#context = {
       get settings() {
         return service.settings;
@@ -60,39 +55,34 @@ export class RefererServer implements AsyncDisposable {
       serveHttp: (socket, client) => web.take(socket, client),
       closed: (connection) => this.#closed(connection),
     };
-    for (const listener of listeners) {
-      listener.on('connection', (socket: Socket) => this.#accept(socket));
-      // One accept that failed, e.g. because no descriptors are left: the server lives on.
-      listener.on('error', (error) => service.log.write(LEVEL.error, `accept: ${error.message}`));
-    }
   }
 
   /**
-   * Listens; nobody is served before {@link open}.
+   * Listens; clients are served from {@link open} on.
    *
-   * @throws ConnectionError when an address cannot be had
+   * @throws ConnectionError when an address is not available
    */
   static async listen(options: RefererServerOptions): Promise<RefererServer> {
-    const web = await createHttpServer(options.service);
-    const listeners: Server[] = [];
-    let { port } = options;
-    try {
-      for (const address of options.addresses) {
-        const listener = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true });
-        await listen(listener, address, port);
-        listeners.push(listener);
-        const bound = listener.address();
-        if (bound !== null && typeof bound !== 'string') port = bound.port;
-      }
-    } catch (error) {
-      for (const listener of listeners) listener.close();
-      await web.close();
-      throw error;
-    }
-    return new RefererServer(options, web, listeners, port);
+    const { service, addresses, port } = options;
+    await using parts = new CloseStack();
+    const web = parts.adopt(await createHttpServer(service), (opened) => opened.close());
+    let server: RefererServer | undefined;
+    const early: Socket[] = [];
+    const listener = await Listener.open({
+      addresses,
+      port,
+      backlog: BACKLOG,
+      name: 'refererd',
+      onConnection: (socket) => (server === undefined ? void early.push(socket) : server.#accept(socket)),
+      onAcceptError: (error) => service.log.write(LEVEL.error, `accept: ${error.message}`),
+    });
+    server = new RefererServer(options, web, listener);
+    for (const socket of early) server.#accept(socket);
+    parts.move();
+    return server;
   }
 
-  /** Begins to serve (R-54): also those who have connected meanwhile. */
+  /** Begins to serve (R-54), also the clients that have connected already. */
   open(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -104,7 +94,7 @@ export class RefererServer implements AsyncDisposable {
   }
 
   /**
-   * R-60, SIGUSR1: new connections are refused, requests that were received are answered. Resolves when all connections are
+   * R-60, SIGUSR1: refuses new connections and answers the requests that were received. Resolves when all connections are
    * closed; {@link close} ends the waiting.
    */
   stop(): Promise<void> {
@@ -124,18 +114,14 @@ export class RefererServer implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const closed = this.#listeners.map((listener) => {
-      return new Promise<void>((resolve) => {
-        listener.close(() => resolve());
-      });
-    });
+    const closed = this.#listener.close();
     this.open();
-    const over = new Promise<void>((resolve) => {
+    const allClosed = new Promise<void>((resolve) => {
       this.#allClosed = resolve;
     });
     for (const connection of this.#connections) connection.stop();
     if (this.#connections.size === 0) this.#allClosed?.();
-    await Promise.all([over, ...closed]);
+    await Promise.all([allClosed, closed]);
     await this.#web.close();
   }
 
@@ -168,7 +154,7 @@ export class RefererServer implements AsyncDisposable {
     if (this.#connections.size === 0) this.#allClosed?.();
   }
 
-  /** R-64: at once, unread. */
+  /** R-64: immediately, unread. */
   #refuse(socket: Socket): void {
     this.#service.statistics.counts.refused_maxclients += 1;
     this.#service.log.write(LEVEL.warning, `${socket.remoteAddress}: refused, there are too many clients`);
@@ -188,21 +174,7 @@ export class RefererServer implements AsyncDisposable {
       this.#refused -= 1;
     });
     socket.end(bytes);
-    // A close over what the client has sent meanwhile would destroy the reply: it is thrown away.
+    // Input is discarded: a close over unread input would destroy the reply.
     socket.resume();
   }
-}
-
-function listen(listener: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    listener.once('error', (error) => {
-      reject(
-        new ConnectionError(`refererd: cannot listen on ${host}:${port}: ${error.message}`, { cause: error }),
-      );
-    });
-    listener.listen({ host, port, backlog: BACKLOG }, () => {
-      listener.removeAllListeners('error');
-      resolve();
-    });
-  });
 }

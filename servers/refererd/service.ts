@@ -1,15 +1,8 @@
-import type { Socket } from 'node:net';
 import { messageOf } from '../../protocols/errors.js';
-import {
-  CODES,
-  type ReplyBuffers,
-  type ReplyWriter,
-  type ServerRequest,
-} from '../../protocols/sstp/index.js';
+import { CODES, type ReplyWriter, type ServerRequest } from '../../protocols/sstp/index.js';
 import type { CurrentReferences } from '../../storage/references/index.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { answerDescription, answerLinks, counterOf, type Pager } from './answers.js';
-import type { RefererConnection } from './connection.js';
 import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
 import { type ListSource, Statistics } from './statistics.js';
 import { UserBase } from './user-base.js';
@@ -39,20 +32,6 @@ export interface HttpClient {
   readonly allowed: boolean;
   /** To be called when the request is there: the read timeout ends, the send timeout begins (S-45). */
   readonly requested: () => void;
-}
-
-/** What a connection needs of its server. */
-export interface ConnectionContext {
-  readonly settings: RefererSettings;
-  readonly statistics: Statistics;
-  readonly log: RefererLog;
-  readonly allowed: AllowedHosts;
-  /** Memory for replies; the connections write one after the other. */
-  readonly buffers: ReplyBuffers;
-  /** Answers one request into the buffer. Never throws. */
-  answer(request: ServerRequest, replies: ReplyWriter, address: string): void;
-  serveHttp(socket: Socket, client: HttpClient): void;
-  closed(connection: RefererConnection): void;
 }
 
 export interface RefererServiceOptions {

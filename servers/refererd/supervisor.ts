@@ -4,10 +4,10 @@ import { constants } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
 import type { RefererConfig } from '../../protocols/config/index.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
+import { removePidFile } from '../host/index.js';
 import { type ConfigurationPlace, readConfiguration } from './configuration.js';
 import { type MailRelay, reportFault } from './fault-report.js';
 import { FileLog, LEVEL } from './log.js';
-import { removePidFile } from './pid-file.js';
 
 /** R-57 and R-72: ends that are faults. */
 const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGQUIT', 'SIGABRT']);
@@ -54,7 +54,7 @@ export async function superviseRefererd(options: SupervisorOptions): Promise<num
     const pid = child.pid ?? 0;
     const latest = await readConfiguration(options, startedIn).catch(() => ({ config }));
     // The file may have been changed and not be in force: both names are tried.
-    for (const known of [config, latest.config]) removePidFile(pidFileOf(known), pid);
+    for (const known of [config, latest.config]) await removePidFile(pidFileOf(known), pid);
     if (signal === null) return code ?? 1;
     log.write(LEVEL.critical, `the server process ${pid} was ended by ${signal}`);
     if (FAULTS.has(signal)) {

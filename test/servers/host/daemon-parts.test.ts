@@ -15,6 +15,7 @@ import {
   openLog,
   PidFile,
   processIdentity,
+  removePidFile,
   runningProcess,
   stopProcess,
   traceConnection,
@@ -205,6 +206,27 @@ t.test('a pid file is there whole, names its process, and is removed by its owne
   await next.close();
   t.same(await readdir(path), []);
   await t.rejects(PidFile.create(join(path, 'none', 'x.pid'), 'gatherd'), StorageError);
+});
+
+t.test('a pid file of the number alone replaces any other, and only its process removes it', async (t) => {
+  const path = await directory(t);
+  const file = join(path, 'logs', 'refererd.pid');
+  const first = await PidFile.replace(file);
+  t.equal(await readFile(file, 'utf8'), `${process.pid}\n`);
+  await writeFile(file, '1\n');
+  await first.close();
+  t.equal(await readFile(file, 'utf8'), '1\n', 'another process has replaced it');
+  await removePidFile(file, 2);
+  t.equal(await readFile(file, 'utf8'), '1\n');
+  await using second = await PidFile.replace(file);
+  await second.close();
+  await removePidFile(file, process.pid);
+  t.same(await readdir(join(path, 'logs')), []);
+  await t.rejects(PidFile.replace(path), {
+    name: 'StorageError',
+    message: /the pid file .* cannot be written/,
+  });
+  t.same(await readdir(path), ['logs'], 'no draft is left');
 });
 
 t.test('of many that find a stale pid file one gets it', async (t) => {
