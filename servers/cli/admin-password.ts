@@ -3,43 +3,47 @@ import { text } from 'node:stream/consumers';
 import { messageOf, UsageError } from '../../protocols/errors.js';
 import { firstLine, hiddenAnswer } from './hidden-answer.js';
 
-/** Where a Broker's administrative password may come from. */
+/** Sources of a Broker's administrative password. */
 export interface PasswordSources {
-  /** In the clear, from the command line. */
+  /** Clear text on the command line. */
   readonly password?: string;
-  /** A file whose first line it is; `-` is standard input. */
+  /** File whose first line is the password; `-` is standard input. */
   readonly passwordFile?: string;
 }
 
-/** The environment variable that holds it. */
-export const PASSWORD_VARIABLE = 'HARVEST_ADMIN_PASSWORD';
+/** Environment variable with the password. */
+const PASSWORD_VARIABLE = 'HARVEST_ADMIN_PASSWORD';
 
-/** The lines of an option table that are the same wherever the password is asked for. */
-export const PASSWORD_HELP = `The password is that of broker.conf (Admin-Password). It is taken from --password-file, else from
-$${PASSWORD_VARIABLE}, else asked for at the terminal. --password shows it to everybody who can list processes.`;
+/** Lines that are the same in the help of every command with a password. */
+export const PASSWORD_HELP = `The password is Admin-Password of broker.conf. It is read from --password-file, from $${PASSWORD_VARIABLE}, or
+from the terminal, in this order. --password shows it to every user who can list processes.`;
 
 /**
- * The password, from the first source that there is: an option, the environment, the terminal.
+ * Reads the password that the command line gives; undefined if it gives none.
  *
- * @throws UsageError when there is none, or the file cannot be read
+ * @throws UsageError if it gives two, or the file cannot be read
  */
-export async function adminPassword({ password, passwordFile }: PasswordSources): Promise<string> {
-  if (password !== undefined && passwordFile !== undefined) {
-    throw new UsageError('--password and --password-file exclude each other');
+export async function givenPassword({
+  password,
+  passwordFile,
+}: PasswordSources): Promise<string | undefined> {
+  if (passwordFile === undefined) return password;
+  if (password !== undefined) throw new UsageError('--password and --password-file exclude each other');
+  try {
+    return firstLine(passwordFile === '-' ? await text(process.stdin) : await readFile(passwordFile, 'utf8'));
+  } catch (cause) {
+    throw new UsageError(`${passwordFile}: cannot be read: ${messageOf(cause)}`, { cause });
   }
-  if (password !== undefined) return password;
-  if (passwordFile !== undefined) return firstLine(await readPasswordFile(passwordFile));
-  const fromEnvironment = process.env[PASSWORD_VARIABLE];
-  if (fromEnvironment !== undefined) return fromEnvironment;
-  if (process.stdin.isTTY) return hiddenAnswer('Password: ');
-  throw new UsageError(`a password is wanted: --password-file, $${PASSWORD_VARIABLE}, or a terminal`);
 }
 
-async function readPasswordFile(file: string): Promise<string> {
-  try {
-    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
-  } catch (cause) {
-    const why = messageOf(cause);
-    throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
-  }
+/**
+ * Reads the password from the first source that is given: an option, the environment, the terminal.
+ *
+ * @throws UsageError if no source is given or the file cannot be read
+ */
+export async function adminPassword(sources: PasswordSources): Promise<string> {
+  const password = (await givenPassword(sources)) ?? process.env[PASSWORD_VARIABLE];
+  if (password !== undefined) return password;
+  if (process.stdin.isTTY) return hiddenAnswer('Password: ');
+  throw new UsageError(`a password is required: use --password-file, $${PASSWORD_VARIABLE}, or a terminal`);
 }

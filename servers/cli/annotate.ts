@@ -9,11 +9,11 @@ import { portOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-FILE is an annotation file: what you know of documents and their summaries do not say, such as the title of a PostScript file. It
-is made if it is not there. With FILE alone a form is served on 127.0.0.1, at an address that is printed and that only you know.
-With a URL and attributes they are set at once; Attribute= removes one, a URL alone prints what there is.
+FILE is an annotation file: facts about documents that their summaries lack, such as the title of a PostScript file. It is
+created if it does not exist. FILE alone serves a form on 127.0.0.1; the address is printed and contains a secret. A URL
+with attributes sets them; Attribute= removes one; a URL alone prints its annotation.
 
-An attribute in FILE wins over the one that was found in the document. Name FILE in the Gatherer's configuration
+An attribute of FILE replaces the one that was found in the document. Name FILE in the Gatherer's configuration
 (Annotations: FILE), or merge it yourself with mktemplate, template2db and mergedb.
 
 Examples:
@@ -22,7 +22,7 @@ Examples:
   harvest annotate annotations http://www.example.org/a.ps Author=               removes Author
   harvest annotate --list --json annotations
 
-Exit status: 0 done; 1 no such annotation, or it cannot be written; 2 usage, or a FILE that cannot be understood.
+Exit status: 0 done; 1 no such annotation, or FILE cannot be written; 2 usage, or FILE is not an annotation file.
 `;
 
 interface AnnotateOptions {
@@ -59,7 +59,7 @@ async function annotate(
   options: AnnotateOptions,
 ): Promise<number> {
   const file = await AnnotationFile.open(path);
-  // Summaries have the canonical form (G-57); what stands in the file already stays as it is.
+  // Summaries have the canonical form (G-57); a URL that the file already has keeps its spelling.
   const url = file.get(typed) === undefined ? (canonicalUrl(typed) ?? typed) : typed;
   if (words.length > 0) {
     file.change(url, words.map(assignment));
@@ -78,7 +78,7 @@ async function annotate(
 
 function assignment(word: string): readonly [name: string, value: string | undefined] {
   const at = word.indexOf('=');
-  if (at < 1) throw new UsageError(`${word}: Attribute=Value is wanted`);
+  if (at < 1) throw new UsageError(`${word}: must be Attribute=Value`);
   const value = word.slice(at + 1);
   return [word.slice(0, at), value === '' ? undefined : value];
 }

@@ -7,25 +7,25 @@ import { portOption, secondsOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-Sends one message to a broker and writes the reply to standard output, byte for byte as it comes. The message is one
-word of the command line, so put it into single quotes. Nothing in it is checked: that is the broker's business.
+Sends one message to a broker and writes the reply to standard output, byte for byte as it arrives. The message is one
+argument, so put it into single quotes. It is sent unchecked.
 
 Examples:
   brkclient localhost 8501 '#USER #desc #index case insensitive #END linux and kernel'
   brkclient localhost 8501 '#USER #END #allb' | grep -a -c '^120'
   brkclient localhost 8501 '#ADMIN #password secret #do-stats'
 
-Exit status: 0 the broker answered, 1 its answer is an error that ends the results (111), 2 usage, 3 no complete answer.
+Exit status: 0 the broker answered; 1 the answer is an error that ends the results (111); 2 usage; 3 no complete answer.
 `;
 
 /** `brkclient hostname port command-string` (BRK-6.7). */
 export function brkclientCommand(): Command {
   return new Command('brkclient')
     .summary('send one message to a broker, show the reply as it is')
-    .argument('<hostname>', 'where the broker runs')
+    .argument('<hostname>', 'host of the broker')
     .argument('<port>', 'its TCP port', portOption)
     .argument('<command-string>', 'the message')
-    .option('--timeout <seconds>', 'give up when the answer is not complete by then', secondsOption)
+    .option('--timeout <seconds>', 'give up if the answer is not complete by then', secondsOption)
     .addHelpText('after', HELP)
     .action(async (host: string, port: number, message: string, options: { readonly timeout?: number }) => {
       process.exitCode = await send(host, port, message, options.timeout);
@@ -45,7 +45,7 @@ async function send(
   try {
     for await (const piece of client.raw(message, signal === undefined ? {} : { signal })) {
       verdict.push(piece);
-      // Nobody reads any more: there is nobody left to be told.
+      // The reader has closed the pipe.
       if (!(await output.write(piece))) return EXIT.ok;
     }
   } catch (error) {
@@ -56,7 +56,7 @@ async function send(
   return verdict.fatal ? EXIT.failure : EXIT.ok;
 }
 
-/** Notices a `111` item in a reply that is passed on as it is; counted bytes that look like one are none (BRK-4.4). */
+/** Notices a `111` item in a reply that is passed through. Counted bytes that look like one do not count (BRK-4.4). */
 class FatalWatch {
   fatal = false;
   #decoder: ResultDecoder | undefined = new ResultDecoder();
@@ -66,7 +66,7 @@ class FatalWatch {
       this.fatal ||= this.#decoder?.push(piece).some(({ kind }) => kind === 'fatal') === true;
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
-      // A reply beyond the decoder's limits is still shown, and no longer judged.
+      // A reply beyond the decoder's limits is still shown, but no longer decoded.
       this.#decoder = undefined;
     }
   }

@@ -16,8 +16,8 @@ const HELP = `
 COMMAND is one of these, with or without #:
 ${COMMAND_TABLE}
 
-A collection, indexing and a restart are only begun: what comes of them is in the broker's log. What a command changes holds
-until the broker ends; permanent changes go into broker.conf.
+A collection, indexing and a restart are only started: the broker's log tells their outcome. A change lasts until the broker
+ends; permanent changes go into broker.conf.
 
 ${PASSWORD_HELP}
 
@@ -28,7 +28,7 @@ Examples:
   harvest broker admin localhost set Max-Results 500
   harvest broker admin localhost rem-object-oid 17 18
 
-Exit status: 0 done or begun, 1 the broker refused or failed, 2 usage, 3 the broker cannot be reached.
+Exit status: 0 done or started; 1 the broker refused or failed; 2 usage; 3 the broker cannot be reached.
 `;
 
 interface AdminOptions extends PasswordSources {
@@ -38,13 +38,13 @@ interface AdminOptions extends PasswordSources {
 /** `harvest broker admin HOST[:PORT] COMMAND [PARAMETER...]` (BRK-5.1). */
 export function brokerAdminCommand(): Command {
   return new Command('admin')
-    .summary('administer a broker that runs')
+    .summary('administer a running broker')
     .description('Sends an administrative command to a broker.')
-    .argument('<host>', 'where the broker runs: HOST or HOST:PORT', peerAddress)
-    .argument('<command>', 'what it is to do')
+    .argument('<host>', 'host of the broker: HOST or HOST:PORT (default port 8501)', peerAddress)
+    .argument('<command>', 'the command')
     .argument('[parameter...]', 'parameters of the command')
-    .option('--password-file <file>', "file whose first line is the password; '-' is standard input")
-    .option('--password <text>', 'the password, visible in the list of processes')
+    .option('--password-file <file>', 'file whose first line is the password; - is standard input')
+    .option('--password <text>', 'the password; visible in the list of processes')
     .option('--json', 'print the outcome as one JSON line', false)
     .addHelpText('after', HELP)
     .action(
@@ -60,11 +60,11 @@ export function brokerAdminCommand(): Command {
 }
 
 /**
- * Sends a command and prints what the broker says to it.
+ * Sends a command and prints the broker's reply.
  *
- * @param program the name before complaints
+ * @param program name that error messages begin with
  * @returns the exit status
- * @throws UsageError for a command that cannot be sent
+ * @throws UsageError if the command cannot be sent
  */
 export async function sendAdminCommand(
   { host, port }: PeerAddress,
@@ -103,7 +103,7 @@ function readCommand(keyword: string, parameters: readonly string[]): ReturnType
   try {
     return adminCommand(keyword, parameters);
   } catch (error) {
-    // What was typed here is our user's, not a peer's.
+    // The command is the user's input, not a peer's.
     if (error instanceof ProtocolError) throw new UsageError(error.message, { cause: error });
     throw error;
   }

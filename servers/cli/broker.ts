@@ -9,25 +9,25 @@ import { portOption, secondsOption } from './option-values.js';
 import { HARVEST_PROGRAM } from './start-gatherd.js';
 
 const HELP = `
-FILE is a broker.conf: a variable and its value on each line. The collection points stand in Collection.conf beside it:
-host, port, type (0 full, 1 incremental, 2 and 3 the same compressed), and -- for "no filter".
+FILE is a broker.conf: a variable and its value on each line. Collection.conf in the same directory lists the collection
+points: host, port, type (0 full, 1 incremental, 2 and 3 the same compressed), and -- for "no filter".
 
 Without a flag the broker collects when it starts and then once a day. The original single-dash flags work:
   harvest broker admin/broker.conf            collect now, then daily
-  harvest broker admin/broker.conf -new       drop everything and collect anew
+  harvest broker admin/broker.conf -new       delete all objects, then collect
   harvest broker admin/broker.conf -nocol     do not collect at the start
 
-Broker-Directory, by default the one above broker.conf's, holds
-  admin/LOG     events (Log-Types); harvest broker admin ... rotate-log renames it to LOG.YYYYMMDD
-  broker.out    with --detach, everything else that the program says
-  admin/broker.pid   its process id while it runs
-  RunBroker     a script that starts it in the background, written if it is missing
-SIGTERM and SIGINT stop it: replies may go on for --grace seconds; a second signal ends it at once. SIGHUP opens the logs
-anew. \`harvest broker admin --help\` tells how to administer one that runs.
+Broker-Directory (default: the parent of the directory of FILE) holds
+  admin/LOG          events (Log-Types); \`harvest broker admin HOST rotate-log\` renames it to LOG.YYYYMMDD
+  admin/broker.pid   the process id while the broker runs
+  broker.out         with --detach: all other output of the program
+  RunBroker          a script that starts the broker in the background, written if it is missing
+SIGTERM and SIGINT stop the broker: replies in progress get --grace seconds; a second signal ends it immediately. SIGHUP
+reopens the logs. \`harvest broker admin --help\` explains how to administer a running broker.
 
-Debugging, -DSECTION,LEVEL or $HARVEST_DEBUG; -DSECTION alone shows all levels:
-  -D70,1 Registry   -D71,1 collector   -D72,1 SOIF parser   -D74,1 each object stored   -D75,4 queries that wait
-  -D76,1 events     -D77,1 main        -D78,9 connections   -D101,1 -D102,1 -D103,1 indexers (ours, Glimpse, Swish)
+Debugging: -DSECTION,LEVEL or $HARVEST_DEBUG; -DSECTION shows all levels:
+  -D70,1 Registry   -D71,1 collector   -D72,1 SOIF parser   -D74,1 each stored object   -D75,4 waiting queries
+  -D76,1 events     -D77,1 main        -D78,9 connections   -D101,1 -D102,1 -D103,1 indexers (embedded, Glimpse, Swish)
 
 Exit status: 0 stopped by a signal or #shutdown, or started by --detach; 1 failure; 2 usage or configuration.
 `;
@@ -49,13 +49,13 @@ export function brokerCommand(): Command {
   return new Command('broker')
     .summary('collect summaries and answer queries about them')
     .argument('<file>', 'broker.conf')
-    .option('--new', 'begin a new collection: drop every object first (-new)', false)
+    .option('--new', 'begin a new collection: delete every object first (-new)', false)
     .option('--nocol', 'do not collect at the start (-nocol)', false)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--web-port <port>', 'serve the search page too, on this port', portOption)
-    .option('--detach', 'go into the background, output to broker.out', false)
-    .option('--log <file>', 'what goes to broker.out (default: standard error)')
-    .option('--grace <seconds>', 'how long replies may go on when stopped', secondsOption, 10)
+    .option('--detach', 'run in the background, output to broker.out', false)
+    .option('--log <file>', 'file for the output of broker.out (default: standard error)')
+    .option('--grace <seconds>', 'time for replies in progress when stopped', secondsOption, 10)
     .option('--json-log', 'log as JSON lines', false)
     .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', collect, [])
     .addHelpText('after', HELP)
@@ -86,9 +86,9 @@ function collect(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 
-/** Starts the same again, without a terminal, and waits until it accepts connections. */
+/** Starts the same command as a process without a terminal and waits until it accepts connections. */
 async function detach(file: string, options: BrokerOptions): Promise<void> {
-  // What is wrong with the configuration is better said here than in a log.
+  // A fault of the configuration is reported here, not only in the log.
   const { config } = await readBrokerConf(file);
   const log = resolve(options.log ?? join(config.brokerDirectory, 'broker.out'));
   const words = [
@@ -114,7 +114,7 @@ async function detach(file: string, options: BrokerOptions): Promise<void> {
     process.stdout.write(`ready ${match[1] ?? ''} pid=${pid}\n`);
   } catch (cause) {
     if (!(cause instanceof ConnectionError)) throw cause;
-    // Its last line begins with a program's name, as ours will.
+    // The last line of its output begins with a program name, as the message of this process will.
     const why = cause.message.replace(/^\s*[\w.-]+: /, '');
     throw new ConnectionError(`the broker did not start: ${why}`, { cause });
   }

@@ -12,21 +12,21 @@ import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-Asks a broker for its objects, as brokers ask each other, and writes them as SOIF in three groups: @DELETE (objects that
-are gone: what identified them), @REFRESH (unchanged objects with newer times), @UPDATE (new and changed objects, whole).
-Standard error then says how many came, and which time to give as --since the next time to get only what changed.
+Fetches the objects of a broker, as brokers do from each other, and writes them as SOIF in three groups: @DELETE (deleted
+objects: their identity), @REFRESH (unchanged objects with newer times), @UPDATE (new and changed objects in full).
+Standard error then tells how many objects were received, and the value of --since that fetches only later changes.
 
 Examples:
   harvest bulk localhost:8501                     everything
   harvest bulk localhost --since 1735689600       what changed since the beginning of 2025
-  harvest bulk localhost --query 'type : HTML'    only what a query matches; the language is that of "harvest query"
+  harvest bulk localhost --query 'type : HTML'    only objects that match; the language is that of "harvest query"
   harvest bulk localhost --json | jq -r .url      one JSON object a line, as "harvest soif convert" writes it
   harvest bulk localhost --count                  only the counts, as one JSON line
   harvest bulk localhost --interface 2 --compress --output all.soif
-                                                  over the interface proposed in 1995, compressed on the way
+                                                  over the interface proposed in 1995, compressed
 
-Exit status: 0 complete, 1 the broker refuses, 2 usage, 3 the broker cannot be reached or the transfer is not complete (what
-came is written all the same).
+Exit status: 0 complete; 1 the broker refused; 2 usage; 3 the broker cannot be reached or the transfer is not complete (the
+objects received so far are written).
 `;
 
 interface BulkOptions {
@@ -45,10 +45,10 @@ interface BulkOptions {
 export function bulkCommand(): Command {
   return new Command('bulk')
     .summary("fetch a broker's objects, or what changed of them")
-    .argument('<broker>', 'where the broker runs: HOST or HOST:PORT (default port 8501)', peerAddress)
+    .argument('<broker>', 'host of the broker: HOST or HOST:PORT (default port 8501)', peerAddress)
     .option('--since <timestamp>', 'only what changed after this time, seconds since 1970-01-01 UTC', time, 0)
     .option('--query <query>', 'only objects that match (default: #ALLB, every object)')
-    .option('--flags <flags>', "further flags of the message, e.g. '#index case insensitive'")
+    .option('--flags <flags>', "more flags of the message, e.g. '#index case insensitive'")
     .addOption(
       new Option('--interface <number>', 'result interface: 1 as shipped, 2 as proposed in 1995')
         .choices(['1', '2'])
@@ -57,8 +57,8 @@ export function bulkCommand(): Command {
     .option('--compress', 'let the broker compress; needs --interface 2', false)
     .addOption(new Option('--json', 'one JSON object a line').default(false).conflicts('count'))
     .option('--count', 'print only the counts, as one JSON line', false)
-    .option('--output <file>', 'write there instead of to standard output')
-    .option('--timeout <seconds>', 'give up when the transfer is not complete by then', timeoutOption)
+    .option('--output <file>', 'write to this file instead of standard output')
+    .option('--timeout <seconds>', 'give up if the transfer is not complete by then', timeoutOption)
     .addHelpText('after', HELP)
     .action(async (broker: PeerAddress, options: BulkOptions) => {
       if (options.compress && options.interface === '1') {
@@ -68,10 +68,10 @@ export function bulkCommand(): Command {
     });
 }
 
-/** GATHERD-4.1's reading of a time: beyond the year 2038 too. */
+/** A time as in GATHERD-4.1, also after the year 2038. */
 function time(value: string): number {
   const number = parseTimestamp(value);
-  if (number === undefined) throw new InvalidArgumentError('a whole number is wanted');
+  if (number === undefined) throw new InvalidArgumentError('must be a whole number');
   return number;
 }
 
@@ -92,7 +92,7 @@ async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<
   const file = options.output === undefined ? undefined : createWriteStream(options.output);
   const output = new StandardOutput({ stream: file });
   try {
-    // Nobody reads any more: there is nobody left to be told.
+    // The reader has closed the pipe.
     if (!(await write(transfer, output, options))) return EXIT.ok;
     if (!options.count) complain('bulk', summary(transfer));
     return EXIT.ok;
@@ -108,7 +108,7 @@ async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<
   }
 }
 
-/** Writes what comes; false when the reader of the output went away. */
+/** Writes the objects as they arrive; false if the reader of the output has closed the pipe. */
 async function write(transfer: BulkTransfer, output: StandardOutput, options: BulkOptions): Promise<boolean> {
   const groups = new GroupText();
   for await (const batch of transfer.batches()) {
@@ -125,7 +125,7 @@ async function write(transfer: BulkTransfer, output: StandardOutput, options: Bu
   return options.json || output.write(Buffer.concat(groups.end()));
 }
 
-/** Puts the groups around the objects again (BT-17): each is there, in the order in which they came. */
+/** Writes objects in their groups (BT-17), in the order of arrival; every group is written, empty ones too. */
 class GroupText {
   #open: ChangeKind | undefined;
   readonly #written = new Set<ChangeKind>();
@@ -134,11 +134,11 @@ class GroupText {
     const head = this.#open === change ? [] : [...this.#close(), groupOpen(change)];
     this.#open = change;
     this.#written.add(change);
-    // What was tolerated is written as everybody understands it (SOIF-3.1).
+    // An object with a tolerated fault is written in the exact layout (SOIF-3.1).
     return [...head, exact ? bytes : encodeSoif(object)];
   }
 
-  /** The last group's end, and the groups that did not come. */
+  /** The end of the open group, and the groups without objects. */
   end(): Uint8Array[] {
     const pieces = this.#close();
     for (const change of CHANGE_KINDS) {

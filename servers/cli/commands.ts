@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 
 /** The groups of `harvest --help`, in its order, with their headings. */
 export const GROUPS = {
-  running: 'Running the parts:',
-  asking: 'Asking them:',
+  running: 'Gatherers, Brokers and other servers:',
+  asking: 'Clients:',
   soif: 'SOIF streams:',
   databases: "A Gatherer's databases:",
   testing: 'Testing:',
@@ -11,14 +11,14 @@ export const GROUPS = {
 
 /** One command of `harvest`, as the help shows it before anything of it is loaded. */
 export interface CommandEntry {
-  /** What is typed behind `harvest`; also the name under which a link to the program runs the command. */
+  /** The command's name after `harvest`, and the name of a link to the program that runs it. */
   readonly name: string;
-  /** Further names of links that run it: the original program's, where it is another one. */
+  /** Other names of links that run it: that of the original program, if it differs. */
   readonly originals?: readonly string[];
   readonly group: keyof typeof GROUPS;
   /** One line for `harvest --help`. */
   readonly summary: string;
-  /** Imports the command's module: no command pays for what another one needs. */
+  /** Imports the command's module, so that no command loads what only others need. */
   readonly load: () => Promise<Command>;
 }
 
@@ -34,7 +34,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'init',
     originals: ['RunHarvest'],
     group: 'running',
-    summary: 'make a Gatherer and a Broker by answering a few questions, and run them',
+    summary: 'create a Gatherer and a Broker by answering a few questions, and run them',
     load: async () => (await import('./init.js')).initCommand(),
   },
   {
@@ -46,7 +46,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'schedule',
     group: 'running',
-    summary: 'print the lines for cron or systemd that gather and collect',
+    summary: 'print cron lines or systemd units that gather and collect',
     load: async () => (await import('./schedule.js')).scheduleCommand(),
   },
   {
@@ -59,7 +59,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'crawl',
     group: 'running',
-    summary: 'look at a crawl, pause it, end it, go back to a checkpoint',
+    summary: 'inspect a crawl, pause it, end it, restore a checkpoint',
     load: async () => (await import('./crawl.js')).crawlCommand(),
   },
   {
@@ -90,7 +90,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'broker-restart',
     originals: ['BrokerRestart'],
     group: 'running',
-    summary: 'tell a broker to read its configuration again and to reindex',
+    summary: 'make a broker read its configuration again and reindex',
     load: async () => (await import('./broker-restart.js')).brokerRestartCommand(),
   },
   {
@@ -102,7 +102,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'mkbrokerstats',
     group: 'running',
-    summary: "make a page of a stopped broker's statistics",
+    summary: "print a page of a stopped broker's statistics",
     load: async () => (await import('./mkbrokerstats.js')).mkbrokerstatsCommand(),
   },
   {
@@ -114,7 +114,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'refererd',
     group: 'running',
-    summary: 'serve who links to whom',
+    summary: 'serve the link graph: who links to whom',
     load: async () => (await import('./refererd.js')).refererdCommand(),
   },
   {
@@ -127,7 +127,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'query',
     group: 'asking',
-    summary: 'ask a broker',
+    summary: 'search a broker',
     load: async () => (await import('./query.js')).queryCommand(),
   },
   {
@@ -139,19 +139,19 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'bulk',
     group: 'asking',
-    summary: "fetch a broker's objects, or what changed of them",
+    summary: "fetch a broker's objects, or the changes since a time",
     load: async () => (await import('./bulk.js')).bulkCommand(),
   },
   {
     name: 'compare',
     group: 'asking',
-    summary: 'find out where two brokers differ',
+    summary: 'compare the objects of two brokers',
     load: async () => (await import('./compare.js')).compareCommand(),
   },
   {
     name: 'brkclient',
     group: 'asking',
-    summary: 'send one message to a broker, show the reply as it is',
+    summary: 'send one message to a broker and print the raw reply',
     load: async () => (await import('./brkclient.js')).brkclientCommand(),
   },
   {
@@ -163,7 +163,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'urlget',
     group: 'asking',
-    summary: 'fetch one document, whatever the access method',
+    summary: 'fetch one document by any access method',
     load: async () => (await import('./urlget.js')).urlgetCommand(),
   },
   {
@@ -195,7 +195,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'essence',
     group: 'asking',
-    summary: 'tell types, unpack, and summarize files and URLs',
+    summary: 'recognize types, unpack and summarize files and URLs',
     load: async () => (await import('./essence.js')).essenceCommand(),
   },
   {
@@ -213,19 +213,19 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'mktemplate',
     group: 'soif',
-    summary: 'turn hand-written annotation files into SOIF',
+    summary: 'convert hand-written annotation files into SOIF',
     load: async () => (await import('./soif/mktemplate.js')).mktemplateCommand(),
   },
   {
     name: 'annotate',
     group: 'soif',
-    summary: 'edit hand-written annotations, by a form or on the command line',
+    summary: 'edit hand-written annotations by a form or on the command line',
     load: async () => (await import('./annotate.js')).annotateCommand(),
   },
   {
     name: 'wrapit',
     group: 'soif',
-    summary: 'turn standard input into one SOIF attribute',
+    summary: 'convert standard input into one SOIF attribute',
     load: async () => (await import('./soif/wrapit.js')).wrapitCommand(),
   },
   {
@@ -237,7 +237,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'print-template',
     group: 'soif',
-    summary: 'print each object again, with the time of printing',
+    summary: 'print each object with the time of printing',
     load: async () => (await import('./soif/print.js')).printTemplateCommand(),
   },
   {
@@ -279,7 +279,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'rmbinary',
     group: 'databases',
-    summary: 'take binary data out of a database',
+    summary: 'remove binary data from a database',
     load: async () => (await import('./db/maintain.js')).rmbinaryCommand(),
   },
   {
@@ -291,7 +291,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'folddb',
     group: 'databases',
-    summary: 'prepare a data directory for export: all the steps',
+    summary: 'prepare a data directory for export: run all steps',
     load: async () => (await import('./db/folddb.js')).folddbCommand(),
   },
   {
@@ -316,7 +316,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'links',
     group: 'databases',
-    summary: 'load documents and links into a published link graph, write them back',
+    summary: 'load documents and links into the link graph, or dump it',
     load: async () => (await import('./links.js')).linksCommand(),
   },
   {
@@ -328,30 +328,30 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'conformance',
     group: 'testing',
-    summary: "test anybody's gatherd, client or SOIF against the specification",
+    summary: 'test a server, a client or SOIF against the specification',
     load: async () => (await import('./conformance.js')).conformanceCommand(),
   },
   {
     name: 'url',
     group: 'testing',
-    summary: 'what the crawl makes of a URI: canonical form, SURT, fingerprint, queue',
+    summary: 'print canonical form, SURT, fingerprint and queue of a URI',
     load: async () => (await import('./url.js')).urlCommand(),
   },
   {
     name: 'robots',
     group: 'testing',
-    summary: 'what a robots.txt allows, and by which line',
+    summary: 'test URLs against a robots.txt',
     load: async () => (await import('./robots.js')).robotsCommand(),
   },
   {
     name: 'troubleshooting',
     group: 'testing',
-    summary: 'what goes wrong with a Gatherer, why, and what to do',
+    summary: 'common problems of a Gatherer, their causes and remedies',
     load: async () => (await import('./troubleshooting.js')).troubleshootingCommand(),
   },
 ];
 
-/** The command of that name; `undefined` when there is none. */
+/** Returns the command of that name; undefined if there is none. */
 export function findCommand(name: string): CommandEntry | undefined {
   return COMMANDS.find((entry) => entry.name === name || entry.originals?.includes(name));
 }

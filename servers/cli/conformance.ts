@@ -18,21 +18,21 @@ import { secondsOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-Judges anybody's server, client or data rule by rule. Each case names the rules of the specification it looks at, their
-source, and MUST or SHOULD: a peer that fails a MUST does not speak the protocol; one that fails a SHOULD does, but others
-have to make up for it. A case that cannot be decided with this peer is skipped, and says why. The report is TAP 14; what was
-said is in it where a case failed. SUITE is a kind of peer, WORDs are what it needs to know: see --list.
+Tests a server, a client or data against the rules of a specification. Each case names its rules, their source, and MUST or
+SHOULD: a peer that fails a MUST does not speak the protocol; one that fails a SHOULD makes its peers compensate. A case that
+cannot be decided with this peer is skipped with the reason. The report is TAP 14; a failed case includes the dialogue. SUITE
+is a kind of peer, WORDs are its parameters: see --list.
 
 Examples:
-  harvest conformance --list                                  the suites and their words
-  harvest conformance gatherd --list                          what is looked at in a gatherd
-  harvest conformance gatherd localhost:8500                  judge the gatherd there
+  harvest conformance --list                                  the suites and their parameters
+  harvest conformance gatherd --list                          the cases of the suite gatherd
+  harvest conformance gatherd localhost:8500                  test the gatherd there
   harvest conformance gatherd localhost --only 'compression/*' --only GATHERD-4.3
-  harvest conformance gatherd-client -- gather {host} {port}  judge a client: a command that fetches everything
-  harvest conformance bulk localhost:8501                    judge a Broker that others collect from
-  harvest conformance soif All-Templates.gz                   judge a stream
+  harvest conformance gatherd-client -- gather {host} {port}  test a client: a command that fetches everything
+  harvest conformance bulk localhost:8501                     test a Broker as a sender of bulk transfers
+  harvest conformance soif All-Templates.gz                   test a stream
 
-Exit status: 0 no MUST failed (with --strict: no SHOULD either), 1 one failed, 2 usage, 3 nobody is there.
+Exit status: 0 no MUST failed (with --strict: no SHOULD either); 1 one failed; 2 usage; 3 no server answers there.
 `;
 
 interface ConformanceOptions {
@@ -48,33 +48,33 @@ interface ConformanceOptions {
 export function conformanceCommand(): Command {
   return (
     new Command('conformance')
-      .summary("test anybody's gatherd, client or SOIF against the specification")
+      .summary('test a server, a client or SOIF against the specification')
       .usage('[options] SUITE [WORD...] [-- COMMAND...]')
-      .argument('[suite]', 'what kind of peer')
-      .argument('[word...]', 'what the suite needs to know, e.g. HOST:PORT')
-      // What we do not know may be the suite's.
+      .argument('[suite]', 'kind of peer')
+      .argument('[word...]', 'parameters of the suite, e.g. HOST:PORT')
+      // Unknown options may belong to the suite.
       .allowUnknownOption()
-      .option('--list', 'show the suites, or the cases of SUITE, and test nothing', false)
+      .option('--list', 'list the suites, or the cases of SUITE, and test nothing', false)
       .option(
         '--only <pattern>',
-        'only cases with this id or rule; * is any text; may be repeated',
+        'only cases with this id or rule; * matches any text; may be repeated',
         collect,
         [],
       )
       .option(
         '--timeout <seconds>',
-        'for one case, and for every byte of a large transfer',
+        'limit of one case, and between two pieces of a large transfer',
         secondsOption,
         10,
       )
-      .option('--strict', 'a SHOULD that fails counts like a MUST', false)
+      .option('--strict', 'treat a failed SHOULD like a failed MUST', false)
       .addOption(new Option('--json', 'one JSON document instead of TAP').default(false).conflicts('junit'))
       .option('--junit', 'JUnit XML instead of TAP', false)
       .addHelpText('after', HELP)
       .action(async (_suite, _words, options: ConformanceOptions, command: Command) => {
         const [name, ...words] = wordsOf(command.args, process.argv);
         if (options.list) process.exitCode = await list(name, options);
-        else if (name === undefined) throw new UsageError('SUITE is wanted; --list shows the suites');
+        else if (name === undefined) throw new UsageError('SUITE is required; --list shows the suites');
         else process.exitCode = await judge(await loadSuite(name), words, options);
       })
   );
@@ -84,19 +84,19 @@ function collect(pattern: string, patterns: readonly string[]): readonly string[
   return [...patterns, pattern];
 }
 
-/** The operands with the `--` that commander takes away: a suite tells its own words from a command's by it. */
+/** The operands with the `--` that commander removes; it separates a suite's parameters from those of a client's command. */
 function wordsOf(operands: readonly string[], argv: readonly string[]): string[] {
   const separator = argv.indexOf('--');
   if (separator < 0) return [...operands];
-  const behind = argv.slice(separator + 1);
-  const before = operands.slice(0, operands.length - behind.length);
-  return [...before.filter((word) => word !== '--'), '--', ...behind];
+  const after = argv.slice(separator + 1);
+  const before = operands.slice(0, operands.length - after.length);
+  return [...before.filter((word) => word !== '--'), '--', ...after];
 }
 
 async function judge(suite: Suite, words: readonly string[], options: ConformanceOptions): Promise<number> {
   const { only, strict } = options;
   const timeoutMs = Math.ceil(options.timeout * 1000);
-  if (timeoutMs === 0) throw new UsageError('--timeout: more than 0 seconds are wanted');
+  if (timeoutMs === 0) throw new UsageError('--timeout: must be more than 0 seconds');
   if (selectCases(suite.cases, only).length === 0) {
     throw new UsageError(`no case of ${suite.name} is named ${only.join(', ')}`);
   }

@@ -12,16 +12,16 @@ import { printable } from './printable.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-BrokerDirectory is the broker's directory (default: the present one); the broker must not be running. It may be one of ours, an original
-one with admin/Registry, or the Registry itself. Each object is one block of lines, \`OID:\` first; a blank line ends it. The
-OIDs are those that \`harvest broker admin HOST rem-object-oid\` takes.
+The directory (default: the current one) is that of a stopped broker: of this kit, or an original one with admin/Registry. A
+Registry file can be given too. Each object is a block of lines that begins with \`OID:\` and ends with a blank line. The OIDs
+are those of \`harvest broker admin HOST rem-object-oid\`.
 
 Examples:
   dumpregistry /var/harvest/brokers/mybroker
   dumpregistry -count
   dumpregistry --json | jq -r .url
 
-Exit status: 0 printed, 1 there is no Registry, it is in use, or it is damaged; 2 usage.
+Exit status: 0 printed; 1 there is no Registry, it is in use, or it is damaged; 2 usage.
 `;
 
 interface DumpOptions {
@@ -29,7 +29,7 @@ interface DumpOptions {
   readonly json: boolean;
 }
 
-/** What REG-32 prints of an object. */
+/** The fields of an object that REG-32 prints. */
 type DumpEntry = Omit<RegistryEntry, 'type' | 'length' | 'changed' | 'contentChanged' | 'contentTime'>;
 
 /** `dumpregistry [-count] [BrokerDirectory]` (BRK-6.7, REG-32). */
@@ -37,7 +37,7 @@ export function dumpregistryCommand(): Command {
   return new Command('dumpregistry')
     .description("Prints a broker's Registry.")
     .argument('[directory]', "the broker's directory", '.')
-    .option('--count', 'print only how many records there are (-count)', false)
+    .option('--count', 'print only the numbers of records (-count)', false)
     .option('--json', 'print JSON lines', false)
     .addHelpText('after', HELP)
     .action(async (directory: string, options: DumpOptions) => {
@@ -64,19 +64,19 @@ async function dumpStore(directory: string, { count, json }: DumpOptions): Promi
   await using store = await BrokerStore.open(join(directory, 'store'), { create: false });
   const output = new StandardOutput();
   if (count) {
-    // Our store keeps no deleted records: what is in it is valid.
+    // Our store has no deleted records.
     await output.write(countsText({ records: store.count, valid: store.count, deleted: 0 }, json));
     return EXIT.ok;
   }
   for await (const page of store.all()) {
     const text = page.map((entry) => (json ? `${JSON.stringify(entry)}\n` : block(entry))).join('');
-    // Nobody reads any more: there is nobody left to be told.
+    // The reader has closed the pipe.
     if (!(await output.write(text))) return EXIT.ok;
   }
   return EXIT.ok;
 }
 
-/** An original broker's Registry. What is before a damage is printed, and the damage is the error. */
+/** Prints an original broker's Registry up to the first damage, which is then the error. */
 async function dumpFile(
   path: string,
   directory: string | undefined,
@@ -92,7 +92,7 @@ async function dumpFile(
     await output.write(countsText({ records, valid, deleted }, json));
     return registry.damage === undefined ? EXIT.ok : EXIT.failure;
   }
-  // REG-50: of a file alone, whose directory is not known, the ids stay numbers.
+  // REG-50: without the broker's directory the ids stay numbers.
   const ids =
     registry.version === 2 && directory !== undefined ? await readGathererIds(directory) : undefined;
   for await (const { state, record } of registry.records()) {

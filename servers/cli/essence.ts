@@ -24,28 +24,28 @@ import { countOption, integerOption, timeoutOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-Tells what kind of document each file or URL is, takes apart what is packed (tar, gzip, compress, bzip2, xz, zstd, zip, ar, cpio,
-uuencode, shell archives, BinHex, mail with attachments) and prints a summary of each as SOIF. Nothing that a document
-holds is ever run, and nothing of it is written to disk. For - the document is read from standard input.
+Recognizes the type of each file or URL, unpacks archives (tar, gzip, compress, bzip2, xz, zstd, zip, ar, cpio, uuencode, shell
+archives, BinHex, mail with attachments) and prints a summary of each document as SOIF. No content of a document is executed
+or written to disk. - reads the document from standard input.
 
-Types come from the rule files byurl.cf, byname.cf and bycontent.cf, in this order, each replaced by the one of that name in
---libdir. Types on the stop list are left out. With --explain standard error tells which line decided.
+Types come from the rule files byurl.cf, byname.cf and bycontent.cf, in this order; a file of the same name in --libdir replaces
+one of them. Types on the stop list are skipped. --explain prints the deciding line on standard error.
 
-With --dbdir all objects of a run are stored in one step, each in place of the one with its URL; what is on the stop list leaves
-a stored object alone. Standard output then has the counts, with --json as one JSON object. To publish what is in DIR:
-"harvest consoldb DIR/PRODUCTION.gdbm DIR/WORKING.gdbm", then "harvest folddb DIR".
+--dbdir stores all objects of a run in one transaction; an object replaces the stored one with its URL. Documents on the stop
+list do not change stored objects. Standard output then has the counts, with --json as one JSON object. To publish the objects
+of DIR: "harvest consoldb DIR/PRODUCTION.gdbm DIR/WORKING.gdbm", then "harvest folddb DIR".
 
 Examples:
-  harvest essence paper.tar.gz                    its summary, a component as Embed<n> attributes
-  harvest essence --type-only *                   only the types, one line each: type, tab, URL
-  harvest essence --explain --type-only README.Z  why it is of this type
+  harvest essence paper.tar.gz                    its summary; components become Embed<n> attributes
+  harvest essence --type-only *                   only the types: one line of type, tab, URL for each
+  harvest essence --explain --type-only README.Z  which rule decides the type
   harvest essence --json http://www.example.org/  a summary as one line of JSON
-  harvest essence --dbdir data --log log *.ps     stores the summaries in data/WORKING.gdbm
-  harvest essence --full-text report.pdf          all of its text
+  harvest essence --dbdir data --log log *.ps     store the summaries in data/WORKING.gdbm
+  harvest essence --full-text report.pdf          the whole text
   harvest essence --stoplist /dev/null --libdir ./lib -f urls.txt
   cat mail | harvest essence --json -
 
-Exit status: 0 every document was summarized or is on the stop list, 1 some could not be, 2 usage.
+Exit status: 0 every document was summarized or is on the stop list; 1 some could not be summarized; 2 usage.
 `;
 
 interface EssenceCliOptions {
@@ -86,12 +86,12 @@ interface EssenceCliOptions {
 /** `essence [options] -f input-URLs`, `essence [options] URL ...` (E-5, section 11). */
 export function essenceCommand(): Command {
   return new Command('essence')
-    .summary('tell types, unpack, and summarize files and URLs')
+    .summary('recognize types, unpack and summarize files and URLs')
     .argument('[documents...]', 'files or URLs; - is standard input')
     .option('-f, --file <file>', 'read the files or URLs from this file, one a line; - is standard input')
     .option('--allowlist <file>', 'file with the only types to summarize')
-    .option('--stoplist <file>', 'file with the types to leave out (default: the shipped stoplist.cf)')
-    .option('--libdir <directory>', 'directory whose files replace the shipped ones')
+    .option('--stoplist <file>', 'file with the types to skip (default: the shipped stoplist.cf)')
+    .option('--libdir <directory>', 'directory whose files replace the shipped files of the same name')
     .option(
       '--bindir <directory>',
       'directory with TypeName.sum and TypeName.unnest (may be repeated)',
@@ -99,38 +99,42 @@ export function essenceCommand(): Command {
       [],
     )
     .option('--rules <file>', 'post-summarizing rules')
-    .option('--type-only', 'only tell the types', false)
-    .option('--explain', 'tell on standard error which rule decided each step', false)
+    .option('--type-only', 'print only the types', false)
+    .option('--explain', 'print on standard error which rule decided each step', false)
     .option('--json', 'one JSON object a line', false)
     .option('--full-text', 'the whole text instead of a summary', false)
-    .option('--raw-text', 'the bytes as text, whatever they are (--full-text=raw)', false)
-    .option('--no-access', 'do not read the documents: only what their names tell')
-    .option('--no-keywords', 'do not make keywords')
-    .option('--minimal-bookkeeping', 'as few bookkeeping attributes as possible', false)
-    .option('--fake-md5s', 'MD5 for objects that come out of Exploders', false)
-    .option('--grouping', 'leave out components made from a source beside them (main.o beside main.c)', false)
-    .option('--language', 'guess the Language of texts that do not say it', false)
-    .option('--raw-references', 'references as written, not absolute', false)
-    .option('--fast-summarizing', 'understood and without effect: summaries are always checked', false)
-    .option('--dbdir <directory>', 'store the objects in WORKING.gdbm there, print none')
+    .option('--raw-text', 'the bytes of any document as text (--full-text=raw)', false)
+    .option('--no-access', 'do not read the documents: use only their names')
+    .option('--no-keywords', 'do not extract keywords')
+    .option('--minimal-bookkeeping', 'only the required bookkeeping attributes', false)
+    .option('--fake-md5s', 'add MD5 to objects from Exploders', false)
+    .option(
+      '--grouping',
+      'skip components that were compiled from another one (main.o next to main.c)',
+      false,
+    )
+    .option('--language', 'guess the Language of texts that do not state it', false)
+    .option('--raw-references', 'references as written, not made absolute', false)
+    .option('--fast-summarizing', 'accepted without effect: summaries are always checked', false)
+    .option('--dbdir <directory>', 'store the objects in WORKING.gdbm there instead of printing them')
     .option(
       '--max-deletions <n>',
-      'with --dbdir: objects replaced before the file is written anew',
+      'with --dbdir: replaced objects after which the file is rewritten',
       countOption,
       MAX_DELETIONS,
     )
-    .option('--log <file>', 'append messages to this file, with date and time, instead of standard error')
+    .option('--log <file>', 'append messages with date and time to this file instead of standard error')
     .option('--gatherer-host <name>', 'Gatherer-Host of the objects', hostname())
     .option('--gatherer-name <name>', 'Gatherer-Name of the objects', 'essence')
     .option('--gatherer-version <text>', 'Gatherer-Version of the objects', '1.0')
-    .option('--workers <n>', 'threads (default: one less than processors, at most 4; 0: none)', integerOption)
-    .option('--time-limit <seconds>', 'for one document (default: 30)', timeoutOption)
-    .option('--max-size <bytes>', 'of a document that is read', countOption, DEFAULT_MAX_BYTES)
+    .option('--workers <n>', 'threads (default: processors minus one, at most 4; 0 = none)', integerOption)
+    .option('--time-limit <seconds>', 'limit of one document (default: 30)', timeoutOption)
+    .option('--max-size <bytes>', 'bytes read of one document', countOption, DEFAULT_MAX_BYTES)
     .option('--max-depth <n>', 'nested layers (default: 10)', countOption)
     .option('--max-components <n>', 'components of one document (default: 10000)', countOption)
     .option('--max-unpacked <bytes>', 'unpacked bytes of one document (default: 1 GiB)', countOption)
     .option('--max-ratio <n>', 'unpacked bytes for each packed one (default: 200)', countOption)
-    .option('-v, --verbose', 'tell each document on standard error', false)
+    .option('-v, --verbose', 'print each document on standard error', false)
     .addHelpText('after', HELP)
     .action(async (documents: string[], options: EssenceCliOptions) => {
       process.exitCode = await essence(documents, options);
@@ -143,11 +147,11 @@ function collect(value: string, before: readonly string[]): string[] {
 
 async function essence(documents: readonly string[], options: EssenceCliOptions): Promise<number> {
   if (documents.length === 0 && options.file === undefined) {
-    throw new UsageError('essence: no file or URL is given');
+    throw new UsageError('essence: a file or URL is required');
   }
   const names = [...documents, ...(options.file === undefined ? [] : await listed(options.file))];
   if (options.dbdir !== undefined && options.typeOnly) {
-    throw new UsageError('essence: --type-only makes no objects that --dbdir could store');
+    throw new UsageError('essence: --type-only and --dbdir exclude each other');
   }
   const output = new StandardOutput();
   using messages = openMessages(options.log);
@@ -157,7 +161,7 @@ async function essence(documents: readonly string[], options: EssenceCliOptions)
   });
   await using fetcher = createFetcher({ userAgent: 'Harvest/1.8 (harvest-kit)' });
   const outcome = { failed: false };
-  const results = told(inOrder(names, pool, fetcher, options), messages, outcome);
+  const results = reported(inOrder(names, pool, fetcher, options), messages, outcome);
   if (options.dbdir === undefined) {
     for await (const { pieces } of results) {
       for (const piece of pieces) if (!(await output.write(piece))) return EXIT.ok;
@@ -169,8 +173,8 @@ async function essence(documents: readonly string[], options: EssenceCliOptions)
   return outcome.failed ? EXIT.failure : EXIT.ok;
 }
 
-/** Tells what is to be told of each document, and gives on the results of those that have one. */
-async function* told(
+/** Reports notes and errors of the documents; yields the results. */
+async function* reported(
   settled: AsyncIterable<Settled>,
   messages: Messages,
   outcome: { failed: boolean },
@@ -191,7 +195,7 @@ async function* soifOf(results: AsyncIterable<Result>): AsyncGenerator<Uint8Arra
   for await (const { objects } of results) yield* objects;
 }
 
-/** A thread loads every summarizer: no more of them than documents, and none to tell types. */
+/** Every thread loads all summarizers, so no more than documents are started, and none for types alone. */
 function threadsFor(names: readonly string[], { typeOnly }: EssenceCliOptions): number {
   return typeOnly ? 0 : Math.min(names.length, 4, Math.max(1, availableParallelism() - 1));
 }
@@ -246,13 +250,13 @@ function poolOptions(options: EssenceCliOptions): EssenceOptions & { timeLimitMs
       ...(options.maxComponents === undefined ? {} : { maxComponents: options.maxComponents }),
       ...(options.maxUnpacked === undefined ? {} : { maxUnpackedBytes: options.maxUnpacked }),
       ...(options.maxRatio === undefined ? {} : { maxRatio: options.maxRatio }),
-      // Less than the document's: what was unpacked by then is kept.
+      // Less than the document's limit, so that components unpacked by then are kept.
       ...(timeMs === undefined ? {} : { timeLimitMs: (timeMs * 2) / 3 }),
     },
   };
 }
 
-/** A name without a slash is one of the shipped or the user's files; in the current directory it is written with `./`. */
+/** A name without a slash is a shipped file or one of --libdir; `./NAME` is in the current directory. */
 function listFile(name: string): string {
   return name.includes('/') ? resolve(name) : name;
 }
@@ -272,24 +276,24 @@ interface Settled {
   readonly error?: unknown;
 }
 
-/** All documents in the order they were given, a few of them under way at one time. */
+/** The results in the order of the documents, a few of which are in process at a time. */
 async function* inOrder(
   names: readonly string[],
   pool: EssencePool,
   fetcher: Fetcher,
   options: EssenceCliOptions,
 ): AsyncGenerator<Settled> {
-  const underWay: Promise<Settled>[] = [];
+  const inProcess: Promise<Settled>[] = [];
   for (const name of names) {
-    underWay.push(
+    inProcess.push(
       one(name, pool, fetcher, options).then(
         (result) => ({ name, result }),
         (error: unknown) => ({ name, error }),
       ),
     );
-    if (underWay.length > pool.workers) yield await underWay.shift()!;
+    if (inProcess.length > pool.workers) yield await inProcess.shift()!;
   }
-  for (const settled of underWay) yield await settled;
+  for (const settled of inProcess) yield await settled;
 }
 
 async function one(
@@ -318,7 +322,7 @@ async function one(
   };
 }
 
-/** The document's own object, then those that were found in it. */
+/** The document's object, then the objects found in it. */
 function objectsOf(output: EssenceOutput): Uint8Array[] {
   const found = output.exploded?.map(({ soif }) => soif) ?? [];
   return output.soif === undefined ? found : [output.soif, ...found];
@@ -338,7 +342,7 @@ function sentence({ how, subject, type, rule, note }: RecognitionStep): string {
 }
 
 function selection(type: string, pool: EssencePool): string {
-  if (!isRejected(type, pool.rules)) return `${type} is wanted`;
+  if (!isRejected(type, pool.rules)) return `${type} is accepted`;
   return pool.rules.stoplist.has(type)
     ? `${type} is on the stop list`
     : `${type} is not on the list of allowed types`;

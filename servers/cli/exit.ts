@@ -12,7 +12,7 @@ import { printable } from './printable.js';
 /** Exit statuses of the commands; each command's help says which ones it uses. */
 export const EXIT = {
   ok: 0,
-  /** The command failed, or its answer is "no". */
+  /** The command failed, or its answer is negative. */
   failure: 1,
   /** The command line, a query or a configuration file is wrong. */
   usage: 2,
@@ -42,7 +42,7 @@ export function exitStatusOf(error: unknown): number {
 /** Writes the error that ends a program to standard error: one sentence, for a bug the stack with all causes. */
 export function reportError(error: unknown, program: string): void {
   const message = messageOf(error);
-  // A server's message begins with its name, which is also the program's where a link started it.
+  // The message of a server begins with its name, which is also that of the program if a link started it.
   const begin = message.startsWith(`${program}: `) ? '' : `${program}: `;
   if (!isExpected(error)) {
     process.stderr.write(`${begin}internal error: ${inspect(error)}\n`);
@@ -52,15 +52,15 @@ export function reportError(error: unknown, program: string): void {
   process.stderr.write(`${begin}${message}${hint}\n`);
 }
 
-/** Writes a message of a command to standard error; of its lines each is made printable. */
+/** Writes a message of a command to standard error, with each of its lines made printable. */
 export function complain(command: string, message: string): void {
   process.stderr.write(`${command}: ${message.split('\n').map(printable).join('\n')}\n`);
 }
 
 /**
- * Exit status of a command that failed on the way, after its sentence; `status` is for all that the user could not prevent.
+ * Reports the error of a command and returns its exit status: `status`, unless the error is rethrown.
  *
- * @throws the error itself, if the command line or a configuration file is wrong, or if it is a bug
+ * @throws the error itself if the command line or a configuration file is wrong, or if it is a bug
  */
 export function complainOrThrow(command: string, error: unknown, status: number): number {
   if (!isExpected(error) || exitStatusOf(error) === EXIT.usage) throw error;

@@ -4,16 +4,16 @@ import { UsageError } from '../../protocols/errors.js';
 import { documentOf, retrieve } from './retrieve.js';
 
 const HELP = `
-Retrieves a file or a directory's listing by FTP and writes it to LOCALFILE (- is standard output). A asks the server to convert
-line ends, I takes the file as it is. FILENAME is relative to the directory of the login unless it begins with a slash;
-one that ends in a slash must be a directory. With -htmlify a directory becomes an HTML page of links.
+Fetches a file or a directory listing by FTP and writes it to LOCALFILE (- is standard output). Type A lets the server convert
+line ends, I transfers the file unchanged. FILENAME is relative to the login directory unless it begins with a slash; a
+FILENAME that ends in a slash must be a directory. -htmlify writes a directory as an HTML page of links.
 
 Examples:
   ftpget paper.ps ftp.example.org pub/paper.ps I anonymous me@example.org
   ftpget -htmlify pub.html ftp.example.org pub/ I
   ftpget - ftp.example.org:2121 README A joe secret
 
-Exit status: 0 retrieved; 1 refused, not found or cut off; 2 usage; 3 no connection, or the server fell silent.
+Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in time.
 `;
 
 interface FtpgetOptions {
@@ -24,15 +24,15 @@ interface FtpgetOptions {
 /** `ftpget [-htmlify] localfile hostname filename A,I username password` (G-89). */
 export function ftpgetCommand(): Command {
   return new Command('ftpget')
-    .description('Retrieves a file by FTP.')
-    .argument('<localfile>', 'where to write it; - is standard output')
+    .description('Fetches a file by FTP.')
+    .argument('<localfile>', 'file to write; - is standard output')
     .argument('<hostname>', 'HOST or HOST:PORT')
-    .argument('<filename>', 'at the server')
-    .addArgument(new Argument('[type]', 'A: text, I: as it is').choices(['A', 'I']).default('I'))
-    .argument('[username]', 'who logs in', 'anonymous')
+    .argument('<filename>', 'path at the server')
+    .addArgument(new Argument('[type]', 'A: text, I: binary').choices(['A', 'I']).default('I'))
+    .argument('[username]', 'login name', 'anonymous')
     .argument('[password]', 'the password', 'harvest@')
     .option('--htmlify', 'write a directory as an HTML page (-htmlify)', false)
-    .option('--json', 'print what is known about the file as one JSON line', false)
+    .option('--json', 'print metadata of the file as one JSON line', false)
     .addHelpText('after', HELP)
     .action(
       async (

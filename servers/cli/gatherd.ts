@@ -8,44 +8,44 @@ import { countOption, portOption, secondsOption, timeoutOption } from './option-
 import { startGatherd } from './start-gatherd.js';
 
 const FILES_HELP = `
-DIR is a Gatherer's data directory. Relative names of the other files are looked up in it:
-  generations/   what the Gatherer published (-db); a new generation is served as soon as it is published
-  gatherd.cf     who may connect (-cf): Allow and Deny lines with host and domain names, addresses, ranges, or "all";
-                 the first line with a name of the peer decides; without the file everybody may
--index FILE and -zip FILE are accepted and not needed: a generation holds the index and the compressed copy.
-The original single-dash options (-dir, -db, -index, -log, -zip, -cf) and their double-dash forms are understood.
+DIR is a Gatherer's data directory. Relative names of the other files are relative to it:
+  generations/   the published generations (-db); a new one is served as soon as it is published
+  gatherd.cf     the access list (-cf): Allow and Deny lines with host and domain names, addresses, ranges, or "all";
+                 the first line that matches the peer decides; without the file every host may connect
+-index FILE and -zip FILE are accepted without effect: a generation contains the index and the compressed copy.
+The original options with one dash (-dir, -db, -index, -log, -zip, -cf) and their forms with two dashes are accepted.
 `;
 
 const DEBUG_HELP = `
-Debugging: -D69,LEVEL, or $HARVEST_DEBUG. Section 69, SOIF processing, is the one gatherd has messages in:
-  -D69,1   each transfer: since when, compressed or clear, objects, bytes, milliseconds
-  -D69,5   also each session: when it begins and ends
-  -D69,9   also each piece that is received and sent: its size and how it begins
--D69 alone shows all levels.
+Debugging: -D69,LEVEL, or $HARVEST_DEBUG. All messages of gatherd are in section 69, SOIF processing:
+  -D69,1   each transfer: start time, compressed or clear, objects, bytes, milliseconds
+  -D69,5   also the beginning and end of each session
+  -D69,9   also each piece received or sent: its size and first bytes
+-D69 shows all levels.
 `;
 
 const DAEMON_HELP = `${FILES_HELP}
-The log goes to standard error unless -log FILE is given. While it runs, DIR/gatherd.pid holds its process id; a second
-gatherd on DIR says that one is running. SIGTERM and SIGINT stop it: transfers may go on for --grace seconds; a second
-signal ends it at once. SIGHUP opens the log anew (rotation) and looks for a new generation.
+The log is standard error (default) or -log FILE. While gatherd runs, DIR/gatherd.pid contains its process id; a second gatherd
+on DIR refuses to start. SIGTERM and SIGINT stop it: transfers in progress get --grace seconds; a second signal ends it
+immediately. SIGHUP reopens the log (rotation) and looks for a new generation.
 ${DEBUG_HELP}
 Examples:
   harvest gatherd -d ./data/gatherer 8500
   harvest gatherd -dir ./data/gatherer --host 0.0.0.0 --detach 8500    in the background, log in DIR/gatherd.log
-  harvest kill-gatherd -d ./data/gatherer                              stops it
+  harvest kill-gatherd -d ./data/gatherer                              stop it
 
 Exit status: 0 stopped by a signal, or started by --detach; 1 failure; 2 usage.
 `;
 
 const INETD_HELP = `${FILES_HELP}
-Serves one session on standard input and output, then exits. Standard input may be a socket (inetd, systemd) or, with
-standard output, a pipe. The log goes to DIR/gatherd.log or -log FILE, never to the peer. gatherd.cf counts: the peer's
-address is that of the socket; where there is none, only "all" matches.
+Serves one session on standard input and output, then exits. Standard input is a socket (inetd, systemd) or a pair of pipes with
+standard output. The log is DIR/gatherd.log or -log FILE, never the peer. gatherd.cf applies to the address of the socket;
+a peer on a pipe matches only "all".
 ${DEBUG_HELP}
 A line of inetd.conf:
   8500 stream tcp nowait nobody /usr/local/bin/in.gatherd in.gatherd -dir /var/harvest/data
 
-Exit status: 0 the session is over, however it ended; 1 failure; 2 usage.
+Exit status: 0 the session has ended, for any reason; 1 failure; 2 usage.
 `;
 
 interface FileOptions {
@@ -75,9 +75,9 @@ export function gatherdCommand(): Command {
     .description("Serves a Gatherer's published summaries to collectors.")
     .argument('[port]', 'TCP port; 0 = any free port', portOption, 8500)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--max-connections <number>', 'sessions at once', countOption, 2048)
-    .option('--pid-file <file>', 'where to say that it runs (default: gatherd.pid)')
-    .option('--detach', 'go into the background, log to a file', false)
+    .option('--max-connections <number>', 'maximum number of concurrent sessions', countOption, 2048)
+    .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
+    .option('--detach', 'run in the background, log to a file', false)
     .addHelpText('after', DAEMON_HELP)
     .action(async (port: number, options: DaemonOptions) => {
       if (options.detach) return detach(port, options);
@@ -94,7 +94,7 @@ export function gatherdCommand(): Command {
 
 /** `in.gatherd [-db | -index | -log | -zip | -cf FILE] [-dir DIR]` (GATHERD-11.2). */
 export function inGatherdCommand(): Command {
-  // Before anything can go wrong: not even a complaint about the options is for the peer.
+  // First of all: standard error may be the peer's socket, and no message must reach the peer.
   shieldStandardError();
   return withFileOptions(new Command('in.gatherd'))
     .description('Serves one collector on standard input and output, for inetd.')
@@ -109,13 +109,13 @@ function withFileOptions(command: Command): Command {
   return command
     .option('-d, --dir <directory>', "the Gatherer's data directory (-dir)", '.')
     .option('--db <directory>', 'directory of the generations (-db; default: generations)')
-    .option('--index <file>', 'accepted, not needed (-index)')
+    .option('--index <file>', 'accepted without effect (-index)')
     .option('--log <file>', 'log to this file (-log)')
-    .option('--zip <file>', 'accepted, not needed (-zip)')
-    .option('--cf <file>', 'who may connect (-cf; default: gatherd.cf)')
+    .option('--zip <file>', 'accepted without effect (-zip)')
+    .option('--cf <file>', 'access list (-cf; default: gatherd.cf)')
     .option('--hostname <name>', "name in the greeting (default: the system's)", hostNameOption)
-    .option('--timeout <seconds>', 'end a session without command or progress', timeoutOption, 120)
-    .option('--grace <seconds>', 'how long transfers may go on when stopped', secondsOption, 10)
+    .option('--timeout <seconds>', 'end a session after this time without progress', timeoutOption, 120)
+    .option('--grace <seconds>', 'time for transfers in progress when stopped', secondsOption, 10)
     .option('--json-log', 'log as JSON lines', false)
     .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', collect, []);
 }
@@ -124,14 +124,14 @@ function collect(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 
-/** GATHERD-3.5: the greeting is divided into words. */
+/** GATHERD-3.5: the greeting is split at blanks. */
 function hostNameOption(value: string): string {
-  if (!/^\S+$/.test(value)) throw new UsageError('--hostname: a name without blanks is wanted');
+  if (!/^\S+$/.test(value)) throw new UsageError('--hostname: must be a name without blanks');
   return value;
 }
 
 function programOptions(options: FileOptions & { readonly pidFile?: string }): GatherdProgramOptions {
-  if (resolve(options.dir) === '/') throw new UsageError('-d: a data directory is wanted');
+  if (resolve(options.dir) === '/') throw new UsageError('-d: must be a data directory');
   const unused = [options.index, options.zip].filter((file) => file !== undefined);
   return {
     directory: options.dir,
@@ -145,10 +145,10 @@ function programOptions(options: FileOptions & { readonly pidFile?: string }): G
   };
 }
 
-/** Starts the same again, without a terminal, and waits until it accepts connections. */
+/** Starts the same command as a process without a terminal and waits until it accepts connections. */
 async function detach(port: number, options: DaemonOptions): Promise<void> {
   const { dir, log, db, index, zip, cf, hostname, pidFile } = options;
-  // What is wrong with the options is better said here than in a log.
+  // Faults of the options are reported here, not only in the log.
   programOptions(options);
   const given = Object.entries({ db, index, zip, cf, hostname, 'pid-file': pidFile });
   const words = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));

@@ -24,39 +24,39 @@ import { GatherProgress } from './gather-progress.js';
 import { HARVEST_PROGRAM, startGatherd } from './start-gatherd.js';
 
 const HELP = `
-FILE is a Gatherer's configuration file. Its documents are gathered once, the summaries are published, and gatherd is
-started in the background on Gatherer-Port, unless one is running (it serves the new summaries by itself) or Gatherd-Inetd
-is set. The links that were found are published beside them, for "harvest refererd --data DIR" (unless FILE says References: off).
-An interrupted run is finished by the next one; documents whose Refresh-Rate is not over are left alone.
+FILE is a Gatherer's configuration file. The command gathers its documents once, publishes the summaries, and starts gatherd
+in the background on Gatherer-Port. gatherd is not started with Gatherd-Inetd, or if one is running: it serves the new
+summaries itself. The links of the documents are published too, for "harvest refererd --data DIR" (unless FILE says
+References: off). The next run finishes an interrupted one; documents whose Refresh-Rate has not passed are skipped.
 
-In Top-Directory (default: FILE's directory) it writes log.gatherer, log.errors, and the scripts RunGatherer, for cron, and
-RunGatherd, for the boot file; a script that was changed (its "Written by" line is gone) is left as it is.
+Top-Directory (default: FILE's directory) receives log.gatherer, log.errors, and the scripts RunGatherer, for cron, and
+RunGatherd, for the boot file; an edited script (without its "Written by" line) is not overwritten.
 
---only gathers just these URLs, whether their Refresh-Rate is over or not, and enumerates nothing: for programs that know what they
-have changed. All other documents stay as they are.
+--only gathers just these URLs, whatever their Refresh-Rate, and enumerates nothing: for programs that know which documents
+have changed. All other objects stay unchanged.
 
-Debugging: -Dsection,level, Debug-Options in FILE, or $HARVEST_DEBUG; a level shows those below it, too, and -Dsection alone all.
-What is shown goes to log.gatherer; gatherd gets the flags, too.
-  20 1,5,9  URLs: Local-Mapping (1), what is asked (5), what came (9)      60 1      documents as they came
+Debugging: -Dsection,level, Debug-Options in FILE, or $HARVEST_DEBUG. A level includes lower ones; -Dsection shows all levels.
+Messages go to log.gatherer; gatherd gets the same flags.
+  20 1,5,9  URLs: Local-Mapping (1), requests (5), answers (9)             60 1      retrieved documents
   21 1,5,9  HTTP: requests (1), logins (5), headers (9)                    61 1      the database
-  22 1,5    the disk cache                                                 62 1      what became of each document
-  23 1      FTP                                                            63 1      how types are told
+  22 1,5    the disk cache                                                 62 1      the outcome for each document
+  23 1      FTP                                                            63 1      recognition of types
   24 1      Gopher                                                         64 1      summaries
-  40 1,5,9  enumeration: links (1), depth (5), queue (9)                   65 1      objects that were extracted
-  41 1      what is known of a URL, URLs that are none                     66 1,2,5  post-summarizing rules
+  40 1,5,9  enumeration: links (1), depth (5), queue (9)                   65 1      extracted objects
+  41 1      stored state of a URL, invalid URLs                            66 1,2,5  post-summarizing rules
   42, 43    links of HTTP and Gopher documents (1), each (5), embeds (9)   67 1      URL and MD5
-  44 1,5    filters: what they deny (1), allow (5), and the line           69 1,5,9  SOIF: objects (1), attributes (5), all (9)
+  44 1,5    filters: denied (1) and allowed (5) URLs, with the line        69 1,5,9  SOIF: objects (1), attributes (5), all (9)
   45, 46 1  FTP and file listings
-  48 1,5    robots.txt: what it forbids (1), allows (5)
+  48 1,5    robots.txt: denied (1) and allowed (5) URLs
 
 Examples:
   harvest gatherer sample.cf
-  harvest gatherer -force sample.cf        look at documents again whose Refresh-Rate is not over
+  harvest gatherer -force sample.cf        also documents whose Refresh-Rate has not passed
   harvest gatherer --no-daemon sample.cf   gather and publish only
   harvest gatherer sample.cf --only http://www.example.org/news.html http://www.example.org/
-  harvest gatherer -D20,1 sample.cf        how Local-Mapping makes file names, and why it fails
-  harvest gatherer --help-variables        every variable of FILE
-  harvest kill-gatherd -d data             stops the gatherd that was started
+  harvest gatherer -D20,1 sample.cf        how Local-Mapping maps URLs to files, and why it fails
+  harvest gatherer --help-variables        describe every variable of FILE
+  harvest kill-gatherd -d data             stop the started gatherd
 
 Exit status: 0 done; 1 failure; 2 usage or configuration; 130 stopped while gathering.
 `;
@@ -74,19 +74,19 @@ interface GathererCliOptions {
   readonly debug: readonly string[];
 }
 
-/** What was published. */
+/** The published generation. */
 interface Published {
   readonly generation: number;
   readonly objects: number;
-  /** Undefined when no link changed. */
+  /** Undefined if no link changed. */
   readonly references: PublishedReferences | undefined;
 }
 
-/** The gatherd that serves what was gathered. */
+/** The gatherd that serves the summaries. */
 interface Daemon {
   readonly address: string;
   readonly pid: number;
-  /** False when it was running already. */
+  /** False if it was already running. */
   readonly started: boolean;
 }
 
@@ -96,8 +96,8 @@ export function gathererCommand(): Command {
     new Command('gatherer')
       .description('Gathers by a configuration file, publishes the summaries, starts gatherd.')
       .argument('<file>', 'configuration file')
-      .option('--force', 'look at documents again whose Refresh-Rate is not over (-force)', false)
-      .option('--data <directory>', 'where the database is kept (default: Data-Directory)')
+      .option('--force', 'also gather documents whose Refresh-Rate has not passed (-force)', false)
+      .option('--data <directory>', 'directory of the database (default: Data-Directory)')
       .option('--no-daemon', 'do not start gatherd')
       .option('--host <address>', 'address that gatherd listens on', LOOPBACK)
       .option('--only <url...>', 'gather these URLs and nothing else')
@@ -106,7 +106,7 @@ export function gathererCommand(): Command {
       .option('--help-variables', "describe the configuration file's variables")
       .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', collect, [])
       .addHelpText('after', HELP)
-      // Like --help: it asks for no file.
+      // Like --help, it needs no FILE.
       .on('option:help-variables', () => {
         process.stdout.write(variablesText(GATHERER_VARIABLES.describe()));
         process.exit(EXIT.ok);
@@ -148,7 +148,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
       },
       ...(debugFlags.any ? { processors: debugProcessors() } : {}),
     });
-    if (options.only !== undefined) await refuseToForget(gatherer);
+    if (options.only !== undefined) await refuseToDiscard(gatherer);
     using _log = logDocuments(log, errors);
     progress.phase('gather');
     gathered = await logRun(log, errors, config, () => gatherer.run(stop));
@@ -159,14 +159,14 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     published = { generation, objects: gatherer.store.summaries.count, references };
   } catch (error) {
     if (!stop.aborted) throw error;
-    process.stderr.write('gatherer: stopped; what was gathered is kept, the next run goes on from here\n');
+    process.stderr.write('gatherer: stopped; the gathered documents are kept, and the next run continues\n');
     return EXIT.interrupted;
   }
   const scripts = await writeGathererScripts({
     directory: config.topDirectory,
     configurationFile: file,
     dataDirectory: config.dataDirectory,
-    // Both scripts are about the same database: what the line said of it holds for cron, too.
+    // The scripts must use the same database as this command line.
     gathererOptions: [
       ...(options.data === undefined ? [] : ['--data', config.dataDirectory]),
       ...(options.host === LOOPBACK ? [] : ['--host', options.host]),
@@ -175,7 +175,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     port: config.gathererPort,
     harvest: [process.execPath, HARVEST_PROGRAM],
   });
-  // G-117: one that runs serves the new generation by itself; with Gatherd-Inetd none is started.
+  // G-117: a running gatherd finds the new generation itself; inetd starts its own.
   const wanted = options.daemon && !config.gatherdInetd;
   const daemon = wanted ? await ensureGatherd(config, options.host, flags) : undefined;
   process.stdout.write(
@@ -188,7 +188,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
 
 function readConfiguration(file: string, options: GathererCliOptions): GathererConfig {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
-    throw new UsageError(`${file}: a configuration file is wanted, not a directory`);
+    throw new UsageError(`${file}: must be a configuration file, not a directory`);
   }
   const path = resolve(file);
   const { config, warnings } = configFromRoots([path], {}, options.data ?? '.');
@@ -202,21 +202,21 @@ function readConfiguration(file: string, options: GathererCliOptions): GathererC
   };
 }
 
-/** G-9: the URLs as LeafNodes, and nothing that is enumerated. */
+/** G-9: the URLs as LeafNodes, without any RootNode. */
 function limitedTo(config: GathererConfig, urls: readonly string[]): GathererConfig {
   const leafNodes = urls.map((configuredUrl) => {
     const url = canonicalUrl(configuredUrl);
-    if (url === undefined) throw new UsageError(`--only: ${configuredUrl} is no URL that can be gathered`);
+    if (url === undefined) throw new UsageError(`--only: ${configuredUrl} is not a URL that can be gathered`);
     return { url, configuredUrl, line: 0 };
   });
   return { ...config, rootNodes: [], leafNodes };
 }
 
-/** A short run must not cost the rest of a long one that was interrupted (G-171). */
-async function refuseToForget({ store, config }: Gatherer): Promise<void> {
+/** Throws UsageError if a run with `--only` would discard the rest of an interrupted run (G-171). */
+async function refuseToDiscard({ store, config }: Gatherer): Promise<void> {
   if ((await store.meta.get('run.state')) !== 'running') return;
   if ((await new RunState(store, config).interrupted()) !== undefined) return;
-  throw new UsageError('--only: an interrupted run is to be finished first: run the Gatherer without --only');
+  throw new UsageError('--only: an interrupted run must be finished first: run the Gatherer without --only');
 }
 
 async function ensureGatherd(
@@ -242,7 +242,7 @@ function sentence(
 ): string {
   const { summarized, unchanged, kept, rejected, failed } = counts;
   const lines = [
-    `${resumed ? 'Went on' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, ${rejected} rejected, ${failed} failed in ${seconds.toFixed(1)} s`,
+    `${resumed ? 'Continued' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, ${rejected} rejected, ${failed} failed in ${seconds.toFixed(1)} s`,
     `Published generation ${generation}: ${objects} objects`,
   ];
   if (references !== undefined) {

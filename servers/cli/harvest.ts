@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// More threads than the default four: name look-ups, deflate and the stores share the pool. Must stand before its first use.
+// More threads than the default four: DNS look-ups, deflate and the stores share the pool. Must be set before its first use.
 process.env.UV_THREADPOOL_SIZE ??= '8';
 
 import { readFileSync } from 'node:fs';
@@ -11,18 +11,18 @@ import { EXIT, exitStatusOf, reportError } from './exit.js';
 import { originalOptions } from './original-options.js';
 
 const HELP = `
-The parts, and the commands that run or ask them:
+How the servers work together, and their commands:
 
   documents --> Gatherer --> gatherd :8500 --> Broker :8501 --> search page :8080
                  gatherer     gatherd            broker          run (all of them)
-                              gather (asks it)   query (asks it)
+                              gather (client)    query (client)
 
-Start with \`harvest run\`, then try the lines that it prints. \`harvest COMMAND --help\` explains each command. A link to
-this program that has the name of a command, or of the original program, runs that command.
+Start with \`harvest run\`, then try the commands that it prints. \`harvest COMMAND --help\` explains each command. A link to
+this program with the name of a command, or of an original program, runs that command.
 
-Exit status: 0 done; 1 failure, or the answer is no; 2 the command line or a configuration file is wrong; 3 the peer cannot
-be reached; 70 a bug in this program, with a stack on standard error; 130 stopped by a signal. The help of each command says
-which ones it uses, and for what.
+Exit status: 0 done; 1 failure, or a negative answer; 2 the command line or a configuration file is wrong; 3 the peer cannot
+be reached; 70 a bug in this program, with a stack on standard error; 130 stopped by a signal. The help of each command
+tells which ones it uses.
 `;
 
 function version(): string {
@@ -31,21 +31,21 @@ function version(): string {
   return version;
 }
 
-/** What a link's name says (`cksoif -> harvest.js`): npm and people make such links, and Node keeps their names. */
+/** The command that a link names (`cksoif -> harvest.js`): npm and users create such links, and Node keeps their names. */
 function linkedCommand(): { readonly entry: CommandEntry; readonly name: string } | undefined {
   const name = basename(process.argv[1] ?? '').replace(/\.m?js$/, '');
   const entry = findCommand(name);
   return entry && { entry, name };
 }
 
-/** `harvest COMMAND ...` with that one command loaded; the others are there for the help and for what was misspelled. */
+/** Builds `harvest COMMAND ...`. Only that command is loaded; the others serve the help and suggestions for wrong names. */
 async function harvest(words: readonly string[]): Promise<Command> {
   const program = new Command('harvest')
     .description(
       'Gather documents politely, export and replicate their summaries, search them: the Harvest protocols.',
     )
     .version(version())
-    // A command gets its words as they were typed, with the "--" among them.
+    // A command receives its arguments as typed, including "--".
     .enablePositionalOptions()
     .commandsGroup('Help:')
     .addHelpText('after', HELP);
@@ -60,7 +60,7 @@ async function harvest(words: readonly string[]): Promise<Command> {
   return program;
 }
 
-/** Errors come back as exceptions, and those about the command line begin with the program's name too. */
+/** Lets commander throw its errors and begin their messages with the program's name. */
 function prepare(command: Command, name: string): void {
   command.exitOverride().configureOutput({
     writeOut: printHelp,
@@ -69,7 +69,7 @@ function prepare(command: Command, name: string): void {
   for (const child of command.commands) prepare(child, name);
 }
 
-/** Whoever reads the help may go away before its end (`| head`). */
+/** The reader of the help may close the pipe early (`| head`). */
 function printHelp(text: string): void {
   process.stdout.once('error', (error) => {
     if (!('code' in error) || error.code !== 'EPIPE') throw error;
@@ -77,7 +77,7 @@ function printHelp(text: string): void {
   process.stdout.write(text);
 }
 
-/** Exit status of an error that reached the program, after it was told. Commander has told its own errors already. */
+/** Reports an error and returns the exit status. Commander has already reported its own errors. */
 function statusAfter(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   reportError(error, name);
@@ -94,7 +94,7 @@ process.on('uncaughtException', (error) => {
 try {
   const program = linked === undefined ? await harvest(words) : (await linked.entry.load()).name(name);
   prepare(program, name);
-  // The original options are told apart by the command, which a link has in its name.
+  // The meaning of original options depends on the command, which may be the name of the link.
   const line = originalOptions(['', '', ...(linked === undefined ? [] : [linked.entry.name]), ...words]);
   await program.parseAsync(line.slice(linked === undefined ? 2 : 3), { from: 'user' });
 } catch (error) {

@@ -3,16 +3,16 @@ import { Writable } from 'node:stream';
 import { UsageError } from '../../protocols/errors.js';
 
 /**
- * Asks at the terminal; what is typed is not shown.
+ * Asks a question at the terminal; the answer is not shown while typed.
  *
- * @throws UsageError when the answer was refused with Ctrl-C
+ * @throws UsageError if the user presses Ctrl-C
  */
 export async function hiddenAnswer(question: string): Promise<string> {
   process.stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
   const stop = new AbortController();
-  // Without this, Ctrl-C at the prompt would wait for an answer for ever.
+  // Without this listener, Ctrl-C at the prompt has no effect.
   terminal.on('SIGINT', () => stop.abort());
   try {
     return await terminal.question('', { signal: stop.signal });
@@ -24,7 +24,7 @@ export async function hiddenAnswer(question: string): Promise<string> {
   }
 }
 
-/** The first line of what a file or standard input holds. */
+/** The first line of a text. */
 export function firstLine(content: string): string {
   return content.split(/\r?\n/, 1)[0] ?? '';
 }

@@ -6,21 +6,21 @@ import { Command, Option } from 'commander';
 import { ConnectionError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { writeRunBroker } from '../broker/index.js';
 import { writeGathererScripts } from '../gatherer/index.js';
+import { givenPassword, type PasswordSources } from './admin-password.js';
 import { EXIT } from './exit.js';
 import type { Answers } from './init/answers.js';
 import { Dialogue } from './init/dialogue.js';
 import { type Plan, type PlannedFile, planServer } from './init/layout.js';
-import { type PasswordSources, readPassword } from './init/password.js';
 import { HARVEST_PROGRAM } from './start-gatherd.js';
 
 const HELP = `
-Makes a Harvest server: a Gatherer, which summarizes documents, and a Broker, which collects the summaries and answers
-questions about them. It asks ten things, each with a default in brackets; every answer can be an option instead. Then it
-writes the two directories and, unless told otherwise, gathers and starts both. Files that are there already are not
-overwritten without asking; with --yes they stay as they are, with --force they are replaced.
+Creates a Harvest server: a Gatherer, which summarizes documents, and a Broker, which collects the summaries and answers
+queries. The command asks ten questions, each with a default in brackets; every answer can also be given as an option. Then
+it writes the two directories and, unless told otherwise, gathers and starts both. Existing files are not overwritten without
+asking; --yes keeps them, --force replaces them.
 
-Gatherers and Brokers are made below $HARVEST_HOME, or below ./harvest where that is not set. Everything listens on
-127.0.0.1 only. What is indexed by default is the kit's own documents, so that a first look needs no network.
+Gatherers and Brokers are created below $HARVEST_HOME (default: ./harvest). Everything listens on 127.0.0.1 only. By default
+the kit's own documents are indexed, so that a first look needs no network.
 
 Examples:
   harvest init                                            asks, then runs
@@ -28,14 +28,14 @@ Examples:
   harvest init --novice                                   asks only what to index, and the name
   harvest init --yes --index http://www.example.org/ --name "Example pages"
   harvest init --yes --index "/usr/share/doc /srv/www" --dont-run
-  harvest init --fake                                     asks, and shows what it would write
+  harvest init --fake                                     asks, then prints the files it would write
 
 The options of RunHarvest work with one dash: -novice -glimpse -swish -dumbtty -debug -dont-run -fake -protect.
 
-Exit status: 0 done; 1 something could not be written or started; 2 usage.
+Exit status: 0 done; 1 a file could not be written or a program not started; 2 usage.
 `;
 
-/** Address that both listen on: the world is let in by RunGatherd's and RunBroker's --host. */
+/** Address that both listen on; --host of RunGatherd and RunBroker opens them to other hosts. */
 const LOOPBACK = '127.0.0.1';
 
 interface InitOptions extends PasswordSources, Partial<Omit<Answers, 'password'>> {
@@ -52,10 +52,10 @@ interface InitOptions extends PasswordSources, Partial<Omit<Answers, 'password'>
   readonly json: boolean;
 }
 
-/** What became of the planned files. */
+/** Outcome for the planned files. */
 interface Written {
   readonly written: readonly string[];
-  /** They were there, and stay. */
+  /** Existing files that were not overwritten. */
   readonly kept: readonly string[];
 }
 
@@ -63,30 +63,30 @@ interface Written {
 export function initCommand(): Command {
   return (
     new Command('init')
-      .description('Makes a Gatherer and a Broker, and runs them.')
-      .option('-y, --yes', 'ask nothing: defaults for what is not given', false)
+      .description('Creates a Gatherer and a Broker, and runs them.')
+      .option('-y, --yes', 'ask nothing; use the defaults of answers that are not given', false)
       .option('--www-host <name>', 'host of the search page')
       .option('--www-port <port>', 'port of the search page')
-      .option('--index <roots>', 'what to index: URLs or directories, with blanks between them')
+      .option('--index <roots>', 'URLs or directories to index, separated by blanks')
       .option('--name <text>', 'name of this Harvest server')
       .option('--gatherer-directory <dir>', 'directory of the Gatherer')
       .option('--gatherer-port <port>', 'port of the Gatherer')
       .option('--broker-directory <dir>', 'directory of the Broker')
       .option('--broker-port <port>', 'port of the Broker')
-      .option('--password <text>', "the Broker's administrative password; others can see it here")
-      .option('--password-file <file>', 'file whose first line it is; - is standard input')
-      .option('--email <address>', 'sent to the servers that are asked')
+      .option('--password <text>', "the Broker's administrative password; visible in the list of processes")
+      .option('--password-file <file>', 'file whose first line is the password; - is standard input')
+      .option('--email <address>', 'e-mail address sent to the servers')
       .option('--novice', 'ask only what to index, and the name', false)
-      .option('--glimpse', 'Glimpse answers the queries', false)
-      .option('--swish', 'Swish answers the queries', false)
-      .option('--dumbtty', 'the terminal can do nothing: the password is shown', false)
-      .option('--debug', 'the programs log what they do', false)
+      .option('--glimpse', 'use Glimpse as the indexer', false)
+      .option('--swish', 'use Swish as the indexer', false)
+      .option('--dumbtty', 'for terminals without control: the password is shown while typed', false)
+      .option('--debug', 'let the programs log debugging messages', false)
       .option('--dont-run', 'start nothing', false)
-      .option('--fake', 'write nothing, show what would be written', false)
-      // The umask is left alone in any case.
-      .addOption(new Option('--protect', 'leave the umask alone').default(false).hideHelp())
-      .option('--force', 'overwrite what is there, without asking', false)
-      .option('--json', 'print what was made as one JSON line', false)
+      .option('--fake', 'write nothing, print the files that would be written', false)
+      // The umask never changes; the option is accepted.
+      .addOption(new Option('--protect', 'keep the umask').default(false).hideHelp())
+      .option('--force', 'overwrite existing files without asking', false)
+      .option('--json', 'print the created files as one JSON line', false)
       .addHelpText('after', HELP)
       .action(async (options: InitOptions) => {
         process.exitCode = await init(options);
@@ -128,7 +128,7 @@ async function givenAnswers(options: InitOptions): Promise<Partial<Answers>> {
     const value = options[key];
     if (value !== undefined) given[key] = value;
   }
-  const password = await readPassword(options);
+  const password = await givenPassword(options);
   return password === undefined ? given : { ...given, password };
 }
 
@@ -152,12 +152,12 @@ async function write(
 ): Promise<Written> {
   const written: string[] = [];
   const kept: string[] = [];
-  for (const directory of plan.directories) await made(directory);
+  for (const directory of plan.directories) await createDirectory(directory);
   for (const file of plan.files) {
     const mayWrite =
       force ||
       !(await exists(file.path)) ||
-      (await dialogue.confirm(`${file.path} is there. Overwrite it?`, false, false));
+      (await dialogue.confirm(`${file.path} exists. Overwrite it?`, false, false));
     if (mayWrite) await writeWhole(file);
     (mayWrite ? written : kept).push(file.path);
   }
@@ -178,15 +178,15 @@ async function write(
   return { written, kept };
 }
 
-async function made(directory: string): Promise<void> {
+async function createDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true });
   } catch (cause) {
-    throw new StorageError(`${directory} cannot be made: ${messageOf(cause)}`, { cause });
+    throw new StorageError(`${directory} cannot be created: ${messageOf(cause)}`, { cause });
   }
 }
 
-/** The file is there whole or not at all, and never readable for a moment by whom it shall not be. */
+/** Writes a file atomically; it never has wider permissions than `mode`. */
 async function writeWhole({ path, content, mode }: PlannedFile): Promise<void> {
   const draft = join(dirname(path), `.init-${process.pid}`);
   try {
@@ -210,7 +210,7 @@ async function start(plan: Plan, { wwwPort }: Answers, json: boolean): Promise<b
   return true;
 }
 
-/** What the program says goes where people see it; with `--json` standard output is for the one line. */
+/** Runs a command with the same standard error; with `--json` its standard output goes there too. */
 async function run(words: readonly string[], what: string, json: boolean): Promise<void> {
   const out = json ? 2 : 'inherit';
   const child = spawn(process.execPath, [HARVEST_PROGRAM, ...words], { stdio: ['ignore', out, 'inherit'] });
@@ -226,7 +226,7 @@ function pageOf({ wwwHost, wwwPort }: Answers): string {
 function fakeReport({ directories, files }: Plan, json: boolean): string {
   if (json) return `${JSON.stringify({ directories, files: files.map(({ path }) => path) })}\n`;
   const shown = files.map(({ path, content, mode }) => {
-    // The password's file is shown without it, the long rule files by their names only.
+    // The password is left out; of the long rule files only the names are printed.
     if (path.includes('/lib/')) return `--- ${path}\n`;
     const text = mode === 0o600 ? content.replace(/^(Admin-Password) .*$/m, '$1 ...') : content;
     return `--- ${path}\n${text}`;
@@ -236,9 +236,8 @@ function fakeReport({ directories, files }: Plan, json: boolean): string {
 
 function report(plan: Plan, answers: Answers, kept: readonly string[], running: boolean): string {
   const { gathererDirectory, gathererFile, brokerDirectory, brokerFile, passwordMadeUp } = plan;
-  const lines = kept.map((path) => `Left as it was: ${path}`);
-  if (passwordMadeUp && !kept.includes(brokerFile))
-    lines.push(`The Broker's password stands in ${brokerFile}`);
+  const lines = kept.map((path) => `Kept: ${path}`);
+  if (passwordMadeUp && !kept.includes(brokerFile)) lines.push(`The Broker's password is in ${brokerFile}`);
   const next = running
     ? [
         `Search:          ${pageOf(answers)}`,

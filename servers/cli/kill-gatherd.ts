@@ -5,13 +5,13 @@ import { complain, EXIT } from './exit.js';
 import { secondsOption } from './option-values.js';
 
 const HELP = `
-Reads DIR/gatherd.pid, sends SIGTERM to the gatherd that it names, and waits until that is gone. A process that merely got
-the same number later is left alone.
+Reads DIR/gatherd.pid, sends SIGTERM to that gatherd and waits for its end. Another process with the same id is not
+touched.
 
 Example:
   harvest kill-gatherd -d ./data/gatherer
 
-Exit status: 0 stopped; 1 none is running, or it did not stop in time; 2 usage.
+Exit status: 0 stopped; 1 gatherd does not run, or did not stop in time; 2 usage.
 `;
 
 interface KillOptions {
@@ -25,7 +25,7 @@ export function killGatherdCommand(): Command {
   return new Command('kill-gatherd')
     .description('Stops the gatherd that serves a directory.')
     .option('-d, --dir <directory>', "the Gatherer's data directory (-dir)", '.')
-    .option('--pid-file <file>', 'where the daemon said that it runs (default: gatherd.pid)')
+    .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
     .option('--timeout <seconds>', 'how long to wait for its end', secondsOption, 30)
     .addHelpText('after', HELP)
     .action(async (options: KillOptions) => {

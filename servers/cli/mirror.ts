@@ -11,27 +11,27 @@ import { GatherProgress } from './gather-progress.js';
 import { countOption, integerOption, secondsOption } from './option-values.js';
 
 const HELP = `
-Copies the documents that can be reached from each ROOT into DIRECTORY: the host, then the path of the URL. A ROOT is a URL or a
-Gatherer's configuration file; robots.txt and the delay between contacts are obeyed. Images and all other types are copied too.
+Copies all documents that links reach from each ROOT into DIRECTORY, as HOST/PATH of their URLs. A ROOT is a URL or a
+Gatherer's configuration file. robots.txt and the delay between requests are obeyed. Documents of all types are copied.
 
-Beside the files, in DIRECTORY/${MIRROR_DATA}, are the summaries with full text, ready for
-"harvest gatherd -d DIRECTORY/${MIRROR_DATA}", and log.gatherer and log.errors.
+DIRECTORY/${MIRROR_DATA} contains the summaries with full text, for "harvest gatherd -d DIRECTORY/${MIRROR_DATA}", and the
+logs log.gatherer and log.errors.
 
-A further run asks whether documents have changed, and fetches only what did, once their Refresh-Rate is over (a week;
---check asks at once). A file that you deleted is fetched again. A run that was stopped or killed goes on where it was.
-Files whose documents are gone are counted as stale; --delete removes them: those that the server calls gone, and, when
-nothing failed and no limit was reached, those that nothing links to any more.
+The next run checks the documents whose Refresh-Rate has passed (a week; --check: all) and fetches only changed ones. A file
+that you deleted is fetched again. A run that was stopped or killed continues. Files whose documents no longer exist are
+counted as stale; --delete removes them: those that the server reports as gone and, if nothing failed and no limit was
+reached, those without any link to them.
 
 Examples:
   harvest mirror http://www.example.org/ ./copy
   harvest mirror --urls 5000 --delay 0.5 http://a.example.org/ http://b.example.org/ ./copies
-  harvest mirror --check --delete http://www.example.org/ ./copy      like rsync: what is gone there goes here
+  harvest mirror --check --delete http://www.example.org/ ./copy      like rsync: files removed there are removed here
   harvest mirror sample.cf ./copy                                     RootNodes with their own limits and filters
 
-Exit status: 0 done, every document; 1 some documents failed, or it could not be done; 2 usage; 130 stopped.
+Exit status: 0 all documents are copied; 1 some documents failed, or the run failed; 2 usage; 130 stopped.
 `;
 
-/** G-32 knows no "unlimited". */
+/** G-32 has no "unlimited". */
 const MANY_URLS = 1_000_000;
 const MEBIBYTE = 1024 * 1024;
 
@@ -51,15 +51,24 @@ interface MirrorCliOptions {
 export function mirrorCommand(): Command {
   return new Command('mirror')
     .description('Keeps a copy of the documents of sites as files, with their summaries.')
-    .argument('<root-and-directory...>', 'what to mirror: URLs or configuration files; then where')
-    .option('--delete', 'remove files whose documents are gone', false)
-    .option('--check', 'ask about documents whose Refresh-Rate is not over, too', false)
-    .option('--urls <number>', 'URLs of each ROOT at most', countOption, MANY_URLS)
-    .option('--hosts <number>', 'hosts of each ROOT at most', countOption, 1)
-    .option('--depth <steps>', 'steps from each ROOT; 0 = no limit', integerOption, 0)
-    .option('--delay <seconds>', 'between contacts with a server (default: 1; local files 0)', secondsOption)
-    .option('--connections <number>', 'connections a host; more than 1 is for your own hosts', countOption, 1)
-    .option('--max-size <MiB>', 'larger documents are left out, with an error in the log', countOption, 64)
+    .argument('<root-and-directory...>', 'URLs or configuration files to mirror; then the directory')
+    .option('--delete', 'remove files whose documents no longer exist', false)
+    .option('--check', 'also check documents whose Refresh-Rate has not passed', false)
+    .option('--urls <number>', 'maximum number of URLs of each ROOT', countOption, MANY_URLS)
+    .option('--hosts <number>', 'maximum number of hosts of each ROOT', countOption, 1)
+    .option('--depth <steps>', 'maximum number of steps from each ROOT; 0 = no limit', integerOption, 0)
+    .option(
+      '--delay <seconds>',
+      'time between requests to a server (default: 1; local files 0)',
+      secondsOption,
+    )
+    .option(
+      '--connections <number>',
+      'connections per host; more than 1 only for your own hosts',
+      countOption,
+      1,
+    )
+    .option('--max-size <MiB>', 'skip larger documents, with an error in the log', countOption, 64)
     .option('--json', 'print the counts as one JSON line', false)
     .addHelpText('after', HELP)
     .action(async (words: string[], options: MirrorCliOptions) => {
@@ -70,9 +79,9 @@ export function mirrorCommand(): Command {
 async function mirror(words: readonly string[], options: MirrorCliOptions): Promise<number> {
   const directory = resolve(words.at(-1) ?? '');
   const roots = words.slice(0, -1);
-  if (roots.length === 0) throw new UsageError('at least one ROOT and a DIRECTORY are wanted');
+  if (roots.length === 0) throw new UsageError('at least one ROOT and a DIRECTORY are required');
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words.at(-1) ?? ''))
-    throw new UsageError('the last word is the directory to write to, not a URL');
+    throw new UsageError('the last argument must be the directory to write to, not a URL');
   const data = join(directory, MIRROR_DATA);
   await mkdir(data, { recursive: true });
   const { config, warnings } = configFromRoots(roots, options, data);
@@ -100,7 +109,7 @@ async function mirror(words: readonly string[], options: MirrorCliOptions): Prom
     report = await copy.run(stop.signal);
   } catch (error) {
     if (!stop.signal.aborted) throw error;
-    process.stderr.write('mirror: stopped; what was copied is kept, the next run goes on from here\n');
+    process.stderr.write('mirror: stopped; the copied files are kept, and the next run continues\n');
     return EXIT.interrupted;
   }
   process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : sentence(report, options, data));
@@ -111,13 +120,13 @@ function sentence(report: MirrorReport, options: MirrorCliOptions, data: string)
   const { gathered, written, writtenBytes, stale, deleted, complete } = report;
   const { summarized, unchanged, kept, failed } = gathered.counts;
   const lines = [
-    `${gathered.resumed ? 'Went on' : 'Mirrored'}: ${written} files written (${(writtenBytes / MEBIBYTE).toFixed(1)} MiB); ${summarized} documents new or changed, ${unchanged} unchanged, ${kept} not due, ${failed} failed in ${gathered.seconds.toFixed(1)} s`,
+    `${gathered.resumed ? 'Continued' : 'Mirrored'}: ${written} files written (${(writtenBytes / MEBIBYTE).toFixed(1)} MiB); ${summarized} documents new or changed, ${unchanged} unchanged, ${kept} not due, ${failed} failed in ${gathered.seconds.toFixed(1)} s`,
   ];
-  if (deleted > 0) lines.push(`Deleted: ${deleted} files whose documents are gone`);
+  if (deleted > 0) lines.push(`Deleted: ${deleted} files whose documents no longer exist`);
   if (stale > deleted)
-    lines.push(`Stale: ${stale - deleted} files whose documents are gone; --delete removes them`);
+    lines.push(`Stale: ${stale - deleted} files whose documents no longer exist; --delete removes them`);
   if (options.delete && !complete)
-    lines.push('Not everything was seen, so only what servers call gone was deleted');
+    lines.push('The run did not see every document, so only files that servers report as gone were deleted');
   if (failed > 0) lines.push(`Errors: ${join(data, 'log.errors')}`);
   return `${lines.join('\n')}\n`;
 }

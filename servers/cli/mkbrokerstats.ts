@@ -8,13 +8,13 @@ import { EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-The same page as stats.html on the broker's web side, as one file that needs no other. The broker must not be running: while it
-is, ask its web side.
+Prints stats.html of the broker's web pages as one file without references to others. The broker must be stopped; a running
+broker serves the page itself.
 
 Example:
   mkbrokerstats /var/harvest/brokers/mybroker > stats.html
 
-Exit status: 0 written, 1 there is no broker, or it is running; 2 usage or configuration.
+Exit status: 0 written; 1 there is no broker, or it is running; 2 usage or configuration.
 `;
 
 /** `mkbrokerstats broker-dir > stats.html` (BRK-6.7). */
@@ -28,7 +28,9 @@ export function mkbrokerstatsCommand(): Command {
       const { config } = await readBrokerConf(join(path, 'admin', 'broker.conf'));
       const running = await runningProcess(brokerPidFile(config.brokerDirectory));
       if (running !== undefined) {
-        throw new StorageError(`a broker is running in ${path} (process ${running.pid}): ask its web side`);
+        throw new StorageError(
+          `a broker is running in ${path} (process ${running.pid}); its web pages have the statistics`,
+        );
       }
       await using store = await BrokerStore.open(join(config.brokerDirectory, 'store'), { create: false });
       const { brokerName, homePage } = config;

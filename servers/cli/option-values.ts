@@ -5,38 +5,38 @@ const MAX_INTEGER = 0x7fff_ffff;
 
 /** A whole number from 0. */
 export function integerOption(value: string): number {
-  if (!/^\d{1,12}$/.test(value)) throw new InvalidArgumentError('a whole number is wanted');
-  if (Number(value) > MAX_INTEGER) throw new InvalidArgumentError(`at most ${MAX_INTEGER}`);
+  if (!/^\d{1,12}$/.test(value)) throw new InvalidArgumentError('must be a whole number');
+  if (Number(value) > MAX_INTEGER) throw new InvalidArgumentError(`must be at most ${MAX_INTEGER}`);
   return Number(value);
 }
 
-/** A whole number from 1: G-32 knows no way to write "unlimited" for URL-Max and Host-Max. */
+/** A whole number from 1: G-32 has no value for "unlimited" in URL-Max and Host-Max. */
 export function countOption(value: string): number {
   const count = integerOption(value);
-  if (count === 0) throw new InvalidArgumentError('a whole number from 1 is wanted');
+  if (count === 0) throw new InvalidArgumentError('must be a whole number from 1');
   return count;
 }
 
-/** A TCP port; 0 is any free one. */
+/** A TCP port; 0 means any free port. */
 export function portOption(value: string): number {
   const port = integerOption(value);
-  if (port > 65_535) throw new InvalidArgumentError('a port is at most 65535');
+  if (port > 65_535) throw new InvalidArgumentError('must be a port, at most 65535');
   return port;
 }
 
-/** Node's timers count milliseconds in 31 bits; a longer one would be over at once. */
+/** Timers of Node count milliseconds in 31 bits; a longer one would fire immediately. */
 const MAX_SECONDS = 2_147_483;
 
 /** Seconds, fractions allowed. */
 export function secondsOption(value: string): number {
-  if (!/^\d{1,9}(\.\d+)?$/.test(value)) throw new InvalidArgumentError('a number of seconds is wanted');
-  if (Number(value) > MAX_SECONDS) throw new InvalidArgumentError(`at most ${MAX_SECONDS} seconds`);
+  if (!/^\d{1,9}(\.\d+)?$/.test(value)) throw new InvalidArgumentError('must be a number of seconds');
+  if (Number(value) > MAX_SECONDS) throw new InvalidArgumentError(`must be at most ${MAX_SECONDS} seconds`);
   return Number(value);
 }
 
 /** Seconds to wait for a peer: at least a millisecond. */
 export function timeoutOption(value: string): number {
   const seconds = secondsOption(value);
-  if (seconds < 0.001) throw new InvalidArgumentError('more than 0 seconds are wanted');
+  if (seconds < 0.001) throw new InvalidArgumentError('must be more than 0 seconds');
   return seconds;
 }

@@ -1,4 +1,4 @@
-/** GATHERD-11.1, 11.2: gatherd and in.gatherd have these in common. */
+/** Options that gatherd and in.gatherd share (GATHERD-11.1, 11.2). */
 const GATHERD = {
   '-dir': '--dir',
   '-db': '--db',
@@ -26,7 +26,7 @@ const ORIGINAL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'kill-gatherd': { '-dir': '--dir' },
   gatherer: { '-force': '--force' },
-  // E-117: an option with a value that may be left out would swallow the file behind it.
+  // E-117: as an option with an optional value, it would take the next file name as its value.
   essence: { '--full-text=raw': '--raw-text' },
   cleandb: { '-truncate': '--truncate' },
   broker: { '-new': '--new', '-nocol': '--nocol' },
@@ -36,9 +36,9 @@ const ORIGINAL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Rewrites the original programs' options (`-info`) to ours (`--info`), which commander would otherwise read
- * as a bundle of letters. `argv` is `process.argv`: interpreter, script, options of the program, command, its
- * words. Words after `--` and of other commands stay as they are.
+ * Rewrites the original programs' options (`-info`) to ours (`--info`); commander would read them as a group of one-letter
+ * options. `argv` is `process.argv`: interpreter, script, options of the program, command, its arguments. Arguments after `--`
+ * and those of other commands stay unchanged.
  */
 export function originalOptions(argv: readonly string[]): string[] {
   const at = argv.findIndex((word, i) => i >= 2 && !word.startsWith('-'));

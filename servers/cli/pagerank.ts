@@ -6,11 +6,11 @@ import { countOption, integerOption } from './option-values.js';
 import { Progress } from './progress.js';
 
 const HELP = `
-Computes the PageRank of every document of the link graph that is published in the data directory DATA, and of every ID that a link
-begins or ends at. A document hands its rank to the documents it links to, in equal shares; one without links to all. The ranks sum to
-1. They are published with the graph, as a new generation of it; the next links load makes one without ranks again.
+Computes the PageRank of every document in the published link graph of the data directory DATA, and of every other ID at an end of
+a link. A document passes its rank in equal shares to the documents it links to; one without links passes it to all. The
+ranks sum to 1. They are published with the graph as a new generation; the next links load publishes one without ranks.
 
-Then the highest are printed: rank, ID and URL, separated by tabs. With --json: one object, the highest under "top".
+The command prints the highest ranks: rank, ID and URL, separated by tabs; with --json one object, with the list in "top".
 
 Examples:
   harvest pagerank --data DATA
@@ -35,10 +35,10 @@ export function pagerankCommand(): Command {
     .summary('rank the documents of the published link graph')
     .description('Computes and publishes the PageRank of the documents in a link graph.')
     .requiredOption('--data <dir>', 'the data directory')
-    .option('--top <n>', 'how many to print', integerOption, DEFAULT_TOP)
-    .option('--damping <d>', 'the chance that a link is followed, 0 to below 1', dampingOption, 0.85)
-    .option('--tolerance <t>', 'enough when a round changes less', toleranceOption, 1e-8)
-    .option('--max-rounds <n>', 'end after so many rounds in any case', countOption, 200)
+    .option('--top <n>', 'number of documents to print', integerOption, DEFAULT_TOP)
+    .option('--damping <d>', 'probability of following a link, 0 to below 1', dampingOption, 0.85)
+    .option('--tolerance <t>', 'stop when a round changes less than this', toleranceOption, 1e-8)
+    .option('--max-rounds <n>', 'maximum number of rounds', countOption, 200)
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', HELP)
     .action(async ({ data, top, json, ...method }: PageRankCommandOptions) => {
@@ -70,12 +70,12 @@ export function pagerankCommand(): Command {
 }
 
 function dampingOption(value: string): number {
-  if (!/^0(\.\d+)?$/.test(value)) throw new InvalidArgumentError('a number from 0 to below 1 is wanted');
+  if (!/^0(\.\d+)?$/.test(value)) throw new InvalidArgumentError('must be a number from 0 to below 1');
   return Number(value);
 }
 
 function toleranceOption(value: string): number {
   const tolerance = /^\d+(\.\d+)?(e-?\d+)?$/i.test(value) ? Number(value) : 0;
-  if (tolerance <= 0) throw new InvalidArgumentError('a number above 0 is wanted, e.g. 1e-9');
+  if (tolerance <= 0) throw new InvalidArgumentError('must be a number above 0, e.g. 1e-9');
   return tolerance;
 }

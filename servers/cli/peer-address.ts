@@ -6,7 +6,7 @@ export interface PeerAddress {
   readonly port: number | undefined;
 }
 
-/** `HOST`, `HOST:PORT`, or an IPv6 address, which takes brackets when a port follows. */
+/** Parses `HOST`, `HOST:PORT`, or an IPv6 address, which needs brackets before a port. */
 export function peerAddress(text: string): PeerAddress {
   const match = /^\[([^\]]+)\](?::(.*))?$/.exec(text) ?? /^([^:]+)(?::(.*))?$/.exec(text);
   if (match !== null) {
@@ -14,5 +14,5 @@ export function peerAddress(text: string): PeerAddress {
     return { host: match[1]!, port: port === undefined ? undefined : portOption(port) };
   }
   if (/^[\da-f:.]*:[\da-f:.]*:[\da-f:.]*$/i.test(text)) return { host: text, port: undefined };
-  throw new InvalidArgumentError('HOST or HOST:PORT is wanted');
+  throw new InvalidArgumentError('must be HOST or HOST:PORT');
 }

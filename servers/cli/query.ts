@@ -15,13 +15,13 @@ import { printable } from './printable.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-The query language (put the whole query into single quotes, so that the shell leaves it alone):
-  linux                          a word; also inside longer words unless --words is given
-  '"digital library"'            words in double quotes are one phrase
-  'linux and kernel'             and, or, except, not; words side by side mean and
+The query language (put the whole query into single quotes to protect it from the shell):
+  linux                          a word; it also matches inside longer words unless --words is given
+  '"digital library"'            words in double quotes are a phrase
+  'linux and kernel'             and, or, except, not; adjacent words mean and
   '(cats or dogs) and not mice'  operators have no precedence and group to the right: a and b or c is a and (b or c)
-  'title : harvest'              only in that attribute; blanks around the colon may be left out
-  'url : "http://a.test/x"'      a value with a colon or blanks stands in double quotes
+  'title : harvest'              only in that attribute; blanks around the colon are optional
+  'url : "http://a.test/x"'      a value with a colon or blanks needs double quotes
   'type exact HTML'              the whole value; likewise: size less-than 1000, size greater-than 1000,
                                  title regexp "^Harvest"
   '"and"'                        an operator in double quotes is an ordinary word
@@ -32,16 +32,16 @@ Examples:
   harvest query localhost:8501 --max 5 --no-lines '"digital library" not title : draft'
   harvest query localhost --json --attribute size --attribute md5 '#allb' | jq .url
   harvest query localhost --max-lines 5 --lines-page 2 linux
-                                 of each match the 6th to the 10th matched line
+                                 the 6th to the 10th matched line of each match
   harvest query localhost --since 1735689600 '#allb'
-                                 what changed since the beginning of 2025
+                                 objects changed since the beginning of 2025
 
-Each match is shown with its number, URL, description and matched lines. With --json it is one line with url, objectUrl,
-homePage, description, matchedLines and attributes. What the broker has to say beside its results goes to standard error.
-A broker that does not know maxfiles, maxlines or lifetime says so and goes on without; matches and lines are
-counted here too, so that never more is shown than was asked for.
+Each match is printed with its number, URL, description and matched lines; with --json as one line with url, objectUrl,
+homePage, description, matchedLines and attributes. Messages of the broker go to standard error. A broker that does not
+support maxfiles, maxlines or lifetime reports that and ignores them; this command counts matches and lines itself, so it never
+prints more than requested.
 
-Exit status: 0 something matched, 1 nothing matched, 2 usage or syntax error in the query, 3 the broker cannot be reached
+Exit status: 0 something matched; 1 nothing matched; 2 usage or syntax error in the query; 3 the broker cannot be reached
 or failed.
 `;
 
@@ -65,44 +65,40 @@ interface QueryOptions {
   readonly opaqueMode: OpaqueMode;
 }
 
-/** `harvest query HOST[:PORT] QUERY`: asks a Broker. */
+/** `harvest query HOST[:PORT] QUERY`: searches a Broker. */
 export function queryCommand(): Command {
   return new Command('query')
-    .summary('ask a broker')
-    .argument('<broker>', 'where the broker runs: HOST or HOST:PORT (default port 8501)', peerAddress)
-    .argument('<query...>', 'what to look for; several words are joined by blanks')
-    .option('--json', 'one JSON object a line for each match', false)
-    .addOption(
-      new Option('--ignore-case', 'small and capital letters are the same (default)').conflicts(
-        'caseSensitive',
-      ),
-    )
-    .addOption(new Option('--case-sensitive', 'small and capital letters differ'))
+    .summary('search a broker')
+    .argument('<broker>', 'host of the broker: HOST or HOST:PORT (default port 8501)', peerAddress)
+    .argument('<query...>', 'the query; several arguments are joined by blanks')
+    .option('--json', 'print each match as one JSON line', false)
+    .addOption(new Option('--ignore-case', 'ignore the case of letters (default)').conflicts('caseSensitive'))
+    .addOption(new Option('--case-sensitive', 'distinguish upper and lower case'))
     .option('--words', 'match whole words only', false)
-    .option('--errors <number>', 'spelling errors to allow, up to 8', integerOption, 0)
-    .option('--max <number>', 'most matches to show; 0 = no limit', integerOption, 50)
+    .option('--errors <number>', 'number of spelling errors to allow, up to 8', integerOption, 0)
+    .option('--max <number>', 'maximum number of matches; 0 = no limit', integerOption, 50)
     .option('--desc', 'show descriptions (default)', true)
     .option('--no-desc', 'do not show descriptions')
     .option('--lines', 'show matched lines (default)', true)
     .option('--no-lines', 'do not show matched lines')
-    .option('--attribute <name>', 'show this attribute too; may be repeated', collect, [])
+    .option('--attribute <name>', 'also show this attribute; may be repeated', collect, [])
     .option(
       '--max-results <number>',
-      'most matched lines in all (#index maxresult); 0 = no limit',
+      'maximum number of all matched lines (#index maxresult); 0 = no limit',
       integerOption,
     )
-    .option('--max-lines <number>', 'most matched lines of one match', countOption)
+    .option('--max-lines <number>', 'maximum number of matched lines of each match', countOption)
     .option('--lines-page <number>', 'show this page of --max-lines matched lines', countOption, 1)
     .option(
       '--since <timestamp>',
-      'only what changed after this time, seconds since 1970-01-01 UTC',
+      'only objects changed after this time, seconds since 1970-01-01 UTC',
       integerOption,
     )
     .option('--index <flag>', "another #index flag, NAME or 'NAME VALUE'; may be repeated", collect, [])
-    .option('--lifetime <seconds>', 'how long the broker may search', integerOption)
-    .option('--timeout <seconds>', 'give up when the answer is not complete by then', secondsOption)
+    .option('--lifetime <seconds>', 'maximum time of the search at the broker', integerOption)
+    .option('--timeout <seconds>', 'give up if the answer is not complete by then', secondsOption)
     .addOption(
-      new Option('--opaque-mode <mode>', 'how this broker reads #opaque: no matched lines, or matched lines')
+      new Option('--opaque-mode <mode>', 'meaning of #opaque to this broker: suppress or show matched lines')
         .choices(['suppress', 'show'])
         .default('suppress'),
     )
@@ -119,7 +115,7 @@ function collect(name: string, names: readonly string[]): readonly string[] {
   return [...names, name];
 }
 
-/** Whether the broker will understand the query; if not, shows where it goes wrong. */
+/** Whether the syntax of the query is valid; if not, the error and its position are printed. */
 function isQuery(query: string): boolean {
   try {
     parseQuery(query);
@@ -146,7 +142,7 @@ async function ask(broker: PeerAddress, query: string, options: QueryOptions): P
     const results = client.query(query, { ...request(options), ...(signal === undefined ? {} : { signal }) });
     for await (const hit of results) {
       if (options.max > 0 && shown === options.max) {
-        complain('query', `there are more matches; --max shows more than ${options.max}`);
+        complain('query', `there are more matches than ${options.max}; use --max`);
         break;
       }
       shown++;
@@ -165,7 +161,7 @@ async function ask(broker: PeerAddress, query: string, options: QueryOptions): P
   return shown > 0 ? EXIT.ok : EXIT.failure;
 }
 
-/** The matched lines of one match that are shown, and what stands below them for people. */
+/** The printed part of the matched lines of one match, and the note below them. */
 interface PageOfLines {
   readonly lines: readonly string[];
   readonly note: string;
@@ -186,10 +182,10 @@ function request(options: QueryOptions): QueryRequest {
     matchWord: options.words,
     errors: options.errors,
     attributes: options.attribute,
-    // BRK-4.16: one more than is shown, to notice that there are more.
+    // BRK-4.16: one more than is printed, to notice that there are more.
     ...(options.max > 0 ? { maxFiles: options.max + 1 } : {}),
     ...(options.maxResults === undefined ? {} : { maxResults: options.maxResults }),
-    // Here likewise: one line more than the last one shown, to notice that there are more.
+    // One line more than the last printed one, for the same reason.
     ...(options.maxLines === undefined ? {} : { maxLines: options.maxLines * options.linesPage + 1 }),
     ...(options.since === undefined ? {} : { since: options.since }),
     ...(options.lifetime === undefined ? {} : { lifetime: options.lifetime }),

@@ -8,27 +8,27 @@ import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-Asks a References Server (refererd) over SSTP who links to whom. WHAT is a document: its URL, or its ID, a number. With
---site-to and --site-from it is a site: any URL of it, HOST, HOST:PORT, or the number of a server; links inside the site do
-not count, and a.example:80 and a.example:81 are two sites.
+Asks a References Server (refererd) over SSTP who links to whom. WHAT is a document, given by URL or ID. With --site-to and
+--site-from it is a site, given by any URL of it, HOST, HOST:PORT, or the ID of a server. Links inside a site do not count;
+a.example:80 and a.example:81 are different sites.
 
-The answer is the IDs of documents, one a line, in the order of the server; how many there are is told on standard error.
-A server gives out at most so many at once (usually 10000): --all asks until nothing is left.
+The answer is the IDs of documents, one per line, in the order of the server; standard error tells their number. A server
+limits the IDs of one answer (usually to 10000): --all repeats the request until all are received.
 
 Examples:
   harvest references localhost http://a.example/           who links to this page
   harvest references --from localhost 10                   what document 10 links to
   harvest references --site-to localhost:3324 a.example    who links to the site a.example, port 80
   harvest references --start 100 --count 50 localhost 10   the 101st to the 150th
-  harvest references --count 0 localhost 10                only how many there are
+  harvest references --count 0 localhost 10                only their number
   harvest references --all --json localhost 10 | jq .ids[]
-                                                           everything, one JSON object a page
+                                                           all IDs, one JSON object per page
   harvest references --describe localhost http://a.example:81/
-                                                           what the server knows of the URL
+                                                           the server's record of the URL
 
-With --json a page is one line with known, found, start and ids. known is false when the server does not know the document.
+With --json a page is one line with known, found, start and ids. known is false if the server has no such document.
 
-Exit status: 0 something was found, 1 nothing, 2 usage, 3 the server cannot be reached, refused or failed.
+Exit status: 0 something was found; 1 nothing; 2 usage; 3 the server cannot be reached, refused or failed.
 `;
 
 interface ReferencesOptions {
@@ -53,22 +53,22 @@ export function referencesCommand(): Command {
     );
   return new Command('references')
     .summary('ask a references server who links to whom')
-    .argument('<server>', 'where refererd runs: HOST or HOST:PORT (default port 3324)', peerAddress)
-    .argument('<what>', 'URL or ID of a document; with --site-to and --site-from of a site')
+    .argument('<server>', 'host of refererd: HOST or HOST:PORT (default port 3324)', peerAddress)
+    .argument('<what>', 'URL or ID of a document; of a site with --site-to and --site-from')
     .addOption(choice('--to', 'who links to the document (default)'))
     .addOption(choice('--from', 'what the document links to'))
     .addOption(choice('--site-to', 'who links to the site from outside'))
     .addOption(choice('--site-from', 'what the site links to outside'))
-    .addOption(choice('--describe', 'what the server knows of the URL: IDs, times, length'))
+    .addOption(choice('--describe', "the server's record of the URL: IDs, times, length"))
     .option('--start <number>', 'position of the first result, from 0', u32Option)
     .addOption(
-      new Option('--count <number>', 'results wanted; 0 = only how many there are')
+      new Option('--count <number>', 'number of results; 0 = only count them')
         .argParser(u32Option)
         .conflicts('all'),
     )
-    .option('--all', 'everything, page by page', false)
-    .option('--json', 'one JSON object a page', false)
-    .option('--timeout <seconds>', 'longest silence of the server', timeoutOption, 60)
+    .option('--all', 'all results, page by page', false)
+    .option('--json', 'print one JSON object per page', false)
+    .option('--timeout <seconds>', 'maximum time to wait for the server', timeoutOption, 60)
     .addHelpText('after', HELP)
     .action(async (server: PeerAddress, what: string, options: ReferencesOptions) => {
       process.exitCode = await run(server, what, options);
@@ -82,7 +82,7 @@ function flagOf(name: string): string {
 /** S-34 */
 function u32Option(value: string): number {
   if (!/^\d{1,10}$/.test(value) || Number(value) > 0xffff_ffff)
-    throw new InvalidArgumentError('a whole number up to 4294967295 is wanted');
+    throw new InvalidArgumentError('must be a whole number up to 4294967295');
   return Number(value);
 }
 
@@ -107,9 +107,9 @@ async function run({ host, port }: PeerAddress, what: string, options: Reference
 function questionOf(what: string, { describe, start }: ReferencesOptions): PagesQuery {
   const isId = /^\d+$/.test(what);
   if (describe === true && isId)
-    throw new UsageError('references: --describe wants a URL: the server has no request for an ID');
+    throw new UsageError('references: --describe requires a URL: the protocol has no request for an ID');
   if (isId && !(Number(what) >= 1 && Number(what) <= 0xffff_ffff))
-    throw new UsageError('references: an ID is a number from 1 to 4294967295');
+    throw new UsageError('references: an ID must be a number from 1 to 4294967295');
   return { ...(isId ? { id: Number(what) } : { url: what }), ...(start === undefined ? {} : { start }) };
 }
 

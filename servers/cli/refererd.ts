@@ -18,26 +18,26 @@ const HELP = `
 Answers who links to whom, over SSTP and, on the same port, over HTTP: / is a page of links for people, /stat the statistics,
 /clean clears them, /reload reads the configuration again (these three want a user of the user base: harvest turtle-passwd).
 
-Without --data it is the original program. It reads referer.cf in the current directory, or -c FILE:
-  name = value   # comment          names in any case; relative file names are below rootdir
+Without --data the command behaves as the original program. It reads referer.cf in the current directory, or -c FILE:
+  name = value   # comment          names in any case; relative file names are relative to rootdir
   referername = refs.example.org    the only name that it listens on        refererport = 3324
   refdb = base/refs.db              links published in base (harvest links load --data base), or a dump to load at the start
-  urldb = base/url.db               documents of a dump                     allowdb, pwfile: who may connect, who may see /stat
+  urldb = base/url.db               documents of a dump                     allowdb, pwfile: hosts and users with access
   debuglevel = 40                   10 critical, 40 notices, 50 requests, 60 look-ups, 70 connections, 80 the exchange itself
-A parent process starts the server process, whose number is in pidfile:
-  SIGHUP   begins the log anew and reads the configuration again     SIGTERM  stops at once
-  SIGUSR1  answers what was asked, then stops
-When it ends by a fault, the parent sends mail to the maintainer. $USE_SYSLOG and $LOG_DAYTIME, if set, send the log to syslog too,
-and put the time in front of its lines.
+A parent process starts the server process, whose id is in pidfile:
+  SIGHUP   reopens the log and reads the configuration again         SIGTERM  stops immediately
+  SIGUSR1  finishes pending requests, then stops
+If a fault ends the server process, the parent sends mail to the maintainer. $USE_SYSLOG also sends the log to syslog;
+$LOG_DAYTIME adds the time to its lines.
 
-With --data it is one process without configuration file; it logs to standard error.
+With --data it is one process without a configuration file that logs to standard error.
 
 Examples:
-  harvest refererd --data ./data                         what was published in ./data/references, on 127.0.0.1:3324
+  harvest refererd --data ./data                         the links published in ./data/references, on 127.0.0.1:3324
   harvest refererd --data ./data --allowdb hosts.allow --host 0.0.0.0
   refererd -c /usr/local/turtle/referer.cf
 
-Exit status: 0 stopped by a signal; 1 failure; 2 usage; 128 and the signal's number when a fault has ended the server process.
+Exit status: 0 stopped by a signal; 1 failure; 2 usage; 128 plus the number of a signal that ended the server process.
 `;
 
 interface RefererdOptions {
@@ -66,17 +66,17 @@ export function refererdCommand(): Command {
     .option('--host <address>', 'with --data: address to listen on', '127.0.0.1')
     .option('-p, --port <number>', 'with --data: TCP port; 0 = any free port', portOption, 3324)
     .option('--allowdb <file>', 'with --data: patterns of the hosts that may connect (default: all)')
-    .option('--pwfile <file>', 'with --data: users who may see the statistics (default: nobody)')
-    .option('--max-clients <number>', 'with --data: connections at once', countOption, 8192)
+    .option('--pwfile <file>', 'with --data: users who may see the statistics (default: none)')
+    .option('--max-clients <number>', 'with --data: maximum number of connections', countOption, 8192)
     .option('--read-timeout <seconds>', 'with --data: time to receive a request', timeoutOption, 60)
     .option('--send-timeout <seconds>', 'with --data: time to send a reply', timeoutOption, 60)
-    .option('--debuglevel <number>', 'with --data: how much is logged', integerOption, LEVEL.notice)
-    .option('--rank-order', 'highest PageRank first, where ranks were computed', false)
-    .option('--mail-relay <host[:port]>', 'who takes mail about faults', relayOption, {
+    .option('--debuglevel <number>', 'with --data: level of the log', integerOption, LEVEL.notice)
+    .option('--rank-order', 'highest PageRank first, if ranks are published', false)
+    .option('--mail-relay <host[:port]>', 'server for mail about faults', relayOption, {
       host: 'localhost',
       port: 25,
     })
-    .option('--foreground', 'the server process alone, without a parent that reports faults', false)
+    .option('--foreground', 'run only the server process, without a parent that reports faults', false)
     .addOption(new Command().createOption('--chrooted').hideHelp().default(false))
     .addHelpText('after', HELP)
     .action(async (options: RefererdOptions, command: Command) => {
@@ -97,7 +97,7 @@ export function refererdCommand(): Command {
       const given = unused.find((name) => command.getOptionValueSource(name) === 'cli');
       if (given !== undefined) {
         const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-        throw new UsageError(`--data is wanted with --${option}: otherwise ${options.config} says it`);
+        throw new UsageError(`--${option} requires --data: otherwise ${options.config} has this setting`);
       }
       process.exitCode = options.foreground ? await serveConfigured(options) : await supervise(options);
     });
@@ -145,7 +145,9 @@ async function serveData(data: string, options: RefererdOptions): Promise<number
   onReady(server.address);
   await new Promise<void>((resolve) => {
     stop.on('SIGHUP', () => {
-      server.reload().catch((error: Error) => log.write(LEVEL.error, `the old lists stay: ${error.message}`));
+      server
+        .reload()
+        .catch((error: Error) => log.write(LEVEL.error, `the old lists stay in use: ${error.message}`));
     });
     stop.on('SIGUSR1', () => void server.stop().then(resolve));
     void stop.stopped.then(() => resolve());
@@ -159,7 +161,7 @@ function onReady({ host, port }: { readonly host: string; readonly port: number 
 
 function relayOption(value: string): MailRelay {
   const match = /^(\[[0-9A-Fa-f:.]+\]|[^:\s]+)(?::(\d+))?$/.exec(value);
-  if (match === null) throw new UsageError('--mail-relay: HOST or HOST:PORT is wanted');
+  if (match === null) throw new UsageError('--mail-relay: must be HOST or HOST:PORT');
   const port = portOption(match[2] ?? '25');
   return { host: (match[1] ?? '').replace(/^\[|\]$/g, ''), port };
 }

@@ -18,21 +18,22 @@ import { report, runTool, type Tool } from './db/run-tool.js';
 import { EXIT } from './exit.js';
 
 const HELP = `
-An original broker's directory has admin/Registry, a file with a record for each object, and objects/NN/OBJn, the objects.
-Ours has store/. These commands go from one to the other; a broker that uses a directory must be stopped first.
+The directory of an original broker has admin/Registry, a file with a record for each object, and the objects as
+objects/NN/OBJn; that of a broker of this kit has store/. These commands convert one into the other; stop the broker first.
 
 Examples:
   harvest registry import --from /usr/local/harvest/brokers/old --data ./broker
   harvest registry export --data ./broker --to ./original
   harvest registry check /usr/local/harvest/brokers/old
-  dumpregistry ./original                               what is in it
+  dumpregistry ./original                               print its records
 
-Exit status: 0 done, 1 failure, or a check found something, 2 usage, 130 interrupted.
+Exit status: 0 done; 1 failure, or check found problems; 2 usage; 130 interrupted.
 `;
 
 const FORMAT_HELP = `
-Nobody knows the original's magic numbers and flags. A Registry of another origin is read with --magic, --record-magic, --valid and
---deleted; what its sizes count is found out, or said with --reading: a the data, b the whole record, c what follows the size.`;
+The magic numbers and flags of the original are not documented. --magic, --record-magic, --valid and --deleted read a Registry with
+others. The meaning of its size fields is detected, or given by --reading: a the data, b the whole record, c the bytes after
+the size.`;
 
 interface FormatOptions {
   readonly reading?: RegistryReading;
@@ -54,8 +55,8 @@ export function registryCommand(): Command {
 }
 
 const EXPORT_HELP = `
-Writes objects/ first, then admin/Registry, whole. A run that was interrupted is simply run again. broker.conf, Collection.conf and
-LAST-COLLECTION are copied where there are none; look at the paths in broker.conf. Each object keeps its OID.
+Writes objects/, then admin/Registry in one step. Repeat an interrupted run. broker.conf, Collection.conf and LAST-COLLECTION are
+copied if missing; check the paths in broker.conf. Each object keeps its OID.
 
 Examples:
   harvest registry export --data ./broker --to ./original
@@ -66,14 +67,14 @@ function exportCommand(): Command {
   return withFormat(
     new Command('export')
       .description("Writes an original broker's directory.")
-      .requiredOption('--data <dir>', 'the directory of our broker')
-      .requiredOption('--to <dir>', 'the directory to write')
+      .requiredOption('--data <dir>', "directory of the kit's broker")
+      .requiredOption('--to <dir>', 'directory to write')
       .addOption(
-        new Option('--version <n>', '1: names of the Gatherers in each record; 2: ids')
+        new Option('--version <n>', '1: records with names of Gatherers; 2: with ids')
           .choices(['1', '2'])
           .default('1'),
       )
-      .option('--force', 'replace a Registry that is there', false)
+      .option('--force', 'replace an existing Registry', false)
       .option('--json', 'print the counts as JSON', false)
       .addHelpText('after', EXPORT_HELP),
   ).action(
@@ -96,9 +97,9 @@ function exportCommand(): Command {
 }
 
 const IMPORT_HELP = `
-Takes every valid record's object into DIR/store, under its OID. Objects that lack Gatherer-Name, -Host, -Version or Update-Time are
-skipped and said; so are records without a file, and files without a record. The original directory is only read. A run that was
-interrupted is simply run again. broker.conf, Collection.conf and LAST-COLLECTION are copied where there are none.
+Stores the object of every valid record in DIR/store under its OID. Objects without Gatherer-Name, -Host, -Version or Update-Time,
+records without a file and files without a record are skipped and reported. The original directory is only read. Repeat an
+interrupted run. broker.conf, Collection.conf and LAST-COLLECTION are copied if missing.
 ${FORMAT_HELP}
 
 Example:
@@ -108,9 +109,9 @@ Example:
 function importCommand(): Command {
   return withFormat(
     new Command('import')
-      .description("Takes over an original broker's directory.")
-      .requiredOption('--from <dir>', "the original broker's directory")
-      .requiredOption('--data <dir>', 'the directory of our broker; it is made')
+      .description("Imports an original broker's directory.")
+      .requiredOption('--from <dir>', 'directory of the original broker')
+      .requiredOption('--data <dir>', "directory of the kit's broker; created if missing")
       .option('--json', 'print the counts as JSON', false)
       .addHelpText('after', IMPORT_HELP),
   ).action(async (options: FormatOptions & { from: string; data: string; json: boolean }) => {
@@ -128,8 +129,8 @@ function importCommand(): Command {
 }
 
 const CHECK_HELP = `
-Says of each damage at which byte it is and which rule it breaks. Of a directory the objects' files are looked for as well. --json prints
-a line for each problem and one for the whole.
+Reports each damage with its byte offset and the rule it breaks. In a directory the object files are checked too. --json prints a
+line for each problem and one for the totals.
 ${FORMAT_HELP}
 
 Examples:
@@ -162,8 +163,8 @@ function checkCommand(): Command {
 }
 
 const REPAIR_HELP = `
-Writes every record that can be read into a new Registry. The old one stays beside it as Registry.damaged. A sound Registry is left
-as it is.
+Writes every readable record into a new Registry. The old file is kept as Registry.damaged. A Registry without damage is not
+changed.
 ${FORMAT_HELP}
 
 Examples:
@@ -176,7 +177,7 @@ function repairCommand(): Command {
     new Command('repair')
       .description('Repairs a Registry.')
       .argument('<place>', "the Registry, or an original broker's directory")
-      .option('--dry-run', 'only say what would be done', false)
+      .option('--dry-run', 'only report what would be done', false)
       .option('--json', 'print JSON lines', false)
       .addHelpText('after', REPAIR_HELP),
   ).action(async (place: string, options: FormatOptions & { dryRun: boolean; json: boolean }) => {
@@ -195,7 +196,7 @@ function repairCommand(): Command {
   });
 }
 
-/** What check and repair are told, and say. */
+/** Options and callbacks of check and repair. */
 function scanOptions(tool: Tool, options: FormatOptions & { readonly json: boolean }) {
   return {
     ...formatOf(options),
@@ -212,10 +213,10 @@ function lineOf({ rule, offset, message, lost }: RegistryProblem): string {
   return `${place}${message}${lost === undefined ? '' : `, ${lost} bytes`} (${rule})\n`;
 }
 
-/** The store of a broker of ours that does not run. */
+/** The store of a stopped broker of this kit. */
 async function ourDirectory(path: string): Promise<{ readonly directory: string; readonly store: string }> {
   const place = await locateBroker(resolve(path));
-  if (place.kind !== 'store') throw new StorageError(`${path} has no store of ours`);
+  if (place.kind !== 'store') throw new StorageError(`${path} has no store of a broker of this kit`);
   await refuseRunning(place.directory);
   return { directory: place.directory, store: join(place.directory, 'store') };
 }
@@ -226,7 +227,7 @@ async function originalPlace(
   const place = await locateBroker(resolve(path));
   if (place.kind === 'registry') return place;
   const registry = join(place.directory, 'admin', 'Registry');
-  throw new StorageError(`${path} is a broker of ours; give ${registry} itself, if it was exported there`);
+  throw new StorageError(`${path} is a broker of this kit; give ${registry} itself if it was exported there`);
 }
 
 async function refuseRunning(directory: string): Promise<void> {
@@ -237,16 +238,16 @@ async function refuseRunning(directory: string): Promise<void> {
 
 function withFormat(command: Command): Command {
   return command
-    .addOption(new Option('--reading <reading>', 'what a size field counts').choices(['a', 'b', 'c']))
-    .option('--magic <number>', "the file's magic number (default: 0x48425247)", numberOption)
-    .option('--record-magic <number>', "a record's magic number (default: 0x48425252)", numberOption)
-    .option('--valid <number>', 'the flag of a valid record (default: 1)', numberOption)
-    .option('--deleted <number>', 'the flag of a deleted record (default: 2)', numberOption);
+    .addOption(new Option('--reading <reading>', 'meaning of a size field').choices(['a', 'b', 'c']))
+    .option('--magic <number>', 'magic number of the file (default: 0x48425247)', numberOption)
+    .option('--record-magic <number>', 'magic number of a record (default: 0x48425252)', numberOption)
+    .option('--valid <number>', 'flag of a valid record (default: 1)', numberOption)
+    .option('--deleted <number>', 'flag of a deleted record (default: 2)', numberOption);
 }
 
 function numberOption(value: string): number {
   if (!/^(?:0x[0-9a-f]{1,8}|\d{1,10})$/i.test(value))
-    throw new InvalidArgumentError('a number of 32 bits is wanted');
+    throw new InvalidArgumentError('must be a number of 32 bits');
   return Number(value);
 }
 

@@ -14,26 +14,26 @@ import { createDebug, createLogger, DebugFlags, StopSignal } from '../host/index
 import { complain, complainOrThrow, EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
 
-/** What urlget, ftpget, gopherget and newsget have in common. */
+/** One document to fetch, for urlget, ftpget, gopherget and newsget. */
 export interface Retrieval {
   /** The command's name, for messages. */
   readonly command: string;
   readonly url: string;
   readonly fetcher?: Partial<FetcherOptions>;
   readonly request?: Partial<FetchRequest>;
-  /** A file; `-` or nothing is standard output. */
+  /** File to write; `-` or undefined is standard output. */
   readonly file?: string | undefined;
-  /** Print one JSON line about the answer; the document goes to the file, if one is given. */
+  /** Print the metadata as one JSON line; the document is written only to a file. */
   readonly json?: boolean;
-  /** What is written of an answer; default {@link documentOf}. */
+  /** Returns the bytes to write for an answer; default {@link documentOf}. */
   readonly render?: (result: FetchResult) => Uint8Array;
 }
 
 const USER_AGENT = 'Harvest/1.8 (harvest-kit)';
 
 /**
- * Retrieves one document and writes it down.
- * @returns the exit status: failure when the server refuses, connection when it cannot be talked with
+ * Fetches one document and writes it.
+ * @returns the exit status: failure if the server refuses, connection if it cannot be reached
  */
 export async function retrieve(retrieval: Retrieval): Promise<number> {
   const { command } = retrieval;
@@ -70,7 +70,8 @@ async function report({ command, file, json, render }: Retrieval, result: FetchR
     else await output.write(document);
   }
   if (json === true) await output.write(`${JSON.stringify(aboutOf(result))}\n`);
-  if (result.truncated) complain(command, `the document is longer than ${result.body.length} bytes: cut off`);
+  if (result.truncated)
+    complain(command, `the document is longer than ${result.body.length} bytes: truncated`);
   if (isFound && !result.truncated) return EXIT.ok;
   if (!isFound) complain(command, refusalOf(result));
   return EXIT.failure;
@@ -84,12 +85,12 @@ async function save(file: string, document: Uint8Array): Promise<void> {
   }
 }
 
-/** The URLs that a listing leads to; `undefined` when the answer is a document. */
+/** The URLs in a listing; undefined if the answer is a document. */
 export function listedUrls(result: FetchResult): readonly string[] | undefined {
   return result.entries?.map((entry) => entryUrl(result.url, entry)) ?? result.links;
 }
 
-/** The document itself; of a directory without any text of its own the URLs in it, one a line. */
+/** The body of a document; for a directory the URLs in it, one per line. */
 export function documentOf(result: FetchResult): Uint8Array {
   if (result.entries === undefined) return result.body;
   return Buffer.from(result.entries.map((entry) => `${entryUrl(result.url, entry)}\n`).join(''));

@@ -13,24 +13,24 @@ import { StandardOutput } from './standard-output.js';
 import { wordsOrLines } from './url.js';
 
 const HELP = `
-Says of each URL whether the robots.txt in FILE lets the agent fetch it, and by which line: allow or disallow, the URL, the
-number of the line and the line, separated by tabs; - when no line applies. A URL may be a path. For - as the only URL
-lines of standard input are read.
+Tells for each URL whether the robots.txt in FILE allows the agent to fetch it. Output is allow or disallow, the URL, the number
+of the deciding line and the line, separated by tabs; - if no line applies. A URL may be a path. If - is the only URL, URLs
+are lines of standard input.
 
 Policies:
-  rfc9309           all groups that name the agent's product hold together, else those of *; the default
-  classic           the first group, in file order, whose name is part of the agent's text, else that of *
+  rfc9309           all groups for the agent's product together, else those for *; the default
+  classic           the first group in the file whose name is part of the agent's text, else that of *
   ignore            everything is allowed
-  custom            as classic, with the robots.txt in --custom-file in place of FILE
-  most-favored      allowed if any agent that the file names may fetch it
-  most-favored-set  allowed if any agent of --set may; --masquerade then says as whom to fetch
+  custom            as classic, with --custom-file instead of FILE
+  most-favored      allowed if any agent named in the file may fetch it
+  most-favored-set  allowed if any agent of --set may; --masquerade also prints the agent to fetch as
 
 Examples:
   harvest robots check --file robots.txt --agent harvest http://www.example.org/private/
   harvest robots check --file robots.txt --agent 'Harvest/1.9 harvest-kit' --policy classic --json - < urls
   harvest robots check --file robots.txt --agent harvest --policy most-favored-set --set a,b --masquerade /x
 
-Exit status: 0 done, whatever the answers, 1 a file or URL could not be read, 2 usage.
+Exit status: 0 done, whatever the answers; 1 a file or URL could not be read; 2 usage.
 `;
 
 interface CheckOptions {
@@ -46,25 +46,27 @@ interface CheckOptions {
 /** `harvest robots check` (CRAWL-13, RFC 9309). */
 export function robotsCommand(): Command {
   return new Command('robots')
-    .summary('what a robots.txt allows, and by which line')
-    .description('Looks into robots.txt files.')
+    .summary('test URLs against a robots.txt')
+    .description('Evaluates robots.txt files.')
     .addCommand(checkCommand());
 }
 
 function checkCommand(): Command {
   return new Command('check')
-    .summary('may an agent fetch these URLs?')
-    .description('Says of each URL whether a robots.txt allows it, and by which line.')
+    .summary('tell whether an agent may fetch URLs, and by which line')
+    .description('Tells for each URL whether a robots.txt allows it, and by which line.')
     .argument('<url...>', 'URLs or paths, or - for lines of standard input')
     .requiredOption('--file <file>', 'the robots.txt')
     .requiredOption('--agent <name>', "the agent's name or its User-Agent text")
     .addOption(
-      new Option('--policy <name>', 'how the file is honored').choices(ROBOTS_POLICIES).default('rfc9309'),
+      new Option('--policy <name>', 'how the file is interpreted')
+        .choices(ROBOTS_POLICIES)
+        .default('rfc9309'),
     )
-    .option('--custom-file <file>', 'the robots.txt that --policy custom puts in the place of the other')
+    .option('--custom-file <file>', 'robots.txt that --policy custom uses instead of FILE')
     .option('--set <agents>', 'the agents of --policy most-favored-set, separated by commas')
     .option('--masquerade', 'with the most-favored policies: fetch as the agent that is allowed', false)
-    .option('--json', 'print an object for each URL', false)
+    .option('--json', 'print a JSON object for each URL', false)
     .addHelpText('after', HELP)
     .action(async (urls: string[], options: CheckOptions) => {
       process.exitCode = await check(urls, options);

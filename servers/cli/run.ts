@@ -25,17 +25,17 @@ interface RunOptions {
 }
 
 const HELP = `
-ROOT is a URL, a directory, or an original Gatherer configuration file; several may be given. With none, the kit's own
-documents and those of its dependencies are gathered, so a first look needs no network.
+ROOT is a URL, a directory, or an original Gatherer configuration file; several may be given. The default is the documentation of
+the kit and its dependencies, so that a first look needs no network.
 
-Everything is kept below --data. A second run on the same directory goes on from what is there: a run that was
-interrupted is finished, documents whose Refresh-Rate is not over are left alone, the others are asked for conditionally.
+All data is stored below --data. A second run on the same directory continues: it finishes an interrupted run, skips documents
+whose Refresh-Rate has not passed, and requests the others conditionally.
 
 The links of http, https, ftp and gopher documents are published in gatherer/ below --data, for the references server; result
-pages say how many documents link to each. harvest pagerank --data DIR/gatherer ranks them.
+pages show the number of links to each document. harvest pagerank --data DIR/gatherer ranks them.
 
 Examples:
-  harvest run                                      look around on local documents
+  harvest run                                      try it with local documents
   harvest run http://www.example.org/              at most 250 pages of one host, one a second
   harvest run http://www.example.org/ --urls 2000 --delay 2 --depth 5
   harvest run /usr/share/doc                       a directory
@@ -50,29 +50,41 @@ export function runCommand(): Command {
   return new Command('run')
     .summary('gather documents, serve the summaries, search them: everything in one process')
     .description(
-      'Gathers documents, exports their summaries by gatherd, collects them in a broker, serves a search page and who links to whom.',
+      'Gathers documents, exports their summaries by gatherd, collects them in a broker, serves a search page and the link graph.',
     )
     .argument('[root...]', 'URL, directory or Gatherer configuration file')
-    .option('--data <dir>', 'where everything is kept', './data')
+    .option('--data <dir>', 'directory for all data', './data')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addOption(
       new Option('--gatherd-port <port>', 'gatherd (default: 8500, or Gatherer-Port)').argParser(portOption),
     )
-    .option('--broker-port <port>', 'broker; 0 = any free port, here and everywhere', portOption, 8501)
+    .option('--broker-port <port>', 'broker; for every port 0 = any free port', portOption, 8501)
     .option('--web-port <port>', 'search page', portOption, 8080)
-    .option('--references-port <port>', 'references server: who links to whom', portOption, 3324)
+    .option('--references-port <port>', 'references server', portOption, 3324)
     .option('--once', 'gather, publish, collect, print the counts as one JSON line, exit', false)
-    .option('--delay <seconds>', 'between contacts with a server (default: 1; local files 0)', secondsOption)
-    .option('--depth <steps>', 'steps from each root; 0 = no limit (default: 0)', integerOption)
-    .option('--urls <number>', 'URLs of each root (default: 250; directories 100000)', countOption)
-    .option('--hosts <number>', 'hosts of each root (default: 1)', countOption)
+    .option(
+      '--delay <seconds>',
+      'time between requests to a server (default: 1; local files 0)',
+      secondsOption,
+    )
+    .option(
+      '--depth <steps>',
+      'maximum number of steps from each ROOT; 0 = no limit (default: 0)',
+      integerOption,
+    )
+    .option(
+      '--urls <number>',
+      'maximum number of URLs of each ROOT (default: 250; directories 100000)',
+      countOption,
+    )
+    .option('--hosts <number>', 'maximum number of hosts of each ROOT (default: 1)', countOption)
     .option(
       '--connections <number>',
-      'connections a host; more than 1 is for your own hosts',
+      'connections per host; more than 1 only for your own hosts',
       connectionsOption,
       1,
     )
-    .option('--force', 'look at documents again whose Refresh-Rate is not over', false)
+    .option('--force', 'also gather documents whose Refresh-Rate has not passed', false)
     .option('--json-log', 'log as JSON lines on standard error', false)
     .addHelpText('after', HELP)
     .action(async (roots: string[], options: RunOptions) => {
@@ -82,7 +94,7 @@ export function runCommand(): Command {
 
 function connectionsOption(value: string): number {
   const number = integerOption(value);
-  if (number < 1 || number > 64) throw new InvalidArgumentError('between 1 and 64');
+  if (number < 1 || number > 64) throw new InvalidArgumentError('must be between 1 and 64');
   return number;
 }
 
@@ -116,7 +128,7 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     report = await kit.cycle(stop.signal, (phase) => progress.phase(phase));
   } catch (error) {
     if (!stop.signal.aborted) throw error;
-    say('Stopped. What was gathered is kept; the next run goes on from here.\n');
+    say('Stopped. The gathered documents are kept; the next run continues.\n');
     return EXIT.interrupted;
   }
   if (options.once) {
@@ -147,7 +159,7 @@ function logger(log: LogName, options: RunOptions): Logger {
   return createLogger({ program, file: join(options.data, file) });
 }
 
-/** The counts as `--once` prints them. */
+/** The counts printed by `--once`. */
 function summary({
   gathered,
   generation,
@@ -187,7 +199,7 @@ function summary({
   };
 }
 
-/** What was published of the links; null stands for "nothing new". */
+/** The counts of the published links. */
 function referencesSummary({ generation, documents, servers, links }: PublishedReferences) {
   return { generation, documents, servers, links };
 }
@@ -198,11 +210,11 @@ function sentence({ gathered, exported, generation, references, collected, objec
     .filter(({ refused }) => refused['url-max'] !== undefined)
     .map(({ url, urls }) => `  ${url}: stopped at ${urls} URLs; --urls raises the limit\n`);
   return [
-    `${gathered.resumed ? 'Went on' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, `,
+    `${gathered.resumed ? 'Continued' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, `,
     `${rejected} rejected, ${failed} failed in ${gathered.seconds.toFixed(1)} s\n`,
     ...roots,
     `Published generation ${generation}: ${exported} objects. Broker received ${collected.received}, `,
-    `left out ${collected.totals.duplicates} duplicates, holds ${objects}.\n`,
+    `rejected ${collected.totals.duplicates} duplicates, has ${objects} objects.\n`,
     references === undefined
       ? ''
       : `Published ${references.links} links between ${references.documents} documents of ${references.servers} servers.\n`,
@@ -210,18 +222,18 @@ function sentence({ gathered, exported, generation, references, collected, objec
 }
 
 function readyLines({ gatherd, refererd, brokerServer, web }: AllInOne): string {
-  const place = ({ host, port }: { host: string; port: number }): string =>
+  const address = ({ host, port }: { host: string; port: number }): string =>
     `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const broker = place(brokerServer.address);
+  const broker = address(brokerServer.address);
   const { host, port } = gatherd.address;
-  return `ready gatherd=${place(gatherd.address)} broker=${broker} web=${web.url}
-ready refererd=${place(refererd.address)}
+  return `ready gatherd=${address(gatherd.address)} broker=${broker} web=${web.url}
+ready refererd=${address(refererd.address)}
 
 What to try next:
   open ${web.url}
   npx harvest query ${broker} 'install and usage'
   npx harvest gather -info ${host} ${port}
   npx harvest gather ${host} ${port} | less
-  npx harvest references --to ${place(refererd.address)} URL
+  npx harvest references --to ${address(refererd.address)} URL
 `;
 }

@@ -9,20 +9,20 @@ import { StandardOutput } from './standard-output.js';
 import { HARVEST_PROGRAM } from './start-gatherd.js';
 
 const HELP = `
-A Gatherer never runs by itself: cron or systemd starts it. FILE is a Gatherer's configuration file or a broker.conf. A Broker
-among the files collects as soon as a Gatherer that its Collection.conf names is done, so new documents are found at once and
-not at its next daily collection. Nothing is installed: the lines are printed.
+Prints lines for cron, or units for systemd, that run Gatherers. FILE is a Gatherer's configuration file or a broker.conf. A
+Broker among the files collects as soon as a Gatherer of its Collection.conf has finished, so new documents are searchable
+before its next daily collection. Nothing is installed.
 
-Documents whose Refresh-Rate is not over are left alone, so a daily run asks a server at most once a week for each of
-them (the default rate). The runs of several Gatherers are spread over --spread minutes.
+Documents whose Refresh-Rate has not passed are skipped, so a daily run requests each document at most once a week (the default
+rate). The runs of several Gatherers are spread over --spread minutes.
 
 Examples:
-  harvest schedule site.cf broker/admin/broker.conf | crontab -      replaces your crontab: look at it first
+  harvest schedule site.cf broker/admin/broker.conf | crontab -      replaces your crontab
   harvest schedule --user harvest site.cf > /etc/cron.d/harvest
   harvest schedule --weekly --at 01:30 --systemd a.cf b.cf broker.conf
   harvest schedule --json site.cf                                    lines, units and times as JSON
 
-Exit status: 0 done; 2 usage, or a file that cannot be used.
+Exit status: 0 done; 2 usage, or a file cannot be used.
 `;
 
 interface ScheduleOptions {
@@ -40,17 +40,17 @@ interface ScheduleOptions {
 /** `harvest schedule FILE...` (G-6, G-157). */
 export function scheduleCommand(): Command {
   return new Command('schedule')
-    .description('Prints what cron or systemd needs to run Gatherers, with the collections that follow.')
+    .description('Prints cron lines or systemd units that run Gatherers and the following collections.')
     .argument('<file...>', "Gatherers' configuration files, and broker.conf files")
-    .option('--user <name>', 'account to run under: lines for /etc/cron.d, User= for systemd', userOption)
+    .option('--user <name>', 'account: for lines of /etc/cron.d, and User= of systemd', userOption)
     .addOption(new Option('--cron', 'lines of a crontab (the default)').default(false).conflicts('systemd'))
     .option('--systemd', 'a service and a timer for each Gatherer', false)
     .addOption(
-      new Option('--at <time>', 'when the first one is run, HH:MM')
+      new Option('--at <time>', 'time of the first run, HH:MM')
         .argParser(timeOption)
         .default({ hour: 2, minute: 0 }, '02:00'),
     )
-    .option('--spread <minutes>', 'over how many minutes the runs are spread', integerOption, 60)
+    .option('--spread <minutes>', 'minutes over which the runs are spread', integerOption, 60)
     .addOption(new Option('--daily', 'every day (the default)').default(false))
     .addOption(new Option('--weekly', 'on Sundays').default(false).conflicts(['daily', 'monthly']))
     .addOption(new Option('--monthly', 'on the first of a month').default(false).conflicts('daily'))
@@ -74,8 +74,8 @@ async function schedule(files: readonly string[], options: ScheduleOptions): Pro
     (job, i): TimedJob => ({ job, time: times[i] ?? options.at, period, user: options.user }),
   );
   for (const { file, directory } of jobs) {
-    // Neither cron nor systemd has a way to write it.
-    if (/[\n\r]/.test(`${file}${directory}`)) throw new UsageError(`${file}: a line break in a path`);
+    // Neither cron nor systemd can express a line break.
+    if (/[\n\r]/.test(`${file}${directory}`)) throw new UsageError(`${file}: the path contains a line break`);
   }
   const output = new StandardOutput();
   if (options.json) {
@@ -112,12 +112,12 @@ function unitsText(timed: readonly TimedJob[], harvest: readonly string[]): stri
 function timeOption(value: string): TimeOfDay {
   const match = /^(\d{1,2}):(\d{2})$/.exec(value);
   const [hour, minute] = [Number(match?.[1]), Number(match?.[2])];
-  if (match === null || hour > 23 || minute > 59) throw new InvalidArgumentError('HH:MM is wanted');
+  if (match === null || hour > 23 || minute > 59) throw new InvalidArgumentError('must be HH:MM');
   return { hour, minute };
 }
 
 function userOption(value: string): string {
   if (!/^[A-Za-z_][\w.-]{0,31}$/.test(value))
-    throw new InvalidArgumentError('the name of an account is wanted');
+    throw new InvalidArgumentError('must be the name of an account');
   return value;
 }

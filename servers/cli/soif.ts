@@ -7,7 +7,7 @@ import { printAttrCommand, printTemplateCommand, printUrlrefsCommand } from './s
 import { wrapitCommand } from './soif/wrapit.js';
 
 const HELP = `
-SOIF is the format in which Gatherers and Brokers exchange summaries. An object, with a tab behind each colon:
+SOIF is the format of the summaries that Gatherers and Brokers exchange. An object, with a tab after each colon:
 
   @FILE { http://www.example.org/
   Title{5}:<tab>Hello

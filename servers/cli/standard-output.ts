@@ -12,7 +12,7 @@ export const OUTPUT_BUFFER_BYTES = 64 * 1024;
 
 /**
  * Standard output with backpressure: one write in flight at a time. A reader that closes the pipe (`| head`) is not an error:
- * `write` then answers false.
+ * `write` then returns false.
  */
 export class StandardOutput implements AsyncDisposable {
   readonly #stream: Writable;

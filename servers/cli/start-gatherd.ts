@@ -3,15 +3,15 @@ import { ConnectionError } from '../../protocols/errors.js';
 import { gatherdFiles } from '../gatherd/index.js';
 import { startDetached } from '../host/index.js';
 
-/** The `harvest` program, for those who start another one of its commands. */
+/** Path of the `harvest` program, for commands that start another command. */
 export const HARVEST_PROGRAM = fileURLToPath(new URL('./harvest.js', import.meta.url));
 
 /**
  * Starts gatherd in the background and waits until it accepts connections.
  *
- * @param words its other options and the port
+ * @param words other options of gatherd, and the port
  * @returns its process id and address
- * @throws ConnectionError with its own sentence when it does not start
+ * @throws ConnectionError with gatherd's message if it does not start
  */
 export async function startGatherd(
   directory: string,
@@ -37,7 +37,7 @@ export async function startGatherd(
     return { pid, address: match[1] ?? '' };
   } catch (cause) {
     if (!(cause instanceof ConnectionError)) throw cause;
-    // Its last line begins with a program's name, as ours will.
+    // The last line of its output begins with a program name, as the message of this process will.
     const why = cause.message.replace(/^\s*[\w.-]+: /, '');
     throw new ConnectionError(`gatherd did not start: ${why}`, { cause });
   }

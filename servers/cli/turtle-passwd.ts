@@ -8,10 +8,10 @@ import { complain, EXIT } from './exit.js';
 import { firstLine, hiddenAnswer } from './hidden-answer.js';
 
 const HELP = `
-FILE is the user base of a references server (pwfile in referer.cf, --pwfile of harvest refererd): who is in it may see /stat,
-/clean and /reload. Passwords are kept as scrypt hashes; the file is readable by its owner only, and replaced whole.
+FILE is the user base of a references server (pwfile in referer.cf, --pwfile of harvest refererd). Its users have access to /stat,
+/clean and /reload. Passwords are stored as scrypt hashes; only the owner can read the file, which is replaced atomically.
 
-The password is asked for twice at the terminal, without showing it; otherwise it is the first line of standard input.
+At a terminal the password is asked for twice and not shown; otherwise it is the first line of standard input.
 
 Examples:
   harvest turtle-passwd --create conf/turtle.passwd anna     a new file with one user
@@ -20,7 +20,7 @@ Examples:
   echo "$PASSWORD" | harvest turtle-passwd --check conf/turtle.passwd anna
   harvest turtle-passwd --list conf/turtle.passwd
 
-A running server knows of it after /reload or SIGHUP.
+A running server reads the file again after /reload or SIGHUP.
 
 Exit status: 0 done, or the password is right; 1 wrong password, no such user, failure; 2 usage.
 `;
@@ -38,9 +38,9 @@ export function turtlePasswdCommand(): Command {
     .description('Creates and edits the user base of a references server.')
     .argument('<file>', 'the user base')
     .argument('[user]', 'name of the user')
-    .option('-c, --create', 'begin a new file', false)
-    .option('-D, --delete', 'take the user out', false)
-    .option('--check', "say whether the password is the user's", false)
+    .option('-c, --create', 'create a new file', false)
+    .option('-D, --delete', 'delete the user', false)
+    .option('--check', 'tell whether the password is right', false)
     .option('--list', 'print the names of the users', false)
     .addHelpText('after', HELP)
     .action(async (file: string, user: string | undefined, options: PasswordOptions) => {
@@ -52,7 +52,7 @@ export function turtlePasswdCommand(): Command {
         for (const name of UserBase.parse(await readBase(file)).names) process.stdout.write(`${name}\n`);
         return;
       }
-      if (user === undefined) throw new UsageError('a user is wanted');
+      if (user === undefined) throw new UsageError('the name of a user is required');
       checkUserName(user);
       process.exitCode = check
         ? await checkPassword(file, user)
@@ -63,9 +63,9 @@ export function turtlePasswdCommand(): Command {
 }
 
 async function setPassword(file: string, user: string, create: boolean): Promise<number> {
-  // Before anybody types a password.
+  // Before the user types a password.
   const before = create ? '' : await readBase(file);
-  if (create && (await exists(file))) throw new UsageError(`${file} is there already: leave --create out`);
+  if (create && (await exists(file))) throw new UsageError(`${file} exists already: omit --create`);
   const password = await newPassword();
   await replaceFile(file, withUser(before, user, await userLine(user, password)));
   return EXIT.ok;
@@ -95,9 +95,9 @@ function hasUser(base: string, user: string): boolean {
 
 async function newPassword(): Promise<string> {
   const password = await askedPassword('New password: ');
-  if (password === '') throw new UsageError('an empty password is none');
-  if (process.stdin.isTTY && (await askedPassword('Once more: ')) !== password) {
-    throw new UsageError('the two are not the same');
+  if (password === '') throw new UsageError('the password must not be empty');
+  if (process.stdin.isTTY && (await askedPassword('Repeat the password: ')) !== password) {
+    throw new UsageError('the passwords differ');
   }
   return password;
 }
@@ -111,7 +111,7 @@ async function readBase(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    const hint = why === 'ENOENT' ? '; --create begins a new file' : '';
+    const hint = why === 'ENOENT' ? '; --create creates a new file' : '';
     throw new StorageError(`${file} cannot be read: ${why}${hint}`, { cause });
   }
 }
@@ -123,7 +123,7 @@ function exists(file: string): Promise<boolean> {
   );
 }
 
-/** There is always a whole file, and nobody else can read it. */
+/** Replaces the file atomically; only its owner can read it. */
 async function replaceFile(file: string, content: string): Promise<void> {
   const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {

@@ -23,25 +23,25 @@ import { complain, EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-What the crawl makes of a URI. Each command prints one line for each URI; for - as the only URI it reads lines of standard
-input. With --json each line is an object with the URI and the answer.
+Prints how the crawl engine handles a URI. Each command prints one line per URI; if - is the only URI, URIs are lines of standard
+input. With --json each line is an object with the URI and the result.
 
 Examples:
   harvest url canonical 'HTTP://user@www2.Example.com/a?sid=0123456789abcdef0123456789abcdef'
-                                                 what is compared to tell whether a URI was seen
+                                                 the text that is compared to recognize seen URIs
   harvest url surt http://www.example.com:8080/a
   harvest url fingerprint --bits 24 http://www.example.com/
   harvest url key http://www.example.com/        the key of the seen filter: 24 bits of the server, 40 of the URI
-  harvest url class --policy topmost - < uris    whose queue each URI waits in
+  harvest url class --policy topmost - < uris    the queue of each URI
 
-Exit status: 0 done, 1 a URI could not be used (its line is empty), 2 usage.
+Exit status: 0 done; 1 a URI could not be used (its line is empty); 2 usage.
 `;
 
 /** `harvest url COMMAND URI...`: canonical strings, SURT, fingerprints, class keys (CRAWL-3, 9, 14, 15). */
 export function urlCommand(): Command {
   const url = new Command('url')
-    .summary('what the crawl makes of a URI: canonical form, SURT, fingerprint, queue')
-    .description('Canonical strings, SURT, fingerprints, keys and queues of URIs.')
+    .summary('print canonical form, SURT, fingerprint and queue of a URI')
+    .description('Prints canonical strings, SURT, fingerprints, keys and queues of URIs.')
     .addHelpText('after', HELP);
   for (const command of [canonical(), surtForm(), fingerprintCommand(), key(), classCommand()]) {
     url.addCommand(command);
@@ -59,16 +59,16 @@ interface CanonicalCommandOptions extends OutputOptions {
 }
 
 const RULES_HELP = `
-The URI is cleaned as every discovered one (CRAWL-2.1), then these rules go over it in order:
+The URI is cleaned like every discovered one (CRAWL-2.1), then these rules are applied in order:
   ${DEFAULT_SEEN_RULES.map(({ name }) => name).join(' ')}
---rules names others, in the order in which they are to run, of
+--rules names other rules in their order, of
   ${SEEN_RULES.map(({ name }) => name).join(' ')}
 `;
 
 function canonical(): Command {
-  return subcommand('canonical', 'the string that is compared to tell whether a URI was seen (CRAWL-14)')
-    .option('--rules <names>', 'the rules, separated by commas; none is only the clean-up', namesOption)
-    .option('--gatherer', "the form under which the Gatherer's summaries know it (G-57 to G-59)", false)
+  return subcommand('canonical', 'print the string that is compared to recognize seen URIs (CRAWL-14)')
+    .option('--rules <names>', 'the rules, separated by commas; none only cleans the URI', namesOption)
+    .option('--gatherer', "print the form of the Gatherer's summaries instead (G-57 to G-59)", false)
     .addHelpText('after', RULES_HELP)
     .action(async (uris: string[], { rules, gatherer, json }: CanonicalCommandOptions) => {
       await answer('canonical', uris, json, () => {
@@ -88,8 +88,8 @@ interface SurtCommandOptions extends OutputOptions {
 }
 
 function surtForm(): Command {
-  return subcommand('surt', 'the SURT: the labels of the host turned round (CRAWL-15)')
-    .option('--prefix', 'the prefix that the URI implies as a seed', false)
+  return subcommand('surt', 'print the SURT: the labels of the host in reverse order (CRAWL-15)')
+    .option('--prefix', 'print the prefix that the URI implies as a seed', false)
     .option('--preserve-case', 'keep capitals', false)
     .action(async (uris: string[], { prefix, preserveCase, json }: SurtCommandOptions) => {
       await answer('surt', uris, json, () =>
@@ -103,20 +103,15 @@ interface FingerprintCommandOptions extends OutputOptions {
 }
 
 function fingerprintCommand(): Command {
-  return subcommand('fingerprint', 'the Rabin fingerprint of the text as it is (CRAWL-3)')
-    .option(
-      '--bits <n>',
-      '24, 32, 40 or 64; they are the first of the 64-bit word that is printed',
-      bitsOption,
-      64,
-    )
+  return subcommand('fingerprint', 'print the Rabin fingerprint of the unchanged text (CRAWL-3)')
+    .option('--bits <n>', '24, 32, 40 or 64: the first bits of the printed 64-bit word', bitsOption, 64)
     .action(async (uris: string[], { bits, json }: FingerprintCommandOptions) => {
       await answer('fingerprint', uris, json, () => (uri) => formatWord(fingerprint(uri, bits)));
     });
 }
 
 function key(): Command {
-  return subcommand('key', 'the key of the seen filter, of the text as it is (CRAWL-3.7)').action(
+  return subcommand('key', 'print the key of the seen filter for the unchanged text (CRAWL-3.7)').action(
     async (uris: string[], { json }: OutputOptions) => {
       await answer('key', uris, json, () => (uri) => formatWord(uriKeyHalves(uri)));
     },
@@ -131,13 +126,11 @@ interface ClassCommandOptions extends OutputOptions {
 }
 
 function classCommand(): Command {
-  return subcommand('class', 'the queue in which a URI waits (CRAWL-9)')
-    .addOption(
-      new Option('--policy <name>', 'how queues are assigned').choices(QUEUE_POLICIES).default('host'),
-    )
-    .option('--via <uri>', 'the URI on which they were found; that of a dns: URI decides for it')
+  return subcommand('class', 'print the queue of a URI (CRAWL-9)')
+    .addOption(new Option('--policy <name>', 'assignment of queues').choices(QUEUE_POLICIES).default('host'))
+    .option('--via <uri>', 'URI of the page with the link; it decides the queue of a dns: URI')
     .option('--public-suffixes <file>', 'the Public Suffix List, for --policy topmost')
-    .option('--parallel <n>', 'queues for each key', parallelOption, 1)
+    .option('--parallel <n>', 'number of queues per key', parallelOption, 1)
     .action(async (uris: string[], options: ClassCommandOptions) => {
       const { policy, via, publicSuffixes: file, parallel: parallelQueues, json } = options;
       await answer('class', uris, json, async () => {
@@ -154,7 +147,7 @@ function subcommand(name: string, summary: string): Command {
     .summary(summary)
     .description(summary)
     .argument('<uri...>', 'URIs, or - for lines of standard input')
-    .option('--json', 'print an object for each URI', false);
+    .option('--json', 'print a JSON object for each URI', false);
 }
 
 function namesOption(value: string): readonly string[] {
@@ -163,18 +156,18 @@ function namesOption(value: string): readonly string[] {
 
 function bitsOption(value: string): FingerprintBits {
   const bits = ([24, 32, 40, 64] as const).find((known) => String(known) === value);
-  if (bits === undefined) throw new InvalidArgumentError('24, 32, 40 or 64 is wanted');
+  if (bits === undefined) throw new InvalidArgumentError('must be 24, 32, 40 or 64');
   return bits;
 }
 
 function parallelOption(value: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('a number from 1 to 9999 is wanted');
+  if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('must be a number from 1 to 9999');
   return Number(value);
 }
 
 type Ask = (uri: string) => string | undefined;
 
-/** One line for each URI; an empty one, and a sentence on standard error, for a URI without an answer. */
+/** Prints one line per URI; for a URI without an answer an empty one, with a message on standard error. */
 async function answer(
   what: string,
   uris: readonly string[],
@@ -196,7 +189,7 @@ async function answer(
   process.exitCode = status;
 }
 
-/** The words of the command line; for `-` alone the lines of standard input. */
+/** The arguments of the command line; for `-` alone the lines of standard input. */
 export async function* wordsOrLines(words: readonly string[]): AsyncGenerator<string, void, undefined> {
   if (words.length === 1 && words[0] === '-') {
     yield* createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });

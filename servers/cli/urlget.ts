@@ -4,22 +4,23 @@ import { countOption, timeoutOption } from './option-values.js';
 import { retrieve } from './retrieve.js';
 
 const HELP = `
-Retrieves one document by http, https, ftp, gopher, news, nntp or file and writes it to standard output. Redirects are followed, up
-to five, but not to files of this machine and not from a public host to a private address. A directory, listed, is the
-URLs in it, one a line. What was retrieved lately comes from the disk cache, which the Gatherer's tools share; urlpurge empties it.
+Fetches one document by http, https, ftp, gopher, news, nntp or file and writes it to standard output. Up to five redirects are
+followed, but none to files of this machine and none from a public host to a private address. A directory is written as the
+URLs in it, one per line. Recently fetched documents come from the disk cache, which is shared with the Gatherer; urlpurge
+empties it.
 
-The cache is below $TMPDIR or /tmp. GATHERER_CACHE_TTL is how long it keeps documents, in seconds (at most 7 days),
-HARVEST_MAX_LOCAL_CACHE its size: up to 65535 are megabytes, more are bytes (default: 32 megabytes).
-A news: URL without a host asks $NNTPSERVER, or the host "news".
+The cache is below $TMPDIR or /tmp. GATHERER_CACHE_TTL is the lifetime of documents in seconds (at most 7 days),
+HARVEST_MAX_LOCAL_CACHE the maximum size: values up to 65535 are megabytes, others bytes (default: 32 megabytes).
+The server of a news: URL without a host is $NNTPSERVER, or the host "news".
 
 Examples:
   urlget http://www.example.org/ > page.html
-  urlget --json ftp://ftp.example.org/pub/ | jq -r '.links[]'     what is in a directory
-  urlget --json -o paper.ps ftp://ftp.example.org/pub/paper.ps    the document into a file, what is known about it as JSON
+  urlget --json ftp://ftp.example.org/pub/ | jq -r '.links[]'     the contents of a directory
+  urlget --json -o paper.ps ftp://ftp.example.org/pub/paper.ps    the document into a file, its metadata as JSON
   urlget gopher://gopher.example.org/1/ | cut -f 1                a menu
-  urlget news:comp.lang.c                                         a group's overview
+  urlget news:comp.lang.c                                         the overview of a group
 
-Exit status: 0 retrieved; 1 refused, not found or cut off; 2 usage; 3 no connection, or the server fell silent.
+Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in time.
 `;
 
 interface UrlgetOptions {
@@ -35,15 +36,15 @@ interface UrlgetOptions {
 /** `urlget URL` (G-89). */
 export function urlgetCommand(): Command {
   return new Command('urlget')
-    .description('Retrieves one document, whatever the access method.')
+    .description('Fetches one document by any access method.')
     .argument('<url>', 'http, https, ftp, gopher, news, nntp or file')
-    .option('-o, --output <file>', 'write the document there')
-    .option('--json', 'print what is known about the document as one JSON line', false)
-    .option('--reload', 'ask the server even if the cache has the document', false)
+    .option('-o, --output <file>', 'write the document to this file')
+    .option('--json', 'print metadata of the document as one JSON line', false)
+    .option('--reload', 'fetch the document even if the cache has it', false)
     .option('--cache <directory>', 'the disk cache (default: one for each user below $TMPDIR or /tmp)')
     .option('--no-cache', 'neither read nor write a cache')
-    .option('--max-bytes <count>', 'cut longer documents off', countOption, 10 * 1024 * 1024)
-    .option('--timeout <seconds>', 'give up when nothing comes for so long', timeoutOption, 120)
+    .option('--max-bytes <count>', 'truncate longer documents', countOption, 10 * 1024 * 1024)
+    .option('--timeout <seconds>', 'give up after this time without data', timeoutOption, 120)
     .option('--proxy <host:port>', 'HTTP proxy for http, https and ftp')
     .addHelpText('after', HELP)
     .action(async (url: string, options: UrlgetOptions) => {

@@ -3,15 +3,15 @@ import { cacheSettings, DiskCache, defaultCacheDirectory } from '../../clients/f
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-The disk cache keeps what urlget and the Gatherer retrieved, for at most 7 days (GATHERER_CACHE_TTL shortens this). When it hides
-changes of documents, empty it. Nothing but the cache's own files is removed; other programs may go on using it meanwhile.
+The disk cache keeps documents that urlget and the Gatherer fetched, for at most 7 days (GATHERER_CACHE_TTL shortens this). Empty
+it if it hides changes of documents. Only the cache's own files are removed; other programs may use the cache meanwhile.
 
 Examples:
   urlpurge
-  urlpurge --expired                                  only what is too old to be used
+  urlpurge --expired                                  only entries that are too old
   urlpurge --cache gatherers/sample/tmp/cache         the cache of a Gatherer
 
-Exit status: 0 done, 1 the directory cannot be used, 2 usage.
+Exit status: 0 done; 1 the directory cannot be used; 2 usage.
 `;
 
 interface UrlpurgeOptions {

@@ -276,7 +276,7 @@ t.test('BRK-6, 5.1 wrong usage is told in one sentence', async (t) => {
   t.match(both, { code: 2, stderr: 'harvest: -new and -nocol exclude each other\n' });
   t.match(unknown, { code: 2, stderr: /a debug flag is -Dsection,level/ });
   t.match(command, { code: 2, stderr: 'harvest: unknown administrative command #frobnicate\n' });
-  t.match(noPassword, { code: 2, stderr: /a password is wanted/ });
+  t.match(noPassword, { code: 2, stderr: /a password is required/ });
   t.match(none, { code: 1, stderr: /^harvest: / });
   await t.rejects(
     BrokerStore.open(join(directory, 'store'), { create: false }),

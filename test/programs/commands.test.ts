@@ -56,7 +56,10 @@ t.test('a link with a program’s name runs that program, and help and errors ha
 
 t.test('harvest --help lists all commands by group; each is found, the unknown are explained', async (t) => {
   const { stdout } = await cli('--help');
-  t.match(stdout, /Running the parts:\n {2}run .* gatherd .*Asking them:\n {2}query .* gather .*/s);
+  t.match(
+    stdout,
+    /Gatherers, Brokers and other servers:\n {2}run .* gatherd .*Clients:\n {2}query .* gather .*/s,
+  );
   const help = await cli('help', 'gatherd');
   t.match(help.stdout, /^Usage: harvest gatherd \[options\] \[port\]\n/);
   const typo = await cli('gathered');

@@ -112,7 +112,7 @@ t.test('issue 7.7, 7.8 a crawl from the command line, with everything on', async
   ]);
   t.match(
     (await crawl('report', 'all')).stdout,
-    /does not run; the next run goes on.*6 succeeded.*1 queued.*QUEUE/s,
+    /is interrupted; the next run continues it.*6 succeeded.*1 queued.*QUEUE/s,
   );
   t.match((await crawl('report', 'seen')).stdout, /^level: 7 URIs\n$/);
   t.match(await crawl('report', 'hosts'), {
@@ -154,7 +154,10 @@ t.test('issue 7.7, 7.8 a crawl from the command line, with everything on', async
     Array.from({ length: PAGES - 5 }, (_, i) => `/p${i + 5}.html`),
     'from where the checkpoint was',
   );
-  t.match((await crawl('report', 'all')).stdout, /has come to its end.*12 succeeded.*none\n/s);
+  t.match(
+    (await crawl('report', 'all')).stdout,
+    /is finished; the next run starts again.*12 succeeded.*none\n/s,
+  );
   const records = readdirSync(join(directory, 'warc'))
     .map((name) => gunzipSync(readFileSync(join(directory, 'warc', name))).toString('latin1'))
     .join('');
@@ -209,7 +212,7 @@ t.test('CRAWL-19 harvest crawl order and settings', async (t) => {
   writeFileSync(file, text.stdout);
   t.match(await cli('crawl', 'order', '--check', file), {
     code: 0,
-    stdout: /the order crawl is sound; 0 sheets/,
+    stdout: /the order crawl is valid; 0 sheets/,
   });
   t.match((await cli('crawl', 'order', '--table')).stdout, /settings\.minDelayMs +3000 +ms/);
   writeFileSync(file, '{\n  "workers": 4,\n  "minDelayMs": 5\n}');
@@ -238,7 +241,7 @@ t.test('CRAWL-19 harvest crawl order and settings', async (t) => {
     (await of('http://www.example.org/a/b')).stdout,
     'sheet slow, because of the prefix http://(org,example,\nsheet slower, because of the prefix http://(org,example,www,)/a\n* minDelayMs: 9000\n',
   );
-  t.match((await of('http://example.com/', '--all')).stdout, /^No sheet holds.*^ {2}minDelayMs: 1000$/ms);
+  t.match((await of('http://example.com/', '--all')).stdout, /^No sheet applies.*^ {2}minDelayMs: 1000$/ms);
   t.match(JSON.parse((await of('http://www.example.org/', '--json')).stdout), {
     sheets: [{ sheet: 'slow' }],
     settings: { minDelayMs: 7000 },

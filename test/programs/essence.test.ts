@@ -58,7 +58,7 @@ t.test('section 11 --type-only, --explain with file and line, --json, -f, --libd
   t.equal(types.stdout, `Notes\t${urlOf(at('a.txt'))}\nSymbolicLink\t${urlOf(at('link'))}\n`);
   t.match(types.stderr, `by name, "a.txt": Notes (${at('lib/byname.cf')}:2)\n`);
   t.match(types.stderr, 'by content, "symbolic link to a.txt": SymbolicLink (bycontent.cf:');
-  t.match(types.stderr, 'Notes is wanted\n');
+  t.match(types.stderr, 'Notes is accepted\n');
   const json = await cli('essence', '--type-only', '--json', '--explain', at('a.txt'));
   const found: { type: string; steps: { how: string }[] } = JSON.parse(json.stdout);
   t.equal(found.type, 'Text');
@@ -162,7 +162,7 @@ t.test('E-5 --dbdir and --log that cannot be: status and sentence', async (t) =>
   t.match(types.stderr, /--type-only makes no objects/);
   const noDirectory = await cli('essence', '--dbdir', join(file, 'db'), file);
   t.equal(noDirectory.code, 1);
-  t.match(noDirectory.stderr, /a\.txt\/db cannot be made: ENOTDIR/);
+  t.match(noDirectory.stderr, /a\.txt\/db cannot be created: ENOTDIR/);
   const noLog = await cli('essence', '--log', directory, file);
   t.equal(noLog.code, 1);
   t.match(noLog.stderr, /the log .* cannot be opened/);

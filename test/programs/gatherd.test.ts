@@ -61,7 +61,7 @@ t.test('GATHERD-11.1 directories that are missing, empty, or an original Gathere
   t.equal(file.code, 1);
   t.match(file.stderr, 'PRODUCTION.gdbm is a file, and generations stand in a directory');
   const root = await cli('gatherd', '-d', '/', '0');
-  t.same([root.code, root.stderr], [2, 'harvest: -d: a data directory is wanted\n']);
+  t.same([root.code, root.stderr], [2, 'harvest: -d: must be a data directory\n']);
 
   const { port, process: child } = await gatherd(t, '-d', path, '0');
   t.match(await call(t, port, SESSION), /\n499 - Sent 0 objects\n/);

@@ -545,7 +545,7 @@ t.test('the commands', async (t) => {
       '@FILE { url1\nmy-manual-attribute{24}:\tthis is a neat attribute\n}\n@FILE { url2\nTitle{1}:\tx\n}\n',
     );
     t.equal(both.code, 1);
-    t.match(both.stderr, /annotations2: line 2: not exactly one tab .*\n.*annotations2: line 3: .*left out/);
+    t.match(both.stderr, /annotations2: line 2: not exactly one tab .*\n.*annotations2: line 3: .*skipped/);
     const strict = await cli('soif', 'mktemplate', '--strict', one, two);
     t.match(strict, { code: 1, stderr: /annotations2: line 2: .*\(SOIF-11\.1, offset 13\)\n$/ });
     t.match(strict.stdout, /^@FILE \{ url1\n/);

@@ -1,49 +1,55 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
-import { exitStatus, runningCrawl, sayNoCrawl, type WhichCrawl, withCrawlOptions } from './find-crawl.js';
+import {
+  type CrawlSelection,
+  exitStatus,
+  reportNoCrawl,
+  runningCrawl,
+  withCrawlOptions,
+} from './find-crawl.js';
 
 const EXIT_HELP = `
-Exit status: 0 done, 1 no crawl runs or it refused, 2 usage, 3 the console cannot be reached.
+Exit status: 0 done; 1 no crawl runs, or it refused; 2 usage; 3 the console cannot be reached.
 `;
 
-interface ActOptions extends WhichCrawl {
+interface ActionOptions extends CrawlSelection {
   readonly json: boolean;
 }
 
-/** Commands without parameters: name, act, what it does, more about it. */
+/** Commands without parameters: name, the console's name of the action, summary, description. */
 const PLAIN: readonly (readonly [string, string, string, string])[] = [
-  ['pause', 'pause', 'let a crawl pause', 'What is under way is finished; nothing new is begun.'],
-  ['resume', 'resume', 'let a paused crawl go on', ''],
+  ['pause', 'pause', 'pause a crawl', 'URIs in process are finished; no new ones are started.'],
+  ['resume', 'resume', 'continue a paused crawl', ''],
   [
     'checkpoint',
     'checkpoint',
     'take a checkpoint of a running crawl',
-    'Waits until it is taken and verified; the crawl goes on meanwhile. Prints its name.',
+    'Waits until the checkpoint is taken and verified, and prints its name. The crawl continues meanwhile.',
   ],
-  ['stop', 'stop', 'end a crawl', 'What is under way is finished, what is left stays for the next run.'],
+  ['stop', 'stop', 'end a crawl', 'URIs in process are finished; the others stay queued for the next run.'],
   [
     'wake',
     'force-wake',
-    'let snoozed queues go on at once',
-    'Servers that asked for a pause get less of it: for hosts of your own.',
+    'wake snoozed queues immediately',
+    'Shortens the pause that servers requested: only for your own hosts.',
   ],
   [
     'reconsider',
     'reconsider-retired',
-    'let retired queues go on',
-    'Budgets are read anew; a queue that is over its budget still retires again.',
+    'reconsider retired queues',
+    'Reads the budgets again; a queue over its budget retires again.',
   ],
 ];
 
-/** `harvest crawl pause`, `stop`, `delete` ...: what a running crawl is told. */
-export function actCommands(): Command[] {
-  const plain = PLAIN.map(([name, act, summary, description]) =>
-    command(name, summary, description).action(async (options: ActOptions) => {
-      process.exitCode = await exitStatus(() => send(act, {}, options));
+/** `harvest crawl pause`, `stop`, `delete` ...: actions on a running crawl. */
+export function actionCommands(): Command[] {
+  const plain = PLAIN.map(([name, action, summary, description]) =>
+    command(name, summary, description).action(async (options: ActionOptions) => {
+      process.exitCode = await exitStatus(() => send(action, {}, options));
     }),
   );
-  const remove = command('delete', 'delete pending URIs', 'Deletes URIs that wait and match.')
+  const remove = command('delete', 'delete pending URIs', 'Deletes pending URIs that match.')
     .argument('<pattern>', 'regular expression (RE2) that matches somewhere in the URI')
     .option('--queues <pattern>', 'only in queues whose name matches')
     .addHelpText(
@@ -51,17 +57,17 @@ export function actCommands(): Command[] {
       `
 Examples:
   harvest crawl delete '/calendar/[0-9]{4}/'
-  harvest crawl delete . --queues '^trap\\.example\\.org$'    everything that waits for one host
+  harvest crawl delete . --queues '^trap\\.example\\.org$'    all pending URIs of one host
 `,
     )
-    .action(async (pattern: string, options: ActOptions & { readonly queues?: string }) => {
+    .action(async (pattern: string, options: ActionOptions & { readonly queues?: string }) => {
       const { queues } = options;
       const fields = { pattern, ...(queues === undefined ? {} : { queuePattern: queues }) };
       process.exitCode = await exitStatus(() => send('delete-uris', fields, options));
     });
-  const kill = command('kill', 'give up what a worker is doing', 'Its URI ends with status -7000 (killed).')
-    .argument('<worker>', 'its number, from harvest crawl report workers', workerArgument)
-    .action(async (worker: string, options: ActOptions) => {
+  const kill = command('kill', "abort a worker's URI", 'Its URI ends with status -7000 (killed).')
+    .argument('<worker>', 'number of the worker, from harvest crawl report workers', workerArgument)
+    .action(async (worker: string, options: ActionOptions) => {
       process.exitCode = await exitStatus(() => send('kill-worker', { worker }, options));
     });
   return [...plain, remove, kill];
@@ -71,23 +77,23 @@ function command(name: string, summary: string, description: string): Command {
   return withCrawlOptions(new Command(name))
     .summary(summary)
     .description(description === '' ? `${summary[0]?.toUpperCase()}${summary.slice(1)}.` : description)
-    .option('--json', 'print what came of it as one JSON line', false)
+    .option('--json', 'print the result as one JSON line', false)
     .addHelpText('after', EXIT_HELP);
 }
 
 function workerArgument(text: string): string {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('the number of a worker is wanted');
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be the number of a worker');
   return text;
 }
 
 async function send(
-  act: string,
+  action: string,
   fields: Readonly<Record<string, string>>,
-  options: ActOptions,
+  options: ActionOptions,
 ): Promise<number> {
   const crawl = await runningCrawl(options);
-  if (crawl === undefined) return sayNoCrawl(options);
-  const reply = await crawl.act(act, fields);
+  if (crawl === undefined) return reportNoCrawl(options);
+  const reply = await crawl.runAction(action, fields);
   await new StandardOutput().write(options.json ? `${JSON.stringify(reply)}\n` : `${reply.text}\n`);
   return EXIT.ok;
 }

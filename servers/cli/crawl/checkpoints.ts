@@ -10,15 +10,15 @@ import { exitStatus, gathererOf } from './find-crawl.js';
 import { TextTable } from './tables.js';
 
 const HELP = `
-The newest stands last. A checkpoint is verified when it is taken; --verify does it again: all files there and as they were, the
-store opens. It reads all of them. Nothing is changed.
+Lists checkpoints, the newest last. A checkpoint is verified when it is taken; --verify repeats this: all files exist and are
+unchanged, and the store opens. It reads every file and changes nothing.
 
 Examples:
   harvest crawl checkpoints --data DIR
   harvest crawl checkpoints --data DIR --verify --json
-  harvest crawl recover newest --data DIR          go back to the last one
+  harvest crawl recover newest --data DIR          restore the last one
 
-Exit status: 0 done, 1 one of them is damaged, 2 usage.
+Exit status: 0 done; 1 a checkpoint is damaged; 2 usage.
 `;
 
 interface CheckpointsCommandOptions {
@@ -27,7 +27,7 @@ interface CheckpointsCommandOptions {
   readonly json: boolean;
 }
 
-/** Where a Gatherer's checkpoints are. */
+/** The directory of a Gatherer's checkpoints. */
 export function checkpointsOf(gatherer: string): string {
   return join(gatherer, 'crawl', 'checkpoints');
 }
@@ -35,8 +35,8 @@ export function checkpointsOf(gatherer: string): string {
 /** `harvest crawl checkpoints` (CRAWL-17.3). */
 export function checkpointsCommand(): Command {
   return new Command('checkpoints')
-    .summary('list the checkpoints of a crawl, verify them')
-    .description('Lists the checkpoints of a crawl; it need not run.')
+    .summary('list and verify the checkpoints of a crawl')
+    .description('Lists the checkpoints of a running or stopped crawl.')
     .option('--data <dir>', 'data directory of the crawl', './data')
     .option('--verify', 'check every file of each', false)
     .option('--json', 'JSON lines', false)
@@ -46,7 +46,7 @@ export function checkpointsCommand(): Command {
     });
 }
 
-/** A checkpoint, and what is wrong with it; empty: nothing was looked for, or found. */
+/** A checkpoint and its fault; empty if none was found. */
 interface Row {
   readonly name: string;
   readonly info: CheckpointInfo | undefined;

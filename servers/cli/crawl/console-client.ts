@@ -11,25 +11,28 @@ import type {
 } from '../../crawler/control.js';
 
 /** Milliseconds for an answer; a checkpoint of a large crawl takes longer. */
-const LOOK_MS = 30_000;
-const ACT_MS = 15 * 60_000;
+const QUERY_MS = 30_000;
+const ACTION_MS = 15 * 60_000;
 
-/** Rows that are asked for at once. */
+/** Rows of one request. */
 const ROWS = 1000;
 
-/** Most servers that a console tells. */
+/** Maximum number of servers that a console lists. */
 const HOSTS = 10_000;
 
-/** What an act gave. */
-export interface ActReply {
+/** Result of an action. */
+export interface ActionReply {
   readonly text: string;
   readonly [figure: string]: unknown;
 }
 
-/** Asks the console of a running crawl. Every call throws ConnectionError when it is away, PeerError when it refuses. */
+/**
+ * Client of the console of a running crawl. Every method throws ConnectionError if the console cannot be reached and PeerError if
+ * it refuses.
+ */
 export class ConsoleClient {
   constructor(
-    /** Ends in `/`. */
+    /** Base URL; ends in `/`. */
     readonly url: string,
     /** Value of the `Authorization` header. */
     readonly authorization: string,
@@ -40,12 +43,12 @@ export class ConsoleClient {
     return this.#get<CrawlSnapshot>('snapshot');
   }
 
-  /** The last ten minutes. */
+  /** Samples of the last ten minutes. */
   async history(): Promise<readonly Sample[]> {
     return (await this.#get<{ samples: readonly Sample[] }>('history')).samples;
   }
 
-  /** Queues in the order of their class keys: `limit` at most, or page by page all of them. */
+  /** Pages of queues in the order of their class keys: at most `limit` queues, or all. */
   async *queues({
     state,
     limit,
@@ -64,7 +67,7 @@ export class ConsoleClient {
     } while (after !== undefined && limit === undefined);
   }
 
-  /** The servers met last, the newest first. */
+  /** The servers contacted last, the latest first. */
   async hosts(limit = HOSTS): Promise<readonly HostReport[]> {
     return (await this.#get<{ hosts: readonly HostReport[] }>(`hosts?limit=${limit}`)).hosts;
   }
@@ -81,9 +84,9 @@ export class ConsoleClient {
     return (await this.#get<{ processors: ReturnType<CrawlControl['chains']> }>('chains')).processors;
   }
 
-  /** Has something done: `pause`, `delete-uris` ... */
-  act(name: string, fields: Readonly<Record<string, string>> = {}): Promise<ActReply> {
-    return this.#ask<ActReply>(name, ACT_MS, {
+  /** Runs an action: `pause`, `delete-uris` ... */
+  runAction(name: string, fields: Readonly<Record<string, string>> = {}): Promise<ActionReply> {
+    return this.#ask<ActionReply>(name, ACTION_MS, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(fields),
@@ -91,7 +94,7 @@ export class ConsoleClient {
   }
 
   #get<T>(path: string): Promise<T> {
-    return this.#ask<T>(path, LOOK_MS, {});
+    return this.#ask<T>(path, QUERY_MS, {});
   }
 
   async #ask<T>(path: string, milliseconds: number, init: RequestInit): Promise<T> {
@@ -125,16 +128,16 @@ function parse(text: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new ProtocolError('what answers there is not the console of a crawl', {
+  throw new ProtocolError('the server at this address is not the console of a crawl', {
     protocol: 'config',
     rule: 'JSON',
     offset: 0,
   });
 }
 
-/** Of fetch's errors the cause says what was wrong. */
+/** The reason of a failed fetch, which is in the cause of its error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

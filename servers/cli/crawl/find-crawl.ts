@@ -6,36 +6,36 @@ import { CONSOLE_FILE, readConsoleFile } from '../../crawler/console/console-fil
 import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { ConsoleClient } from './console-client.js';
 
-/** The environment variable with the password of a console that `--url` names. */
+/** Environment variable with the password for the console of `--url`. */
 export const PASSWORD_VARIABLE = 'HARVEST_CONSOLE_PASSWORD';
 
-/** Which crawl is meant. */
-export interface WhichCrawl {
+/** Options that select a crawl. */
+export interface CrawlSelection {
   readonly data: string;
   readonly url?: string;
 }
 
-/** The options that every command about a running crawl has. */
+/** Adds the options of {@link CrawlSelection}. */
 export function withCrawlOptions(command: Command): Command {
   return command
     .option('--data <dir>', 'data directory of the crawl', './data')
-    .option('--url <url>', `the console itself; its password is taken from $${PASSWORD_VARIABLE}`, urlOption);
+    .option('--url <url>', `URL of the console; the password is $${PASSWORD_VARIABLE}`, urlOption);
 }
 
 function urlOption(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
-    throw new InvalidArgumentError('http://HOST:PORT/ is wanted');
+    throw new InvalidArgumentError('must be http://HOST:PORT/');
   const url = new URL(text);
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   return url.href;
 }
 
-/** Where a Gatherer may be: below the directory of `harvest run`, or in a directory of its own. */
+/** Directories where a Gatherer may be: below the directory of `harvest run`, or in its own. */
 function gatherersOf(data: string): readonly string[] {
   return [join(data, 'gatherer'), data];
 }
 
-/** The Gatherer's directory in a data directory: the one that has a store; none yet: the data directory itself. */
+/** The Gatherer's directory in a data directory: the one with a store, by default the data directory itself. */
 export async function gathererOf(data: string): Promise<string> {
   for (const directory of gatherersOf(data)) {
     const found = await stat(join(directory, 'working')).catch(() => undefined);
@@ -44,7 +44,7 @@ export async function gathererOf(data: string): Promise<string> {
   return data;
 }
 
-/** Where consoles put their file. */
+/** Paths where a console may have written its file. */
 function filesOf(data: string): readonly string[] {
   return gatherersOf(data).flatMap((gatherer) => [
     join(gatherer, 'crawl', CONSOLE_FILE),
@@ -53,17 +53,17 @@ function filesOf(data: string): readonly string[] {
 }
 
 /**
- * The console of the crawl that is meant; undefined: no crawl runs there. With `--url` whether it answers is seen later.
+ * Returns a client of the selected crawl's console; undefined if no crawl runs there. With `--url` nothing is sent yet.
  *
- * @throws UsageError without the password, StorageError when the file cannot be used
+ * @throws UsageError without a password, StorageError if the file cannot be used
  */
 export async function runningCrawl(
-  { data, url }: WhichCrawl,
+  { data, url }: CrawlSelection,
   signal?: AbortSignal,
 ): Promise<ConsoleClient | undefined> {
   if (url !== undefined) {
     const password = process.env[PASSWORD_VARIABLE];
-    if (password === undefined) throw new UsageError(`$${PASSWORD_VARIABLE} is wanted with --url`);
+    if (password === undefined) throw new UsageError(`--url requires $${PASSWORD_VARIABLE}`);
     const words = Buffer.from(`harvest:${password}`).toString('base64');
     return new ConsoleClient(url, `Basic ${words}`, signal);
   }
@@ -75,7 +75,7 @@ export async function runningCrawl(
       await client.snapshot();
       return client;
     } catch (error) {
-      // The file of a crawl that was killed stays behind.
+      // A killed crawl leaves its file.
       if (!(error instanceof ConnectionError) || isRunning(found.pid)) throw error;
     }
   }
@@ -91,8 +91,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Says that no crawl runs, and what to do; returns the exit status. */
-export function sayNoCrawl({ data }: WhichCrawl): number {
+/** Reports that no crawl runs; returns the exit status. */
+export function reportNoCrawl({ data }: CrawlSelection): number {
   complain(
     'crawl',
     `no crawl runs on ${data}. --data names its directory, or --url its console; harvest run starts one.`,
@@ -101,8 +101,8 @@ export function sayNoCrawl({ data }: WhichCrawl): number {
 }
 
 /**
- * Runs a command. What a console refuses or cannot do ends it with status 1, one that is away with 3, and one sentence;
- * errors about the command line are thrown on.
+ * Runs a command. Returns 1 after a sentence if the console refuses, 3 if it cannot be reached; errors of the command line
+ * are thrown.
  */
 export async function exitStatus(run: () => Promise<number>): Promise<number> {
   try {

@@ -17,15 +17,15 @@ import { printable } from '../printable.js';
 import { StandardOutput } from '../standard-output.js';
 
 const ORDER_HELP = `
-A configuration file names its order with "Crawl-Order: FILE". It is JSON with comments, or the original crawler's order.xml.
+A configuration file names its order with "Crawl-Order: FILE". An order is JSON with comments, or order.xml of a 1.x crawler.
 
 Examples:
-  harvest crawl order --default > order.json     a file to begin with
+  harvest crawl order --default > order.json     a file to start from
   harvest crawl order --table | less             every setting: default, unit, legal values, rule
   harvest crawl order --check order.json
   harvest crawl settings http://www.example.org/ --order order.json
 
-Exit status: 0 done, 2 the order is wrong, or usage.
+Exit status: 0 done; 2 the order is wrong, or usage.
 `;
 
 interface OrderOptions {
@@ -41,8 +41,8 @@ export function orderCommand(): Command {
     .description('Prints the default crawl order with comments, or checks one.')
     .addOption(new Option('--default', 'print the default order (the default)').conflicts(['check', 'table']))
     .addOption(new Option('--table', 'print all settings as a table').conflicts('check'))
-    .option('--check <file>', 'read an order and say what is wrong with it')
-    .option('--json', 'the table as JSON lines; the order that was checked, with all defaults', false)
+    .option('--check <file>', 'read an order and report its first error')
+    .option('--json', 'print the table as JSON lines, or the checked order with all defaults', false)
     .addHelpText('after', ORDER_HELP)
     .action(async (options: OrderOptions) => {
       process.exitCode = await order(options);
@@ -57,7 +57,7 @@ async function order({ check, table, json }: OrderOptions): Promise<number> {
     await output.write(
       json
         ? `${JSON.stringify(read)}\n`
-        : `${check}: the order ${printable(name)} is sound; ${sheets.length} sheets, ${scope.length} rules of scope\n`,
+        : `${check}: the order ${printable(name)} is valid; ${sheets.length} sheets, ${scope.length} rules of scope\n`,
     );
   } else if (table === true) {
     await output.write(
@@ -72,13 +72,13 @@ async function order({ check, table, json }: OrderOptions): Promise<number> {
 }
 
 const SETTINGS_HELP = `
-Settings that differ from the order's own are marked with *; --all shows the others too. The last sheet that is named wins.
+Settings that differ from those of the order are marked with *; --all shows the others too. The last sheet listed wins.
 
 Examples:
   harvest crawl settings http://www.example.org/a --order order.json
   harvest crawl settings http://www.example.org/a --order order.json --hops LLL --via http://www.example.org/
 
-Exit status: 0 done, 2 the order is wrong, or usage.
+Exit status: 0 done; 2 the order is wrong, or usage.
 `;
 
 interface SettingsOptions {
@@ -89,16 +89,16 @@ interface SettingsOptions {
   readonly json: boolean;
 }
 
-/** `harvest crawl settings URL` (CRAWL-19.5, 19.6): what holds for a URL, and which sheets said so. */
+/** `harvest crawl settings URL` (CRAWL-19.5, 19.6): the settings of a URL, and the sheets that set them. */
 export function settingsCommand(): Command {
   return new Command('settings')
-    .summary('what an order says of a URL, and by which sheets')
-    .description('Shows the settings of a URL, and which sheets made them.')
+    .summary('print the settings of a URL and the sheets that set them')
+    .description('Prints the settings of a URL and the sheets that set them.')
     .argument('<url>', 'the URL', urlArgument)
     .requiredOption('--order <file>', 'the crawl order')
-    .option('--via <url>', 'the URL on which it was found', urlArgument)
-    .option('--hops <letters>', 'the way from the seed, e.g. LLE; empty: it is a seed', '')
-    .option('--all', 'show those that no sheet has changed, too', false)
+    .option('--via <url>', 'the URL of the page with the link', urlArgument)
+    .option('--hops <letters>', 'the path from the seed, e.g. LLE; empty: a seed', '')
+    .option('--all', 'also show settings that no sheet changes', false)
     .option('--json', 'one JSON line', false)
     .addHelpText('after', SETTINGS_HELP)
     .action(async (url: string, options: SettingsOptions) => {
@@ -123,7 +123,7 @@ async function settings(url: string, options: SettingsOptions): Promise<number> 
 }
 
 function sheetLines(sheets: readonly AppliedSheet[]): string[] {
-  if (sheets.length === 0) return ['No sheet holds for it: the settings are those of the order.'];
+  if (sheets.length === 0) return ['No sheet applies: the settings are those of the order.'];
   return sheets.map(({ sheet, because }) =>
     printable(
       'surt' in because
@@ -153,6 +153,6 @@ async function orderFrom(file: string): Promise<CrawlOrderConfig> {
 }
 
 function urlArgument(text: string): string {
-  if (!URL.canParse(text)) throw new InvalidArgumentError('a URL is wanted');
+  if (!URL.canParse(text)) throw new InvalidArgumentError('must be a URL');
   return text;
 }

@@ -13,20 +13,20 @@ import { checkpointsOf } from './checkpoints.js';
 import { exitStatus, gathererOf } from './find-crawl.js';
 
 const HELP = `
-With the name of a checkpoint ("newest" for the last one) the crawl goes back to it: store, queues, seen URIs, counters. The
-checkpoint can be used again; what was there before is kept beside it, under the names that are printed. The crawl must not run;
-start it again afterwards, as before.
+With the name of a checkpoint ("newest" for the last one) the crawl returns to it: store, queues, seen URIs, counters. The
+checkpoint stays usable; the previous state is kept under the printed names. The crawl must not run; start it again as
+before.
 
-With --journal a new run of the configuration file WHAT is made from a recovery journal: what the journal says is finished counts
-as seen, what was queued is queued if the RootNodes and the scope still take it. Give all parts, the oldest first. Then start the
-Gatherer. A crawl that was merely killed needs neither: it goes on by itself.
+With --journal a new run of the configuration file WHAT is created from a recovery journal: finished URIs of the journal count
+as seen, queued ones are queued if the RootNodes and the scope still accept them. Give all parts, the oldest first, then start
+the Gatherer. A crawl that was only killed needs neither: its next run continues it.
 
 Examples:
   harvest crawl checkpoints --data DIR
   harvest crawl recover cp00007-20261121183000 --data DIR
   harvest crawl recover --journal logs/recover.gz.cp00001-20261121183000 logs/recover.gz --data DIR sample.cf
 
-Exit status: 0 done, 1 the checkpoint is damaged or the crawl runs, 2 usage or configuration.
+Exit status: 0 done; 1 the checkpoint is damaged or the crawl runs; 2 usage or configuration.
 `;
 
 interface RecoverCommandOptions {
@@ -40,14 +40,14 @@ interface RecoverCommandOptions {
 /** `harvest crawl recover CHECKPOINT`, `harvest crawl recover --journal FILE... CONFIGURATION` (CRAWL-17.1.2, 17.2.2). */
 export function recoverCommand(): Command {
   return new Command('recover')
-    .summary('go back to a checkpoint, or make a run from a recovery journal')
-    .description('Goes back to a checkpoint, or makes a run from a recovery journal.')
+    .summary('restore a checkpoint, or create a run from a recovery journal')
+    .description('Restores a checkpoint, or creates a run from a recovery journal.')
     .argument('<what>', 'name of a checkpoint, or newest; with --journal: the configuration file')
     .option('--data <dir>', 'data directory of the crawl', './data')
     .option('--journal <file...>', 'parts of a recovery journal, the oldest first')
-    .option('--retain-failures', 'with --journal: what failed is not tried again', false)
-    .option('--replace', 'with --journal: drop a run that was interrupted', false)
-    .option('--json', 'print what came of it as one JSON line', false)
+    .option('--retain-failures', 'with --journal: do not retry failed URIs', false)
+    .option('--replace', 'with --journal: discard an interrupted run', false)
+    .option('--json', 'print the result as one JSON line', false)
     .addHelpText('after', HELP)
     .action(async (what: string, options: RecoverCommandOptions) => {
       process.exitCode = await exitStatus(() =>
@@ -66,9 +66,9 @@ async function fromCheckpoint(what: string, { data, json }: RecoverCommandOption
   const restored = await restoreCheckpoint(gatherer, directory, name);
   const { queued, succeeded } = restored.checkpoint;
   const lines = [
-    `The crawl is where it was at ${name}: ${number(succeeded)} succeeded, ${number(queued)} queued.`,
-    ...restored.former.map((path) => `What was there before is ${path}; remove it when it is not needed.`),
-    'Start the Gatherer as before: it goes on from there.',
+    `The crawl is restored to ${name}: ${number(succeeded)} succeeded, ${number(queued)} queued.`,
+    ...restored.former.map((path) => `The previous state is ${path}; remove it if you do not need it.`),
+    'Start the Gatherer as before: it continues from there.',
   ];
   await new StandardOutput().write(json ? `${JSON.stringify(restored)}\n` : `${lines.join('\n')}\n`);
   return EXIT.ok;
@@ -92,14 +92,14 @@ async function fromJournal(
     retainFailures,
     replace,
     signal: stop.signal,
-    onDamage: ({ message }) => process.stderr.write(`warning: ${message}; what is behind it is lost\n`),
+    onDamage: ({ message }) => process.stderr.write(`warning: ${message}; the rest of the file is lost\n`),
     progress: ({ pass, lines }) => {
       if (process.stderr.isTTY) process.stderr.write(`pass ${pass} of 2: ${number(lines)} lines\n`);
     },
   });
   const { noted, queued, outOfScope, badLines } = recovered;
   const lines = [
-    `${number(noted)} URIs count as seen, ${number(queued)} are queued; ${number(outOfScope)} times the scope said no, ${number(badLines)} lines were none of a journal.`,
+    `${number(noted)} URIs count as seen, ${number(queued)} are queued; ${number(outOfScope)} are out of scope, ${number(badLines)} lines are not valid.`,
     `Now run: harvest gatherer ${file} --data ${data}`,
   ];
   await new StandardOutput().write(json ? `${JSON.stringify(recovered)}\n` : `${lines.join('\n')}\n`);

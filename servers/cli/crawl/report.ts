@@ -1,15 +1,15 @@
 import { Argument, Command, Option } from 'commander';
 import { type CrawlSnapshot, QUEUE_STATES, type QueueState } from '../../crawler/control.js';
 import { StoppedCrawl } from '../../crawler/offline-crawl.js';
-import { EXIT } from '../exit.js';
+import { complain, EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 import type { ConsoleClient } from './console-client.js';
 import {
+  type CrawlSelection,
   exitStatus,
   gathererOf,
+  reportNoCrawl,
   runningCrawl,
-  sayNoCrawl,
-  type WhichCrawl,
   withCrawlOptions,
 } from './find-crawl.js';
 import {
@@ -18,10 +18,10 @@ import {
   type FrontierView,
   frontierLine,
   hostTable,
+  offlineLines,
   queueTable,
   ROBOTS_TABLE,
   seenLine,
-  stoppedLines,
   type TextTable,
   totalLines,
   WORKER_TABLE,
@@ -33,19 +33,19 @@ type Kind = (typeof KINDS)[number];
 const HELP = `
 KIND is one of
   queues     every queue: state, URIs, and why and how long it waits
-  hosts      the servers met last, at most 10000: what they gave
-  robots     what is known of their robots.txt
-  seen       the filter of URIs seen
-  chain      the processors, and how many URIs each had
+  hosts      the servers contacted last, at most 10000: successes, failures, bytes
+  robots     the state of their robots.txt
+  seen       the filter of seen URIs
+  chain      the processors, and the number of URIs of each
   frontier   the frontier in one line
-  workers    what each worker does
-  errors     what failed lately
+  workers    the current URI and step of each worker
+  errors     the latest failures
   all        the totals and all of these
 
 With --json queues, hosts, robots, chain, workers and errors are one JSON object a line, seen and frontier one object; with
 "all" each line has its kind in "report".
 
-Of a crawl that does not run its store tells queues, seen, frontier and all.
+For a stopped crawl queues, seen, frontier and all are read from its store.
 
 Examples:
   harvest crawl report frontier
@@ -53,10 +53,10 @@ Examples:
   harvest crawl report queues --json | jq 'select(.reason == "retry-after")'
   HARVEST_CONSOLE_PASSWORD=... harvest crawl report all --url http://crawler.example.org:8090/
 
-Exit status: 0 done, 1 no crawl runs or it refused, 2 usage, 3 the console cannot be reached.
+Exit status: 0 done; 1 no crawl runs, or it refused; 2 usage; 3 the console cannot be reached.
 `;
 
-interface ReportOptions extends WhichCrawl {
+interface ReportOptions extends CrawlSelection {
   readonly json: boolean;
   readonly state?: QueueState;
 }
@@ -64,7 +64,7 @@ interface ReportOptions extends WhichCrawl {
 /** `harvest crawl report KIND`. */
 export function reportCommand(): Command {
   return withCrawlOptions(new Command('report'))
-    .summary('queues with the reason each waits, hosts, robots, seen, chain, frontier')
+    .summary('print queues with the reason each waits, hosts, robots, seen, chain, frontier')
     .description('Reports on a crawl.')
     .addArgument(new Argument('<kind>', 'what to report').choices([...KINDS, 'all']))
     .option('--json', 'JSON lines', false)
@@ -78,12 +78,10 @@ export function reportCommand(): Command {
 async function report(kind: Kind | 'all', options: ReportOptions): Promise<number> {
   const crawl = await runningCrawl(options);
   if (crawl !== undefined) return print(lines(kind, crawl, options));
-  await using stopped = await StoppedCrawl.open(await gathererOf(options.data));
-  if (stopped === undefined) return sayNoCrawl(options);
-  if (isOne(STOPPED_KINDS, kind)) return await print(stoppedReport(kind, stopped, options));
-  process.stderr.write(
-    `crawl: no crawl runs on ${options.data}; its store tells ${STOPPED_KINDS.join(', ')}\n`,
-  );
+  await using offline = await StoppedCrawl.open(await gathererOf(options.data));
+  if (offline === undefined) return reportNoCrawl(options);
+  if (isOne(OFFLINE_KINDS, kind)) return await print(offlineReport(kind, offline, options));
+  complain('crawl', `no crawl runs on ${options.data}; its store has ${OFFLINE_KINDS.join(', ')}`);
   return EXIT.failure;
 }
 
@@ -95,15 +93,15 @@ async function print(lines: AsyncIterable<string>): Promise<number> {
   return EXIT.ok;
 }
 
-/** What is known of a crawl that does not run. */
-const STOPPED_KINDS = ['queues', 'seen', 'frontier', 'all'] as const;
+/** Reports that the store of a stopped crawl has. */
+const OFFLINE_KINDS = ['queues', 'seen', 'frontier', 'all'] as const;
 
 function isOne<T extends string>(kinds: readonly T[], kind: string): kind is T {
   return (kinds as readonly string[]).includes(kind);
 }
 
-async function* stoppedReport(
-  kind: (typeof STOPPED_KINDS)[number],
+async function* offlineReport(
+  kind: (typeof OFFLINE_KINDS)[number],
   crawl: StoppedCrawl,
   { json, state }: ReportOptions,
 ): AsyncGenerator<string> {
@@ -112,7 +110,7 @@ async function* stoppedReport(
   else if (kind === 'frontier') yield json ? JSON.stringify(frontierOf(snapshot)) : frontierLine(snapshot);
   else if (kind === 'all') {
     if (json) yield JSON.stringify({ report: 'totals', ...snapshot });
-    else yield* [...stoppedLines(snapshot), '', 'Queues'];
+    else yield* [...offlineLines(snapshot), '', 'Queues'];
   }
   if (kind === 'seen' || kind === 'frontier') return;
   const table = queueTable(snapshot.time);
@@ -145,7 +143,7 @@ async function* lines(
   }
 }
 
-/** One report; `label` goes into every JSON line when there are several. */
+/** One report; `label` is added to every JSON line if there are several reports. */
 async function* ofKind(
   kind: Kind,
   crawl: ConsoleClient,

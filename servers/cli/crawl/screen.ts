@@ -15,10 +15,10 @@ import {
   WORKER_TABLE,
 } from './tables.js';
 
-/** What a screen shows. */
+/** Contents of a screen. */
 export interface Screen {
   readonly snapshot: CrawlSnapshot;
-  /** Documents a second, the oldest first. */
+  /** Documents per second, the oldest first. */
   readonly rates: readonly number[];
   readonly queues: readonly QueueReport[];
   readonly hosts: readonly HostReport[];
@@ -26,7 +26,7 @@ export interface Screen {
   readonly errors: readonly RecentError[];
 }
 
-/** A screen's lines: never wider or more than the terminal has. What does not fit is cut from every table alike. */
+/** The lines of a screen, cut to the size of the terminal; tables that do not fit are shortened equally. */
 export function screenText(screen: Screen, columns: number, rows: number): readonly string[] {
   const { snapshot, rates } = screen;
   const head = [
@@ -43,7 +43,7 @@ export function screenText(screen: Screen, columns: number, rows: number): reado
   const lines = [...head];
   let left = rows - head.length;
   tables.forEach((table, i) => {
-    // A blank line, the head and at least a row, or nothing at all.
+    // A blank line, the head and at least one row, or no table.
     const share = Math.floor(left / (tables.length - i)) - 1;
     if (share < 2) return;
     const shown = table.slice(0, share);

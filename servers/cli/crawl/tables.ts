@@ -25,7 +25,7 @@ import { printable } from '../printable.js';
 /** One column: its title, and its width in characters, negative for numbers, 0 for the last. */
 type Column<T> = readonly [title: string, width: number, value: (row: T) => string];
 
-/** A table that is written row by row, as long as it may be. */
+/** A table with fixed column widths, written row by row. */
 export class TextTable<T> {
   constructor(readonly columns: readonly Column<T>[]) {}
 
@@ -48,7 +48,7 @@ export class TextTable<T> {
   }
 }
 
-/** Queues with the reason each waits; `now` in milliseconds since 1970, as in the others. */
+/** Queues with the reason each waits. `now` is milliseconds since 1970, also in the other tables. */
 export function queueTable(now: number): TextTable<QueueReport> {
   return new TextTable<QueueReport>([
     ['QUEUE', 28, (queue) => queue.classKey],
@@ -68,7 +68,7 @@ export function hostTable(now: number): TextTable<HostReport> {
     ['IN A ROW', -8, (host) => number(host.connectionErrors)],
     ['DISREGARDED', -11, (host) => number(host.disregarded)],
     ['RECEIVED', -10, (host) => byteSize(host.bytes)],
-    ['MET', 14, (host) => ago(host.lastContact, now)],
+    ['CONTACTED', 14, (host) => ago(host.lastContact, now)],
     ['ADDRESSES', 0, (host) => host.addresses.join(' ')],
   ]);
 }
@@ -102,7 +102,7 @@ export const CHAIN_TABLE = new TextTable<ReturnType<CrawlControl['chains']>[numb
   ['URIS', -12, ({ uris }) => number(uris)],
 ]);
 
-/** The filter of URIs seen. */
+/** The filter of seen URIs in one line. */
 export function seenLine({
   seenFilter: { kind, count, memoryBytes },
 }: {
@@ -111,13 +111,13 @@ export function seenLine({
   return `${kind}: ${number(count)} URIs${memoryBytes === undefined ? '' : `, ${byteSize(memoryBytes)} of memory`}`;
 }
 
-/** What is said of the frontier; a crawl that does not run has it, too. */
+/** The figures of the frontier that running and stopped crawls have. */
 export type FrontierView = Pick<
   CrawlSnapshot,
   'queued' | 'inProcess' | 'queues' | 'reasons' | 'congestion' | 'deepestQueue' | 'averageDepth'
 >;
 
-/** The frontier in one line (issue 7, point 8). */
+/** The frontier in one line. */
 export function frontierLine(s: FrontierView): string {
   return `${number(s.queued)} queued, ${number(s.inProcess)} in process; queues: ${statesText(s)}; ${depthText(s)}`;
 }
@@ -131,7 +131,7 @@ function depthText(s: FrontierView): string {
   return `deepest ${number(s.deepestQueue)}, average ${number(s.averageDepth)}, congestion ${number(s.congestion)}`;
 }
 
-/** The crawl in one line, for output that nobody looks at while it comes. */
+/** The crawl in one line, for output that is not a terminal. */
 export function progressLine(s: CrawlSnapshot): string {
   return `${new Date(s.time).toISOString()} ${s.state}: ${number(s.succeeded)} succeeded, ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued, ${number(s.currentDocumentsPerSecond)} doc/s, ${number(s.currentKilobytesPerSecond)} KB/s, ${s.busyWorkers} of ${s.workers} workers`;
 }
@@ -143,16 +143,16 @@ function reasonsText(s: FrontierView): string {
   }).join(', ');
 }
 
-const RUN_WORDS: Readonly<Record<StoppedSnapshot['run'], string>> = {
-  interrupted: 'does not run; the next run goes on with it',
-  done: 'has come to its end; the next run begins anew',
-  none: 'no crawl has begun',
+const RUN_LABELS: Readonly<Record<StoppedSnapshot['run'], string>> = {
+  interrupted: 'is interrupted; the next run continues it',
+  done: 'is finished; the next run starts again',
+  none: 'has not begun',
 };
 
-/** The totals of a crawl that does not run. */
-export function stoppedLines(s: StoppedSnapshot): readonly string[] {
+/** The totals of a stopped crawl. */
+export function offlineLines(s: StoppedSnapshot): readonly string[] {
   return [
-    `The crawl ${RUN_WORDS[s.run]}`,
+    `The crawl ${RUN_LABELS[s.run]}`,
     `URIs      ${number(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued of ${number(s.discovered)} discovered`,
     `Queues    ${statesText(s)}`,
     `Depth     ${depthText(s)}`,
@@ -162,7 +162,7 @@ export function stoppedLines(s: StoppedSnapshot): readonly string[] {
   ].map(printable);
 }
 
-/** The totals, some lines. */
+/** The totals of a running crawl. */
 export function totalLines(s: CrawlSnapshot): readonly string[] {
   const disk = s.diskFreeBytes < 0 ? 'not known' : byteSize(s.diskFreeBytes);
   return [
@@ -179,7 +179,7 @@ export function totalLines(s: CrawlSnapshot): readonly string[] {
 
 const BLOCKS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** Values as a line of blocks at most `width` long: means of equal stretches, the last value at the right. */
+/** Draws values as a line of at most `width` blocks, each the mean of equally many values, the latest at the right. */
 export function sparkline(values: readonly number[], width: number): string {
   if (values.length === 0 || width < 1) return '';
   const stretch = Math.ceil(values.length / width);

@@ -13,31 +13,39 @@ import { EXIT } from '../exit.js';
 import { timeoutOption } from '../option-values.js';
 import { StandardOutput } from '../standard-output.js';
 import type { ConsoleClient } from './console-client.js';
-import { exitStatus, runningCrawl, sayNoCrawl, type WhichCrawl, withCrawlOptions } from './find-crawl.js';
+import {
+  type CrawlSelection,
+  exitStatus,
+  reportNoCrawl,
+  runningCrawl,
+  withCrawlOptions,
+} from './find-crawl.js';
 import { type Screen, screenText } from './screen.js';
 import { progressLine } from './tables.js';
 
-/** Seconds between looks: on a terminal, and where lines are written. */
+/** Seconds between snapshots: on a terminal, and for lines. */
 const TERMINAL_SECONDS = 1;
 const LINE_SECONDS = 5;
 
-/** Rows that are asked for; a screen shows fewer. */
+/** Rows of a request; a screen shows fewer. */
 const ROWS = 100;
 
 const HELP = `
 On a terminal the screen is drawn in place: totals, rates of the last ten minutes, queues with the reason each waits, workers,
-errors. Elsewhere there is one line every five seconds. It ends with the crawl, or at Ctrl-C; the crawl goes on.
+errors. Elsewhere one line is written every five seconds. The command ends with the crawl, or at Ctrl-C, which does not stop
+the crawl.
 
 Examples:
   harvest crawl watch --data DIR
-  harvest crawl watch --state snoozed             only the queues that sleep
+  harvest crawl watch --state snoozed             only snoozed queues
   harvest crawl watch --json --interval 60 >> progress.jsonl
-  harvest crawl watch --once                      one look
+  harvest crawl watch --once                      one snapshot
 
-Exit status: 0 the crawl ended, or one look; 1 no crawl runs or it refused; 2 usage; 3 the console is away; 130 stopped.
+Exit status: 0 the crawl ended, or --once; 1 no crawl runs, or it refused; 2 usage; 3 the console cannot be reached;
+130 stopped.
 `;
 
-interface WatchOptions extends WhichCrawl {
+interface WatchOptions extends CrawlSelection {
   readonly json: boolean;
   readonly once: boolean;
   readonly interval?: number;
@@ -47,12 +55,16 @@ interface WatchOptions extends WhichCrawl {
 /** `harvest crawl watch`. */
 export function watchCommand(): Command {
   return withCrawlOptions(new Command('watch'))
-    .summary('look at a running crawl, in the terminal')
+    .summary('watch a running crawl in the terminal')
     .description('Shows a running crawl.')
-    .option('--interval <seconds>', 'between looks (default: 1 on a terminal, else 5)', timeoutOption)
+    .option(
+      '--interval <seconds>',
+      'time between snapshots (default: 1 on a terminal, else 5)',
+      timeoutOption,
+    )
     .addOption(new Option('--state <state>', 'only queues in this state').choices([...QUEUE_STATES]))
-    .option('--once', 'look once', false)
-    .option('--json', 'each look as one JSON line', false)
+    .option('--once', 'print one snapshot', false)
+    .option('--json', 'print each snapshot as one JSON line', false)
     .addHelpText('after', HELP)
     .action(async (options: WatchOptions) => {
       process.exitCode = await exitStatus(() => watch(options));
@@ -63,7 +75,7 @@ async function watch(options: WatchOptions): Promise<number> {
   using stop = new StopSignal();
   try {
     const crawl = await runningCrawl(options, stop.signal);
-    if (crawl === undefined) return sayNoCrawl(options);
+    if (crawl === undefined) return reportNoCrawl(options);
     const isTerminal = process.stdout.isTTY && !options.json && !options.once;
     const seconds = options.interval ?? (isTerminal ? TERMINAL_SECONDS : LINE_SECONDS);
     return isTerminal
@@ -85,11 +97,11 @@ async function writeLines(
   return follow(seconds, signal, async () => {
     const snapshot = await crawl.snapshot();
     const text = json ? JSON.stringify(snapshot) : progressLine(snapshot);
-    return { snapshot, goesOn: (await output.write(`${text}\n`)) && !once };
+    return { snapshot, continues: (await output.write(`${text}\n`)) && !once };
   });
 }
 
-/** Draws on the terminal's other screen, and gives the first one back. */
+/** Draws on the terminal's alternate screen and restores the normal one. */
 async function draw(
   crawl: ConsoleClient,
   { state }: WatchOptions,
@@ -103,14 +115,14 @@ async function draw(
   await output.write('\x1b[?1049h\x1b[?25l');
   try {
     return await follow(seconds, signal, async () => {
-      const screen = await look(crawl, state, history, past);
+      const screen = await screenOf(crawl, state, history, past);
       last = screen;
       const { columns = 80, rows = 24 } = process.stdout;
-      // Home, each line over the old one, then what is below: nothing scrolls, nothing flickers.
+      // Cursor home, each line over the old one, then the rest is cleared: nothing scrolls or flickers.
       const text = screenText(screen, columns, rows)
         .map((line) => `\x1b[2K${line}`)
         .join('\r\n');
-      return { snapshot: screen.snapshot, goesOn: await output.write(`\x1b[H${text}\x1b[0J`) };
+      return { snapshot: screen.snapshot, continues: await output.write(`\x1b[H${text}\x1b[0J`) };
     });
   } finally {
     await output.write('\x1b[?25h\x1b[?1049l');
@@ -118,7 +130,7 @@ async function draw(
   }
 }
 
-async function look(
+async function screenOf(
   crawl: ConsoleClient,
   state: QueueState | undefined,
   history: RateHistory,
@@ -139,18 +151,18 @@ async function look(
   };
 }
 
-/** Looks again and again, until the crawl ended. A console that goes away while its crawl ends is no failure. */
+/** Takes snapshots until the crawl ends. A console that disappears while its crawl ends is not a failure. */
 async function follow(
   seconds: number,
   signal: AbortSignal,
-  lookOnce: () => Promise<{ readonly snapshot: CrawlSnapshot; readonly goesOn: boolean }>,
+  takeSnapshot: () => Promise<{ readonly snapshot: CrawlSnapshot; readonly continues: boolean }>,
 ): Promise<number> {
   let isEnding = false;
   for (;;) {
     try {
-      const { snapshot, goesOn } = await lookOnce();
+      const { snapshot, continues } = await takeSnapshot();
       isEnding = snapshot.state === 'stopping' || snapshot.queued + snapshot.inProcess === 0;
-      if (!goesOn || snapshot.state === 'finished') return EXIT.ok;
+      if (!continues || snapshot.state === 'finished') return EXIT.ok;
     } catch (error) {
       if (error instanceof ConnectionError && isEnding) return EXIT.ok;
       throw error;

@@ -8,25 +8,25 @@ import { Generations, type SummarySnapshot } from '../../../storage/index.js';
 // Not by the index, which would load the whole server.
 import { encodeInfo } from '../../gatherd/info.js';
 
-/** Statistics of a data directory (GATHERD-10.1). */
+/** File with the statistics of a data directory (GATHERD-10.1). */
 export const INFO_FILE = 'INFO.soif';
 const VERSION = '1.8';
 const DEFAULT_PORT = 8500;
 
-/** The newest generation of a data directory. @throws StorageError there is none. */
+/** Opens the newest generation of a data directory. @throws StorageError if nothing was published there. */
 export async function openGeneration(directory: string): Promise<SummarySnapshot> {
   const generations = new Generations(join(directory, GENERATIONS_DIRECTORY));
-  // Opening makes a directory for its readers; where nothing was published, nothing is to be left behind.
+  // Opening creates a directory for readers; a directory without generations must stay as it is.
   if ((await generations.current()) === undefined) {
-    throw new StorageError(`no generation was published in ${directory} yet; mkindex does it`);
+    throw new StorageError(`no generation was published in ${directory}; mkindex publishes one`);
   }
   return generations.open();
 }
 
 /**
  * `mkcompressed` (GATHERD-10.1, 10.2): All-Templates.gz, one gzip member with the whole wrapped stream, as gatherd sends it.
- * The generation holds it already: it gets a second name.
- * @returns objects in it, and its length in bytes.
+ * The generation contains this file already, so it only gets a second name.
+ * @returns the number of objects and the length in bytes
  */
 export async function writeTemplates(
   directory: string,
@@ -46,17 +46,17 @@ async function linkOrCopy(source: string, target: string): Promise<void> {
 
 /** `mkgathererstats` (GATHERD-8.2, 10.1, G-121): the description of what is exported, as SOIF. */
 export async function statistics(snapshot: SummarySnapshot, now: UnixSeconds): Promise<Uint8Array> {
-  // A directory does not say who gathers; the objects do, and then their word counts.
+  // The names in the objects take precedence over this identity.
   const identity = { name: '', host: hostname(), port: DEFAULT_PORT, version: VERSION };
   return encodeInfo(identity, await snapshot.info(), now);
 }
 
-/** Writes the statistics beside the database. */
+/** Writes the statistics into the data directory. */
 export async function writeStatistics(directory: string, info: Uint8Array): Promise<void> {
   await replaceFile(join(directory, INFO_FILE), (temporary) => writeFile(temporary, info), { force: true });
 }
 
-/** What a data directory shows besides its generations (GATHERD-10.1): All-Templates.gz and INFO.soif. */
+/** Writes the export files of a data directory (GATHERD-10.1): All-Templates.gz and INFO.soif. */
 export async function writeExportFiles(directory: string, now: UnixSeconds): Promise<void> {
   await using snapshot = await openGeneration(directory);
   await writeTemplates(directory, snapshot);

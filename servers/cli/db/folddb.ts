@@ -20,22 +20,22 @@ import { type GathererOptions, gathererOf, publicationCounts, withGathererOption
 import { type Counts, EXIT_HELP, nowOf, runTool, sentenceOf, type Tool } from './run-tool.js';
 
 const HELP = `
-Does all that is needed before a data directory is served (DIR; default: the current one), in this order:
+Runs all steps that prepare a data directory (DIR; default: the current one) for export, in this order:
 
-  consoldb          WORKING.gdbm into PRODUCTION.gdbm, when there is one: the newer object of a URL stays
-  expiredb          deletes what has expired (not with --keep-expired)
-  cleandb           deletes what is no valid SOIF
-  rmbinary          takes binary data out
-  mkindex           publishes: gatherd serves it at once
-  mkcompressed      All-Templates.gz
-  mkgathererstats   INFO.soif
+  consoldb          merges WORKING.gdbm, if it exists, into PRODUCTION.gdbm: the newer object of a URL stays
+  expiredb          deletes expired objects (not with --keep-expired)
+  cleandb           deletes records that are not valid SOIF
+  rmbinary          removes binary data
+  mkindex           publishes a generation, which gatherd serves immediately
+  mkcompressed      writes All-Templates.gz
+  mkgathererstats   writes INFO.soif
 
-An original GDBM file and an All-Templates.gz that stands alone are only read: the steps work on a copy. Where the Gatherer's working
-store is all there is, the Gatherer has seen to the first four, and the store is published as it is.
+An original GDBM file, or an All-Templates.gz without a database, is only read: the steps work on a copy. The Gatherer's working
+store is published as it is, because the Gatherer has done the first four steps.
 
 Examples:
   harvest folddb data
-  harvest folddb --keep-expired old-harvest/gatherers/reports/data      the data of an original Gatherer, long expired
+  harvest folddb --keep-expired old-harvest/gatherers/reports/data      data of an original Gatherer, expired long ago
 ${EXIT_HELP}`;
 
 interface FoldOptions extends GathererOptions {
@@ -45,17 +45,17 @@ interface FoldOptions extends GathererOptions {
   readonly json: boolean;
 }
 
-/** Tells one step's counts. */
+/** Reports the counts of one step. */
 type Step = (name: string, counts: Counts) => Promise<void>;
 
 /** `folddb [DIR]` (G-115, GATHERD-10.3). */
 export function folddbCommand(): Command {
   return withGathererOptions(new Command('folddb'))
-    .description('Prepares a data directory for export: all steps in their order.')
+    .description('Prepares a data directory for export: runs all steps in order.')
     .argument('[dir]', "the Gatherer's data directory", '.')
-    .option('--keep-expired', 'leave out expiredb', false)
-    .option('--truncate', 'cut Keywords to 8 kilobytes (cleandb -truncate)', false)
-    .option('--now <seconds>', 'the time to compare with, seconds since 1970-01-01 UTC', integerOption)
+    .option('--keep-expired', 'skip expiredb', false)
+    .option('--truncate', 'shorten Keywords to 8 kilobytes (cleandb -truncate)', false)
+    .option('--now <seconds>', 'time to compare with, seconds since 1970-01-01 UTC', integerOption)
     .option('--json', 'print the counts of all steps as one JSON object', false)
     .addHelpText('after', HELP)
     .action(async (directory: string, options: FoldOptions) => {
@@ -79,7 +79,7 @@ async function fold(directory: string, options: FoldOptions, tool: Tool, step: S
     await using copy = exported.kind === 'database' ? undefined : await temporaryCopy(exported, tool);
     using own = copy === undefined ? DatabaseFile.open(exported.path) : undefined;
     const database = copy?.database ?? own;
-    if (database === undefined) throw new StorageError(`${exported.path} vanished`);
+    if (database === undefined) throw new StorageError(`${exported.path} no longer exists`);
     await maintain(directory, database, options, tool, step);
     await step('mkindex', publicationCounts(await publishDirectory(directory, publication, database)));
   }
@@ -123,7 +123,7 @@ async function describe(
   step: Step,
 ): Promise<void> {
   await using snapshot = await openGeneration(directory);
-  // What was published came out of this file: it stays as it is.
+  // The published objects came from this file: it stays as it is.
   if (exported.path !== join(directory, TEMPLATES_FILE)) {
     await step('mkcompressed', await writeTemplates(directory, snapshot));
   }

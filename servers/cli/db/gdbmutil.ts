@@ -15,8 +15,8 @@ import {
 import { EXIT_HELP, report, runTool, type Tool } from './run-tool.js';
 
 const HELP = `
-For work on databases by hand. DB is a database file; list, get, dump, count and import read every kind of source: an original GDBM file
-(with Debian's gdbmtool installed) or its dump, a SOIF stream, a Gatherer's data directory.
+Reads and edits databases by hand. DB is a database file; list, get, dump, count and import read every kind of source: an
+original GDBM file (if Debian's gdbmtool is installed) or its dump, a SOIF stream, a Gatherer's data directory.
 
 Examples:
   harvest gdbmutil list PRODUCTION.gdbm
@@ -72,13 +72,13 @@ function getCommand(): Command {
     .action((path: string, url: string) =>
       runTool('gdbmutil', async (run) => {
         const bytes = await find(path, url, run);
-        if (bytes === undefined) throw new StorageError(`${path} has no ${url}`);
+        if (bytes === undefined) throw new StorageError(`${path} has no object with the URL ${url}`);
         await run.output.write(bytes);
       }),
     );
 }
 
-/** A database file is asked; anything else has to be read. */
+/** Looks a URL up in a database file; any other source is read from its beginning. */
 async function find(path: string, url: string, run: Tool): Promise<Uint8Array | undefined> {
   const located = await locateSource(path);
   if (located.kind === 'database') {
@@ -92,18 +92,18 @@ async function find(path: string, url: string, run: Tool): Promise<Uint8Array | 
 }
 
 function putCommand(): Command {
-  return tool('put', 'store the one object on standard input')
-    .argument('[url]', 'the URL that it must have')
+  return tool('put', 'store the single object on standard input')
+    .argument('[url]', 'URL that the object must have')
     .option('--json', 'print the counts as JSON', false)
     .action((path: string, url: string | undefined, { json }: Json) =>
       runTool('gdbmutil', async (run) => {
         const objects: SourceObject[] = [];
         for await (const item of readStream(process.stdin, 'standard input', run)) {
           if (objects.push(item) > 1)
-            throw new StorageError('standard input holds more than one object; see load');
+            throw new StorageError('standard input has more than one object; use load');
         }
         const [item] = objects;
-        if (item === undefined) throw new StorageError('standard input holds no object');
+        if (item === undefined) throw new StorageError('standard input has no object');
         const record = recordOf(item.object, item.bytes);
         if (url !== undefined && record.url !== url) {
           throw new StorageError(`the object on standard input is about ${record.url}`);
@@ -126,7 +126,7 @@ function deleteCommand(): Command {
         const deleted = await database.transaction(
           () => urls.filter((url) => database.delete(url) || database.delete(storedUrl(url))).length,
         );
-        if (deleted < urls.length) run.onWarning?.(`${urls.length - deleted} of the URLs were not there`);
+        if (deleted < urls.length) run.onWarning?.(`${urls.length - deleted} of the URLs were not found`);
         await report(run, json, 'gdbmutil', { deleted, objects: database.count });
       }),
     );
@@ -144,8 +144,8 @@ function dumpCommand(): Command {
 
 function loadCommand(): Command {
   return tool('load', 'store the objects of a SOIF stream')
-    .argument('[file]', 'what to read (default: standard input; - is standard input)')
-    .option('--replace', 'delete what the database holds first', false)
+    .argument('[file]', 'SOIF stream; - or none is standard input')
+    .option('--replace', 'first delete all objects of the database', false)
     .option('--json', 'print the counts as JSON', false)
     .action((path: string, file: string | undefined, { json, replace }: Json & { replace: boolean }) =>
       runTool('gdbmutil', async (run) => {
@@ -161,7 +161,7 @@ function loadCommand(): Command {
 }
 
 function countCommand(): Command {
-  return tool('count', 'print how many objects there are').action((path: string) =>
+  return tool('count', 'print the number of objects').action((path: string) =>
     runTool('gdbmutil', async (run) => {
       await run.output.write(`${await countOf(path, run)}\n`);
     }),
@@ -180,7 +180,7 @@ async function countOf(path: string, run: Tool): Promise<number> {
 }
 
 function reorganizeCommand(): Command {
-  return tool('reorganize', 'write the file anew, without the room that deleted objects left')
+  return tool('reorganize', 'rewrite the file without the space of deleted objects')
     .option('--json', 'print the counts as JSON', false)
     .action((path: string, { json }: Json) =>
       runTool('gdbmutil', async (run) => {
@@ -195,7 +195,7 @@ function importCommand(): Command {
   return new Command('import')
     .description('store the objects of an original GDBM file, or of another source, in a database')
     .argument('<source>', 'the GDBM file')
-    .argument('<db>', 'the database file, made when there is none')
+    .argument('<db>', 'the database file; created if missing')
     .option('--json', 'print the counts as JSON', false)
     .action((source: string, path: string, { json }: Json) =>
       runTool('gdbmutil', async (run) => {

@@ -10,10 +10,10 @@ import {
 import { EXIT_HELP, report, runTool, type Tool } from './run-tool.js';
 
 const HELP = `
-Reads SOIF from standard input, or from the files, and stores it in the database DB, which is made when there is none. An object
-replaces the one with its URL; of several the last one wins. All of it is one step: after a failure DB is as it was.
-Input may be compressed and may have the @DELETE, @REFRESH and @UPDATE groups that gather prints: deletions and refreshes
-are then applied too. A file may also be another database, of this kit or an original GDBM one.
+Reads SOIF from standard input or files and stores the objects in the database DB, which is created if missing. An object
+replaces the stored one with the same URL; the last of several wins. All changes are one transaction: after a failure DB is
+unchanged. Input may be gzip and may have the @DELETE, @REFRESH and @UPDATE groups of gather: deletions and refreshes are then
+applied too. A file may also be another database, of this kit or original GDBM.
 
 Examples:
   harvest mktemplate annotations | harvest template2db annotations.gdbm
@@ -26,12 +26,12 @@ export function template2dbCommand(): Command {
   return new Command('template2db')
     .description('Stores SOIF objects in a database file.')
     .argument('<db>', 'the database file')
-    .argument('[files...]', 'what to read (default: standard input; - is standard input)')
+    .argument('[files...]', 'sources; - or none is standard input')
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', HELP)
     .action(async (path: string, files: string[], options: { json: boolean }) => {
       await runTool('template2db', async (tool) => {
-        // Before a database is made: a name that is wrong shall leave nothing behind.
+        // Before the database is created, so that a wrong name leaves no file.
         for (const file of files) if (file !== '-') await locateSource(file);
         using database = DatabaseFile.open(path, { create: true });
         const counts = await loadObjects(database, objectsOf(files, tool), tool);
@@ -40,12 +40,12 @@ export function template2dbCommand(): Command {
     });
 }
 
-/** The objects of all files, one behind the other, so that they become one transaction. */
+/** The objects of all files in sequence, so that they become one transaction. */
 async function* objectsOf(files: readonly string[], tool: Tool): ReturnType<typeof openSource> {
   for (const file of files.length === 0 ? ['-'] : files) {
     if (file !== '-') yield* openSource(file, tool);
     else if (process.stdin.isTTY)
-      throw new StorageError('standard input is a terminal; SOIF is wanted there');
+      throw new StorageError('standard input is a terminal; give a file, or pipe SOIF into the command');
     else yield* readStream(process.stdin, 'standard input', tool);
   }
 }

@@ -4,16 +4,16 @@ import { integerOption } from '../option-values.js';
 import { EXIT_HELP, nowOf, report, runTool } from './run-tool.js';
 
 const TARGET_HELP = `
-DB is a database file. An original GDBM file is only read here: \`harvest gdbmutil import\` makes a database file of it.`;
+DB is a database file. Original GDBM files are not changed: \`harvest gdbmutil import\` converts one into a database file.`;
 
 const EXPIRE_HELP = `
-Deletes the objects whose Update-Time plus Time-to-Live has passed. A Time-to-Live of 0 means never; an object that does not say lives
-four weeks; one without Update-Time stays.
+Deletes objects whose Update-Time plus Time-to-Live has passed. A Time-to-Live of 0 means never; the default is four weeks; an
+object without Update-Time stays.
 ${TARGET_HELP}
 
 Examples:
   harvest expiredb PRODUCTION.gdbm
-  harvest expiredb --now 1735689600 PRODUCTION.gdbm     as if it were the beginning of 2025
+  harvest expiredb --now 1735689600 PRODUCTION.gdbm     as of the beginning of 2025
 ${EXIT_HELP}`;
 
 /** `expiredb DB` (G-103, SOIF-6.7, SOIF-6.8). */
@@ -21,7 +21,7 @@ export function expiredbCommand(): Command {
   return new Command('expiredb')
     .description('Deletes expired objects.')
     .argument('<db>', 'the database file')
-    .option('--now <seconds>', 'the time to compare with, seconds since 1970-01-01 UTC', integerOption)
+    .option('--now <seconds>', 'time to compare with, seconds since 1970-01-01 UTC', integerOption)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', EXPIRE_HELP)
     .action(async (path: string, options: { now?: number; json: boolean }) => {
@@ -34,14 +34,14 @@ export function expiredbCommand(): Command {
 }
 
 const CLEAN_HELP = `
-Deletes the records that are no valid SOIF object: damaged, about another URL than the one they are stored under, with names or times that
-are none. Why a record goes is said on standard error.
+Deletes records that are not valid SOIF objects: damaged ones, and those with a URL other than their key or with invalid names or
+times. Standard error tells the reason for each.
 ${TARGET_HELP}
 
 Examples:
   harvest cleandb PRODUCTION.gdbm
-  harvest cleandb -truncate PRODUCTION.gdbm      also cut Keywords to 8 kilobytes, at the end of a line or word
-  harvest cleandb --complete PRODUCTION.gdbm     also delete what Brokers reject because it does not say who gathered it
+  harvest cleandb -truncate PRODUCTION.gdbm      also shorten Keywords to 8 kilobytes, at the end of a line or word
+  harvest cleandb --complete PRODUCTION.gdbm     also delete objects without a Gatherer's name, which Brokers reject
 ${EXIT_HELP}`;
 
 /** `cleandb [-truncate] DB` (G-134). */
@@ -49,7 +49,7 @@ export function cleandbCommand(): Command {
   return new Command('cleandb')
     .description('Deletes invalid objects.')
     .argument('<db>', 'the database file')
-    .option('--truncate', 'cut Keywords to 8 kilobytes (-truncate)', false)
+    .option('--truncate', 'shorten Keywords to 8 kilobytes (-truncate)', false)
     .option('--complete', 'also delete objects without Gatherer-Name, -Host, -Version or Update-Time', false)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', CLEAN_HELP)
@@ -69,8 +69,8 @@ export function cleandbCommand(): Command {
 }
 
 const BINARY_HELP = `
-Takes binary data out of the objects' values: control characters, and bytes that are no text. A value of which more than
-30 % is binary goes as a whole.
+Removes binary data from the values of objects: control characters, and bytes that are not text. A value that is more than
+30 % binary is removed.
 ${TARGET_HELP}
 
 Example:
@@ -80,7 +80,7 @@ ${EXIT_HELP}`;
 /** `rmbinary DB` (G-133). */
 export function rmbinaryCommand(): Command {
   return new Command('rmbinary')
-    .description('Takes binary data out of objects.')
+    .description('Removes binary data from objects.')
     .argument('<db>', 'the database file')
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', BINARY_HELP)

@@ -3,10 +3,10 @@ import { consolidate, DatabaseFile, locateSource, mergeDatabases } from '../../.
 import { EXIT_HELP, report, runTool } from './run-tool.js';
 
 const MERGE_HELP = `
-Makes PRODUCTION, a new database: everything of AUTOMATIC, what the Gatherer made, with the attributes of the MANUAL databases, what
-people wrote. For an attribute that both have, the manual value wins; of several manual databases the one named first.
-Sources may be database files, original GDBM files, SOIF streams, or a Gatherer's data directory. PRODUCTION.gdbm, where there is
-no such file, means what the Gatherer has published there, and WORKING.gdbm its working store.
+Creates the database PRODUCTION from AUTOMATIC, the Gatherer's objects, and the attributes of the hand-written MANUAL databases. For
+an attribute that both have, the manual value wins; of several manual databases, the first. Sources may be database files,
+original GDBM files, SOIF streams, or a Gatherer's data directory. If the file PRODUCTION.gdbm does not exist, its name stands
+for the published generation of its directory, and WORKING.gdbm for the working store.
 
 Example, in a Gatherer's data directory:
   harvest mktemplate annotations | harvest template2db annotations.gdbm
@@ -14,17 +14,17 @@ Example, in a Gatherer's data directory:
   mv PRODUCTION.new PRODUCTION.gdbm
   harvest mkindex
 
-The Gatherer knows nothing of annotations: merge again after each of its runs, from WORKING.gdbm.
+The Gatherer does not read such databases: merge again, from WORKING.gdbm, after each of its runs.
 ${EXIT_HELP}`;
 
 /** `mergedb production automatic manual [manual ...]` (G-139 to G-142). */
 export function mergedbCommand(): Command {
   return new Command('mergedb')
     .description('Merges hand-written data into automatic data.')
-    .argument('<production>', 'the database to make')
-    .argument('<automatic>', 'what the Gatherer made')
-    .argument('<manual...>', 'what people wrote')
-    .option('--force', 'replace PRODUCTION when there is one', false)
+    .argument('<production>', 'the database to create')
+    .argument('<automatic>', "the Gatherer's objects")
+    .argument('<manual...>', 'databases of hand-written attributes')
+    .option('--force', 'replace an existing PRODUCTION', false)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', MERGE_HELP)
     .action(
@@ -43,8 +43,8 @@ export function mergedbCommand(): Command {
 }
 
 const CONSOLIDATE_HELP = `
-Merges the databases into the first one, which is made when there is none. Of objects with the same URL the one with the newer
-Update-Time stays, of equally new ones the one that was there first. Sources may be of every kind that mergedb reads.
+Merges the databases into the first one, which is created if missing. Of objects with the same URL, the one with the later
+Update-Time stays; if the times are equal, the one merged first. Sources may be of every kind that mergedb reads.
 
 Example:
   harvest consoldb all.gdbm site1.gdbm site2.gdbm old-gatherer/PRODUCTION.gdbm
@@ -60,7 +60,7 @@ export function consoldbCommand(): Command {
     .addHelpText('after', CONSOLIDATE_HELP)
     .action(async (target: string, sources: string[], options: { json: boolean }) => {
       await runTool('consoldb', async (tool) => {
-        // Before a database is made: a name that is wrong shall leave nothing behind.
+        // Before the database is created, so that a wrong name leaves no file.
         for (const source of sources) await locateSource(source);
         using database = DatabaseFile.open(target, { create: true });
         const counts = await consolidate(database, sources, tool);

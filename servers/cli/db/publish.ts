@@ -7,12 +7,12 @@ import { openGeneration, statistics, writeStatistics, writeTemplates } from './e
 import { type Counts, EXIT_HELP, nowOf, report, runTool } from './run-tool.js';
 
 const INDEX_HELP = `
-DIR is a Gatherer's data directory (default: the current one). What it exports, PRODUCTION.gdbm of whatever kind, else the Gatherer's
-working store, else All-Templates.gz, becomes a new generation, with its time index, compressed copy and statistics.
-A gatherd that serves DIR serves it at once. Objects that vanished since the last time are remembered as deleted, and
-those that only were refreshed as refreshed, so that collectors can be told.
+DIR is a Gatherer's data directory (default: the current one). Its PRODUCTION.gdbm (of any kind), else the Gatherer's working
+store, else All-Templates.gz becomes a new generation with time index, compressed copy and statistics. A gatherd that serves
+DIR switches to it immediately. Objects that are missing since the last generation are recorded as deleted, and unchanged
+ones with newer times as refreshed, for collectors that request changes.
 
-An object that was only written by hand does not say who gathered it, and Brokers then reject it; --gatherer-name, -host and
+Brokers reject objects without a Gatherer's name, such as objects that were only written by hand: --gatherer-name, -host and
 -version are added where they are missing.
 
 Examples:
@@ -20,7 +20,7 @@ Examples:
   harvest mkindex --gatherer-name 'Our reports' --gatherer-host reports.example.org --gatherer-version 1.8 data
 ${EXIT_HELP}`;
 
-/** Who gathered what does not say, on the command line. */
+/** Names for objects without a Gatherer's name, on the command line. */
 export interface GathererOptions {
   readonly gathererName?: string;
   readonly gathererHost?: string;
@@ -35,14 +35,14 @@ export function withGathererOptions(command: Command): Command {
     .option('--gatherer-version <version>', 'Gatherer-Version of objects that have none');
 }
 
-/** GATHERD-13.9; what is not given is not added. */
+/** The names to add (GATHERD-13.9), if any is given. */
 export function gathererOf(options: GathererOptions): { readonly gatherer?: GathererNames } {
   const { gathererName = '', gathererHost = '', gathererVersion = '' } = options;
   if (gathererName === '' && gathererHost === '' && gathererVersion === '') return {};
   return { gatherer: { gathererName, gathererHost, gathererVersion } };
 }
 
-/** What a publication is told as. */
+/** The counts of a publication. */
 export function publicationCounts({ generation, objects, changes, source }: PublishedDirectory): Counts {
   const { added, changed, refreshed, deleted } = changes ?? {};
   const told = { objects, added, changed, refreshed, deleted, generation, source };
@@ -59,7 +59,7 @@ export function mkindexCommand(): Command {
   return withGathererOptions(new Command('mkindex'))
     .description('Publishes the database of a data directory, with its time index.')
     .argument('[dir]', "the Gatherer's data directory", '.')
-    .option('--now <seconds>', 'the time of deletions, seconds since 1970-01-01 UTC', integerOption)
+    .option('--now <seconds>', 'time of deletions, seconds since 1970-01-01 UTC', integerOption)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', INDEX_HELP)
     .action(async (directory: string, options: IndexOptions) => {
@@ -75,8 +75,8 @@ export function mkindexCommand(): Command {
 }
 
 const COMPRESSED_HELP = `
-Writes All-Templates.gz into the data directory DIR (default: the current one): all objects that are published there, in one gzip member, with
-the @DELETE, @REFRESH and @UPDATE groups around them, as gatherd sends them. gatherd does not need the file.
+Writes All-Templates.gz into the data directory DIR (default: the current one): all published objects in one gzip member, in
+@DELETE, @REFRESH and @UPDATE groups as gatherd sends them. gatherd does not need the file.
 
 Example:
   harvest mkcompressed data && gzip -dc data/All-Templates.gz | grep -a -c '^@FILE'
@@ -99,8 +99,8 @@ export function mkcompressedCommand(): Command {
 }
 
 const STATISTICS_HELP = `
-Prints the description of what is published in the data directory DIR (default: the current one) as one SOIF object: the attributes that occur, who
-gathers, the range of the Update-Times, the number of objects. It is what gather -info asks for.
+Prints a description of the published objects of the data directory DIR (default: the current one) as one SOIF object: their
+attributes, the Gatherer's name, the range of the Update-Times, the number of objects. gather -info requests the same.
 
 Examples:
   harvest mkgathererstats data
@@ -117,7 +117,7 @@ export function mkgathererstatsCommand(): Command {
     .option('--now <seconds>', "the description's Update-Time, seconds since 1970-01-01 UTC", integerOption)
     .addHelpText('after', STATISTICS_HELP)
     .action(async (directory: string, options: { write: boolean; json: boolean; now?: number }) => {
-      if (options.json && !options.write) throw new UsageError('mkgathererstats: --json goes with --write');
+      if (options.json && !options.write) throw new UsageError('mkgathererstats: --json requires --write');
       await runTool('mkgathererstats', async (tool) => {
         await using snapshot = await openGeneration(directory);
         const info = await statistics(snapshot, nowOf(options));

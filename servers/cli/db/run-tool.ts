@@ -5,21 +5,21 @@ import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { Progress } from '../progress.js';
 import { StandardOutput } from '../standard-output.js';
 
-/** What every database tool is given. */
+/** The environment of a database tool. */
 export type Tool = ToolOptions & { readonly output: StandardOutput; readonly signal: AbortSignal };
 
 /** The end of every tool's help. */
 export const EXIT_HELP = `
-Exit status: 0 done, 1 failure, 2 usage, 130 interrupted. A tool that fails or is killed leaves the database as it was.
+Exit status: 0 done; 1 failure; 2 usage; 130 interrupted. A tool that fails or is killed leaves the database unchanged.
 `;
 
-/** Warnings printed; what more there is is counted. */
+/** Warnings printed; the others are only counted. */
 const MAX_WARNINGS = 20;
 
 /**
- * Runs a database tool: progress and warnings on standard error, Ctrl-C undoes what is not finished, an error of ours is one sentence.
+ * Runs a database tool: progress and warnings go to standard error, Ctrl-C undoes unfinished changes. Sets the exit status.
  *
- * @param name in front of messages.
+ * @param name the command's name, for messages
  */
 export async function runTool(name: string, work: (tool: Tool) => Promise<void>): Promise<void> {
   using stop = new StopSignal();
@@ -39,7 +39,7 @@ export async function runTool(name: string, work: (tool: Tool) => Promise<void>)
         if (++warnings <= MAX_WARNINGS) complain(name, sentence);
       },
     });
-    if (warnings > MAX_WARNINGS) complain(name, `${warnings - MAX_WARNINGS} further warnings`);
+    if (warnings > MAX_WARNINGS) complain(name, `${warnings - MAX_WARNINGS} more warnings`);
     process.exitCode = EXIT.ok;
   } catch (error) {
     if (stop.signal.aborted) {
@@ -51,15 +51,15 @@ export async function runTool(name: string, work: (tool: Tool) => Promise<void>)
   }
 }
 
-/** Counts by their names, in the order in which they are told. */
+/** Counts by name, in the order of the report. */
 export type Counts = Readonly<Record<string, number | string>>;
 
-/** Tells what was done: a line for people, or one JSON object. */
+/** Prints the counts: one line of text, or one JSON object. */
 export async function report(tool: Tool, json: boolean, name: string, counts: Counts): Promise<void> {
   await tool.output.write(json ? `${JSON.stringify(counts)}\n` : `${name}: ${sentenceOf(counts)}\n`);
 }
 
-/** Numbers that count nothing. */
+/** Numbers that are not counts. */
 const NAMES_FIRST = new Set(['generation']);
 
 /** `added: 2, manualOnly: 1, generation: 3` as `2 added, 1 manual only, generation 3`. */
@@ -73,7 +73,7 @@ export function sentenceOf(counts: Counts): string {
     .join(', ');
 }
 
-/** `--now`, or the clock. */
+/** The time of `--now`, by default the current time. */
 export function nowOf(options: { readonly now?: number | undefined }): UnixSeconds {
   return options.now ?? Math.floor(Date.now() / 1000);
 }

@@ -9,19 +9,19 @@ import {
   WORKING_FILE,
 } from '../../../storage/databases/index.js';
 
-/** Objects that are replaced before the file is written anew (E-119). */
+/** Replaced objects after which the file is rewritten (E-119). */
 export const MAX_DELETIONS = 1000;
 
-/** What {@link storeObjects} did. */
+/** Result of {@link storeObjects}. */
 export type StoreCounts = Readonly<Record<'added' | 'replaced' | 'objects', number>>;
 
 /**
- * `--dbdir` (E-5): stores objects in the database that a run writes, WORKING.gdbm (G-112), which is made when there is none; `consoldb`
- * and `folddb` publish what is in it. One transaction: after a failure the database is as it was. One object is in memory at a time.
+ * Stores objects in WORKING.gdbm (E-5 `--dbdir`, G-112), from which `consoldb` and `folddb` publish. One transaction: after a failure
+ * the database is unchanged. One object is in memory at a time.
  *
- * @param directory made when there is none
- * @param maxDeletions when so many objects or more were replaced, the room they leave is given back (E-119)
- * @throws StorageError the database cannot be opened or written
+ * @param directory created if missing
+ * @param maxDeletions number of replaced objects from which the file is rewritten to reclaim their space (E-119)
+ * @throws StorageError if the database cannot be opened or written
  */
 export async function storeObjects(
   directory: string,
@@ -31,7 +31,7 @@ export async function storeObjects(
   try {
     await mkdir(directory, { recursive: true });
   } catch (cause) {
-    throw new StorageError(`${directory} cannot be made: ${messageOf(cause)}`, { cause });
+    throw new StorageError(`${directory} cannot be created: ${messageOf(cause)}`, { cause });
   }
   using database = DatabaseFile.open(join(directory, WORKING_FILE), { create: true });
   const { added, replaced } = await loadObjects(database, sourceObjects(objects));

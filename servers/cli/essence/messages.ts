@@ -1,8 +1,8 @@
 import { createLogger } from '../../host/index.js';
 
-/** Where messages about documents go. */
+/** Receiver of messages about documents. */
 export interface Messages {
-  /** What is worth knowing of a document that was read. */
+  /** A note about a document that was read. */
   note(text: string): void;
   /** A document that could not be read. */
   error(text: string): void;
@@ -10,11 +10,11 @@ export interface Messages {
 }
 
 /**
- * Standard error, one line a message after `essence: `; or a log file, to which lines with the head of G-146 are appended, each at once
+ * Writes messages to standard error after `essence: `, or appends them to a log with the line format of G-146, each immediately
  * (G-147).
  *
  * @param file the log; undefined is standard error
- * @throws StorageError the log cannot be opened
+ * @throws StorageError if the log cannot be opened
  */
 export function openMessages(file: string | undefined): Messages {
   if (file === undefined) {

@@ -6,19 +6,19 @@ import { type Fetcher, fetchFollowing } from '../../../clients/fetch/index.js';
 import { KitError, messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
 import { type EssenceInput, isRejected, type SelectionRules, typeByUrl } from '../../essence/index.js';
 
-/** What of a document is read. */
+/** Limits of reading. */
 export interface ReadOptions {
-  /** False: only names tell (E-118). */
+  /** False: only names are used (E-118). */
   readonly access: boolean;
-  /** Bytes of a document that are read. */
+  /** Maximum number of bytes read of a document. */
   readonly maxSize: number;
 }
 
 /**
- * A file, a URL or, as `-`, standard input, with notes about it. Of a document whose name puts it on the stop list, or with
- * `--no-access`, nothing is read (E-28).
+ * Reads a file, a URL or, for `-`, standard input; returns it with notes. Nothing is read if the type of the name is on the stop
+ * list, or with `--no-access` (E-28).
  *
- * @throws StorageError it cannot be read. ConnectionError, PeerError it cannot be fetched.
+ * @throws StorageError if it cannot be read, ConnectionError or PeerError if it cannot be fetched
  */
 export async function readDocument(
   name: string,
@@ -51,7 +51,7 @@ async function fetched(
   updateTime: number,
 ): Promise<{ input: EssenceInput; notes: string[] }> {
   const answer = await fetchFollowing(fetcher, { url, maxBytes });
-  if (answer.status !== 200) throw new StorageError(`it is not to be had: status ${answer.status}`);
+  if (answer.status !== 200) throw new StorageError(`cannot be fetched: status ${answer.status}`);
   const { contentType, charset, body, lastModified, truncated } = answer;
   return {
     input: {
@@ -75,10 +75,10 @@ async function fromFile(
 ): Promise<{ input: EssenceInput; notes: string[] }> {
   try {
     const link = await lstat(path);
-    // file(1) does not follow links: a name that says nothing is a symbolic link (E-6).
+    // Like file(1), recognition does not follow links: a link whose name has no type is a symbolic link (E-6).
     const target = link.isSymbolicLink() && named === undefined ? await readlink(path) : undefined;
     const stats = target === undefined ? await stat(path) : link;
-    if (stats.isDirectory()) throw new StorageError('it is a directory; give its files');
+    if (stats.isDirectory()) throw new StorageError('is a directory; give its files');
     const body = target === undefined ? await readStart(path, maxBytes) : new Uint8Array();
     return {
       input: {
@@ -92,7 +92,7 @@ async function fromFile(
     };
   } catch (cause) {
     if (cause instanceof KitError) throw cause;
-    throw new StorageError(`it cannot be read: ${messageOf(cause)}`, { cause });
+    throw new StorageError(`cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -102,10 +102,12 @@ async function readStart(path: string, maxBytes: number): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** Standard input up to a limit in bytes. @throws UsageError it is a terminal. */
+/** Reads standard input up to a limit in bytes. @throws UsageError if it is a terminal. */
 export async function readStandardInput(maxBytes: number): Promise<Buffer> {
   if (process.stdin.isTTY)
-    throw new UsageError('essence: standard input is a terminal; a document is wanted there');
+    throw new UsageError(
+      'essence: standard input is a terminal; give a file, or pipe a document into the command',
+    );
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of process.stdin) {

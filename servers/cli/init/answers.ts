@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../../protocols/errors.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
 
-/** What `harvest init` has to know (G-160), in the order of the questions. */
+/** Answers of `harvest init` (G-160), in the order of the questions. */
 export interface Answers {
-  /** Name under which browsers reach the search page. */
+  /** Host name of the search page's URL. */
   readonly wwwHost: string;
   readonly wwwPort: string;
   /** URLs and directories, separated by blanks. */
   readonly index: string;
-  /** Name of this Harvest server: that of the Gatherer and of the Broker. */
+  /** Name of this Harvest server: Gatherer-Name and Broker-Name. */
   readonly name: string;
   readonly gathererDirectory: string;
   readonly gathererPort: string;
@@ -20,7 +20,7 @@ export interface Answers {
   readonly brokerPort: string;
   /** Administrative password of the Broker. */
   readonly password: string;
-  /** Sent to the servers that are asked (G-65), so that their operators know whom to write to. */
+  /** Contact address sent to the servers (G-65). */
   readonly email: string;
 }
 
@@ -28,24 +28,26 @@ export interface Answers {
 export interface Question {
   readonly key: keyof Answers;
   readonly text: string;
-  /** Asked of a novice too (G-159); the rest takes its default there. */
+  /** Also asked with `-novice` (G-159), which takes the defaults of the others. */
   readonly novice: boolean;
-  /** Not shown while it is typed. */
+  /** The answer is not shown while typed. */
   readonly secret?: boolean;
-  /** The default, which may depend on the answers before. */
+  /** The default; it may depend on earlier answers. */
   readonly proposal: (before: Partial<Answers>, home: string) => Promise<string> | string;
-  /** What is wrong with an answer, as the end of a sentence; undefined: nothing. */
+  /** The fault of an answer, as the end of a sentence; undefined if it is valid. */
   readonly problem: (answer: string) => string | undefined;
 }
 
-/** The directory of the kit itself: what is indexed when nobody says what. */
+/** The kit's own directory, which is indexed by default. */
 export const KIT_HOME = dirname(fileURLToPath(import.meta.resolve('#package.json')));
 
-/** A line of a configuration file has to hold it: `\` at its end would go on, `${` names a variable (G-16, G-25). */
+/** The answer must fit into a line of a configuration file: `\` at its end continues the line, `${` is a variable (G-16, G-25). */
 const anything = (answer: string): string | undefined =>
-  /[\0-\x1f\x7f]|\\$|\$\{/.test(answer) ? 'holds what a configuration file cannot' : undefined;
+  /[\0-\x1f\x7f]|\\$|\$\{/.test(answer)
+    ? 'contains characters that a configuration file cannot hold'
+    : undefined;
 const something = (answer: string): string | undefined =>
-  answer.trim() === '' ? 'is wanted' : anything(answer);
+  answer.trim() === '' ? 'is required' : anything(answer);
 
 /** G-160: the questions in their order, with the defaults of G-160 and G-161. */
 export const QUESTIONS: readonly Question[] = [
@@ -65,7 +67,7 @@ export const QUESTIONS: readonly Question[] = [
   },
   {
     key: 'index',
-    text: 'What to index (URLs or directories, with blanks between them)',
+    text: 'What to index (URLs or directories, separated by blanks)',
     novice: true,
     proposal: () => KIT_HOME,
     problem: indexProblem,
@@ -102,13 +104,13 @@ export const QUESTIONS: readonly Question[] = [
     key: 'brokerPort',
     text: 'Port of the Broker',
     novice: false,
-    // G-160: that of the Gatherer and one more.
+    // G-160: one above the Gatherer's.
     proposal: ({ gathererPort = '8500' }) => freePort(Math.min(Number(gathererPort) + 1, MAX_PORT)),
     problem: portProblem,
   },
   {
     key: 'password',
-    text: "The Broker's administrative password (empty: one is made up)",
+    text: "The Broker's administrative password (empty: generate one)",
     novice: false,
     secret: true,
     proposal: () => '',
@@ -116,7 +118,7 @@ export const QUESTIONS: readonly Question[] = [
   },
   {
     key: 'email',
-    text: 'Your e-mail address, for the operators of the servers that are asked (empty: not sent)',
+    text: 'Your e-mail address, sent to the servers for their operators (empty: not sent)',
     novice: false,
     proposal: () => '',
     problem: (answer) =>
@@ -124,15 +126,15 @@ export const QUESTIONS: readonly Question[] = [
   },
 ];
 
-/** `$HARVEST_HOME` (G-162); without it, `harvest` in the current directory: nobody needs to be root. */
+/** `$HARVEST_HOME` (G-162); default: `harvest` in the current directory, which needs no root. */
 export function harvestHome(): string {
   return resolve(process.env.HARVEST_HOME || 'harvest');
 }
 
 /**
- * Answers that belong together.
+ * Checks answers that depend on each other.
  *
- * @throws UsageError when two of them cannot both hold
+ * @throws UsageError if two of them conflict
  */
 export function checkTogether(answers: Answers): void {
   const { wwwPort, gathererPort, brokerPort, gathererDirectory, brokerDirectory } = answers;
@@ -144,7 +146,7 @@ export function checkTogether(answers: Answers): void {
   }
 }
 
-/** A name as people write it, as the name of a file: `My Server!` is `my-server`. At most 40 letters. */
+/** Turns a name into a file name of at most 40 characters: `My Server!` becomes `my-server`. */
 export function fileNameOf(name: string): string {
   const plain = name
     .normalize('NFKD')
@@ -155,21 +157,23 @@ export function fileNameOf(name: string): string {
   return plain === '' ? 'harvest' : plain;
 }
 
-/** The words of the answer about what to index. */
+/** Splits the answer about what to index into URLs and directories. */
 export function indexWords(answer: string): string[] {
   return answer.split(/\s+/).filter((word) => word !== '');
 }
 
-/** Whether a word of that answer is a URL, and not a directory. */
+/** Whether a word of that answer is a URL rather than a directory. */
 export function isUrl(word: string): boolean {
   return /^(?:[a-z][a-z0-9+.-]*:\/\/|news:)/i.test(word);
 }
 
 function indexProblem(answer: string): string | undefined {
   const words = indexWords(answer);
-  if (words.length === 0) return 'is wanted';
+  if (words.length === 0) return 'is required';
   const wrong = words.find((word) => isUrl(word) && canonicalUrl(word) === undefined);
-  return wrong === undefined ? anything(answer) : `holds ${wrong}, which is no URL that can be gathered`;
+  return wrong === undefined
+    ? anything(answer)
+    : `contains ${wrong}, which is not a URL that can be gathered`;
 }
 
 const MAX_PORT = 65_535;
@@ -179,10 +183,10 @@ function portProblem(answer: string): string | undefined {
   return port >= 1 && port <= MAX_PORT ? undefined : 'must be a port, 1 to 65535';
 }
 
-/** Ports that are tried behind the usual one before it is proposed all the same. */
+/** Ports that are tried after the usual one, before the usual one is proposed anyway. */
 const TRIES = 20;
 
-/** The usual port, or, where something listens on it already, one of the next that is free. */
+/** Returns the usual port or, if it is in use, the next free one. */
 async function freePort(usual: number): Promise<string> {
   for (let port = usual; port < usual + TRIES && port <= MAX_PORT; port++) {
     if (await isFree(port)) return String(port);

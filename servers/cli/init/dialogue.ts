@@ -3,19 +3,19 @@ import { UsageError } from '../../../protocols/errors.js';
 import { hiddenAnswer } from '../hidden-answer.js';
 import { type Answers, checkTogether, harvestHome, QUESTIONS, type Question } from './answers.js';
 
-/** Whom the answers come from. */
+/** Sources of the answers. */
 export interface DialogueOptions {
-  /** What the command line says already: not asked again. */
+  /** Answers of the command line; they are not asked for. */
   readonly given: Partial<Answers>;
-  /** Ask nothing: defaults for all that is not given. */
+  /** Ask nothing; use the defaults of answers that are not given. */
   readonly silent: boolean;
-  /** Ask only what has no sensible default (G-159 `-novice`). */
+  /** Ask only questions without a sensible default (G-159 `-novice`). */
   readonly novice: boolean;
-  /** A terminal that can do nothing: what is secret is shown too (G-159 `-dumbtty`). */
+  /** A terminal without control functions: secret answers are shown while typed (G-159 `-dumbtty`). */
   readonly dumb: boolean;
 }
 
-/** Asks people, on standard error; the answers are lines of standard input. */
+/** Asks questions on standard error; the answers are lines of standard input. */
 export class Dialogue implements Disposable {
   readonly #options: DialogueOptions;
   #terminal: Interface | undefined;
@@ -26,9 +26,9 @@ export class Dialogue implements Disposable {
   }
 
   /**
-   * Every answer: given, asked for, or its default.
+   * Returns every answer: given, asked for, or the default.
    *
-   * @throws UsageError for a given answer that cannot be, or when standard input ends before the last answer
+   * @throws UsageError if a given answer is invalid, or standard input ends before the last answer
    */
   async answers(): Promise<Answers> {
     const home = harvestHome();
@@ -39,7 +39,7 @@ export class Dialogue implements Disposable {
     return answers;
   }
 
-  /** Yes or no; without anybody to ask, the answer is `otherwise`. */
+  /** Asks for yes or no; `otherwise` is the answer if nothing may be asked. */
   async confirm(text: string, proposal: boolean, otherwise: boolean): Promise<boolean> {
     if (this.#options.silent) return otherwise;
     for (;;) {
@@ -59,7 +59,7 @@ export class Dialogue implements Disposable {
     const given = this.#options.given[key];
     if (given !== undefined) {
       const wrong = problem(given);
-      // What is secret is not repeated.
+      // A secret answer is not repeated in the message.
       if (wrong !== undefined) throw new UsageError(`${optionOf(key)} ${wrong}`);
       return given;
     }
@@ -72,11 +72,11 @@ export class Dialogue implements Disposable {
       const answer = typed === '' ? proposed : typed;
       const wrong = problem(answer);
       if (wrong === undefined) return answer;
-      process.stderr.write(`That ${wrong}.\n`);
+      process.stderr.write(`The answer ${wrong}.\n`);
     }
   }
 
-  /** The two readers of one terminal must not both listen. */
+  /** Closes the line reader first: only one reader may listen to the terminal. */
   async #hidden(prompt: string): Promise<string> {
     this.#terminal?.close();
     this.#terminal = undefined;
@@ -97,7 +97,7 @@ export class Dialogue implements Disposable {
   }
 }
 
-/** The option that gives an answer: `gathererPort` is `--gatherer-port`. */
+/** Returns the option of an answer: `gathererPort` is `--gatherer-port`. */
 function optionOf(key: keyof Answers): string {
   return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

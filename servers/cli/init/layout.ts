@@ -15,7 +15,7 @@ export interface PlannedFile {
   readonly mode: number;
 }
 
-/** Everything that is to be made. */
+/** Directories and files to create. */
 export interface Plan {
   readonly gathererDirectory: string;
   readonly gathererFile: string;
@@ -24,31 +24,31 @@ export interface Plan {
   /** Absolute. */
   readonly directories: readonly string[];
   readonly files: readonly PlannedFile[];
-  /** True when nobody gave a password. */
+  /** Whether the password is generated. */
   readonly passwordMadeUp: boolean;
 }
 
-/** What the answers do not say. */
+/** Settings that the answers do not cover. */
 export interface PlanOptions {
   /** Value of Indexer-Type. */
   readonly indexer: 'Embedded' | 'Glimpse' | 'Swish';
-  /** Children say what they do (G-159 `-debug`). */
+  /** Debugging messages of the programs (G-159 `-debug`). */
   readonly debug: boolean;
 }
 
-/** The rule files that a Gatherer's `lib` gets to be edited (G-21, G-152). */
+/** Rule files that are copied into a Gatherer's `lib` for editing (G-21, G-152). */
 const RULE_FILES = ['bycontent.cf', 'byname.cf', 'byurl.cf', 'quick-sum.cf', 'stoplist.cf'];
 
-/** URL-Max of a directory: nobody else's server bears the load. */
+/** URL-Max of a directory: it loads no server. */
 const DIRECTORY_URL_MAX = 100_000;
 
-/** The filter that takes only the documents of the kit itself. */
+/** The filter that accepts only the kit's own documents. */
 const OWN_FILTER = 'own-documents.filter';
 
 /**
- * A Gatherer's directory in the layout of G-152 and a Broker's beside it, as the answers want them. Nothing is written yet.
+ * Plans a Gatherer's directory in the layout of G-152 and a Broker's directory. Nothing is written yet.
  *
- * @throws UsageError when a directory that is to be indexed is not there
+ * @throws UsageError if a directory to index does not exist
  */
 export async function planServer(answers: Answers, options: PlanOptions): Promise<Plan> {
   const gatherer = resolve(answers.gathererDirectory);
@@ -76,7 +76,7 @@ export async function planServer(answers: Answers, options: PlanOptions): Promis
         RULE_FILES.map(async (name) => file(join(gatherer, 'lib', name), await shippedRules(name))),
       )),
       ...(own ? [file(join(gatherer, 'lib', OWN_FILTER), await ownRules())] : []),
-      // It holds the password.
+      // The file contains the password.
       file(brokerFile, brokerConf(answers, broker, password, options), 0o600),
       file(join(broker, 'admin', 'Collection.conf'), collectionConf(answers)),
     ],
@@ -104,14 +104,14 @@ async function rootLine(word: string): Promise<string> {
   const path = resolve(word);
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory() !== true) {
-    throw new UsageError(`${word}: neither a directory nor a URL (a URL begins with http://)`);
+    throw new UsageError(`${word}: is neither a directory nor a URL (a URL begins with http://)`);
   }
   const filter = path === resolve(KIT_HOME) ? `,lib/${OWN_FILTER}` : '';
   const url = pathToFileURL(`${path}/`).href.replace('file:///', 'file://localhost/');
   return `${canonicalUrl(url) ?? url} URL=${DIRECTORY_URL_MAX}${filter} Access=FILE Delay=0`;
 }
 
-/** The kit's filter for its own documents, wherever it is installed. */
+/** The filter for the kit's own documents, with the path of this installation. */
 async function ownRules(): Promise<string> {
   const template = await readFile(fileURLToPath(import.meta.resolve('#own-documents.filter')), 'utf8');
   const path = `${pathToFileURL(KIT_HOME).pathname}/`;
@@ -126,15 +126,15 @@ function gathererConf(
 ): string {
   const from = answers.email === '' ? '' : `HTTP-From:\t\t${answers.email}\n`;
   return `#
-# ${answers.name}: what is gathered, and how. \`harvest help gatherer\` explains.
+# ${answers.name}: the documents to gather. \`harvest help gatherer\` explains the variables.
 #
 Gatherer-Name:\t\t${answers.name}
 Gatherer-Port:\t\t${answers.gathererPort}
 Top-Directory:\t\t${directory}
 Lib-Directory:\t\tlib
 ${from}${debug ? 'Debug-Options:\t\t-D62,1\n' : ''}
-# One RootNode a line: everything that can be reached from it, within its limits. URL= is how many URLs at most,
-# Host= how many hosts (1), Depth= how many steps (0: no limit), Delay= how many seconds between contacts.
+# One RootNode a line: all documents that links reach from it, within its limits. URL= is the maximum number of URLs,
+# Host= of hosts (1), Depth= of steps (0: no limit), Delay= the seconds between requests.
 <RootNodes>
 ${roots.join('\n')}
 </RootNodes>
@@ -146,7 +146,7 @@ ${roots.join('\n')}
 }
 
 function brokerConf(answers: Answers, directory: string, password: string, { indexer }: PlanOptions): string {
-  return `# ${answers.name}: the Broker. A name, blanks, a value.
+  return `# ${answers.name}: the Broker. Each line is a name, blanks, a value.
 Broker-Name ${answers.name}
 Broker-Directory ${directory}
 Broker-Host ${answers.wwwHost}
@@ -160,7 +160,7 @@ Indexer-Type ${indexer}
 
 /** BRK-7.5: type 3 is incremental and compressed. */
 function collectionConf({ gathererPort }: Answers): string {
-  return `# Where summaries are collected: host, port, type (3: what changed, compressed), filter.
+  return `# Collection points: host, port, type (3: incremental, compressed), filter.
 localhost ${gathererPort} 3 --
 `;
 }

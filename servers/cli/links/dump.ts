@@ -11,9 +11,9 @@ import { EXIT_HELP, runTool } from '../db/run-tool.js';
 
 const HELP = `
 Writes the published link graph to standard output: the links (--refs, the default), the reverse links (--hubs), the documents or the
-servers, one of them at a time. Keys ascend, a key's links are in stored order. --format bytevalue is the text that Berkeley
-DB's db_load reads, little-endian; pairs is a link a line. Documents and servers are lines of JSON. What load reads is
-what dump writes: with documents, refs and hubs the same graph comes out again, every list in its order.
+servers, one of these at a time. Keys ascend; the links of a key are in stored order. --format bytevalue is the input of
+Berkeley DB's db_load, little-endian; pairs is one link per line. Documents and servers are JSON lines. load reads these
+formats: documents, refs and hubs together restore the same graph with every list in its order.
 
 Examples:
   harvest links dump --data DATA | db_load refs.db
@@ -36,22 +36,23 @@ export function dumpCommand(): Command {
     .summary('write a published link graph as text')
     .description('Writes the published link graph as text.')
     .requiredOption('--data <dir>', 'the data directory')
-    .option('--refs', 'who each document links to (default)')
-    .option('--hubs', 'who links to each document')
+    .option('--refs', 'the links of each document (default)')
+    .option('--hubs', 'the links to each document')
     .option('--documents', 'the documents')
     .option('--servers', 'the servers')
     .addOption(
-      new Option('--format <format>', 'of links').choices(['bytevalue', 'pairs']).default('bytevalue'),
+      new Option('--format <format>', 'format of links').choices(['bytevalue', 'pairs']).default('bytevalue'),
     )
     .addHelpText('after', HELP)
     .action(async ({ data, format, ...chosen }: DumpOptions) => {
       const [content = 'refs', ...more] = CONTENTS.filter((name) => chosen[name] === true);
-      if (more.length > 0) throw new UsageError(`links dump: --${content} and --${more[0]} at once`);
+      if (more.length > 0)
+        throw new UsageError(`links dump: --${content} and --${more[0]} exclude each other`);
       await runTool('links dump', async ({ output, signal }) => {
         await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
         for (const piece of piecesOf(reader, content, format)) {
           signal.throwIfAborted();
-          // Nobody reads any more: there is nobody left to be told.
+          // The reader has closed the pipe.
           if (!(await output.write(piece))) return;
         }
       });

@@ -8,16 +8,16 @@ import { Progress } from '../progress.js';
 const HELP = `
 Documents are lines of JSON:
   {"id":10,"url":"http://a.example/","time":1000000100,"checktime":1000001000,"length":1000}
-time and checktime are seconds since 1970-01-01 UTC, length is bytes; all three may be left out. URLs are brought into
-canonical form. "server" may give the server's ID; else servers (host and port) are numbered in the order in which they are met.
+time and checktime are seconds since 1970-01-01 UTC, length is bytes; all three are optional. URLs are made canonical. "server"
+may give the ID of the server; otherwise servers (host and port) are numbered in order of appearance.
 
 Links are either lines of two document IDs, the linking one first,
   10 20
-or what Berkeley DB's db_dump prints of refdb, with or without -p; the first line tells which. Their order is kept: it is the order of
-the answers. A pair that comes again is left out and counted. --hubs takes the dump of the reverse database, to keep
-its order too; it must hold the same pairs. A link may begin or end at an ID that has no document.
+or the output of Berkeley DB's db_dump for refdb, with or without -p; the first line tells which. Answers keep their order. A
+repeated pair is skipped and counted. --hubs takes the dump of the reverse database to keep its order too; it must contain the
+same pairs. A link may begin or end at an ID without a document.
 
-FILE may be - for standard input, and a name that ends in .gz is unpacked.
+FILE may be - for standard input; a file whose name ends in .gz is decompressed.
 
 Examples:
   harvest links load --documents documents.jsonl --refs links.txt --data DATA
@@ -38,7 +38,7 @@ interface LoadCommandOptions {
 const MEBIBYTE = 1024 * 1024;
 const DEFAULT_MEMORY = 256;
 
-/** What the phases of building a link graph are called. */
+/** Labels of the phases of building a link graph. */
 export const PHASE_LABELS: Readonly<Record<BuildPhase, string>> = {
   documents: 'sorting documents',
   refs: 'sorting links',
@@ -63,18 +63,18 @@ function fileSizes(): (file: string) => number {
 /** `harvest links load` (R-10 to R-13, R-19). */
 export function loadCommand(): Command {
   return new Command('load')
-    .summary('publish a link graph made of files')
-    .description('Makes a link graph of documents and links and publishes it.')
-    .option('--documents <file>', 'documents, a JSON object a line')
+    .summary('build a link graph from files and publish it')
+    .description('Builds a link graph from documents and links and publishes it.')
+    .option('--documents <file>', 'documents, one JSON object per line')
     .requiredOption('--refs <file>', 'links: pairs of IDs, or the text of db_dump')
     .option('--hubs <file>', 'the reverse links, to keep their order')
     .requiredOption('--data <dir>', 'the data directory')
     .addOption(
-      new Option('--byte-order <order>', 'of the IDs in a db_dump text')
+      new Option('--byte-order <order>', 'byte order of the IDs in a dump of db_dump')
         .choices(['little', 'big'])
         .default('little'),
     )
-    .option('--memory <mib>', 'what sorting may take, MiB', countOption, DEFAULT_MEMORY)
+    .option('--memory <mib>', 'memory for sorting, MiB', countOption, DEFAULT_MEMORY)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', HELP)
     .action(async ({ memory, json, ...files }: LoadCommandOptions) => {

@@ -11,7 +11,7 @@ import {
 import { messageOf, UsageError } from '../../../protocols/errors.js';
 import { fileNameOf } from '../init/answers.js';
 
-/** A Broker that collects when a Gatherer is done. */
+/** A Broker that collects after a Gatherer. */
 export interface Collection {
   /** Absolute path of its broker.conf. */
   readonly file: string;
@@ -19,7 +19,7 @@ export interface Collection {
   readonly port: number;
 }
 
-/** A Gatherer that is to be run by a clock. */
+/** A Gatherer to be run by cron or systemd. */
 export interface Job {
   /** Absolute path of its configuration file. */
   readonly file: string;
@@ -27,17 +27,17 @@ export interface Job {
   /** Unique among the jobs; usable in a file name. */
   readonly id: string;
   readonly directory: string;
-  /** RunGatherer of its directory; undefined where it has not been written yet. */
+  /** Path of RunGatherer; undefined if the script does not exist. */
   readonly script: string | undefined;
-  /** G-157: they collect as soon as it is done. */
+  /** Brokers that collect after it (G-157). */
   readonly collections: readonly Collection[];
 }
 
 /**
- * What the named Gatherers and Brokers are, and who collects from whom: a Broker of `files` collects from a Gatherer of
- * `files` when its Collection.conf names the Gatherer's port at this machine.
+ * Reads the configuration files of Gatherers and Brokers and combines them: a Broker collects from a Gatherer if its
+ * Collection.conf names the Gatherer's port on this machine.
  *
- * @throws UsageError for a file that cannot be read or is neither; ConfigError for one that is wrong
+ * @throws UsageError if a file cannot be read or is neither; ConfigError if it is wrong
  */
 export function jobsOf(files: readonly string[]): Job[] {
   const gatherers: { readonly file: string; readonly config: GathererConfig }[] = [];
@@ -49,10 +49,10 @@ export function jobsOf(files: readonly string[]): Job[] {
       gatherers.push({ file: name, config });
     } else if (/^\s*(?:Broker|Admin|Collection|HTTP)-\w+[\s:]/im.test(text)) {
       brokers.push({ file: name, config: parseBrokerConf(text, name).config });
-    } else throw new UsageError(`${name}: neither a Gatherer's configuration file nor a broker.conf`);
+    } else throw new UsageError(`${name}: is neither a Gatherer's configuration file nor a broker.conf`);
   }
   if (gatherers.length === 0)
-    throw new UsageError('no Gatherer among the files: a Broker by itself collects at its Collection-Time');
+    throw new UsageError('no file is a Gatherer; a Broker without one collects at its Collection-Time');
   const taken = new Set<string>();
   return gatherers.map(({ file, config }) => ({
     file,

@@ -7,41 +7,41 @@ export interface TimedJob {
   readonly job: Job;
   readonly time: TimeOfDay;
   readonly period: Period;
-  /** Whose account it runs under; undefined: that of the crontab's owner, or root's for systemd. */
+  /** Account of the run; undefined is the owner of the crontab, or root for systemd. */
   readonly user: string | undefined;
 }
 
-/** A file of systemd. */
+/** A unit file of systemd. */
 export interface Unit {
   readonly name: string;
   readonly content: string;
 }
 
-/** Words that run `harvest`: absolute paths, for cron and systemd know no PATH of ours. */
+/** Command that runs `harvest`, with absolute paths: cron and systemd do not use the user's PATH. */
 export type HarvestWords = readonly string[];
 
-/** The words that gather. */
-export function gatherWords({ script, file }: Job, harvest: HarvestWords): readonly string[] {
+/** The command that gathers. */
+function gatherWords({ script, file }: Job, harvest: HarvestWords): readonly string[] {
   return script === undefined ? [...harvest, 'gatherer', file] : [script];
 }
 
 /**
- * Has a Broker collect, as one command line of the shell. The password goes from broker.conf into a pipe, so that it stands in
- * no second place and nobody sees it in the list of processes.
+ * The shell command that makes a Broker collect. The password goes from broker.conf through a pipe, so it is neither stored twice
+ * nor visible in the list of processes.
  */
-export function collectLine({ file, port }: Collection, harvest: HarvestWords): string {
+function collectLine({ file, port }: Collection, harvest: HarvestWords): string {
   const password = `sed -n 's/^[Aa]dmin-[Pp]assword[[:blank:]:]*//p' ${shellWord(file)}`;
   const admin = [...harvest, 'broker', 'admin', '--password-file', '-', `localhost:${port}`, 'collection'];
   return `${password} | ${admin.map(shellWord).join(' ')}`;
 }
 
-/** A line of a crontab; with a user, of a file in /etc/cron.d. G-157: the Brokers collect when the Gatherer is done. */
+/** A line of a crontab, or with a user of a file in /etc/cron.d. The Brokers collect after the Gatherer (G-157). */
 export function cronLine({ job, time, period, user }: TimedJob, harvest: HarvestWords): string {
   const steps = [
     gatherWords(job, harvest).map(shellWord).join(' '),
     ...job.collections.map((collection) => collectLine(collection, harvest)),
   ];
-  // cron takes an unescaped % for the end of the line.
+  // For cron an unescaped % ends the command.
   const command = steps
     .map((step) => `${step} >/dev/null`)
     .join(' && ')
@@ -61,12 +61,12 @@ export function systemdUnits({ job, time, period, user }: TimedJob, harvest: Har
     '',
     '[Service]',
     'Type=oneshot',
-    // gatherd goes on when the gathering is over (G-2).
+    // gatherd keeps running after the Gatherer (G-2).
     'KillMode=process',
     ...(user === undefined ? [] : [`User=${user}`]),
     `WorkingDirectory=${job.directory.replaceAll('%', '%%')}`,
     `ExecStart=${gatherWords(job, harvest).map(systemdWord).join(' ')}`,
-    // G-157: only after a gathering that succeeded.
+    // G-157: only after a successful run.
     ...job.collections.map(
       (collection) => `ExecStartPost=/bin/sh -c ${systemdWord(collectLine(collection, harvest))}`,
     ),
@@ -79,7 +79,7 @@ export function systemdUnits({ job, time, period, user }: TimedJob, harvest: Har
     '',
     '[Timer]',
     `OnCalendar=${calendarTime(time, period)}`,
-    // A machine that was off gathers when it is on again.
+    // Runs that were missed while the machine was off are made up.
     'Persistent=true',
     '',
     '[Install]',
@@ -92,8 +92,8 @@ export function systemdUnits({ job, time, period, user }: TimedJob, harvest: Har
   ];
 }
 
-/** Whatever a text holds, for systemd it is one word: `%` and `$` mean themselves. */
-export function systemdWord(text: string): string {
+/** Quotes a text as one word for systemd; `%` and `$` lose their special meaning. */
+function systemdWord(text: string): string {
   const escaped = text.replace(/["\\]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$');
   return `"${escaped}"`;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** How often a Gatherer is run. */
+/** Intervals between the runs of a Gatherer. */
 export const PERIODS = ['daily', 'weekly', 'monthly'] as const;
 export type Period = (typeof PERIODS)[number];
 
@@ -13,8 +13,8 @@ export interface TimeOfDay {
 const DAY_MINUTES = 24 * 60;
 
 /**
- * Times for so many jobs, the first at `begin` or soon after it, spread over `spread` minutes: neither all at once, nor all
- * machines of the world at the full hour. The same ids always get the same times.
+ * Spreads jobs over `spread` minutes from `begin`, so that they do not run at the same time, and different machines not at the
+ * full hour. The same ids always get the same times.
  */
 export function spreadTimes(ids: readonly string[], begin: TimeOfDay, spread: number): TimeOfDay[] {
   const share = spread / Math.max(1, ids.length);

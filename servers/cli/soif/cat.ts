@@ -10,9 +10,9 @@ import { filesOf } from './files.js';
 import { ObjectReader } from './reader.js';
 
 const HELP = `
-Prints the objects of SOIF files one after the other in the exact layout of SOIF writers, whatever the layout they came
-in. Update streams lose their @DELETE, @REFRESH and @UPDATE groups, gzip files are unpacked; without a file, or for -,
-standard input is read. What cannot be read is told on standard error and left out.
+Prints the objects of SOIF files in the exact layout of SOIF writers. The @DELETE, @REFRESH and @UPDATE groups of update streams
+are removed, gzip files are decompressed; - or no file is standard input. Unreadable parts are reported on standard error and
+skipped.
 
 Examples:
   harvest soif cat old.soif new.soif.gz > all.soif
@@ -20,7 +20,7 @@ Examples:
   harvest soif cat --json objects.soif | head -1
   harvest gather localhost | harvest soif cat --section delete
 
-Exit status: 0 all objects were read, 1 some were not, 2 usage.
+Exit status: 0 all objects were read; 1 some were not; 2 usage.
 `;
 
 interface CatOptions {
@@ -36,17 +36,17 @@ export function catCommand(): Command {
   return new Command('cat')
     .summary('print the objects of SOIF files in the exact layout, or as JSON')
     .argument('[files...]', 'SOIF files, plain or gzip; - is standard input')
-    .option('--json', 'one JSON object a line, as `harvest soif convert --to jsonl` writes it', false)
+    .option('--json', 'print JSON lines, as `harvest soif convert --to jsonl` does', false)
     .option('--type <type>', 'only objects of this template type, e.g. FILE')
     .option('--url <pattern>', 'only objects whose URL matches this regular expression (POSIX extended)')
     .addOption(
-      new Option('--section <name>', 'only objects of these groups of an update stream').choices([
+      new Option('--section <name>', 'only objects of this group of an update stream').choices([
         'delete',
         'refresh',
         'update',
       ]),
     )
-    .option('--max-object <bytes>', 'leave out objects larger than this (default: 64 MiB)', countOption)
+    .option('--max-object <bytes>', 'skip objects larger than this (default: 64 MiB)', countOption)
     .addHelpText('after', HELP)
     .action(async (files: string[], options: CatOptions) => {
       process.exitCode = await cat(filesOf(files), options);
@@ -75,9 +75,9 @@ async function selection({ type, url, section }: CatOptions): Promise<(item: Str
     (pattern === undefined || pattern.test(item.object.url));
 }
 
-/** @throws UsageError it is no regular expression. */
+/** @throws UsageError if it is not a valid regular expression. */
 async function patternOf(source: string): Promise<Pattern> {
-  // Imported only when asked for: the engine takes a while to load.
+  // Imported only when needed: the engine takes a while to load.
   const { compilePattern } = await import('../../../protocols/patterns/index.js');
   try {
     return compilePattern(source);

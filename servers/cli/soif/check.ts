@@ -8,41 +8,41 @@ import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { openFile } from './files.js';
 
 const HELP = `
-Says of each attempt at an object whether it is valid, in the words of the original cksoif, and below an invalid one
-which rule it breaks, at which byte, and how. Objects must have the exact layout that SOIF writers produce; with
---lenient, what a careful reader of network data accepts is valid, and what it had to tolerate is listed. Update streams
-with their @DELETE, @REFRESH and @UPDATE groups and gzip files are recognized.
+Tells for each attempt at an object whether it is valid, in the format of the original cksoif; an invalid one is followed by the
+rule it breaks, the byte offset and the reason. Objects must have the exact layout of SOIF writers. With --lenient everything
+that a tolerant reader of network data accepts is valid, and each tolerated fault is listed. Update streams with @DELETE,
+@REFRESH and @UPDATE groups and gzip files are recognized.
 
 Examples:
   harvest soif check objects.soif
   harvest gather localhost | harvest soif check -
   harvest soif check --lenient --json All-Templates.gz
 
---json prints one object a line: {"attempt":1,"valid":true,"offset":0,"type":"FILE","url":"http://..."}, with "rule",
-"message" and the offending byte's offset when it is not valid, "warnings" with --lenient; at the end the counts.
+--json prints one object per line: {"attempt":1,"valid":true,"offset":0,"type":"FILE","url":"http://..."}, with "rule",
+"message" and the offset of the offending byte if it is not valid, with "warnings" for --lenient; the last line has the counts.
 
-Exit status: 0 everything is valid, 1 something is not or the file cannot be read, 2 usage.
+Exit status: 0 everything is valid; 1 something is not, or the file cannot be read; 2 usage.
 `;
 
 const ORIGINAL_HELP = `
-The original validator: reads SOIF on standard input and prints one line for each attempt at an object. It judges exactly as
-the original's reader, which is kind in places (CR LF, blank lines, a size like {1x}) and not in others (a blank in place
-of the tab, a URL of more than 8190 bytes, an "@" in text before an object); an object that is cut off at the end of the input
-it does not mention. \`harvest soif check\` is strict, and says what is wrong and where.
+The original validator: reads SOIF on standard input and prints one line for each attempt at an object. Its verdicts are those of
+the original reader, which tolerates some faults (CR LF, blank lines, a size like {1x}) but not others (a blank instead of the
+tab, a URL of more than 8190 bytes, an "@" in text before an object), and does not mention an object that is truncated at the end
+of the input. \`harvest soif check\` is strict and tells the fault and its position.
 
-The @DELETE, @REFRESH and @UPDATE groups of an update stream are invalid SOIF to it, and cost the objects behind them;
-\`harvest soif cat\` takes the groups off.
+It does not know the @DELETE, @REFRESH and @UPDATE groups of an update stream and loses objects after them; \`harvest soif cat\`
+removes the groups.
 
 Example:
   cksoif < objects.soif
   harvest gather localhost | harvest soif cat | cksoif
 
-Exit status: 0 whatever it finds, as the original; 1 the input cannot be read.
+Exit status: 0 for any input, as the original; 1 the input cannot be read.
 `;
 
-/** SOIF-8.6: who pipes `gather` into it shall not think that the objects are bad. */
+/** SOIF-8.6: tells users of `gather | cksoif` that the objects are not at fault. */
 const WRAPPED_NOTE =
-  'cksoif: this is an update stream, whose groups are no SOIF; `harvest soif cat` takes them off\n';
+  'cksoif: this is an update stream, whose groups are not SOIF; `harvest soif cat` removes them\n';
 
 interface CheckOptions {
   readonly lenient: boolean;
@@ -53,10 +53,10 @@ interface CheckOptions {
 /** `harvest soif check` (SOIF-4.9). */
 export function checkCommand(): Command {
   return new Command('check')
-    .summary('say of each object whether it is valid, and which rule it breaks')
+    .summary('tell for each object whether it is valid, and which rule it breaks')
     .argument('[file]', 'a SOIF file, plain or gzip; - is standard input', STANDARD_INPUT)
-    .option('--lenient', 'accept what readers tolerate, with warnings', false)
-    .option('--json', 'one JSON object a line', false)
+    .option('--lenient', 'accept faults that readers tolerate, with warnings', false)
+    .option('--json', 'print JSON lines', false)
     .option('--max-object <bytes>', 'an object larger than this is invalid (default: 64 MiB)', countOption)
     .addHelpText('after', HELP)
     .action(async (file: string, options: CheckOptions) => {

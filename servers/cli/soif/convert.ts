@@ -8,19 +8,19 @@ import { openFile } from './files.js';
 import { ObjectReader } from './reader.js';
 
 const HELP = `
-Turns SOIF into JSON lines and back. One line is one object:
+Converts SOIF into JSON lines and back. One line is one object:
 
   {"type":"FILE","url":"http://a.example/","attributes":[{"name":"Title","value":"Hello"},{"name":"Icon","base64":"AP8="}]}
 
-Values that are not UTF-8 are in "base64", a URL that is not in "urlBase64". Objects of @DELETE and @REFRESH groups have
-"section":"delete" or "refresh"; the way back writes these groups again. Objects in the exact layout of SOIF writers
-come back byte for byte.
+Values that are not UTF-8 are in "base64", such a URL in "urlBase64". Objects of @DELETE and @REFRESH groups have
+"section":"delete" or "refresh"; the conversion back writes these groups again. Objects in the exact layout of SOIF writers
+are restored byte for byte.
 
 Examples:
   harvest soif convert --to jsonl objects.soif | grep -v '"type":"GATHERER"' | harvest soif convert --to soif
   harvest gather localhost | harvest soif convert --to jsonl
 
-Exit status: 0 done, 1 something could not be read (a line of JSON is named by its number), 2 usage.
+Exit status: 0 done; 1 something could not be read (with the number of the JSON line); 2 usage.
 `;
 
 interface ConvertOptions {
@@ -31,10 +31,10 @@ interface ConvertOptions {
 /** `harvest soif convert`: SOIF to JSON lines and back. */
 export function convertCommand(): Command {
   return new Command('convert')
-    .summary('turn SOIF into JSON lines and back')
+    .summary('convert SOIF into JSON lines and back')
     .argument('[file]', 'SOIF, plain or gzip, or JSON lines; - is standard input', STANDARD_INPUT)
-    .addOption(new Option('--to <format>', 'what to write').choices(['jsonl', 'soif']).makeOptionMandatory())
-    .option('--max-object <bytes>', 'leave out objects larger than this (default: 64 MiB)', countOption)
+    .addOption(new Option('--to <format>', 'output format').choices(['jsonl', 'soif']).makeOptionMandatory())
+    .option('--max-object <bytes>', 'skip objects larger than this (default: 64 MiB)', countOption)
     .addHelpText('after', HELP)
     .action(async (file: string, { to, maxObject }: ConvertOptions) => {
       process.exitCode = to === 'jsonl' ? await toJson(file, maxObject) : await toSoif(file, maxObject);
@@ -69,7 +69,7 @@ async function toSoif(file: string, maxObject: number | undefined): Promise<numb
       if (!(await output.write(bytes))) return EXIT.ok;
     }
   } finally {
-    // Behind a wrong line too: what was written before it is whole.
+    // After a wrong line too, so that the output before it is complete.
     await enter('update');
   }
   return EXIT.ok;

@@ -7,30 +7,29 @@ import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { filesOf, openFile } from './files.js';
 
 const HELP = `
-Turns annotation files, records that people write by hand, into SOIF. Such a file has no sizes; a value is the rest of
-its line, behind exactly one tab:
+Converts annotation files, which are written by hand, into SOIF. Such a file has no sizes; a value is the rest of its line after
+exactly one tab:
 
   @FILE { http://www.example.org/paper.ps
   Title:<tab>A Paper About Something
   }
 
-What is not quite so is understood and told on standard error with file and line: a blank instead of the tab, CR LF,
-a size in braces, a missing closing brace. Lines that cannot be understood are left out. --strict stops at the first
-mistake instead.
+Small faults are tolerated and reported on standard error with file and line: a blank instead of the tab, CR LF, a size in braces,
+a missing closing brace. Other wrong lines are skipped. --strict stops at the first fault instead.
 
 Examples:
   mktemplate annotations | template2db annotations.gdbm
   harvest mktemplate --strict annotations annotations2 > manual.soif
 
-Exit status: 0 all lines were understood, 1 some were left out or a file cannot be read, 2 usage.
+Exit status: 0 all lines were read; 1 some were skipped, or a file cannot be read; 2 usage.
 `;
 
 /** `mktemplate annotations [annotations2 ...]` (SOIF-11.1, G-137, G-138). */
 export function mktemplateCommand(): Command {
   return new Command('mktemplate')
-    .summary('turn hand-written annotation files into SOIF')
+    .summary('convert hand-written annotation files into SOIF')
     .argument('[files...]', 'annotation files; - or none is standard input')
-    .option('--strict', 'stop at the first mistake', false)
+    .option('--strict', 'stop at the first fault', false)
     .addHelpText('after', HELP)
     .action(async (files: string[], { strict }: { readonly strict: boolean }) => {
       process.exitCode = await mktemplate(filesOf(files), strict);
@@ -46,7 +45,7 @@ async function mktemplate(files: readonly string[], strict: boolean): Promise<nu
       mode: strict ? 'strict' : 'lenient',
       onWarning: ({ rule, line, message, dropped }) => {
         incomplete ||= dropped;
-        warn(`line ${line}: ${message}${dropped ? ', left out' : ''} (${rule})`);
+        warn(`line ${line}: ${message}${dropped ? ', skipped' : ''} (${rule})`);
       },
     });
     try {

@@ -7,12 +7,12 @@ import { filesOf } from './files.js';
 import { ObjectReader } from './reader.js';
 
 const EXIT_HELP = `
-Exit status: 0 all objects were read, 1 some were not (standard error says which), 2 usage.
+Exit status: 0 all objects were read; 1 some were not (standard error tells which); 2 usage.
 `;
 
 const ATTR_HELP = `
-Prints the value of one attribute, and a newline, for each object that has it. Names are compared without case; of
-several with the same name the last one counts.
+Prints the value of one attribute and a newline for each object that has it. Names ignore case; of several attributes with the
+same name the last one is printed.
 
 Examples:
   print-attr Title < objects.soif
@@ -20,8 +20,8 @@ Examples:
 ${EXIT_HELP}`;
 
 const TEMPLATE_HELP = `
-Prints each object again in the exact layout of SOIF writers, with the time of printing, in seconds since 1970, as the
-attribute Print-Time, as the original did; \`harvest soif cat\` adds nothing.
+Prints each object in the exact layout of SOIF writers and adds the attribute Print-Time, the time of printing in seconds since
+1970, as the original does; \`harvest soif cat\` adds nothing.
 
 Examples:
   print-template < objects.soif
@@ -29,8 +29,8 @@ Examples:
 ${EXIT_HELP}`;
 
 const URLREFS_HELP = `
-Prints for each object the URLs of its attribute URL-References, one a line, made absolute and normalized, and then the
-object's own URL. What is no URL is left out.
+Prints for each object the URLs of its attribute URL-References, made absolute and normalized, one per line, then the object's
+own URL. Invalid URLs are skipped.
 
 Example:
   harvest gather localhost | print-urlrefs | sort -u
@@ -56,7 +56,7 @@ export function printAttrCommand(): Command {
 /** `print-template` (G-132, SOIF-10.2). */
 export function printTemplateCommand(): Command {
   return new Command('print-template')
-    .summary('print each object again, with the time of printing')
+    .summary('print each object with the time of printing')
     .argument('[files...]', FILES)
     .option('--no-print-time', 'do not add Print-Time')
     .addHelpText('after', TEMPLATE_HELP)
@@ -83,7 +83,7 @@ export function printUrlrefsCommand(): Command {
     });
 }
 
-/** Prints what `show` makes of each object. */
+/** Prints the result of `show` for each object. */
 async function print(
   command: string,
   files: readonly string[],

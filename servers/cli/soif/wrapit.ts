@@ -5,21 +5,21 @@ import { countOption } from '../option-values.js';
 import { StandardOutput } from '../standard-output.js';
 
 const HELP = `
-Reads raw data from standard input and prints it as one SOIF attribute with its byte count, as a summarizer program has to
-write it. Every byte counts, a newline at the end too. No data, no attribute.
+Reads raw data from standard input and prints it as one SOIF attribute with its byte count, the output format of summarizer
+programs. Every byte counts, also a final newline. Without data no attribute is printed.
 
 Example (a summarizer Abstract.sum):
   head -50 "$1" | wrapit Abstract
 
-Exit status: 0 done, 1 too much data, 2 usage or a name that no attribute may have.
+Exit status: 0 done; 1 too much data; 2 usage, or an invalid attribute name.
 `;
 
 /** `wrapit Attribute` (E-62). */
 export function wrapitCommand(): Command {
   return new Command('wrapit')
-    .summary('turn standard input into one SOIF attribute')
+    .summary('convert standard input into one SOIF attribute')
     .argument('<attribute>', "the attribute's name: letters, digits, - _ . < >")
-    .option('--max-bytes <bytes>', 'more data than this is an error (default: 64 MiB)', countOption)
+    .option('--max-bytes <bytes>', 'maximum number of bytes (default: 64 MiB)', countOption)
     .addHelpText('after', HELP)
     .action(async (attribute: string, { maxBytes }: { readonly maxBytes?: number }) => {
       const data = readInput(STANDARD_INPUT, { unpack: false });

@@ -271,5 +271,5 @@ t.test('issue 7: harvest url', async (t) => {
   t.equal(await of('canonical', 'HTTP://u@WWW2.A.org/B?&c=~'), 'http://a.org/b?c=~\n');
   t.equal(await of('class', '--policy', 'surt', 'HTTPS://A.org:443/'), 'org,a,\n');
   const bad = await cli('url', 'canonical', 'http://', 'http://a/');
-  t.same([bad.code, bad.stdout, bad.stderr], [1, '\nhttp://a/\n', 'url: "http://" is no usable URI\n']);
+  t.same([bad.code, bad.stdout, bad.stderr], [1, '\nhttp://a/\n', 'url: "http://" is not a usable URI\n']);
 });

@@ -477,7 +477,7 @@ t.test('issue 7.9 which console is meant', async (t) => {
   t.same(await byFile?.snapshot(), crawl.snapshot());
   await t.rejects(runningCrawl({ data: directory, url }), { name: 'UsageError', message: /PASSWORD/ });
   process.env[PASSWORD_VARIABLE] = PASSWORD;
-  t.equal((await (await runningCrawl({ data: 'nothing', url }))?.act('stop'))?.ok, true);
+  t.equal((await (await runningCrawl({ data: 'nothing', url }))?.runAction('stop'))?.ok, true);
   process.env[PASSWORD_VARIABLE] = 'wrong';
   const refused = await runningCrawl({ data: 'nothing', url });
   await t.rejects(async () => refused?.snapshot(), { name: 'PeerError', status: 401 });
