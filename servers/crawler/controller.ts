@@ -191,8 +191,8 @@ export class CrawlController implements CrawlControl {
     this.options.frontier.release();
   }
 
-  stop(): void {
-    this.#finish('ended by operator');
+  stop(reason: EndReason = 'ended by operator'): void {
+    this.#finish(reason);
   }
 
   async checkpoint(): Promise<CheckpointInfo> {

@@ -1,15 +1,27 @@
 import type { GathererBatch, GathererStore } from '../../storage/index.js';
+import type { DigestRecord, DigestStore } from './processors/digest-history.js';
 import type { FetchRecord, HistoryStore } from './processors/fetch-history.js';
 
-/** CRAWL-18.4: fetch histories in a table of the working store. */
+/** CRAWL-18.4: fetch histories in the table `histories` of the working store; the keys are SURTs. */
 export function historyStore(store: GathererStore): HistoryStore {
   return {
     async get(key) {
-      const bytes = await store.histories.get(key);
-      return bytes === undefined ? [] : (JSON.parse(Buffer.from(bytes).toString()) as FetchRecord[]);
+      return (await stored<FetchRecord[]>(store, key)) ?? [];
     },
-    put(key, history, batch: GathererBatch) {
-      batch.putHistory(key, Buffer.from(JSON.stringify(history)));
-    },
+    put: put<readonly FetchRecord[]>,
   };
+}
+
+/** CRAWL-18.5: archived digests in the same table. No SURT begins like a digest, with `sha1:`. */
+export function digestStore(store: GathererStore): DigestStore {
+  return { get: (digest) => stored<DigestRecord>(store, digest), put: put<DigestRecord> };
+}
+
+async function stored<T>(store: GathererStore, key: string): Promise<T | undefined> {
+  const bytes = await store.histories.get(key);
+  return bytes === undefined ? undefined : (JSON.parse(Buffer.from(bytes).toString()) as T);
+}
+
+function put<T>(key: string, value: T, batch: GathererBatch): void {
+  batch.putHistory(key, Buffer.from(JSON.stringify(value)));
 }

@@ -4,14 +4,17 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import type { DocumentRecord, GathererStore } from '../../storage/index.js';
 import type { ChainName, Processor, ProcessorChains } from '../crawler/chains.js';
 import type { Frontier } from '../crawler/frontier/index.js';
-import { historyStore } from '../crawler/history-store.js';
+import { digestStore, historyStore } from '../crawler/history-store.js';
 import { Blocker } from '../crawler/processors/blocker.js';
+import { ChangeEvaluator } from '../crawler/processors/change-evaluator.js';
 import { ContentDigest } from '../crawler/processors/content-digest.js';
+import { DigestHistory } from '../crawler/processors/digest-history.js';
 import { FetchJudge, FetchProcessor } from '../crawler/processors/fetch.js';
 import { FetchHistory } from '../crawler/processors/fetch-history.js';
 import { LinksScoper } from '../crawler/processors/links-scoper.js';
 import { PreconditionEnforcer } from '../crawler/processors/precondition-enforcer.js';
 import { QuotaEnforcer } from '../crawler/processors/quota-enforcer.js';
+import { RuntimeLimit, type RuntimeLimitOptions } from '../crawler/processors/runtime-limit.js';
 import { WarcWriter } from '../crawler/processors/warc-writer.js';
 import type { Scope } from '../crawler/scope.js';
 import type { ServerCache } from '../crawler/servers/index.js';
@@ -51,7 +54,10 @@ export interface ChainOptions {
   readonly now: () => UnixSeconds;
   /** The configuration names an order: its quotas, blocks, digests and fetch histories apply. */
   readonly ordered: boolean;
-  readonly warc: { readonly files: WarcFiles; readonly skipIdenticalDigests: boolean } | undefined;
+  readonly warc:
+    | { readonly files: WarcFiles; readonly skipIdenticalDigests: boolean; readonly digestHistory: boolean }
+    | undefined;
+  readonly runtime: RuntimeLimitOptions;
   /** Those of `extract` run before Essence, which transfers the body to a thread; the others at the end of their chain. */
   readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
 }
@@ -69,10 +75,9 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
     mustBePublic: options.mustBePublic,
   };
   const history = options.ordered ? new FetchHistory({ store: historyStore(store) }) : undefined;
-  const warc =
-    options.warc === undefined
-      ? undefined
-      : new WarcWriter({ ...options.warc, ...(history === undefined ? {} : { revisits: [history] }) });
+  const digests = options.warc?.digestHistory === true ? new DigestHistory(digestStore(store)) : undefined;
+  const revisits = [history, digests].filter((source) => source !== undefined);
+  const warc = options.warc === undefined ? undefined : new WarcWriter({ ...options.warc, revisits });
   return {
     'pre-fetch': [
       new Preselector({
@@ -81,7 +86,10 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
         ...(store.summaries.count > 0 ? { documents: store.documents } : {}),
         now,
       }),
-      ...when(options.ordered, () => orderedChecks(servers, frontier)),
+      ...when(options.ordered, () => [
+        new RuntimeLimit(options.runtime),
+        ...orderedChecks(servers, frontier),
+      ]),
       ...when(history !== undefined, () => [history!.loader]),
       new History({
         documents: store.documents,
@@ -100,11 +108,13 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
       // Before the judge, so that redirects and error pages get digests and records too.
       ...when(options.ordered || warc !== undefined, () => [new ContentDigest()]),
       ...when(history !== undefined, () => [history!]),
+      ...when(digests !== undefined, () => [digests!]),
       ...when(warc !== undefined, () => [warc!]),
       new FetchJudge(limits),
       ...(extraProcessors.fetch ?? []),
     ],
     extract: [
+      ...when(history !== undefined, () => [new ChangeEvaluator(history!)]),
       new ListingExtractor({ roots: options.roots }),
       ...(extraProcessors.extract ?? []),
       new ExtractProcessor({ essence, rulesDigest, robotsAgent: options.robotsAgent, now }),
@@ -127,6 +137,7 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
       new LinksScoper({ frontier, scope }),
       ...when(warc !== undefined, () => [warc!.metadata]),
       ...when(history !== undefined, () => [history!.keeper]),
+      ...when(digests !== undefined, () => [digests!.keeper]),
     ],
   };
 }

@@ -202,7 +202,12 @@ export async function openCrawlJob(
       mustBePublic: (from, to) => mustBePublic(from, to, hostKnowledge),
       servers,
       minTimeToLive,
-      warc: warc && { files: warc, skipIdenticalDigests: order.warc.skipIdenticalDigests },
+      warc: warc && { ...order.warc, files: warc },
+      runtime: {
+        elapsed: () => statistics.figures().elapsed,
+        pause: () => controller.pause(),
+        terminate: () => controller.stop('time limit'),
+      },
     }),
     servers,
     settingsFor: (uri) => settings.of(uri),

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
-import { UsageError } from '../../../protocols/errors.js';
 import { type SurtPrefixSet, shownHops } from '../../../protocols/urls/index.js';
+import { compilePattern } from '../patterns.js';
 import type { DecideSubject } from './decision.js';
 
 /** What a rule tests. */
@@ -106,13 +106,9 @@ export function isRedirectFromRoot({ hops, via }: DecideSubject): boolean {
 export class WholePattern {
   readonly #compiled: RE2JS;
 
-  /** @throws UsageError when it is no regular expression */
+  /** @throws UsageError when it is not a regular expression */
   constructor(readonly source: string) {
-    try {
-      this.#compiled = RE2JS.compile(source, RE2JS.DOTALL);
-    } catch (error) {
-      throw new UsageError(`${source} is no regular expression`, { cause: error });
-    }
+    this.#compiled = compilePattern(source, RE2JS.DOTALL);
   }
 
   matches(text: string): boolean {

@@ -2,6 +2,7 @@ import { KitError } from '../../../protocols/errors.js';
 import { seenRules } from '../../../protocols/urls/index.js';
 import { decideSequence } from '../decide/index.js';
 import { WholePattern } from '../decide/predicates.js';
+import { patternMatcher } from '../patterns.js';
 import type { CrawlOrderConfig } from './order.js';
 import type { CrawlSettings } from './settings.js';
 import { overridden } from './sheets.js';
@@ -34,8 +35,15 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
     check([...path, 'seenRules'], () => seenRules(settings.seenRules));
     for (const name of ['blockPattern', 'allowPattern'] as const)
       if (settings[name] !== '') check([...path, name], () => new WholePattern(settings[name]));
+    if (settings.digestStripPattern !== '')
+      check([...path, 'digestStripPattern'], () => patternMatcher(settings.digestStripPattern));
   };
 
+  if (order.warc.digestHistory && order.warc.directory === '')
+    problems.push({
+      path: ['warc', 'digestHistory'],
+      problem: 'it needs a directory of WARC files (CRAWL-18.5)',
+    });
   check(['scope'], () => decideSequence(order.scope, { seeds: order.seeds }));
   checkSettings(order.settings, ['settings']);
   const names = new Set<string>();

@@ -4,9 +4,11 @@ import {
   BUILT_IN_CLASSES,
   COST_CLASSES,
   MEANINGLESS_NAMES,
+  MODULE_SETTINGS,
   ORDER_NAMES,
   QUEUE_CLASSES,
   QUOTA_NAMES,
+  RUNTIME_OPERATIONS,
   SEEN_CLASSES,
   SEEN_RULE_CLASSES,
   SETTING_NAMES,
@@ -150,6 +152,8 @@ class Draft {
         this.#warn(element, `the module ${element.name} (${element.className}) has no counterpart here`);
       return;
     }
+    for (const [name, value] of Object.entries(MODULE_SETTINGS.get(element.className) ?? {}))
+      this.put(target.settings, target.path, name, value, element);
     this.modules(element, target);
   }
 
@@ -172,6 +176,8 @@ class Draft {
       );
     } else if (name === 'cost-policy') {
       this.#byClass(element, COST_CLASSES, (value) => this.put(settings, path, 'costPolicy', value, element));
+    } else if (name === 'end-operation') {
+      this.put(settings, path, 'runtimeOperation', RUNTIME_OPERATIONS.get(text) ?? text, element);
     } else if (target.order === undefined) {
       if (order !== undefined) this.#warn(element, `${name} cannot be overridden (CRAWL-19.5)`);
       else this.#unknown(element);

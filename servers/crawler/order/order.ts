@@ -30,6 +30,11 @@ export const warcSchema = z.strictObject({
     'CRAWL-18.6',
     'A document whose digest is known is not written at all',
   ),
+  digestHistory: noted(
+    z.boolean().default(false),
+    'CRAWL-18.5',
+    'A body that is archived under any URI is written as a revisit record',
+  ),
   prefix: noted(
     z
       .string()

@@ -30,6 +30,22 @@ export const SETTING_NAMES: ReadonlyMap<string, keyof CrawlSettings> = new Map([
   ['masquerade', 'masquerade'],
   ['custom-robots', 'customRobots'],
   ['user-agents', 'userAgents'],
+  ['runtime-sec', 'runtimeSeconds'],
+  ['strip-reg-expr', 'digestStripPattern'],
+  ['max-size-kb', 'digestStripMaxKB'],
+]);
+
+/** CRAWL-11.3: values of `end-operation`. */
+export const RUNTIME_OPERATIONS: ReadonlyMap<string, CrawlSettings['runtimeOperation']> = new Map([
+  ['Pause job', 'pause'],
+  ['Terminate job', 'terminate'],
+  ['Block URIs', 'block'],
+]);
+
+/** Settings that the presence of a module sets; its own values override them. */
+export const MODULE_SETTINGS: ReadonlyMap<string, Partial<CrawlSettings>> = new Map([
+  ['ChangeEvaluator', { skipUnchanged: true }],
+  ['RuntimeLimitEnforcer', { runtimeSeconds: 86_400 }],
 ]);
 
 /** What is read once. */
@@ -103,6 +119,7 @@ export const SEEN_RULE_CLASSES: ReadonlyMap<string, string> = new Map([
 /** Modules whose work is done here too, without a setting that could be taken over. */
 export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   'BdbFrontier',
+  'ChangeEvaluator',
   'CrawlStateUpdater',
   'ExtractorCSS',
   'ExtractorHTML',
@@ -111,11 +128,13 @@ export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   'FetchDNS',
   'FetchHTTP',
   'FrontierScheduler',
+  'HTTPContentDigest',
   'LinksScoper',
   'PreconditionEnforcer',
   'Preselector',
   'QuotaEnforcer',
   'RobotsHonoringPolicy',
+  'RuntimeLimitEnforcer',
   'StatisticsTracker',
 ]);
 

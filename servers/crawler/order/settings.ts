@@ -226,6 +226,34 @@ export const crawlSettingsSchema = z.strictObject({
     's',
   ),
 
+  digestStripPattern: noted(
+    z.string().default(''),
+    'CRAWL-18.7',
+    'Text that matches this, e.g. a counter or a date, does not count for the digest of a page; empty: all of it counts',
+  ),
+  digestStripMaxKB: noted(
+    limit.default(1024),
+    'CRAWL-18.7',
+    'Larger pages are digested as they are; -1: no limit',
+    'KB',
+  ),
+  skipUnchanged: noted(
+    z.boolean().default(false),
+    'CRAWL-18.8',
+    'A page with the digest of its last fetch is not read again: its links are not followed, its object is not refreshed',
+  ),
+  runtimeSeconds: noted(
+    count.default(0),
+    'CRAWL-11.3',
+    'Seconds of crawling after which runtimeOperation applies; 0: never',
+    's',
+  ),
+  runtimeOperation: noted(
+    z.enum(['pause', 'terminate', 'block']).default('pause'),
+    'CRAWL-11.3',
+    'pause or end the crawl, or fail the URIs that follow (-5004); a sheet should only block',
+  ),
+
   quotas: quotasSchema.prefault({}),
   quotaForceRetire: noted(
     z.boolean().default(true),

@@ -1,27 +1,28 @@
+import { LRUCache } from 'lru-cache';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { WholePattern } from '../decide/predicates.js';
 import type { CrawlSettings } from '../order/settings.js';
 
 export interface BlockerOptions {
-  /** In the context of the URI (CRAWL-19.5). */
+  /** Of the URI, sheets applied (CRAWL-19.5). */
   readonly settings: (uri: CrawlUri) => Pick<CrawlSettings, 'blockAll' | 'blockPattern' | 'allowPattern'>;
 }
 
-/** Compiled patterns that are kept: settings and their sheets have a few. */
+/** Compiled patterns in the cache; settings and their sheets have few. */
 const MAX_PATTERNS = 1000;
 
 /**
- * CRAWL-11.2, the Preselector's second half: everything is blocked; or what does not match `allowPattern`; or what matches
- * `blockPattern`. Patterns are RE2's and match the whole URI.
+ * CRAWL-11.2, the second half of the Preselector: rejects every URI (`blockAll`), those that `allowPattern` does not match, and those that
+ * `blockPattern` matches. Patterns are in RE2's language and match whole URIs.
  */
 export class Blocker implements Processor {
   readonly name = 'Blocker';
-  readonly #patterns = new Map<string, WholePattern>();
+  readonly #patterns = new LRUCache<string, WholePattern>({ max: MAX_PATTERNS });
 
   constructor(readonly options: BlockerOptions) {}
 
-  /** @throws UsageError when a pattern is no regular expression */
+  /** @throws UsageError when a pattern is not a regular expression */
   process(uri: CrawlUri): ProcessResult {
     const reason = this.#blockedBy(uri);
     if (reason === undefined) return 'proceed';
@@ -43,7 +44,6 @@ export class Blocker implements Processor {
     let pattern = this.#patterns.get(source);
     if (pattern === undefined) {
       pattern = new WholePattern(source);
-      if (this.#patterns.size >= MAX_PATTERNS) this.#patterns.clear();
       this.#patterns.set(source, pattern);
     }
     return pattern;

@@ -2,9 +2,12 @@ import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { FetchHistory } from './fetch-history.js';
 
+/** The annotation of a URI that {@link ChangeEvaluator} ends. */
+export const UNCHANGED = 'unchanged';
+
 /**
- * CRAWL-18.8: a document whose digest is the last one's is not looked at again: annotation `unchanged`, no links are followed
- * from it, and nothing is extracted or written. For crawls that look for changes on pages they know; a crawl that is to find its
+ * CRAWL-18.8, with the setting `skipUnchanged`: a document with the digest of its last fetch gets the annotation `unchanged`; its links
+ * are not followed, and nothing is extracted or written. For crawls that look for changes on known pages. A crawl that has to find its
  * way through unchanged pages must do without it.
  */
 export class ChangeEvaluator implements Processor {
@@ -13,8 +16,8 @@ export class ChangeEvaluator implements Processor {
   constructor(readonly history: Pick<FetchHistory, 'isUnchanged'>) {}
 
   process(uri: CrawlUri): ProcessResult {
-    if (!this.history.isUnchanged(uri)) return 'proceed';
-    uri.annotations.push('unchanged');
+    if (!uri.settings.skipUnchanged || !this.history.isUnchanged(uri)) return 'proceed';
+    uri.annotations.push(UNCHANGED);
     uri.outLinks = [];
     uri.disposition = 'unchanged';
     return 'post';

@@ -1,47 +1,40 @@
 import type { Processor, ProcessResult } from '../chains.js';
-import type { CrawlControl } from '../control.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 
 export interface RuntimeLimitOptions {
-  /** Default 86 400. */
-  readonly seconds?: number;
-  /** What happens then; default `pause`. */
-  readonly operation?: 'pause' | 'terminate' | 'block';
-  /** Seconds of crawling, pauses left out. */
+  /** Seconds of crawling, without pauses. */
   readonly elapsed: () => number;
-  readonly control: Pick<CrawlControl, 'pause' | 'stop'>;
+  readonly pause: () => void;
+  readonly terminate: () => void;
 }
 
 /**
- * CRAWL-11.3: when the crawl has run long enough it is paused or ended, once: the URIs that are on their way go on, and an operator
- * who resumes a paused crawl has seen what happened. With `block` every further URI fails with -5004, so that the queues run dry.
+ * CRAWL-11.3, with the settings `runtimeSeconds` and `runtimeOperation`: pauses or ends the crawl once when it has run that long; the
+ * URIs in flight continue. With `block` each URI that follows fails with -5004, so that the queues run empty.
  */
 export class RuntimeLimit implements Processor {
   readonly name = 'RuntimeLimit';
-  #told = false;
+  readonly #done = new Set<string>();
 
   constructor(readonly options: RuntimeLimitOptions) {}
 
   process(uri: CrawlUri): ProcessResult {
-    const { seconds = 86_400, operation = 'pause', elapsed, control } = this.options;
-    if (elapsed() < seconds) return 'proceed';
-    if (operation !== 'block') {
-      if (this.#told) return 'proceed';
-      this.#told = true;
-      uri.annotations.push(limitText(seconds));
-      if (operation === 'pause') control.pause();
-      else control.stop();
-      return 'proceed';
+    const { runtimeSeconds: seconds, runtimeOperation: operation } = uri.settings;
+    if (seconds === 0 || this.options.elapsed() < seconds) return 'proceed';
+    // CRAWL-16.2: an annotation contains no space and no comma.
+    const annotation = `runtimeLimit:${seconds}s`;
+    if (operation === 'block') {
+      uri.annotations.push(annotation);
+      uri.status = FETCH_STATUS.runtimeLimit;
+      uri.disposition = 'failed';
+      uri.reason = `the crawl has run for ${seconds} seconds`;
+      return 'post';
     }
-    uri.annotations.push(limitText(seconds));
-    uri.status = FETCH_STATUS.runtimeLimit;
-    uri.disposition = 'failed';
-    uri.reason = `the crawl has run for ${seconds} seconds`;
-    return 'post';
+    // Once: an operator who resumes a paused crawl knows of the limit.
+    if (this.#done.has(operation)) return 'proceed';
+    this.#done.add(operation);
+    uri.annotations.push(annotation);
+    this.options[operation]();
+    return 'proceed';
   }
-}
-
-/** CRAWL-16.2: the run-time limit's text; an annotation holds no blank and no comma. */
-function limitText(seconds: number): string {
-  return `runtimeLimit:${seconds}s`;
 }

@@ -1,6 +1,7 @@
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
+import { UNCHANGED } from '../../crawler/processors/change-evaluator.js';
 
 export interface ReferencesWriterOptions {
   /** Seconds since 1970. */
@@ -52,6 +53,8 @@ export class ReferencesWriter implements Processor {
     const { fetched, document } = uri;
     // Rejected by robots.txt or by its name: nobody has looked at it.
     if (fetched === undefined) return;
+    // The ChangeEvaluator has removed its links, which are still those of the document.
+    if (uri.annotations.includes(UNCHANGED)) return;
     const known = uri.disposition === 'unchanged' ? document : undefined;
     this.#put(
       uri,

@@ -178,6 +178,159 @@ t.test(
   },
 );
 
+/** URL path and annotations of each URI that is done, in the order of the paths. */
+function annotationsOf(events: readonly DocumentEvent[]): [string, string][] {
+  return events
+    .filter(({ disposition }) => disposition !== 'retry')
+    .map(({ url, annotations }): [string, string] => [new URL(url).pathname, annotations.join()])
+    .sort();
+}
+
+t.test('CRAWL-18.8 skipUnchanged: an unchanged page leads nowhere, by a sheet', async (t) => {
+  let hits = 0;
+  const counter: Page = (_, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end(page('Counter', ['/b'], `${++hits} hits`));
+  await using site = await Site.start({
+    '/': page('Start', ['/skipped/', '/counter', '/followed']),
+    '/skipped/': page('Skipped', ['/a']),
+    '/followed': page('Followed', []),
+    '/counter': counter,
+    '/a': page('A', []),
+    '/b': page('B', []),
+  });
+  const options = {
+    directory: t.testdir(),
+    config: config(`${site.url}/ Delay=0`),
+    force: true,
+    order: order({
+      logs: false,
+      settings: { digestStripPattern: '[0-9]+ hits' },
+      sheets: ['/skipped/', '/counter'].map((path) => ({
+        name: path,
+        rules: [{ rule: 'matches', answer: 'ACCEPT', patterns: [`.*${path}`] }],
+        settings: { skipUnchanged: true },
+      })),
+    }),
+  };
+  await gather(options, async (gatherer) => void (await gatherer.run(never)));
+  const requests = site.requests.length;
+  const events = await gather(options, async (gatherer) => {
+    await gatherer.run(never);
+    const { store } = gatherer;
+    t.ok(store.summaries.count > 0);
+    const record = await store.documents.get(`${site.url}/skipped/`);
+    t.same(
+      record?.links.map(({ url }) => url),
+      [`${site.url}/a`],
+      'the links of the unchanged document stay in the store',
+    );
+  });
+  t.same(annotationsOf(events), [
+    ['/', 'duplicate:digest'],
+    ['/counter', 'duplicate:digest,unchanged'],
+    ['/followed', 'duplicate:digest'],
+    ['/skipped/', 'duplicate:digest,unchanged'],
+  ]);
+  t.notOk(site.requests.slice(requests).some(({ path }) => path === '/a' || path === '/b'));
+});
+
+t.test('CRAWL-18.5 warc.digestHistory: the same body under another URI is a revisit record', async (t) => {
+  const same = page('Same', []);
+  await using site = await Site.start({ '/': page('Start', ['/one', '/two']), '/one': same, '/two': same });
+  const directory = t.testdir();
+  const warc = join(directory, 'warc');
+  const events = await gather(
+    {
+      directory,
+      config: config(`${site.url}/ Delay=0`),
+      order: order({ logs: false, warc: { directory: warc, digestHistory: true } }),
+    },
+    async (gatherer) => void (await gatherer.run(never)),
+  );
+  t.same(annotationsOf(events), [
+    ['/', ''],
+    ['/one', ''],
+    ['/two', 'warcRevisit:digest'],
+  ]);
+  const files = readdirSync(warc).map((name) =>
+    gunzipSync(readFileSync(join(warc, name))).toString('latin1'),
+  );
+  t.match(files.join(''), `WARC-Refers-To-Target-URI: ${site.url}/one`);
+});
+
+t.test('CRAWL-11.3 runtimeSeconds: the crawl pauses, ends, or blocks the URIs that follow', async (t) => {
+  await using site = await Site.start({
+    // The crawl has run for more than a second when the limited pages are found.
+    '/': (_, response) =>
+      void setTimeout(
+        () => response.writeHead(200, { 'content-type': 'text/html' }).end(page('Start', ['/a'])),
+        1100,
+      ),
+    '/a': page('A', ['/b']),
+    '/b': page('B', []),
+  });
+  const directory = t.testdir();
+  const run = async (runtimeOperation: 'pause' | 'terminate' | 'block') => {
+    let end: string | undefined;
+    let paused = 0;
+    const events = await gather(
+      {
+        directory: join(directory, runtimeOperation),
+        config: config(`${site.url}/ Delay=0`),
+        order: order({
+          logs: false,
+          sheets: [
+            {
+              name: 'limited',
+              rules: [{ rule: 'matches', answer: 'ACCEPT', patterns: ['.*/[ab]'] }],
+              settings: { runtimeSeconds: 1, runtimeOperation },
+            },
+          ],
+        }),
+        onControl: (control) => {
+          const look = setInterval(() => {
+            if (control.snapshot().state !== 'paused') return;
+            paused++;
+            clearInterval(look);
+            control.resume();
+          }, 5);
+          t.teardown(() => clearInterval(look));
+        },
+      },
+      async (gatherer) => {
+        end = (await gatherer.run(never)).end;
+      },
+    );
+    return { end, paused, paths: annotationsOf(events) };
+  };
+  const limit = 'runtimeLimit:1s';
+  t.same(await run('pause'), {
+    end: 'finished',
+    paused: 1,
+    paths: [
+      ['/', ''],
+      ['/a', limit],
+      ['/b', ''],
+    ],
+  });
+  t.same(await run('terminate'), {
+    end: 'time limit',
+    paused: 0,
+    paths: [
+      ['/', ''],
+      ['/a', limit],
+    ],
+  });
+  t.same(await run('block'), {
+    end: 'finished',
+    paused: 0,
+    paths: [
+      ['/', ''],
+      ['/a', limit],
+    ],
+  });
+});
+
 t.test(
   'G-172 Enumeration=sitemap: what the sitemaps list and nothing else, by robots.txt, index and feed',
   async (t) => {

@@ -30,6 +30,8 @@ import { PatternBudget, uriPattern } from '../../../servers/crawler/traps.js';
 import type { NewWarcRecord, WarcPlace } from '../../../servers/crawler/warc/index.js';
 import { GathererBatch } from '../../../storage/index.js';
 
+const PLAIN = crawlSettingsSchema.parse({});
+
 /** 2026-11-21T21:50:04.123Z */
 const BEGIN = Date.UTC(2026, 10, 21, 21, 50, 4, 123);
 /** Of `hello\n`. */
@@ -63,8 +65,13 @@ function settings(uri: CrawlUri): CrawlSettings {
 }
 
 /** The URI as the fetcher leaves it. */
-function fetchedUri(body: string, extra: Partial<FetchResult> = {}, url?: string): CrawlUri {
-  const uri = crawlUri(url);
+function fetchedUri(
+  body: string,
+  extra: Partial<FetchResult> = {},
+  url?: string,
+  settings?: CrawlSettingsInput,
+): CrawlUri {
+  const uri = crawlUri(url, settings);
   uri.fetched = {
     url: uri.url,
     status: 200,
@@ -119,40 +126,44 @@ t.test('CRAWL-11.8: the digest of the body, and none without a body', async (t) 
 t.test(
   'CRAWL-18.7: what the pattern matches is replaced by a blank, in texts that are not too long',
   async (t) => {
-    const digest = new ContentDigest({ stripPattern: '[0-9]+', maxStripBytes: 20 });
+    const digest = new ContentDigest();
+    const numbers = { digestStripPattern: '[0-9]+', digestStripMaxKB: 1 };
     const blank = 'sha1:YYJ2JQIMSMPUWCXFT5WUBHPRWFPTAARS'; // of <p>hits:  </p>
     const seven = 'sha1:FMJUYYAWGZMTCZLV42NP5NVVPRBRNM74'; // of <p>hits: 7</p>
-    t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), 'text/html'), blank);
-    t.equal(digest.digest(Buffer.from('<p>hits: 1234</p>'), 'text/html', 'no-such-charset'), blank);
-    t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), 'image/png'), seven, 'no text');
-    const long = Buffer.from(`<p>hits: 7</p>${'x'.repeat(20)}`);
-    t.equal(digest.digest(long, 'text/html'), new ContentDigest().digest(long), 'longer than allowed');
-    t.throws(() => new ContentDigest({ stripPattern: '(' }), { code: 'ERR_USAGE' });
+    t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), numbers, 'text/html'), blank);
+    t.equal(digest.digest(Buffer.from('<p>hits: 1234</p>'), numbers, 'text/html', 'no-such-charset'), blank);
+    t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), numbers, 'image/png'), seven, 'not a text');
+    const long = Buffer.from(`<p>hits: 7</p>${'x'.repeat(1024)}`);
+    t.equal(digest.digest(long, numbers, 'text/html'), digest.digest(long, PLAIN), 'longer than allowed');
+    const unlimited = { ...numbers, digestStripMaxKB: -1 };
+    t.not(digest.digest(long, unlimited, 'text/html'), digest.digest(long, PLAIN));
+    const wrong = { ...numbers, digestStripPattern: '(' };
+    t.throws(() => digest.digest(long.subarray(0, 10), wrong, 'text/html'), { code: 'ERR_USAGE' });
   },
 );
 
 t.test('CRAWL-18.7: stripping a long text piece by piece changes nothing else', async (t) => {
-  const strip = new ContentDigest({ stripPattern: 'a+', maxStripMs: 60_000 });
-  const plain = new ContentDigest();
+  const digest = new ContentDigest({ maxStripMs: 60_000 });
+  const strip = { digestStripPattern: 'a+', digestStripMaxKB: 1024 };
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom('b', 'bcd\n', '\u00e4', 'b'.repeat(1500)), { maxLength: 60 }),
       (parts) => {
         const text = Buffer.from(parts.join(''));
-        return strip.digest(text, 'text/plain') === plain.digest(text);
+        return digest.digest(text, strip, 'text/plain') === digest.digest(text, PLAIN);
       },
     ),
     { numRuns: 50 },
   );
   const lines = 'xay\n'.repeat(5000);
   t.equal(
-    strip.digest(Buffer.from(lines), 'text/plain'),
-    plain.digest(Buffer.from(lines.replaceAll('a', ' '))),
+    digest.digest(Buffer.from(lines), strip, 'text/plain'),
+    digest.digest(Buffer.from(lines.replaceAll('a', ' ')), PLAIN),
   );
   // A text for which all matches together take the square of its length: the time set ends it.
-  const nasty = new ContentDigest({ stripPattern: 'a(.*b)?', maxStripMs: 0 });
+  const nasty = { digestStripPattern: 'a(.*b)?', digestStripMaxKB: -1 };
   const text = Buffer.from('a'.repeat(1 << 20));
-  t.match(nasty.digest(text, 'text/plain'), /^sha1:[A-Z2-7]{32}$/);
+  t.match(new ContentDigest({ maxStripMs: 0 }).digest(text, nasty, 'text/plain'), /^sha1:[A-Z2-7]{32}$/);
 });
 
 t.test('CRAWL-18.2, 18.3: history, conditional headers, annotations', async (t) => {
@@ -311,9 +322,9 @@ t.test('CRAWL-18.5: a body that lies in the archive under another URI is a revis
   const history = new DigestHistory(store);
   const files = new MemoryFiles();
   const writer = new WarcWriter({ files, revisits: [history] });
-  async function crawl(url: string, body: string, digest = new ContentDigest()) {
-    const uri = fetchedUri(body, {}, url);
-    digest.process(uri);
+  async function crawl(url: string, body: string, settings: CrawlSettingsInput = {}) {
+    const uri = fetchedUri(body, {}, url, settings);
+    new ContentDigest().process(uri);
     await history.process(uri);
     await writer.process(uri);
     await history.keeper.process(uri);
@@ -331,15 +342,20 @@ t.test('CRAWL-18.5: a body that lies in the archive under another URI is a revis
     offset: 100,
     count: 2,
   });
-  const strip = new ContentDigest({ stripPattern: '[0-9]' });
+  const strip = { digestStripPattern: '[0-9]' };
   await crawl('http://example.org/three', 'hits 1', strip);
   await crawl('http://example.org/four', 'hits 2', strip);
   t.same(files.types.slice(2), ['response', 'response'], 'CRAWL-18.7: equal digests, but not the same bytes');
 });
 
 t.test('CRAWL-18.8: an unchanged document is left alone', async (t) => {
-  const uri = fetchedUri('hello\n');
+  const uri = fetchedUri('hello\n', {}, undefined, { skipUnchanged: true });
   uri.outLinks = [{ url: 'http://example.org/c', hop: 'L' }];
+  t.equal(
+    new ChangeEvaluator({ isUnchanged: () => true }).process(fetchedUri('hello\n')),
+    'proceed',
+    'off by default',
+  );
   t.equal(new ChangeEvaluator({ isUnchanged: () => false }).process(uri), 'proceed');
   t.equal(uri.outLinks.length, 1);
   t.equal(new ChangeEvaluator({ isUnchanged: () => true }).process(uri), 'post');
@@ -390,17 +406,19 @@ t.test(
 t.test('CRAWL-11.3 RuntimeLimitEnforcer: pause, terminate, block', async (t) => {
   for (const [operation, expected] of [
     ['pause', ['pause']],
-    ['terminate', ['stop']],
+    ['terminate', ['terminate']],
     ['block', []],
   ] as const) {
     const told: string[] = [];
-    const control = { pause: () => void told.push('pause'), stop: () => void told.push('stop') };
+    const control = { pause: () => void told.push('pause'), terminate: () => void told.push('terminate') };
     let elapsed = 9;
-    const limit = new RuntimeLimit({ seconds: 10, operation, elapsed: () => elapsed, control });
-    t.equal(limit.process(crawlUri()), 'proceed');
+    const limit = new RuntimeLimit({ elapsed: () => elapsed, ...control });
+    const limited = () => crawlUri(undefined, { runtimeSeconds: 10, runtimeOperation: operation });
+    t.equal(limit.process(limited()), 'proceed');
     t.same(told, []);
     elapsed = 10;
-    const [first, second] = [crawlUri(), crawlUri()];
+    t.equal(limit.process(crawlUri()), 'proceed', 'off by default');
+    const [first, second] = [limited(), limited()];
     const result = operation === 'block' ? 'post' : 'proceed';
     t.same([limit.process(first), limit.process(second)], [result, result], operation);
     t.same(told, expected, 'once');

@@ -196,7 +196,7 @@ t.test('CRAWL-22 pain 8: an error names file, line, path and value', async (t) =
       '{"scope": [\n{"rule": "all", "answer": "REJECT"},\n{"rule": "odd"}]}',
       'o.json:3: scope[1].rule: there is no such rule: "odd"',
     ],
-    ['{"settings": {"blockPattern": "("}}', 'o.json:1: settings.blockPattern: ( is no regular expression'],
+    ['{"settings": {"blockPattern": "("}}', 'o.json:1: settings.blockPattern: ( is not a regular expression'],
     [
       '{"settings": {"robotsPolicy": "custom"}}',
       'o.json:1: settings.robotsPolicy: custom needs a text in customRobots (CRAWL-13.4)',
@@ -216,6 +216,10 @@ t.test('CRAWL-22 pain 8: what no schema sees', async (t) => {
   const problemsOf = (input: CrawlOrderInput): string[] =>
     orderProblems(crawlOrderSchema.parse(input)).map(({ path, problem }) => `${path.join('.')}: ${problem}`);
   t.same(problemsOf({}), []);
+  t.same(problemsOf({ warc: { digestHistory: true }, settings: { digestStripPattern: '(' } }), [
+    'warc.digestHistory: it needs a directory of WARC files (CRAWL-18.5)',
+    'settings.digestStripPattern: ( is not a regular expression',
+  ]);
   const found = problemsOf({
     scope: [{ rule: 'matches', answer: 'ACCEPT', patterns: ['['] }],
     settings: { minDelayMs: 40_000, seenRules: ['Nothing'] },
@@ -347,8 +351,19 @@ const ORDER_XML = `<?xml version="1.0" encoding="UTF-8"?>
         <long name="host-max-all-kb">99</long>
         <long name="group-max-fetch-successes">-1</long>
       </newObject>
+      <newObject name="Runtime" class="org.archive.crawler.prefetch.RuntimeLimitEnforcer">
+        <long name="runtime-sec">7200</long>
+        <string name="end-operation">Block URIs</string>
+      </newObject>
+    </map>
+    <map name="fetch-processors">
+      <newObject name="Digest" class="org.archive.crawler.extractor.HTTPContentDigest">
+        <string name="strip-reg-expr">[0-9]+ hits</string>
+        <long name="max-size-kb">-1</long>
+      </newObject>
     </map>
     <map name="extract-processors">
+      <newObject name="Changes" class="org.archive.crawler.extractor.ChangeEvaluator"><boolean name="enabled">true</boolean></newObject>
       <newObject name="ExtractorSWF" class="org.archive.crawler.extractor.ExtractorSWF"></newObject>
       <newObject name="off" class="org.archive.crawler.extractor.ExtractorPDF"><boolean name="enabled">false</boolean></newObject>
     </map>
@@ -384,8 +399,24 @@ t.test('CRAWL-19.2 an order of the 1.x line', async (t) => {
       quotaForceRetire: false,
       quotas: { hostMaxAllKB: 99, groupMaxSuccesses: -1 },
       retryDelaySeconds: 900,
+      runtimeSeconds: 7200,
+      runtimeOperation: 'block',
+      digestStripPattern: '[0-9]+ hits',
+      digestStripMaxKB: -1,
+      skipUnchanged: true,
     },
   });
+  const alone = (module: string): unknown =>
+    readOrderXml(
+      `<crawl-order><controller><map name="m"><newObject name="m" class="x.${module}"/></map></controller></crawl-order>`,
+      'f',
+    ).order.settings;
+  t.match(
+    alone('RuntimeLimitEnforcer'),
+    { runtimeSeconds: 86_400, runtimeOperation: 'pause' },
+    "the module's defaults",
+  );
+  t.match(alone('ChangeEvaluator'), { skipUnchanged: true });
   t.same(order.scope, [
     { rule: 'all', answer: 'REJECT' },
     { rule: 'surt-prefixed', answer: 'ACCEPT', seeds: true, lines: [] },
@@ -396,7 +427,7 @@ t.test('CRAWL-19.2 an order of the 1.x line', async (t) => {
     warnings.map(({ line, text }) => [line, text]),
     [
       [29, 'the rule BeanShellDecideRule is not known here and left out'],
-      [71, 'the module ExtractorSWF (ExtractorSWF) has no counterpart here'],
+      [82, 'the module ExtractorSWF (ExtractorSWF) has no counterpart here'],
     ],
   );
 });
