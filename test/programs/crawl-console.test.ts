@@ -51,7 +51,7 @@ t.test('issue 7.9 harvest crawl tells a crawl what to do', async (t) => {
   ]);
   t.match(JSON.parse(done.stdout), { ok: true, checkpoint: { name: 'cp00008' } });
   t.same([deleted.code, deleted.stdout], [0, '17 URIs deleted.\n']);
-  t.same([killed.code, killed.stderr], [1, 'crawl: Worker 1 has nothing to do.\n']);
+  t.same([killed.code, killed.stderr], [1, 'crawl: Worker 1 is idle.\n']);
   t.equal(bad.code, 2);
   t.match(bad.stderr, /not a regular expression/);
   t.same([...crawl.told].sort(), ['checkpoint', 'delete calendar in ^a', 'kill 1']);

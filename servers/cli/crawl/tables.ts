@@ -1,10 +1,10 @@
 import {
   ago,
-  CRAWL_STATE_WORDS,
+  CRAWL_STATE_LABELS,
   number,
-  QUEUE_STATE_WORDS,
-  REASON_WORDS,
-  ROBOTS_WORDS,
+  QUEUE_STATE_LABELS,
+  REASON_LABELS,
+  ROBOTS_LABELS,
   span,
   waitText,
 } from '../../crawler/console/labels.js';
@@ -52,7 +52,7 @@ export class TextTable<T> {
 export function queueTable(now: number): TextTable<QueueReport> {
   return new TextTable<QueueReport>([
     ['QUEUE', 28, (queue) => queue.classKey],
-    ['STATE', 10, (queue) => QUEUE_STATE_WORDS[queue.state]],
+    ['STATE', 10, (queue) => QUEUE_STATE_LABELS[queue.state]],
     ['URIS', -9, (queue) => number(queue.count)],
     ['SPENT', -9, (queue) => number(queue.totalExpenditure)],
     ['ERRORS', -6, (queue) => number(queue.errors)],
@@ -75,7 +75,7 @@ export function hostTable(now: number): TextTable<HostReport> {
 
 export const ROBOTS_TABLE = new TextTable<HostReport>([
   ['SERVER', 28, (host) => host.server],
-  ['ROBOTS.TXT', 18, (host) => ROBOTS_WORDS[host.robots]],
+  ['ROBOTS.TXT', 18, (host) => ROBOTS_LABELS[host.robots]],
   ['DELAY', -8, (host) => (host.crawlDelay === undefined ? '' : `${number(host.crawlDelay)} s`)],
   ['DENIED', -8, (host) => number(host.robotsDenials)],
 ]);
@@ -123,7 +123,7 @@ export function frontierLine(s: FrontierView): string {
 }
 
 function statesText(s: FrontierView): string {
-  return QUEUE_STATES.map((state) => `${number(s.queues[state])} ${QUEUE_STATE_WORDS[state]}`).join(', ');
+  return QUEUE_STATES.map((state) => `${number(s.queues[state])} ${QUEUE_STATE_LABELS[state]}`).join(', ');
 }
 
 /** CRAWL-5.6.7 */
@@ -139,7 +139,7 @@ export function progressLine(s: CrawlSnapshot): string {
 function reasonsText(s: FrontierView): string {
   return WAIT_REASONS.flatMap((reason) => {
     const count = s.reasons[reason] ?? 0;
-    return count === 0 ? [] : [`${number(count)} ${REASON_WORDS[reason]}`];
+    return count === 0 ? [] : [`${number(count)} ${REASON_LABELS[reason]}`];
   }).join(', ');
 }
 
@@ -166,7 +166,7 @@ export function offlineLines(s: StoppedSnapshot): readonly string[] {
 export function totalLines(s: CrawlSnapshot): readonly string[] {
   const disk = s.diskFreeBytes < 0 ? 'not known' : byteSize(s.diskFreeBytes);
   return [
-    `${s.name}: ${CRAWL_STATE_WORDS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}, crawling for ${span(s.elapsed * 1000)}`,
+    `${s.name}: ${CRAWL_STATE_LABELS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}, crawling for ${span(s.elapsed * 1000)}`,
     `URIs      ${number(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued of ${number(s.discovered)} discovered`,
     `Rates     ${number(s.currentDocumentsPerSecond)} doc/s (${number(s.documentsPerSecond)} on average), ${number(s.currentKilobytesPerSecond)} KB/s (${number(s.kilobytesPerSecond)}), ${s.busyWorkers} of ${s.workers} workers busy`,
     `Queues    ${statesText(s)}`,

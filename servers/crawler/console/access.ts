@@ -6,45 +6,45 @@ import { readCookie } from '../../web/cookies.js';
 import { PasswordThrottle } from '../../web/password-throttle.js';
 import { equalSecrets } from '../../web/secrets.js';
 
-/** A session ends when nobody used it for so long. */
+/** Milliseconds after its last use when a session ends. */
 const IDLE_MS = 12 * 3_600_000;
 
-/** Sessions at once; the one that was used least recently goes first. */
+/** Sessions at once; a new one replaces the least recently used. */
 const MAX_SESSIONS = 100;
 
-/** Somebody who gave the password on the page. */
+/** A browser in which the password was entered. */
 export interface Session {
-  /** What the cookie holds. */
+  /** Value of the cookie. */
   readonly id: string;
-  /** What every form of this session holds: other sites cannot know it. */
+  /** Hidden field of every form of this session; other sites cannot know it. */
   readonly formToken: string;
-  /** What the last act gave, for the next page: a page without script is loaded anew after an act. */
+  /** Outcome of the last action, for the next page: without script, an action loads the page again. */
   outcome?: { readonly ok: boolean; readonly text: string } | undefined;
 }
 
-/** Whoever may look and act: by a session of the page, by the token of `console.json`, or by the password itself. */
+/** A client with full access: by a session of the page, by the token of `console.json`, or by the password itself. */
 export type Caller =
   | { readonly by: 'session'; readonly session: Session }
   | { readonly by: 'token' | 'password' };
 
-/** `seconds`: how long this address has to wait before it is listened to; 0: it only has to say who it is. */
+/** A client without access. `seconds`: how long its address must wait; 0: it only lacks credentials. */
 export interface Refusal {
   readonly by: 'nobody';
   readonly seconds: number;
 }
 
 /**
- * Who may use the console. Comparisons take the same time whatever is given; an address that guessed wrong ten times within
- * five minutes has to wait (as on the Broker's administration page).
+ * Decides who may use the console. Secrets are compared in constant time. After ten wrong passwords within five minutes an
+ * address must wait, as on the Broker's administration page.
  */
 export class ConsoleAccess {
-  /** Random, made anew with every start: what the local commands show instead of the password. */
+  /** The credentials of local commands, random at each start. */
   readonly token = randomBytes(32).toString('base64url');
   readonly #throttle: PasswordThrottle;
   readonly #sessions: LRUCache<string, Session>;
 
   constructor(
-    /** Empty: nobody gets in by a password. */
+    /** Empty: no password is accepted. */
     readonly password: string,
     readonly now: () => number = Date.now,
   ) {
@@ -58,7 +58,7 @@ export class ConsoleAccess {
     });
   }
 
-  /** Tells who asks, by `Authorization` or the cookie. */
+  /** Identifies the client of a request by `Authorization` or the cookie. */
   identify(headers: IncomingHttpHeaders, address: string, cookieName: string): Caller | Refusal {
     const { authorization } = headers;
     if (authorization === undefined) {
@@ -67,17 +67,17 @@ export class ConsoleAccess {
     }
     const bearer = /^Bearer +([\w-]+) *$/i.exec(authorization)?.[1];
     if (bearer !== undefined) {
-      // Nobody guesses 256 bits; a command with the token of the last start must not lock its user out.
+      // Not throttled: 256 bits cannot be guessed, and a command with the token of the last start must not lock its user out.
       return equalSecrets(bearer, this.token) ? { by: 'token' } : { by: 'nobody', seconds: 0 };
     }
     const basic = /^Basic +([\w+/=-]+) *$/i.exec(authorization)?.[1];
     if (basic === undefined) return { by: 'nobody', seconds: 0 };
-    const words = Buffer.from(basic, 'base64').toString('utf8');
-    const seconds = this.tryPassword(address, words.slice(words.indexOf(':') + 1));
+    const credentials = Buffer.from(basic, 'base64').toString('utf8');
+    const seconds = this.tryPassword(address, credentials.slice(credentials.indexOf(':') + 1));
     return seconds === 0 ? { by: 'password' } : { by: 'nobody', seconds: Math.max(0, seconds) };
   }
 
-  /** 0: the password is right; -1: it is wrong; else seconds that the address has to wait before any is looked at. */
+  /** Returns 0 for the right password, -1 for a wrong one, else the seconds that the address must wait before another try. */
   tryPassword(address: string, given: string): number {
     const wait = this.#throttle.waitFor(address);
     if (wait > 0) return wait;
@@ -87,7 +87,7 @@ export class ConsoleAccess {
     return -1;
   }
 
-  /** Begins a session, after the password was right. */
+  /** Begins a session. The caller has checked the password. */
   begin(): Session {
     const session: Session = {
       id: randomBytes(24).toString('base64url'),
@@ -97,7 +97,7 @@ export class ConsoleAccess {
     return session;
   }
 
-  /** The session that goes on, if there is one of that id; it counts as used now. */
+  /** Returns the session of this id and restarts its time-out; undefined if it has ended. */
   session(id: string | undefined): Session | undefined {
     return id === undefined ? undefined : this.#sessions.get(id);
   }
@@ -106,15 +106,15 @@ export class ConsoleAccess {
     this.#sessions.delete(session.id);
   }
 
-  /** Whether a form that a session sent is one of ours. */
+  /** Whether a form of this session came from a page of the console. */
   isOwnForm(session: Session, formToken: string): boolean {
     return equalSecrets(formToken, session.formToken);
   }
 }
 
 /**
- * Whether a `Host` header names us. An address cannot be turned to another machine behind the browser's back, a name can (DNS
- * rebinding): names other than `localhost` have to be told.
+ * Whether a `Host` header names this server: by an address, `localhost` or an allowed name. Another name may have been pointed
+ * here by its owner (DNS rebinding).
  */
 export function isOurHost(header: string | undefined, allowed: ReadonlySet<string>): boolean {
   if (header === undefined || !URL.canParse(`http://${header}/`)) return false;

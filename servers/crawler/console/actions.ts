@@ -6,10 +6,10 @@ import type { CrawlControl } from '../control.js';
 /** Longest pattern, in characters. */
 const MAX_PATTERN = 1024;
 
-/** What an act gave: a sentence for people, figures for programs. */
+/** Outcome of an action: a sentence for people, figures for programs. */
 export interface ActionOutcome {
   readonly text: string;
-  /** The crawl could not do it as things stand. */
+  /** The crawl's state does not allow the action. */
   readonly refused?: true;
   readonly data?: Readonly<Record<string, unknown>>;
 }
@@ -19,20 +19,20 @@ export type ActionFields = ReadonlyMap<string, string>;
 
 type Action = (control: CrawlControl, fields: ActionFields) => ActionOutcome | Promise<ActionOutcome>;
 
-/** What an operator may do (CRAWL-5.6.6, 17, 20), by the name behind `/api/`. */
+/** Actions of an operator (CRAWL-5.6.6, 17, 20), by their name below `/api/`. */
 export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   [
     'pause',
     (control) => {
       control.pause();
-      return { text: 'The crawl pauses when what is under way is finished.' };
+      return { text: 'The crawl pauses when the URIs in process are finished.' };
     },
   ],
   [
     'resume',
     (control) => {
       control.resume();
-      return { text: 'The crawl goes on.' };
+      return { text: 'The crawl continues.' };
     },
   ],
   [
@@ -46,28 +46,28 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
     'stop',
     (control) => {
       control.stop();
-      return { text: 'The crawl ends. What is left stays for the next run.' };
+      return { text: 'The crawl ends. The remaining URIs stay for the next run.' };
     },
   ],
   [
     'force-wake',
     (control) => {
       control.forceWake();
-      return { text: 'Snoozed queues go on.' };
+      return { text: 'Snoozed queues continue.' };
     },
   ],
   [
     'reconsider-retired',
     async (control) => {
       const queues = await control.reconsiderRetired();
-      return { text: `${count(queues, 'retired queue')} may go on.`, data: { queues } };
+      return { text: `${count(queues, 'retired queue')} may continue.`, data: { queues } };
     },
   ],
   [
     'delete-uris',
     async (control, fields) => {
       const pattern = patternOf(fields, 'pattern');
-      if (pattern === undefined) throw new UsageError('a pattern is wanted');
+      if (pattern === undefined) throw new UsageError('a pattern is required');
       const deleted = await control.deleteUris(pattern, patternOf(fields, 'queuePattern'));
       return { text: `${count(deleted, 'URI')} deleted.`, data: { deleted } };
     },
@@ -76,10 +76,9 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
     'kill-worker',
     (control, fields) => {
       const text = fields.get('worker') ?? '';
-      if (!/^\d{1,6}$/.test(text)) throw new UsageError('the number of a worker is wanted');
-      if (!control.killWorker(Number(text)))
-        return { refused: true, text: `Worker ${text} has nothing to do.` };
-      return { text: `What worker ${text} was doing is given up.` };
+      if (!/^\d{1,6}$/.test(text)) throw new UsageError('the number of a worker is required');
+      if (!control.killWorker(Number(text))) return { refused: true, text: `Worker ${text} is idle.` };
+      return { text: `Worker ${text} gave up its URI.` };
     },
   ],
 ]);
@@ -95,7 +94,7 @@ export function fieldsOf({ body }: FastifyRequest): ActionFields {
   return fields;
 }
 
-/** Patterns are RE2's, whose time is linear; one that is none is refused before anything is touched. */
+/** Patterns are RE2's, which run in linear time. An invalid one is refused before the crawl is touched. */
 function patternOf(fields: ActionFields, name: string): string | undefined {
   const pattern = fields.get(name) ?? '';
   if (pattern === '') return undefined;

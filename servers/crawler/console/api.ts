@@ -8,12 +8,12 @@ import type { ConsoleContext } from './context.js';
 import { onePage } from './live.js';
 import { metricsText } from './metrics.js';
 
-/** Most rows that one answer has, and how many it has when nobody says. Servers are told all at once. */
+/** Rows of one answer at most, and by default. Servers have no paging, hence a higher limit. */
 const MAX_ROWS = 1000;
 const MAX_HOSTS = 10_000;
 const ROWS = 100;
 
-/** The figures as JSON, the metrics, and what can be done. Who asks is known by now. */
+/** Adds the figures as JSON, the metrics and the actions. Their callers were identified before. */
 export function addApi(app: FastifyInstance, context: ConsoleContext): void {
   const { control, feed } = context;
   const answers: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
@@ -57,10 +57,10 @@ export function addApi(app: FastifyInstance, context: ConsoleContext): void {
       .send(metricsText(control.snapshot())),
   );
   for (const name of ACTIONS.keys())
-    app.post(`/api/${name}`, (request, reply) => act(name, request, reply, context));
+    app.post(`/api/${name}`, (request, reply) => performAction(name, request, reply, context));
 }
 
-async function act(
+async function performAction(
   name: string,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -71,7 +71,7 @@ async function act(
   const isPage = caller.by === 'session' && request.headers['x-requested-by'] !== 'console';
   let outcome: ActionOutcome;
   try {
-    outcome = await (ACTIONS.get(name) ?? unknownAct)(context.control, fields);
+    outcome = await (ACTIONS.get(name) ?? unknownAction)(context.control, fields);
   } catch (error) {
     if (isPage && error instanceof KitError) return toPage(reply, caller, false, error.message);
     return failed(reply, error, context);
@@ -84,20 +84,20 @@ async function act(
   return reply.send({ ok: true, text: outcome.text, ...outcome.data });
 }
 
-/** A page without script is loaded anew, and says what came of it. */
+/** A page without script is loaded again, and shows the outcome. */
 function toPage(reply: FastifyReply, caller: Caller, ok: boolean, text: string): FastifyReply {
   if (caller.by === 'session') caller.session.outcome = { ok, text };
   return reply.redirect('/', 303);
 }
 
-function unknownAct(): never {
-  throw new UsageError('there is no such act');
+function unknownAction(): never {
+  throw new UsageError('there is no such action');
 }
 
 function failed(reply: FastifyReply, error: unknown, { log }: ConsoleContext): FastifyReply {
   if (error instanceof UsageError) return reply.code(400).send({ ok: false, error: error.message });
   log.error({ err: error }, 'console');
-  const text = error instanceof KitError ? error.message : 'the crawl could not do it; its log says why';
+  const text = error instanceof KitError ? error.message : 'the action failed; the log of the crawl says why';
   return reply.code(500).send({ ok: false, error: text });
 }
 
@@ -105,7 +105,7 @@ function limitOf(query: URLSearchParams, most = MAX_ROWS): number {
   const text = query.get('limit') ?? String(ROWS);
   const limit = Number(text);
   if (!/^\d{1,6}$/.test(text) || limit < 1 || limit > most)
-    throw new UsageError(`limit: a number from 1 to ${most} is wanted`);
+    throw new UsageError(`limit: expected a number from 1 to ${most}`);
   return limit;
 }
 
@@ -113,6 +113,6 @@ function stateOf(query: URLSearchParams): { readonly state?: QueueState } {
   const text = query.get('state') ?? '';
   if (text === '') return {};
   const state = QUEUE_STATES.find((known) => known === text);
-  if (state === undefined) throw new UsageError(`state: one of ${QUEUE_STATES.join(', ')} is wanted`);
+  if (state === undefined) throw new UsageError(`state: expected one of ${QUEUE_STATES.join(', ')}`);
   return { state };
 }

@@ -3,13 +3,13 @@ import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 
-/** Name of the file below the Gatherer's directory by which local commands find a running crawl. */
+/** Name of the file in the Gatherer's directory by which local commands find a running crawl. */
 export const CONSOLE_FILE = 'console.json';
 
 const SCHEMA = z.object({
-  /** Where the console listens, as this machine reaches it; ends in `/`. */
+  /** URL of the console as this machine reaches it; ends in `/`. */
   url: z.url(),
-  /** Lets its reader look and act. */
+  /** Gives its bearer full access. */
   token: z.string().min(16),
   /** The process that crawls. */
   pid: z.int().positive(),
@@ -29,7 +29,7 @@ export async function writeConsoleFile(path: string, content: ConsoleFile): Prom
     } finally {
       await file.close();
     }
-    // The process's umask may have taken more away than it should.
+    // The umask may have removed permissions of the owner.
     await chmod(draft, 0o600);
     await rename(draft, path);
   } catch (cause) {
@@ -39,9 +39,9 @@ export async function writeConsoleFile(path: string, content: ConsoleFile): Prom
 }
 
 /**
- * The file's content; undefined: there is none, so no crawl with a console runs here, or it was killed.
+ * Reads the file. Returns undefined if it is absent: no crawl with a console runs here.
  *
- * @throws StorageError when the file is there and cannot be used
+ * @throws StorageError when the file exists and cannot be used
  */
 export async function readConsoleFile(path: string): Promise<ConsoleFile | undefined> {
   let text: string;
@@ -58,7 +58,7 @@ export async function readConsoleFile(path: string): Promise<ConsoleFile | undef
   }
 }
 
-/** Takes the file away, unless another console has written it since. */
+/** Removes the file, unless another console has written it since. */
 export async function removeConsoleFile(path: string, token: string): Promise<void> {
   const now = await readConsoleFile(path).catch(() => undefined);
   if (now?.token === token) await rm(path, { force: true });

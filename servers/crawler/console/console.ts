@@ -19,24 +19,24 @@ import { addPages, sendUncached } from './pages.js';
 
 /** What {@link CrawlConsole.start} needs. */
 export interface CrawlConsoleOptions {
-  /** The crawl that is shown and told. */
+  /** The crawl that is shown and controlled. */
   readonly control: CrawlControl;
   /** Address to listen on, default 127.0.0.1. Anything beyond loopback needs a password. */
   readonly host?: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** Empty: only the token in `file` lets somebody in. */
+  /** Empty: only the token in `file` gives access. */
   readonly password: string;
   /** Ends the console. */
   readonly signal?: AbortSignal;
   /** The crawl's name, for titles. */
   readonly name: string;
   readonly log: Logger;
-  /** Further names under which browsers may ask for it; addresses and `localhost` always may. */
+  /** Names other than `localhost` that browsers may use in URLs of the console; addresses are always allowed. */
   readonly allowedHosts?: readonly string[];
-  /** Where address and token are written for local commands (mode 0600), usually `GATHERER/console.json`. */
+  /** File for address and token, which local commands read (mode 0600); usually `GATHERER/console.json`. */
   readonly file?: string;
-  /** Milliseconds between snapshots, default 1000; 0: none by itself. */
+  /** Milliseconds between snapshots, default 1000; 0: only {@link CrawlConsole.sample} takes them. */
   readonly intervalMs?: number;
   /** Connections at once, default 128. */
   readonly maxConnections?: number;
@@ -65,12 +65,12 @@ const ASSETS: readonly Asset[] = [
 
 const OPEN_PATHS: ReadonlySet<string> = new Set(['/login', ...ASSETS.map(({ path }) => path)]);
 
-/** Shows a running crawl, and tells it what to do: page, events, JSON and metrics on one port (issue 7, CRAWL-20, 22). */
+/** Shows and controls a running crawl: page, events, JSON and metrics on one port (CRAWL-20, 22). */
 export class CrawlConsole implements AsyncDisposable {
   readonly address: Address;
   /** URL of the page, as this machine reaches it. */
   readonly url: string;
-  /** Lets its bearer look and act; new with every start. */
+  /** Gives its bearer full access; random at each start. */
   readonly token: string;
   readonly #app: FastifyInstance;
   readonly #feed: SnapshotFeed;
@@ -94,15 +94,15 @@ export class CrawlConsole implements AsyncDisposable {
   /**
    * Listens, and writes the file for local commands.
    *
-   * @throws UsageError when it would listen beyond loopback without a password
-   * @throws ConnectionError when the port cannot be had
+   * @throws UsageError for an address beyond loopback without a password
+   * @throws ConnectionError when the port is not available
    * @throws StorageError when the file cannot be written
    */
   static async start(options: CrawlConsoleOptions): Promise<CrawlConsole> {
     const { host = '127.0.0.1', port, password, signal, name, log, control } = options;
     signal?.throwIfAborted();
     if (password === '' && !isLoopback(host))
-      throw new UsageError(`console: a password is wanted to listen on ${host}`);
+      throw new UsageError(`console: a password is required to listen on ${host}`);
     const access = new ConsoleAccess(password);
     const feed = new SnapshotFeed({ ...options, control, log });
     const callers = new WeakMap<FastifyRequest, Caller>();
@@ -130,12 +130,12 @@ export class CrawlConsole implements AsyncDisposable {
     return made;
   }
 
-  /** Takes a snapshot now, beside that of every second: a change of state is seen at once. */
+  /** Takes a snapshot now, so that a change of state is visible at once. */
   sample(): void {
     this.#feed.tick();
   }
 
-  /** Ends streams and connections, and takes the file away. */
+  /** Ends streams and connections, and removes the file. */
   close(): Promise<void> {
     this.#closed ??= this.#end();
     return this.#closed;
@@ -212,14 +212,14 @@ function createApp(
   });
 }
 
-/** Browsers are sent to the login page, programs are told. */
+/** Redirects browsers to the login page; programs receive an error. */
 function refuseUnknown(request: FastifyRequest, reply: FastifyReply, { seconds }: Refusal): FastifyReply {
   if (seconds > 0) {
     reply.header('retry-after', String(seconds));
     return refuse(request, reply, 429, `Too many wrong passwords: wait ${seconds} seconds.`);
   }
   if (wantsPage(request)) return reply.redirect('/login', 303);
-  return refuse(request, reply, 401, 'A password or token is wanted.');
+  return refuse(request, reply, 401, 'A password or token is required.');
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, status: number, text: string): FastifyReply {

@@ -11,8 +11,8 @@ export interface ConsoleContext {
   readonly access: ConsoleAccess;
   readonly name: string;
   readonly log: Logger;
-  /** Who asks; every request but those for the login page has been let in. */
+  /** The client of a request. Every request except those for the login page and the assets has one. */
   callerOf(request: FastifyRequest): Caller;
-  /** Cookies do not know ports: two consoles of one machine have two names. */
+  /** Name of the session cookie. It contains the port, because browsers send a cookie to every port of a host. */
   cookieName(request: FastifyRequest): string;
 }

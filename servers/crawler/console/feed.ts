@@ -2,7 +2,7 @@ import type { Logger } from '../../host/index.js';
 import type { CrawlControl, CrawlSnapshot } from '../control.js';
 import { RateHistory } from './history.js';
 
-/** What a stream of events is written to: a reply that is still open. */
+/** The open reply that a stream of events is written to. */
 export interface EventSink {
   readonly writableNeedDrain: boolean;
   readonly destroyed: boolean;
@@ -11,18 +11,18 @@ export interface EventSink {
   destroy(): unknown;
 }
 
-/** One who follows. */
+/** A client that follows the crawl. */
 export interface Follower {
   readonly sink: EventSink;
-  /** Events to send at this tick, beside the snapshot. */
+  /** Returns further events to send after the snapshot of this tick. */
   readonly more: (snapshot: CrawlSnapshot, tick: number) => Promise<string>;
-  /** Whether it may still look. */
+  /** Whether the client still has access. */
   readonly allowed: () => boolean;
 }
 
 interface Following extends Follower {
   busy: boolean;
-  /** Ticks in a row of which it got nothing. */
+  /** Ticks in a row that the follower missed. */
   missed: number;
   ticks: number;
 }
@@ -34,17 +34,17 @@ export interface SnapshotFeedOptions {
   readonly intervalMs?: number;
   /** Followers at once, default 32. */
   readonly maxFollowers?: number;
-  /** Ticks in a row that a follower may miss before it is given up, default 60. */
+  /** Ticks in a row that a follower may miss before its connection is closed, default 60. */
   readonly maxMissed?: number;
 }
 
 /**
- * Takes a snapshot each second, keeps the last ten minutes and tells followers. Who reads slowly misses snapshots: nothing
- * waits for it, at most one tick lies in its buffer.
+ * Takes a snapshot each second, keeps the last ten minutes and sends it to followers. A slow follower misses snapshots: its
+ * buffer holds one tick at most, and no other follower waits for it.
  */
 export class SnapshotFeed implements Disposable {
   readonly history = new RateHistory();
-  /** Snapshots that slow followers did not get, in all. */
+  /** Snapshots that slow followers missed, in all. */
   missed = 0;
   readonly #followers = new Set<Following>();
   readonly #timer: NodeJS.Timeout | undefined;
@@ -58,28 +58,28 @@ export class SnapshotFeed implements Disposable {
     }
   }
 
-  /** How many follow now. */
+  /** Number of followers. */
   get followers(): number {
     return this.#followers.size;
   }
 
-  /** Whether nobody else may follow. */
+  /** Whether the limit of followers is reached. */
   get isFull(): boolean {
     return this.#followers.size >= (this.options.maxFollowers ?? 32);
   }
 
-  /** The first events go out at once, then those of every tick. */
+  /** Sends the first events now, then those of every tick. */
   follow(follower: Follower): void {
     const following: Following = { ...follower, busy: false, missed: 0, ticks: 0 };
     this.#followers.add(following);
-    void this.#tell(following, this.options.control.snapshot());
+    void this.#send(following, this.options.control.snapshot());
   }
 
   leave(sink: EventSink): void {
     for (const following of this.#followers) if (following.sink === sink) this.#followers.delete(following);
   }
 
-  /** One second's work. */
+  /** Takes a snapshot and sends it to the followers. */
   tick(): void {
     let snapshot: CrawlSnapshot;
     try {
@@ -89,7 +89,7 @@ export class SnapshotFeed implements Disposable {
       return;
     }
     this.history.add(snapshot);
-    for (const following of this.#followers) void this.#tell(following, snapshot);
+    for (const following of this.#followers) void this.#send(following, snapshot);
   }
 
   [Symbol.dispose](): void {
@@ -98,7 +98,7 @@ export class SnapshotFeed implements Disposable {
     this.#followers.clear();
   }
 
-  async #tell(following: Following, snapshot: CrawlSnapshot): Promise<void> {
+  async #send(following: Following, snapshot: CrawlSnapshot): Promise<void> {
     const { sink } = following;
     if (sink.destroyed || !following.allowed()) {
       this.#followers.delete(following);
@@ -129,7 +129,7 @@ export class SnapshotFeed implements Disposable {
   }
 }
 
-/** One server-sent event; JSON has no line ends, so it is one line of data. */
+/** One server-sent event. JSON has no line ends, so that its data is one line. */
 export function eventText(event: string, data: unknown): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -3,7 +3,7 @@ import type { CrawlSnapshot } from '../control.js';
 /** Samples kept: ten minutes, one a second. */
 export const HISTORY_SAMPLES = 600;
 
-/** What is kept of a snapshot for the plots. */
+/** The part of a snapshot that the plots need. */
 export interface Sample {
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -13,7 +13,7 @@ export interface Sample {
   readonly busyWorkers: number;
 }
 
-/** The last ten minutes of a crawl, in a ring: a page that is loaded anew shows them at once. */
+/** The last ten minutes of a crawl in a ring buffer, so that a page shows them as soon as it is loaded. */
 export class RateHistory {
   readonly #ring: Sample[] = [];
   #next = 0;
@@ -31,7 +31,7 @@ export class RateHistory {
     this.#next = (this.#next + 1) % this.capacity;
   }
 
-  /** The oldest first. */
+  /** The samples, oldest first. */
   samples(): Sample[] {
     if (this.#ring.length < this.capacity) return [...this.#ring];
     return [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)];

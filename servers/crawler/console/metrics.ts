@@ -2,7 +2,7 @@ import { type CrawlSnapshot, QUEUE_STATES, WAIT_REASONS } from '../control.js';
 
 type Kind = 'counter' | 'gauge';
 
-/** Name behind `harvest_crawl_`, kind, meaning, value. Totals and seconds as Prometheus wants them named. */
+/** Name after `harvest_crawl_`, kind, help text, value. Names follow the conventions of Prometheus. */
 const METRICS: readonly (readonly [string, Kind, string, (snapshot: CrawlSnapshot) => number])[] = [
   ['elapsed_seconds_total', 'counter', 'Seconds of crawling without pauses.', (s) => s.elapsed],
   ['uris_discovered_total', 'counter', 'URIs that the crawl knows.', (s) => s.discovered],
@@ -23,7 +23,7 @@ const METRICS: readonly (readonly [string, Kind, string, (snapshot: CrawlSnapsho
   ['heap_bytes', 'gauge', 'Heap in use.', (s) => s.heapBytes],
 ];
 
-/** A snapshot in Prometheus' text format. */
+/** A snapshot in the text format of Prometheus. */
 export function metricsText(snapshot: CrawlSnapshot): string {
   const lines: string[] = [];
   const crawl = label('crawl', snapshot.name);

@@ -2,19 +2,19 @@ import { type Content, type Html, html } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
 import { type CrawlState, QUEUE_STATES, type QueueState } from '../control.js';
 import type { Session } from './access.js';
-import { QUEUE_STATE_WORDS } from './labels.js';
-import type { Parts } from './sections.js';
+import { QUEUE_STATE_LABELS } from './labels.js';
+import type { Sections } from './sections.js';
 
-/** Which rows of the long tables a page shows; part of its address. */
+/** The rows of the long tables that a page shows; part of its URL. */
 export interface View {
   readonly state?: QueueState;
-  /** Class key behind which the table of queues begins. */
+  /** Class key after which the table of queues begins. */
   readonly after: string;
-  /** Part of a server's name. */
+  /** Substring of the names of servers. */
   readonly host: string;
 }
 
-/** The fields of an address as a view; what is not understood is left out. */
+/** Reads a view from the query of a URL. Invalid values count as absent. */
 export function readView(query: URLSearchParams): View {
   const state = QUEUE_STATES.find((known) => known === query.get('state'));
   return {
@@ -24,14 +24,14 @@ export function readView(query: URLSearchParams): View {
   };
 }
 
-/** The view as the query of an address, empty values left out. */
+/** The view as the query of a URL, without empty values. */
 export function viewQuery(view: View): string {
   const fields = Object.entries({ state: view.state ?? '', after: view.after, host: view.host });
   const query = new URLSearchParams(fields.filter(([, value]) => value !== ''));
   return query.size === 0 ? '' : `?${query}`;
 }
 
-/** What the buttons say and do: the path is `/api/NAME`. Their order is that of the page. */
+/** The buttons in the order of the page. Their path is `/api/NAME`. */
 const BUTTONS: readonly { name: string; text: string; states: readonly CrawlState[] }[] = [
   { name: 'pause', text: 'Pause', states: ['preparing', 'running', 'empty'] },
   { name: 'resume', text: 'Resume', states: ['pausing', 'paused'] },
@@ -46,18 +46,18 @@ export interface PageContent {
   readonly name: string;
   readonly session: Session;
   readonly state: CrawlState;
-  readonly parts: Parts;
+  readonly sections: Sections;
   readonly view: View;
-  /** Address of the table's next rows; undefined: these are the last. */
+  /** URL of the table's next page; undefined if this is the last. */
   readonly next: string | undefined;
 }
 
-/** The whole page. What changes is in elements with `data-part`; nothing in those can have the focus. */
+/** The whole page. Sections that change are in elements with `data-part`, and have no element that can have the focus. */
 export function consolePage(content: PageContent): Html {
-  const { name, session, parts, view } = content;
-  const part = (key: string) => html`<div data-part="${key}">${parts[key]}</div>`;
+  const { name, session, sections, view } = content;
+  const section = (key: string) => html`<div data-part="${key}">${sections[key]}</div>`;
   const scroll = (key: string, label: string) =>
-    html`<div class="scroll" tabindex="0" role="region" aria-label="${label}" data-part="${key}">${parts[key]}</div>`;
+    html`<div class="scroll" tabindex="0" role="region" aria-label="${label}" data-part="${key}">${sections[key]}</div>`;
   return document(
     `${name}: crawl`,
     html`<ul>
@@ -68,17 +68,17 @@ export function consolePage(content: PageContent): Html {
 <li><form method="post" action="/logout">${tokenField(session)}<button class="plain" type="submit">Log out</button></form></li>
 </ul>`,
     html`<h1>${name}</h1>
-<p class="now" role="status" data-part="state">${parts.state}</p>
-${outcomePart(session)}
+<p class="now" role="status" data-part="state">${sections.state}</p>
+${outcomeSection(session)}
 ${controls(content)}
 <h2 class="aside">Totals</h2>
-${part('totals')}
+${section('totals')}
 <section aria-labelledby="rates"><h2 id="rates">The last ten minutes</h2>
-<div class="plots" data-part="plots">${parts.plots}</div></section>
-<div class="pairs" data-part="states">${parts.states}</div>
+<div class="plots" data-part="plots">${sections.plots}</div></section>
+<div class="pairs" data-part="states">${sections.states}</div>
 <section aria-labelledby="queues"><h2 id="queues">Queues</h2>
 <form class="filter" method="get" action="/#queues"><label for="state">State</label>
-<select id="state" name="state"><option value="">all</option>${QUEUE_STATES.map((state) => html`<option value="${state}"${view.state === state ? html` selected` : ''}>${QUEUE_STATE_WORDS[state]}</option>`)}</select>
+<select id="state" name="state"><option value="">all</option>${QUEUE_STATES.map((state) => html`<option value="${state}"${view.state === state ? html` selected` : ''}>${QUEUE_STATE_LABELS[state]}</option>`)}</select>
 <input type="hidden" name="host" value="${view.host}"><button type="submit">Show</button></form>
 ${scroll('queues', 'Table of queues')}
 <nav class="pager" aria-label="Pages of queues"><ul>
@@ -101,23 +101,23 @@ ${scroll('chains', 'Table of processors')}</section>`,
 function controls({ session, state, view }: PageContent): Html {
   const button = ({ name, text, states }: (typeof BUTTONS)[number]) =>
     html`<form method="post" action="/api/${name}" data-act>${tokenField(session)}<button type="submit" data-states="${states.join(' ')}"${states.includes(state) ? '' : html` disabled`}>${text}</button></form>\n`;
-  const act = (name: string, text: string, fields: Content, hint: string) =>
+  const action = (name: string, text: string, fields: Content, hint: string) =>
     html`<form method="post" action="/api/${name}" data-act class="act">${tokenField(session)}${fields}<button class="quiet" type="submit">${text}</button><p class="hint">${hint}</p></form>\n`;
   return html`<div class="controls" role="group" aria-label="The crawl">
 ${BUTTONS.map(button)}
-<details class="stop"><summary>Stop …</summary><form method="post" action="/api/stop" data-act>${tokenField(session)}<p>The crawl ends; what is left stays for the next run.</p><button type="submit" data-states="preparing running empty pausing paused"${state === 'finished' || state === 'stopping' ? html` disabled` : ''}>Stop now</button></form></details>
+<details class="stop"><summary>Stop …</summary><form method="post" action="/api/stop" data-act>${tokenField(session)}<p>The crawl ends; the remaining URIs stay for the next run.</p><button type="submit" data-states="preparing running empty pausing paused"${state === 'finished' || state === 'stopping' ? html` disabled` : ''}>Stop now</button></form></details>
 <a class="look" href="/${viewQuery(view)}">Look again</a>
 <button class="quiet" type="button" id="live" aria-pressed="true" hidden>Live</button>
 </div>
 <details class="more"><summary>More</summary>
-${act('force-wake', 'Wake all', '', 'Snoozed queues go on at once. Servers that asked for a pause get less of it.')}
-${act('reconsider-retired', 'Reconsider', '', 'Retired queues may go on; budgets are read anew.')}
-${act('delete-uris', 'Delete URIs', html`<label>that match <input type="text" name="pattern" required maxlength="1024" autocapitalize="none" spellcheck="false"></label> <label>in queues that match <input type="text" name="queuePattern" maxlength="1024" autocapitalize="none" spellcheck="false"></label>`, 'Regular expressions (RE2). They match anywhere in the URI, and in the name of the queue; without the second: all queues.')}
-${act('kill-worker', 'Kill', html`<label>worker <input type="text" name="worker" required inputmode="numeric" pattern="[0-9]{1,6}" size="6"></label>`, 'Its URI ends with status -7000 (killed).')}
+${action('force-wake', 'Wake all', '', 'Snoozed queues continue at once. Servers that asked for a pause get less of it.')}
+${action('reconsider-retired', 'Reconsider', '', 'Retired queues may continue; budgets are read again.')}
+${action('delete-uris', 'Delete URIs', html`<label>that match <input type="text" name="pattern" required maxlength="1024" autocapitalize="none" spellcheck="false"></label> <label>in queues that match <input type="text" name="queuePattern" maxlength="1024" autocapitalize="none" spellcheck="false"></label>`, 'Regular expressions (RE2). They match anywhere in the URI, and in the name of the queue; without the second: all queues.')}
+${action('kill-worker', 'Kill', html`<label>worker <input type="text" name="worker" required inputmode="numeric" pattern="[0-9]{1,6}" size="6"></label>`, 'Its URI ends with status -7000 (killed).')}
 </details>`;
 }
 
-function outcomePart({ outcome }: Session): Html {
+function outcomeSection({ outcome }: Session): Html {
   return html`<p id="outcome" role="status"${outcome === undefined ? html` hidden` : ''} class="${outcome?.ok === false ? 'error' : 'note'}">${outcome?.text ?? ''}</p>`;
 }
 
@@ -125,7 +125,7 @@ function tokenField({ formToken }: Session): Html {
   return html`<input type="hidden" name="token" value="${formToken}">`;
 }
 
-/** The page that asks for the password. */
+/** The login page. */
 export function loginPage(name: string, message: string): Html {
   return document(
     `${name}: log in`,
@@ -141,7 +141,7 @@ ${message === '' ? '' : html`<p class="error" role="alert">${message}</p>\n`}<fo
   );
 }
 
-/** A page that only says something. */
+/** A page with one sentence. */
 export function messagePage(title: string, text: string): Html {
   return document(
     title,

@@ -8,30 +8,31 @@ import type { Caller } from './access.js';
 import { fieldsOf } from './actions.js';
 import type { ConsoleContext } from './context.js';
 import { eventText } from './feed.js';
-import { quickParts, slowParts } from './live.js';
+import { quickSections, slowSections } from './live.js';
 import { consolePage, loginPage, messagePage, readView } from './page.js';
+import type { Sections } from './sections.js';
 
-/** Ticks between the longer parts of the page. */
+/** Ticks between the slow sections of the page. */
 const SLOW_TICKS = 3;
 
-/** The page, its events, and logging in and out. */
+/** Adds the page, its events, login and logout. */
 export function addPages(app: FastifyInstance, context: ConsoleContext): void {
   const { control, feed, access, name } = context;
 
   app.get('/', async (request, reply) => {
     const caller = context.callerOf(request);
     if (caller.by !== 'session') {
-      const text = 'The page is for browsers that log in; programs ask below /api/.';
+      const text = 'The page is for browsers that log in; programs use the paths below /api/.';
       return sendUncached(reply, 403, messagePage('Not here', text));
     }
     const view = readView(queryFields(request));
     const snapshot = control.snapshot();
-    const slow = await slowParts(control, snapshot, feed.history, view);
+    const slow = await slowSections(control, snapshot, feed.history, view);
     const shown = consolePage({
       name,
       session: caller.session,
       state: snapshot.state,
-      parts: { ...quickParts(control, snapshot), ...slow.parts },
+      sections: { ...quickSections(control, snapshot), ...slow.sections },
       view,
       next: slow.next,
     });
@@ -39,25 +40,25 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
     return sendUncached(reply, 200, shown);
   });
 
-  // A snapshot each second; with `parts` also the pieces of the page, as this view shows them.
+  // A snapshot each second; with `parts` also the sections of the page in this view.
   app.get('/events', (request, reply) => {
     const caller = context.callerOf(request);
     const query = queryFields(request);
     const view = readView(query);
-    const wantsParts = query.has('parts');
+    const wantsSections = query.has('parts');
     const { raw } = reply;
     const follower = {
       sink: raw,
       allowed: () => isAllowed(caller, context),
       more: async (snapshot: ReturnType<typeof control.snapshot>, tick: number) => {
-        if (!wantsParts) return '';
-        const quick = quickParts(control, snapshot);
-        if (tick % SLOW_TICKS !== 0) return partsText(quick);
-        const slow = await slowParts(control, snapshot, feed.history, view);
-        return partsText({ ...quick, ...slow.parts });
+        if (!wantsSections) return '';
+        const quick = quickSections(control, snapshot);
+        if (tick % SLOW_TICKS !== 0) return sectionsEvent(quick);
+        const slow = await slowSections(control, snapshot, feed.history, view);
+        return sectionsEvent({ ...quick, ...slow.sections });
       },
     };
-    if (feed.isFull) return reply.code(503).send({ ok: false, error: 'too many follow already' });
+    if (feed.isFull) return reply.code(503).send({ ok: false, error: 'too many clients follow the crawl' });
     reply.hijack();
     for (const [key, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) raw.setHeader(key, value);
@@ -99,13 +100,14 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
   });
 }
 
-/** A stream of events ends with the session that asked for it. */
+/** A stream of events ends with its session. */
 function isAllowed(caller: Caller, { access }: ConsoleContext): boolean {
   return caller.by !== 'session' || access.session(caller.session.id) !== undefined;
 }
 
-function partsText(parts: Readonly<Record<string, Html>>): string {
-  return eventText('parts', Object.fromEntries(Object.entries(parts).map(([key, { text }]) => [key, text])));
+function sectionsEvent(sections: Sections): string {
+  const texts = Object.entries(sections).map(([key, { text }]) => [key, text]);
+  return eventText('parts', Object.fromEntries(texts));
 }
 
 /** Sends a page that no cache keeps. */

@@ -6,7 +6,7 @@ import { number } from './labels.js';
 const WIDTH = 600;
 const HEIGHT = 120;
 
-/** Seconds that one point of a line stands for: their mean, so that a plot is short and does not flicker. */
+/** Seconds whose mean is one point of a line, so that a plot is short and does not flicker. */
 const SECONDS_A_POINT = 3;
 
 interface Plot {
@@ -21,8 +21,8 @@ const PLOTS: readonly Plot[] = [
   { title: 'Busy workers', value: (sample) => sample.busyWorkers },
 ];
 
-/** The last ten minutes as lines, each with its figures in words. */
-export function plotsPart(samples: readonly Sample[], now: number): Html {
+/** The last ten minutes as line plots, each with its figures as text. */
+export function plotsSection(samples: readonly Sample[], now: number): Html {
   return html`${PLOTS.map((plot) => onePlot(plot, samples, now))}`;
 }
 
@@ -39,11 +39,11 @@ function onePlot({ title, value }: Plot, samples: readonly Sample[], now: number
       return `${x.toFixed(0)},${(HEIGHT - (value / top) * HEIGHT).toFixed(1)}`;
     })
     .join(' ');
-  const words = `${title}: now ${number(current)}, at most ${number(most)} in the last ten minutes`;
+  const label = `${title}: now ${number(current)}, at most ${number(most)} in the last ten minutes`;
   return html`<figure class="plot">
 <figcaption>${title} <strong class="number">${number(current)}</strong></figcaption>
 <div class="frame"><span class="top number" aria-hidden="true">${number(top)}</span>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}" focusable="false">
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}" focusable="false">
 <line class="grid" x1="0" y1="${HEIGHT / 2}" x2="${WIDTH}" y2="${HEIGHT / 2}"/><line class="grid" x1="0" y1="0" x2="${WIDTH}" y2="0"/><line class="grid" x1="${WIDTH / 2}" y1="0" x2="${WIDTH / 2}" y2="${HEIGHT}"/>
 <polyline class="line" points="${line}"/>
 </svg></div>
@@ -52,7 +52,7 @@ function onePlot({ title, value }: Plot, samples: readonly Sample[], now: number
 `;
 }
 
-/** Means over whole multiples of three seconds. */
+/** Means over intervals of three seconds that begin at multiples of three. */
 function means(
   samples: readonly Sample[],
   value: (sample: Sample) => number,
@@ -72,7 +72,7 @@ function means(
   return means;
 }
 
-/** The least of 1, 2, 5 times a power of ten that is not below: what the upper edge of a plot stands for. */
+/** The value of a plot's upper edge: the least of 1, 2, 5 times a power of ten that is not below `value`. */
 export function niceAbove(value: number): number {
   if (!(value > 1)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

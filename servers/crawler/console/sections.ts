@@ -13,25 +13,25 @@ import {
 } from '../control.js';
 import {
   ago,
-  CRAWL_STATE_WORDS,
+  CRAWL_STATE_LABELS,
   number,
-  QUEUE_STATE_WORDS,
-  REASON_WORDS,
-  ROBOTS_WORDS,
+  QUEUE_STATE_LABELS,
+  REASON_LABELS,
+  ROBOTS_LABELS,
   span,
   waitText,
 } from './labels.js';
 
-/** Pieces of the page by the name of their element. */
-export type Parts = Readonly<Record<string, Html>>;
+/** Sections of the page by the name of their element. */
+export type Sections = Readonly<Record<string, Html>>;
 
-/** Where the crawl stands, in one line that is read out when it changes. */
-export function statePart({ state, end }: CrawlSnapshot): Html {
-  return html`<span class="state ${state}">${CRAWL_STATE_WORDS[state]}</span>${end === undefined || end === 'finished' ? '' : html` ended by: ${end}`}`;
+/** The state of the crawl in one line, which screen readers announce when it changes. */
+export function stateSection({ state, end }: CrawlSnapshot): Html {
+  return html`<span class="state ${state}">${CRAWL_STATE_LABELS[state]}</span>${end === undefined || end === 'finished' ? '' : html` ended by: ${end}`}`;
 }
 
 /** The totals. */
-export function totalsPart(s: CrawlSnapshot): Html {
+export function totalsSection(s: CrawlSnapshot): Html {
   const tile = (name: string, value: Content, note: Content = '') =>
     html`<div><dt>${name}</dt><dd>${value}${note === '' ? '' : html` <small>${note}</small>`}</dd></div>\n`;
   return html`<dl class="tiles">
@@ -50,15 +50,15 @@ ${tile('Newest checkpoint', s.checkpoint === '' ? 'none' : html`<span class="nam
 </dl>`;
 }
 
-/** Queues by state and by the reason they wait, as tables whose rows are bars too. */
-export function statesPart(s: CrawlSnapshot): Html {
-  const states = QUEUE_STATES.map((state) => ({ name: QUEUE_STATE_WORDS[state], count: s.queues[state] }));
+/** Queues by state and by the reason they wait, as tables with bars. */
+export function statesSection(s: CrawlSnapshot): Html {
+  const states = QUEUE_STATES.map((state) => ({ name: QUEUE_STATE_LABELS[state], count: s.queues[state] }));
   const reasons = WAIT_REASONS.flatMap((reason) => {
     const count = s.reasons[reason] ?? 0;
-    return count === 0 ? [] : [{ name: REASON_WORDS[reason], count }];
+    return count === 0 ? [] : [{ name: REASON_LABELS[reason], count }];
   });
   return html`${bars('Queues by state', 'State', states)}
-${reasons.length === 0 ? html`<section class="chart"><h3>Queues by the reason they wait</h3><p class="count">None in memory waits.</p></section>` : bars('Queues by the reason they wait', 'Reason', reasons)}`;
+${reasons.length === 0 ? html`<section class="chart"><h3>Queues by the reason they wait</h3><p class="count">No queue in memory waits.</p></section>` : bars('Queues by the reason they wait', 'Reason', reasons)}`;
 }
 
 function bars(
@@ -75,13 +75,17 @@ function bars(
 ${rows.map(({ name, count }) => html`<tr><th scope="row">${name}</th><td class="number">${number(count)}</td><td class="bar">${bar(count)}</td></tr>\n`)}</tbody></table></section>`;
 }
 
-/** Queues, each with the reason it waits and the time that is left. */
-export function queuesPart(queues: readonly QueueReport[], state: QueueState | undefined, now: number): Html {
+/** Queues, each with the reason why it waits and the time left. */
+export function queuesSection(
+  queues: readonly QueueReport[],
+  state: QueueState | undefined,
+  now: number,
+): Html {
   return table(
-    ['Queue', '=State', '#URIs', 'Waits', '+Precedence', '+Spent of budget', '+#Errors', '+Last given out'],
+    ['Queue', '=State', '#URIs', 'Waits', '+Precedence', '+Spent of budget', '+#Errors', '+Last URI'],
     queues.map((queue) => [
       queue.classKey,
-      QUEUE_STATE_WORDS[queue.state],
+      QUEUE_STATE_LABELS[queue.state],
       number(queue.count),
       waitText(queue, now),
       number(queue.precedence),
@@ -91,12 +95,12 @@ export function queuesPart(queues: readonly QueueReport[], state: QueueState | u
       number(queue.errors),
       queue.lastPeeked,
     ]),
-    state === undefined ? 'There is no queue.' : `No queue is ${QUEUE_STATE_WORDS[state]}.`,
+    state === undefined ? 'There is no queue.' : `No queue is ${QUEUE_STATE_LABELS[state]}.`,
   );
 }
 
-/** CRAWL-16.6: what each server gave. */
-export function hostsPart(hosts: readonly HostReport[], now: number): Html {
+/** CRAWL-16.6: the counts of each server. */
+export function hostsSection(hosts: readonly HostReport[], now: number): Html {
   return table(
     [
       'Server',
@@ -106,7 +110,7 @@ export function hostsPart(hosts: readonly HostReport[], now: number): Html {
       '+#Denied by it',
       '+#Disregarded',
       '+#Received',
-      '+Met',
+      '+Last contact',
     ],
     hosts.map((host) => [
       host.server,
@@ -115,19 +119,19 @@ export function hostsPart(hosts: readonly HostReport[], now: number): Html {
         ? number(host.failures)
         : `${number(host.failures)} (${number(host.connectionErrors)} in a row)`,
       host.crawlDelay === undefined
-        ? ROBOTS_WORDS[host.robots]
-        : `${ROBOTS_WORDS[host.robots]}, delay ${number(host.crawlDelay)} s`,
+        ? ROBOTS_LABELS[host.robots]
+        : `${ROBOTS_LABELS[host.robots]}, delay ${number(host.crawlDelay)} s`,
       number(host.robotsDenials),
       number(host.disregarded),
       byteSize(host.bytes),
       ago(host.lastContact, now),
     ]),
-    'No server was met yet.',
+    'No server was contacted yet.',
   );
 }
 
-/** What every worker does (CRAWL-20.3). */
-export function workersPart(workers: readonly WorkerReport[]): Html {
+/** The state of every worker (CRAWL-20.3). */
+export function workersSection(workers: readonly WorkerReport[]): Html {
   return table(
     ['#Worker', 'URL', '=Step', '#For'],
     workers.map(({ worker, url, step, milliseconds }) => [
@@ -140,17 +144,17 @@ export function workersPart(workers: readonly WorkerReport[]): Html {
   );
 }
 
-/** The errors, the newest first. */
-export function errorsPart(errors: readonly RecentError[], now: number): Html {
+/** The errors, newest first. */
+export function errorsSection(errors: readonly RecentError[], now: number): Html {
   return table(
     ['When', '#Status', 'URL', 'Reason'],
     errors.map(({ time, status, url, reason }) => [ago(time, now), String(status), url, reason]),
-    'Nothing failed lately.',
+    'No recent errors.',
   );
 }
 
-/** What each processor of the chains has seen. */
-export function chainsPart(chains: ReturnType<CrawlControl['chains']>): Html {
+/** The URIs that each processor of the chains received. */
+export function chainsSection(chains: ReturnType<CrawlControl['chains']>): Html {
   return table(
     ['Chain', 'Processor', '#URIs'],
     chains.map(({ chain, processor, uris }) => [chain, processor, number(uris)]),
@@ -158,7 +162,7 @@ export function chainsPart(chains: ReturnType<CrawlControl['chains']>): Html {
   );
 }
 
-/** Columns whose names begin with `#` hold numbers, with `=` single words; those with `+` are left out on narrow screens. */
+/** A table. Columns marked `#` hold numbers, `=` single words; those marked `+` are hidden on narrow screens. */
 function table(columns: readonly string[], rows: readonly (readonly string[])[], none: string): Html {
   if (rows.length === 0) return html`<p class="count">${none}</p>`;
   const classes = columns.map((column) => {

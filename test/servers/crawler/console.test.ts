@@ -12,7 +12,7 @@ import { eventText, SnapshotFeed } from '../../../servers/crawler/console/feed.j
 import { RateHistory } from '../../../servers/crawler/console/history.js';
 import { CrawlConsole, readConsoleFile } from '../../../servers/crawler/console/index.js';
 import { span } from '../../../servers/crawler/console/labels.js';
-import { niceAbove, plotsPart } from '../../../servers/crawler/console/plots.js';
+import { niceAbove, plotsSection } from '../../../servers/crawler/console/plots.js';
 import type { HostReport, QueueReport, RecentError, WorkerReport } from '../../../servers/crawler/control.js';
 import { consoleScene, LOG, PASSWORD } from './console-scene.js';
 import { FakeCrawl, NOW, queue } from './fake-control.js';
@@ -164,7 +164,7 @@ t.test('issue 7.9 the name in Host must be ours (DNS rebinding)', async (t) => {
   t.equal(isOurHost(undefined, new Set()), false);
   await t.rejects(
     CrawlConsole.start({ control: site.crawl, host: '0.0.0.0', port: 0, password: '', name: 'x', log: LOG }),
-    /a password is wanted to listen on 0\.0\.0\.0/,
+    /a password is required to listen on 0\.0\.0\.0/,
   );
   await t.rejects(
     CrawlConsole.start({
@@ -201,7 +201,7 @@ t.test('CRAWL-22 JSON says why each queue waits', async (t) => {
   t.same((await json('/api/chains')).processors, crawl.chains());
   t.equal((await json('/api/history')).samples.length, 1);
   for (const path of ['/api/queues?state=nonsense', '/api/queues?limit=0', '/api/queues?limit=1001'])
-    t.match(await json(path, 400), { ok: false, error: / is wanted$/ });
+    t.match(await json(path, 400), { ok: false, error: /: expected .+/ });
   await json('/api/nothing', 404);
   const large = await ask('/api/delete-uris', {
     method: 'POST',
@@ -222,13 +222,10 @@ t.test('CRAWL-5.6.6 CRAWL-20.3 every act of an operator', async (t) => {
   };
   for (const name of ['pause', 'resume', 'force-wake']) t.match(await act(name), [200, { ok: true }]);
   t.match(await act('checkpoint'), [200, { ok: true, checkpoint: { name: 'cp00008' } }]);
-  t.match(await act('reconsider-retired'), [200, { queues: 1, text: '1 retired queue may go on.' }]);
+  t.match(await act('reconsider-retired'), [200, { queues: 1, text: '1 retired queue may continue.' }]);
   t.match(await act('delete-uris', { pattern: 'a+', queuePattern: '^x' }), [200, { deleted: 17 }]);
   t.match(await act('kill-worker', { worker: 0 }), [200, { ok: true }]);
-  t.match(await act('kill-worker', { worker: 1 }), [
-    409,
-    { ok: false, error: 'Worker 1 has nothing to do.' },
-  ]);
+  t.match(await act('kill-worker', { worker: 1 }), [409, { ok: false, error: 'Worker 1 is idle.' }]);
   t.match(await act('stop'), [200, { ok: true }]);
   const told = [
     ...['pause', 'resume', 'wake', 'checkpoint', 'reconsider'],
@@ -302,7 +299,7 @@ t.test('issue 7.9 the page shows everything without a script', async (t) => {
   body.set('worker', '1');
   await site.ask('/api/kill-worker', { method: 'POST', headers: { cookie, ...PAGE }, body });
   const refused = await page('/');
-  t.equal(refused('#outcome.error').text(), 'Worker 1 has nothing to do.');
+  t.equal(refused('#outcome.error').text(), 'Worker 1 is idle.');
   t.equal((await site.ask('/', { headers: { ...PAGE, ...site.bearer } })).status, 403);
 });
 
@@ -382,7 +379,7 @@ t.test('issue 7.9 who reads slowly misses snapshots, nothing waits for it', asyn
   await turn();
   t.equal(sink.waiting, 2 * one, 'it gets the next one when it has read');
   for (let i = 0; i < 5; i++) feed.tick();
-  t.ok(sink.destroyed, 'it is given up');
+  t.ok(sink.destroyed, 'its connection is closed');
   t.equal(feed.followers, 0);
 
   sink.destroyed = false;
@@ -409,7 +406,7 @@ t.test('issue 7.9 the last ten minutes stay in a ring and become plots', (t) => 
     history.samples().map(({ documentsPerSecond }) => documentsPerSecond),
     [2, 3, 4, 5],
   );
-  const $ = load(plotsPart(history.samples(), NOW + 15_000).text);
+  const $ = load(plotsSection(history.samples(), NOW + 15_000).text);
   t.equal(
     $('polyline').first().attr('points'),
     '591,72.0 594,48.0 597,24.0 600,0.0',

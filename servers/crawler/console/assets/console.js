@@ -1,39 +1,39 @@
-// Keeps the page up to date and acts without loading it anew; everything works without it.
+// Keeps the page up to date and performs actions without loading it again. The page also works without this script.
 
 const live = document.getElementById('live');
 const outcome = document.getElementById('outcome');
 
-/** Who asked their system for less motion gets a change of the page every five seconds. */
-const reduced = window.matchMedia('(prefers-reduced-motion: reduce)');
+/** Milliseconds between changes for users who prefer reduced motion. */
 const REDUCED_MS = 5000;
+const reduced = window.matchMedia('(prefers-reduced-motion: reduce)');
 
 const shown = new Map();
 let waiting = {};
 let shownAt = 0;
 
-/** Changes the pieces of the page that are new. */
-function show(parts, now) {
-  waiting = { ...waiting, ...parts };
+/** Replaces the sections of the page that changed. */
+function show(sections, now) {
+  waiting = { ...waiting, ...sections };
   if (reduced.matches && now - shownAt < REDUCED_MS) return;
   shownAt = now;
   for (const [name, html] of Object.entries(waiting)) {
-    const place = document.querySelector(`[data-part="${name}"]`);
-    if (place === null || shown.get(name) === html || isSelected(place)) continue;
+    const element = document.querySelector(`[data-part="${name}"]`);
+    if (element === null || shown.get(name) === html || isSelected(element)) continue;
     shown.set(name, html);
-    const { scrollLeft, scrollTop } = place;
-    place.innerHTML = html;
-    place.scrollTo({ left: scrollLeft, top: scrollTop, behavior: 'instant' });
+    const { scrollLeft, scrollTop } = element;
+    element.innerHTML = html;
+    element.scrollTo({ left: scrollLeft, top: scrollTop, behavior: 'instant' });
   }
   waiting = {};
 }
 
-/** Whether somebody has marked text there, to copy it. */
-function isSelected(place) {
+/** Whether text in the element is selected, perhaps to be copied. */
+function isSelected(element) {
   const selection = document.getSelection();
-  return selection !== null && !selection.isCollapsed && selection.containsNode(place, true);
+  return selection !== null && !selection.isCollapsed && selection.containsNode(element, true);
 }
 
-/** Offers what the crawl's state allows. A button that has the focus keeps it, so it only says that it does nothing. */
+/** Enables the buttons that the crawl's state allows. A button with the focus keeps it: it is only marked as disabled. */
 function offer(state) {
   for (const button of document.querySelectorAll('[data-states]')) {
     const isOffered = button.dataset.states.split(' ').includes(state);
@@ -66,7 +66,7 @@ function follow() {
     document.body.classList.add('away');
     say(
       false,
-      'The console does not answer: the crawl ended, or you were logged out. The figures are those of the last moment.',
+      'The console does not answer: the crawl ended, or you were logged out. The figures are the last that arrived.',
     );
   });
 }
@@ -86,7 +86,7 @@ for (const form of document.querySelectorAll('form[data-act]')) {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (form.querySelector('button').getAttribute('aria-disabled') === 'true') return;
-    say(true, 'Under way …');
+    say(true, 'Sending …');
     try {
       const reply = await fetch(form.action, {
         method: 'POST',
