@@ -215,7 +215,7 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
 
 /**
  * The command that a keyword and its parameters, as people type them, mean. The parameters of a list may be several or one
- * text with blanks; those of a query are its text, as those behind `#rem-object-query`.
+ * text with blanks; those of a query are its text, as those after `#rem-object-query`.
  *
  * @param keyword with or without `#`, in any case
  * @throws UsageError for an unknown keyword, or parameters that do not fit; ProtocolError for a malformed query

@@ -2,7 +2,7 @@ import { BACKSLASH, COLON, isSpace, QUOTE } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 
-/** Where a token stands: bytes from the start of the message, `end` behind its last byte. */
+/** Where a token stands: bytes from the start of the message, `end` after its last byte. */
 interface Place {
   readonly at: number;
   readonly end: number;
@@ -58,7 +58,7 @@ export class TokenReader {
     return token;
   }
 
-  /** Behind the last byte of the token taken last. */
+  /** After the last byte of the token taken last. */
   get takenEnd(): number {
     return this.#takenEnd;
   }

@@ -12,7 +12,7 @@ export interface QueryLimits {
 export const DEFAULT_MAX_DEPTH = 64;
 export const DEFAULT_MAX_TERMS = 1000;
 
-/** A part of a message or query text, `end` behind its last unit. */
+/** A part of a message or query text, `end` after its last unit. */
 export interface SourceRange {
   readonly start: number;
   readonly end: number;

@@ -44,7 +44,7 @@ export class BrokerServerSession {
     return encodeResult({ kind: 'version', text: this.#versionText });
   }
 
-  /** Bytes of the peer. Bytes behind its message are ignored (BRK-1.6). */
+  /** Bytes of the peer. Bytes after its message are ignored (BRK-1.6). */
   push(chunk: Uint8Array): ServerEvent[] {
     return this.#done ? [] : this.#events(this.#framer.push(chunk));
   }

@@ -176,7 +176,7 @@ export class BulkReplyDecoder {
   }
 
   /**
-   * BP-29: behind the separator stands text, or here the first byte of a small number. A Broker greets in the shipped
+   * BP-29: after the separator stands text, or here the first byte of a small number. A Broker greets in the shipped
    * way before it knows what it will be asked (BT-9), so this is asked of each line.
    */
   *#isProposed(): Reading<boolean> {

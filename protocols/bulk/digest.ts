@@ -27,7 +27,7 @@ export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 /**
  * The digest of one object's identity (REG-42): the first 16 bytes of SHA-256 over Gatherer-Name, Gatherer-Host,
- * Gatherer-Version, Update-Time (decimal), URL and MD5 (lower case, empty if there is none), each in UTF-8 behind its
+ * Gatherer-Version, Update-Time (decimal), URL and MD5 (lower case, empty if there is none), each in UTF-8 after its
  * length as a 4-byte number.
  */
 export function digestOfIdentity(identity: SoifIdentity, sha256: Sha256): Uint8Array {

@@ -43,7 +43,7 @@ export class BulkReplyEncoder {
     return this.#token('start-marker').slice();
   }
 
-  /** BP-16: behind the gzip member. */
+  /** BP-16: after the gzip member. */
   compressedEnd(): Uint8Array {
     return this.#token('end-marker').slice();
   }
@@ -83,7 +83,7 @@ export class BulkReplyEncoder {
     return concat([this.#token(name), number(what.number), string(what.text)]);
   }
 
-  /** BP-13: the second separator stands behind the LF of the string. */
+  /** BP-13: the second separator stands after the LF of the string. */
   #named(name: TokenName, text: string, value: Uint8Array): Uint8Array {
     return concat([this.#token(name), string(text), this.#table.separator, ...data(value)]);
   }

@@ -52,7 +52,7 @@ export type BulkTrailer =
 /** What a reply to `#BULK` holds, in its order. Offsets are bytes from the start of the reply. */
 export type BulkEvent =
   /**
-   * The interface is told by the byte behind the separator (BP-29); 1 has no numbers, they are then 1 and 0. A Broker
+   * The interface is told by the byte after the separator (BP-29); 1 has no numbers, they are then 1 and 0. A Broker
    * greets before it is asked (BT-9), so a reply of interface 2 may have both, and the last one counts.
    */
   | {

@@ -21,7 +21,7 @@ export class Groups {
     return this.objects > 0 || this.open !== undefined || this.closed.size > 0;
   }
 
-  /** Takes what a SectionDecoder found that began `base` bytes behind the start of the reply. */
+  /** Takes what a SectionDecoder found that began `base` bytes after the start of the reply. */
   take(item: SectionItem, base: number): void {
     switch (item.kind) {
       case 'object': {

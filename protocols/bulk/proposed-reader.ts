@@ -22,7 +22,7 @@ export interface ProposedLimits {
 const AT = 0x40;
 const NOTHING = new Uint8Array(0);
 
-/** Reads a reply in the interface of 1995 (part B), from behind the first token (BP-11). */
+/** Reads a reply in the interface of 1995 (part B), from after the first token (BP-11). */
 export class ProposedReader {
   readonly #input: Input;
   readonly #groups: Groups;
@@ -82,7 +82,7 @@ export class ProposedReader {
     this.#emit({ kind: 'version', text, interface: 2, major, minor });
   }
 
-  /** BP-12; returns what begins behind it (BP-14). */
+  /** BP-12; returns what begins after it (BP-14). */
   *#header(): Reading<TokenName | 'group' | 'end'> {
     for (;;) {
       this.#budget = this.#limits.maxListedBytes;
@@ -145,7 +145,7 @@ export class ProposedReader {
     return true;
   }
 
-  /** BP-16; returns the token behind the marker. */
+  /** BP-16; returns the token after the marker. */
   *#compressedGroups(): Reading<TokenName | 'end'> {
     const compressed = new CompressedGroups(this.#input, this.#groups, this.#limits.soif, this.#emit);
     this.compressed = compressed;
@@ -155,7 +155,7 @@ export class ProposedReader {
     return yield* this.#token();
   }
 
-  /** An ObjectList; returns the token behind it. */
+  /** An ObjectList; returns the token after it. */
   *#objects(first: 'warning' | 'resource'): Reading<TokenName | 'end'> {
     let token: TokenName | 'end' = first;
     while (token === 'warning' || token === 'resource') {
@@ -250,7 +250,7 @@ export class ProposedReader {
     for (;;) {
       const { offset, available } = this.#input;
       if (available > 0 && !told) {
-        this.#emit({ kind: 'warning', rule: 'BP-25', offset, message: 'data behind the Trailer' });
+        this.#emit({ kind: 'warning', rule: 'BP-25', offset, message: 'data after the Trailer' });
         told = true;
       }
       this.#input.takeAll();

@@ -55,7 +55,7 @@ export class ShippedReader {
   }
 
   /**
-   * The whole reply, or `proposed` when, behind a Broker's first line, the other interface begins (BP-29).
+   * The whole reply, or `proposed` when, after a Broker's first line, the other interface begins (BP-29).
    * @throws ProtocolError BT-9 when it is no Broker's; for a limit and damaged compression; TruncatedError
    */
   *read(): Reading<ShippedEnd | 'proposed'> {
@@ -66,7 +66,7 @@ export class ShippedReader {
     return { reason: this.#incomplete() };
   }
 
-  /** BT-9, BT-10: the lines before the data; says what begins behind them. */
+  /** BT-9, BT-10: the lines before the data; says what begins after them. */
   *#before(): Reading<'gzip' | 'groups' | 'proposed' | 'nothing'> {
     for (;;) {
       this.#input.skipSpace();
@@ -191,7 +191,7 @@ export class ShippedReader {
       yield;
     }
     if (offset === undefined) return;
-    this.#emit({ kind: 'warning', rule: 'BT-13', offset, message: 'data behind the compressed groups' });
+    this.#emit({ kind: 'warning', rule: 'BT-13', offset, message: 'data after the compressed groups' });
   }
 
   /** BT-19: why the transfer is not complete. */

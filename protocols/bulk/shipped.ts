@@ -41,7 +41,7 @@ export function groupOpen(change: ChangeKind): Uint8Array {
 
 const CLOSE_AND_BLANK_LINE: Uint8Array = Buffer.from('}\n\n');
 
-/** The line that closes a group, with the empty line behind all but the last one (BT-17). Shared bytes. */
+/** The line that closes a group, with the empty line after all but the last one (BT-17). Shared bytes. */
 export function groupClose(change: ChangeKind): Uint8Array {
   return change === CHANGE_KINDS.at(-1) ? SECTION_CLOSE : CLOSE_AND_BLANK_LINE;
 }

@@ -59,7 +59,7 @@ export const DEFAULT_HOST_MAX = 1;
  */
 export function parseRootNode(text: string, place: NodePlace, defaults: RootNodeDefaults): RootNode {
   const words = wordsOf(text);
-  // G-53: of a program everything in front of a keyword is its own, `name=value` too; behind a URL it would be a slip.
+  // G-53: of a program everything in front of a keyword is its own, `name=value` too; after a URL it would be a slip.
   const begins = text.trimStart().startsWith('|') ? isKnownModifier : isModifier;
   const firstModifier = words.findIndex((word, index) => index > 0 && begins(word));
   const head = firstModifier < 0 ? words : words.slice(0, firstModifier);
@@ -167,7 +167,7 @@ function parseLimit(value: string): { maximum: number; filter?: string } {
   const comma = value.indexOf(',');
   const maximum = parseInteger(comma < 0 ? value : value.slice(0, comma), 1, INT_MAX);
   if (comma < 0) return { maximum };
-  if (comma === value.length - 1) throw new ValueError('needs a file name behind the comma');
+  if (comma === value.length - 1) throw new ValueError('needs a file name after the comma');
   return { maximum, filter: value.slice(comma + 1) };
 }
 

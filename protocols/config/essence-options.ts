@@ -36,7 +36,7 @@ export interface EssenceSwitches {
 
 type Reader = (value: string) => EssenceSwitches;
 
-/** Options with a value: behind `=`, or the next word. */
+/** Options with a value: after `=`, or the next word. */
 const WITH_VALUE: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['--allowlist', (allowlist) => ({ allowlist })],
   ['--stoplist', (stoplist) => ({ stoplist })],

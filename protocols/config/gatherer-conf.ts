@@ -51,7 +51,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * @param file its name, for messages and for the default of Top-Directory
  * @param env values of `${NAME}` (G-25), e.g. `process.env`
  * @returns warnings for unknown variables (G-24)
- * @throws ConfigError for the first error: variables behind the lists, duplicates, bad numbers, bad URL lines
+ * @throws ConfigError for the first error: variables after the lists, duplicates, bad numbers, bad URL lines
  */
 export function parseGathererConf(
   text: string,

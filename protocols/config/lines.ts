@@ -1,6 +1,6 @@
 /** One logical line of a configuration file. */
 export interface ConfigLine {
-  /** Without its line end and without blanks behind; blanks in front are kept, because column one can matter. */
+  /** Without its line end and without blanks after; blanks in front are kept, because column one can matter. */
   readonly text: string;
   /** 1-based number of its first physical line. */
   readonly line: number;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { wordsOf } from './lines.js';
 
 /*
- * Schemas from the text behind a variable to its value; `syntax` says for the documentation what may stand there. No message repeats the text: it may be a password.
+ * Schemas from the text after a variable to its value; `syntax` says for the documentation what may stand there. No message repeats the text: it may be a password.
  * `undefined` never reaches them; a variable that is missing takes its default, an empty one counts as missing.
  */
 

@@ -16,7 +16,7 @@ export interface VariableRow {
   readonly name: string;
   /** May occur more than once. */
   readonly many: boolean;
-  /** What may stand behind the colon, in a word or two; empty when the schema does not say. */
+  /** What may stand after the colon, in a word or two; empty when the schema does not say. */
   readonly syntax: string;
   /** The value when the file does not say; empty: none. */
   readonly default: string;

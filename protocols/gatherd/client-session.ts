@@ -342,7 +342,7 @@ export class GatherdClientSession {
     if (code >= CODE.info && code <= CODE.infoEnd) return false;
     if (code === CODE.set && waiting === 'compression') this.#compressed = true;
     this.#reply(waiting, code === CODE.set, events);
-    // A server may pass over what it does not know: then this answers the command behind it.
+    // A server may pass over what it does not know: then this answers the command after it.
     const skipped = (code === CODE.updateStart || code === CODE.updateEnd) && this.#pending[0] === 'update';
     return skipped ? this.#answer(status, events) : true;
   }
@@ -350,7 +350,7 @@ export class GatherdClientSession {
   #answerUpdate({ code, text }: StatusLine, events: GatherdClientEvent[]): boolean {
     if (this.#update !== undefined) {
       if (code !== CODE.updateEnd && code !== CODE.bulkEnd) return false;
-      this.#endUpdate(text, events); // GATHERD-6.3: the line behind the member
+      this.#endUpdate(text, events); // GATHERD-6.3: the line after the member
       return true;
     }
     if (code === CODE.updateStart) {

@@ -39,7 +39,7 @@ export class UpdateReader {
     return this.#endLine;
   }
 
-  /** Bytes behind the end line. */
+  /** Bytes after the end line. */
   get rest(): Uint8Array {
     return this.#decoder.rest;
   }

@@ -51,7 +51,7 @@ export function gopherError(body: Uint8Array): string | undefined {
   return message;
 }
 
-/** How a Gopher+ answer goes on behind its first line. */
+/** How a Gopher+ answer goes on after its first line. */
 export interface GopherPlusHeader {
   /** The answer is an error. */
   readonly failed: boolean;

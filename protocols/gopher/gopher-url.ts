@@ -9,9 +9,9 @@ export interface GopherAddress {
   /** One character; `1` when the URL has no path. */
   readonly type: string;
   readonly selector: string;
-  /** What stands behind the first tab: the words of a search. */
+  /** What stands after the first tab: the words of a search. */
   readonly search: string | undefined;
-  /** What stands behind the second tab: a Gopher+ request. */
+  /** What stands after the second tab: a Gopher+ request. */
   readonly plus: string | undefined;
 }
 

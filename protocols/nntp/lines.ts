@@ -22,7 +22,7 @@ export interface GroupStatus {
   readonly high: number;
 }
 
-/** @param text of the status line behind its code: `count low high name` */
+/** @param text of the status line after its code: `count low high name` */
 export function parseGroupStatus(text: string): GroupStatus | undefined {
   const match = /^\s*(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})/.exec(text);
   return match === null

@@ -4,7 +4,7 @@ import { CR, LF } from '../ascii.js';
 export type NntpEvent =
   /** The line that answers a command. */
   | { readonly kind: 'status'; readonly code: number; readonly text: string }
-  /** A piece of the block behind it: dots at line beginnings undone, line ends as they came. */
+  /** A piece of the block after it: dots at line beginnings undone, line ends as they came. */
   | { readonly kind: 'data'; readonly bytes: Uint8Array }
   /** The block's last line, a single dot, has come. */
   | { readonly kind: 'end' }
@@ -17,14 +17,14 @@ const DOT = 0x2e;
 const MAX_STATUS_BYTES = 4096;
 
 /**
- * A server's answers from bytes cut anywhere (RFC 3977 3.1, 3.1.1). Which codes have a block behind them depends on the
+ * A server's answers from bytes cut anywhere (RFC 3977 3.1, 3.1.1). Which codes have a block after them depends on the
  * command, so {@link expect} says it before the command is sent. A block is handed on as it comes; the decoder keeps
  * no more than the two or three bytes that may be its end.
  */
 export class NntpReplyDecoder {
   #blockCodes: ReadonlySet<number> = new Set();
   #status: number[] = [];
-  /** Where in a block: behind these bytes, which were not handed out yet. */
+  /** Where in a block: after these bytes, which were not handed out yet. */
   #held: 'nothing' | 'line' | 'dot' | 'dot-cr' = 'nothing';
   #state: 'status' | 'block' | 'broken' = 'status';
 

@@ -107,7 +107,7 @@ class EreParser {
       const start = this.#at;
       let node = this.#atom(c);
       for (let bounds = this.#bounds(); bounds !== undefined; bounds = this.#bounds()) {
-        // `^*` is a shell glob's star behind an anchor, not a repeated anchor (G-43).
+        // `^*` is a shell glob's star after an anchor, not a repeated anchor (G-43).
         if (c === '^') throw nothingToRepeat(this.source[start + 1]!, start + 1);
         node = repeat(node, ...bounds);
         if (copiesOf(node) > MAX_COPIES) throw patternProblem(`repeats more than ${MAX_COPIES} times`, start);

@@ -8,8 +8,8 @@ export const RECORD_HEADER_BYTES = 12;
 export const U32_MAX = 0xffff_ffff;
 
 /**
- * What the size field of a record counts (REG-11): `a` the bytes behind the 12-byte record header, `b` the whole record,
- * `c` the bytes behind the size field.
+ * What the size field of a record counts (REG-11): `a` the bytes after the 12-byte record header, `b` the whole record,
+ * `c` the bytes after the size field.
  */
 export type RegistryReading = 'a' | 'b' | 'c';
 

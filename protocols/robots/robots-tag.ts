@@ -9,11 +9,11 @@ export interface RobotsTag extends RobotsMeta {
   readonly unavailableAfter: UnixSeconds | undefined;
 }
 
-/** Directives with a value behind a colon; other words before a colon are agents' names. */
+/** Directives with a value after a colon; other words before a colon are agents' names. */
 const VALUED = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview']);
 
 /**
- * Reads the `X-Robots-Tag` headers of an answer: directives for everybody, or behind `NAME:` for one agent. Words in any
+ * Reads the `X-Robots-Tag` headers of an answer: directives for everybody, or after `NAME:` for one agent. Words in any
  * case, separated by commas; the unknown are skipped; of contradicting ones the stricter holds.
  *
  * @param values the header fields in their order, each as one value (a joined one works as well)
@@ -52,7 +52,7 @@ export function isRobotsMetaName(name: string, userAgent: string): boolean {
   return lower === 'robots' || productTokens(userAgent).includes(lower);
 }
 
-/** The word before the first colon in lower case, and what is behind it. */
+/** The word before the first colon in lower case, and what is after it. */
 function cutAtColon(text: string): [word: string, rest: string | undefined] {
   const colon = text.indexOf(':');
   if (colon < 0) return [text.trim().toLowerCase(), undefined];

@@ -6,15 +6,15 @@ import { limit, MEBIBYTE } from './options.js';
 
 /** How to read annotation files. */
 export interface AnnotationOptions {
-  /** `lenient` (default) goes on behind mistakes and tells of them, `strict` throws at the first. */
+  /** `lenient` (default) warns of mistakes and continues, `strict` throws at the first. */
   readonly mode?: 'strict' | 'lenient';
-  /** Bytes of one line without its end; default 1 MiB. It bounds what is held of a line. */
+  /** Bytes of one line without its end; default 1 MiB. It bounds the memory for a line. */
   readonly maxLineBytes?: number;
   /** Bytes of the lines of one object; default 64 MiB. */
   readonly maxObjectBytes?: number;
 }
 
-/** Something in an annotation file that is not as SOIF-11.1 wants it. */
+/** A place in an annotation file that breaks a rule, e.g. SOIF-11.1. */
 export interface AnnotationWarning {
   readonly kind: 'warning';
   /** The rule that the input breaks, e.g. `SOIF-11.1`. */
@@ -24,11 +24,11 @@ export interface AnnotationWarning {
   /** 1-based. */
   readonly line: number;
   readonly message: string;
-  /** Whether the line, or the whole object, was left out. */
+  /** Whether the line, or the whole object, was dropped. */
   readonly dropped: boolean;
 }
 
-/** What {@link AnnotationDecoder} finds. */
+/** An item of {@link AnnotationDecoder}. */
 export type AnnotationItem =
   | {
       readonly kind: 'object';
@@ -40,9 +40,9 @@ export type AnnotationItem =
     }
   | AnnotationWarning;
 
-/** A header as SOIF-2.2 has it. White space is ASCII's: in these strings, one character a byte, 0xA0 is part of a letter. */
+/** A header in the layout of SOIF-2.2. White space is ASCII only: with one character a byte, 0xA0 may be part of a letter. */
 const EXACT_HEADER = /^@[A-Za-z0-9-]+ \{ [^\t\v\f\r {][^\t\v\f\r ]*$/;
-/** Indentation, name, the size that does not belong there, blanks before and behind the colon, value. */
+/** Indentation, name, a size (an error), blanks before and after the colon, value. */
 const ATTRIBUTE =
   /^([\t\v\f\r ]*)([A-Za-z0-9._<>-]+)([\t ]{0,32}\{[\t ]{0,32}\d{0,32}[\t ]{0,32}\})?([\t\v\f\r ]*):([\t\v\f\r ]*)(.*)$/s;
 
@@ -57,14 +57,13 @@ interface OpenObject {
 }
 
 /**
- * Reads annotation files, hand-written records without sizes, as `mktemplate` takes them (SOIF-11.1, G-137): a
- * line `@TYPE { url`, one line `Name:` HT value for each attribute, a line `}`. A value is the rest of its line,
- * byte for byte; of a name that comes again the last one counts (SOIF-5.2).
+ * Reads annotation files, hand-written records without sizes, the input of `mktemplate` (SOIF-11.1, G-137): a line
+ * `@TYPE { url`, one line `Name:` HT value for each attribute, a line `}`. A value is the rest of its line, byte for
+ * byte; of duplicate names the last one counts (SOIF-5.2).
  *
- * `strict` throws at the first thing that is otherwise, after the objects before it have been returned.
- * `lenient` reads on with a warning: blanks or nothing instead of the tab, indentation, CR LF (one warning), a
- * size in braces (it is not believed), a missing closing brace. Lines that mean nothing are left out with a
- * warning that says so. Blank lines mean nothing in both modes when they are between objects.
+ * `strict` throws at the first deviation, after the objects before it have been returned. `lenient` accepts with a
+ * warning: blanks or nothing instead of the tab, indentation, CR LF (one warning), a size in braces (ignored), a missing
+ * closing brace. It drops other lines with a warning. Blank lines between objects are ignored in both modes.
  */
 export class AnnotationDecoder {
   readonly #strict: boolean;
@@ -73,14 +72,14 @@ export class AnnotationDecoder {
   #items: AnnotationItem[] = [];
   #failure: ProtocolError | undefined;
   #ended = false;
-  /** The line whose end has not come, one character a byte; of one that is too long only the beginning. */
+  /** The line whose end has not arrived, one character a byte; only the beginning of a line that is too long. */
   #text = '';
   /** Bytes of that line. */
   #held = 0;
   #offset = 0;
   #line = 1;
   #object: OpenObject | undefined;
-  /** Behind a header or object that was given up: until the next header its lines are passed over. */
+  /** After a header or object that was dropped: lines are ignored until the next header. */
   #lost = false;
   #carriageReturn = false;
 
@@ -112,7 +111,7 @@ export class AnnotationDecoder {
     this.#ended = true;
     if (this.#failure === undefined && this.#held > 0) this.#endLine(false);
     if (this.#failure === undefined && this.#object !== undefined) {
-      this.#say('SOIF-11.1', 'the input ends before the closing brace', false);
+      this.#report('SOIF-11.1', 'the input ends before the closing brace', false);
       if (this.#failure === undefined) this.#close();
     }
     if (this.#failure !== undefined) throw this.#failure;
@@ -128,7 +127,7 @@ export class AnnotationDecoder {
 
   #hold(bytes: Buffer, from: number, to: number): void {
     this.#held += to - from;
-    // One byte more than a line may have: the CR of CR LF is not of it.
+    // One byte more than the limit: the CR of CR LF is not part of the line.
     const room = this.#maxLine + 1 - this.#text.length;
     if (room > 0 && to > from) this.#text += bytes.toString('latin1', from, Math.min(to, from + room));
   }
@@ -139,9 +138,9 @@ export class AnnotationDecoder {
     if (this.#held - (cr ? 1 : 0) > this.#maxLine) {
       this.#tooLong(line);
     } else {
-      if (cr && !this.#carriageReturn) this.#say('SOIF-2.6', 'CR LF line ends', false);
+      if (cr && !this.#carriageReturn) this.#report('SOIF-2.6', 'CR LF line ends', false);
       if (cr) this.#carriageReturn = true;
-      if (!complete && this.#strict) this.#say('SOIF-11.1', 'the last line has no end', false);
+      if (!complete && this.#strict) this.#report('SOIF-11.1', 'the last line has no end', false);
       if (this.#failure === undefined) this.#read(line);
     }
     this.#offset += this.#held + (complete ? 1 : 0);
@@ -151,7 +150,7 @@ export class AnnotationDecoder {
   }
 
   #tooLong(beginning: string): void {
-    this.#say('SOIF-11.1', `a line of more than ${this.#maxLine} bytes`, true);
+    this.#report('SOIF-11.1', `a line of more than ${this.#maxLine} bytes`, true);
     if (!beginning.startsWith('@') || this.#failure !== undefined) return;
     this.#close();
     this.#lost = true;
@@ -161,9 +160,9 @@ export class AnnotationDecoder {
     if (line.startsWith('@')) {
       this.#readHeader(line);
     } else if (this.#object === undefined) {
-      // What belongs to an object that was given up has been told of with it.
+      // The warning about a dropped object covers its lines.
       if (trimmed(line) === '' || this.#lost) return;
-      this.#say('SOIF-11.1', 'text between objects', true);
+      this.#report('SOIF-11.1', 'text between objects', true);
     } else {
       this.#readLine(line, this.#object);
     }
@@ -171,7 +170,7 @@ export class AnnotationDecoder {
 
   #readHeader(line: string): void {
     if (this.#object !== undefined) {
-      this.#say('SOIF-11.1', 'the object before has no closing brace', false);
+      this.#report('SOIF-11.1', 'the object before has no closing brace', false);
       if (this.#failure !== undefined) return;
       this.#close();
     }
@@ -188,17 +187,17 @@ export class AnnotationDecoder {
             : undefined;
     if (problem !== undefined) {
       this.#lost = true;
-      this.#say('SOIF-11.1', problem, true);
+      this.#report('SOIF-11.1', problem, true);
       return;
     }
     if (this.#strict && !EXACT_HEADER.test(line)) {
-      this.#say('SOIF-2.2', 'white space is not as in "@FILE { url"', false);
+      this.#report('SOIF-2.2', 'white space is not as in "@FILE { url"', false);
       return;
     }
     this.#lost = false;
     const empty = trimmed(rest) === '}';
     // SOIF-4.4: a URL with white space in it is the rest of the line
-    if (rest !== '' && !empty) this.#say('SOIF-4.4', 'white space in the URL', false);
+    if (rest !== '' && !empty) this.#report('SOIF-4.4', 'white space in the URL', false);
     this.#object = {
       offset: this.#offset,
       line: this.#line,
@@ -214,7 +213,7 @@ export class AnnotationDecoder {
   #readLine(line: string, object: OpenObject): void {
     const bare = trimmed(line);
     if (bare === '}') {
-      if (line !== '}') this.#note('white space beside the closing brace');
+      if (line !== '}') this.#note('white space around the closing brace');
       if (this.#failure === undefined) this.#close();
       return;
     }
@@ -224,23 +223,24 @@ export class AnnotationDecoder {
     }
     const [, indent, name, size, before, after, value = ''] = ATTRIBUTE.exec(line) ?? [];
     if (name === undefined) {
-      this.#say('SOIF-11.1', 'not of the form "Name:", tab, value on one line', true);
+      this.#report('SOIF-11.1', 'not of the form "Name:", tab, value on one line', true);
       return;
     }
-    if (indent !== '') this.#say('SOIF-11.1', `${name} does not begin in the first column`, false);
-    else if (size !== undefined) this.#say('SOIF-11.1', `${name} has a size, which is not believed`, false);
-    else if (before !== '') this.#say('SOIF-11.1', `white space before the colon of ${name}`, false);
-    else if (after !== '\t') this.#say('SOIF-11.1', `not exactly one tab after the colon of ${name}`, false);
+    if (indent !== '') this.#report('SOIF-11.1', `${name} does not begin in the first column`, false);
+    else if (size !== undefined) this.#report('SOIF-11.1', `${name} has a size, which is ignored`, false);
+    else if (before !== '') this.#report('SOIF-11.1', `white space before the colon of ${name}`, false);
+    else if (after !== '\t')
+      this.#report('SOIF-11.1', `not exactly one tab after the colon of ${name}`, false);
     if (this.#failure !== undefined) return;
     object.bytes += line.length + 1;
     if (object.bytes > this.#maxObject) {
       this.#object = undefined;
       this.#lost = true;
-      this.#say('SOIF-11.1', `an object of more than ${this.#maxObject} bytes`, true);
+      this.#report('SOIF-11.1', `an object of more than ${this.#maxObject} bytes`, true);
       return;
     }
     const folded = name.toLowerCase();
-    if (object.names.has(folded)) this.#say('SOIF-5.2', `${name} again: the last one counts`, false);
+    if (object.names.has(folded)) this.#report('SOIF-5.2', `${name} again: the last one counts`, false);
     object.names.add(folded);
     object.pairs.push([name, Buffer.from(value, 'latin1')]);
   }
@@ -253,12 +253,12 @@ export class AnnotationDecoder {
     this.#items.push({ kind: 'object', object: assemble(type, url, pairs), offset, line });
   }
 
-  /** White space that does no harm: wrong in strict mode only. */
+  /** Harmless white space: an error in strict mode only. */
   #note(message: string): void {
-    if (this.#strict) this.#say('SOIF-11.1', message, false);
+    if (this.#strict) this.#report('SOIF-11.1', message, false);
   }
 
-  #say(rule: string, message: string, dropped: boolean): void {
+  #report(rule: string, message: string, dropped: boolean): void {
     const offset = this.#offset;
     const line = this.#line;
     if (this.#strict) {
@@ -269,7 +269,7 @@ export class AnnotationDecoder {
   }
 }
 
-/** Without the ASCII white space at both ends. A loop, since a pattern for the end would take quadratic time. */
+/** Trims ASCII white space at both ends. A loop, because a pattern for the end would take quadratic time. */
 function trimmed(text: string): string {
   let start = 0;
   let end = text.length;
@@ -278,7 +278,7 @@ function trimmed(text: string): string {
   return text.slice(start, end);
 }
 
-/** The objects of a complete annotation file. @throws ProtocolError in strict mode (SOIF-11.1). */
+/** Decodes a complete annotation file. @throws ProtocolError in strict mode (SOIF-11.1). */
 export function decodeAnnotations(bytes: Uint8Array, options: AnnotationOptions = {}): AnnotationItem[] {
   const decoder = new AnnotationDecoder(options);
   return [...decoder.push(bytes), ...decoder.end()];

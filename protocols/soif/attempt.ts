@@ -1,7 +1,7 @@
 import type { ProtocolErrorDetails } from '../errors.js';
 import type { DecoderLimits } from './options.js';
 
-/** Something that was read although it is not right, or that was left out. */
+/** A defect that was tolerated, or input that was dropped. */
 export interface SoifWarning {
   readonly kind: 'warning';
   /** The rule that the input breaks, e.g. `SOIF-4.4`. */
@@ -11,15 +11,15 @@ export interface SoifWarning {
   readonly message: string;
 }
 
-/** Why an object was given up. */
+/** The reason an object could not be read. */
 export interface Defect extends Pick<ProtocolErrorDetails, 'rule' | 'offset'> {
   readonly message: string;
 }
 
-/** What one call of {@link LayoutReader.advance} came to. */
+/** Result of one call of {@link LayoutReader.advance}. */
 export type Progress = 'more' | 'object' | 'defect' | 'section';
 
-/** What may stand around objects, besides the objects. */
+/** What a stream may hold besides objects. */
 export interface Surroundings {
   /** `@DELETE {`, `@REFRESH {`, `@UPDATE {` may open sections (SOIF-8.9). */
   readonly sections: boolean;
@@ -45,29 +45,28 @@ export type State =
   | 'closed'
   | 'closed-cr';
 
-/** Warnings of one object; what more there is adds nothing to what the reader knows. */
+/** Warnings kept for one object. More would not help a reader. */
 const MAX_WARNINGS = 100;
 
 /**
- * An attempt at one object: where it stands and what was found so far. All positions are offsets in the
- * stream, so that the window may move.
+ * State of the attempt to read one object. All positions are offsets in the stream, so the window may move.
  */
 export abstract class Attempt {
   /** Offset of the object's `@` (of the first byte, for a body). */
   start = 0;
-  /** Next byte to look at; behind the object when it is complete. */
+  /** Next byte to read; after the object when it is complete. */
   at = 0;
   /** Whether the object had the exact layout of SOIF-2.2 so far. */
   exact = true;
-  /** What was tolerated in this object so far. */
+  /** Defects tolerated in this object so far. */
   warnings: SoifWarning[] = [];
-  /** Set when {@link advance} says `defect`. */
+  /** Set when {@link advance} returns `defect`. */
   defect: Defect = { rule: '', offset: 0, message: '' };
-  /** The word that opens a section, when {@link advance} says `section`. */
+  /** The keyword that opens a section, set when {@link advance} returns `section`. */
   word = '';
 
   protected state: State = 'type';
-  /** Where the part at hand began. */
+  /** Start of the current part. */
   protected mark = 0;
 
   constructor(

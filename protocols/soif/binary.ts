@@ -1,11 +1,11 @@
 import { CR, isBlank, isSpace, LF, SP } from '../ascii.js';
 import { assemble, type SoifObject } from './object.js';
 
-/** G-133: a value of which more than this part is binary is dropped whole. */
+/** G-133: a value is dropped when more than this share of its bytes is binary. */
 const BINARY_SHARE = 0.3;
 /**
- * Text of an 8-bit character set has no control bytes. Where more than this part of a value are such, its bytes
- * beyond ASCII are no letters of an unknown set, but binary too. Of random bytes one in eight is a control.
+ * Text of an 8-bit character set has no control bytes. Where more than this share of a value is control bytes, its
+ * bytes beyond ASCII are binary too. Of random bytes one in eight is a control.
  */
 const CONTROL_SHARE = 1 / 16;
 
@@ -13,11 +13,11 @@ const DELETE = 0x7f;
 const ESCAPE = 0x1b;
 
 /**
- * G-133: the object without binary data. Binary is, in values that are UTF-8 or nearly so, what is not valid
- * UTF-8 and control characters except white space; in others (an 8-bit character set, SOIF-7.2) control bytes,
- * and with many of these everything beyond ASCII. Such bytes are taken out; a value of which they are more than
- * 30 % is dropped whole, as is one that has become empty (SOIF-3.2).
- * @returns the same object when there is nothing to take out.
+ * Removes binary data from an object (G-133). In values that are mostly UTF-8, invalid UTF-8 and control characters
+ * except white space are binary. In other values (an 8-bit character set, SOIF-7.2) control bytes are binary, and with
+ * many of these everything beyond ASCII. A value with more than 30 % of binary bytes is dropped, and so is one that
+ * becomes empty (SOIF-3.2).
+ * @returns the same object when there is nothing to remove.
  */
 export function withoutBinary(object: SoifObject): SoifObject {
   const kept: [name: string, value: Uint8Array][] = [];
@@ -30,7 +30,7 @@ export function withoutBinary(object: SoifObject): SoifObject {
   return changed ? assemble(object.type, object.urlBytes, kept) : object;
 }
 
-/** The text in a value: `value` itself when it is nothing else, no bytes when it is mostly binary. */
+/** The text in a value: `value` itself when all of it is text, no bytes when it is mostly binary. */
 function textOf(value: Uint8Array): Uint8Array {
   const marked = value.some((byte) => byte >= DELETE || byte < SP) ? binaryBytes(value) : undefined;
   const count = marked?.reduce((sum, mark) => sum + mark, 0) ?? 0;
@@ -67,7 +67,7 @@ function binaryBytes(value: Uint8Array): Uint8Array {
       if (byte >= DELETE) marks[i] = 1;
     });
   } else if (odd.length > 0) {
-    // An 8-bit set: what looked like a C1 control in UTF-8 are two letters of it.
+    // In an 8-bit set, the two bytes of a C1 control in UTF-8 are two letters.
     value.forEach((byte, i) => {
       if (byte > DELETE) marks[i] = 0;
     });
@@ -82,19 +82,19 @@ function isControl(bytes: Uint8Array, i: number): boolean {
   return byte === DELETE || (byte === 0xc2 && bytes[i + 1]! < 0xa0);
 }
 
-/** `(` or `$`: behind ESC they choose a character set, as in ISO-2022-JP. */
+/** `(` or `$`: after ESC they select a character set, as in ISO-2022-JP. */
 function isShift(byte: number | undefined): boolean {
   return byte === 0x28 || byte === 0x24;
 }
 
-/** Bytes of the UTF-8 character that begins at `i`; 0 when there is none. */
+/** Bytes of the UTF-8 character that begins at `i`; 0 when the bytes are not valid. */
 function characterLength(bytes: Uint8Array, i: number): number {
   const lead = bytes[i]!;
   if (lead < 0x80) return 1;
   const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
   if (lead < 0xc2 || lead > 0xf4) return 0;
   const second = bytes[i + 1] ?? 0;
-  // Neither longer than needed, nor a surrogate, nor beyond U+10FFFF.
+  // Rejects overlong forms, surrogates and anything beyond U+10FFFF.
   if (lead === 0xe0 ? second < 0xa0 : lead === 0xf0 && second < 0x90) return 0;
   if (lead === 0xed ? second > 0x9f : lead === 0xf4 && second > 0x8f) return 0;
   for (let k = 1; k < length; k++) if (((bytes[i + k] ?? 0) & 0xc0) !== 0x80) return 0;
@@ -105,8 +105,8 @@ function characterLength(bytes: Uint8Array, i: number): number {
 const KEYWORDS_BYTES = 8192;
 
 /**
- * G-134: the object with its `Keywords` cut to at most `bytes`: behind the last line that fits, or where that
- * would lose more than half behind the last word, or, within a word longer than that, between two characters.
+ * Cuts the `Keywords` of an object to at most `bytes` (G-134): after the last line that fits; where that loses more
+ * than half, after the last word; within a longer word, between two characters.
  * @returns the same object when they are short enough.
  */
 export function truncateKeywords(object: SoifObject, bytes: number = KEYWORDS_BYTES): SoifObject {

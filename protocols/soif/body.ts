@@ -7,9 +7,9 @@ import { type DecoderLimits, decoderLimits, type SoifDecoderOptions } from './op
 import { Window } from './window.js';
 
 /**
- * Reads attribute lines without the lines around them, as a summarizer writes them (SOIF-3.7). The list ends
- * with the input, so that nothing is known before; `maxObjectBytes` bounds what is held. A malformed list is an
- * error in both modes: there is no next object to go on with.
+ * Reads attribute lines without the lines around them, as a summarizer writes them (SOIF-3.7). The list ends with the
+ * input, so {@link end} returns all of it; `maxObjectBytes` bounds the memory. A malformed list is an error in both
+ * modes: there is no next object to continue with.
  */
 export class SoifBodyDecoder {
   private readonly limits: DecoderLimits;
@@ -26,7 +26,7 @@ export class SoifBodyDecoder {
     this.layout.beginBody(0);
   }
 
-  /** What lenient mode has tolerated so far. */
+  /** Defects that lenient mode has tolerated so far. */
   get warnings(): readonly SoifWarning[] {
     return this.layout.warnings;
   }

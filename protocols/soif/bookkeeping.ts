@@ -1,14 +1,14 @@
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../time.js';
 import type { SoifObject } from './object.js';
 
-/** What makes an object the same as another (SOIF-6.5, 6.6). */
+/** The attributes by which two objects are the same (SOIF-6.5, 6.6). */
 export interface SoifIdentity {
   readonly url: string;
   readonly gathererName: string;
   readonly gathererHost: string;
   readonly gathererVersion: string;
   readonly updateTime: UnixSeconds;
-  /** 32 lower-case hex digits (SOIF-6.4); absent when the object has none. */
+  /** 32 lower-case hex digits (SOIF-6.4); absent when the object has no MD5. */
   readonly md5?: string;
 }
 
@@ -41,7 +41,7 @@ export function identityOf(object: SoifObject): SoifIdentity | undefined {
   return md5 ? { ...identity, md5 } : identity;
 }
 
-/** SOIF-6.6: the four Gatherer attributes agree, and the URL or the MD5. */
+/** SOIF-6.6: the four Gatherer attributes are equal, and the URL or the MD5. */
 export function isSameObject(a: SoifIdentity, b: SoifIdentity): boolean {
   return (
     a.gathererName === b.gathererName &&
@@ -52,7 +52,7 @@ export function isSameObject(a: SoifIdentity, b: SoifIdentity): boolean {
   );
 }
 
-/** The object's times; what it does not say, or not as a number, is as SOIF-6.2 says. */
+/** The times of an object; the defaults of SOIF-6.2 for those that are absent or not numbers. */
 export function timesOf(object: SoifObject): SoifTimes {
   return {
     updateTime: object.number('Update-Time'),
@@ -63,8 +63,8 @@ export function timesOf(object: SoifObject): SoifTimes {
 }
 
 /**
- * SOIF-6.8: whether `Update-Time` + `Time-to-Live` has passed. Never with a `Time-to-Live` of 0 (SOIF-6.7), nor
- * without an `Update-Time`, from which to count.
+ * SOIF-6.8: whether `Update-Time` + `Time-to-Live` has passed. An object with a `Time-to-Live` of 0 (SOIF-6.7) or without
+ * an `Update-Time` never expires.
  */
 export function isExpired(object: SoifObject, now: UnixSeconds): boolean {
   const { updateTime, timeToLive } = timesOf(object);

@@ -7,8 +7,8 @@ export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
 /**
- * The one strict decimal routine: digits only, no sign, at most `MAX_SAFE_INTEGER`.
- * Returns -1 when `bytes[start..end)` is anything else; `zeroPadded` allows leading zeros.
+ * Parses `bytes[start..end)` as a strict decimal number: digits only, no sign, at most `MAX_SAFE_INTEGER`.
+ * Returns -1 for anything else; `zeroPadded` allows leading zeros.
  */
 export function decimal(bytes: Uint8Array, start: number, end: number, zeroPadded: boolean): number {
   if (start >= end) return -1;

@@ -11,8 +11,8 @@ function rebuilt(object: SoifObject, pairs: readonly Pair[]): SoifObject {
 }
 
 /**
- * SOIF-5.5: attributes of `b` replace those of `a` with the same name, in their places; the others are added.
- * Type and URL are those of `a`. For `mergedb`, where manual data wins: `mergeSoif(automatic, manual)`.
+ * SOIF-5.5: attributes of `b` replace those of `a` with the same name, at their positions; the others are added.
+ * Type and URL are those of `a`. In `mergedb` manual data wins: `mergeSoif(automatic, manual)`.
  */
 export function mergeSoif(a: SoifObject, b: SoifObject): SoifObject {
   const merged = new Map<string, Pair>();
@@ -22,12 +22,12 @@ export function mergeSoif(a: SoifObject, b: SoifObject): SoifObject {
   return rebuilt(a, [...merged.values()]);
 }
 
-/** `Embed<3>-Title`: number and rest. */
+/** Number and rest of `Embed<3>-Title`. */
 const EMBEDDED = /^embed<(\d{1,9})>-?(.*)$/is;
 
 /**
  * SOIF-5.6: folds an object that was found inside another (a file of an archive) into its container, as
- * attributes `Embed<n>-Name`, n being one more than the highest there is. Its type and URL are dropped
+ * attributes `Embed<n>-Name`, where n is one more than the highest number so far. Its type and URL are dropped
  * (SOIF-5.7); `nestedFilename` becomes `Embed<n>-Nested-Filename`.
  */
 export function embedSoif(container: SoifObject, component: SoifObject, nestedFilename?: string): SoifObject {
@@ -43,8 +43,8 @@ export function embedSoif(container: SoifObject, component: SoifObject, nestedFi
 }
 
 /**
- * SOIF-3.5: the C library's order: names without regard to case, and behind them the `embed` names, by the
- * number between the angle brackets and then by the rest.
+ * SOIF-3.5: the order of the C library: names without regard to case, then the `embed` names, by the number between the
+ * angle brackets and then by the rest.
  */
 export function sortAttributes(object: SoifObject): SoifObject {
   const compare = (x: string, y: string): number => (x < y ? -1 : x > y ? 1 : 0);
@@ -72,14 +72,14 @@ export const BOOKKEEPING_NAMES: readonly string[] = [
 
 const BOOKKEEPING_RANK = new Map(BOOKKEEPING_NAMES.map((name, rank) => [name.toLowerCase(), rank]));
 
-/** SOIF-3.4: the recommended order: bookkeeping, content as it comes, `Embed<n>-...` by n. */
+/** SOIF-3.4: the recommended order: bookkeeping, content in its own order, `Embed<n>-...` by n. */
 export function arrangeAttributes(object: SoifObject): SoifObject {
   const pairs = pairsOf(object);
   const rank = (name: string): number => BOOKKEEPING_RANK.get(name) ?? BOOKKEEPING_NAMES.length;
-  const numbered = pairs.map(([name, value], place) => ({ name, value, place }));
+  const numbered = pairs.map(([name, value], index) => ({ name, value, index }));
   numbered.sort((x, y) => {
     const embedded = embedNumber(x.name) - embedNumber(y.name);
-    return embedded || rank(x.name.toLowerCase()) - rank(y.name.toLowerCase()) || x.place - y.place;
+    return embedded || rank(x.name.toLowerCase()) - rank(y.name.toLowerCase()) || x.index - y.index;
   });
   return rebuilt(
     object,
@@ -87,7 +87,7 @@ export function arrangeAttributes(object: SoifObject): SoifObject {
   );
 }
 
-/** 0 for names that are not embedded, so that these come first. */
+/** 0 for names that are not embedded, which sort first. */
 function embedNumber(name: string): number {
   const number = EMBEDDED.exec(name)?.[1];
   return number === undefined ? 0 : Number(number) + 1;
@@ -95,7 +95,7 @@ function embedNumber(name: string): number {
 
 /**
  * SOIF-5.8: `author-1`, `author-2`... are the values of one attribute `author`. They are joined by LF in the
- * order of their numbers (SOIF-5.1), at the place of the first; a plain `author` beside them comes first.
+ * order of their numbers (SOIF-5.1), at the position of the first; a plain `author` is the first value.
  */
 export function foldMultiValues(object: SoifObject): SoifObject {
   const groups = new Map<string, { name: string; values: { number: number; value: Uint8Array }[] }>();

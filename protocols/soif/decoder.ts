@@ -7,29 +7,29 @@ import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
 import { StreamReader, type StreamSink } from './stream-reader.js';
 
-/** What {@link SoifDecoder} finds. */
+/** An item of {@link SoifDecoder}. */
 export type SoifItem =
   | {
       readonly kind: 'object';
       readonly object: SoifObject;
       /** Bytes from the start of the stream to the object's `@`. */
       readonly offset: number;
-      /** Bytes of the object, up to and including the LF behind its closing brace. */
+      /** Bytes of the object, up to and including the LF after its closing brace. */
       readonly length: number;
-      /** Whether it has the layout of SOIF-2.2, so that its bytes may be passed on as they are. */
+      /** Whether it has the layout of SOIF-2.2, so that its bytes may be passed on unchanged. */
       readonly exact: boolean;
     }
   | SoifWarning;
 
 /**
- * Reads a stream of SOIF objects that comes in chunks of any size (SOIF-1.3, SOIF-4).
+ * Reads a stream of SOIF objects that arrives in chunks of any size (SOIF-1.3, SOIF-4).
  *
  * `lenient` (default) never throws a ProtocolError: a malformed object gives a warning with its rule and offset,
- * and a second one (SOIF-4.5) with what was skipped when the next plausible start has been found.
- * `strict` throws at the first defect; objects before it are returned first and the error comes with the next
- * call. After that every call throws, until {@link resume}.
+ * and a second one (SOIF-4.5) with the number of bytes skipped when the next plausible start is found.
+ * `strict` throws at the first defect: the call returns the objects before it, and the next call throws. After that
+ * every call throws, until {@link resume}.
  *
- * Objects are views of the chunk they came in: do not write into it, and copy what you keep.
+ * Objects are views of the chunks: do not write into a chunk, and copy what you keep.
  */
 export class SoifDecoder {
   private readonly queue: DeliveryQueue<SoifItem>;
@@ -61,13 +61,13 @@ export class SoifDecoder {
     return this.queue.end();
   }
 
-  /** Strict mode has found an error that has been thrown, or is about to be by the next call. */
+  /** Whether strict mode has found an error, which was thrown or will be thrown by the next call. */
   get failed(): boolean {
     return this.reader.failure !== undefined;
   }
 
   /**
-   * After strict mode has thrown: goes on at the next plausible start of an object (SOIF-4.5) with what is there.
+   * After strict mode has thrown: continues at the next plausible start of an object (SOIF-4.5) in the bytes so far.
    * While {@link failed}, call it again. @throws ProtocolError the next defect; StateError there was no error.
    */
   resume(): SoifItem[] {
@@ -75,20 +75,20 @@ export class SoifDecoder {
   }
 }
 
-/** Names that single objects share, so that reading one needs no table of its own. */
+/** Limits of the name table that all calls of {@link decodeSoif} share. */
 const SHARED_NAMES = 4096;
 const SHARED_BYTES = 256 * 1024;
 const shared = { reader: new ExactReader(decoderLimits({}), false), names: new NameTable() };
 
 /**
- * The one object that `bytes` hold.
- * @throws ProtocolError there is none, or a second one, or (strict) anything else beside it.
+ * Decodes bytes that hold exactly one object.
+ * @throws ProtocolError when there is no object, a second one, or (strict) any other text.
  */
 export function decodeSoif(bytes: Uint8Array, options?: SoifDecoderOptions): SoifObject {
   return (options === undefined ? exactObject(bytes) : undefined) ?? onlyObject(bytes, options ?? {});
 }
 
-/** The object, if the bytes are one in the layout of SOIF-2.2 and nothing else: what stores hold. */
+/** The object, if the bytes are one object in the layout of SOIF-2.2 and nothing else, as stores hold them. */
 function exactObject(bytes: Uint8Array): SoifObject | undefined {
   if (shared.names.size > SHARED_NAMES || shared.names.bytes > SHARED_BYTES) shared.names = new NameTable();
   const { reader, names } = shared;

@@ -12,11 +12,10 @@ export interface SoifEncoderOptions {
 }
 
 /**
- * The object in the exact layout of SOIF-2.2. Left out are attributes with an empty value (SOIF-3.2) and all
- * but the last of those with the same name (SOIF-5.2). Bytes that a URL must not have are percent-encoded
- * (SOIF-2.9); characters that a name or type of a foreign object must not have become `-` (SOIF-2.8), so that
- * whatever has been read can be written.
- * @throws ProtocolError the object has no URL.
+ * Encodes an object in the exact layout of SOIF-2.2. Attributes with an empty value (SOIF-3.2) and all but the last of
+ * those with the same name (SOIF-5.2) are left out. Bytes that a URL must not have are percent-encoded (SOIF-2.9);
+ * characters that a name or type must not have become `-` (SOIF-2.8), so every object that was read can be written.
+ * @throws ProtocolError when the object has no URL.
  */
 export function encodeSoif(object: SoifObject, options: SoifEncoderOptions = {}): Uint8Array {
   const type = object.type === '' ? DEFAULT_TYPE : object.type.replace(/[^A-Za-z0-9-]/g, '-');
@@ -28,8 +27,8 @@ export function encodeSoif(object: SoifObject, options: SoifEncoderOptions = {})
 }
 
 /**
- * Attribute lines only, as a summarizer writes them (SOIF-3.7), by the rules of {@link encodeSoif}.
- * @throws ProtocolError a name that an emitter must not write (SOIF-2.8).
+ * Encodes attribute lines only, as a summarizer writes them (SOIF-3.7), by the rules of {@link encodeSoif}.
+ * @throws ProtocolError for a name that an emitter must not write (SOIF-2.8).
  */
 export function encodeAttributes(pairs: Iterable<readonly [name: string, value: SoifValue]>): Uint8Array {
   const lines: Line[] = [];

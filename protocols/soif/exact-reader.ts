@@ -9,25 +9,25 @@ const FOUR_BANGS = 0x21212121;
 const FOUR_HIGH_BITS = 0x80808080;
 
 /**
- * The fast path: reads one object in the exact layout of SOIF-2.2, whole, from memory. Nearly every object is
- * of this form, and both modes read it alike. Whatever is out of the ordinary (another layout, an odd byte, a
- * limit, bytes that have not come yet) is left, from the object's start, to the layout reader, which knows the
- * table of SOIF-4.4; so this one never reports anything. It makes no object or string an attribute.
+ * The fast path: reads one whole object in the exact layout of SOIF-2.2 from memory. Nearly every object has this
+ * layout, and both modes read it alike. Anything else (another layout, an unusual byte, a limit, bytes that have not
+ * arrived yet) is left, from the object's start, to the layout reader, which knows the table of SOIF-4.4. So this reader
+ * never reports a defect. It allocates no object or string for an attribute.
  */
 export class ExactReader {
   private slots: Int32Array = new Int32Array(SLOTS);
   private used = 0;
   private slotsEnd = 0;
 
-  /** `sections`: an URL beginning `@` or `}` is a section's content, not ours (SOIF-8.9). */
+  /** @param sections whether a URL that begins with `@` or `}` is the content of a section (SOIF-8.9) */
   constructor(
     private readonly limits: DecoderLimits,
     private readonly sections: boolean,
   ) {}
 
   /**
-   * `words` is a view of the same memory as `data`, for looking at four bytes at once.
-   * Index in `data` behind the object that begins at `start` and ends before `fill`; -1: not for this reader.
+   * Returns the index in `data` after the object that begins at `start` and ends before `fill`; -1 when this reader
+   * cannot read it. `words` is a view of the same memory as `data`, for comparing four bytes at once.
    */
   read(data: Uint8Array, words: DataView, start: number, fill: number, names: NameTable): number {
     const { maxUrlBytes, maxNameBytes, maxValueBytes, maxAttributes } = this.limits;
@@ -41,7 +41,7 @@ export class ExactReader {
     if (first === OPEN_BRACE || first === CLOSE_BRACE || (first === AT && this.sections)) return -1;
     p = urlStart;
     for (; p + 4 <= fill; p += 4) {
-      // goes on over four bytes of 0x21 to 0x7F; whatever else there is among them, the next loop tells
+      // Skips four bytes of 0x21 to 0x7F at once; the next loop finds any other byte among them.
       const four = words.getInt32(p, true);
       if ((((four - FOUR_BANGS) | four) & FOUR_HIGH_BITS) !== 0) break;
     }
@@ -65,7 +65,7 @@ export class ExactReader {
       name = next[last]!;
       let length = 0;
       if (name >= 0) {
-        // records of one stream repeat their names: is it the one that came after `last` the last time?
+        // Records of one stream repeat their names, so try the name that followed `last` the last time.
         const from = starts[name]!;
         length = starts[name + 1]! - from;
         if (p + length >= fill || data[p + length] !== OPEN_BRACE) name = -1;
@@ -91,7 +91,7 @@ export class ExactReader {
         ({ store, stored, starts, next } = names);
       }
       p += length;
-      // p stands at '{'
+      // p is at '{'
       let size = ++p < fill ? data[p]! - ZERO : -1;
       if (size < 0 || size > 9) return -1;
       p++;
@@ -131,7 +131,7 @@ export class ExactReader {
     return new SoifObject({ data, slots: this.slots, first, count, names: names.list });
   }
 
-  /** New slots, beginning with the `length` slots of the object at hand: the old ones belong to objects handed out. */
+  /** New slots that begin with the `length` slots of the current object. The old ones belong to delivered objects. */
   private freshSlots(length: number): Int32Array {
     const fresh = new Int32Array(Math.max(SLOTS, 2 * length + 3));
     fresh.set(this.slots.subarray(this.used, this.used + length));
@@ -141,7 +141,7 @@ export class ExactReader {
   }
 }
 
-/** Length of the run of visible ASCII without braces: bytes of a name or type that need no second look. */
+/** Length of the run of visible ASCII without braces: plain bytes of a name or type. */
 function plainLength(data: Uint8Array, start: number, fill: number): number {
   let p = start;
   for (; p < fill; p++) {

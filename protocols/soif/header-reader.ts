@@ -18,7 +18,7 @@ export abstract class HeaderReader extends Attempt {
     this.typeEnd = start + 1;
   }
 
-  /** SOIF-4.2: the type is the run up to white space or the brace. */
+  /** SOIF-4.2: the type extends to white space or the brace. */
   protected readType(window: Window): Progress | 'next' {
     for (; this.at < window.end; this.at++) {
       const byte = window.at(this.at);
@@ -58,7 +58,7 @@ export abstract class HeaderReader extends Attempt {
     return 'more';
   }
 
-  /** Between type and brace is not one blank: right for a section (SOIF-8.9), wrong for a strict object. */
+  /** Notes that type and brace are not separated by one blank: allowed for a section (SOIF-8.9), not for a strict object. */
   private odd(at: number): void {
     if (this.oddAt < 0) this.oddAt = at;
     this.exact = false;

@@ -6,13 +6,13 @@ import type { NameTable } from './names.js';
 import { SoifObject } from './object.js';
 import type { Window } from './window.js';
 
-/** SOIF-4.4: blanks around the digits are tolerated, so a limit on the bytes between the braces is needed. */
+/** SOIF-4.4: blanks around the digits are tolerated, so the bytes between the braces need a limit. */
 const MAX_SIZE_BYTES = 32;
 
 /**
- * Reads one object step by step, from memory that grows: the rules of SOIF-4 and the table of SOIF-4.4 for
- * both modes. It can stop before any byte and go on later without looking at a byte twice. All positions are
- * offsets in the stream, so that the window may move.
+ * Reads one object step by step, from memory that grows: the rules of SOIF-4 and the table of SOIF-4.4 for both modes.
+ * It can stop before any byte and continues later without reading a byte twice. All positions are offsets in the
+ * stream, so the window may move.
  */
 export class LayoutReader extends HeaderReader {
   private body = false;
@@ -20,7 +20,7 @@ export class LayoutReader extends HeaderReader {
   private sizeAt = 0;
   private spaced = false;
   private valueBytes = 0;
-  /** Id of the name, start and end of the value of each attribute; the borders are offsets in the stream. */
+  /** Id of the name, start and end of the value of each attribute; start and end are offsets in the stream. */
   private parts: number[] = [];
   private name = 0;
 
@@ -40,7 +40,7 @@ export class LayoutReader extends HeaderReader {
     this.body = true;
   }
 
-  /** Bytes of names and punctuation looked at: what reading them again would cost. */
+  /** Bytes of names and punctuation read: the cost of reading them again. */
   get effort(): number {
     return this.at - this.start - this.valueBytes;
   }
@@ -55,7 +55,7 @@ export class LayoutReader extends HeaderReader {
     this.beginHeader(start);
   }
 
-  /** Reads on. `final`: no more bytes will come. */
+  /** Reads on. `final`: no more bytes will arrive. */
   advance(window: Window, names: NameTable, final: boolean): Progress {
     for (;;) {
       const progress = this.step(window, names);
@@ -198,7 +198,7 @@ export class LayoutReader extends HeaderReader {
   private readTab(window: Window): Progress | 'next' {
     if (this.at >= window.end) return 'more';
     const byte = window.at(this.at);
-    // SOIF-4.4: a blank may be a tab that an editor destroyed; where the value ends will tell
+    // SOIF-4.4: a blank may be a tab that an editor replaced; the end of the value decides
     this.spaced = byte === SP && !this.limits.strict;
     if (byte !== HT && !this.spaced) return this.fail('SOIF-4.3', this.at, 'no tab after ":"');
     const end = this.at + 1 + this.size;
@@ -223,7 +223,7 @@ export class LayoutReader extends HeaderReader {
     return 'next';
   }
 
-  /** SOIF-2.3: the LF behind the value; SOIF-4.4: what else is tolerated there. */
+  /** SOIF-2.3: the LF after the value; SOIF-4.4: other bytes tolerated there. */
   private readAfterValue(window: Window): Progress | 'next' {
     if (this.at >= window.end) return 'more';
     const byte = window.at(this.at);
@@ -247,7 +247,7 @@ export class LayoutReader extends HeaderReader {
     this.state = 'attribute';
   }
 
-  /** At `}`: the object is complete, but its line's end belongs to it. */
+  /** At `}`: the object is complete, but its line end belongs to it. */
   private close(): Progress | 'next' {
     if (this.body) return this.fail('SOIF-3.7', this.at, 'a closing brace in an attribute list');
     this.at++;
@@ -275,7 +275,7 @@ export class LayoutReader extends HeaderReader {
     return 'object';
   }
 
-  /** The input ends here: SOIF-4.4 says where that is tolerable. */
+  /** The input ends here: SOIF-4.4 says where that is tolerated. */
   private atEnd(end: number): Progress {
     const { strict } = this.limits;
     if (this.state === 'closed' || this.state === 'closed-cr') {
@@ -310,7 +310,7 @@ export class LayoutReader extends HeaderReader {
   }
 }
 
-/** Where the input ended, in words. */
+/** Names of the places where the input can end. */
 const WHERE: Readonly<Record<State, string>> = {
   type: 'the template type',
   'open-brace': 'the template type',

@@ -1,6 +1,6 @@
 import { decodeText } from './text.js';
 
-/** Names by number: one list serves all objects that were read with it. Lists only grow. */
+/** Names by number. All objects of one decoder share a list; it only grows. */
 export class NameList {
   /** As spelled in the input. */
   readonly names: string[] = [];
@@ -14,8 +14,8 @@ export class NameList {
 }
 
 /**
- * The engine's own copy of a string, as it keeps for property names: comparing it with a literal is then a
- * comparison of two addresses. Costs a little once a name and saves a call for each attribute looked at.
+ * Returns the engine's interned copy of a string, as it keeps for property names. Comparing it with a literal is then
+ * a comparison of two addresses, which saves a call for each attribute that `indexOf` compares.
  */
 function unique(text: string): string {
   return Object.keys({ [text]: true })[0] ?? text;
@@ -25,12 +25,12 @@ const INITIAL_NAMES = 256;
 const INITIAL_BYTES = 8192;
 
 /**
- * Turns the bytes of a name into a small number without making a string, except the first time.
+ * Maps the bytes of a name to a small number; makes a string only the first time.
  *
  *     slots   open addressing, hash -> id + 1 (0 = free)
- *     starts  id -> where its bytes lie in `store`; starts[id + 1] is their end
- *     next    id -> the id that came after it the last time: records of one stream repeat their order,
- *             so that one comparison of bytes usually replaces hashing
+ *     starts  id -> start of its bytes in `store`; starts[id + 1] is their end
+ *     next    id -> the id that followed it the last time: records of one stream repeat their order,
+ *             so one comparison of bytes usually replaces hashing
  */
 export class NameTable {
   readonly list = new NameList();
@@ -109,22 +109,22 @@ function widened<A extends Uint8Array | Int32Array>(from: A, into: A): A {
   return into;
 }
 
-/** SOIF-2.8: what an emitter may use as a name. */
+/** SOIF-2.8: the names that an emitter may write. */
 const EMITTED_NAME = /^[A-Za-z0-9._<>-]+$/;
-/** SOIF-2.8: what an emitter may use as a template type. */
+/** SOIF-2.8: the template types that an emitter may write. */
 const EMITTED_TYPE = /^[A-Za-z0-9-]+$/;
 
-/** Whether our own objects may have an attribute of this name (SOIF-2.8). */
+/** Whether an emitter may write an attribute of this name (SOIF-2.8). */
 export function isAttributeName(name: string): boolean {
   return EMITTED_NAME.test(name);
 }
 
-/** Whether our own objects may be of this type (SOIF-2.8). */
+/** Whether an emitter may write an object of this type (SOIF-2.8). */
 export function isTemplateType(type: string): boolean {
   return EMITTED_TYPE.test(type);
 }
 
-/** A name of the network made legal: every other character becomes `-` (E-105); `-` for the empty name. */
+/** Makes a name legal: every character that SOIF-2.8 forbids becomes `-` (E-105); the empty name becomes `-`. */
 export function cleanName(name: string): string {
   return name === '' ? '-' : name.replace(/[^A-Za-z0-9._<>-]/g, '-');
 }

@@ -10,14 +10,14 @@ export interface SoifAttribute {
   readonly value: Uint8Array;
 }
 
-/** A value to be written: text is encoded as UTF-8 (SOIF-7.4), bytes are taken as they are. */
+/** A value to write: text is encoded as UTF-8 (SOIF-7.4), bytes are written unchanged. */
 export type SoifValue = string | Uint8Array;
 
-/** Template type of an object that does not say (SOIF-3.6). */
+/** Template type of an object without one (SOIF-3.6). */
 export const DEFAULT_TYPE = 'FILE';
 
 /**
- * Where an object's parts lie in its memory. Many objects share one `slots`, `data` and `names`:
+ * Positions of an object's parts in its memory. Many objects share one `slots`, `data` and `names`:
  *
  *     slots[first]      id of the template type in `names`
  *     slots[first + 1]  start of the URL in `data`
@@ -33,9 +33,8 @@ export interface SoifLayout {
 }
 
 /**
- * An immutable SOIF object (SOIF-1.1): a template type, a URL and attributes in the order in which they
- * came. Everything is decoded when asked for; values are views into the memory it was read from, so who
- * keeps an object for long copies its bytes.
+ * An immutable SOIF object (SOIF-1.1): a template type, a URL and attributes in the order of the input. Everything is
+ * decoded on demand. Values are views into the memory of the chunk: copy the bytes of an object that you keep for long.
  */
 export class SoifObject implements Iterable<SoifAttribute> {
   private readonly data: Uint8Array;
@@ -46,7 +45,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
   /** Number of attributes, duplicates counted. */
   readonly size: number;
 
-  /** For the decoders of this folder; everybody else makes objects with {@link SoifObject.of}. */
+  /** Used by the decoders of this folder; other callers use {@link SoifObject.of}. */
   constructor(layout: SoifLayout) {
     this.data = layout.data;
     this.slots = layout.slots;
@@ -56,8 +55,8 @@ export class SoifObject implements Iterable<SoifAttribute> {
   }
 
   /**
-   * Makes an object. Values are copied; a name may occur twice, the last one counts (SOIF-5.2).
-   * @throws ProtocolError a type or name that an emitter must not write (SOIF-2.8), a URL with white space (SOIF-2.9).
+   * Makes an object. Values are copied. A name may occur twice; the last one counts (SOIF-5.2).
+   * @throws ProtocolError for a type or name that an emitter must not write (SOIF-2.8), or a URL with white space (SOIF-2.9).
    */
   static of(
     type: string,
@@ -87,7 +86,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
     return this.urlText;
   }
 
-  /** The URL as it stands in the object. */
+  /** The bytes of the URL. */
   get urlBytes(): Uint8Array {
     const start = this.slots[this.first + 1]!;
     return new Uint8Array(
@@ -97,7 +96,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
     );
   }
 
-  /** The memory that {@link valueStartAt} and {@link valueEndAt} point into; not to be changed. */
+  /** The memory that {@link valueStartAt} and {@link valueEndAt} point into; do not change it. */
   get memory(): Uint8Array {
     return this.data;
   }
@@ -124,7 +123,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
     return this.slots[this.slotOf(i) + 1]!;
   }
 
-  /** Index in {@link memory} behind the last byte of value `i`. */
+  /** Index in {@link memory} after the last byte of value `i`. */
   valueEndAt(i: number): number {
     return this.slots[this.slotOf(i) + 2]!;
   }
@@ -142,12 +141,12 @@ export class SoifObject implements Iterable<SoifAttribute> {
     for (let i = 0; i < this.size; i++) yield { name: this.nameAt(i), value: this.valueAt(i) };
   }
 
-  /** Index of the last attribute of that name, without regard to case; -1 when there is none (SOIF-5.2, 2.11). */
+  /** Index of the last attribute of that name, compared without case; -1 when absent (SOIF-5.2, 2.11). */
   indexOf(name: string): number {
-    const wanted = name.toLowerCase();
+    const target = name.toLowerCase();
     const { folded } = this.names;
     for (let i = this.size - 1; i >= 0; i--) {
-      if (folded[this.slots[this.first + 3 * i + 3]!] === wanted) return i;
+      if (folded[this.slots[this.first + 3 * i + 3]!] === target) return i;
     }
     return -1;
   }
@@ -181,9 +180,9 @@ export class SoifObject implements Iterable<SoifAttribute> {
   }
 
   /**
-   * A copy with changes: a value replaces all attributes of that name in the place of the first (SOIF-5.4) or
-   * is added at the end; `undefined` removes.
-   * @throws ProtocolError a new name that an emitter must not write (SOIF-2.8).
+   * Returns a copy with changes: a value replaces all attributes of that name at the position of the first (SOIF-5.4),
+   * or is added at the end; `undefined` removes.
+   * @throws ProtocolError for a new name that an emitter must not write (SOIF-2.8).
    */
   with(changes: Iterable<readonly [name: string, value: SoifValue | undefined]>): SoifObject {
     const result = new Map<string, [string, Uint8Array][]>();
@@ -216,7 +215,7 @@ export function unwritable(rule: string, message: string): ProtocolError {
   return new ProtocolError(message, { protocol: 'soif', rule, offset: 0 });
 }
 
-/** Lays parts out in memory of their own, without looking at what they are called. */
+/** Makes an object in memory of its own, without checking its names. */
 export function assemble(
   type: string,
   url: Uint8Array,

@@ -7,22 +7,22 @@ export type SoifDialect = 'harvest' | 'rdm' | 'starts';
 
 /** How to read SOIF. */
 export interface SoifDecoderOptions {
-  /** The columns of SOIF-4.4: `lenient` (default) for data of the network, `strict` for our own and for validators. */
+  /** The columns of SOIF-4.4: `lenient` (default) for data from the network, `strict` for validators and stored objects. */
   readonly mode?: 'strict' | 'lenient';
-  /** Bytes of one object; default 64 MiB, at most 512 MiB. It bounds what a decoder holds: about twice this while it grows. */
+  /** Bytes of one object; default 64 MiB, at most 512 MiB. A decoder holds about twice this while its memory grows. */
   readonly maxObjectBytes?: number;
-  /** Bytes of one value; default: as `maxObjectBytes`. */
+  /** Bytes of one value; default `maxObjectBytes`. */
   readonly maxValueBytes?: number;
   /** Bytes of an attribute's name; default 4096, since stray text of a value with a short count counts as name (SOIF-4.4). */
   readonly maxNameBytes?: number;
-  /** Attributes of one object; default 65 536: a small one costs many times its bytes in memory. */
+  /** Attributes of one object; default 65 536. A small attribute costs many times its bytes in memory. */
   readonly maxAttributes?: number;
   /** Bytes of a URL and of a template type; default 65 535 (SOIF-4.4). */
   readonly maxUrlBytes?: number;
   readonly dialect?: SoifDialect;
 }
 
-/** {@link SoifDecoderOptions} with everything decided. */
+/** {@link SoifDecoderOptions} with the defaults applied. */
 export interface DecoderLimits {
   readonly strict: boolean;
   readonly maxObjectBytes: number;
@@ -34,10 +34,10 @@ export interface DecoderLimits {
 }
 
 export const MEBIBYTE = 1024 * 1024;
-/** Offsets inside an object's memory are 32-bit numbers, and memory grows to twice an object. */
+/** Offsets inside an object's memory are 32-bit numbers, and memory grows to twice the size of an object. */
 const LARGEST_OBJECT = 512 * MEBIBYTE;
 
-/** Applies the defaults. @throws RangeError a limit that is not a positive whole number or too large. */
+/** Applies the defaults. @throws RangeError for a limit that is not a positive whole number, or too large. */
 export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
   const maxObjectBytes = limit('maxObjectBytes', options.maxObjectBytes ?? 64 * MEBIBYTE);
   return {
@@ -51,7 +51,7 @@ export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
   };
 }
 
-/** @throws RangeError */
+/** Checks a limit in bytes and returns it. @throws RangeError */
 export function limit(name: string, value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > LARGEST_OBJECT) {
     throw new RangeError(`${name} must be between 1 and ${LARGEST_OBJECT}, not ${value}`);

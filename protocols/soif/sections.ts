@@ -4,7 +4,7 @@ import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
 import { type SectionName, StreamReader, type StreamSink } from './stream-reader.js';
 
-/** What {@link SectionDecoder} finds. Offsets are bytes from the start of the stream. */
+/** An item of {@link SectionDecoder}. Offsets are bytes from the start of the stream. */
 export type SectionItem =
   | {
       readonly kind: 'section';
@@ -16,10 +16,10 @@ export type SectionItem =
       readonly kind: 'object';
       readonly section: SectionName;
       readonly object: SoifObject;
-      /** The object as it came, with the LF behind its closing brace: a view of the chunk where possible. */
+      /** The object as received, with the LF after its closing brace: a view of the chunk where possible. */
       readonly bytes: Uint8Array;
       readonly offset: number;
-      /** Whether `bytes` have the layout of SOIF-2.2, so that they may be passed on as they are. */
+      /** Whether `bytes` have the layout of SOIF-2.2, so that they may be passed on unchanged. */
       readonly exact: boolean;
     }
   | SoifWarning
@@ -38,11 +38,11 @@ export const SECTION_CLOSE: Uint8Array = Buffer.from('}\n');
 
 /**
  * Reads an update stream: objects in `@DELETE {`, `@REFRESH {` and `@UPDATE {` sections, in any order, number
- * and layout (SOIF-8.9); an object outside of them counts as an update. Modes, errors and memory are as with
+ * and layout (SOIF-8.9); an object outside of them counts as an update. Modes, errors and memory are those of
  * `SoifDecoder`; white space between objects is allowed in both modes.
  *
- * With `endLine`, a line `NNN - ...` between objects ends the stream (GATHERD-3.7): then {@link ended} is true
- * and {@link rest} has the bytes behind it, which are not of this stream.
+ * With `endLine`, a line `NNN - ...` between objects ends the stream (GATHERD-3.7): then {@link ended} is true and
+ * {@link rest} has the bytes after the line, which belong to the next stream.
  */
 export class SectionDecoder {
   private readonly queue: DeliveryQueue<SectionItem>;
@@ -81,7 +81,7 @@ export class SectionDecoder {
     return this.queue.end();
   }
 
-  /** Strict mode has found an error that has been thrown, or is about to be by the next call. */
+  /** Whether strict mode has found an error, which was thrown or will be thrown by the next call. */
   get failed(): boolean {
     return this.reader.failure !== undefined;
   }
@@ -91,12 +91,12 @@ export class SectionDecoder {
     return this.queue.resume();
   }
 
-  /** Whether the end line has come. */
+  /** Whether the end line was read. */
   get ended(): boolean {
     return this.reader.ended;
   }
 
-  /** The bytes behind the end line. */
+  /** The bytes after the end line. */
   get rest(): Uint8Array {
     return this.reader.rest;
   }

@@ -13,26 +13,26 @@ import { Window } from './window.js';
 /** The three parts of an update stream (SOIF-8.1). */
 export type SectionName = 'delete' | 'refresh' | 'update';
 
-/** Who is told what a stream holds, in its order. Offsets are bytes from the start of the stream. */
+/** Receives the contents of a stream, in order. Offsets are bytes from the start of the stream. */
 export interface StreamSink {
-  /** `bytes` of the stream are in `window` until the call returns. */
+  /** The bytes from `start` to `end` are in `window` until the call returns. */
   object(object: SoifObject, start: number, end: number, exact: boolean, window: Window): void;
   warning(warning: SoifWarning): void;
   section(section: SectionName, open: boolean, offset: number): void;
   endLine(line: string, code: number, offset: number): void;
 }
 
-/** A table of names that has become this large is given up between two objects: names of garbage never come back. */
+/** A table of names of this size is dropped between two objects: the names of garbage do not repeat. */
 const MAX_NAMES = 4096;
 const MAX_NAME_TABLE_BYTES = 256 * 1024;
 
-/** Longest end line that is waited for, bytes. */
+/** Bytes of the longest end line. */
 const MAX_END_LINE = 4096;
 
 /**
- * Resuming behind a malformed object begins in the middle of it, so bytes are read again. An attacker can nest
- * objects so that they are read again and again; when more than this many bytes for each byte of the stream
- * (and some to begin with) have gone into failures, resuming begins where the failure was found.
+ * Recovery from a malformed object begins inside it, so bytes are read again. An attacker can nest objects so that
+ * they are read many times. When failures have cost more than this many bytes for each byte of the stream (plus an
+ * allowance), recovery begins where the failure was found instead.
  */
 const REREAD_FACTOR = 8;
 const REREAD_ALLOWANCE = 65_536;
@@ -41,8 +41,8 @@ const REREAD_ALLOWANCE = 65_536;
 type State = 'between' | 'object' | 'end-line' | 'lost' | 'failed' | 'rest';
 
 /**
- * Reads a stream of objects (SOIF-1.3) and what may stand between them: text (SOIF-4.1), section wrappers
- * (SOIF-8.9), an end line (GATHERD-3.7). It reports to a sink and never keeps what it has reported.
+ * Reads a stream of objects (SOIF-1.3) and what may be between them: text (SOIF-4.1), section wrappers (SOIF-8.9), an
+ * end line (GATHERD-3.7). It reports to a sink and keeps nothing that it has reported.
  */
 export class StreamReader {
   private readonly window: Window;
@@ -51,16 +51,16 @@ export class StreamReader {
   private names = new NameTable();
 
   private state: State = 'between';
-  /** Offset of the next byte to look at. */
+  /** Offset of the next byte to read. */
   private at = 0;
   private final = false;
   private finished = false;
   private section: SectionName | undefined;
-  /** Whether a line starts at `at`, as far as end lines are concerned. */
+  /** Whether an end line could start at `at`. */
   private lineStart = true;
   private error: ProtocolError | undefined;
 
-  /** While lost: where that began, where the line at hand began, whether the line before it was `}`. */
+  /** While lost: where that began, where the current line began, whether the line before it was `}`. */
   private lostFrom = 0;
   private lineFrom = 0;
   private afterBrace = false;
@@ -76,7 +76,7 @@ export class StreamReader {
     this.layout = new LayoutReader(limits, surroundings);
   }
 
-  /** Strict mode's complaint; nothing more is read until {@link resume}. */
+  /** The error of strict mode; nothing more is read until {@link resume}. */
   get failure(): ProtocolError | undefined {
     return this.error;
   }
@@ -86,14 +86,14 @@ export class StreamReader {
     return this.state === 'rest';
   }
 
-  /** What came behind the end line. */
+  /** The bytes after the end line. */
   get rest(): Uint8Array {
     return this.ended ? this.window.view(this.at, this.window.end) : new Uint8Array(0);
   }
 
   push(chunk: Uint8Array): void {
     if (this.final) throw new StateError('push after end');
-    if (this.ended) throw new StateError('push after the end line: the bytes are not of this stream');
+    if (this.ended) throw new StateError('push after the end line: the bytes belong to the next stream');
     this.window.append(chunk);
     this.run();
   }
@@ -103,7 +103,7 @@ export class StreamReader {
     this.run();
   }
 
-  /** After a failure: goes on at the next plausible start of an object (SOIF-4.5). */
+  /** After a failure: continues at the next plausible start of an object (SOIF-4.5). */
   resume(): void {
     if (this.error === undefined) throw new StateError('resume without an error');
     this.error = undefined;
@@ -127,7 +127,7 @@ export class StreamReader {
     this.window.release(this.needed());
   }
 
-  /** Does what the state asks for; false when there is nothing more to do with these bytes. */
+  /** Takes one step of the state machine; false when these bytes are used up. */
   private advance(): boolean {
     switch (this.state) {
       case 'between':
@@ -147,12 +147,12 @@ export class StreamReader {
   /** Offset of the first byte that must stay in memory. */
   private needed(): number {
     if (this.state === 'object') return this.layout.start;
-    // `}` CR of the line at hand is looked at again when its LF is found
+    // `}` CR of the current line is read again when its LF arrives
     if (this.state === 'lost' || this.state === 'failed') return Math.max(this.lineFrom, this.at - 2);
     return this.at;
   }
 
-  /** SOIF-1.3, 4.1: objects, one after the other, and what is between them. */
+  /** SOIF-1.3, 4.1: objects and the text between them. */
   private readBetween(): boolean {
     const { window, exact } = this;
     const { data, words, base, fill } = window;
@@ -186,7 +186,7 @@ export class StreamReader {
     this.sink.object(shown, start, end, exact, this.window);
   }
 
-  /** A byte between objects that is not `@`. False: not to be gone on with here. */
+  /** Reads a byte between objects that is not `@`. False when the state has changed or reading stops. */
   private readAround(byte: number): boolean {
     const { window } = this;
     if (!this.surroundings.sections) {
@@ -227,8 +227,8 @@ export class StreamReader {
     if (progress === 'more') return false;
     if (progress === 'defect') {
       this.reread += layout.effort;
-      const dear = this.reread > REREAD_FACTOR * layout.at + REREAD_ALLOWANCE;
-      this.fail(layout.defect, layout.start, dear ? layout.at : layout.start + 1);
+      const overBudget = this.reread > REREAD_FACTOR * layout.at + REREAD_ALLOWANCE;
+      this.fail(layout.defect, layout.start, overBudget ? layout.at : layout.start + 1);
       return true;
     }
     this.at = layout.at;
@@ -296,7 +296,7 @@ export class StreamReader {
     return true;
   }
 
-  /** Whether `NNN -` stands at `offset`. */
+  /** Whether the bytes at `offset` are `NNN -`. */
   private endLineAt(offset: number): boolean | 'more' {
     const { window } = this;
     for (let k = 0; k < 5; k++) {
@@ -308,7 +308,7 @@ export class StreamReader {
   }
 
   /**
-   * SOIF-4.5: looks for the next LF `@`. When an end line can come, also for one that follows a line `}`: a
+   * SOIF-4.5: searches for the next LF `@`. When an end line is possible, also for one that follows a line `}`: a
    * malformed last object must not hide it, and a value must not forge it.
    */
   private search(): boolean {
@@ -337,7 +337,7 @@ export class StreamReader {
     }
   }
 
-  /** The search is over, at an object, an end line or the end of the input. */
+  /** Ends the search, at an object, an end line or the end of the input. */
   private found(): boolean {
     if (!this.limits.strict) {
       const message = `${this.at - this.lostFrom} bytes skipped`;
@@ -348,7 +348,7 @@ export class StreamReader {
     return true;
   }
 
-  /** Gives up what began at `start`; the search for the next object will begin at `from`. */
+  /** Drops what began at `start`; the search for the next object begins at `from`. */
   private fail(defect: Defect, start: number, from: number): void {
     this.lostFrom = start;
     this.at = from;

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { bufferOf } from '../ascii.js';
 
-/** What windows-1252 has at 0x80 to 0x9F; the five codes it leaves free stay C1 controls. */
+/** The characters of windows-1252 at 0x80 to 0x9F; the five codes it leaves free stay C1 controls. */
 const WINDOWS_1252_HIGH =
   '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
   '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
@@ -16,7 +16,7 @@ export function decodeText(bytes: Uint8Array): string {
     .replace(/[\x80-\x9f]/g, (control) => WINDOWS_1252_HIGH.charAt(control.charCodeAt(0) - 0x80));
 }
 
-/** Text to bytes: UTF-8 (SOIF-7.4); bytes pass unchanged, they are never re-encoded. */
+/** Encodes text as UTF-8 (SOIF-7.4); bytes pass unchanged. */
 export function encodeText(text: string | Uint8Array): Uint8Array {
   return typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
 }

@@ -3,7 +3,7 @@ import { OPEN_BRACE } from './bytes.js';
 import { isAttributeName, isTemplateType } from './names.js';
 import type { SoifObject } from './object.js';
 
-/** Why an object is not valid, with the rule that it breaks. */
+/** The reason an object is not valid, with the rule that it breaks. */
 export interface SoifProblem {
   readonly rule: string;
   readonly message: string;
@@ -12,9 +12,9 @@ export interface SoifProblem {
 const TIMES: readonly string[] = ['Update-Time', 'Last-Modification-Time', 'Refresh-Rate', 'Time-to-Live'];
 
 /**
- * The simple validation of `cleandb` (G-134): a type and names that an emitter may write (SOIF-2.8), a URL
- * (SOIF-2.9), times that are numbers where there are any (SOIF-6.1). What a Broker requires beyond this
- * (SOIF-6.5) manual records need not have.
+ * Validates an object as `cleandb` does (G-134): a type and names that an emitter may write (SOIF-2.8), a URL
+ * (SOIF-2.9), times that are numbers (SOIF-6.1) or absent. Manual records need not have what a Broker requires
+ * (SOIF-6.5).
  * @returns the first problem; `undefined` when the object is valid.
  */
 export function problemOf(object: SoifObject): SoifProblem | undefined {

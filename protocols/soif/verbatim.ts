@@ -3,22 +3,21 @@ import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import { type SoifValue, unwritable } from './object.js';
 import { encodeText } from './text.js';
 
-/** An object in parts, as another notation holds it. */
+/** The parts of an object, as another notation holds them. */
 export interface SoifParts {
   readonly type: string;
   readonly url: SoifValue;
   readonly attributes: Iterable<readonly [name: string, value: SoifValue]>;
 }
 
-/** What would end a type or a name in strict reading: white space (SOIF-4.4) and braces (SOIF-4.2, 4.3). */
+/** Characters that end a type or a name in strict mode: white space (SOIF-4.4) and braces (SOIF-4.2, 4.3). */
 const NOT_A_TYPE = /[\t-\r {]/;
 const NOT_A_NAME = /[\t-\r {}]/;
 
 /**
- * The object in the layout of SOIF-2.2, word for word: empty values and duplicates stay and nothing is renamed or
- * percent-encoded, so that what was read with `exact` comes out with the same bytes. `encodeSoif` is for objects
- * of our own.
- * @throws ProtocolError a type, URL or name that strict mode would not read back (SOIF-2.8, SOIF-2.9, SOIF-4.4).
+ * Encodes an object in the layout of SOIF-2.2 without changes: empty values and duplicates stay and nothing is renamed
+ * or percent-encoded, so an object that was read with `exact` has the same bytes again. `encodeSoif` cleans instead.
+ * @throws ProtocolError for a type, URL or name that strict mode would not read back (SOIF-2.8, SOIF-2.9, SOIF-4.4).
  */
 export function encodeVerbatim({ type, url, attributes }: SoifParts): Uint8Array {
   if (type === '' || NOT_A_TYPE.test(type))
@@ -41,7 +40,7 @@ export function encodeVerbatim({ type, url, attributes }: SoifParts): Uint8Array
 
 const LINE_END = Buffer.from('\n');
 
-/** White space ends a URL; 0xFF is no byte of text in any encoding (SOIF-4.4). */
+/** White space ends a URL; 0xFF is not a byte of text in any encoding (SOIF-4.4). */
 function isUnsafe(byte: number): boolean {
   return isSpace(byte) || byte === 0xff;
 }

@@ -6,12 +6,12 @@ const SMALLEST = 1024;
  * The part of a stream that a decoder still needs.
  *
  *     data    0 ........ low ............ fill ..... capacity
- *                        ^ still needed   ^ next byte to come
+ *                        ^ still needed   ^ next byte to arrive
  *     offset  base       base + low       base + fill
  *
- * A chunk that finds the window empty is used where it lies. Otherwise it is appended to memory of our own,
- * which only ever grows behind `fill`: objects that were handed out keep pointing at bytes that never change.
- * Growth is by doubling, so that input of one byte a time is copied O(1) times.
+ * A chunk that finds the window empty is used without a copy. Otherwise it is appended to memory of the window, which
+ * only grows after `fill`: objects that were delivered keep pointing at bytes that never change. Growth is by
+ * doubling, so input of one byte at a time is copied O(1) times.
  */
 export class Window {
   data: Buffer = Buffer.alloc(0);
@@ -21,14 +21,14 @@ export class Window {
   base = 0;
   /** Index of the first byte that is still needed. */
   low = 0;
-  /** Index behind the last byte that came. */
+  /** Index after the last byte that arrived. */
   fill = 0;
   private owned = false;
 
-  /** @param maxHeld bytes that can be needed at once, so that doubling stops there. */
+  /** @param maxHeld bytes that can be needed at once; doubling stops there. */
   constructor(private readonly maxHeld: number) {}
 
-  /** Offset in the stream behind the last byte that came. */
+  /** Offset in the stream after the last byte that arrived. */
   get end(): number {
     return this.base + this.fill;
   }
@@ -38,7 +38,7 @@ export class Window {
     return this.data[offset - this.base]!;
   }
 
-  /** Bytes before `offset` are needed no more. */
+  /** Releases the bytes before `offset`. */
   release(offset: number): void {
     this.low = Math.max(this.low, Math.min(this.fill, offset - this.base));
   }

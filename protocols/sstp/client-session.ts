@@ -33,7 +33,7 @@ export class SstpClientSession {
   }
 
   /**
-   * S-39: the reply behind which the server closes, as an error: requests that are still pending are not answered, and no
+   * S-39: the reply after which the server closes, as an error: requests that are still pending are not answered, and no
    * more are taken.
    */
   get refusal(): PeerError | undefined {
@@ -55,7 +55,7 @@ export class SstpClientSession {
   }
 
   /**
-   * The replies that are complete. Octets behind a reply that closes the connection are ignored.
+   * The replies that are complete. Octets after a reply that closes the connection are ignored.
    * @throws ProtocolError as the decoder, or rule S-39: a reply to no request
    */
   push(chunk: Uint8Array): SstpReply[] {

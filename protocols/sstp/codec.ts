@@ -140,7 +140,7 @@ export class SstpDecoder {
 
   /**
    * S-30, S-38. Of a bare CR and a line too long the first is the error, so that chunk borders do not decide.
-   * @param complete false: the line goes on behind `end`
+   * @param complete false: the line goes on after `end`
    */
   #checkLine(bytes: Uint8Array, start: number, end: number, complete: boolean): void {
     const limit = this.#lineLimit();
@@ -165,7 +165,7 @@ export class SstpDecoder {
     if (Number(version[1]) !== VERSION.major) this.#fail('S-46', `the version is not ${VERSION.major}.x`);
     // S-29: whatever the phrase is.
     const code = /^ (\d{3})(?: .*)?$/s.exec(text.slice(version[0].length))?.[1];
-    if (code === undefined) this.#fail('S-28', 'behind the version come a blank and three digits');
+    if (code === undefined) this.#fail('S-28', 'after the version come a blank and three digits');
     this.#code = Number(code);
     this.#state = 'headers';
   }

@@ -118,7 +118,7 @@ function matches(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
   return true;
 }
 
-/** Digits and CR LF; the cursor stands behind them. @returns -1 when it is anything else */
+/** Digits and CR LF; the cursor stands after them. @returns -1 when it is anything else */
 function readNumber(bytes: Uint8Array, from: number): number {
   let at = from;
   let value = 0;
@@ -133,7 +133,7 @@ function readNumber(bytes: Uint8Array, from: number): number {
   return value;
 }
 
-/** Where the CR LF behind printable ASCII without blanks is; -1 when it is anything else, or too long. */
+/** Where the CR LF after printable ASCII without blanks is; -1 when it is anything else, or too long. */
 function endOfPlainText(bytes: Uint8Array, from: number): number {
   let at = from;
   let octet = bytes[at];

@@ -16,7 +16,7 @@ export class IdRun {
     return this.#length;
   }
 
-  /** Whether a line behind so many other headers still belongs to the run: it has not begun, or nothing came since. */
+  /** Whether a line after so many other headers still belongs to the run: it has not begun, or nothing came since. */
   continuesAt(headers: number): boolean {
     return this.#length === 0 || this.#at === headers;
   }

@@ -13,7 +13,7 @@ export type RegistryStatus = 'EXACT' | 'NAME' | 'PARTIAL' | 'HTTP' | 'OURS';
 export interface CodeEntry {
   /** 0..999, three digits on the wire (S-5). */
   readonly number: number;
-  /** What is sent behind the number (S-28). */
+  /** What is sent after the number (S-28). */
   readonly symbol: string;
   readonly status: RegistryStatus;
   /** Another published spelling of the same code. */
@@ -98,7 +98,7 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** What every start line begins with, and what is sent behind it (S-1, S-28). */
+/** What every start line begins with, and what is sent after it (S-1, S-28). */
 export const VERSION_PREFIX = 'SSTP/';
 export const VERSION = { major: 1, minor: 0 } as const;
 

@@ -9,7 +9,7 @@ const WORD = 8;
 /**
  * Octets that are written eight at a time, which is quicker than a copy for so few. The words are doubles because those need no
  * memory of their own; ASCII is none of the patterns that are not numbers. The last word may reach beyond the octets: what
- * stands behind them is overwritten.
+ * stands after them is overwritten.
  */
 interface Literal {
   readonly length: number;
@@ -46,7 +46,7 @@ function linkHeads(): (Literal | undefined)[] {
 
 /*
  * Digits are written four at a time. QUADS holds the four digits of 0000 to 9999 as one word; LEADING the same without
- * leading zeros, at the left, with LEADING_LENGTH saying how many count. What stands behind them is overwritten.
+ * leading zeros, at the left, with LEADING_LENGTH saying how many count. What stands after them is overwritten.
  */
 const QUADS = new Uint32Array(10_000);
 const LEADING = new Uint32Array(10_000);
@@ -78,7 +78,7 @@ const NOTHING = new Uint8Array(0);
 const NOWHERE = new DataView(NOTHING.buffer);
 
 /**
- * Writes replies one behind the other into one buffer that grows as needed; {@link take} hands it over. While nothing is
+ * Writes replies one after the other into one buffer that grows as needed; {@link take} hands it over. While nothing is
  * written it holds no memory, so that an idle connection costs none.
  */
 export class ReplyWriter {
@@ -98,7 +98,7 @@ export class ReplyWriter {
     return this.#length;
   }
 
-  /** S-39: a reply has been written behind which the connection is closed. */
+  /** S-39: a reply has been written after which the connection is closed. */
   get closes(): boolean {
     return this.#closes;
   }

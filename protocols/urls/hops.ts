@@ -14,7 +14,7 @@ export function appendHop(path: string, hop: HopLetter): string {
   return `${dropped + 1}+${letters.slice(1)}${hop}`;
 }
 
-/** The number before the `+`, and the letters behind it. */
+/** The number before the `+`, and the letters after it. */
 export function shownHops(path: string): { readonly dropped: number; readonly letters: string } {
   const plus = path.indexOf('+');
   if (plus < 0) return { dropped: 0, letters: path };
@@ -34,7 +34,7 @@ export function linkHops(path: string): number {
   return count;
 }
 
-/** CRAWL-2.4: the letters behind the last `L` or `M`. */
+/** CRAWL-2.4: the letters after the last `L` or `M`. */
 export function transHops(path: string): number {
   const { letters } = shownHops(path);
   return letters.length - 1 - Math.max(letters.lastIndexOf('L'), letters.lastIndexOf('M'));

@@ -16,7 +16,7 @@ export function surt(uri: string, options: SurtOptions = {}): string {
   if (scheme === undefined || /[ \t\n\v\f\r]/.test(uri)) return uri;
   const rest = uri.slice(scheme.length);
   if (rest === '') return uri;
-  // What is called user information ends with the first `@` and holds no slash; behind it there must be a host.
+  // What is called user information ends with the first `@` and holds no slash; after it there must be a host.
   const user = /^([-\w.!~*'()%;:&=+$,]+)@./.exec(rest)?.[1];
   const server = user === undefined ? rest : rest.slice(user.length + 1);
   const slash = server.indexOf('/', 1);
@@ -150,7 +150,7 @@ export class SurtPrefixSet {
     return new SurtPrefixSet(this.#prefixes.map(surtPrefixOfDomain));
   }
 
-  /** How many entries are not behind `text`. */
+  /** How many entries are not after `text`. */
   #place(text: string): number {
     let low = 0;
     let high = this.#prefixes.length;
