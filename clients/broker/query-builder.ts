@@ -22,7 +22,7 @@ abstract class BuiltQuery {
 
   /**
    * The query as it is written behind `#END`; parsing it gives the same tree.
-   * @throws UsageError when it is larger than a Broker reads: 1000 terms, 64 parentheses inside each other
+   * @throws UsageError when it is larger than a Broker reads: 1000 terms, 64 nested parentheses
    */
   toString(): string {
     const text = formatQuery(this.query);

@@ -5,8 +5,8 @@ import { parseQueryTokens, type QueryLimits } from './query-parser.js';
 import { quoteId, quoteString } from './quoting.js';
 
 /**
- * Parses `#password ID COMMAND` (BRK-5.1). A message without a password is parsed with an empty one, so that
- * the server refuses it like a wrong one and says so (BRK-5.2).
+ * Parses `#password ID COMMAND` (BRK-5.1). A message without a password gets an empty one, which the server refuses like
+ * a wrong one (BRK-5.2).
  * @throws ProtocolError for an unknown command or a wrong parameter
  */
 export function parseAdmin(
@@ -89,7 +89,7 @@ function parseOid(word: { text: string; at: number }): number {
   return oid;
 }
 
-/** `#keyword parameters` of a command; `formatQuery` is handed in, because a query is its parameter once. */
+/** Formats a command as `#keyword parameters`. `formatQuery` is a parameter because one command takes a query. */
 export function formatAdminCommand(
   command: AdminCommand,
   formatQuery: (query: Extract<AdminCommand, { kind: 'rem-object-query' }>['query']) => string,
@@ -115,12 +115,12 @@ export function formatAdminCommand(
   }
 }
 
-/** A command as people choose it: in a form's list, in a help text. */
+/** A command as forms and help texts list it. */
 export interface AdminCommandTitle {
   readonly kind: AdminCommand['kind'];
-  /** BRK-5.1: as the WWW form calls it. */
+  /** BRK-5.1: the title in the WWW form. */
   readonly title: string;
-  /** What its parameters are; undefined when it takes none. */
+  /** Describes the parameters; undefined for a command without parameters. */
   readonly parameter?: string;
   readonly effect: string;
 }
@@ -180,7 +180,7 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
     title: 'Index changes',
     effect: 'indexes what changed since the last indexing',
   },
-  { kind: 'full-index', title: 'Index corpus', effect: 'indexes everything anew' },
+  { kind: 'full-index', title: 'Index corpus', effect: 'indexes everything again' },
   {
     kind: 'open-log',
     title: 'Open log',
@@ -214,8 +214,8 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
 ];
 
 /**
- * The command that a keyword and its parameters, as people type them, mean. The parameters of a list may be several or one
- * text with blanks; those of a query are its text, as those after `#rem-object-query`.
+ * Makes a command of a keyword and parameters that a user typed. A list may be several parameters or one text with
+ * blanks; the parameters of `#rem-object-query` are the text of the query.
  *
  * @param keyword with or without `#`, in any case
  * @throws UsageError for an unknown keyword, or parameters that do not fit; ProtocolError for a malformed query
@@ -224,14 +224,14 @@ export function adminCommand(keyword: string, parameters: readonly string[]): Ad
   const name = keyword.replace(/^#/, '').toLowerCase();
   const known = ADMIN_COMMANDS.find(({ kind }) => kind === name);
   if (known === undefined) throw new UsageError(`unknown administrative command #${name}`);
-  const wanted = parameters.filter((parameter) => parameter.trim() !== '' || name === 'set');
-  if (known.parameter === undefined && wanted.length > 0) throw new UsageError(`#${name} takes no parameter`);
+  const given = parameters.filter((parameter) => parameter.trim() !== '' || name === 'set');
+  if (known.parameter === undefined && given.length > 0) throw new UsageError(`#${name} takes no parameter`);
   const query = name === 'rem-object-query';
-  // A list is one ID with blanks inside (BRK-5.5); of a value, the blanks belong to it.
-  const joined = (from: number): string => wanted.slice(from).join(' ');
-  let ids = wanted;
-  if (name === 'set') ids = wanted.length < 2 ? wanted : [wanted[0] ?? '', joined(1)];
-  else if (name === 'add-object' || name === 'rem-object-oid') ids = wanted.length === 0 ? [] : [joined(0)];
+  // A list is one ID with blanks inside (BRK-5.5); the blanks of a value belong to the value.
+  const joined = (from: number): string => given.slice(from).join(' ');
+  let ids = given;
+  if (name === 'set') ids = given.length < 2 ? given : [given[0] ?? '', joined(1)];
+  else if (name === 'add-object' || name === 'rem-object-oid') ids = given.length === 0 ? [] : [joined(0)];
   const text = query ? joined(0) : ids.map(quoteString).join(' ');
   const tokens = new TokenReader(new TextEncoder().encode(`#${name} ${text}`));
   return parseCommand(tokens, {});

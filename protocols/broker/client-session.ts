@@ -4,23 +4,23 @@ import { frameMessage } from './framing.js';
 import { ResultDecoder, type ResultDecoderOptions } from './result-decoder.js';
 import type { ResultItem } from './results.js';
 
-/** One object of a reply, put together from its items `120` to `130` (BRK-4.3). */
+/** One object of a reply, assembled from its items `120` to `130` (BRK-4.3). */
 export interface BrokerHit {
   /** `120` */
   readonly url: string;
-  /** `125`: where the content summary can be read. */
+  /** `125`: URL of the content summary. */
   readonly objectUrl?: string;
   /** `126`: the Broker's home page. */
   readonly homePage?: string;
   /** `124` */
   readonly description?: string;
-  /** Texts of the `122` items as they came; `parseMatchedLine` reads their usual shape. */
+  /** Texts of the `122` items as received; `parseMatchedLine` reads their usual form. */
   readonly matchedLines: readonly string[];
-  /** Values of the `127` items under the names asked for. */
+  /** Values of the `127` items by name. */
   readonly attributes: ReadonlyMap<string, Uint8Array>;
 }
 
-/** What a reply amounts to: objects, `101` messages, `103` errors. A `fatal` (`111`) is the last event (BRK-4.13). */
+/** An event of a reply: an object, a `101` message, a `103` error. A `fatal` (`111`) is the last event (BRK-4.13). */
 export type ClientEvent =
   | { readonly kind: 'hit'; readonly hit: BrokerHit }
   | { readonly kind: 'message' | 'error' | 'fatal'; readonly text: string };
@@ -38,8 +38,8 @@ type OpenHit = { -readonly [K in keyof BrokerHit]: BrokerHit[K] } & {
 };
 
 /**
- * The client's end of one connection: send {@link request}, push the reply, then {@link end}. Version lines
- * are ignored wherever they come (BRK-1.5), and so is what it does not know (BRK-4.17).
+ * The client's end of one connection: send {@link request}, push the reply, then call {@link end}. Version lines are
+ * ignored anywhere (BRK-1.5), and so are unknown items (BRK-4.17).
  */
 export class BrokerClientSession {
   readonly #decoder: ResultDecoder;
@@ -60,7 +60,7 @@ export class BrokerClientSession {
   }
 
   /**
-   * The bytes to send: the message and CR LF; then the write side stays open (BRK-1.9).
+   * Returns the bytes to send: the message and CR LF. The write side stays open after it (BRK-1.9).
    * @throws UsageError when the message is not one line; StateError for a second message (BRK-1.6)
    */
   request(message: string | Uint8Array): Uint8Array {
@@ -71,8 +71,8 @@ export class BrokerClientSession {
   }
 
   /**
-   * Bytes of the reply. As with the decoder, events before an error come first and the error with the next call.
-   * @throws ProtocolError when the peer is no Broker or the reply exceeds a limit
+   * Takes bytes of the reply. Events before an error are returned first; the next call throws it.
+   * @throws ProtocolError when the peer is not a Broker or the reply exceeds a limit
    */
   push(chunk: Uint8Array): ClientEvent[] {
     if (this.#failure !== undefined) throw this.#failure;
@@ -82,8 +82,8 @@ export class BrokerClientSession {
 
   /**
    * The peer closed, which ends a reply (BRK-4.12). Call it until it returns nothing.
-   * @throws ProtocolError BRK-4.3 or BRK-4.4 when the reply stops short (then {@link cutOff} is true), BRK-1.3
-   * when nothing came that a Broker says
+   * @throws ProtocolError BRK-4.3 or BRK-4.4 when the reply is truncated (then {@link cutOff} is true), BRK-1.3 when the
+   * reply has no item of a Broker
    */
   end(): ClientEvent[] {
     if (this.#failure !== undefined) throw this.#failure;
@@ -130,13 +130,13 @@ export class BrokerClientSession {
         events.push(item);
         return;
       case 'match':
-        // A record begins at 120; one that never saw its 130 is given up, as real clients do (BRK-4.3).
+        // A record begins at 120; one without its 130 is dropped, as deployed clients do (BRK-4.3).
         this.#hit = { url: item.url, matchedLines: [], attributes: new Map() };
         this.#hitBytes = item.url.length;
         if (this.#homePage !== undefined) this.#hit.homePage = this.#homePage;
         return;
       case 'home-page':
-        this.#homePage = item.url; // BRK-4.11: anywhere, so it may precede the objects.
+        this.#homePage = item.url; // BRK-4.11: it may precede the objects.
         if (this.#hit !== undefined) this.#hit.homePage = item.url;
         return;
       case 'object-url':

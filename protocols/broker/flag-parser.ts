@@ -11,7 +11,7 @@ import { quoteId } from './quoting.js';
 type MutableFlags = { -readonly [K in keyof QueryFlags]: QueryFlags[K] };
 
 /**
- * Parses FLAGS up to and with `#END` (BRK-2.9). Any order; a later flag of a kind overrides an earlier one,
+ * Parses FLAGS up to and including `#END` (BRK-2.9), in any order. A later flag overrides an earlier one of its kind;
  * only `#attribute` accumulates (BRK-3.6).
  * @throws ProtocolError
  */
@@ -56,7 +56,7 @@ export function parseFlags(tokens: TokenReader): QueryFlags {
         parseIndexFlag(tokens, flags, unknown);
         break;
       default:
-        // BRK-3.5: short flags are the query manager's own, so an unknown one is an error.
+        // BRK-3.5: short flags belong to the query manager, so an unknown one is an error.
         throw malformed('BRK-3.5', token.at, `unknown flag ${describe(token)}`);
     }
   }
@@ -102,7 +102,7 @@ function parseIndexFlag(tokens: TokenReader, flags: MutableFlags, unknown: strin
   }
 }
 
-/** BRK-8.11: 0 means no limit, and takes an earlier one back (BRK-3.6). */
+/** BRK-8.11: 0 means no limit, and cancels an earlier one (BRK-3.6). */
 function takeLimit(
   tokens: TokenReader,
   flags: MutableFlags,
@@ -114,7 +114,7 @@ function takeLimit(
   else flags[key] = value;
 }
 
-/** BP-29: 1 is the shipped interface, which needs no flag. */
+/** BP-29: 1 is the shipped interface, the default. */
 function takeInterface(tokens: TokenReader, flags: MutableFlags): void {
   const token = tokens.id('1 or 2 after #interface', 'BP-29');
   const value = parseDecimal(token.text, MAX_NUMBER);
@@ -123,7 +123,7 @@ function takeInterface(tokens: TokenReader, flags: MutableFlags): void {
   else throw malformed('BP-29', token.at, `#interface takes 1 or 2, not ${describe(token)}`);
 }
 
-/** Our extension: a prefix of a digest in hex digits, `-` for none. */
+/** An extension of this kit: a prefix of a digest in hex digits, `-` for the empty prefix. */
 function takePrefix(tokens: TokenReader): string {
   const token = tokens.id('a prefix after #digest', 'BP-24');
   if (/^(?:-|[\da-f]{1,16})$/.test(token.text)) return token.text === NO_DIGITS ? '' : token.text;

@@ -5,12 +5,12 @@ import { splitStructured } from './query-parser.js';
 import { scanQuery } from './query-source.js';
 import { quoteId, quoteString } from './quoting.js';
 
-/** Parentheses a formatted query may need; a tree that needs more was not made by `parseQuery`. */
+/** Nested parentheses of a formatted query; a tree that needs more was not made by `parseQuery`. */
 const MAX_FORMAT_DEPTH = 1000;
 
 /**
- * Writes a query so that parsing it gives the same tree (`at` apart).
- * @throws UsageError when the tree needs more than 1000 parentheses inside each other
+ * Formats a query so that parsing it gives the same tree, except for `at`.
+ * @throws UsageError when the tree needs more than 1000 nested parentheses
  */
 export function formatQuery(query: Query): string {
   return query.kind === 'all' ? '#allb' : formatExpression(query, 0);
@@ -49,14 +49,14 @@ function formatOperand(expression: Expression, depth: number): string {
 
 function formatTerm(term: Extract<Expression, { kind: 'term' }>): string {
   if (!term.quoted && quoteId(term.text) === term.text) return term.text;
-  // A term that only looks like `attribute=value` (BRK-2.15) must not become one.
+  // Escapes a term that looks like `attribute=value` (BRK-2.15), so that it stays a term.
   const structured = splitStructured(term.text);
   return quoteString(structured === undefined ? term.text : term.text.replace('=', '\\='));
 }
 
 /**
- * The flags of a message, blank-separated, without `#END`. For `#USER` the case flag is always written,
- * because the default is the indexer's and not ours (BRK-3.7); BRK-3.1: spelled `insensitive`.
+ * Formats the flags of a message, separated by blanks, without `#END`. For `#USER` the case flag is always written,
+ * because the default depends on the indexer (BRK-3.7); BRK-3.1: spelled `insensitive`.
  * @throws UsageError when an entry of `unknown` is not one or two IDs
  */
 export function formatFlags(flags: QueryFlags, kind: 'user' | 'bulk'): string {
@@ -94,7 +94,7 @@ function tokenKinds(text: string): string[] {
   return scanQuery(text).map(({ kind }) => (kind === 'operator' ? 'word' : kind));
 }
 
-/** A message as one line of text, without the line end. @throws UsageError as `formatFlags` and `formatQuery` */
+/** Formats a message as one line of text, without the line end. @throws UsageError as `formatFlags` and `formatQuery` */
 export function formatMessage(message: BrokerMessage): string {
   if (message.kind === 'admin') {
     return `#ADMIN #password ${quoteId(message.password)} ${formatAdminCommand(message.command, formatQuery)}`;
@@ -102,7 +102,7 @@ export function formatMessage(message: BrokerMessage): string {
   return formatQueryMessage(message.kind, message.flags, formatQuery(message.query));
 }
 
-/** A `#USER` or `#BULK` message around a query that is already text. */
+/** Formats a `#USER` or `#BULK` message around a query that is already text. */
 export function formatQueryMessage(kind: 'user' | 'bulk', flags: QueryFlags, query: string): string {
   const words = [kind === 'user' ? '#USER' : '#BULK', formatFlags(flags, kind), '#END', query];
   return words.filter((word) => word !== '').join(' ');

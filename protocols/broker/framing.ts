@@ -5,7 +5,7 @@ import { UsageError } from '../errors.js';
 /** BRK-1.8: the longest message in bytes, without its line end. */
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024;
 
-/** What a {@link MessageFramer} found: nothing yet, a message line, or more bytes than it may keep. */
+/** Result of {@link MessageFramer}: nothing yet, a message line, or more bytes than the limit. */
 export type Framed =
   | { readonly kind: 'more' }
   | { readonly kind: 'line'; readonly line: Uint8Array }
@@ -14,15 +14,15 @@ export type Framed =
 const MORE: Framed = { kind: 'more' };
 
 /**
- * Finds the end of a message: the first LF outside double quotes (BRK-1.8). One CR before it is taken off,
- * empty lines before the message are skipped. Looks at each byte once.
+ * Finds the end of a message: the first LF outside double quotes (BRK-1.8). It removes one CR before the LF and skips
+ * empty lines before the message. It reads each byte once.
  */
 export class MessageFramer {
   readonly #maxBytes: number;
   readonly #buffer = new ByteBuffer();
   #quoted = false;
   #escaped = false;
-  /** Bytes of skipped empty lines; they count against the limit, or a peer could send them for ever. */
+  /** Bytes of skipped empty lines. They count against the limit, so that a peer cannot send them without end. */
   #skipped = 0;
 
   constructor(maxBytes: number = DEFAULT_MAX_MESSAGE_BYTES) {
@@ -34,7 +34,7 @@ export class MessageFramer {
     return this.#quoted;
   }
 
-  /** Takes the next bytes; what follows a complete line is ignored (BRK-1.6: one message a connection). */
+  /** Takes the next bytes. Bytes after a complete line are ignored (BRK-1.6: one message for each connection). */
   push(chunk: Uint8Array): Framed {
     let start = 0;
     for (let i = 0; i < chunk.length; i++) {
@@ -48,18 +48,18 @@ export class MessageFramer {
       start = i + 1;
     }
     this.#buffer.append(chunk.subarray(start));
-    // One byte more than the limit: it may be the CR of the line end.
+    // One byte more than the limit is allowed, because it may be the CR of the line end.
     return this.#buffer.length + this.#skipped > this.#maxBytes + 1 ? { kind: 'too-long' } : MORE;
   }
 
-  /** The peer closed its side: what is there is the message (BRK-1.8 b). */
+  /** The peer closed its side: the bytes so far are the message (BRK-1.8 b). */
   end(): Framed {
     const line = stripCarriageReturn(this.#buffer.take());
     if (this.#skipped + line.length > this.#maxBytes) return { kind: 'too-long' };
     return isEmpty(line) ? MORE : { kind: 'line', line };
   }
 
-  /** Follows the quotes over one byte, by the lexer's rules (BRK-2.7); true for the LF that ends the message. */
+  /** Tracks the quotes by the rules of the lexer (BRK-2.7); true for the LF that ends the message. */
   #endsAt(byte: number): boolean {
     if (!this.#quoted) {
       if (byte === QUOTE) this.#quoted = true;
@@ -81,9 +81,9 @@ function isEmpty(line: Uint8Array): boolean {
 }
 
 /**
- * A message and the CR LF that ends it (BRK-1.9).
- * @throws UsageError when a server would not read it as exactly one message: it is empty, a quote is not
- * closed, or a line end stands outside quotes
+ * Frames a message: appends the CR LF that ends it (BRK-1.9).
+ * @throws UsageError when a server would not read it as exactly one message: it is empty, a quote is not closed, or
+ * there is a line end outside quotes
  */
 export function frameMessage(message: string | Uint8Array): Uint8Array {
   const line = typeof message === 'string' ? new TextEncoder().encode(message) : message;

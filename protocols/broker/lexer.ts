@@ -2,14 +2,14 @@ import { BACKSLASH, COLON, isSpace, QUOTE } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 
-/** Where a token stands: bytes from the start of the message, `end` after its last byte. */
-interface Place {
+/** Position of a token: bytes from the start of the message, `end` after its last byte. */
+interface Position {
   readonly at: number;
   readonly end: number;
 }
 
 /** A lexical unit of a message. Keyword names are lower case without the `#`. */
-export type Token = Place &
+export type Token = Position &
   (
     | { readonly kind: 'word' | 'string'; readonly text: string }
     | { readonly kind: 'keyword'; readonly name: string }
@@ -23,17 +23,17 @@ const HASH = 0x23;
 const OPEN = 0x28;
 const CLOSE = 0x29;
 
-/** BRK-2.8: where an unquoted word stops. */
+/** BRK-2.8: the bytes that end an unquoted word. */
 function endsWord(byte: number | undefined): boolean {
   return isSpace(byte) || byte === OPEN || byte === CLOSE || byte === QUOTE || byte === COLON;
 }
 
-/** A complaint about a message, in the one form all of this folder's parsers use. */
+/** The error of all parsers of this folder. */
 export function malformed(rule: string, offset: number, what: string): ProtocolError {
   return new ProtocolError(what, { protocol: 'broker', rule, offset });
 }
 
-/** Cuts a message into tokens, one token of look-ahead. Works on bytes, because offsets are bytes (BRK-1.10). */
+/** Splits a message into tokens, with one token of look-ahead. Works on bytes, because offsets are bytes (BRK-1.10). */
 export class TokenReader {
   #position = 0;
   #ahead: Token | undefined;
@@ -50,7 +50,7 @@ export class TokenReader {
     return this.#ahead;
   }
 
-  /** Takes the next token; at the end it is `end` for ever. */
+  /** Takes the next token; at the end always `end`. */
   next(): Token {
     const token = this.peek();
     this.#ahead = undefined;
@@ -58,19 +58,19 @@ export class TokenReader {
     return token;
   }
 
-  /** After the last byte of the token taken last. */
+  /** Offset after the last byte of the token taken last. */
   get takenEnd(): number {
     return this.#takenEnd;
   }
 
-  /** Takes the next token, which must be an ID. @throws ProtocolError naming `what` was expected. */
+  /** Takes the next token, which must be an ID. @throws ProtocolError that names `what` was expected. */
   id(what: string, rule: string): IdToken {
     const token = this.next();
     if (token.kind === 'word' || token.kind === 'string') return token;
     throw malformed(rule, token.at, `${what} expected, found ${describe(token)}`);
   }
 
-  /** Nothing may follow. @throws ProtocolError */
+  /** Checks that nothing follows. @throws ProtocolError */
   finish(rule: string): void {
     const token = this.next();
     if (token.kind !== 'end') throw malformed(rule, token.at, `unexpected ${describe(token)}`);
@@ -108,7 +108,7 @@ export class TokenReader {
       }
       const after = bytes[i + 1];
       if (byte === BACKSLASH && after !== undefined) {
-        // BRK-2.7: `\"` is a quote; every other pair goes to the indexer as it is.
+        // BRK-2.7: `\"` is a quote; every other pair goes to the indexer unchanged.
         if (after !== QUOTE) value.push(byte);
         value.push(after);
         i++;
@@ -120,7 +120,7 @@ export class TokenReader {
   }
 }
 
-/** A token as a sentence names it. */
+/** Describes a token for an error message. */
 export function describe(token: Token): string {
   switch (token.kind) {
     case 'word':
@@ -135,12 +135,12 @@ export function describe(token: Token): string {
   }
 }
 
-/** Strict decimal, digits only, at most `max`; undefined for anything else. */
+/** Parses a strict decimal number: digits only, at most `max`; undefined for anything else. */
 export function parseDecimal(text: string, max: number): number | undefined {
   if (!/^\d{1,10}$/.test(text)) return undefined;
   const value = Number(text);
   return value <= max ? value : undefined;
 }
 
-/** The largest number a flag may carry: what a 32-bit count holds. */
+/** The largest number of a flag: an unsigned 32-bit number. */
 export const MAX_NUMBER = 0xffff_ffff;

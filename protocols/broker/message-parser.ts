@@ -6,7 +6,7 @@ import { parseQueryTokens, type QueryLimits } from './query-parser.js';
 
 /**
  * Parses one message line, without its line end (BRK-2).
- * @throws ProtocolError whose `offset` is the byte in `line` where it went wrong
+ * @throws ProtocolError whose `offset` is that of the offending byte in `line`
  */
 export function parseMessage(line: Uint8Array, limits: QueryLimits = {}): BrokerMessage {
   const tokens = new TokenReader(line);
@@ -30,7 +30,7 @@ export function parseMessage(line: Uint8Array, limits: QueryLimits = {}): Broker
 }
 
 /**
- * Parses just the part after `#END`; offsets are bytes of the text's UTF-8.
+ * Parses the part after `#END`; offsets are bytes of the text's UTF-8.
  * @throws ProtocolError
  */
 export function parseQuery(text: string, limits: QueryLimits = {}): Query {

@@ -1,4 +1,4 @@
-/** How a structured term compares (BRK-2.14, BRK-2.17); `contains` is the user-level `tag : value`. */
+/** The comparison of a structured term (BRK-2.14, BRK-2.17); `contains` is the user-level `tag : value`. */
 export type SelectOperator = 'contains' | 'exact' | 'regexp' | 'less-than' | 'greater-than';
 
 /**
@@ -20,7 +20,7 @@ export type Expression =
 /** `#allb` (every object of the Broker, BRK-2.11) or an expression. */
 export type Query = { readonly kind: 'all' } | Expression;
 
-/** The flags between `#USER` or `#BULK` and `#END` (BRK-3). Absent limits mean the server's own cap. */
+/** The flags between `#USER` or `#BULK` and `#END` (BRK-3). An absent limit means the limit of the server. */
 export interface QueryFlags {
   /** `#desc`: send descriptions. */
   readonly desc: boolean;
@@ -36,23 +36,23 @@ export interface QueryFlags {
   readonly maxFiles?: number;
   /** `#index maxlines`: matched lines of one object. */
   readonly maxLines?: number;
-  /** `#index lifetime`, seconds, as asked for; see {@link clampLifetime}. */
+  /** `#index lifetime`: the requested seconds; see {@link clampLifetime}. */
   readonly lifetime?: number;
   /** `#attribute` names in the order and spelling of the message. */
   readonly attributes: readonly string[];
   /** `#since`: UnixSeconds; only objects changed after it. */
   readonly since?: number;
-  /** `#interface`: 2 asks for the result interface of 1995 (BP-29); absent means 1. */
+  /** `#interface`: 2 requests the result interface of 1995 (BP-29); absent means 1. */
   readonly interface?: 1 | 2;
-  /** `#compress`: an extension of this kit to `#BULK` with `#interface 2`; the groups come compressed (BP-16). */
+  /** `#compress`: an extension of this kit to `#BULK` with `#interface 2`: compressed groups (BP-16). */
   readonly compress?: true;
-  /** `#digest`: an extension of this kit to `#BULK` with `#interface 2`; see `protocols/bulk/digest.ts`. '' is the whole. */
+  /** `#digest`: an extension of this kit to `#BULK` with `#interface 2`; see `protocols/bulk/digest.ts`. '' selects everything. */
   readonly digest?: string;
   /** `#index` flags this kit does not know, each `NAME` or `NAME VALUE` (BRK-3.5). */
   readonly unknown: readonly string[];
 }
 
-/** BRK-3.7: what a message means that carries no flags. */
+/** BRK-3.7: the flags of a message without flags. */
 export const DEFAULT_FLAGS: QueryFlags = {
   desc: false,
   opaque: false,
@@ -63,24 +63,23 @@ export const DEFAULT_FLAGS: QueryFlags = {
   unknown: [],
 };
 
-/** How an empty prefix of `#digest` is written. */
+/** The spelling of an empty `#digest` prefix. */
 export const NO_DIGITS = '-';
 
-/** BRK-2.23: the most spelling errors a query may ask for. */
+/** BRK-2.23: the largest number of spelling errors in a request. */
 export const MAX_SPELLING_ERRORS = 8;
 
-/** The most `#attribute` flags of one message; each costs a look at every object of the reply. */
+/** The largest number of `#attribute` flags; each costs a look-up in every object of the reply. */
 export const MAX_ATTRIBUTES = 256;
 
 /** BRK-8.14: the shortest lifetime of a query, in seconds. */
 export const MIN_LIFETIME = 10;
 
 /**
- * The seconds a query may run: always between 10 and the server's `Glimpse-MaxLife`, which is also the
- * value of a query that does not ask (BRK-8.14).
+ * The seconds that a query may run: between 10 and the server's `Glimpse-MaxLife`, which is also the default (BRK-8.14).
  */
-export function clampLifetime(asked: number | undefined, maxLifetime: number): number {
-  return Math.min(Math.max(asked ?? maxLifetime, MIN_LIFETIME), maxLifetime);
+export function clampLifetime(requested: number | undefined, maxLifetime: number): number {
+  return Math.min(Math.max(requested ?? maxLifetime, MIN_LIFETIME), maxLifetime);
 }
 
 /** The administrative commands of BRK-5.1; `kind` is the keyword without `#`. */
@@ -117,7 +116,7 @@ export type BrokerMessage =
   | { readonly kind: 'bulk'; readonly flags: QueryFlags; readonly query: Query }
   | {
       readonly kind: 'admin';
-      /** Empty when the message gives none: such a command is always refused (BRK-5.2). */
+      /** Empty when the message has no password: such a command is always refused (BRK-5.2). */
       readonly password: string;
       readonly command: AdminCommand;
     };

@@ -1,9 +1,9 @@
 import { describe, type IdToken, malformed, type Token, type TokenReader } from './lexer.js';
 import type { Expression, Query, SelectOperator } from './messages.js';
 
-/** Limits of one query; they keep recursion over the tree safe for everybody who receives it. */
+/** Limits of one query. They make recursion over the tree safe. */
 export interface QueryLimits {
-  /** Parentheses inside parentheses. Default 64. */
+  /** Nested parentheses. Default 64. */
   readonly maxDepth?: number;
   /** Terms of one query; a chain of operators is as deep as it has terms (BRK-2.12). Default 1000. */
   readonly maxTerms?: number;
@@ -12,27 +12,27 @@ export interface QueryLimits {
 export const DEFAULT_MAX_DEPTH = 64;
 export const DEFAULT_MAX_TERMS = 1000;
 
-/** A part of a message or query text, `end` after its last unit. */
+/** A range of a message (bytes) or of a query text (characters); `end` is exclusive. */
 export interface SourceRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** Receives where each node of the tree stands, in bytes of the message. Parentheses around a node are not part of it. */
+/** Receives the range of each node of the tree, in bytes of the message, without the parentheses around the node. */
 export type RangeSink = (node: Expression, range: SourceRange) => void;
 
 type LogicalOperator = 'and' | 'or' | 'except';
 
-/** An operand and where it stands, with the parentheses around it. */
+/** An operand and its range, including the parentheses around it. */
 interface Operand extends SourceRange {
   readonly node: Expression;
 }
 
-/** A parenthesis that is still open: the operands and operators read so far, to be grouped when it closes. */
+/** An open parenthesis: the operands and operators read so far, which are grouped when it closes. */
 interface Level {
   readonly operands: Operand[];
   readonly operators: LogicalOperator[];
-  /** Offset of the `not` before this parenthesis: the group it makes is negated. */
+  /** Offset of the `not` before this parenthesis, which negates the group. */
   readonly notAt: number | undefined;
   readonly at: number;
 }
@@ -41,7 +41,7 @@ const NO_SINK: RangeSink = () => {};
 
 /**
  * Parses what follows `#END` (or `#rem-object-query`), up to the end of the message.
- * Parentheses live on an explicit stack, so that no input can exhaust the call stack.
+ * Parentheses are on an explicit stack, so no input can exhaust the call stack.
  * @throws ProtocolError with the rule and the byte offset.
  */
 export function parseQueryTokens(
@@ -72,7 +72,7 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
     if (token.kind === '(') {
       tokens.next();
       if (outer.length >= maxDepth) {
-        throw malformed('BRK-2.12', token.at, `more than ${maxDepth} parentheses inside each other`);
+        throw malformed('BRK-2.12', token.at, `more than ${maxDepth} nested parentheses`);
       }
       outer.push(level);
       level = { operands: [], operators: [], notAt, at: token.at };
@@ -83,7 +83,7 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
     ranges(clause, { start: token.at, end: tokens.takenEnd });
     level.operands.push(operand(clause, token.at, tokens.takenEnd, notAt, ranges));
 
-    // What follows an operand: closing parentheses, the end, or an operator (which may be left out).
+    // After an operand: closing parentheses, the end, or an operator (which is optional).
     let after = tokens.peek();
     while (after.kind === ')') {
       const parent = outer.pop();
@@ -102,7 +102,7 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
   }
 }
 
-/** The operand from `start` to `end`, negated when a `not` stands before it. */
+/** Makes the operand from `start` to `end`, negated when a `not` precedes it. */
 function operand(
   node: Expression,
   start: number,
@@ -154,7 +154,7 @@ function parseClause(tokens: TokenReader): Expression {
   return { kind: 'term', text: id.text, quoted: id.kind === 'string', at: id.at };
 }
 
-/** BRK-2.15: a quoted `attribute=value`; undefined when the text before `=` cannot be an attribute's name. */
+/** BRK-2.15: splits a quoted `attribute=value`; undefined when the text before `=` cannot be an attribute name. */
 export function splitStructured(text: string): { attribute: string; value: string } | undefined {
   const match = /^([A-Za-z][\w.<>-]*)=(.+)$/s.exec(text);
   return match === null ? undefined : { attribute: match[1]!, value: match[2]! };

@@ -5,14 +5,14 @@ function isBareWord(text: string): boolean {
   return /^[^\t-\r ()":#][^\t-\r ()":]*$/.test(text) && !isOperatorWord(text);
 }
 
-/** An ID as it is written in a message: bare where that is possible, else in double quotes. */
+/** Writes an ID: bare if possible, otherwise in double quotes. */
 export function quoteId(text: string): string {
   return isBareWord(text) ? text : quoteString(text);
 }
 
 /**
- * An ID in double quotes (BRK-2.5). Backslash pairs stay (BRK-2.7); a single backslash at the end, which
- * would swallow the closing quote, becomes a pair that means the same to the indexer.
+ * Writes an ID in double quotes (BRK-2.5). Backslash pairs stay (BRK-2.7). A single backslash at the end would escape the
+ * closing quote, so it becomes a pair, which means the same to the indexer.
  */
 export function quoteString(text: string): string {
   const escaped = text.replace(/\\([\s\S]?)|"/g, (found, after: string | undefined) => {

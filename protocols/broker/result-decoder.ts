@@ -27,8 +27,8 @@ const LINE: State = { kind: 'line' };
 const AFTER_VALUE: State = { kind: 'after-value', carriageReturn: false };
 
 /**
- * Reads a reply (BRK-4) in pieces of any size. Lines that are no items are skipped and codes that this kit
- * does not know come out as `unknown` (BRK-4.17). Memory: one line or one value.
+ * Reads a reply (BRK-4) in pieces of any size. Lines that are not items are skipped; unknown codes are returned as
+ * `unknown` (BRK-4.17). Memory: one line or one value.
  */
 export class ResultDecoder {
   readonly #maxLineBytes: number;
@@ -45,14 +45,14 @@ export class ResultDecoder {
     this.#maxValueBytes = options.maxValueBytes ?? DEFAULT_MAX_VALUE_BYTES;
   }
 
-  /** Whether {@link end} found the reply to stop inside a counted value. */
+  /** Whether {@link end} found that the reply ends inside a counted value. */
   get cutOff(): boolean {
     return this.#cutOff;
   }
 
   /**
-   * The items that `chunk` completes. Items before an error are handed out first: the error then comes from
-   * the next call, and from every call after it.
+   * Returns the items that `chunk` completes. Items before an error are returned first; the next call throws it, and so
+   * does every call after that.
    * @throws ProtocolError BRK-4.1 for a line, BRK-4.4 for a value beyond its limit
    */
   push(chunk: Uint8Array): ResultItem[] {
@@ -147,7 +147,7 @@ export class ResultDecoder {
     const payload = match[2] ?? '';
     if (code === 124 || code === 127) {
       const head = /^(?:([\s\S]*) )?(\d+)\s*$/.exec(payload);
-      // BRK-4.6: a 127 has a name before its count, a 124 has none.
+      // BRK-4.6: a 127 has a name before its count, a 124 does not.
       if (head !== null && (head[1] === undefined) === (code === 124)) {
         this.#beginValue(head[1], Number(head[2]), at, items);
       } else {

@@ -11,7 +11,7 @@ export type ResultItem =
   | {
       readonly kind: 'opaque' /* 122 */;
       readonly text: string;
-      /** What an encoder writes instead of the text's UTF-8: bytes above 127 pass unchanged (BRK-1.10). */
+      /** Written instead of the text's UTF-8: bytes above 127 pass unchanged (BRK-1.10). */
       readonly bytes?: Uint8Array;
     }
   | { readonly kind: 'description' /* 124 */; readonly value: Uint8Array }
@@ -20,7 +20,7 @@ export type ResultItem =
   | { readonly kind: 'version' /* 200 */; readonly text: string }
   | { readonly kind: 'unknown'; readonly code: number; readonly text: string };
 
-/** The codes of a reply to a user query (BRK-4.1); a bulk answer has 0 and 400 as well. */
+/** The codes of a reply to a user query (BRK-4.1); a bulk reply also has 0 and 400. */
 export const RESULT_CODE = {
   message: 101,
   error: 103,
@@ -35,14 +35,14 @@ export const RESULT_CODE = {
   version: 200,
 } as const;
 
-/** BRK-1.4: what follows `200 - `; the word `Broker` in it is how a client knows the port. */
+/** BRK-1.4: the text after `200 - `. Clients recognize a Broker by the word `Broker`. */
 export const VERSION_TEXT = 'HARVEST Broker 1.0';
 
 /** BRK-4.2 */
 const OBJECT_END_TEXT = 'object end';
 
 /**
- * The bytes of one item, LF included. Line ends inside a line's text become blanks.
+ * Encodes one item, LF included. Line ends inside a line's text become blanks.
  * @throws RangeError when the code of an `unknown` item is not 0 to 999
  */
 export function encodeResult(item: ResultItem): Uint8Array {
@@ -88,7 +88,7 @@ function encodeLineBytes(code: number, text: Uint8Array): Uint8Array {
   return line;
 }
 
-/** BRK-4.4: the LF after the bytes is not counted, and a real client loses the next item without it. */
+/** BRK-4.4: the LF after the bytes is not counted. A deployed client loses the next item without it. */
 function encodeCounted(text: string, value: Uint8Array, code: number): Uint8Array {
   const head = encodeLine(code, text);
   const bytes = new Uint8Array(head.length + value.length + 1);
@@ -98,7 +98,7 @@ function encodeCounted(text: string, value: Uint8Array, code: number): Uint8Arra
   return bytes;
 }
 
-/** BRK-4.14: a fatal item with `ERROR` in it, by which real clients know errors. */
+/** BRK-4.14: a fatal item; deployed clients recognize errors by the word `ERROR`. */
 export function fatalItem(sentence: string): ResultItem {
   return { kind: 'fatal', text: `ERROR: ${sentence}` };
 }
@@ -108,7 +108,7 @@ export function errorItem(sentence: string): ResultItem {
   return { kind: 'error', text: `ERROR: ${sentence}` };
 }
 
-/** BRK-4.18: the replies that every Broker words alike. */
+/** BRK-4.18: replies with a fixed text. */
 export const REPLY = {
   nothingMatched: (): ResultItem => ({ kind: 'message', text: 'No objects matched your query.' }),
   malformed: (error: ProtocolError): ResultItem => fatalItem(`Malformed message: ${error.message}`),
@@ -126,24 +126,24 @@ export const REPLY = {
   invalidPassword: (): ResultItem => fatalItem('Invalid password'),
 } as const;
 
-/** A matched line as the text of a `122` carries it (BRK-4.8). */
+/** A matched line in the text of a `122` (BRK-4.8). */
 export interface MatchedLineText {
   readonly attribute: string;
   readonly text: string;
-  /** Whether it is the first line of its attribute, which still carried the attribute's head. */
+  /** Whether it is the first line of its attribute, which includes the attribute's name and size. */
   readonly first: boolean;
 }
 
 /**
- * The text of a `122` for one matched line (BRK-4.8). `attributeBytes` is the size of the whole attribute's
- * value; it is written only before an attribute's first line.
+ * Formats the text of a `122` for one matched line (BRK-4.8). `attributeBytes` is the size of the whole value; it is
+ * written only before an attribute's first line.
  */
 export function formatMatchedLine(line: MatchedLineText, attributeBytes: number): string {
   const head = line.first ? `${line.attribute}{${attributeBytes}}:\t` : '';
   return `Matched line: ${line.attribute}# ${head}${line.text}`;
 }
 
-/** Reads a `122` text of the shape BRK-4.8, with or without its `Matched line: `; undefined for other shapes. */
+/** Parses a `122` text of the form of BRK-4.8, with or without its `Matched line: `; undefined for other forms. */
 export function parseMatchedLine(opaque: string): MatchedLineText | undefined {
   const match = /^(?:Matched line: )?([\w<>-]+)# (?:\1\{\d+\}:(\t))?(.*)$/s.exec(opaque);
   if (match === null) return undefined;

@@ -1,7 +1,7 @@
 import { DEFAULT_MAX_MESSAGE_BYTES, type Framed, MessageFramer } from './framing.js';
 import { encodeResult, fatalItem, type ResultItem, VERSION_TEXT } from './results.js';
 
-/** What the peer's bytes amount to: its one message, or the item that refuses it. Either is the last event. */
+/** The result of the peer's bytes: its one message, or the item that refuses it. Either is the last event. */
 export type ServerEvent =
   | { readonly kind: 'message'; readonly line: Uint8Array }
   | { readonly kind: 'error'; readonly item: ResultItem };
@@ -14,8 +14,8 @@ export interface BrokerServerSessionOptions {
 }
 
 /**
- * The Broker's end of one connection (BRK-1.3 to BRK-1.8): say {@link greeting}, push what arrives until an
- * event comes, answer it and close.
+ * The Broker's end of one connection (BRK-1.3 to BRK-1.8): send {@link greeting}, push what arrives until there is an
+ * event, answer it and close.
  */
 export class BrokerServerSession {
   readonly #framer: MessageFramer;
@@ -23,7 +23,7 @@ export class BrokerServerSession {
   readonly #versionText: string;
   #done = false;
 
-  /** @throws TypeError when `versionText` lacks the word by which clients know a Broker */
+  /** @throws TypeError when `versionText` lacks the word by which clients recognize a Broker */
   constructor(options: BrokerServerSessionOptions = {}) {
     this.#maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
     this.#versionText = options.versionText ?? VERSION_TEXT;
@@ -31,25 +31,25 @@ export class BrokerServerSession {
     this.#framer = new MessageFramer(this.#maxMessageBytes);
   }
 
-  /** Whether the message, or the reason for refusing it, has been handed out. */
+  /** Whether the message, or the item that refuses it, was returned. */
   get done(): boolean {
     return this.#done;
   }
 
   /**
-   * BRK-1.3: the line to send before anything is read. Sending it again during a long reply finds out
-   * whether the peer still reads (BRK-1.5).
+   * BRK-1.3: the line to send before anything is read. Sending it again during a long reply detects a peer that has
+   * stopped reading (BRK-1.5).
    */
   greeting(): Uint8Array {
     return encodeResult({ kind: 'version', text: this.#versionText });
   }
 
-  /** Bytes of the peer. Bytes after its message are ignored (BRK-1.6). */
+  /** Takes bytes of the peer. Bytes after its message are ignored (BRK-1.6). */
   push(chunk: Uint8Array): ServerEvent[] {
     return this.#done ? [] : this.#events(this.#framer.push(chunk));
   }
 
-  /** The peer closed its side; a peer that said nothing gets no answer. */
+  /** The peer closed its side; a peer that sent nothing gets no answer. */
   end(): ServerEvent[] {
     if (this.#done) return [];
     const events = this.#events(this.#framer.end());
@@ -57,7 +57,7 @@ export class BrokerServerSession {
     return events;
   }
 
-  /** BRK-1.8: the host's idle limit passed without a message. */
+  /** BRK-1.8: the idle limit of the host passed without a message. */
   timeout(): ServerEvent[] {
     if (this.#done) return [];
     this.#done = true;

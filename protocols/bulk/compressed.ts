@@ -6,8 +6,8 @@ import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 
 /**
- * One gzip member with groups (BP-16; BT-13). It finds where the deflate data begins and checks what it came to;
- * whoever feeds the decoder inflates. The member's end is where deflate says, never where a marker seems to stand.
+ * One gzip member with groups (BP-16; BT-13). It finds the start of the deflate data and checks the result; the caller of
+ * the decoder inflates. The member ends where deflate says, never where bytes look like a marker.
  */
 export class CompressedGroups {
   readonly #input: Input;
@@ -24,7 +24,7 @@ export class CompressedGroups {
     this.#emit = emit;
   }
 
-  /** Whether deflate data has been handed out, so that its result may come. */
+  /** Whether deflate data has been delivered, so that its result may arrive. */
   get inflating(): boolean {
     return this.#inflating;
   }
@@ -35,14 +35,14 @@ export class CompressedGroups {
     if (this.#decoder.failed) this.#decoder.push(new Uint8Array(0));
   }
 
-  /** The deflate data has ended; `rest` of the last chunk is not of it. */
+  /** The deflate data has ended; `rest` of the last chunk follows it. */
   inflateEnd(rest: Uint8Array, crc: number, size: number): void {
     this.#input.giveBack(rest);
     this.#inflating = false;
     this.#result = { crc, size };
   }
 
-  /** Reads the member. @throws ProtocolError BP-16 when it is damaged; TruncatedError when it is not whole */
+  /** Reads the member. @throws ProtocolError BP-16 when it is damaged; TruncatedError when it is incomplete */
   *read(): Reading<void> {
     const header = new GzipHeaderReader();
     while (!header.done) yield* this.#part('the gzip header', (chunk) => header.push(chunk));

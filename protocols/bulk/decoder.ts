@@ -10,13 +10,13 @@ import { ShippedReader } from './shipped-reader.js';
 import { DEFAULT_TOKENS, type TokenBytes, type TokenTable, tokenBytes } from './tokens.js';
 
 export interface BulkReplyDecoderOptions {
-  /** Limits and mode for the objects; the mode does not count for the bare groups of interface 2, which are read strictly. */
+  /** Limits and mode for the objects. The bare groups of interface 2 are always read strictly. */
   readonly soif?: SoifDecoderOptions;
   /** BP-9. Default {@link DEFAULT_TOKENS}. */
   readonly tokens?: TokenTable;
   /** Interface 1: bytes of a line before the data. Default 64 KiB. */
   readonly maxLineBytes?: number;
-  /** Interface 1: lines that are no data. Default 1000. */
+  /** Interface 1: lines that are not data. Default 1000. */
   readonly maxLines?: number;
   /** BP-27: bytes of one string. Default 64 KiB. */
   readonly maxStringBytes?: number;
@@ -33,11 +33,11 @@ const DEFAULT_MAX_LINES = 1000;
 const DEFAULT_MAX_EXTENSIONS = 65_536;
 
 /**
- * Reads the reply to `#BULK` in pieces of any size, in the shipped format or in the interface of 1995, whichever comes
- * (BP-29). Memory: one object. Objects are views of the chunk they came in: do not write into it.
+ * Reads the reply to `#BULK` in pieces of any size, in the shipped format or in the interface of 1995 (BP-29). Memory: one
+ * object. Objects are views of the chunks: do not write into a chunk.
  *
- * When the last event of a call is `inflate`, decompress its bytes with a raw inflate stream, hand what comes out to
- * {@link inflated}, and tell the stream's end to {@link inflateEnd}, before the next {@link push}.
+ * When the last event of a call is `inflate`, decompress its bytes with a raw inflate stream, pass the output to
+ * {@link inflated}, and call {@link inflateEnd} at the stream's end, before the next {@link push}.
  */
 export class BulkReplyDecoder {
   readonly #input = new Input();
@@ -51,7 +51,7 @@ export class BulkReplyDecoder {
   #failure: unknown;
   #done = false;
 
-  /** @throws TypeError for tokens that cannot be told from each other */
+  /** @throws TypeError for a table whose tokens are ambiguous */
   constructor(options: BulkReplyDecoderOptions = {}) {
     this.#options = options;
     this.#table = tokenBytes(options.tokens ?? DEFAULT_TOKENS);
@@ -62,14 +62,14 @@ export class BulkReplyDecoder {
     this.#reading = this.#read();
   }
 
-  /** Whether the last event has been handed out. */
+  /** Whether the last event has been delivered. */
   get done(): boolean {
     return this.#done;
   }
 
   /**
-   * What is complete with this chunk. Events before an error are handed out first: it then comes from the next call,
-   * and from every call after it.
+   * Returns the events that this chunk completes. Events before an error are returned first; the next call throws it, and
+   * so does every call after that.
    * @throws ProtocolError BP-* and BT-* for the reply, SOIF-* for an object (strict mode); StateError after the end
    */
   push(chunk: Uint8Array): BulkEvent[] {
@@ -81,7 +81,7 @@ export class BulkReplyDecoder {
     });
   }
 
-  /** The peer closed: the last events, `end` as the last. @throws ProtocolError as {@link push} */
+  /** The peer closed: returns the last events, the last of all is `end`. @throws ProtocolError as {@link push} */
   end(): BulkEvent[] {
     return this.#deliver(() => {
       this.#input.final = true;
@@ -96,9 +96,9 @@ export class BulkReplyDecoder {
 
   /**
    * The inflate stream has found the end of the deflate data.
-   * @param rest what it did not consume of the last `inflate` event
-   * @param crc CRC-32 of all that came out
-   * @param size bytes of all that came out
+   * @param rest the bytes of the last `inflate` event that it did not consume
+   * @param crc CRC-32 of the whole output
+   * @param size bytes of the whole output
    */
   inflateEnd(rest: Uint8Array, crc: number, size: number): BulkEvent[] {
     return this.#deliver(() => {
@@ -176,8 +176,8 @@ export class BulkReplyDecoder {
   }
 
   /**
-   * BP-29: after the separator stands text, or here the first byte of a small number. A Broker greets in the shipped
-   * way before it knows what it will be asked (BT-9), so this is asked of each line.
+   * BP-29: the separator is followed by text, or in this interface by the first byte of a small number. A Broker greets in
+   * the shipped format before it reads the message (BT-9), so every line is tested.
    */
   *#isProposed(): Reading<boolean> {
     const { version } = this.#table.tokens;

@@ -5,12 +5,12 @@ import type { UnixSeconds } from '../time.js';
 import { isDigestPrefix, MAX_PREFIX } from './request.js';
 
 /**
- * Digests of sets of objects, so that two Brokers can find out where they differ without sending what they have in
- * common. An extension of ours to Part B, carried by STATS ("asked for by other means": BP-21, BP-24):
+ * Digests of sets of objects: two Brokers find their differences without sending what they have in common. An extension
+ * of this kit to Part B, carried by STATS ("asked for by other means": BP-21, BP-24):
  *
  *     #BULK #interface 2 #digest PREFIX #END #ALLB
  *
- * PREFIX is 0 to 16 lower-case hex digits, `-` when empty: the objects whose digest begins so. The reply has an empty
+ * PREFIX is 0 to 16 lower-case hex digits, `-` when empty: it selects the objects whose digest begins with it. The reply has an empty
  * Body and one SOIF object `@DIGEST { PREFIX` with `Count`, `Digest` (hex) and either `Buckets`, 16 lines
  * `H COUNT DIGEST` for the prefix with one more digit, or, where there are at most 256 objects, `Identities`, a line
  * `DIGEST UPDATE-TIME URL` an object.
@@ -22,13 +22,13 @@ export const DIGEST_BYTES = 16;
 /** Up to this many objects are listed one by one. */
 export const MAX_LEAF_OBJECTS = 256;
 
-/** SHA-256, which this folder may not import; all peers need the same. */
+/** SHA-256. The caller supplies it, because protocols import no crypto. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 /**
  * The digest of one object's identity (REG-42): the first 16 bytes of SHA-256 over Gatherer-Name, Gatherer-Host,
- * Gatherer-Version, Update-Time (decimal), URL and MD5 (lower case, empty if there is none), each in UTF-8 after its
- * length as a 4-byte number.
+ * Gatherer-Version, Update-Time (decimal), URL and MD5 (lower case, empty if absent), each in UTF-8 after its length as
+ * a 4-byte number.
  */
 export function digestOfIdentity(identity: SoifIdentity, sha256: Sha256): Uint8Array {
   const { gathererName, gathererHost, gathererVersion, updateTime, url, md5 = '' } = identity;
@@ -43,7 +43,7 @@ export function digestOfIdentity(identity: SoifIdentity, sha256: Sha256): Uint8A
   return sha256(bytes).subarray(0, DIGEST_BYTES);
 }
 
-/** The digest of a set: XOR of its members' digests, plus their number. Adding and taking away are the same to XOR. */
+/** The digest of a set: XOR of its members' digests, plus their number. Adding and removing are the same to XOR. */
 export class SetDigest {
   readonly #bytes = new Uint8Array(DIGEST_BYTES);
   count = 0;
@@ -56,7 +56,7 @@ export class SetDigest {
     this.#mix(digest, -1);
   }
 
-  /** Adds the members of another set, which has none of ours. */
+  /** Adds the members of another, disjoint set. */
   addSet(other: SetDigest): void {
     this.#mix(other.#bytes, other.count);
   }
@@ -92,7 +92,7 @@ export interface DigestBucket {
   readonly digest: string;
 }
 
-/** What a Broker says about the objects below a prefix. One of `buckets` and `identities` is there. */
+/** A Broker's report on the objects below a prefix. It has either `buckets` or `identities`. */
 export interface DigestReport {
   readonly prefix: string;
   readonly count: number;
@@ -104,7 +104,7 @@ export interface DigestReport {
 
 const NO_PREFIX = '-';
 
-/** A report as SOIF text, for STATS. @throws RangeError when the prefix is not one, or there are not 16 buckets */
+/** Encodes a report as SOIF text, for STATS. @throws RangeError for an invalid prefix, or when there are not 16 buckets */
 export function encodeDigest(report: DigestReport): Uint8Array {
   const { prefix, count, digest, buckets, identities } = report;
   if (!isDigestPrefix(prefix)) throw new RangeError(`not a prefix of a digest: ${prefix}`);
@@ -124,7 +124,7 @@ export function encodeDigest(report: DigestReport): Uint8Array {
   return encodeSoif(SoifObject.of('DIGEST', prefix === '' ? NO_PREFIX : prefix, attributes));
 }
 
-/** A URL from an old store may hold what ends a line. */
+/** A URL from an old store may have line ends and blanks. */
 function oneWord(url: string): string {
   return url.replace(
     /[\t-\r ]/g,
@@ -132,12 +132,13 @@ function oneWord(url: string): string {
   );
 }
 
-/** Reads the object of STATS. @throws ProtocolError BP-24 when it is not such a report */
+/** Decodes the object of STATS. @throws ProtocolError BP-24 when it is not a report */
 export function decodeDigest(object: SoifObject): DigestReport {
   const prefix = object.url === NO_PREFIX ? '' : object.url;
   const count = object.number('Count');
   const digest = object.text('Digest')?.trim();
-  if (object.type.toUpperCase() !== 'DIGEST' || !isDigestPrefix(prefix)) throw malformed('it is no @DIGEST');
+  if (object.type.toUpperCase() !== 'DIGEST' || !isDigestPrefix(prefix))
+    throw malformed('it is not a @DIGEST');
   if (count === undefined || digest === undefined || !HEX.test(digest)) {
     throw malformed('Count or Digest is missing');
   }
@@ -159,7 +160,7 @@ function readBuckets(text: string, count: number): DigestBucket[] {
     return { count: Number(match[2]), digest: match[3]! };
   });
   const sum = buckets.reduce((total, bucket) => total + bucket.count, 0);
-  if (buckets.length !== 16 || sum !== count) throw malformed('the Buckets do not come to Count');
+  if (buckets.length !== 16 || sum !== count) throw malformed('the Buckets do not add up to Count');
   return buckets;
 }
 

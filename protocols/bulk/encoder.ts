@@ -14,7 +14,7 @@ export const MAX_STRING_BYTES = 64 * 1024;
 export const MAX_DATA_BYTES = 64 * 1024 * 1024;
 
 /**
- * Writes the productions of the 1995 interface (Part B), each as one piece of bytes. A reply is `version`, any number
+ * Encodes the productions of the 1995 interface (Part B), each as one piece of bytes. A reply is `version`, any number
  * of `info`, then a Body (groups as in the shipped format, bare or between `compressedStart` and `compressedEnd`; or
  * `object`s; or nothing), then at most one `trailer`. LF and CR in a string become blanks: they would end it (BP-2).
  * A string or Data beyond the limits of BP-27 is a ProtocolError, because every reader would refuse it.
@@ -22,12 +22,12 @@ export const MAX_DATA_BYTES = 64 * 1024 * 1024;
 export class BulkReplyEncoder {
   readonly #table: TokenBytes;
 
-  /** @throws TypeError for a table that cannot be read back */
+  /** @throws TypeError for a table whose tokens are ambiguous */
   constructor(tokens: TokenTable = DEFAULT_TOKENS) {
     this.#table = tokenBytes(tokens);
   }
 
-  /** BP-11: first of all; `text` names the implementation. */
+  /** BP-11: the first production of a reply; `text` names the implementation. */
   version(text: string, major: number = INTERFACE_MAJOR, minor: number = INTERFACE_MINOR): Uint8Array {
     return concat([this.#token('version'), number(major), number(minor), string(text)]);
   }
@@ -38,7 +38,7 @@ export class BulkReplyEncoder {
     return concat([this.#token(INFO_TOKENS[info.field]), string(info.text)]);
   }
 
-  /** BP-16: in front of one gzip member with the groups. */
+  /** BP-16: before one gzip member with the groups. */
   compressedStart(): Uint8Array {
     return this.#token('start-marker').slice();
   }
@@ -62,7 +62,7 @@ export class BulkReplyEncoder {
     return concat(pieces);
   }
 
-  /** BP-21 to BP-24: last of all. */
+  /** BP-21 to BP-24: the last production of a reply. */
   trailer(trailer: BulkTrailer): Uint8Array {
     switch (trailer.kind) {
       case 'count':
@@ -83,7 +83,7 @@ export class BulkReplyEncoder {
     return concat([this.#token(name), number(what.number), string(what.text)]);
   }
 
-  /** BP-13: the second separator stands after the LF of the string. */
+  /** BP-13: the second separator follows the LF of the string. */
   #named(name: TokenName, text: string, value: Uint8Array): Uint8Array {
     return concat([this.#token(name), string(text), this.#table.separator, ...data(value)]);
   }

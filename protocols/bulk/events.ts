@@ -1,23 +1,23 @@
 import type { SoifObject } from '../soif/index.js';
 
-/** What happened to an object (BT-14, BT-21), in the order in which the groups are sent (BT-15). */
+/** The kinds of changes (BT-14, BT-21), in the order in which their groups are sent (BT-15). */
 export const CHANGE_KINDS = ['delete', 'refresh', 'update'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** A change as it came, in either interface. */
+/** A change as received, in either interface. */
 export interface BulkChange {
   readonly kind: 'change';
   readonly change: ChangeKind;
   readonly object: SoifObject;
   /** The object as received, a view of the stream's memory: copy what you keep. */
   readonly bytes: Uint8Array;
-  /** Whether `bytes` have the layout of SOIF-2.2, so that they may be passed on as they are. */
+  /** Whether `bytes` have the layout of SOIF-2.2, so that they may be passed on unchanged. */
   readonly exact: boolean;
   /** Bytes from the start of the reply; in a compressed body from the start of the decompressed data. */
   readonly offset: number;
 }
 
-/** A named private extension (BP-12, BP-17): skipped by who does not know its type. */
+/** A named private extension (BP-12, BP-17); a reader that does not know its type skips it. */
 export interface BulkExtension {
   readonly type: string;
   readonly data: Uint8Array;
@@ -30,7 +30,7 @@ export type BulkInfo =
 
 /** One Object of an ObjectList (BP-17 to BP-20). */
 export interface BulkListedObject {
-  /** BP-18: about this object; numbers as in {@link BULK_ERROR}. */
+  /** BP-18: a warning about this object; numbers as in {@link BULK_ERROR}. */
   readonly warning?: { readonly number: number; readonly text: string };
   /** URL of the original; may be empty. */
   readonly resource: string;
@@ -49,11 +49,11 @@ export type BulkTrailer =
   | { readonly kind: 'error'; readonly number: number; readonly text: string }
   | { readonly kind: 'stats'; readonly data: Uint8Array };
 
-/** What a reply to `#BULK` holds, in its order. Offsets are bytes from the start of the reply. */
+/** An event of a reply to `#BULK`, in the order of the reply. Offsets are bytes from the start of the reply. */
 export type BulkEvent =
   /**
-   * The interface is told by the byte after the separator (BP-29); 1 has no numbers, they are then 1 and 0. A Broker
-   * greets before it is asked (BT-9), so a reply of interface 2 may have both, and the last one counts.
+   * The byte after the separator tells the interface (BP-29). Interface 1 has no numbers; they are then 1 and 0. A Broker
+   * greets before it reads the message (BT-9), so a reply of interface 2 may have both versions; the last one counts.
    */
   | {
       readonly kind: 'version';
@@ -62,20 +62,20 @@ export type BulkEvent =
       readonly major: number;
       readonly minor: number;
     }
-  /** Interface 1: `000`, `400`, `099`, `499` (BT-10, BT-11), and what else a Broker says, e.g. `111`. */
+  /** Interface 1: `000`, `400`, `099`, `499` (BT-10, BT-11), and other codes of a Broker, e.g. `111`. */
   | { readonly kind: 'status'; readonly code: number; readonly text: string }
   | { readonly kind: 'info'; readonly info: BulkInfo }
   | BulkChange
   | { readonly kind: 'object'; readonly object: BulkListedObject }
   | { readonly kind: 'trailer'; readonly trailer: BulkTrailer }
-  /** Something that was tolerated or left out, or a count that differs (BP-22). */
+  /** A defect that was tolerated, input that was dropped, or a count that differs (BP-22). */
   | { readonly kind: 'warning'; readonly rule: string; readonly offset: number; readonly message: string }
   /**
-   * Deflate data of a compressed body, always the last event of a call. Feed it to a raw inflate stream, hand what
-   * comes out to `inflated`, and call `inflateEnd` when the stream has found its end. Once for each chunk.
+   * Deflate data of a compressed body, always the last event of a call. Feed it to a raw inflate stream, pass the output
+   * to `inflated`, and call `inflateEnd` when the stream has found its end. Occurs once for each chunk.
    */
   | { readonly kind: 'inflate'; readonly bytes: Uint8Array }
-  /** The last event. Not complete (BT-19): what came is sound, but not all; `reason` says why. */
+  /** The last event. An incomplete transfer (BT-19) delivers valid objects, but not all; `reason` says why. */
   | { readonly kind: 'end'; readonly complete: boolean; readonly reason?: string };
 
 /** Error and warning numbers (BP-23). */

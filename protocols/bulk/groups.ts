@@ -1,10 +1,10 @@
 import type { SectionItem } from '../soif/index.js';
 import type { BulkEvent, ChangeKind } from './events.js';
 
-/** What the groups of a reply came to so far, and the events they make. */
+/** Counts the groups and objects of a reply, and emits an event for each object and warning. */
 export class Groups {
   readonly #emit: (event: BulkEvent) => void;
-  /** The group that is open. */
+  /** The open group. */
   open: ChangeKind | undefined;
   readonly closed = new Set<ChangeKind>();
   /** Objects of all groups. */
@@ -16,12 +16,12 @@ export class Groups {
     this.#emit = emit;
   }
 
-  /** Whether anything of a body has been seen. */
+  /** Whether a body has begun. */
   get begun(): boolean {
     return this.objects > 0 || this.open !== undefined || this.closed.size > 0;
   }
 
-  /** Takes what a SectionDecoder found that began `base` bytes after the start of the reply. */
+  /** Takes an item of a SectionDecoder whose stream began `base` bytes after the start of the reply. */
   take(item: SectionItem, base: number): void {
     switch (item.kind) {
       case 'object': {

@@ -2,8 +2,8 @@ import { isSpace, LF } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 
 /**
- * A reader as a generator: it yields when it needs more bytes than have come, and is resumed when there are more, or
- * when there will be none. So each production is written as the grammar has it, whatever the chunks.
+ * A reader as a generator. It yields when it needs more bytes, and is resumed when more have arrived or the input has
+ * ended. So each production is written as in the grammar, whatever the chunks.
  */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
@@ -15,16 +15,16 @@ export class TruncatedError extends Error {
 const NOTHING = new Uint8Array(0);
 const SMALLEST_CAPACITY = 512;
 
-/** What has come and is not read yet. Bytes that arrive one by one are copied a bounded number of times. */
+/** Bytes that have arrived and are not read yet. Bytes that arrive one by one are copied a bounded number of times. */
 export class Input {
-  /** No more bytes will come. */
+  /** No more bytes will arrive. */
   final = false;
   #data: Uint8Array = NOTHING;
   #at = 0;
   #fill = 0;
   /** Offset in the reply of the first byte of #data. */
   #base = 0;
-  /** Whether #data is ours to write into; else it is a chunk of the caller's. */
+  /** Whether #data belongs to this object; otherwise it is a chunk of the caller, which must not be changed. */
   #owned = false;
 
   /** Bytes from the start of the reply to the next byte. */
@@ -59,12 +59,12 @@ export class Input {
     this.#owned = owned;
   }
 
-  /** A byte that is not read yet. */
+  /** An unread byte, counted from the next one. */
   peek(index: number): number | undefined {
     return index < this.available ? this.#data[this.#at + index] : undefined;
   }
 
-  /** Everything there is: a view, which stays as it is. */
+  /** Takes all unread bytes: a view that does not change later. */
   takeAll(): Uint8Array {
     const all = this.#data.subarray(this.#at, this.#fill);
     this.#base += this.#fill;
@@ -75,7 +75,7 @@ export class Input {
     return all;
   }
 
-  /** Gives back the end of what was just taken, which was all there was. */
+  /** Puts back the end of what {@link takeAll} returned last. */
   giveBack(rest: Uint8Array): void {
     this.#base -= rest.length;
     this.#data = rest;
@@ -84,7 +84,7 @@ export class Input {
     this.#owned = false;
   }
 
-  /** Copies the next bytes, which are there. */
+  /** Takes a copy of the next bytes, which must be available. */
   take(length: number): Uint8Array {
     // Not `slice`: that of a Buffer copies nothing.
     const bytes = new Uint8Array(this.#data.subarray(this.#at, this.#at + length));
@@ -96,12 +96,12 @@ export class Input {
     this.#at += length;
   }
 
-  /** Skips blanks and line ends that are there. */
+  /** Skips the available blanks and line ends. */
   skipSpace(): void {
     while (this.available > 0 && isSpace(this.#data[this.#at]!)) this.#at++;
   }
 
-  /** Waits for so many bytes; false when they will not come. */
+  /** Waits for `length` bytes; false when the input ends before. */
   *fill(length: number): Reading<boolean> {
     while (this.available < length) {
       if (this.final) return false;
@@ -110,13 +110,13 @@ export class Input {
     return true;
   }
 
-  /** Waits for so many bytes. @throws TruncatedError */
+  /** Waits for `length` bytes. @throws TruncatedError */
   *need(length: number, what: string): Reading<void> {
     if (!(yield* this.fill(length))) throw new TruncatedError(`the reply ends inside ${what}`);
   }
 
   /**
-   * A line without its LF; each byte is looked at once. At the end of the input it may lack its LF when `last` allows.
+   * Takes a line without its LF; reads each byte once. With `last`, the last line of the input may lack its LF.
    * @throws ProtocolError `rule` when it is longer than `limit` bytes, LF included; TruncatedError
    */
   *line(limit: number, rule: string, what: string, last: boolean): Reading<Uint8Array> {

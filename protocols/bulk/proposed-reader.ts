@@ -22,7 +22,7 @@ export interface ProposedLimits {
 const AT = 0x40;
 const NOTHING = new Uint8Array(0);
 
-/** Reads a reply in the interface of 1995 (part B), from after the first token (BP-11). */
+/** Reads a reply in the interface of 1995 (part B), after the first token (BP-11). */
 export class ProposedReader {
   readonly #input: Input;
   readonly #groups: Groups;
@@ -30,9 +30,9 @@ export class ProposedReader {
   readonly #limits: ProposedLimits;
   readonly #emit: (event: BulkEvent) => void;
   #listed = 0;
-  /** Bytes that the Object at hand may still have. */
+  /** Bytes that the current Object may still have. */
   #budget = 0;
-  /** The member at hand, to be fed from outside. */
+  /** The gzip member being read; the caller feeds it. */
   compressed: CompressedGroups | undefined;
 
   constructor(
@@ -49,7 +49,7 @@ export class ProposedReader {
     this.#emit = emit;
   }
 
-  /** The whole reply; a reason says why it is not complete. @throws ProtocolError; TruncatedError */
+  /** Reads the whole reply; `reason` says why it is incomplete. @throws ProtocolError; TruncatedError */
   *read(): Reading<{ readonly reason: string | undefined }> {
     yield* this.#version();
     let token = yield* this.#header();
@@ -82,7 +82,7 @@ export class ProposedReader {
     this.#emit({ kind: 'version', text, interface: 2, major, minor });
   }
 
-  /** BP-12; returns what begins after it (BP-14). */
+  /** BP-12; returns the kind of the Body that follows (BP-14). */
   *#header(): Reading<TokenName | 'group' | 'end'> {
     for (;;) {
       this.#budget = this.#limits.maxListedBytes;
@@ -99,8 +99,8 @@ export class ProposedReader {
   }
 
   /**
-   * BP-15. Strictly, because nothing tells where a malformed object ends in a stream that is read by token (BP-5).
-   * The groups end at the first byte between them that opens none.
+   * BP-15. Strict, because nothing marks the end of a malformed object in a stream that is read by token (BP-5).
+   * The groups end at the first byte between them that does not open a group.
    */
   *#rawGroups(): Reading<void> {
     const decoder = new SectionDecoder({ ...this.#limits.soif, mode: 'strict' });
@@ -122,7 +122,7 @@ export class ProposedReader {
         this.#input.giveBack(bytes.subarray(next));
         return;
       }
-      // A strict decoder hands the objects before a defect out first, and throws with the next call.
+      // A strict decoder returns the objects before a defect and throws with the next call.
       if (decoder.failed) decoder.push(NOTHING);
       if (this.#input.final) {
         if (between) return;
@@ -132,7 +132,7 @@ export class ProposedReader {
     }
   }
 
-  /** Between groups: whether something else than a group comes, and not only white space so far. */
+  /** Between groups: whether something other than a group follows, after white space. */
   #endsGroups(): boolean {
     let index = 0;
     for (;;) {
@@ -210,7 +210,7 @@ export class ProposedReader {
     }
   }
 
-  /** BP-21; says why the transfer is not complete. */
+  /** BP-21; returns the reason why the transfer is incomplete. */
   *#trailer(
     token: TokenName | 'group' | 'end',
     body: 'groups' | 'objects' | 'nothing',
@@ -236,7 +236,7 @@ export class ProposedReader {
         this.#emit({ kind: 'trailer', trailer: { kind: 'stats', data: yield* this.#data() } });
         return failure;
       case 'end':
-        // BP-21: without a count nobody knows whether a list is whole; groups are closed.
+        // BP-21: without a count a list may be incomplete; groups are closed, so they are not.
         if (body !== 'groups') failure ??= 'the reply ends without a Trailer';
         return failure;
       default:
@@ -246,12 +246,12 @@ export class ProposedReader {
 
   /** BP-25 */
   *#nothingMore(): Reading<void> {
-    let told = false;
+    let warned = false;
     for (;;) {
       const { offset, available } = this.#input;
-      if (available > 0 && !told) {
+      if (available > 0 && !warned) {
         this.#emit({ kind: 'warning', rule: 'BP-25', offset, message: 'data after the Trailer' });
-        told = true;
+        warned = true;
       }
       this.#input.takeAll();
       if (this.#input.final) return;
@@ -259,12 +259,12 @@ export class ProposedReader {
     }
   }
 
-  /** The next token with its separator; `end` when the reply ends in front of it. @throws ProtocolError BP-28 */
+  /** Takes the next token with its separator; `end` when the reply ends before it. @throws ProtocolError BP-28 */
   *#token(): Reading<TokenName | 'end'> {
     for (;;) {
       const found = this.#match();
       if (found === 'none') {
-        throw bulkError('BP-28', this.#input.offset, 'an unknown code, whose length nobody knows');
+        throw bulkError('BP-28', this.#input.offset, 'an unknown code, so its length is unknown');
       }
       if (found !== 'more') {
         this.#input.skip(this.#table.tokens[found].length);
@@ -278,7 +278,7 @@ export class ProposedReader {
     }
   }
 
-  /** The token that the input begins with, as far as it is there. */
+  /** The token that the input begins with; `more` when too few bytes have arrived. */
   #match(): TokenName | 'more' | 'none' {
     let best: 'more' | 'none' = 'none';
     for (const name of TOKEN_NAMES) {
@@ -291,15 +291,15 @@ export class ProposedReader {
     return best;
   }
 
-  *#expect(wanted: TokenName, rule: string): Reading<void> {
+  *#expect(expected: TokenName, rule: string): Reading<void> {
     const { offset } = this.#input;
     const token = yield* this.#token();
-    if (token !== wanted) throw this.#misplaced(token, rule, offset, `instead of ${wanted}`);
+    if (token !== expected) throw this.#misplaced(token, rule, offset, `instead of ${expected}`);
   }
 
   #misplaced(token: TokenName | 'group' | 'end', rule: string, offset: number, where: string): Error {
     if (token === 'end') return new TruncatedError('the reply ends inside an item');
-    return bulkError(rule, offset, `${token} stands ${where}`);
+    return bulkError(rule, offset, `${token} occurs ${where}`);
   }
 
   /** BP-13: a string, a separator, Data. */

@@ -1,11 +1,11 @@
 import { frameMessage } from '../broker/index.js';
 import type { UnixSeconds } from '../time.js';
 
-/** What a peer asks for (BT-2 to BT-6). */
+/** The parameters of a request (BT-2 to BT-6). */
 export interface BulkRequest {
   /** `#SINCE`: only what changed after this time; 0 asks for everything (BT-4). Absent: no `#SINCE` (type 6). */
   readonly since?: UnixSeconds;
-  /** Text of further flags, as `--FLAGS` of Collection.conf has it (BT-6). */
+  /** Text of more flags, as in `--FLAGS` of Collection.conf (BT-6). */
   readonly flags?: string;
   /** Text of the query. Default `#ALLB`. */
   readonly query?: string;
@@ -18,7 +18,7 @@ export interface BulkRequest {
 }
 
 /**
- * The message of a bulk transfer, CR LF included: with `since: 0` alone exactly as BT-3 has it.
+ * Encodes the message of a bulk transfer, CR LF included. With only `since: 0` it is exactly the message of BT-3.
  * @throws RangeError for a time that is not a whole number from 0 and for a malformed prefix, TypeError for an extension
  * without interface 2, UsageError for flags or a query that do not fit on one message line
  */
@@ -43,7 +43,7 @@ export function encodeBulkRequest(request: BulkRequest): Uint8Array {
   return frameMessage(words.filter((word) => word !== '').join(' '));
 }
 
-/** The longest prefix of a digest that can be asked for, hex digits. */
+/** Hex digits of the longest digest prefix. */
 export const MAX_PREFIX = 16;
 
 /** Whether `text` is a prefix for `#digest`: 0 to {@link MAX_PREFIX} lower-case hex digits. */

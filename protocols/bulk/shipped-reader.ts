@@ -11,18 +11,18 @@ export interface ShippedLimits {
   readonly soif: SoifDecoderOptions;
   /** Bytes of a line before the data. */
   readonly maxLineBytes: number;
-  /** Lines that are no data, in the whole reply. */
+  /** Lines that are not data, in the whole reply. */
   readonly maxLines: number;
 }
 
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 
-/** How a shipped reply ended; a reason says why it is not complete. */
+/** How a shipped reply ended; `reason` says why it is incomplete. */
 export interface ShippedEnd {
   readonly reason: string | undefined;
 }
 
-/** Reads a reply in the shipped format (part A): status lines, then groups, in whatever layout (BT-15, BT-18). */
+/** Reads a reply in the shipped format (part A): status lines, then groups in any layout (BT-15, BT-18). */
 export class ShippedReader {
   readonly #input: Input;
   readonly #groups: Groups;
@@ -31,13 +31,13 @@ export class ShippedReader {
   readonly #emit: (event: BulkEvent) => void;
   #lines = 0;
   #versionSeen = false;
-  /** The server's word that the transfer has failed. */
+  /** The text by which the server says that the transfer has failed. */
   #failure: string | undefined;
-  /** A line of ours announced the transfer: then all groups will come (BT-15). */
+  /** The success line has a time, so the server is this kit and sends all groups (BT-15). */
   #announced = false;
   /** BT-11: a line ended the stream. */
   #stopped = false;
-  /** The member at hand, to be fed from outside. */
+  /** The gzip member being read; the caller feeds it. */
   compressed: CompressedGroups | undefined;
 
   constructor(
@@ -55,8 +55,8 @@ export class ShippedReader {
   }
 
   /**
-   * The whole reply, or `proposed` when, after a Broker's first line, the other interface begins (BP-29).
-   * @throws ProtocolError BT-9 when it is no Broker's; for a limit and damaged compression; TruncatedError
+   * Reads the whole reply; returns `proposed` when the other interface begins after the Broker's first line (BP-29).
+   * @throws ProtocolError BT-9 when the peer is not a Broker; for a limit and damaged compression; TruncatedError
    */
   *read(): Reading<ShippedEnd | 'proposed'> {
     const body = yield* this.#before();
@@ -66,7 +66,7 @@ export class ShippedReader {
     return { reason: this.#incomplete() };
   }
 
-  /** BT-9, BT-10: the lines before the data; says what begins after them. */
+  /** BT-9, BT-10: reads the lines before the data; returns the kind of the data. */
   *#before(): Reading<'gzip' | 'groups' | 'proposed' | 'nothing'> {
     for (;;) {
       this.#input.skipSpace();
@@ -86,19 +86,19 @@ export class ShippedReader {
         // BT-13: tolerated, though no server should do it.
         return this.#input.peek(1) === GZIP_MAGIC[1] ? 'gzip' : 'groups';
       } else if (first === AT || this.#versionSeen) return 'groups';
-      else throw this.#noBroker();
+      else throw this.#notBroker();
     }
   }
 
-  /** BT-9: a Broker speaks first. Who begins otherwise, as a Gatherer with its `000`, may wait for us for ever. */
+  /** BT-9: a Broker sends its `200` first. A peer that begins otherwise, like a Gatherer with `000`, may wait for us without end. */
   *#mustGreet(): Reading<void> {
     for (let index = 0; index < VERSION_CODE.length; index++) {
       if (!(yield* this.#input.fill(index + 1))) return;
-      if (this.#input.peek(index) !== VERSION_CODE.charCodeAt(index)) throw this.#noBroker();
+      if (this.#input.peek(index) !== VERSION_CODE.charCodeAt(index)) throw this.#notBroker();
     }
   }
 
-  #noBroker(): ProtocolError {
+  #notBroker(): ProtocolError {
     return bulkError(
       'BT-9',
       this.#input.offset,
@@ -121,7 +121,7 @@ export class ShippedReader {
 
   #countLine(offset: number): void {
     if (++this.#lines > this.#limits.maxLines) {
-      throw bulkError('BT-10', offset, `more than ${this.#limits.maxLines} lines that are no data`);
+      throw bulkError('BT-10', offset, `more than ${this.#limits.maxLines} lines that are not data`);
     }
   }
 
@@ -134,12 +134,12 @@ export class ShippedReader {
     }
     this.#emit({ kind: 'status', code, text });
     if (code === BULK_STATUS.success) this.#announced ||= parseTransferTime(text) !== undefined;
-    // 111 is how a Broker that does not do this transfer refuses any message.
+    // A Broker without bulk transfer refuses any message with 111.
     if (code === BULK_STATUS.error || code === BULK_STATUS.endError || code === FATAL) this.#failure ??= text;
     this.#stopped = code === BULK_STATUS.end || code === BULK_STATUS.endError;
   }
 
-  /** BT-10, BT-11: status lines may stand anywhere between objects; each ends a decoder, and another goes on. */
+  /** BT-10, BT-11: status lines may occur anywhere between objects. Each ends a decoder; another one continues. */
   *#readGroups(): Reading<void> {
     let decoder = new SectionDecoder({ ...this.#limits.soif, endLine: true });
     let base = this.#input.offset;
@@ -166,7 +166,7 @@ export class ShippedReader {
   #finish(decoder: SectionDecoder, base: number): void {
     const { open, warnings } = this.#groups;
     for (const item of decoder.end()) {
-      // BT-19: a lenient reader would make do with half an object.
+      // BT-19: a lenient decoder accepts half an object.
       if (item.kind === 'object' && this.#groups.warnings > warnings) continue;
       this.#groups.take(item, base);
       if (item.kind === 'end-line') this.#takeStatus(item.code, item.text, base + item.offset);
@@ -194,7 +194,7 @@ export class ShippedReader {
     this.#emit({ kind: 'warning', rule: 'BT-13', offset, message: 'data after the compressed groups' });
   }
 
-  /** BT-19: why the transfer is not complete. */
+  /** BT-19: the reason why the transfer is incomplete. */
   #incomplete(): string | undefined {
     const { open, closed, begun } = this.#groups;
     if (this.#failure !== undefined) return this.#failure;
@@ -211,7 +211,7 @@ const AT = 0x40;
 const FATAL = 111;
 const GROUPS = 3;
 
-/** Puts a new decoder into a group; returns the bytes that took. */
+/** Puts a new decoder into a group; returns how many bytes it was fed. */
 function reopen(decoder: SectionDecoder, open: ChangeKind): number {
   decoder.push(SECTION_OPEN[open]);
   return SECTION_OPEN[open].length;

@@ -11,22 +11,22 @@ export function encodeBulkSuccess(text: string): Uint8Array {
   return encodeResult({ kind: 'unknown', code: BULK_STATUS.success, text });
 }
 
-/** BT-10: `400 - ERROR: <sentence>`, sent instead of `000` when the transfer cannot be made. */
+/** BT-10: `400 - ERROR: <sentence>`, sent instead of `000` when no transfer is possible. */
 export function encodeBulkError(sentence: string): Uint8Array {
   return encodeResult({ kind: 'unknown', code: BULK_STATUS.error, text: `ERROR: ${sentence}` });
 }
 
-/** Our text of the `000` line: `time` is the moment of the server's clock up to which the transfer is complete. */
+/** The text of our `000` line: `time` is the time of the server's clock up to which the transfer is complete. */
 export function formatTransferText(time: UnixSeconds): string {
   return `Bulk transfer follows, time ${time}`;
 }
 
-/** The last second that `#SINCE` can ask for (BRK-3.6). */
+/** The largest time of `#SINCE` (BRK-3.6). */
 const MAX_TIME = 0xff_ff_ff_ff;
 
 /**
- * The time of {@link formatTransferText}, which a peer asks `#SINCE` the next time; undefined for other texts, and for a time
- * that nobody could ask for: with it every later collection would be refused.
+ * Reads the time of {@link formatTransferText}, which a peer sends with its next `#SINCE`; undefined for other texts, and for
+ * a time beyond the range of `#SINCE`: every later collection with it would be refused.
  */
 export function parseTransferTime(text: string): UnixSeconds | undefined {
   const match = /^Bulk transfer follows, time (\d{1,15})$/.exec(text.trim());

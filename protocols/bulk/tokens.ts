@@ -22,16 +22,16 @@ export const TOKEN_NAMES = [
 ] as const;
 export type TokenName = (typeof TOKEN_NAMES)[number];
 
-/** BP-10: tokens that no Separator follows; their literal is all there is of them. */
+/** BP-10: tokens that no Separator follows. */
 const WITHOUT_SEPARATOR: ReadonlySet<TokenName> = new Set(['object-end', 'start-marker', 'end-marker']);
 
-/** BP-9: the literals that the proposal leaves open, as data; bytes are given as latin1 text. */
+/** BP-9: the literals that the proposal leaves open, as data; bytes as latin1 text. */
 export interface TokenTable {
   readonly separator: string;
   readonly literals: Readonly<Record<TokenName, string>>;
 }
 
-/** BP-7, BP-8: our choice, the codes of the shipped result stream wherever it has the same notion. */
+/** BP-7, BP-8: the choice of this kit: the codes of the shipped result stream where it has the same concept. */
 export const DEFAULT_TOKENS: TokenTable = {
   separator: ' - ',
   literals: {
@@ -57,7 +57,7 @@ export const DEFAULT_TOKENS: TokenTable = {
   },
 };
 
-/** A table made ready: each token's bytes with the Separator that follows it, and the Separator alone. */
+/** A compiled table: the bytes of each token with the Separator that follows it, and the Separator by itself. */
 export interface TokenBytes {
   readonly tokens: Readonly<Record<TokenName, Uint8Array>>;
   readonly separator: Uint8Array;
@@ -66,9 +66,9 @@ export interface TokenBytes {
 }
 
 /**
- * Makes a table ready for use.
- * @throws TypeError when a literal is empty or begins `@`, or one token begins like another: a reader could not
- * tell them from a group or from each other (BP-8)
+ * Compiles a table.
+ * @throws TypeError when a literal is empty or begins with `@`, or one token begins like another: a reader could not
+ * distinguish them from a group or from each other (BP-8)
  */
 export function tokenBytes(table: TokenTable): TokenBytes {
   const tokens = {} as Record<TokenName, Uint8Array>;

@@ -207,7 +207,7 @@ t.test('the query builder refuses what no Broker reads', async (t) => {
   t.throws(() => String(many(1001)), /no Broker reads this query: more than 1000 terms/);
   let deep = word;
   for (let i = 0; i < 66; i++) deep = deep.except(word);
-  t.throws(() => deep.toMessage(), /more than 64 parentheses/);
+  t.throws(() => deep.toMessage(), /more than 64 nested parentheses/);
 });
 
 /** Whether a function takes an argument of a type; `never` is what the builder makes of a wrong text. */
