@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { StorageError, UsageError } from '../../protocols/errors.js';
+import { StateError, StorageError } from '../../protocols/errors.js';
+import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import {
   keyOid,
@@ -90,7 +91,7 @@ export class BrokerStore implements AsyncDisposable {
   readonly #sync: boolean;
   readonly #now: () => UnixSeconds;
   #counters: BrokerCounters;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
   #closed = false;
 
   private constructor(level: Level, counters: BrokerCounters, options: BrokerStoreOptions) {
@@ -215,7 +216,7 @@ export class BrokerStore implements AsyncDisposable {
 
   /** Rewrites the files without what was deleted or replaced (REG-26). Readers and writers go on meanwhile. */
   compress(): Promise<void> {
-    if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
+    if (this.#closed) return Promise.reject(new StateError('the store is closed'));
     return this.#level.compact();
   }
 
@@ -381,8 +382,7 @@ export class BrokerStore implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#turn;
-    await this.#level.close();
+    await this.#mutex.runExclusive(() => this.#level.close());
     owned.delete(this.#level.directory);
   }
 
@@ -392,8 +392,8 @@ export class BrokerStore implements AsyncDisposable {
 
   /** One change after the other: each reads what it needs, then writes one batch. */
   #change<T>(work: (rows: RegistryRows) => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
-    const change = this.#turn.then(async () => {
+    if (this.#closed) return Promise.reject(new StateError('the store is closed'));
+    return this.#mutex.runExclusive(async () => {
       const rows = new RegistryRows(this.#level, this.#counters, this.#now());
       const result = await work(rows);
       const batch = rows.rows(this.#counters);
@@ -401,8 +401,6 @@ export class BrokerStore implements AsyncDisposable {
       this.#counters = rows.counters;
       return result;
     });
-    this.#turn = change.catch(() => undefined);
-    return change;
   }
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'libsql';
-import { errorCode, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
+import { errorCode, KitError, messageOf, StateError, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { describeKind, kindOfHead } from './file-kind.js';
 import type { DatabaseRecord } from './record.js';
@@ -168,10 +168,10 @@ export class DatabaseFile implements Disposable {
   /**
    * Runs `work` as one transaction, which other processes see whole or not at all; an error of `work` undoes all of it.
    * Everything that is done with this object meanwhile belongs to it.
-   * @throws UsageError a transaction is under way. StorageError another process writes.
+   * @throws StateError a transaction is under way. StorageError another process writes.
    */
   async transaction<T>(work: () => T | Promise<T>): Promise<T> {
-    if (this.#inTransaction) throw new UsageError(`${this.path}: a transaction is under way`);
+    if (this.#inTransaction) throw new StateError(`${this.path}: a transaction is under way`);
     guarded(this.path, () => this.#db.exec('BEGIN IMMEDIATE'));
     this.#inTransaction = true;
     try {
@@ -190,7 +190,7 @@ export class DatabaseFile implements Disposable {
 
   /** Writes the file anew without the room that deleted records left (G-135). */
   reorganize(): void {
-    if (this.#inTransaction) throw new UsageError(`${this.path}: a transaction is under way`);
+    if (this.#inTransaction) throw new StateError(`${this.path}: a transaction is under way`);
     guarded(this.path, () => this.#db.exec('VACUUM'));
   }
 
@@ -344,7 +344,7 @@ function guarded<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    if (cause instanceof StorageError || cause instanceof UsageError) throw cause;
+    if (cause instanceof KitError) throw cause;
     const code = /^SQLITE_[A-Z]+/.exec(errorCode(cause) ?? '')?.[0] ?? '';
     const message = messageOf(cause);
     throw new StorageError(`${path} ${REASONS[code] ?? 'cannot be used'} (${message})`, { cause });

@@ -1,4 +1,3 @@
-import { UsageError } from '../../protocols/errors.js';
 import { keyText, requireInteger, TABLE, tableRange } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
 import { type QueuedUri, queuedUriCodec } from '../records.js';
@@ -106,11 +105,11 @@ export class WorkQueueStore {
 /**
  * Class key in UTF-8, 00, directive (1 byte), cost (1 byte), ordinal (6 bytes), behind the table's byte (CRAWL-5.1.1).
  *
- * @throws UsageError when a part does not fit.
+ * @throws RangeError for a number out of range, TypeError for a class key with NUL.
  */
 export function queueKey(place: QueuePlace): Uint8Array {
   const { classKey } = place;
-  if (classKey.includes('\0')) throw new UsageError('a class key must not hold NUL');
+  if (classKey.includes('\0')) throw new TypeError('a class key must not contain NUL');
   const length = Buffer.byteLength(classKey);
   const key = Buffer.allocUnsafe(1 + length + TAIL);
   key[0] = TABLE.queues;
@@ -123,7 +122,7 @@ export function queueKey(place: QueuePlace): Uint8Array {
 }
 
 function queueRange(classKey: string) {
-  if (classKey.includes('\0')) throw new UsageError('a class key must not hold NUL');
+  if (classKey.includes('\0')) throw new TypeError('a class key must not contain NUL');
   const start = Buffer.from(`\0${classKey}\0`);
   start[0] = TABLE.queues;
   const end = Uint8Array.from(start);

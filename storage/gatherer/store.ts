@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { UsageError } from '../../protocols/errors.js';
+import { StateError } from '../../protocols/errors.js';
+import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { cloneDatabase } from '../generations/clone-database.js';
 import { type PublishOptions, publishGeneration } from '../generations/publish.js';
@@ -58,7 +59,7 @@ export class GathererStore implements AsyncDisposable {
   /** Ends the wait of lazy batches. */
   #hurry: (() => void) | undefined;
   #lazyRows = 0;
-  #publishing: Promise<unknown> = Promise.resolve();
+  readonly #publications = new Mutex();
   #counters: GathererCounters;
   #closed = false;
 
@@ -126,7 +127,7 @@ export class GathererStore implements AsyncDisposable {
    * copied, so it costs next to nothing; batches and reads wait meanwhile. The copy is a store of its own.
    */
   async clone(directory: string): Promise<void> {
-    if (this.#closed) throw new UsageError('the store is closed');
+    if (this.#closed) throw new StateError('the store is closed');
     await this.#level.suspend(async () => {
       await mkdir(directory);
       await cloneDatabase(this.#level.directory, directory);
@@ -140,15 +141,13 @@ export class GathererStore implements AsyncDisposable {
    * @returns the generation's number, higher than any before.
    */
   publish(generationsDirectory: string, options: PublishOptions = {}): Promise<number> {
-    if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
-    const publication = this.#publishing.then(() =>
+    if (this.#closed) return Promise.reject(new StateError('the store is closed'));
+    return this.#publications.runExclusive(() =>
       publishGeneration(this.#level.directory, generationsDirectory, (work) => this.#level.suspend(work), {
         ...this.#options,
         ...options,
       }),
     );
-    this.#publishing = publication.catch(() => undefined);
-    return publication;
   }
 
   /**
@@ -162,13 +161,11 @@ export class GathererStore implements AsyncDisposable {
     data: string,
     options: ReferencesBuilderOptions = {},
   ): Promise<PublishedReferences | undefined> {
-    if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
-    const publication = this.#publishing.then(async () => {
+    if (this.#closed) return Promise.reject(new StateError('the store is closed'));
+    return this.#publications.runExclusive(async () => {
       await this.#writing;
       return publishReferences(this, this.links.changes, data, options);
     });
-    this.#publishing = publication.catch(() => undefined);
-    return publication;
   }
 
   /** A copy of a store that nobody has open, e.g. of an earlier {@link clone}, in a directory that is there and empty. */
@@ -180,9 +177,10 @@ export class GathererStore implements AsyncDisposable {
   async close(): Promise<void> {
     this.#closed = true;
     this.#hurry?.();
-    await this.#publishing;
-    await this.#writing;
-    await this.#level.close();
+    await this.#publications.runExclusive(async () => {
+      await this.#writing;
+      await this.#level.close();
+    });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -197,7 +195,7 @@ export class GathererStore implements AsyncDisposable {
   }
 
   #commit(content: BatchContent, { sync, lazy }: Required<CommitOptions>): Promise<void> {
-    if (this.#closed) return Promise.reject(new UsageError('the store is closed'));
+    if (this.#closed) return Promise.reject(new StateError('the store is closed'));
     return new Promise((resolve, reject) => {
       const rows = rowsOf(content);
       this.#pending.push({ content, rows, sync, lazy, resolve, reject });

@@ -2,6 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
+import { Mutex } from '../../protocols/mutex.js';
 import { cloneDatabase } from './clone-database.js';
 import { currentGeneration, POINTER_FILE } from './directory.js';
 import { COMPRESSED_FILE } from './export/format.js';
@@ -77,11 +78,11 @@ export class Generations {
     let last: number | undefined;
     let stopped = false;
     let watcher: FSWatcher | undefined;
-    let looking = Promise.resolve();
+    const mutex = new Mutex();
 
     // One look after the other: answers that overtake each other would announce an older number last.
     const look = (): void => {
-      looking = looking.then(async () => {
+      void mutex.runExclusive(async () => {
         const number = await this.current().catch(() => undefined);
         if (stopped || number === undefined || number === last) return;
         last = number;

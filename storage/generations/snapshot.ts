@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { errorCode, UsageError } from '../../protocols/errors.js';
+import { errorCode, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { Level } from '../level/level.js';
 import type { GathererCounters } from '../records.js';
@@ -139,12 +139,12 @@ class LevelSnapshot implements SummarySnapshot {
   }
 
   retain(): void {
-    if (this.#users === 0) throw new UsageError(`the snapshot of generation ${this.generation} is closed`);
+    if (this.#users === 0) throw new StateError(`the snapshot of generation ${this.generation} is closed`);
     this.#users++;
   }
 
   async release(): Promise<void> {
-    if (this.#users === 0) throw new UsageError(`the snapshot of generation ${this.generation} is closed`);
+    if (this.#users === 0) throw new StateError(`the snapshot of generation ${this.generation} is closed`);
     if (--this.#users > 0) return;
     await this.ready.close();
     await this.#level.close();

@@ -1,7 +1,7 @@
 import type { Expression } from '../../protocols/broker/index.js';
-import { StorageError, UsageError } from '../../protocols/errors.js';
+import { StateError } from '../../protocols/errors.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from './contract.js';
-import type { QueryLimits } from './matcher.js';
+import { type QueryLimits, requireErrorCount } from './matcher.js';
 import type { QueryReply, QueryRequest, QueryWorkerData } from './messages.js';
 import { revivedError } from './plain-error.js';
 import { type QuickAnswer, QuickSearch } from './quick-search.js';
@@ -143,10 +143,12 @@ class EmbeddedIndexer implements Indexer {
   }
 
   async add(oid: number, object: Uint8Array): Promise<void> {
+    requireOid(oid);
     await this.#run((updates) => updates.change(oid, object));
   }
 
   async remove(oid: number): Promise<void> {
+    requireOid(oid);
     await this.#run((updates) => updates.change(oid));
   }
 
@@ -157,6 +159,7 @@ class EmbeddedIndexer implements Indexer {
 
   query(expression: Expression, options: SearchOptions): SearchResults {
     this.#assertOpen();
+    requireErrorCount(options.errors);
     const { signal, ...plain } = options;
     const id = ++this.#lastId;
     const results = new EmbeddedResults(
@@ -234,19 +237,21 @@ class EmbeddedIndexer implements Indexer {
   async #run(work: (updates: UpdateChannel) => Promise<void>): Promise<void> {
     this.#assertOpen();
     const updates = this.#updates;
-    if (updates === undefined) throw new UsageError('changes come after beginUpdate()');
+    if (updates === undefined) throw new StateError('beginUpdate() must be called before changes');
     try {
       await work(updates);
     } catch (error) {
-      if (!(error instanceof UsageError)) {
-        if (this.#updates === updates) this.#updates = undefined;
-        await updates.close();
-      }
+      if (this.#updates === updates) this.#updates = undefined;
+      await updates.close();
       throw error;
     }
   }
 
   #assertOpen(): void {
-    if (this.#closing !== undefined) throw new StorageError('the index is closed');
+    if (this.#closing !== undefined) throw new StateError('the index is closed');
   }
+}
+
+function requireOid(oid: number): void {
+  if (!Number.isInteger(oid) || oid < 0 || oid > 0xffff_ffff) throw new RangeError(`not an OID: ${oid}`);
 }

@@ -1,5 +1,4 @@
 import type { Expression } from '../../protocols/broker/index.js';
-import { UsageError } from '../../protocols/errors.js';
 import type { SoifObject } from '../../protocols/soif/index.js';
 import type { MatchedLine, SearchOptions } from './contract.js';
 import { compileLeaf, type Leaf, type LeafTest, type PatternLimits, unsupported } from './leaf.js';
@@ -32,16 +31,14 @@ export class Matcher {
   readonly positive: readonly Leaf[];
   readonly #limits: QueryLimits;
 
-  /** @throws PeerError (111) for what cannot be answered (BRK-2.19, 4.18). */
+  /** @throws PeerError (111) for what cannot be answered (BRK-2.19, 4.18); RangeError if `errors` is not a count. */
   constructor(
     expression: Expression,
     options: Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>,
     limits: QueryLimits,
   ) {
     checkSize(expression, limits.maxNodes);
-    if (!(Number.isInteger(options.errors) && options.errors >= 0)) {
-      throw new UsageError(`errors: ${options.errors} is not a count`);
-    }
+    requireErrorCount(options.errors);
     if (options.errors > 8) throw unsupported('more than 8 spelling errors'); // BRK-2.23
     this.#limits = limits;
     const warnings = new Set<string>();
@@ -239,4 +236,9 @@ function cut(text: string, limit: number): string {
   let end = limit;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return bytes.toString('utf8', 0, end);
+}
+
+/** @throws RangeError unless `errors` is an integer from 0. */
+export function requireErrorCount(errors: number): void {
+  if (!Number.isInteger(errors) || errors < 0) throw new RangeError(`errors: ${errors} is not a count`);
 }

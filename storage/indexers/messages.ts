@@ -5,7 +5,7 @@ import type { SearchLimits } from './search.js';
 
 /** An error on its way between threads, where classes do not survive. */
 export interface PlainError {
-  readonly kind: 'peer' | 'storage' | 'usage';
+  readonly kind: 'peer' | 'storage';
   readonly message: string;
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Expression } from '../../protocols/broker/index.js';
-import { StorageError, UsageError } from '../../protocols/errors.js';
+import { StateError, StorageError } from '../../protocols/errors.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from './contract.js';
 import { IndexDirectory } from './external/index-directory.js';
 
@@ -71,7 +71,7 @@ class RebuildableIndexer implements Indexer {
   }
 
   async clear(): Promise<void> {
-    if (this.#closing !== undefined) throw new StorageError('the index is closed');
+    if (this.#closing !== undefined) throw new StateError('the index is closed');
     await this.#abandon();
     const directory = await this.#directory.prepare();
     const engine = await this.#open(directory);
@@ -134,7 +134,7 @@ class RebuildableIndexer implements Indexer {
       await work(this.#target.engine);
     } catch (error) {
       // The run is over: the former index goes on where it was.
-      if (!(error instanceof UsageError)) await this.#abandon();
+      if (error instanceof StorageError) await this.#abandon();
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { UsageError } from '../../protocols/errors.js';
+import { StateError } from '../../protocols/errors.js';
 import type { Hit, SearchOutcome, SearchResults } from './contract.js';
 
 /** How results reach the thread that finds them. */
@@ -35,7 +35,7 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
   }
 
   [Symbol.asyncIterator](): this {
-    if (this.#state !== 'new') throw new UsageError('the results of a query can be iterated once');
+    if (this.#state !== 'new') throw new StateError('the results of a query can be iterated once');
     return this;
   }
 

@@ -1,4 +1,3 @@
-import { UsageError } from '../../protocols/errors.js';
 import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from './messages.js';
 import { revivedError } from './plain-error.js';
 import { WorkerChannel } from './worker-channel.js';
@@ -40,7 +39,6 @@ export class UpdateChannel {
 
   /** Queues a change; without an object, a removal. */
   async change(oid: number, object?: Uint8Array): Promise<void> {
-    if (!Number.isInteger(oid) || oid < 0 || oid > 0xffff_ffff) throw new UsageError(`not an OID: ${oid}`);
     const size = object?.length ?? 0;
     if (this.#used + size > this.#bytes.length) this.#post();
     if (size > this.#bytes.length) this.#bytes = new Uint8Array(size);

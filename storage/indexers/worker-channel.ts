@@ -1,18 +1,18 @@
 import { Worker } from 'node:worker_threads';
-import { StorageError } from '../../protocols/errors.js';
+import { StateError, StorageError } from '../../protocols/errors.js';
 
-/** A worker thread that answers messages, and whose end is an answer too. */
+/** A worker thread that answers messages. Its exit is reported like an answer. */
 export class WorkerChannel<Request, Reply> {
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
-  #failure: StorageError | undefined;
+  #failure: StateError | StorageError | undefined;
 
   constructor(
     script: URL,
     workerData: unknown,
     onReply: (reply: Reply) => void,
-    /** The thread ended, expectedly or not; nothing will be answered any more. */
-    onEnd: (error: StorageError) => void,
+    /** The thread has exited; no more replies will arrive. */
+    onEnd: (error: StateError | StorageError) => void,
   ) {
     this.#worker = new Worker(script, { workerData, execArgv: [], env: {} });
     this.#worker.on('message', onReply);
@@ -21,20 +21,20 @@ export class WorkerChannel<Request, Reply> {
     });
     this.#exited = new Promise((resolve) => {
       this.#worker.once('exit', () => {
-        this.#failure ??= new StorageError('the index is closed');
+        this.#failure ??= new StateError('the index is closed');
         onEnd(this.#failure);
         resolve();
       });
     });
   }
 
-  /** @throws StorageError when the thread has ended. */
+  /** @throws StorageError if the thread failed, StateError if it was closed. */
   send(request: Request, transfer: readonly ArrayBuffer[] = []): void {
     if (this.#failure !== undefined) throw this.#failure;
     this.#worker.postMessage(request, transfer);
   }
 
-  /** Resolves when the thread, having been asked to close, is gone. */
+  /** Resolves when the thread has exited. */
   async ended(): Promise<void> {
     await this.#exited;
   }

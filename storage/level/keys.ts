@@ -1,5 +1,3 @@
-import { UsageError } from '../../protocols/errors.js';
-
 /**
  * Row keys. Both stores put all their tables in one LevelDB and tell them apart by the first byte, which costs
  * one byte a key and keeps a document's rows, whatever their table, in one atomic batch.
@@ -145,11 +143,11 @@ export function bytesKey(table: Table, bytes: Uint8Array): Uint8Array {
 /**
  * Checks a number that becomes part of a key or a 64-bit field.
  *
- * @throws UsageError unless it is an integer from 0 to `max` (default 2^53 - 1).
+ * @throws RangeError unless it is an integer from 0 to `max` (default 2^53 - 1).
  */
 export function requireInteger(value: number, what: string, max = Number.MAX_SAFE_INTEGER): number {
   if (!Number.isSafeInteger(value) || value < 0 || value > max) {
-    throw new UsageError(`${what} must be an integer from 0 to ${max}, not ${value}`);
+    throw new RangeError(`${what} must be an integer from 0 to ${max}, not ${value}`);
   }
   return value;
 }

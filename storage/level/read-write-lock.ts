@@ -1,4 +1,4 @@
-import { UsageError } from '../../protocols/errors.js';
+import { StateError } from '../../protocols/errors.js';
 
 /**
  * Many may pass at once, or one alone. Reads and batches pass as `shared`; publishing and closing, which
@@ -43,7 +43,7 @@ export class ReadWriteLock {
 
   async #pass(): Promise<void> {
     while (this.#barrier !== undefined) await this.#barrier;
-    if (this.#closed) throw new UsageError(`${this.what} is closed`);
+    if (this.#closed) throw new StateError(`${this.what} is closed`);
   }
 
   async #alone<T>(work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
-import { ProtocolError, StorageError, UsageError } from '../../protocols/errors.js';
+import { ProtocolError, StateError, StorageError } from '../../protocols/errors.js';
+import { Mutex } from '../../protocols/mutex.js';
 import {
   DEFAULT_MAX_RECORD_BYTES,
   encodeRegistryHeader,
@@ -60,7 +61,7 @@ export class RegistryFile implements AsyncDisposable {
   /** Behind the last whole record. */
   #end: number;
   #highestOid: number;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
   #closed = false;
 
   private constructor(
@@ -241,8 +242,7 @@ export class RegistryFile implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#turn;
-    await this.#file.close();
+    await this.#mutex.runExclusive(() => this.#file.close());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -252,7 +252,7 @@ export class RegistryFile implements AsyncDisposable {
   async #append(records: readonly RegistryRecord[]): Promise<number[]> {
     const { version } = this;
     if (!isRegistryVersion(version))
-      throw new UsageError(`records of version ${version} are not known (REG-9)`);
+      throw new TypeError(`records of version ${version} cannot be written (REG-9)`);
     const pieces = records.map((record) => encodeRegistryRecord(record, version, this.format));
     const offsets: number[] = [];
     let end = this.#end;
@@ -308,13 +308,11 @@ export class RegistryFile implements AsyncDisposable {
 
   /** One change after the other. */
   #change<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new UsageError('the Registry is closed'));
+    if (this.#closed) return Promise.reject(new StateError('the Registry is closed'));
     if (this.options.writable !== true) {
-      return Promise.reject(new UsageError('the Registry is not open for writing'));
+      return Promise.reject(new StateError('the Registry is not open for writing'));
     }
-    const change = this.#turn.then(work);
-    this.#turn = change.catch(() => undefined);
-    return change;
+    return this.#mutex.runExclusive(work);
   }
 }
 

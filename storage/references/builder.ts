@@ -1,4 +1,4 @@
-import { UsageError } from '../../protocols/errors.js';
+import { StateError } from '../../protocols/errors.js';
 import type { DocumentInput, ReferencesCounts } from './contract.js';
 import { DocumentBuilder, requireId, type SiteMembers } from './document-builder.js';
 import { referencesDirectory, requireLittleEndian } from './format.js';
@@ -87,7 +87,7 @@ export class ReferencesBuilder implements AsyncDisposable {
   /** @param pairs source, target, source, target ...; copied */
   addLinks(pairs: Uint32Array): void {
     this.#requireOpen();
-    if (pairs.length % 2 !== 0) throw new UsageError('links are pairs of IDs');
+    if (pairs.length % 2 !== 0) throw new TypeError('links are pairs of IDs: the number of IDs must be even');
     this.#links.addMany(pairs);
   }
 
@@ -98,7 +98,7 @@ export class ReferencesBuilder implements AsyncDisposable {
    */
   addReversed(pairs: Uint32Array): void {
     this.#requireOpen();
-    if (pairs.length % 2 !== 0) throw new UsageError('links are pairs of IDs');
+    if (pairs.length % 2 !== 0) throw new TypeError('links are pairs of IDs: the number of IDs must be even');
     this.#links.addReversed(pairs);
   }
 
@@ -150,7 +150,7 @@ export class ReferencesBuilder implements AsyncDisposable {
   }
 
   #requireOpen(): void {
-    if (this.#finished) throw new UsageError('the references are published already');
+    if (this.#finished) throw new StateError('the references are published already');
   }
 
   /** Removes what was not published. */

@@ -2,7 +2,7 @@ import type { KeyChange, KeyLog } from './key-log.js';
 
 const FIRST_WORDS = 1 << 12;
 
-/** Changes that are not on disk yet, in their order. */
+/** Uncommitted changes in their order. */
 export class ChangeList {
   readonly #parts: { readonly change: KeyChange; words: Uint32Array; used: number }[] = [];
   #count = 0;

@@ -1,8 +1,8 @@
 /**
- * The members of the family (CRAWL-4.4): `level` is the default.
+ * The filters of this package (CRAWL-4.4). The default is `level`.
  * - `level`: LevelDB rows with the 24+40-bit key; memory for caches only
  * - `memory-set`: a table of 64-bit fingerprints
- * - `bloom`: a Bloom filter: fixed memory, a stated chance to lose a URI
+ * - `bloom`: a Bloom filter: fixed memory, loses a URI with a stated probability
  * - `memory-merge`: a sorted array of fingerprints, 8 bytes each
  * - `disk-merge`: sorted runs of fingerprints on disk, some bits of each in memory
  */
@@ -11,43 +11,46 @@ export const SEEN_KINDS = ['level', 'memory-set', 'bloom', 'memory-merge', 'disk
 export type SeenKind = (typeof SEEN_KINDS)[number];
 
 /**
- * Which URIs were taken in before (CRAWL section 4). One owner; calls may overlap, they take effect in their order.
+ * The set of URIs that were scheduled before (CRAWL section 4). It has one owner. Calls may overlap and take effect in their order;
+ * after the close they reject with a StateError.
  *
- * A key is on disk only after {@link commit}. Whoever queues what is new writes its queue first and commits the filter
- * then: a crash between the two lets a URI be found once more, and never loses one. To forget on failure is the cure
- * of CRAWL-4.2: a URI that failed for good may be scheduled again when it is found again.
+ * A key is on disk only after {@link commit}. A frontier writes its queue first and commits the filter then: after a crash between
+ * the two a URI is scheduled twice, and none is lost. CRAWL-4.2: a frontier forgets a URI that failed for good, so that it is
+ * scheduled again when it is found again.
  */
 export interface SeenFilter extends AsyncDisposable {
-  readonly kind: SeenKind;
-  /** CRAWL-4.10: keys recorded. */
+  /** Name of the implementation, e.g. one of {@link SEEN_KINDS}. */
+  readonly kind: string;
+  /** CRAWL-4.10: number of keys. */
   readonly count: number;
   /** Changes that {@link commit} would write. */
   readonly uncommitted: number;
-  /** Bytes of memory for what was recorded; caches of a fixed size are in it. */
+  /** Bytes of memory for the keys, caches included. */
   readonly memoryBytes: number;
 
   /**
-   * Records URIs.
-   * @param uris canonical strings (CRAWL-4.1, `canonicalString`); many at once are much cheaper
-   * @returns a 1 for each that was new, else a 0; of two equal ones in a batch the first is new
+   * Adds URIs.
+   *
+   * @param uris canonical strings (CRAWL-4.1, `canonicalString`); a large batch is much cheaper than single calls
+   * @returns for each URI 1 if it was new, else 0; of two equal ones in a batch the first is new
    */
   add(uris: readonly string[]): Promise<Uint8Array>;
-  /** CRAWL-4.3 forget: the URIs are new again. What was not recorded is left alone. */
+  /** CRAWL-4.3: removes URIs, so that they are new again. Ignores absent ones. */
   forget(uris: readonly string[]): Promise<void>;
-  /** Puts everything recorded on disk; nothing to do for a filter without a directory. */
+  /** Writes all changes to the disk. Does nothing for a filter without a directory. */
   commit(): Promise<void>;
-  /** Commits and frees what is held. */
+  /** Commits and releases all resources. Further calls return the same promise. */
   close(): Promise<void>;
 }
 
-/** What all members understand. */
+/** Options of every filter. */
 export interface SeenOptions {
-  /** Where the keys rest. Without it they live in memory only; `level` and `disk-merge` need one. */
+  /** Directory of the keys. Without it they are in memory only; `level` and `disk-merge` require it. */
   readonly directory?: string;
-  /** Wait at each commit until the disk has it. Without, a killed process loses nothing, a power cut may. Default false. */
+  /**
+   * Flush each commit to the disk. Default false: a killed process loses no commit, a power failure may lose the last ones.
+   */
   readonly sync?: boolean;
-  /** Changes after which a filter commits by itself, so that its memory stays bounded. Default 1 000 000. */
+  /** Uncommitted changes above which a filter commits by itself, so that its memory stays bounded. Default 1 000 000. */
   readonly maxUncommitted?: number;
 }
-
-export const DEFAULT_MAX_UNCOMMITTED = 1_000_000;

@@ -1,26 +1,27 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { CloseStack } from '../../protocols/close-stack.js';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { ChangeList } from './change-list.js';
-import { DEFAULT_MAX_UNCOMMITTED, type SeenFilter, type SeenOptions } from './contract.js';
+import type { SeenOptions } from './contract.js';
 import { fingerprintsOf, type KeyWords, sortKeys } from './key-list.js';
 import { KeyLog } from './key-log.js';
 import { KeyTable } from './key-table.js';
-import { QuickCache } from './quick-cache.js';
+import { RecentKeys } from './recent-keys.js';
 import { mergeRuns, RunFile } from './run-file.js';
-import { Turns } from './turns.js';
+import { SerialFilter } from './serial-filter.js';
 
 export interface DiskMergeOptions extends SeenOptions {
   readonly directory: string;
-  /** Keys that wait in memory before they become a sorted run on disk. Default 262 144, about 4 MB. */
+  /** Keys in memory before they become a sorted run on disk. Default 262 144, about 4 MB. */
   readonly pendingKeys?: number;
 }
 
 const DEFAULT_PENDING = 1 << 18;
-/** Runs of about one size that are merged into one. */
+/** Runs of similar size that are merged into one. */
 const RUNS_TO_MERGE = 4;
-/** The oldest of them has at most so many times the keys of the youngest. */
+/** The oldest of them has at most this many times the keys of the youngest. */
 const SIZE_RATIO = 3;
 const MANIFEST = 'runs.json';
 
@@ -32,27 +33,32 @@ const manifestSchema = z.object({
 type Manifest = z.infer<typeof manifestSchema>;
 
 /**
- * CRAWL-4.8 DiskFPMerge: fingerprints wait in memory, then become a sorted run on disk; runs of one size are merged.
- * Other than in the original every call is answered at once: ten bits of each key in memory tell most new ones from
- * the rest, the others cost a read each, shared by the keys of one batch.
+ * CRAWL-4.8 DiskFPMerge: fingerprints collect in memory, then become a sorted run on disk; runs of similar size are merged. Unlike the
+ * original it answers every call at once: ten bits a key in memory recognize most new keys, every other key costs a read, and the keys
+ * of one batch share their reads.
  *
- * The manifest names the runs and the log of what is not in them; it is replaced by rename, so a crash leaves the
- * state of the last commit.
+ * The manifest names the runs and the log of the keys that no run holds. It is replaced by rename, so a crash leaves the state of
+ * the last commit.
  */
-export class DiskMergeFilter implements SeenFilter {
+export class DiskMergeFilter extends SerialFilter {
   readonly kind = 'disk-merge';
-  readonly #turns = new Turns();
-  readonly #quick = new QuickCache();
+  readonly #recent = new RecentKeys();
+  /** Added, in no run yet. */
   readonly #pending = new KeyTable();
+  /** Forgotten, still in a run. */
   readonly #forgotten = new KeyTable();
+  readonly #pendingKeys: number;
   #changes = new ChangeList();
   #runs: RunFile[] = [];
   #log!: KeyLog;
-  #next = 1;
+  #nextNumber = 1;
 
-  private constructor(private readonly options: DiskMergeOptions) {}
+  private constructor(private readonly options: DiskMergeOptions) {
+    super(options);
+    this.#pendingKeys = options.pendingKeys ?? DEFAULT_PENDING;
+  }
 
-  /** @throws StorageError when the directory is damaged */
+  /** @throws StorageError if the directory is damaged */
   static async open(options: DiskMergeOptions): Promise<DiskMergeFilter> {
     await mkdir(options.directory, { recursive: true });
     const filter = new DiskMergeFilter(options);
@@ -71,90 +77,44 @@ export class DiskMergeFilter implements SeenFilter {
 
   get memoryBytes(): number {
     const runs = this.#runs.reduce((sum, run) => sum + run.memoryBytes, 0);
-    return runs + this.#pending.memoryBytes + this.#forgotten.memoryBytes + this.#quick.memoryBytes;
+    return runs + this.#pending.memoryBytes + this.#forgotten.memoryBytes + this.#recent.memoryBytes;
   }
 
-  add(uris: readonly string[]): Promise<Uint8Array> {
-    return this.#turns.take(async () => {
-      const keys = fingerprintsOf(uris);
-      const inRuns = await this.#lookUp(keys);
-      const fresh = new Uint8Array(uris.length);
-      for (let i = 0; i < fresh.length; i++) {
-        const low = keys[2 * i]!;
-        const high = keys[2 * i + 1]!;
-        const isNew = inRuns[i] === 1 ? this.#forgotten.delete(low, high) : this.#pending.add(low, high);
-        this.#quick.add(low, high);
-        if (!isNew) continue;
-        fresh[i] = 1;
-        this.#changes.push('add', low, high);
-      }
-      await this.#commitIfMany();
-      return fresh;
-    });
-  }
-
-  forget(uris: readonly string[]): Promise<void> {
-    return this.#turns.take(async () => {
-      const keys = fingerprintsOf(uris);
-      const inRuns = await this.#lookUp(keys);
-      for (let i = 0; i < inRuns.length; i++) {
-        const low = keys[2 * i]!;
-        const high = keys[2 * i + 1]!;
-        this.#quick.delete(low, high);
-        const known = inRuns[i] === 1 ? this.#forgotten.add(low, high) : this.#pending.delete(low, high);
-        if (known) this.#changes.push('forget', low, high);
-      }
-      await this.#commitIfMany();
-    });
-  }
-
-  commit(): Promise<void> {
-    return this.#turns.take(() => this.#commit());
-  }
-
-  close(): Promise<void> {
-    return this.#turns.last(async () => {
-      try {
-        await this.#commit();
-      } finally {
-        await this.#log.close();
-        for (const run of this.#runs) await run.close();
-      }
-    });
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /** Which keys are in the runs, forgotten or not. What the quick cache or the table has need not be looked for. */
-  async #lookUp(keys: KeyWords): Promise<Uint8Array> {
-    const found = new Uint8Array(keys.length / 2);
-    const settled = new Uint8Array(found.length);
-    let left = 0;
-    for (let i = 0; i < found.length; i++) {
+  protected async addUris(uris: readonly string[]): Promise<Uint8Array> {
+    const keys = fingerprintsOf(uris);
+    const inRuns = await this.#lookUp(keys);
+    const isNew = new Uint8Array(uris.length);
+    for (let i = 0; i < isNew.length; i++) {
       const low = keys[2 * i]!;
       const high = keys[2 * i + 1]!;
-      if (this.#pending.has(low, high)) settled[i] = 1;
-      else if (this.#quick.has(low, high)) found[i] = 1;
-      else left++;
+      const absent = inRuns[i] === 1 ? this.#forgotten.delete(low, high) : this.#pending.add(low, high);
+      this.#recent.add(low, high);
+      if (!absent) continue;
+      isNew[i] = 1;
+      this.#changes.push('add', low, high);
     }
-    if (left === 0) return found;
-    for (let i = 0; i < found.length; i++) if (settled[i] === 1) found[i] = 1;
-    // The youngest run has what was found last.
-    for (const run of [...this.#runs].reverse()) await run.find(keys, found);
-    for (let i = 0; i < found.length; i++) if (settled[i] === 1) found[i] = 0;
-    return found;
+    return isNew;
   }
 
-  async #commitIfMany(): Promise<void> {
-    const { maxUncommitted = DEFAULT_MAX_UNCOMMITTED, pendingKeys = DEFAULT_PENDING } = this.options;
-    if (this.#changes.count > maxUncommitted || this.#pending.size >= 2 * pendingKeys) await this.#commit();
+  protected async forgetUris(uris: readonly string[]): Promise<void> {
+    const keys = fingerprintsOf(uris);
+    const inRuns = await this.#lookUp(keys);
+    for (let i = 0; i < inRuns.length; i++) {
+      const low = keys[2 * i]!;
+      const high = keys[2 * i + 1]!;
+      this.#recent.delete(low, high);
+      const present = inRuns[i] === 1 ? this.#forgotten.add(low, high) : this.#pending.delete(low, high);
+      if (present) this.#changes.push('forget', low, high);
+    }
   }
 
-  async #commit(): Promise<void> {
+  protected override mustCommit(): boolean {
+    return super.mustCommit() || this.#pending.size >= 2 * this.#pendingKeys;
+  }
+
+  protected async writeChanges(): Promise<void> {
     if (this.#changes.count === 0) return;
-    if (this.#pending.size >= (this.options.pendingKeys ?? DEFAULT_PENDING)) {
+    if (this.#pending.size >= this.#pendingKeys) {
       await this.#spill();
       return;
     }
@@ -163,7 +123,33 @@ export class DiskMergeFilter implements SeenFilter {
     this.#changes = new ChangeList();
   }
 
-  /** Turns what waits into a run, merges runs of one size, and makes that the state. */
+  protected async release(): Promise<void> {
+    await using files = new CloseStack();
+    files.defer(() => this.#log.close());
+    for (const run of this.#runs) files.defer(() => run.close());
+  }
+
+  /** Sets a 1 for each key that a run holds, forgotten or not. Keys that are pending or in the cache need no read. */
+  async #lookUp(keys: KeyWords): Promise<Uint8Array> {
+    const found = new Uint8Array(keys.length / 2);
+    const settled = new Uint8Array(found.length);
+    let unknown = 0;
+    for (let i = 0; i < found.length; i++) {
+      const low = keys[2 * i]!;
+      const high = keys[2 * i + 1]!;
+      if (this.#pending.has(low, high)) settled[i] = 1;
+      else if (this.#recent.has(low, high)) found[i] = 1;
+      else unknown++;
+    }
+    if (unknown === 0) return found;
+    for (let i = 0; i < found.length; i++) if (settled[i] === 1) found[i] = 1;
+    // The youngest run first: it holds the keys that were found last.
+    for (const run of [...this.#runs].reverse()) await run.find(keys, found);
+    for (let i = 0; i < found.length; i++) if (settled[i] === 1) found[i] = 0;
+    return found;
+  }
+
+  /** Writes the pending keys as a run, merges runs of similar size, and makes the result the state. */
   async #spill(): Promise<void> {
     const keys = this.#pending.keys();
     sortKeys(keys);
@@ -180,12 +166,12 @@ export class DiskMergeFilter implements SeenFilter {
   }
 
   #writeRun(count: number, pieces: AsyncIterable<KeyWords>): Promise<RunFile> {
-    return RunFile.write(join(this.options.directory, `run-${this.#next++}`), count, pieces);
+    return RunFile.write(join(this.options.directory, `run-${this.#nextNumber++}`), count, pieces);
   }
 
   async #replaceState(runs: RunFile[], replaced: readonly RunFile[]): Promise<void> {
     const { directory } = this.options;
-    const name = `log-${this.#next++}`;
+    const name = `log-${this.#nextNumber++}`;
     const log = await KeyLog.open(join(directory, name), () => undefined);
     await log.append('forget', this.#forgotten.keys());
     await log.sync();
@@ -213,8 +199,8 @@ export class DiskMergeFilter implements SeenFilter {
     const named = new Set([MANIFEST, manifest.log, ...manifest.runs.map(({ file }) => file)]);
     for (const name of await readdir(directory)) {
       const number = Number(/^(?:run|log)-(\d+)$/.exec(name)?.[1] ?? 0);
-      this.#next = Math.max(this.#next, number + 1);
-      // What a crash left before it was named: nobody was promised it.
+      this.#nextNumber = Math.max(this.#nextNumber, number + 1);
+      // A crash left it before the manifest named it, so no commit included it.
       if (!named.has(name) && (number > 0 || name === `${MANIFEST}.new`)) await rm(join(directory, name));
     }
     try {
@@ -227,10 +213,10 @@ export class DiskMergeFilter implements SeenFilter {
       for (const run of this.#runs) await run.close();
       throw error;
     }
-    this.#next = Math.max(this.#next, Number(manifest.log.slice('log-'.length)) + 1);
+    this.#nextNumber = Math.max(this.#nextNumber, Number(manifest.log.slice('log-'.length)) + 1);
   }
 
-  /** The log says only what did change something, so a key that is not pending is in a run. */
+  /** The log holds only effective changes, so a key that is not pending is in a run. */
   #replay(change: 'add' | 'forget', keys: KeyWords): void {
     for (let at = 0; at < keys.length; at += 2) {
       const low = keys[at]!;

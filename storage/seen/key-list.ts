@@ -1,7 +1,7 @@
 import { endianness } from 'node:os';
 import { type FingerprintBits, fingerprint, uriKeyHalves, type Word64 } from '../../protocols/urls/index.js';
 
-/** 64-bit keys as pairs of 32-bit words, low before high: in memory and in files the same on the usual machines. */
+/** 64-bit keys as pairs of 32-bit words, low before high: on a little-endian machine the layout of a BigUint64Array. */
 export type KeyWords = Uint32Array;
 
 /** Bytes of a key. */
@@ -31,21 +31,21 @@ function wordsOf(texts: readonly string[], hash: (text: string) => Word64): KeyW
 
 const LITTLE_ENDIAN = endianness() === 'LE';
 
-/** Sorts keys by their number, in place and by native code. */
+/** Sorts keys as unsigned numbers, in place, in native code. */
 export function sortKeys(keys: KeyWords): void {
   if (!LITTLE_ENDIAN) swapWords(keys);
   new BigUint64Array(keys.buffer, keys.byteOffset, keys.length / 2).sort();
   if (!LITTLE_ENDIAN) swapWords(keys);
 }
 
-/** The keys as a file holds them: eight bytes each, the most significant first (CRAWL-4.4). The words are used up. */
+/** Converts keys to the bytes of a file: eight each, the most significant first (CRAWL-4.4). Works in place: `keys` is not usable afterwards. */
 export function toFileBytes(keys: KeyWords): Uint8Array {
   if (!LITTLE_ENDIAN) swapWords(keys);
   const bytes = Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength);
   return LITTLE_ENDIAN ? bytes.swap64() : bytes;
 }
 
-/** The reverse; `bytes` are used up, and begin at a multiple of eight in their buffer. */
+/** Reverses {@link toFileBytes}, in place. `bytes` must start at a multiple of eight in its buffer. */
 export function fromFileBytes(bytes: Uint8Array): KeyWords {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (LITTLE_ENDIAN) buffer.swap64();
@@ -62,7 +62,7 @@ function swapWords(keys: KeyWords): void {
   }
 }
 
-/** Below 0, 0, above 0 as the first key is smaller, the same, greater. */
+/** Returns a negative number, 0 or a positive number if the first key is smaller, equal or greater. */
 export function compareKeys(aLow: number, aHigh: number, bLow: number, bHigh: number): number {
   return aHigh === bHigh ? aLow - bLow : aHigh - bHigh;
 }

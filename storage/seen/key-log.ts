@@ -3,19 +3,19 @@ import { crc32 } from 'node:zlib';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { KEY_BYTES, type KeyWords } from './key-list.js';
 
-/** What a record of the log says of its keys. */
+/** The operation of a log record. */
 export type KeyChange = 'add' | 'forget';
 
 const MAGIC = Buffer.from('hkseen1\n');
-/** Change, number of keys, CRC of both and of the keys: three u32 LE. */
+/** Operation, number of keys, CRC of both and of the keys: three u32 LE. */
 const HEAD_BYTES = 12;
 const CODE: Readonly<Record<KeyChange, number>> = { add: 1, forget: 2 };
-/** Keys of a record at most: what is read or written at once. */
+/** Limit of keys in a record, which is read and written as a whole. */
 const MAX_RECORD_KEYS = 1 << 17;
 
 /**
- * Changes of a key set, one after the other in a file. A record that a crash cut off is dropped when the file is opened:
- * it was never promised.
+ * An append-only file with the changes of a key set. Opening it drops a record that a crash cut off: the commit that wrote it never
+ * succeeded.
  */
 export class KeyLog {
   private constructor(
@@ -25,12 +25,13 @@ export class KeyLog {
   ) {}
 
   /**
-   * Opens or creates the file and tells what it holds, in order.
-   * @param onChange the words are the receiver's to keep
-   * @throws StorageError when the file is no such log
+   * Opens or creates the file and reports its records in order.
+   *
+   * @param onChange owns the array that it receives
+   * @throws StorageError if the file is not a log of seen keys
    */
   static async open(path: string, onChange: (change: KeyChange, keys: KeyWords) => void): Promise<KeyLog> {
-    // 'a+' would ignore the positions of writes.
+    // In mode 'a+' the system ignores the position of a write.
     const file = await open(path, 'r+').catch((error: unknown) => {
       if (errorCode(error) === 'ENOENT') return open(path, 'wx+');
       throw error;
@@ -39,7 +40,7 @@ export class KeyLog {
       const { size } = await file.stat();
       const magic = await read(file, 0, MAGIC.length);
       if (size >= MAGIC.length && !magic.equals(MAGIC))
-        throw new StorageError(`${path} is no log of seen keys`);
+        throw new StorageError(`${path} is not a log of seen keys`);
       if (size < MAGIC.length) await file.write(MAGIC, 0, MAGIC.length, 0);
       let end = MAGIC.length;
       for (;;) {
@@ -75,7 +76,7 @@ export class KeyLog {
     }
   }
 
-  /** Waits until the disk has it. */
+  /** Flushes the file to the disk. */
   sync(): Promise<void> {
     return this.file.datasync();
   }
@@ -106,7 +107,7 @@ async function readRecord(file: FileHandle, at: number): Promise<LogRecord | und
   return { change, keys, end: at + length };
 }
 
-/** The CRC of everything but the CRC. */
+/** The CRC of everything except the CRC field. */
 function sumOf(record: Buffer): number {
   return crc32(record.subarray(HEAD_BYTES), crc32(record.subarray(0, 8)));
 }

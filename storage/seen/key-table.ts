@@ -1,9 +1,9 @@
 import type { KeyWords } from './key-list.js';
 
-/** Slots at the start, a power of two; doubled when three quarters are taken (CRAWL-4.4, FPUriUniqFilter). */
+/** Initial number of slots, a power of two; doubled when three quarters are in use (CRAWL-4.4, FPUriUniqFilter). */
 const FIRST_SLOTS = 1024;
 
-/** A set of 64-bit keys in open addressing: 8 bytes a slot, so 11 to 22 bytes a key. A free slot holds zero. */
+/** A hash table of 64-bit keys with open addressing: 8 bytes a slot, 11 to 22 bytes a key. A free slot holds zero. */
 export class KeyTable {
   #words = new Uint32Array(2 * FIRST_SLOTS);
   #mask = FIRST_SLOTS - 1;
@@ -24,7 +24,7 @@ export class KeyTable {
     return (this.#words[at]! | this.#words[at + 1]!) !== 0;
   }
 
-  /** True when the key was not there. */
+  /** Returns true if the key was absent. */
   add(low: number, high: number): boolean {
     if ((low | high) === 0) {
       const added = !this.#hasZero;
@@ -40,7 +40,7 @@ export class KeyTable {
     return true;
   }
 
-  /** True when the key was there. */
+  /** Returns true if the key was present. */
   delete(low: number, high: number): boolean {
     if ((low | high) === 0) {
       const deleted = this.#hasZero;
@@ -50,7 +50,7 @@ export class KeyTable {
     let free = this.#slot(low, high);
     const words = this.#words;
     if ((words[2 * free]! | words[2 * free + 1]!) === 0) return false;
-    // The keys behind the gap move up, or a search would end at it.
+    // Moves up the keys after the gap: a search would stop at it.
     for (let next = (free + 1) & this.#mask; ; next = (next + 1) & this.#mask) {
       const nextLow = words[2 * next]!;
       const nextHigh = words[2 * next + 1]!;
@@ -74,7 +74,7 @@ export class KeyTable {
     this.#hasZero = false;
   }
 
-  /** All keys, in no order. */
+  /** All keys, in no particular order. */
   keys(): KeyWords {
     const keys = new Uint32Array(2 * this.size);
     let to = this.#hasZero ? 2 : 0;
@@ -87,7 +87,7 @@ export class KeyTable {
     return keys;
   }
 
-  /** The key's slot, or the free one where it belongs. */
+  /** The slot of the key, or the free slot where it belongs. */
   #slot(low: number, high: number): number {
     const words = this.#words;
     let slot = home(low, high, this.#mask);
@@ -114,7 +114,7 @@ export class KeyTable {
   }
 }
 
-/** Where a key is looked for first. Rabin fingerprints of texts that end alike share bits, so they are mixed. */
+/** The first slot of a key's search. Rabin fingerprints of texts with the same end share bits, so the bits are mixed. */
 function home(low: number, high: number, mask: number): number {
   let hash = Math.imul(low ^ (high >>> 7), 0x9e3779b1);
   hash ^= hash >>> 15;

@@ -1,23 +1,23 @@
 import { TABLE, tableRange, textKey } from '../level/keys.js';
 import { Level, type RowChange } from '../level/level.js';
 import { BloomBits } from './bloom-bits.js';
-import { DEFAULT_MAX_UNCOMMITTED, type SeenFilter, type SeenOptions } from './contract.js';
+import type { SeenOptions } from './contract.js';
 import { type KeyWords, sortKeys, uriKeysOf } from './key-list.js';
 import { KeyTable } from './key-table.js';
-import { QuickCache } from './quick-cache.js';
-import { Turns } from './turns.js';
+import { RecentKeys } from './recent-keys.js';
+import { SerialFilter } from './serial-filter.js';
 
 /** Row with the number of keys. */
 export const SEEN_COUNT_KEY = textKey(TABLE.system, 'seen-count');
 
 const EMPTY = new Uint8Array(0);
-const COUNT_PAGE = 8192;
-/** Of the filter in memory: 8 MiB; beyond this many keys it says `new` more seldom, and the disk is asked. */
-const MET_KEYS = 11_000_000;
-const MET_HASHES = 4;
-/** Keys that are walked over for it when a filter is opened: some seconds. */
-const MET_WALK = 5_000_000;
-/** Of a directory of its own: keys come in no order, so more of them are held back and cached than elsewhere. */
+const PAGE_KEYS = 8192;
+/** Capacity of the Bloom filter in memory, 8 MiB; beyond it more keys need a read. */
+const BLOOM_KEYS = 11_000_000;
+const BLOOM_HASHES = 4;
+/** Up to this many stored keys are read into the Bloom filter when the store is opened, which takes some seconds. */
+const MAX_LOADED_KEYS = 5_000_000;
+/** For a directory of its own. Keys arrive in random order, so larger buffers pay. */
 const OWN_STORE = { kind: 'gatherer', cacheBytes: 32 << 20, writeBufferBytes: 16 << 20 } as const;
 
 /** Rows for the store's owner to write. */
@@ -27,23 +27,22 @@ export interface TakenChanges {
 }
 
 /**
- * CRAWL-4.6, the default: the rows of the Gatherer's `seen` table (CRAWL-3.7, 3.8), so that it works on a Gatherer's
- * store as well as on a directory of its own. What was added and not committed is in memory.
+ * CRAWL-4.6, the default: the rows of the Gatherer's `seen` table (CRAWL-3.7, 3.8), in a Gatherer's store or in a directory of its
+ * own. Uncommitted changes are in memory.
  */
-export class LevelFilter implements SeenFilter {
+export class LevelFilter extends SerialFilter {
   readonly kind = 'level';
-  readonly #turns = new Turns();
-  readonly #quick = new QuickCache();
-  /** Everything that was ever added: a key that it has not is new, without a look at the disk. Undefined: there was too much. */
-  readonly #met: BloomBits | undefined;
-  /** Not in the rows yet. */
-  readonly #fresh = new KeyTable();
-  /** Handed to the store's owner, and perhaps not in the rows yet. */
-  readonly #flying = new KeyTable();
-  /** Handed to the store's owner to be deleted, and perhaps still in the rows. */
-  readonly #leaving = new KeyTable();
-  /** Still in the rows. */
-  readonly #dropped = new KeyTable();
+  readonly #recent = new RecentKeys();
+  /** Every key that was ever added: a key it lacks is new and needs no read. Undefined if the store has too many keys. */
+  readonly #bloom: BloomBits | undefined;
+  /** Added, not in the rows yet. */
+  readonly #added = new KeyTable();
+  /** Forgotten, still in the rows. */
+  readonly #deleted = new KeyTable();
+  /** Additions that the store's owner has taken and may not have written yet. */
+  readonly #addsInFlight = new KeyTable();
+  /** Deletions that the store's owner has taken and may not have written yet. */
+  readonly #deletesInFlight = new KeyTable();
   #count: number;
 
   private constructor(
@@ -51,15 +50,16 @@ export class LevelFilter implements SeenFilter {
     private readonly ownsLevel: boolean,
     private readonly options: Omit<SeenOptions, 'directory'>,
     count: number,
-    met: BloomBits | undefined,
+    bloom: BloomBits | undefined,
   ) {
+    super(options);
     this.#count = count;
-    this.#met = met;
+    this.#bloom = bloom;
   }
 
   /**
-   * @param where a directory of its own, or a store that is open and stays its owner's
-   * @throws StorageError when the directory is in use, or no such store
+   * @param where a directory of its own, or an open store, which the caller closes after the filter
+   * @throws StorageError if the directory is in use or holds another kind of store
    */
   static async open(
     where: string | Level,
@@ -67,7 +67,7 @@ export class LevelFilter implements SeenFilter {
   ): Promise<LevelFilter> {
     const level = typeof where === 'string' ? await Level.open(where, OWN_STORE) : where;
     const count = await storedCount(level);
-    return new LevelFilter(level, typeof where === 'string', options, count, await metKeys(level, count));
+    return new LevelFilter(level, typeof where === 'string', options, count, await loadBloom(level, count));
   }
 
   get count(): number {
@@ -75,160 +75,134 @@ export class LevelFilter implements SeenFilter {
   }
 
   get uncommitted(): number {
-    return this.#fresh.size + this.#dropped.size;
+    return this.#added.size + this.#deleted.size;
   }
 
   get memoryBytes(): number {
-    const tables = [this.#fresh, this.#flying, this.#leaving, this.#dropped, this.#quick];
-    return tables.reduce((sum, { memoryBytes }) => sum + memoryBytes, this.#met?.memoryBytes ?? 0);
+    const tables = [this.#added, this.#deleted, this.#addsInFlight, this.#deletesInFlight, this.#recent];
+    return tables.reduce((sum, { memoryBytes }) => sum + memoryBytes, this.#bloom?.memoryBytes ?? 0);
   }
 
-  add(uris: readonly string[]): Promise<Uint8Array> {
-    return this.#turns.take(async () => {
-      const keys = uriKeysOf(uris);
-      const stored = await this.#stored(keys);
-      const fresh = new Uint8Array(uris.length);
-      for (let i = 0; i < fresh.length; i++) {
-        const low = keys[2 * i]!;
-        const high = keys[2 * i + 1]!;
-        const isNew = stored[i] === 1 ? this.#dropped.delete(low, high) : this.#fresh.add(low, high);
-        this.#quick.add(low, high);
-        this.#met?.add(low, high);
-        if (!isNew) continue;
-        fresh[i] = 1;
-        this.#count++;
-      }
-      await this.#commitIfMany();
-      return fresh;
-    });
-  }
-
-  forget(uris: readonly string[]): Promise<void> {
-    return this.#turns.take(async () => {
-      const keys = uriKeysOf(uris);
-      const stored = await this.#stored(keys);
-      for (let i = 0; i < stored.length; i++) {
-        const low = keys[2 * i]!;
-        const high = keys[2 * i + 1]!;
-        this.#quick.delete(low, high);
-        const known = stored[i] === 1 ? this.#dropped.add(low, high) : this.#fresh.delete(low, high);
-        if (known) this.#count--;
-      }
-      await this.#commitIfMany();
-    });
-  }
-
-  /** False for the rows of a store that somebody else owns. */
+  /** False if the rows belong to a store that the caller owns. */
   get hasOwnFiles(): boolean {
     return this.ownsLevel;
   }
 
   /**
-   * The rows that {@link commit} would write, for an owner of the store who writes them in one batch with the queue:
-   * then "seen" and "queued" are one fact on disk. No other call may be under way; `written` is to be called when they are on disk.
+   * The rows that {@link commit} would write, for a store's owner who writes them in one batch with the queue: then "seen" and
+   * "queued" are one fact on disk. No other call may be in flight. The owner calls `written` when the rows are written.
    */
   takeChanges(): TakenChanges {
-    const keys = this.#fresh.keys();
-    const dropped = this.#dropped.keys();
-    eachKey(keys, (low, high) => {
-      this.#flying.add(low, high);
-      this.#leaving.delete(low, high);
+    const added = this.#added.keys();
+    const deleted = this.#deleted.keys();
+    forEachKey(added, (low, high) => {
+      this.#addsInFlight.add(low, high);
+      this.#deletesInFlight.delete(low, high);
     });
-    eachKey(dropped, (low, high) => {
-      this.#leaving.add(low, high);
-      this.#flying.delete(low, high);
+    forEachKey(deleted, (low, high) => {
+      this.#deletesInFlight.add(low, high);
+      this.#addsInFlight.delete(low, high);
     });
     return {
-      rows: this.#takeChanges(),
+      rows: this.#takeRows(),
       written: () => {
-        eachKey(keys, (low, high) => this.#flying.delete(low, high));
-        eachKey(dropped, (low, high) => this.#leaving.delete(low, high));
+        forEachKey(added, (low, high) => this.#addsInFlight.delete(low, high));
+        forEachKey(deleted, (low, high) => this.#deletesInFlight.delete(low, high));
       },
     };
   }
 
-  commit(): Promise<void> {
-    return this.#turns.take(() => this.#commit());
+  protected async addUris(uris: readonly string[]): Promise<Uint8Array> {
+    const keys = uriKeysOf(uris);
+    const stored = await this.#lookUp(keys);
+    const isNew = new Uint8Array(uris.length);
+    for (let i = 0; i < isNew.length; i++) {
+      const low = keys[2 * i]!;
+      const high = keys[2 * i + 1]!;
+      const absent = stored[i] === 1 ? this.#deleted.delete(low, high) : this.#added.add(low, high);
+      this.#recent.add(low, high);
+      this.#bloom?.add(low, high);
+      if (!absent) continue;
+      isNew[i] = 1;
+      this.#count++;
+    }
+    return isNew;
   }
 
-  close(): Promise<void> {
-    return this.#turns.last(async () => {
-      try {
-        await this.#commit();
-      } finally {
-        if (this.ownsLevel) await this.level.close();
-      }
-    });
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /** Which keys have a row; one trip to the store for all that nothing in memory knows. */
-  async #stored(keys: KeyWords): Promise<Uint8Array> {
-    const stored = new Uint8Array(keys.length / 2);
-    const asked: number[] = [];
+  protected async forgetUris(uris: readonly string[]): Promise<void> {
+    const keys = uriKeysOf(uris);
+    const stored = await this.#lookUp(keys);
     for (let i = 0; i < stored.length; i++) {
       const low = keys[2 * i]!;
       const high = keys[2 * i + 1]!;
-      if (this.#fresh.has(low, high) || this.#leaving.has(low, high)) continue;
-      if (this.#met?.has(low, high) === false) continue;
-      if (this.#quick.has(low, high) || this.#flying.has(low, high)) stored[i] = 1;
-      else asked.push(i);
+      this.#recent.delete(low, high);
+      const present = stored[i] === 1 ? this.#deleted.add(low, high) : this.#added.delete(low, high);
+      if (present) this.#count--;
+    }
+  }
+
+  protected async writeChanges(): Promise<void> {
+    if (this.uncommitted > 0) await this.level.write(this.#takeRows(), this.options.sync === true);
+  }
+
+  protected async release(): Promise<void> {
+    if (this.ownsLevel) await this.level.close();
+  }
+
+  /** Sets a 1 for each key that has a row. Reads the store once, for the keys that memory cannot answer. */
+  async #lookUp(keys: KeyWords): Promise<Uint8Array> {
+    const stored = new Uint8Array(keys.length / 2);
+    const unknown: number[] = [];
+    for (let i = 0; i < stored.length; i++) {
+      const low = keys[2 * i]!;
+      const high = keys[2 * i + 1]!;
+      if (this.#added.has(low, high) || this.#deletesInFlight.has(low, high)) continue;
+      if (this.#bloom?.has(low, high) === false) continue;
+      if (this.#recent.has(low, high) || this.#addsInFlight.has(low, high)) stored[i] = 1;
+      else unknown.push(i);
     }
     // In the order of the rows, so that neighbors share a block.
-    asked.sort((a, b) => keys[2 * a + 1]! - keys[2 * b + 1]!);
-    const rows = await this.level.getMany(asked.map((i) => rowKey(keys[2 * i]!, keys[2 * i + 1]!)));
-    asked.forEach((i, at) => {
+    unknown.sort((a, b) => keys[2 * a + 1]! - keys[2 * b + 1]!);
+    const rows = await this.level.getMany(unknown.map((i) => rowKey(keys[2 * i]!, keys[2 * i + 1]!)));
+    unknown.forEach((i, at) => {
       if (rows[at] !== undefined) stored[i] = 1;
     });
     return stored;
   }
 
-  async #commitIfMany(): Promise<void> {
-    if (this.uncommitted > (this.options.maxUncommitted ?? DEFAULT_MAX_UNCOMMITTED)) await this.#commit();
-  }
-
-  async #commit(): Promise<void> {
-    if (this.uncommitted > 0) await this.level.write(this.#takeChanges(), this.options.sync === true);
-  }
-
-  #takeChanges(): RowChange[] {
-    const changes: RowChange[] = [];
-    const fresh = this.#fresh.keys();
-    const dropped = this.#dropped.keys();
-    sortKeys(fresh);
-    for (let at = 0; at < fresh.length; at += 2)
-      changes.push({ key: rowKey(fresh[at]!, fresh[at + 1]!), value: EMPTY });
-    for (let at = 0; at < dropped.length; at += 2)
-      changes.push({ key: rowKey(dropped[at]!, dropped[at + 1]!) });
-    if (changes.length > 0) changes.push({ key: SEEN_COUNT_KEY, value: Buffer.from(String(this.#count)) });
-    this.#fresh.clear();
-    this.#dropped.clear();
-    return changes;
+  #takeRows(): RowChange[] {
+    const rows: RowChange[] = [];
+    const added = this.#added.keys();
+    const deleted = this.#deleted.keys();
+    sortKeys(added);
+    forEachKey(added, (low, high) => rows.push({ key: rowKey(low, high), value: EMPTY }));
+    forEachKey(deleted, (low, high) => rows.push({ key: rowKey(low, high) }));
+    if (rows.length > 0) rows.push({ key: SEEN_COUNT_KEY, value: Buffer.from(String(this.#count)) });
+    this.#added.clear();
+    this.#deleted.clear();
+    return rows;
   }
 }
 
-/** One walk over the keys when the filter is opened, unless it would take long. */
-async function metKeys(level: Level, count: number): Promise<BloomBits | undefined> {
-  if (count > MET_WALK) return undefined;
-  const met = new BloomBits(MET_KEYS, MET_HASHES);
-  if (count === 0) return met;
-  for await (const page of level.pagesOfKeys(tableRange(TABLE.seen), { limit: COUNT_PAGE })) {
+/** Reads all keys into a Bloom filter; undefined if there are too many. */
+async function loadBloom(level: Level, count: number): Promise<BloomBits | undefined> {
+  if (count > MAX_LOADED_KEYS) return undefined;
+  const bloom = new BloomBits(BLOOM_KEYS, BLOOM_HASHES);
+  if (count === 0) return bloom;
+  for await (const page of level.pagesOfKeys(tableRange(TABLE.seen), { limit: PAGE_KEYS })) {
     for (const key of page) {
       const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
-      met.add(bytes.readUInt32BE(5), bytes.readUInt32BE(1));
+      bloom.add(bytes.readUInt32BE(5), bytes.readUInt32BE(1));
     }
   }
-  return met;
+  return bloom;
 }
 
-function eachKey(keys: KeyWords, work: (low: number, high: number) => unknown): void {
+function forEachKey(keys: KeyWords, work: (low: number, high: number) => unknown): void {
   for (let at = 0; at < keys.length; at += 2) work(keys[at]!, keys[at + 1]!);
 }
 
-/** CRAWL-3.8: big-endian; the words are in signed order already. */
+/** CRAWL-3.8: big-endian; {@link uriKeysOf} has put the words into signed order. */
 function rowKey(low: number, high: number): Uint8Array {
   const key = Buffer.allocUnsafe(9);
   key[0] = TABLE.seen;
@@ -237,12 +211,12 @@ function rowKey(low: number, high: number): Uint8Array {
   return key;
 }
 
-/** What the last commit counted; a store that others wrote is counted through. */
+/** The count of the last commit; without one the rows are counted. */
 async function storedCount(level: Level): Promise<number> {
   const row = await level.get(SEEN_COUNT_KEY);
   if (row !== undefined) return Number(Buffer.from(row).toString());
   let count = 0;
-  for await (const page of level.pagesOfKeys(tableRange(TABLE.seen), { limit: COUNT_PAGE }))
+  for await (const page of level.pagesOfKeys(tableRange(TABLE.seen), { limit: PAGE_KEYS }))
     count += page.length;
   return count;
 }

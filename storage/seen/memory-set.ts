@@ -1,7 +1,7 @@
 import { KeyTable } from './key-table.js';
 import type { KeySet } from './logged-filter.js';
 
-/** CRAWL-4.4 FPUriUniqFilter: a table of fingerprints. Two URIs are taken for one with the chance 2^-64 a pair. */
+/** CRAWL-4.4 FPUriUniqFilter: a table of fingerprints. Two URIs have the same fingerprint with probability 2^-64. */
 export class MemorySet implements KeySet {
   readonly kind = 'memory-set';
   readonly #table = new KeyTable();

@@ -1,4 +1,3 @@
-import { UsageError } from '../../protocols/errors.js';
 import { type BloomOptions, BloomSet } from './bloom-set.js';
 import type { SeenFilter, SeenKind, SeenOptions } from './contract.js';
 import { DiskMergeFilter } from './disk-merge.js';
@@ -10,13 +9,15 @@ import { SortedSet } from './sorted-set.js';
 export interface OpenSeenOptions extends SeenOptions, BloomOptions {
   /** Default `level` (CRAWL-4.4). */
   readonly kind?: SeenKind;
-  /** `disk-merge`: keys that wait in memory before they become a run on disk. Default 262 144. */
+  /** `disk-merge`: keys in memory before they become a run on disk. Default 262 144. */
   readonly pendingKeys?: number;
 }
 
 /**
- * Opens a seen filter (CRAWL-4.4) on what its directory holds.
- * @throws UsageError without a directory where one is needed; StorageError when it holds something else
+ * Opens a seen filter (CRAWL-4.4) with the keys that its directory holds.
+ *
+ * @throws TypeError if the kind requires a directory and has none; RangeError for sizes of a Bloom filter that are out of range;
+ *   StorageError if the directory holds something else
  */
 export async function openSeenFilter(options: OpenSeenOptions): Promise<SeenFilter> {
   const { kind = 'level', directory } = options;
@@ -28,13 +29,13 @@ export async function openSeenFilter(options: OpenSeenOptions): Promise<SeenFilt
     case 'bloom':
       return LoggedFilter.open(new BloomSet(options), options);
     case 'level':
-      return LevelFilter.open(needed(directory, kind), options);
+      return LevelFilter.open(requireDirectory(directory, kind), options);
     case 'disk-merge':
-      return DiskMergeFilter.open({ ...options, directory: needed(directory, kind) });
+      return DiskMergeFilter.open({ ...options, directory: requireDirectory(directory, kind) });
   }
 }
 
-function needed(directory: string | undefined, kind: SeenKind): string {
-  if (directory === undefined) throw new UsageError(`the seen filter ${kind} needs a directory`);
+function requireDirectory(directory: string | undefined, kind: SeenKind): string {
+  if (directory === undefined) throw new TypeError(`the seen filter ${kind} requires a directory`);
   return directory;
 }

@@ -3,20 +3,20 @@ import { StorageError } from '../../protocols/errors.js';
 import { BloomBits } from './bloom-bits.js';
 import { compareKeys, fromFileBytes, KEY_BYTES, type KeyWords, toFileBytes } from './key-list.js';
 
-/** Keys of a block: what one look-up reads, 4 KiB. */
+/** Keys of a block, which a look-up reads as a whole: 4 KiB. */
 const BLOCK_KEYS = 512;
 const BLOCK_BYTES = BLOCK_KEYS * KEY_BYTES;
-/** Blocks that lie so near to each other are read together. */
+/** Blocks at most this far apart are read together. */
 const NEAR_BLOCKS = 8;
 const MAX_READ_BLOCKS = 64;
-/** Reads under way at once. */
+/** Concurrent reads. */
 const PARALLEL_READS = 8;
-/** Written or read in a row, bytes. */
+/** Keys that are written or read at once. */
 const STREAM_KEYS = 1 << 15;
 /** Seven hash functions at ten bits for each key: one new key in about 120 costs a read. */
 const HASHES = 7;
 
-/** A file of sorted keys, and what of it is in memory: ten bits for each key and the first key of each block. */
+/** A file of sorted keys. In memory it has a Bloom filter of ten bits a key and the first key of each block. */
 export class RunFile {
   private constructor(
     readonly path: string,
@@ -31,7 +31,7 @@ export class RunFile {
     return this.bloom.memoryBytes + this.fences.byteLength;
   }
 
-  /** Writes a file from sorted keys, and waits until the disk has it. */
+  /** Writes sorted keys to a new file and flushes it to the disk. */
   static async write(path: string, count: number, pieces: AsyncIterable<KeyWords>): Promise<RunFile> {
     const memory = new RunMemory(count);
     const file = await open(path, 'w+');
@@ -49,7 +49,7 @@ export class RunFile {
     }
   }
 
-  /** @throws StorageError when the file is not as long as its keys, or not sorted */
+  /** @throws StorageError if the file does not hold `count` sorted keys */
   static async open(path: string, count: number): Promise<RunFile> {
     const file = await open(path, 'r').catch((error: unknown) => {
       throw new StorageError(`${path} cannot be read`, { cause: error });
@@ -69,28 +69,28 @@ export class RunFile {
     }
   }
 
-  /** All keys in order, piece by piece; a piece is the receiver's. */
+  /** All keys in order, in pieces, which the caller owns. */
   keys(): AsyncGenerator<KeyWords, void, undefined> {
     return streamKeys(this.file, this.count);
   }
 
-  /** Sets `found[i]` for those of the keys that are in the file; looks only for those that are not found yet. */
+  /** Sets `found[i]` to 1 for each key that is in the file. Skips keys whose `found[i]` is 1 already. */
   async find(keys: KeyWords, found: Uint8Array): Promise<void> {
-    const wanted = new Map<number, number[]>();
+    const keysByBlock = new Map<number, number[]>();
     for (let i = 0; i < found.length; i++) {
       const low = keys[2 * i]!;
       const high = keys[2 * i + 1]!;
       if (found[i] === 1 || !this.bloom.has(low, high)) continue;
       const block = this.#blockOf(low, high);
       if (block < 0) continue;
-      const list = wanted.get(block);
-      if (list === undefined) wanted.set(block, [i]);
+      const list = keysByBlock.get(block);
+      if (list === undefined) keysByBlock.set(block, [i]);
       else list.push(i);
     }
-    const spans = spansOf([...wanted.keys()].sort((a, b) => a - b));
+    const spans = spansOf([...keysByBlock.keys()].sort((a, b) => a - b));
     const next = spans.values();
     const worker = async (): Promise<void> => {
-      for (const span of next) await this.#findIn(span, wanted, keys, found);
+      for (const span of next) await this.#findIn(span, keysByBlock, keys, found);
     };
     await Promise.all(Array.from({ length: Math.min(PARALLEL_READS, spans.length) }, worker));
   }
@@ -101,7 +101,7 @@ export class RunFile {
 
   async #findIn(
     { first, last }: BlockSpan,
-    wanted: ReadonlyMap<number, readonly number[]>,
+    keysByBlock: ReadonlyMap<number, readonly number[]>,
     keys: KeyWords,
     found: Uint8Array,
   ): Promise<void> {
@@ -111,19 +111,19 @@ export class RunFile {
     for (let block = first; block <= last; block++) {
       const start = (block - first) * BLOCK_KEYS;
       const stop = Math.min(start + BLOCK_KEYS, words.length / 2);
-      for (const i of wanted.get(block) ?? []) {
+      for (const i of keysByBlock.get(block) ?? []) {
         if (holds(words, start, stop, keys[2 * i]!, keys[2 * i + 1]!)) found[i] = 1;
       }
     }
   }
 
-  /** The last block whose first key is not behind the key; -1 when there is none. */
+  /** The last block whose first key is at most the key; -1 if there is none. */
   #blockOf(low: number, high: number): number {
-    return lastNotBehind(this.fences, 0, this.fences.length / 2, low, high);
+    return lastAtMost(this.fences, 0, this.fences.length / 2, low, high);
   }
 }
 
-/** What a run keeps in memory, built while its keys go by. */
+/** The part of a run that is kept in memory; built while its keys are read or written. */
 class RunMemory {
   readonly bloom: BloomBits;
   readonly fences: Uint32Array;
@@ -136,7 +136,7 @@ class RunMemory {
     this.fences = new Uint32Array(2 * Math.ceil(count / BLOCK_KEYS));
   }
 
-  /** False when the keys are not in order. */
+  /** Returns false if the keys are not in ascending order. */
   add(keys: KeyWords): boolean {
     for (let at = 0; at < keys.length; at += 2) {
       const low = keys[at]!;
@@ -157,7 +157,7 @@ interface BlockSpan {
   readonly last: number;
 }
 
-/** @param blocks in order */
+/** @param blocks in ascending order */
 function spansOf(blocks: readonly number[]): BlockSpan[] {
   const spans: { first: number; last: number }[] = [];
   for (const block of blocks) {
@@ -170,12 +170,12 @@ function spansOf(blocks: readonly number[]): BlockSpan[] {
 }
 
 function holds(words: KeyWords, from: number, to: number, low: number, high: number): boolean {
-  const at = lastNotBehind(words, from, to, low, high);
+  const at = lastAtMost(words, from, to, low, high);
   return at >= from && words[2 * at] === low && words[2 * at + 1] === high;
 }
 
-/** The place of the last of the sorted keys from..to that is not behind the key; from - 1 when there is none. */
-function lastNotBehind(words: KeyWords, from: number, to: number, low: number, high: number): number {
+/** Index of the last of the sorted keys from..to that is at most the key; from - 1 if there is none. */
+function lastAtMost(words: KeyWords, from: number, to: number, low: number, high: number): number {
   let left = from;
   let right = to;
   while (left < right) {
@@ -198,22 +198,23 @@ async function readFully(file: FileHandle, at: number, length: number): Promise<
   let got = 0;
   while (got < length) {
     const { bytesRead } = await file.read(bytes, got, length - got, at + got);
-    if (bytesRead === 0) throw new StorageError('a file of seen keys is shorter than it was');
+    if (bytesRead === 0) throw new StorageError('a file of seen keys was truncated while it was open');
     got += bytesRead;
   }
   return bytes;
 }
 
-/** The keys of several runs, none of which is in two, as one sorted stream. */
+/** Merges runs that have no key in common into one sorted stream. */
 export async function* mergeRuns(runs: readonly RunFile[]): AsyncGenerator<KeyWords, void, undefined> {
-  const heads = await Promise.all(runs.map((run) => RunHead.open(run.keys())));
+  const cursors = await Promise.all(runs.map((run) => RunCursor.open(run.keys())));
   let out = new Uint32Array(2 * STREAM_KEYS);
   let used = 0;
   for (;;) {
-    let least: RunHead | undefined;
-    for (const head of heads) {
-      if (head.ended) continue;
-      if (least === undefined || compareKeys(head.low, head.high, least.low, least.high) < 0) least = head;
+    let least: RunCursor | undefined;
+    for (const cursor of cursors) {
+      if (cursor.ended) continue;
+      if (least === undefined || compareKeys(cursor.low, cursor.high, least.low, least.high) < 0)
+        least = cursor;
     }
     if (least === undefined) break;
     out[used++] = least.low;
@@ -228,8 +229,8 @@ export async function* mergeRuns(runs: readonly RunFile[]): AsyncGenerator<KeyWo
   if (used > 0) yield out.slice(0, used);
 }
 
-/** The next key of a run that is being merged. */
-class RunHead {
+/** A cursor at the next key of a run. */
+class RunCursor {
   ended = false;
   low = 0;
   high = 0;
@@ -238,13 +239,13 @@ class RunHead {
 
   private constructor(private readonly pieces: AsyncGenerator<KeyWords, void, undefined>) {}
 
-  static async open(pieces: AsyncGenerator<KeyWords, void, undefined>): Promise<RunHead> {
-    const head = new RunHead(pieces);
-    await head.refill();
-    return head;
+  static async open(pieces: AsyncGenerator<KeyWords, void, undefined>): Promise<RunCursor> {
+    const cursor = new RunCursor(pieces);
+    await cursor.refill();
+    return cursor;
   }
 
-  /** False when the piece is used up. */
+  /** Moves to the next key; returns false at the end of the piece. */
   step(): boolean {
     if (this.#at >= this.#piece.length) return false;
     this.low = this.#piece[this.#at]!;

@@ -2,22 +2,22 @@ import { compareKeys, type KeyWords, sortKeys } from './key-list.js';
 import { KeyTable } from './key-table.js';
 import type { KeySet } from './logged-filter.js';
 
-/** CRAWL-4.8: keys that wait before they are merged; more when the list is long, so that merging stays cheap. */
+/** CRAWL-4.8: pending keys before a merge; more of them when the list is long, so that merging stays cheap. */
 const MIN_PENDING = 10_000;
 const PENDING_SHARE = 8;
-/** About how many keys have the same leading bits. */
+/** Average number of keys with the same leading bits. */
 const KEYS_A_BUCKET = 4;
 
 /**
- * CRAWL-4.8 MemFPMerge: a sorted list of fingerprints, 8 bytes each and one for its index, and a table of those that
- * are not merged yet. While it merges the list is there twice.
+ * CRAWL-4.8 MemFPMerge: a sorted list of fingerprints, 8 bytes each and about one more for its index, and a table of the pending
+ * ones. A merge needs the memory of the list twice.
  */
 export class SortedSet implements KeySet {
   readonly kind = 'memory-merge';
   readonly #pending = new KeyTable();
   readonly #forgotten = new KeyTable();
   #list: KeyWords = new Uint32Array(0);
-  /** Where the keys with the same leading bits begin; one more entry for the end. */
+  /** Index of the first key with each value of the leading bits, and of the end. */
   #starts = new Uint32Array(2);
   #shift = 32;
 

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { Expression } from '../../../protocols/broker/index.js';
-import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { StateError, UsageError } from '../../../protocols/errors.js';
 import { type ObjectReader, openObjectReader } from '../../broker/object-reader.js';
 import { OidSet } from '../../broker/oid-set.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from '../contract.js';
@@ -347,12 +347,12 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
 
   #run(): OidSet {
     this.#assertOpen();
-    if (this.#written === undefined) throw new UsageError('changes come after beginUpdate()');
+    if (this.#written === undefined) throw new StateError('beginUpdate() must be called before changes');
     return this.#written;
   }
 
   #assertOpen(): void {
-    if (this.#closing.signal.aborted) throw new StorageError('the index is closed');
+    if (this.#closing.signal.aborted) throw new StateError('the index is closed');
   }
 }
 

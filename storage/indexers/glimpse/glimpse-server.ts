@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { Mutex } from '../../../protocols/mutex.js';
 import { Program } from '../external/program.js';
 
 /** How to keep a glimpseserver. */
@@ -32,7 +33,7 @@ export class GlimpseServer {
   #busy = false;
   #closed = false;
   #waiting: (() => void)[] = [];
-  #turn: Promise<void> = Promise.resolve();
+  readonly #mutex = new Mutex();
 
   /** @throws UsageError a port that glimpse does not take. */
   constructor(options: GlimpseServerOptions) {
@@ -173,12 +174,13 @@ export class GlimpseServer {
     return answered;
   }
 
-  #serially(work: () => Promise<void>): Promise<void> {
-    const run = this.#turn.then(work);
-    this.#turn = run.catch((error: unknown) => {
+  /** Runs one step after the other. A program that cannot be started is a warning. */
+  async #serially(work: () => Promise<void>): Promise<void> {
+    try {
+      await this.#mutex.runExclusive(work);
+    } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       this.#options.onWarning(error.message);
-    });
-    return this.#turn;
+    }
   }
 }

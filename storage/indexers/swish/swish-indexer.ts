@@ -2,7 +2,7 @@ import { link, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Expression } from '../../../protocols/broker/index.js';
-import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { StateError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { type ObjectReader, openObjectReader } from '../../broker/object-reader.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from '../contract.js';
@@ -291,11 +291,11 @@ class SwishIndexer implements Indexer, CandidateEngine {
 
   #assertUpdating(): void {
     this.#assertOpen();
-    if (!this.#updating) throw new UsageError('changes come after beginUpdate()');
+    if (!this.#updating) throw new StateError('beginUpdate() must be called before changes');
   }
 
   #assertOpen(): void {
-    if (this.#closing.signal.aborted) throw new StorageError('the index is closed');
+    if (this.#closing.signal.aborted) throw new StateError('the index is closed');
   }
 }
 

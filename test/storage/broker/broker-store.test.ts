@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import t from 'tap';
-import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { StateError, StorageError } from '../../../protocols/errors.js';
 import { SoifObject } from '../../../protocols/soif/index.js';
 import {
   BrokerStore,
@@ -345,10 +345,10 @@ t.test("GATHERD-13.6 the point's state is written with the batch; everything sur
   t.equal(await store.collectionState('g.test:8500'), undefined);
   await store.apply([update('http://a.test/', 77)], { key: 'g.test:8500', last: 77 });
   await store.apply([], { key: 'other', last: 0 });
-  await t.rejects(store.apply([update('http://b.test/', 1)], { key: 'x', last: -1 }), UsageError);
+  await t.rejects(store.apply([update('http://b.test/', 1)], { key: 'x', last: -1 }), RangeError);
   await t.rejects(BrokerStore.open(directory), { name: 'StorageError', message: /in use/ });
   await store.close();
-  await t.rejects(store.apply([]), UsageError);
+  await t.rejects(store.apply([]), StateError);
 
   const again = await BrokerStore.open(directory);
   t.same([again.count, again.lastSequence], [1, 1], 'the failed call left nothing');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import Database from 'libsql';
 import t from 'tap';
-import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { StateError, StorageError } from '../../../protocols/errors.js';
 import { decodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import { DatabaseFile, type DatabaseRecord, recordOf } from '../../../storage/databases/index.js';
 import { temporaryDirectory } from '../helpers.js';
@@ -126,7 +126,7 @@ t.test('a transaction is all or nothing, for its own process and for others', as
       t.equal(reader.count, 1, 'nobody sees half of it');
       await t.rejects(
         database.transaction(() => undefined),
-        UsageError,
+        StateError,
       );
       throw new Error('no');
     }),

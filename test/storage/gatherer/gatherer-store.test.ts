@@ -4,7 +4,7 @@ import { ClassicLevel } from 'classic-level';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import t from 'tap';
-import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { StateError, StorageError } from '../../../protocols/errors.js';
 import { GathererStore, queueKey } from '../../../storage/index.js';
 import {
   collect,
@@ -49,7 +49,7 @@ t.test('summaries', async (t) => {
     const { text } = await readExport(store.summaries.exportSince(10));
     t.equal(text, `${none.soif}${ten!.soif}${eleven!.soif}`);
     t.equal((await readExport(store.summaries.exportSince(12))).text, String(none.soif));
-    t.rejects(readExport(store.summaries.exportSince(-1)), UsageError);
+    t.rejects(readExport(store.summaries.exportSince(-1)), RangeError);
   });
 
   t.test('pages are whole objects; an abort ends the walk', async (t) => {
@@ -150,9 +150,9 @@ t.test('CRAWL-5.1.1 queue keys are class key, 00, directive, cost, ordinal', asy
     key('www.example.com#443', 3, 1, 281474976710655),
     '7777772e6578616d706c652e636f6d23343433000301ffffffffffff',
   );
-  for (const wrong of [{ directive: 256 }, { cost: -1 }, { ordinal: 2 ** 48 }, { classKey: 'a\0b' }]) {
-    t.throws(() => queueKey({ classKey: 'a', directive: 1, cost: 1, ordinal: 1, ...wrong }), UsageError);
-  }
+  for (const wrong of [{ directive: 256 }, { cost: -1 }, { ordinal: 2 ** 48 }])
+    t.throws(() => queueKey({ classKey: 'a', directive: 1, cost: 1, ordinal: 1, ...wrong }), RangeError);
+  t.throws(() => queueKey({ classKey: 'a\0b', directive: 1, cost: 1, ordinal: 1 }), TypeError);
 });
 
 t.test('CRAWL-5.1.1 a queue gives its entries in the order of directive, cost, age', async (t) => {
@@ -257,8 +257,8 @@ t.test('documents and meta values come back as they were put', async (t) => {
 t.test('a batch is whole: a wrong part leaves no other part behind', async (t) => {
   await using store = await GathererStore.open(await temporaryDirectory(t));
   const batch = store.batch().putDocument(documentRecord('http://a.test/'));
-  t.throws(() => batch.putSummary({ ...summary('http://a.test/', 1), updateTime: -1 }), UsageError);
-  t.throws(() => batch.putSummary({ ...summary('http://a.test/', 1), timeToLive: 0.5 }), UsageError);
+  t.throws(() => batch.putSummary({ ...summary('http://a.test/', 1), updateTime: -1 }), RangeError);
+  t.throws(() => batch.putSummary({ ...summary('http://a.test/', 1), timeToLive: 0.5 }), RangeError);
   t.equal(await store.documents.get('http://a.test/'), undefined);
 });
 
@@ -313,9 +313,9 @@ t.test('opening', async (t) => {
     await store.close();
     await commit;
     await store.close();
-    await t.rejects(store.meta.get('a'), UsageError);
-    await t.rejects(store.batch().putMeta('a', 1).commit(), UsageError);
-    await t.rejects(store.publish(join(directory, 'g')), UsageError);
+    await t.rejects(store.meta.get('a'), StateError);
+    await t.rejects(store.batch().putMeta('a', 1).commit(), StateError);
+    await t.rejects(store.publish(join(directory, 'g')), StateError);
     await using again = await GathererStore.open(directory);
     t.equal(await again.meta.get('a'), 1);
   });

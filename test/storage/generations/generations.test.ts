@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { StateError, StorageError } from '../../../protocols/errors.js';
 import { GathererStore, Generations } from '../../../storage/index.js';
 import { collect, documentRecord, readExport, soif, summary, temporaryDirectory } from '../helpers.js';
 
@@ -282,9 +282,9 @@ t.test('retain and release: the last user closes, a walk is a user too', async (
   t.equal((await walk.next()).value?.updateTime, 2);
   t.equal((await walk.next()).done, true);
   t.same(await readers(directory), []);
-  t.throws(() => snapshot.retain(), UsageError);
-  await t.rejects(snapshot.release(), UsageError);
-  await t.rejects(readExport(snapshot.exportSince(0)), UsageError);
+  t.throws(() => snapshot.retain(), StateError);
+  await t.rejects(snapshot.release(), StateError);
+  await t.rejects(readExport(snapshot.exportSince(0)), StateError);
 });
 
 t.test('GATHERD-8.4 info: count, range of Update-Times, attribute names by falling frequency', async (t) => {

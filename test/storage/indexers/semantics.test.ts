@@ -1,5 +1,5 @@
 import t from 'tap';
-import { PeerError, UsageError } from '../../../protocols/errors.js';
+import { PeerError } from '../../../protocols/errors.js';
 import { Base } from './support.js';
 
 const base = await Base.open({ maxLineBytes: 40 });
@@ -195,5 +195,5 @@ t.test('BRK-2.19, 4.18 what cannot be answered is refused at the first hit', asy
     t.ok(error instanceof PeerError && error.status === 111, query.slice(0, 40));
     t.match(String(error), /ERROR: embedded does not support /);
   }
-  await t.rejects(base.search('a', { errors: -1 }), UsageError);
+  await t.rejects(base.search('a', { errors: -1 }), RangeError);
 });

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { ProtocolError, StorageError, UsageError } from '../../../protocols/errors.js';
+import { ProtocolError, StateError, StorageError } from '../../../protocols/errors.js';
 import type { RegistryReading } from '../../../protocols/registry/index.js';
 import {
   checkRegistry,
@@ -61,7 +61,7 @@ t.test('hint 1, REG-23, REG-24, REG-25: write, delete, change, reopen: counts, o
   t.same(await oidsOf(path), [3, 4]);
   await using reader = await RegistryFile.open(path);
   t.same(reader.problems, []);
-  await t.rejects(reader.append([recordOf(9)]), UsageError, 'it is open for reading');
+  await t.rejects(reader.append([recordOf(9)]), StateError, 'it is open for reading');
   await t.rejects(RegistryFile.create(path), StorageError, 'it is there');
 });
 

@@ -49,7 +49,7 @@ for (const kind of SEEN_KINDS) {
     t.same([...(await filter.add([]))], []);
     await filter.close();
     await filter.close();
-    await t.rejects(filter.add(['x']), { code: 'ERR_USAGE' });
+    await t.rejects(filter.add(['x']), { code: 'ERR_STATE' });
   });
 
   t.test(`${kind}: what is committed is there after closing, and after a crash`, async (t) => {
@@ -125,8 +125,8 @@ t.test('CRAWL-4.4 the memory kinds need no directory, the others do', async (t) 
     t.equal(await news(filter, ['a', 'a']), 1);
     t.equal(filter.uncommitted, 0);
   }
-  await t.rejects(openSeenFilter({}), { code: 'ERR_USAGE' }, 'level is the default');
-  await t.rejects(openSeenFilter({ kind: 'disk-merge' }), { code: 'ERR_USAGE' });
+  await t.rejects(openSeenFilter({}), TypeError, 'level is the default');
+  await t.rejects(openSeenFilter({ kind: 'disk-merge' }), TypeError);
 });
 
 t.test('a torn log loses its last record only; a strange file is refused', async (t) => {
@@ -193,7 +193,7 @@ t.test('CRAWL-4.7 Bloom: sizes, and false positives near the stated rate', async
   const lost = 10_000 - (await news(filter, uris(1_000_000, 1_010_000)));
   // 2^-7 of 10 000 is 78; the filter fills up a little more meanwhile. The texts are the same in every run.
   t.ok(lost > 40 && lost < 180, `${lost} of 10 000 were lost`);
-  await t.rejects(openSeenFilter({ kind: 'bloom', bloomCapacity: 1e9 }), { code: 'ERR_USAGE' });
+  await t.rejects(openSeenFilter({ kind: 'bloom', bloomCapacity: 1e9 }), RangeError);
 });
 
 t.test('CRAWL-3.8, 4.6 level: the rows of the store, and a batch of its owner', async (t) => {

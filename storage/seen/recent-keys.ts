@@ -1,39 +1,43 @@
-/** CRAWL-4.8: slots that are looked at in a row. */
+/** CRAWL-4.8: slots that are searched for a key. */
 const WAYS = 4;
 /** CRAWL-4.8: slots in all; 8 MB. */
 const SLOTS = 1 << 20;
 
-/** CRAWL-4.8: keys that were met lately and are known to be seen: the links that stand on every page of a site. */
-export class QuickCache {
+/**
+ * CRAWL-4.8: a set-associative cache of keys that were looked up recently and are known to be seen, such as the links that occur on
+ * every page of a site. A key replaces one of the keys in its four slots in turn.
+ */
+export class RecentKeys {
   readonly #words = new Uint32Array(2 * (SLOTS + WAYS));
-  #turn = 0;
+  #nextWay = 0;
 
   get memoryBytes(): number {
     return this.#words.byteLength;
   }
 
-  /** The key 0 is never found: a free slot looks like it. */
+  /** Never finds the key 0: it looks like a free slot. */
   has(low: number, high: number): boolean {
-    return this.#place(low, high) >= 0;
+    return this.#find(low, high) >= 0;
   }
 
   add(low: number, high: number): void {
-    if (this.#place(low, high) >= 0) return;
-    const at = 2 * (slotOf(low, high) + (this.#turn++ % WAYS));
+    if (this.#find(low, high) >= 0) return;
+    const at = 2 * (firstSlot(low, high) + (this.#nextWay++ % WAYS));
     this.#words[at] = low;
     this.#words[at + 1] = high;
   }
 
   delete(low: number, high: number): void {
-    const at = this.#place(low, high);
+    const at = this.#find(low, high);
     if (at < 0) return;
     this.#words[at] = 0;
     this.#words[at + 1] = 0;
   }
 
-  #place(low: number, high: number): number {
+  /** Index of the key's first word; -1 if the key is absent. */
+  #find(low: number, high: number): number {
     if ((low | high) === 0) return -1;
-    const start = 2 * slotOf(low, high);
+    const start = 2 * firstSlot(low, high);
     for (let at = start; at < start + 2 * WAYS; at += 2) {
       if (this.#words[at] === low && this.#words[at + 1] === high) return at;
     }
@@ -41,7 +45,7 @@ export class QuickCache {
   }
 }
 
-function slotOf(low: number, high: number): number {
+function firstSlot(low: number, high: number): number {
   let hash = Math.imul(low ^ (high >>> 5), 0x9e3779b1);
   hash ^= hash >>> 14;
   return (hash ^ high) & (SLOTS - 1);
