@@ -23,7 +23,7 @@ import {
   serverKey,
   serverOf,
 } from './link-rows.js';
-import { RecentMap } from './recent-map.js';
+import { TableCache } from './table-cache.js';
 
 /** URLs and servers whose IDs are remembered: a site's pages link to the same pages again and again. */
 const RECENT_URLS = 65_536;
@@ -43,15 +43,15 @@ export interface LinkRows {
  */
 export class LinkTables {
   readonly #level: Level;
-  readonly #places: RecentMap<Place>;
-  readonly #servers: RecentMap<number>;
+  readonly #places: TableCache<Place>;
+  readonly #servers: TableCache<number>;
   #counters: LinkCounters;
 
   private constructor(level: Level, counters: LinkCounters) {
     this.#level = level;
     this.#counters = counters;
-    this.#places = new RecentMap(RECENT_URLS, counters.documents === 0);
-    this.#servers = new RecentMap(RECENT_SERVERS, counters.servers === 0);
+    this.#places = new TableCache(RECENT_URLS, counters.documents === 0);
+    this.#servers = new TableCache(RECENT_SERVERS, counters.servers === 0);
   }
 
   static async open(level: Level): Promise<LinkTables> {

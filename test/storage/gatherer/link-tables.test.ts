@@ -1,7 +1,7 @@
 // The tables of documents, servers and links in the Gatherer's working store, and the references that are published of them.
 import fc from 'fast-check';
 import t from 'tap';
-import { RecentMap } from '../../../storage/gatherer/recent-map.js';
+import { TableCache } from '../../../storage/gatherer/table-cache.js';
 import { GathererStore } from '../../../storage/index.js';
 import { ReferencesReader } from '../../../storage/references/index.js';
 import { temporaryDirectory } from '../helpers.js';
@@ -226,8 +226,8 @@ t.test('publication: the links as references, and nothing when nothing changed',
   t.equal(await other.publishReferences(data), undefined, 'a store without links leaves what is there');
 });
 
-t.test('the map of what was met lately forgets the oldest, and knows that it has', async (t) => {
-  const map = new RecentMap<number>(4, true);
+t.test('the cache evicts the least recently used row, and is not complete afterwards', async (t) => {
+  const map = new TableCache<number>(4, true);
   for (const [i, key] of ['a', 'b', 'c', 'd'].entries()) map.set(key, i);
   t.equal(map.complete, true);
   t.equal(map.get('a'), 0, 'getting renews');
@@ -236,5 +236,5 @@ t.test('the map of what was met lately forgets the oldest, and knows that it has
   t.equal(map.complete, false);
   t.equal(map.get('a'), 0);
   t.equal(map.get('b'), undefined);
-  t.equal(new RecentMap<number>(4, false).complete, false);
+  t.equal(new TableCache<number>(4, false).complete, false);
 });
