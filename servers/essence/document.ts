@@ -7,6 +7,8 @@ export class SourceDocument {
   readonly body: Uint8Array;
   readonly settings: EssenceSettings;
   readonly warnings: string[] = [];
+  /** Links of the page that are not URLs, as they are written. */
+  malformedLinks: readonly string[] = [];
   readonly #input: EssenceInput;
   readonly #isHtml: boolean;
   #text: string | undefined;

@@ -125,6 +125,8 @@ export interface EssenceOutput {
   readonly rules?: readonly number[];
   /** Absolute, canonical, without repetitions (G-60); empty if the page says nofollow. */
   readonly links: readonly EssenceLink[];
+  /** Links of a page that are not URLs, as they are written, at most 100; absent if there are none. */
+  readonly malformedLinks?: readonly string[];
   /** Messages for the log: what was cut, ignored or not understood. */
   readonly warnings: readonly string[];
 }

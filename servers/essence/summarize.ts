@@ -33,6 +33,7 @@ export async function summarizeDocument(
     rejected: true,
     md5,
     links,
+    ...malformedLinksOf(document),
     warnings: document.warnings,
     ...more,
   });
@@ -64,10 +65,15 @@ export async function summarizeDocument(
     soif,
     md5,
     links: summary.links ?? [],
+    ...malformedLinksOf(document),
     ...(parts === undefined || parts.exploded.length === 0 ? {} : { exploded: parts.exploded }),
     warnings: document.warnings,
   };
   return context.postRules === undefined ? output : await withRules(output, soif, input, document, context);
+}
+
+function malformedLinksOf({ malformedLinks }: SourceDocument): Pick<EssenceOutput, 'malformedLinks'> {
+  return malformedLinks.length === 0 ? {} : { malformedLinks };
 }
 
 async function components(

@@ -13,7 +13,13 @@ import { CrawlConsole } from '../crawler/console/index.js';
 import type { CrawlControl, EndReason } from '../crawler/control.js';
 import { CrawlController } from '../crawler/controller.js';
 import { decideSequence } from '../crawler/decide/index.js';
-import { crawlChannel, type DocumentEvent } from '../crawler/events.js';
+import {
+  type CrawlEvent,
+  crawlChannel,
+  type DocumentEvent,
+  type UriErrorEvent,
+  uriErrorChannel,
+} from '../crawler/events.js';
 import { type Candidate, DIRECTIVE, Frontier } from '../crawler/frontier/index.js';
 import { JOURNAL_FILE, JournalWriter } from '../crawler/journal/index.js';
 import { CrawlLogs, CrawlStatistics, writeEndReports } from '../crawler/logs/index.js';
@@ -321,12 +327,15 @@ async function openWarc({ order }: CrawlJobOptions, resources: CloseStack): Prom
 
 /** CRAWL-16.3: writes the progress of the crawl and its events to the logs. */
 function followProgress(logs: CrawlLogs, controller: CrawlController, resources: CloseStack): void {
-  const onEvent = (event: unknown): void => logs.crawl(event as Parameters<CrawlLogs['crawl']>[0]);
+  const onEvent = (event: unknown): void => logs.crawl(event as CrawlEvent);
+  const onUriError = (event: unknown): void => logs.uriError(event as UriErrorEvent);
   crawlChannel.subscribe(onEvent);
+  uriErrorChannel.subscribe(onUriError);
   const timer = setInterval(() => logs.progress(controller.snapshot()), 1000);
   resources.defer(() => {
     clearInterval(timer);
     crawlChannel.unsubscribe(onEvent);
+    uriErrorChannel.unsubscribe(onUriError);
   });
 }
 

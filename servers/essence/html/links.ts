@@ -14,12 +14,17 @@ const PLAIN_NAME = /^\w[\w.-]*(?:[/?]|$)/;
 /** Parent directories of the page's that have their own resolver. */
 const MAX_UPS = 16;
 const MAX_SHORT = 1000;
+/** A scheme, as in `mailto:a`. */
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+/** Malformed links of one page that are reported. */
+const MAX_MALFORMED = 100;
 
 /** Collects a page's links for enumeration (G-60) and resolves its references (E-99), each distinct one once. */
 export class LinkCollector {
   readonly #links = new Map<string, 'L' | 'E'>();
   readonly #resolved = new Map<string, string | undefined>();
   readonly #mayNameFiles: boolean;
+  readonly #malformed = new Set<string>();
   readonly #maxLinks: number;
   #resolver: UrlResolver;
   /** Resolvers of the parent directories, by level. */
@@ -43,6 +48,10 @@ export class LinkCollector {
   }
 
   /** Collects links and instructions to robots from a tag. */
+  get malformed(): readonly string[] {
+    return [...this.#malformed];
+  }
+
   open(tag: string, attributes: TagAttributes): void {
     switch (tag) {
       case 'a':
@@ -107,10 +116,22 @@ export class LinkCollector {
   #add(reference: string | undefined, hop: 'L' | 'E'): void {
     if (reference === undefined) return;
     const url = this.resolve(reference);
-    if (url === undefined || this.#links.has(url) || !ENUMERABLE.test(url)) return;
+    if (url === undefined) {
+      this.#noteMalformed(reference);
+      return;
+    }
+    if (this.#links.has(url) || !ENUMERABLE.test(url)) return;
     if (url.startsWith('file:') && !this.#mayNameFiles) return;
     if (this.#links.size >= this.#maxLinks) this.dropped++;
     else this.#links.set(url, hop);
+  }
+
+  /** An empty reference and one of another scheme have no URL either, but are not malformed. */
+  #noteMalformed(reference: string): void {
+    const link = reference.replace(/#.*$/s, '').trim();
+    if (link === '' || this.#malformed.size >= MAX_MALFORMED) return;
+    if (SCHEME.test(link) && !ENUMERABLE.test(link.toLowerCase())) return;
+    this.#malformed.add(link);
   }
 
   /** The first BASE is used. */

@@ -169,6 +169,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
         `${this.#links.dropped} links beyond the first ${this.#document.settings.maxLinks} left out (G-173)`,
       );
     }
+    this.#document.malformedLinks = this.#links.malformed;
     return {
       attributes: this.#lines.attributes,
       description: this.#description !== '' ? this.#description : this.#opening,

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { parseXRobotsTag } from '../../../protocols/robots/index.js';
+import { MAX_URL_LENGTH } from '../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
+import { type UriErrorEvent, uriErrorChannel } from '../../crawler/events.js';
 import { withLoginOf } from '../../crawler/redaction.js';
 import type { EssencePool } from '../../essence/index.js';
 import type { RulesDigest } from '../run-state.js';
@@ -52,6 +54,7 @@ export class ExtractProcessor implements Processor {
     uri.disposition = uri.essence.rejected && exploded.length === 0 ? 'rejected' : 'summarized';
     if (uri.disposition === 'rejected')
       uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not wanted`;
+    if (uri.essence.malformedLinks !== undefined) reportMalformed(uri, uri.essence.malformedLinks);
     uri.outLinks = withLoginOf(uri.url, uri.essence.links);
     obeyRobotsTag(uri, this.options.robotsAgent);
     return 'proceed';
@@ -67,4 +70,12 @@ function obeyRobotsTag(uri: CrawlUri, agent: string): void {
   if (!noindex && (unavailableAfter === undefined || unavailableAfter > Date.now() / 1000)) return;
   uri.disposition = 'rejected';
   uri.reason = `X-Robots-Tag: ${value}`;
+}
+
+/** CRAWL-16.4: publishes the links that could not be made absolute. */
+function reportMalformed({ shownUrl: source }: CrawlUri, links: readonly string[]): void {
+  for (const url of links) {
+    const message = url.length > MAX_URL_LENGTH ? `longer than ${MAX_URL_LENGTH} characters` : 'not a URL';
+    uriErrorChannel.publish({ url, source, message } satisfies UriErrorEvent);
+  }
 }

@@ -178,6 +178,33 @@ t.test(
   },
 );
 
+t.test('CRAWL-16.4 uri-errors.log: links that are not URIs, each once, without logins', async (t) => {
+  const malformed = [
+    'http://[bad/x',
+    'http://[bad/x#part',
+    'http://user:secret@[bad/',
+    `/${'x'.repeat(3000)}`,
+  ];
+  const elsewhere = ['javascript:void(0)', 'mailto:a@b.example', 'data:,x', '', '#top', 'skype:me'];
+  await using site = await Site.start({ '/': page('Start', [...malformed, ...elsewhere]) });
+  const directory = t.testdir();
+  await gather({ directory, config: config(`${site.url}/ Delay=0`), order: order({}) }, async (gatherer) => {
+    await gatherer.run(never);
+  });
+  const log = readFileSync(join(directory, 'crawl', 'logs', 'uri-errors.log'), 'utf8');
+  t.same(
+    log
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace(/^\S+ /, '').replace(/x{100,}/, 'xxx')),
+    [
+      `${site.url}/ "not a URL" http://[bad/x`,
+      `${site.url}/ "not a URL" http://[bad/`,
+      `${site.url}/ "longer than 2083 characters" /xxx…`,
+    ],
+  );
+});
+
 /** URL path and annotations of each URI that is done, in the order of the paths. */
 function annotationsOf(events: readonly DocumentEvent[]): [string, string][] {
   return events
