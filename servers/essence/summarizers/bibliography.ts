@@ -10,7 +10,7 @@ const MAX_ENTRIES = 5000;
 /** Characters of one value. */
 const MAX_VALUE = 20_000;
 
-/** BibTeX's fields and the attributes they become (6.2). */
+/** BibTeX's fields and their attributes (6.2). */
 const BIBTEX: ReadonlyMap<string, string> = new Map([
   ['author', 'Author'],
   ['editor', 'Author'],
@@ -24,7 +24,7 @@ const BIBTEX: ReadonlyMap<string, string> = new Map([
   ['keyword', 'Keywords'],
 ]);
 
-/** Fields of refer (E-65) and the attributes they become. */
+/** Fields of refer (E-65) and their attributes. */
 const REFER: ReadonlyMap<string, string> = new Map([
   ['A', 'Author'],
   ['C', 'City'],
@@ -74,7 +74,7 @@ function spoken(value: string): string {
   return oneLine(new TexReader(value, false).read());
 }
 
-/** Reads the fields of one entry, from behind its opening brace. */
+/** Reads the fields of one entry after its opening brace. */
 class BibReader {
   at: number;
   readonly #text: string;
@@ -103,7 +103,7 @@ class BibReader {
     }
   }
 
-  /** Pieces in braces, in quotes, numbers and names of strings, joined by `#`. */
+  /** Reads a value: texts in braces or quotes, numbers and names of strings, joined by `#`. */
   #value(): string {
     let value = '';
     for (;;) {
@@ -146,8 +146,8 @@ class BibReader {
 }
 
 /**
- * ReferBibliographic: the fields of E-65; a line without `%` goes on with the field before. Where the user's quick-sum.cf
- * has lines for the type, they alone speak (example 4 of the manual), or every value would be there twice.
+ * ReferBibliographic: the fields of E-65; a line without `%` continues the previous field. If the user's quick-sum.cf has lines for the
+ * type, only they apply (example 4 of the manual), because otherwise every value would appear twice.
  */
 export function summarizeRefer(document: SourceDocument, context: EssenceContext): Summary {
   if (context.quick.has('ReferBibliographic')) return summarizeUnrecognized(document);

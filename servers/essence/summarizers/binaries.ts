@@ -16,7 +16,7 @@ export function summarizeObject(document: SourceDocument): Summary {
   return summarizeFields({ attributes: present([['Keywords', [...symbols].join('\n')]]), text: '' });
 }
 
-/** Archive: names of the members, and the symbols they define. A shared object is one too (3.1). */
+/** Archive: names of the members, and the symbols that they define. The type includes shared objects (3.1). */
 export function summarizeArchive(document: SourceDocument): Summary {
   const symbols = new Set<string>();
   const members: string[] = [];
@@ -52,7 +52,7 @@ export function summarizeArchive(document: SourceDocument): Summary {
   });
 }
 
-/** Adds the names of defined global and weak symbols of an ELF file. @throws RangeError when it breaks off. */
+/** Adds the names of defined global and weak symbols of an ELF file. @throws RangeError if it is truncated */
 function readElf(bytes: Uint8Array, symbols: Set<string>): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 52 || view.getUint32(0) !== 0x7f454c46) return;
@@ -65,7 +65,7 @@ function readElf(bytes: Uint8Array, symbols: Set<string>): void {
   for (let i = 0; i < count; i++) {
     const at = sections + i * entry;
     const type = view.getUint32(at + 4, little);
-    // SHT_SYMTAB and SHT_DYNSYM; the names are in the section that `link` says.
+    // SHT_SYMTAB and SHT_DYNSYM; the names are in the section of the field `link`.
     if (type !== 2 && type !== 11) continue;
     const start = word(at + (wide ? 24 : 16));
     const size = word(at + (wide ? 32 : 20));
@@ -76,7 +76,7 @@ function readElf(bytes: Uint8Array, symbols: Set<string>): void {
       const info = view.getUint8(symbol + (wide ? 4 : 12));
       const section = view.getUint16(symbol + (wide ? 6 : 14), little);
       const binding = info >> 4;
-      // Undefined symbols (section 0) are somebody else's; 3 and 4 are sections and files.
+      // Section 0 is for undefined symbols; the types 3 and 4 are sections and files.
       if (section === 0 || (binding !== 1 && binding !== 2) || (info & 15) > 2) continue;
       const from = strings + view.getUint32(symbol, little);
       const end = bytes.indexOf(0, from);
@@ -88,7 +88,7 @@ function readElf(bytes: Uint8Array, symbols: Set<string>): void {
   }
 }
 
-/** Binary: strings of four and more printable characters that hold a vowel (6.2). */
+/** Binary: strings of at least four printable characters with a vowel (6.2). */
 export function summarizeBinary(document: SourceDocument): Summary {
   const strings: string[] = [];
   const { body } = document;
@@ -104,7 +104,7 @@ export function summarizeBinary(document: SourceDocument): Summary {
   return summarizeExtracted({ attributes: [], text: strings.join('\n') });
 }
 
-/** A vowel, and mostly letters: what a compiler leaves between the words is neither. */
+/** Whether a string looks like words: it has a vowel and is mostly letters. */
 function isMeaningful(text: string): boolean {
   const letters = text.replace(/[^A-Za-z ]/g, '').length;
   return text.length >= 4 && /[aeiouy]/i.test(text) && letters * 2 > text.length;

@@ -1,10 +1,10 @@
-/** Comments of a source and the source without them, blanks in their place: line structure is kept. */
+/** Comments of a source, and the source with blanks in their place; line numbers are kept. */
 export interface Commented {
   readonly comments: readonly string[];
   readonly code: string;
 }
 
-/** E-75: C's two kinds of comments. Strings and character constants are blanked too, so that braces in them do not count. */
+/** E-75: both kinds of C comments. Strings and character constants are blanked too, so that their braces do not count. */
 export function splitCComments(source: string): Commented {
   const comments: string[] = [];
   const code: string[] = [];

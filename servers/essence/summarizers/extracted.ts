@@ -4,15 +4,15 @@ import type { Summary } from '../summary.js';
 import { openingSentences } from './sentences.js';
 import { DESCRIPTION_LENGTH, firstParagraph, partialText } from './text.js';
 
-/** What a reader of a format understood of a document. */
+/** The result of reading a format. */
 export interface Extracted {
   /** The running text: lines, paragraphs separated by blank lines. */
   readonly text: string;
-  /** Attributes beside the text, in the order they are to be written. */
+  /** Attributes in addition to the text, in the order of the object. */
   readonly attributes: readonly (readonly [name: string, value: string])[];
 }
 
-/** "As Text" of the table in 6.2: the attributes, then the Text rule (E-73) on the extracted text. */
+/** "As Text" in the table of 6.2: the attributes, then the Text rule (E-73) on the extracted text. */
 export function summarizeExtracted({ text, attributes }: Extracted): Summary {
   const tidy = tidyText(text);
   return {
@@ -22,20 +22,19 @@ export function summarizeExtracted({ text, attributes }: Extracted): Summary {
   };
 }
 
-/** As {@link summarizeExtracted}, for formats whose fields say enough: their text serves `--full-text` only (E-117). */
+/** Like {@link summarizeExtracted}, for formats whose fields suffice: their text is for `--full-text` only (E-117). */
 export function summarizeFields({ text, attributes }: Extracted): Summary {
   const tidy = tidyText(text);
   return { attributes, description: openingText(tidy), text: tidy };
 }
 
-/** The first sentences, as a description (E-141). */
+/** Returns the first sentences as a description (E-141). */
 export function openingText(text: string): string {
   return openingSentences(text, DESCRIPTION_LENGTH);
 }
 
 /**
- * What a document's own readers run under: nothing a file holds makes a summarizer throw. A reader that fails leaves
- * what it had (`partial`) and a warning.
+ * Runs a reader so that no content of a file makes a summarizer throw. A reader that fails leaves its `partial` result and a warning.
  */
 export function guarded<T>(document: SourceDocument, format: string, partial: T, read: () => T): T {
   try {
@@ -46,13 +45,13 @@ export function guarded<T>(document: SourceDocument, format: string, partial: T,
   }
 }
 
-/** The sentence of a warning about a document that its reader could not read to its end. */
+/** Returns the warning about a document that could not be read to its end. */
 export function unreadable(format: string, error: unknown): string {
   const reason = messageOf(error);
   return `${format} could not be read to its end: ${reason.slice(0, 200)}`;
 }
 
-/** Ligatures and other presentation forms: words are searched by their letters. */
+/** Ligatures and other presentation forms, which are replaced by their letters so that words are found. */
 const PRESENTATION_FORMS = /[\ufb00-\ufb06\u00ad\u200b\u2060\ufeff]/g;
 const LIGATURES: ReadonlyMap<string, string> = new Map([
   ['\ufb00', 'ff'],
@@ -64,14 +63,14 @@ const LIGATURES: ReadonlyMap<string, string> = new Map([
   ['\ufb06', 'st'],
 ]);
 
-/** Letters for ligatures, no control characters, no white space at line ends, at most one blank line in a row. */
+/** Replaces ligatures, removes control characters and white space at line ends, collapses blank lines. */
 export function tidyText(text: string): string {
   return (
     text
       .replace(/\r\n?|\f/g, '\n')
       .replace(PRESENTATION_FORMS, (c) => LIGATURES.get(c) ?? '')
       .replace(CONTROLS, '')
-      // Tried only where a run of blanks begins: else a long one costs the square of its length.
+      // Matches only at the start of a run of blanks: otherwise the cost is quadratic in its length.
       .replace(/(?<![ \t])[ \t]+(?=\n)/g, '')
       .replace(/\n{3,}/g, '\n\n')
       .replace(/^\n+/, '')
@@ -81,17 +80,17 @@ export function tidyText(text: string): string {
 /** Control characters other than tab and newline. */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** A word that a formatter divided at the end of a line is one word: `retrie-` `val`. */
+/** Joins words that a formatter hyphenated at a line end: `retrie-` `val`. */
 export function joinHyphenated(text: string): string {
   return text.replace(/(\p{Ll})-\n[ \t]*(\p{Ll}+\S*)[ \t]*\n?/gu, '$1$2\n');
 }
 
-/** One line, as titles and names are written. */
+/** Collapses white space, for titles and names. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Pairs whose value is not empty. */
+/** Returns the pairs whose value is not empty. */
 export function present(
   pairs: readonly (readonly [name: string, value: string | undefined])[],
 ): (readonly [string, string])[] {

@@ -39,13 +39,13 @@ import { summarizeFullText, summarizeText, summarizeUnrecognized } from './text.
 import { summarizeTroff } from './troff/troff.js';
 import { unreadArchive } from './unread-archives.js';
 
-/** Makes a summary of a document of one type, at once or, where a library or a program has to be waited for, later. */
+/** Summarizes a document of one type; asynchronous if it uses an asynchronous library or a program. */
 export type Summarizer = (
   document: SourceDocument,
   context: EssenceContext,
 ) => Summary | HtmlSummary | Promise<Summary | HtmlSummary>;
 
-/** Types that are text themselves: their full text is the document (E-117). */
+/** Types whose full text is the document itself (E-117). */
 const TEXTS: readonly (readonly [type: string, summarizer: Summarizer])[] = [
   ['Text', summarizeText],
   ['README', summarizeFullText],
@@ -68,7 +68,7 @@ const TEXTS: readonly (readonly [type: string, summarizer: Summarizer])[] = [
   ['LSM', summarizeLsm],
 ];
 
-/** Types whose text has to be extracted, or that have none: what `--full-text` indexes is in the summary's `text`. */
+/** Types whose text is extracted, or that have none: `--full-text` indexes the summary's `text`. */
 const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = [
   ['RFC', summarizeRfc],
   ['FYI', summarizeRfc],
@@ -113,8 +113,8 @@ export const SUMMARIZERS: ReadonlyMap<string, Summarizer> = new Map<string, Summ
 const TEXT_TYPES: ReadonlySet<string> = new Set(TEXTS.map(([type]) => type));
 
 /**
- * E-117: with full text the summarizer of a text gives way to the whole text; one that extracts gives its `text` beside
- * its fields. HTML has a table for it.
+ * E-117: with full text, text types yield the whole document, the others their `text` in addition to their fields. HTML has a table for
+ * it.
  */
 export function summarizerFor(type: string, fullText: boolean): Summarizer {
   const known = SUMMARIZERS.get(type) ?? summarizeUnrecognized;

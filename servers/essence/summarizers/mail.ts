@@ -3,16 +3,16 @@ import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeExtracted, summarizeFields, unreadable } from './extracted.js';
 
-/** Bytes of a message that are parsed: what stands behind is attachments. */
+/** Bytes of a message that are parsed: attachments are at the end. */
 const MAX_MESSAGE = 4 * 1024 * 1024;
 /** Lines of a message that are parsed: each costs the parser as much as a kilobyte. */
 const MAX_LINES = 100_000;
-/** Levels of parts in parts. */
+/** Nesting of parts. */
 const MAX_NESTING = 50;
 /** Messages of a folder whose headers are read. */
 const MAX_MESSAGES = 500;
 
-/** Mail: who, what, when, to whom (6.2); the text of its body by the Text rule. A folder in mbox form: of every message. */
+/** Mail: the header fields (6.2), and the body by the Text rule. Of an mbox folder: of every message. */
 export async function summarizeMail(document: SourceDocument): Promise<Summary> {
   const emails = await read(document);
   return summarizeExtracted({
@@ -69,7 +69,7 @@ async function read(document: SourceDocument): Promise<Email[]> {
   return emails;
 }
 
-/** As much of a message as is parsed, in a buffer of its own. */
+/** Copies the part of a message that is parsed. */
 function beginning(bytes: Uint8Array): Uint8Array {
   let end = -1;
   for (let lines = 0; lines < MAX_LINES; lines++) {
@@ -79,7 +79,7 @@ function beginning(bytes: Uint8Array): Uint8Array {
   return bytes.slice(0, end + 1);
 }
 
-/** The messages of a folder; each begins with a line `From sender date` after a blank line (RFC 4155). */
+/** Splits a folder into messages; each begins with a line `From sender date` after a blank line (RFC 4155). */
 function* messagesOf(body: Uint8Array): Generator<Uint8Array> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!bytes.subarray(0, 5).equals(Buffer.from('From '))) {
@@ -113,7 +113,7 @@ function address(from: Address | undefined): string {
   return from.name === '' ? from.address : `${from.name} <${from.address}>`;
 }
 
-/** The plain part; a message in HTML only, without its tags. */
+/** Returns the plain part; of a message in HTML only, its text without tags. */
 function textOf(email: Email): string {
   return (
     email.text ??

@@ -4,7 +4,7 @@ import { summarizeText } from './text.js';
 import { macroArguments, removeEscapes } from './troff/escapes.js';
 import { roffText } from './troff/roff-text.js';
 
-/** Sections that become attributes of their own (E-74). */
+/** Sections that become attributes (E-74). */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
   ['NAME', 'Description'],
   ['SYNOPSIS', 'Synopsis'],
@@ -13,7 +13,7 @@ const SECTIONS: ReadonlyMap<string, string> = new Map([
   ['SEE ALSO', 'References'],
 ]);
 
-/** ManPage: title, section and the well-known parts, by the -man and -mdoc macros (E-74). A page with neither is a text. */
+/** ManPage: title, section and the common sections, by the -man and -mdoc macros (E-74). A page without these macros is a text. */
 export function summarizeManPage(document: SourceDocument): Summary {
   const lines = document.text.replace(/\r\n?/g, '\n').split('\n');
   const attributes: [string, string][] = [];

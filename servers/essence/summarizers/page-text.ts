@@ -1,25 +1,25 @@
-/** A run of glyphs on a page: what they say, and where they stand. Any unit, the same for all runs. */
+/** A run of glyphs on a page: text and position. The unit is arbitrary but the same for all runs. */
 export interface PlacedText {
   readonly text: string;
   /** Start of the run on its baseline. */
   readonly x: number;
   readonly y: number;
-  /** Advance to the place where the next run would touch. */
+  /** Advance to the end of the run. */
   readonly width: number;
   /** Size of the font. */
   readonly size: number;
 }
 
-/** Gap, as a share of the font's size, from which on two runs of a line are two words. */
+/** Least gap between two words on a line, as a share of the font size. */
 const WORD_GAP = 0.13;
-/** Step between baselines, as a share of the size, from which on a run is on another line; less is an index or an accent. */
+/** Least step between the baselines of two lines, as a share of the font size; less is an index or an accent. */
 const LINE_STEP = 0.6;
-/** Step between baselines, as a share of the size, with which a paragraph ends. */
+/** Least step between the baselines of two paragraphs, as a share of the font size. */
 const PARAGRAPH_STEP = 1.9;
 
 /**
- * Puts the runs of a page together in the order they come: words by gaps, lines by baselines, paragraphs by larger
- * steps. PDF, DVI and PostScript place text alike; only what reads it differs.
+ * Assembles the runs of a page in the order of their arrival: words by gaps, lines by baselines, paragraphs by larger steps. PDF, DVI
+ * and PostScript share it.
  */
 export class PageText {
   readonly #parts: string[] = [];
@@ -30,7 +30,7 @@ export class PageText {
   #empty = true;
   #atBreak = true;
 
-  /** Characters so far. */
+  /** Length of the text in characters. */
   get length(): number {
     return this.#length;
   }
@@ -66,7 +66,7 @@ export class PageText {
     this.#atBreak = true;
   }
 
-  /** The next run stands by itself: a new page, a turned text. */
+  /** Separates the next run from the previous ones: a new page, rotated text. */
   page(): void {
     if (this.#length > 0) this.paragraph();
     this.#empty = true;

@@ -2,11 +2,11 @@ import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeFields } from './extracted.js';
 
-/** Files of a patch, authors of a history. */
+/** Limit of the files of a patch and of the authors of a history. */
 const MAX_NAMES = 5000;
 /** Characters of one name. */
 const MAX_NAME = 4096;
-/** Begins SCCS's lines of control. */
+/** First byte of SCCS's control lines. */
 const SOH = '\u0001';
 
 /** Patch: names of the patched files (6.2). */
@@ -15,7 +15,7 @@ export function summarizePatch(document: SourceDocument): Summary {
   for (const found of document.text.matchAll(
     /^(?:Index: |\+\+\+ |--- |\*\*\* |rename (?:from|to) |diff (?:-\S+ )*)([^\t\n\r]+)/gm,
   )) {
-    // The last name of a `diff` line; hunks of context diffs (`*** 1,5 ****`) look alike and are no names.
+    // The last name of a `diff` line. Hunks of context diffs (`*** 1,5 ****`) look like names.
     const name = found[0].startsWith('diff ') ? (found[1]!.split(' ').pop() ?? '') : found[1]!;
     if (/^\d+(?:,\d+)? (?:\*{4}|-{4})$/.test(name) || name === '/dev/null' || /^-+$/.test(name)) continue;
     const plain = name
@@ -58,7 +58,7 @@ export function summarizeRcs(document: SourceDocument): Summary {
   });
 }
 
-/** `1994.05.17.12.30.00`, in old files with two digits for the year. */
+/** Converts `1994.05.17.12.30.00`; old files have two digits for the year. */
 function rcsDate(date: string | undefined): string | undefined {
   const found = /^(\d{2,4})\.(\d\d)\.(\d\d)\.(\d\d)\.(\d\d)\.(\d\d)$/.exec(date ?? '');
   if (found === null) return date;
@@ -66,7 +66,7 @@ function rcsDate(date: string | undefined): string | undefined {
   return `${year}-${found[2]}-${found[3]} ${found[4]}:${found[5]}:${found[6]}`;
 }
 
-/** SCCS: the same of a history in the other form, whose lines of control begin with SOH. */
+/** SCCS: the same attributes from a history whose control lines begin with SOH. */
 export function summarizeSccs(document: SourceDocument): Summary {
   const authors = new Set<string>();
   let version: string | undefined;

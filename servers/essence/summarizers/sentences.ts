@@ -1,4 +1,4 @@
-/** Abbreviations after which a full stop ends no sentence (E-73). */
+/** Abbreviations whose full stop does not end a sentence (E-73). */
 const ABBREVIATIONS = new Set(
   'al approx apr aug bzw ca cf ch co corp dec dept dr ed eds e.g eg engl est etc feb fig figs gen i.e ie inc jan jr jul jun ltd mar messrs mr mrs ms mt nov no nr oct op p pp prof resp rev sec sen sep sept sr st usw vgl viz vol vs z.b'.split(
     ' ',
@@ -6,8 +6,8 @@ const ABBREVIATIONS = new Set(
 );
 
 /**
- * Index just after the first sentence of `text` that ends at or after `from`: at `.`, `!` or `?` followed by white space
- * or the end, but not after a single capital letter or a known abbreviation (E-73). The whole length when none ends.
+ * Returns the index after the first sentence of `text` that ends at or after `from`: at `.`, `!` or `?` before white space or the end, but
+ * not after a single capital letter or a known abbreviation (E-73). Returns the length if no sentence ends.
  */
 export function sentenceEnd(text: string, from = 0): number {
   for (let i = from; i < text.length; i++) {
@@ -27,7 +27,7 @@ function isAbbreviated(text: string, dot: number): boolean {
   return /^\p{Lu}$/u.test(word) || ABBREVIATIONS.has(word.toLowerCase());
 }
 
-/** The first sentences of `text` up to `limit` characters; a longer first sentence is cut at a word. White space is collapsed. */
+/** Returns the first sentences of `text` up to `limit` characters; a longer first sentence is cut at a word. Collapses white space. */
 export function openingSentences(text: string, limit: number): string {
   const line = text
     .slice(0, limit * 5)

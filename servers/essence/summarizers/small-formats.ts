@@ -25,7 +25,7 @@ export function summarizeWaisSource(document: SourceDocument): Summary {
   });
 }
 
-/** LSM: `Name: value` and `Name = value` lines; a line without a name goes on with the value before (E-48). */
+/** LSM: lines `Name: value` and `Name = value`; a line without a name continues the previous value (E-48). */
 export function summarizeLsm(document: SourceDocument): Summary {
   const values: [string, string][] = [];
   for (const line of document.text.replace(/\r\n?/g, '\n').split('\n')) {
@@ -38,11 +38,11 @@ export function summarizeLsm(document: SourceDocument): Summary {
   return summarizeFields({ attributes: present(values), text: values.map(([, value]) => value).join('\n') });
 }
 
-/** RFC, FYI, Internet-Draft: title, author and abstract of the head, then as Text (6.2). */
+/** RFC, FYI, Internet-Draft: title, author and abstract of the heading, then as Text (6.2). */
 export function summarizeRfc(document: SourceDocument): Summary {
   const text = document.text.replace(/\r\n?/g, '\n');
   const head = text.slice(0, 20_000);
-  // The lines of the head stand in two columns; the title is the first paragraph after it that is centered.
+  // The heading has two columns; the title is the first centered paragraph after it.
   const blocks = head.split(/\n\s*\n/).filter((block) => block.trim() !== '');
   const first = blocks.findIndex((block) =>
     /^(?:Network Working Group|Internet|Request for Comments|RFC)/im.test(block),
@@ -102,7 +102,7 @@ function unescapeMif(text: string): string {
     .replace(/\\(.)/g, '$1');
 }
 
-/** SymbolicLink: its name and where it leads (6.2); the document is the link's target. */
+/** SymbolicLink: its name and its target (6.2). */
 export function summarizeSymbolicLink(document: SourceDocument): Summary {
   const target = oneLine(document.text.slice(0, 4096));
   return {

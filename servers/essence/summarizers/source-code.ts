@@ -2,10 +2,10 @@ import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { type Commented, splitCComments, splitHashComments, splitSemicolonComments } from './comments.js';
 
-/** Procedure or target names of one document; more are a table, not a program. */
+/** Limit of the procedure or target names of one document; a document with more is a table, not a program. */
 const MAX_NAMES = 5000;
 
-/** Words before `(` that are no procedure's name. */
+/** Words before `(` that are not names of procedures. */
 const C_KEYWORDS = new Set(
   'if else for while do switch case return sizeof defined typeof alignof _Alignof __attribute__ __declspec __asm__ asm catch throw new delete decltype static_assert _Static_assert'.split(
     ' ',
@@ -17,7 +17,7 @@ export function summarizeC(document: SourceDocument): Summary {
   return describeC(document, false);
 }
 
-/** CHeader: as C, and procedures that are only declared. */
+/** CHeader: as C, including procedures that are only declared. */
 export function summarizeCHeader(document: SourceDocument): Summary {
   return describeC(document, true);
 }
@@ -29,8 +29,8 @@ function describeC(document: SourceDocument, declared: boolean): Summary {
 }
 
 /**
- * Names before a parameter list outside of all braces whose body follows (K&R declarations may stand between); with
- * `declared` also those that end in a semicolon.
+ * Returns the names before parameter lists outside of all braces that a body follows, possibly after K&R declarations; with `declared`
+ * also those that a semicolon follows.
  */
 export function cProcedures(code: string, declared: boolean): string[] {
   const names = new Set<string>();
@@ -129,11 +129,11 @@ export function summarizeMakefile(document: SourceDocument): Summary {
   return summary([...new Set(targets)], [], comments);
 }
 
-/** Suffixes of OtherCode by the way they write comments. */
+/** Suffixes of OtherCode by the syntax of their comments. */
 const HASH_STYLE = new Set(['py', 'rb']);
 const SEMICOLON_STYLE = new Set(['el', 'lisp', 'cl', 'scm', 'asm', 's']);
 
-/** OtherCode: comments in the language's style, names of functions where they are easily told. */
+/** OtherCode: comments by the language's syntax, names of functions if they are easy to recognize. */
 export function summarizeOtherCode(document: SourceDocument): Summary {
   const suffix = document.fileName.split('.').pop()?.toLowerCase() ?? '';
   const { text } = document;

@@ -1,15 +1,15 @@
 import { ACCENTS, CHARACTERS } from './tex/commands.js';
 
-/** Headings, authors and addresses of one document. */
+/** Limit of the headings, authors and addresses of one document. */
 export const MAX_FIELDS = 2000;
-/** Groups that are looked into when they end, one in another; deeper ones are text as they stand. Keeps the reading linear. */
+/** Deepest nesting of groups that are interpreted; deeper ones are plain text. Keeps the time linear. */
 const MAX_NESTED = 8;
-/** Groups that are open at one time. */
+/** Limit of the open groups. */
 const MAX_OPEN = 1000;
-/** Characters that `@value` puts in: a short call can stand for a long value. */
+/** Limit of the characters that `@value` inserts: a short call can expand to a long value. */
 const MAX_INSERTED = 1 << 20;
 
-/** Commands with empty braces that are characters; those of TeX beside them. */
+/** Commands with empty braces that are characters, in addition to those of TeX. */
 const SYMBOLS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     atchar: '@',
@@ -51,7 +51,7 @@ const SYMBOLS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Accents that have names of their own here. */
+/** Accents with Texinfo names. */
 const NAMED_ACCENTS: ReadonlyMap<string, string> = new Map([
   ['dotaccent', '\u0307'],
   ['ringaccent', '\u030a'],
@@ -65,17 +65,17 @@ const CROSS_REFERENCES = new Set('ref xref pxref inforef link'.split(' '));
 const ADDRESSES = new Set('uref url email'.split(' '));
 
 interface Group {
-  /** The command whose argument it is, or a brace alone. */
+  /** The command whose argument it is, or a single brace. */
   readonly name: string;
-  /** Where its text begins; undefined when its text needs no look. */
+  /** Index of its text; undefined if its text is not interpreted. */
   readonly from: number | undefined;
 }
 
 /**
- * The text of a Texinfo source from which lines with commands of their own are gone (`@samp{text}` is `text`). One pass.
+ * Returns the text of a Texinfo source whose line commands have been removed (`@samp{text}` becomes `text`), in one pass.
  *
- * @param values what `@set` has set, for `@value`
- * @param references is given the addresses of `@uref`, `@url`
+ * @param values the variables of `@set`, for `@value`
+ * @param references receives the addresses of `@uref` and `@url`
  */
 export function inlineText(
   source: string,
@@ -118,21 +118,21 @@ class InlineReader {
     return this.#out.join('');
   }
 
-  /** A command of one sign. */
+  /** Handles a command of one sign. */
   #sign(sign: string): void {
     const accent = sign === ',' ? '\u0327' : ACCENTS.get(sign === '.' ? '' : sign);
     if (accent !== undefined) this.#accent(accent);
     else if (sign === '*') this.#out.push('\n');
     else if (/\s/.test(sign)) this.#out.push(' ');
     else if ('@{}.!?&\\'.includes(sign)) this.#out.push(sign);
-    // `@:`, `@-`, `@/` say where lines break.
+    // `@:`, `@-`, `@/` control line breaks.
   }
 
   #named(name: string, hasBrace: boolean): void {
     if (!hasBrace) {
       if (name === 'c' || name === 'comment') this.#toLineEnd();
       else if (name === 'tab') this.#out.push(' ');
-      // The blank behind a command is its end, at the beginning of a line.
+      // At the start of a line, the blank after a command belongs to it.
       else if (/[ \t]/.test(this.source[this.#at] ?? '')) this.#at++;
       return;
     }
@@ -167,7 +167,7 @@ class InlineReader {
     this.#at = end < 0 ? this.source.length : end;
   }
 
-  /** `@verb{|text|}`, in one line; the sign is free. */
+  /** Handles `@verb{|text|}` within one line; the delimiter is arbitrary. */
   #verb(): void {
     const verb = /([^\n])([^\n]{0,500}?)\1\}/y;
     verb.lastIndex = this.#at;
@@ -185,7 +185,7 @@ class InlineReader {
     this.#at = name.lastIndex;
     const value = this.values.get(found[1] ?? '') ?? '';
     this.#inserted += value.length;
-    // A value may have commands; those that matter are the signs.
+    // Of the commands in a value, only those of one sign are expanded.
     if (this.#inserted <= MAX_INSERTED)
       this.#out.push(value.replace(/@([@{}])/g, '$1').replace(/@[a-z]+\{\}?/g, ''));
   }
@@ -206,7 +206,7 @@ class InlineReader {
     const content = this.#out.splice(from).join('');
     if (LEFT_OUT.has(name)) return;
     const [first = '', second = '', third = ''] = content.split(',', 5).map((part) => part.trim());
-    // The node's name, unless the author gives the reader another; an address with the words for it.
+    // The node's name, unless the author specifies another text; an address and its text.
     if (CROSS_REFERENCES.has(name)) this.#out.push(third || second || first);
     else {
       if (name !== 'email' && first !== '' && this.references.length < MAX_FIELDS)
@@ -215,7 +215,7 @@ class InlineReader {
     }
   }
 
-  /** Groups are within paragraphs: a brace that is never closed costs no more than its own. */
+  /** Groups end with their paragraph, so that an unclosed brace affects only that. */
   #blankLine(): void {
     this.#out.push('\n');
     this.#open = [];

@@ -11,7 +11,7 @@ const HEADINGS = words(
     'subsection unnumberedsubsec appendixsubsec subheading subsubsection unnumberedsubsubsec appendixsubsubsec subsubheading',
 );
 
-/** Lines that are settings, and beginnings of environments, whose arguments say how, not what. */
+/** Settings, and starts of environments whose arguments are layout. */
 const WITHOUT_TEXT = words(
   'c comment end node setfilename include clear dircategory documentencoding documentlanguage paragraphindent firstparagraphindent ' +
     'exampleindent finalout smallbook afourpaper afourlatex afourwide pagesizes setchapternewpage headings everyheading everyfooting ' +
@@ -26,24 +26,24 @@ const WITHOUT_TEXT = words(
 /** Environments in which quotes are program text. */
 const EXAMPLES = words('example smallexample lisp smalllisp display smalldisplay format smallformat');
 
-/** Environments that are left out: menus, definitions, and what is for other outputs than plain text. */
+/** Environments that are left out: menus, definitions, and those for other output formats than plain text. */
 const LEFT_OUT = words(
   'ignore menu detailmenu direntry macro rmacro linemacro tex html xml docbook latex iftex ifhtml ifxml ifdocbook iflatex ' +
     'ifnotinfo ifnotplaintext displaymath',
 );
 
-/** Texinfo gives the name of what is set to others to use: how many names, and how many characters of each. */
+/** Limits of the variables of `@set`: their number, and the characters of each. */
 const MAX_VALUES = 1000;
 const MAX_VALUE = 200;
 
-/** Whether a source that is called TeX is Texinfo: it loads its macros first. */
+/** Whether a source of type TeX is Texinfo: it loads Texinfo's macros first. */
 export function isTexinfo(text: string): boolean {
   return /^\ufeff?\s{0,80}(?:(?:%|@c(?:omment)?\s|\\def)[^\n]{0,200}\n\s{0,80}){0,5}\\input\s{1,8}texinfo(?![A-Za-z])/.test(
     text.slice(0, 2000),
   );
 }
 
-/** Texinfo (6.2, as TeX): title, authors, headings, addresses; the Text rule on what makeinfo would print as plain text. */
+/** Texinfo (6.2, as TeX): title, authors, headings, addresses; the Text rule on the plain text that makeinfo would print. */
 export function summarizeTexinfo(document: SourceDocument): Summary {
   const reader = new TexinfoReader(document.text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
   const references: string[] = [];
@@ -63,7 +63,7 @@ export function summarizeTexinfo(document: SourceDocument): Summary {
   return { ...summary, description: opening(summary.text ?? '', headings) };
 }
 
-/** E-141: the first paragraph that is no heading. */
+/** E-141: the first paragraph that is not a heading. */
 function opening(text: string, headings: readonly string[]): string {
   const first = text
     .split('\n\n', 50)
@@ -71,7 +71,7 @@ function opening(text: string, headings: readonly string[]): string {
   return firstParagraph(first ?? '');
 }
 
-/** Reads the commands that have a line of their own. What is left has only commands within lines. */
+/** Interprets the line commands. The remaining text has only commands within lines. */
 class TexinfoReader {
   settitle: string | undefined;
   title: string | undefined;
@@ -80,7 +80,7 @@ class TexinfoReader {
   readonly headings: string[] = [];
   readonly values = new Map<string, string>();
   readonly #lines: readonly string[];
-  /** The last line that ends each environment: one that never ends does not take the rest of the document. */
+  /** The last end line of each environment: an environment without one does not swallow the rest of the document. */
   readonly #lastEnds = new Map<string, number>();
   readonly #out: string[] = [];
   #example: string | undefined;
@@ -110,7 +110,7 @@ class TexinfoReader {
   }
 
   #plain(line: string): void {
-    // What loads the macros is TeX, not Texinfo.
+    // The line that loads the macros is TeX, not Texinfo.
     if (!line.startsWith('\\input')) this.#out.push(this.#example === undefined ? line : literalQuotes(line));
   }
 
@@ -120,7 +120,7 @@ class TexinfoReader {
     return LEFT_OUT.has(name);
   }
 
-  /** The line that ends the environment. A title page may be for TeX only: its names count. */
+  /** Returns the line that ends the environment. The names on a title page are used although it may be for TeX only. */
   #past(name: string, from: number): number {
     let depth = 1;
     let at = from + 1;
@@ -164,10 +164,10 @@ class TexinfoReader {
     } else if (!isIndex(name) && !WITHOUT_TEXT.has(name)) {
       this.#plain(line);
     }
-    // A command on a line of its own between paragraphs leaves no line behind.
+    // A command between paragraphs leaves no line.
   }
 
-  /** Whether it was a line of the title page. */
+  /** Handles a line of the title page; returns whether it was one. */
   #titlePage({ name, rest }: Command): boolean {
     if (name === 'settitle') this.settitle ??= rest;
     else if (name === 'title') this.title ??= rest;
@@ -181,11 +181,11 @@ class TexinfoReader {
 
 interface Command {
   readonly name: string;
-  /** What follows on the line. */
+  /** Returns the rest of the line. */
   readonly rest: string;
 }
 
-/** The command that begins a line and has all of it; one with braces is within the line. */
+/** Returns the command that occupies a whole line; one with braces is within the line. */
 function command(line: string): Command | undefined {
   const found = /^[ \t]*@([A-Za-z]+)(?![A-Za-z{])/.exec(line);
   return found === null
@@ -208,7 +208,7 @@ function isIndex(name: string): boolean {
   return name.endsWith('index');
 }
 
-/** Two quotes of a program are no quotation mark: `@:`, which prints nothing, comes between them. */
+/** Inserts `@:`, which prints nothing, between two quotes of a program, so that they do not become a quotation mark. */
 function literalQuotes(line: string): string {
   return line.replace(/'(?=')|`(?=`)/g, '$&@:');
 }

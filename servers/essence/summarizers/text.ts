@@ -2,7 +2,7 @@ import { fileNameOf, type SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { openingSentences, sentenceEnd } from './sentences.js';
 
-/** E-73: lines of a text that are taken whole. */
+/** E-73: lines of a text that are kept completely. */
 const WHOLE_LINES = 100;
 
 /** Characters of a derived description (E-141). */
@@ -14,7 +14,7 @@ export function summarizeText(document: SourceDocument): Summary {
   return { attributes: [['Partial-Text', partialText(text)]], description: firstParagraph(text) };
 }
 
-/** README, FAQ, FullText: every word; the first line that is not blank is the title. */
+/** README, FAQ, FullText: the whole text; the first line that is not blank is the title. */
 export function summarizeFullText(document: SourceDocument): Summary {
   const text = normalizeLines(document.text);
   const title = /\S[^\n]*/.exec(text)?.[0].trim() ?? '';
@@ -27,7 +27,7 @@ export function summarizeFullText(document: SourceDocument): Summary {
   };
 }
 
-/** Nothing is known but the name (E-14); owner and dates need an access method that gives them (E-76). */
+/** Only the name is known (E-14); owner and dates need an access method that provides them (E-76). */
 export function summarizeUnrecognized(document: { readonly url: string }): Summary {
   return { attributes: [['Title', fileNameOf(document.url)]] };
 }
@@ -36,7 +36,7 @@ function normalizeLines(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }
 
-/** E-73. A paragraph is a run of lines that are not blank; one that line 100 cuts has begun and adds nothing more. */
+/** The Text rule (E-73). A paragraph is a run of lines that are not blank; one that line 100 cuts adds no sentence. */
 export function partialText(text: string): string {
   let at = 0;
   let inParagraph = false;
@@ -82,7 +82,7 @@ function isBlank(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** The first paragraph that holds words, as a description (E-141). */
+/** Returns the first paragraph with words as a description (E-141). */
 export function firstParagraph(text: string): string {
   for (const paragraph of text.slice(0, 8192).split(/\n\s*\n/)) {
     if (/\p{L}{3}/u.test(paragraph)) return openingSentences(paragraph, DESCRIPTION_LENGTH);

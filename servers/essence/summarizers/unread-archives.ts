@@ -3,10 +3,10 @@ import { describeContent } from '../magic.js';
 import type { Summary } from '../summary.js';
 import { summarizeUnrecognized } from './text.js';
 
-/** The longest first head of an ARJ archive, in bytes; 0 marks an archive's end. */
+/** Limit of the first header of an ARJ archive, in bytes; 0 marks the end of an archive. */
 const MAX_ARJ_HEAD = 2600;
 
-/** Archives that nobody takes apart here, and how each begins. */
+/** Archives that are not unpacked, and how each begins. */
 const BEGINNINGS = {
   ARJ: (head: Buffer) => {
     const size = head.length < 4 ? 0 : head.readUInt16LE(2);
@@ -18,12 +18,12 @@ const BEGINNINGS = {
 } as const;
 
 /**
- * ARJ, LHa and Zoo archives: known by name and content, but not read. The summary is the name (E-14); a warning says which kind it
- * is, or that the bytes are of another, and what helps (E-46).
+ * ARJ, LHa and Zoo archives are recognized by name and content, but not unpacked. The summary is the name (E-14); a warning states the
+ * kind of archive, or that the bytes are of another kind, and the remedy (E-46).
  */
 export function unreadArchive(type: keyof typeof BEGINNINGS): (document: SourceDocument) => Summary {
   return (document) => {
-    // E-118: with --no-access there are no bytes to say anything about.
+    // E-118: with --no-access there are no bytes.
     if (document.settings.access) document.warn(reason(type, document.body));
     return summarizeUnrecognized(document);
   };
@@ -33,5 +33,5 @@ function reason(type: keyof typeof BEGINNINGS, body: Uint8Array): string {
   if (BEGINNINGS[type](Buffer.from(body.subarray(0, 24)))) {
     return `${type} archives are not read: the files in it have no summaries; a program ${type}.unnest can take them out (E-46)`;
   }
-  return `it is called ${type} archive, but it is none (${describeContent(body)}); it is not read (E-40)`;
+  return `its name is that of a ${type} archive, but it is not one (${describeContent(body)}); it is not read (E-40)`;
 }

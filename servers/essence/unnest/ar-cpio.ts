@@ -2,14 +2,14 @@ import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks } from './chunks.js';
 import { type Member, nameOf, nothing } from './member.js';
 
-/** Bytes of a table of long names, or of a name. */
+/** Limit in bytes of a table of long names and of a name. */
 const MAX_NAMES = 4 * 1024 * 1024;
 const MAX_NAME = 64 * 1024;
 
-/** Members of an ar archive (E-44), as Debian packages are, with the long names of GNU and BSD. Symbol tables are left out. */
+/** Yields the members of an ar archive (E-44), e.g. a Debian package, with the long names of GNU and BSD. Symbol tables are left out. */
 export async function* arMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
-  if (nameOf(await reader.read(8)) !== '!<arch>\n') throw new UnnestError('this is no ar archive', 'E-44');
+  if (nameOf(await reader.read(8)) !== '!<arch>\n') throw new UnnestError('not an ar archive', 'E-44');
   let longNames = '';
   for (;;) {
     const head = nameOf(await reader.read(60));
@@ -45,11 +45,11 @@ interface CpioHead {
   readonly mode: number;
   readonly nameSize: number;
   readonly size: number;
-  /** Head, name and content are padded to a multiple of this. */
+  /** Header, name and content are padded to a multiple of this. */
   readonly align: number;
 }
 
-/** Members of a cpio archive (E-44): the new ASCII format, with and without sums, the old ASCII and the binary one. */
+/** Yields the members of a cpio archive (E-44): new ASCII format, with and without checksums, old ASCII and binary format. */
 export async function* cpioMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
   for (;;) {

@@ -6,27 +6,27 @@ const ALPHABET = '!"#$%&\'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklm
 const VALUES = new Int8Array(128).fill(-1);
 for (let i = 0; i < ALPHABET.length; i++) VALUES[ALPHABET.charCodeAt(i)] = i;
 
-/** Stands for a run: the next byte says how often the one before is there; 0 means this byte itself. */
+/** Marks a run: the next byte is the repeat count of the previous one; 0 means this byte itself. */
 const RUN = 0x90;
 
-/** The data fork of a BinHex 4 file (E-43); its resource fork is for a Macintosh only. */
+/** Yields the data fork of a BinHex 4 file (E-43); the resource fork is left out. */
 export async function* binhexMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(unfolded(chunks));
   const [length = 0] = await reader.exactly(1);
   const name = nameOf(Buffer.from(await reader.exactly(length)));
-  // Version, type, creator, flags; then the sizes of the forks and the sum of the head.
+  // Version, type, creator, flags; then the sizes of the forks and the checksum of the header.
   const head = Buffer.from(await reader.exactly(1 + 4 + 4 + 2 + 4 + 4 + 2));
   const size = head.readUInt32BE(11);
   if (length === 0 || length > 63) throw new UnnestError('a BinHex file without a name', 'E-43');
   yield { name: name.replaceAll('/', ':'), content: reader.take(size) };
 }
 
-/** The bytes behind the text: six bits a character, then runs. */
+/** Decodes the text: six bits a character, then runs. */
 async function* unfolded(chunks: Chunks): Chunks {
   const reader = new ByteReader(chunks);
   for (;;) {
     const line = await reader.line();
-    if (line === undefined) throw new UnnestError('there is no BinHex file in it', 'E-43');
+    if (line === undefined) throw new UnnestError('it contains no BinHex file', 'E-43');
     if (/\(This file must be converted with BinHex/.test(line)) break;
   }
   let begun = false;

@@ -1,9 +1,9 @@
 import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks } from './chunks.js';
 
-/** Bytes given on at a time. */
+/** Bytes of an output chunk. */
 const OUT = 64 * 1024;
-/** Largest number of different codes of a block: 256 bytes, two for runs, without one. */
+/** Most symbols of a block: 256 bytes, two for runs, minus one. */
 const MAX_SYMBOLS = 258;
 const MAX_CODE_LENGTH = 20;
 const BLOCK = 0x314159265359n;
@@ -16,10 +16,10 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, i) => {
 });
 
 /**
- * The data of a bzip2 file (E-44), several joined ones too. Memory: one block of at most 900 000 bytes and its table,
- * whatever a block expands to (a run of a hostile one takes a few bytes for 45 MB).
+ * Decompresses a bzip2 file, also several concatenated ones (E-44). Memory: one block of at most 900 000 bytes and its table, however
+ * large the output of the block is (in a hostile one a few bytes expand to 45 MB).
  *
- * @throws UnnestError for bytes that are no such file, a wrong check sum, an early end.
+ * @throws UnnestError for other data, a wrong checksum, an early end
  */
 export async function* decompressBzip2(chunks: Chunks): Chunks {
   const reader = new ByteReader(chunks);
@@ -27,36 +27,36 @@ export async function* decompressBzip2(chunks: Chunks): Chunks {
   for (let first = true; ; first = false) {
     const head = await bits.bytes(4);
     if (head === undefined || head[0] !== 0x42 || head[1] !== 0x5a || head[2] !== 0x68) {
-      // What follows the end of a stream and is none is padding.
-      if (first) throw new UnnestError('these are no bzip2 data', 'E-44');
+      // After the end of a stream, anything but another stream is padding.
+      if (first) throw new UnnestError('not bzip2 data', 'E-44');
       return;
     }
     const level = head[3]! - 0x30;
-    if (level < 1 || level > 9) throw new UnnestError('these are no bzip2 data', 'E-44');
+    if (level < 1 || level > 9) throw new UnnestError('not bzip2 data', 'E-44');
     const block = new Block(level * 100_000);
     for (;;) {
-      // The longest a block can be coded to; near the end of the file there is just less.
+      // The longest possible encoding of a block; near the end of the file there are fewer bytes.
       await bits.fill(level * 250_000 + 50_000);
       const magic = (BigInt(bits.read(24)) << 24n) | BigInt(bits.read(24));
       const crc = ((bits.read(16) << 16) | bits.read(16)) >>> 0;
       if (magic === END) break;
-      if (magic !== BLOCK) throw new UnnestError('a bzip2 block does not begin where it should', 'E-44');
+      if (magic !== BLOCK) throw new UnnestError('a bzip2 block has no header', 'E-44');
       block.read(bits);
       yield* block.write();
-      if (block.crc !== crc) throw new UnnestError('the check sum of a bzip2 block is wrong', 'E-44');
+      if (block.crc !== crc) throw new UnnestError('the checksum of a bzip2 block is wrong', 'E-44');
     }
     bits.align();
   }
 }
 
-/** Bits of the bytes that {@link fill} has brought, most significant first. */
+/** Reads bits, the most significant first, from the bytes that {@link fill} has buffered. */
 class BitReader {
   #bytes: Uint8Array = new Uint8Array();
   #bit = 0;
 
   constructor(readonly source: ByteReader) {}
 
-  /** Brings at least `count` bytes, if there are so many. */
+  /** Buffers at least `count` bytes, unless the input ends before. */
   async fill(count: number): Promise<void> {
     const used = this.#bit >> 3;
     if (this.#bytes.length - used >= count) return;
@@ -65,7 +65,7 @@ class BitReader {
     this.#bit &= 7;
   }
 
-  /** Whole bytes at a byte's border; undefined when there are fewer. */
+  /** Reads bytes at a byte boundary; undefined if there are fewer. */
   async bytes(count: number): Promise<number[] | undefined> {
     await this.fill(count);
     if (this.#bytes.length - (this.#bit >> 3) < count) return undefined;
@@ -76,7 +76,7 @@ class BitReader {
     this.#bit = (this.#bit + 7) & ~7;
   }
 
-  /** 1 to 24 bits. */
+  /** Reads 1 to 24 bits. */
   read(count: number): number {
     const at = this.#bit >> 3;
     if (this.#bit + count > this.#bytes.length * 8)
@@ -94,7 +94,7 @@ class BitReader {
   }
 }
 
-/** A Huffman code by length: the smallest code of each length, and the symbols in order. */
+/** A canonical Huffman code: the smallest code of each length, and the symbols in order. */
 class Code {
   readonly #limit = new Int32Array(MAX_CODE_LENGTH + 2);
   readonly #base = new Int32Array(MAX_CODE_LENGTH + 2);
@@ -127,13 +127,13 @@ class Code {
         break;
       }
     }
-    throw bad('a code that stands for nothing');
+    throw bad('an unused code');
   }
 }
 
 class Block {
   readonly #capacity: number;
-  /** Lower 8 bits: the byte; above: where the next one is. */
+  /** Lower 8 bits: the byte; upper bits: the index of the next one. */
   readonly #chain: Uint32Array;
   #length = 0;
   #start = 0;
@@ -150,7 +150,7 @@ class Block {
     const used = readUsed(bits);
     const { codes, selectors } = readCodes(bits, used.length + 2);
     const counts = this.#readSymbols(bits, used, codes, selectors);
-    if (origin >= this.#length) throw bad('a block that begins outside itself');
+    if (origin >= this.#length) throw bad('a block whose start is outside of it');
     let sum = 0;
     for (let byte = 0; byte < 256; byte++) {
       const count = counts[byte]!;
@@ -165,7 +165,7 @@ class Block {
     this.#start = chain[origin]! >>> 8;
   }
 
-  /** Runs and move-to-front undone; how often each byte is there. */
+  /** Decodes runs and move-to-front; counts each byte. */
   #readSymbols(bits: BitReader, used: Uint8Array, codes: readonly Code[], selectors: Uint8Array): Int32Array {
     const front = Uint8Array.from(used);
     const counts = new Int32Array(256);
@@ -207,7 +207,7 @@ class Block {
     }
   }
 
-  /** The block's bytes: four equal ones are followed by the number of more. */
+  /** Yields the block's bytes: four equal ones are followed by the number of further repetitions. */
   *write(): Generator<Uint8Array> {
     let out = new Uint8Array(OUT);
     let filled = 0;
@@ -267,7 +267,7 @@ function readCodes(bits: BitReader, symbols: number): { codes: Code[]; selectors
   const selectors = new Uint8Array(count);
   for (let i = 0; i < count; i++) {
     let place = 0;
-    while (bits.read(1) === 1) if (++place >= tables) throw bad('a table that is not there');
+    while (bits.read(1) === 1) if (++place >= tables) throw bad('a missing table');
     const [table = 0] = order.splice(place, 1);
     order.unshift(table);
     selectors[i] = table;

@@ -1,17 +1,17 @@
 import { UnnestError } from '../errors.js';
 
-/** Bytes as they come; chunk borders mean nothing. */
+/** A stream of bytes; chunk boundaries have no meaning. */
 export type Chunks = AsyncIterable<Uint8Array>;
 
-/** Bytes given on at a time: a decoder never makes more than a bounded multiple of it at once. */
+/** Bytes of an input slice: a decoder produces at most a bounded multiple of it at a time. */
 const SLICE = 16 * 1024;
 
-/** A document that is in memory, in slices. */
+/** Yields a document in memory in slices. */
 export async function* chunksOf(bytes: Uint8Array): Chunks {
   for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE);
 }
 
-/** All bytes of a member that has to be in memory. @throws UnnestError above `limit` bytes (E-45). */
+/** Reads a whole member into memory. @throws UnnestError above `limit` bytes (E-45) */
 export async function collect(chunks: Chunks, limit: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -28,7 +28,7 @@ export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #buffer: Uint8Array = new Uint8Array();
   #ended = false;
-  /** The source broke: what came before is given first. */
+  /** Error of the source; thrown after the bytes before it. */
   #failure: unknown;
   /** Bytes read so far. */
   position = 0;
@@ -37,32 +37,32 @@ export class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The next `count` bytes without reading them; fewer at the end. */
+  /** Returns the next `count` bytes without consuming them; fewer at the end. */
   async peek(count: number): Promise<Uint8Array> {
     await this.#fill(count);
     return this.#buffer.subarray(0, count);
   }
 
-  /** The next `count` bytes; fewer at the end. */
+  /** Reads the next `count` bytes; fewer at the end. */
   async read(count: number): Promise<Uint8Array> {
     const bytes = await this.peek(count);
     this.#advance(bytes.length);
     return bytes;
   }
 
-  /** The next `count` bytes. @throws UnnestError when the input ends before. */
+  /** Reads the next `count` bytes. @throws UnnestError if the input ends before */
   async exactly(count: number): Promise<Uint8Array> {
     const bytes = await this.read(count);
     if (bytes.length < count) throw this.#failure ?? truncated(this.position);
     return bytes;
   }
 
-  /** Passes over `count` bytes. @throws UnnestError when the input ends before. */
+  /** Skips `count` bytes. @throws UnnestError if the input ends before */
   async skip(count: number): Promise<void> {
     for await (const _ of this.take(count));
   }
 
-  /** The next `count` bytes as they come. @throws UnnestError when the input ends before. */
+  /** Yields the next `count` bytes in chunks. @throws UnnestError if the input ends before */
   async *take(count: number): Chunks {
     for (let left = count; left > 0; ) {
       const bytes = await this.#some(left);
@@ -72,7 +72,7 @@ export class ByteReader {
     }
   }
 
-  /** Everything that is left. */
+  /** Yields the rest of the input. */
   async *rest(): Chunks {
     for (;;) {
       const bytes = await this.#some(SLICE);
@@ -82,8 +82,8 @@ export class ByteReader {
   }
 
   /**
-   * The next line in Latin-1 without its end; undefined at the end. Of a line longer than `limit` bytes the beginning is
-   * given and the rest passed over.
+   * Reads the next line in Latin-1 without its line end; undefined at the end. Of a line longer than `limit` bytes only the start is
+   * returned.
    */
   async line(limit = SLICE): Promise<string | undefined> {
     let text: string | undefined;
@@ -99,7 +99,7 @@ export class ByteReader {
     }
   }
 
-  /** Tells the source that nobody reads on. */
+  /** Closes the source. */
   async close(): Promise<void> {
     this.#ended = true;
     this.#buffer = new Uint8Array();
@@ -150,7 +150,7 @@ export class ByteReader {
   }
 }
 
-/** What every reader of a format says when its input ends too early. */
+/** The error of an input that ends too early. */
 export function truncated(position: number): UnnestError {
   return new UnnestError(`the file ends too early, after ${position} bytes`, 'E-45');
 }

@@ -13,23 +13,23 @@ import { UnnestMeter } from './limits.js';
 import { hasParts } from './mime.js';
 import { type Leaf, unnest } from './walk.js';
 
-/** Warnings of one document's unnesting; an archive of ten thousand links needs no ten thousand sentences. */
+/** Warnings of one document's unnesting: an archive may have ten thousand links. */
 const MAX_WARNINGS = 30;
 
-/** What was found in a nested document. */
+/** The contents of a nested document. */
 export interface Components {
-  /** In archive order; their numbers are their places, from 1 (E-56). */
+  /** In archive order; the numbers of `Embed<n>` are their positions, from 1 (E-56). */
   readonly embedded: readonly EmbeddedSummary[];
-  /** Objects of their own, from Exploders (E-47). */
+  /** Objects from Exploders (E-47). */
   readonly exploded: readonly ExplodedObject[];
 }
 
-/** Whether there is something in this document to take out. */
+/** Whether a document of this type has components to extract. */
 export function isNested(type: string, body: Uint8Array): boolean {
   return NESTED_TYPES.has(type) || (MESSAGE_TYPES.has(type) && hasParts(body.subarray(0, 4096)));
 }
 
-/** Unravels a document and summarizes what is in it (E-42, E-52). Never throws for what the document holds. */
+/** Unpacks a document and summarizes its components (E-42, E-52). Never throws because of the document's content. */
 export async function componentsOf(
   input: EssenceInput,
   type: string,
@@ -49,7 +49,7 @@ export async function componentsOf(
     CONVERTERS.has(name) || context.programs?.found.unnesters[name] !== undefined;
   if (isExploder(type)) return { embedded, exploded: await explode(input, type, document, context) };
   if (!FORMATS.has(type) && !MESSAGE_TYPES.has(type)) {
-    // E-46: `Exploder` is predefined, its program is the user's.
+    // E-46: the type `Exploder` is predefined, but only the user can supply its program.
     document.warn(`there is no reader and no program ${type}.unnest for the nested type ${type} (E-46)`);
     return { embedded, exploded };
   }
@@ -62,7 +62,7 @@ export async function componentsOf(
       if (isExploder(leaf.type)) {
         exploded.push(...(await explode(partInput(input, leaf), leaf.type, part, context)));
       } else {
-        // Once the object is full, only names, types and sums of further components are of use.
+        // When the object is full, only names, types and checksums of further components are needed.
         const summary =
           room > 0
             ? await summaryOf(part, leaf.type, leaf.isHtml, context)
@@ -87,8 +87,8 @@ export async function componentsOf(
 }
 
 /**
- * A component as a document. Its URL stands where the component would be: a compressed page resolves its references as the
- * page itself, a member of an archive below the archive's name.
+ * Returns a component as a document. A compressed page resolves its references like the page itself, a member of an archive below the
+ * archive's name.
  */
 function partInput(input: EssenceInput, leaf: Leaf): EssenceInput {
   const { contentType: _type, charset: _charset, ...rest } = input;
@@ -98,7 +98,7 @@ function partInput(input: EssenceInput, leaf: Leaf): EssenceInput {
   return { ...rest, url: isAlone ? new URL(path, base).href : `${base}/${path}`, body: leaf.body };
 }
 
-/** As many attributes as there is room for, in bytes of UTF-16 halves: an estimate, since the object is measured at its end. */
+/** Returns the attributes that fit, by an estimate of their bytes: the exact size is checked when the object is encoded. */
 function fitting(summary: Summary, room: number): Summary['attributes'] {
   let left = room;
   return summary.attributes.map(([name, value]) => {

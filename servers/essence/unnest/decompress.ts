@@ -6,19 +6,19 @@ import { messageOf } from '../../../protocols/errors.js';
 import { UnnestError } from '../errors.js';
 import { type Chunks, truncated } from './chunks.js';
 
-/** gzip data, several joined ones too (E-43). @throws UnnestError at damage; what came before has been given. */
+/** Decompresses gzip data, also several concatenated members (E-43). @throws UnnestError at damage, after the data before it */
 export function gunzip(chunks: Chunks): Chunks {
   return throughZlib(chunks, createGunzip(), 'gzip');
 }
 
-/** A deflated member of a zip file (E-44). */
+/** Decompresses a deflated member of a zip file (E-44). */
 export function inflateRaw(chunks: Chunks): Chunks {
   return throughZlib(chunks, createInflateRaw(), 'deflate');
 }
 
 /**
- * Not by piping: a stream that fails throws away what it had already made, and of a truncated file that is all there is.
- * One slice of input is under way at a time, so at most a thousand slices of output wait.
+ * Does not pipe: a stream that fails discards its pending output, which is all there is of a truncated file. One slice of input is in
+ * flight at a time, so at most a thousand slices of output are buffered.
  */
 async function* throughZlib(chunks: Chunks, zlib: Gunzip | InflateRaw, what: string): Chunks {
   const made: Uint8Array[] = [];
@@ -57,7 +57,7 @@ async function* throughZlib(chunks: Chunks, zlib: Gunzip | InflateRaw, what: str
   }
 }
 
-/** xz data (E-44). */
+/** Decompresses xz data (E-44). */
 export async function* decompressXz(chunks: Chunks): Chunks {
   const source = chunks[Symbol.asyncIterator]();
   let size = 0;
@@ -88,10 +88,10 @@ export async function* decompressXz(chunks: Chunks): Chunks {
   }
 }
 
-/** Bytes of input that a zstd decoder gets at a time: four bytes can stand for 128 KiB. */
+/** Bytes of input that the zstd decoder gets at a time: four bytes can expand to 128 KiB. */
 const ZSTD_SLICE = 512;
 
-/** Zstandard data (E-44). */
+/** Decompresses Zstandard data (E-44). */
 export async function* decompressZstd(chunks: Chunks): Chunks {
   let made: Uint8Array[] = [];
   let size = 0;

@@ -8,12 +8,12 @@ import type { EssenceInput, ExplodedObject } from '../model.js';
 import { applyPostRules } from '../rules/index.js';
 import { CONVERTERS, type FoundObject } from './converters/index.js';
 
-/** E-47: the type by which rules know what an Exploder wrote. */
+/** E-47: the type of an Exploder's objects in rules. */
 export const SOIF_STREAM = 'SOIFStream';
 
 /**
- * The objects of a document of an exploder type (E-46): the user's `TypeName.unnest` or the converter that is built in. They
- * keep their URLs and get the bookkeeping attributes that are missing (E-47).
+ * Returns the objects of a document of an Exploder type (E-46), by the user's `TypeName.unnest` or the built-in converter. They keep
+ * their URLs and get the missing bookkeeping attributes (E-47).
  */
 export async function explode(
   input: EssenceInput,
@@ -58,11 +58,11 @@ async function* objectsIn(
 
 function soifOf({ url, template = 'FILE', attributes }: FoundObject): SoifObject {
   const legal = attributes.filter(([name, value]) => isAttributeName(name) && value !== '');
-  // SOIF-2.9: a URL holds no white space; the documents of 1995 do.
+  // SOIF-2.9: a URL contains no white space, but those in documents of 1995 do.
   return SoifObject.of(template, url.replace(/\s/g, encodeURIComponent), legal);
 }
 
-/** E-47: what is missing of the bookkeeping; MD5 only when asked for (G-111), over all that the object says. */
+/** E-47: the missing bookkeeping attributes; MD5 only with the option (G-111), over all of the object's attributes. */
 function withBookkeeping(object: SoifObject, input: EssenceInput, context: EssenceContext): SoifObject {
   const { settings } = context;
   const missing: (readonly [string, SoifValue])[] = bookkeeping(

@@ -13,10 +13,10 @@ import { isTarHead, tarMembers } from './tar.js';
 import { uuencodedMembers } from './uuencode.js';
 import { zipMembers } from './zip.js';
 
-/** How one layer is taken off. */
+/** A format of nested files: how one layer is unpacked. */
 export interface Format {
   readonly name: string;
-  /** A compression or an encoding of one file: it adds nothing to the path of what is in it (E-56). */
+  /** A compression or an encoding of one file: it adds nothing to the path of its content (E-56). */
   readonly transparent: boolean;
   members(chunks: Chunks, meter: UnnestMeter): AsyncIterable<Member>;
 }
@@ -35,7 +35,7 @@ function container(name: string, members: Format['members'], transparent = false
   return { name, transparent, members };
 }
 
-/** The content of members that take more room than in the archive is counted (E-45). */
+/** Counts the content of members that are larger than in the archive (E-45). */
 function expanding(name: string, members: Format['members'], transparent = false): Format {
   return container(
     name,
@@ -61,7 +61,7 @@ const SHAR = container('shar', sharMembers);
 const BINHEX = expanding('BinHex', binhexMembers, true);
 const MIME = container('MIME', (chunks, meter) => mimeMembers(chunks, meter.limits.maxArchiveBytes));
 
-/** Nested types (E-40, E-43, E-44) and the formats that their files can have, the usual one first. */
+/** Nested types (E-40, E-43, E-44) and the possible formats of their files, the usual one first. */
 export const FORMATS: ReadonlyMap<string, readonly Format[]> = new Map([
   ['GNUCompressed', [GZIP]],
   ['GNUCompressedTar', [GZIP]],
@@ -78,11 +78,11 @@ export const FORMATS: ReadonlyMap<string, readonly Format[]> = new Map([
   ['CpioArchive', [CPIO]],
 ]);
 
-/** Attachments: of types that have a summary of their own as well. */
+/** Types with attachments, which also have their own summary. */
 export const MESSAGE_TYPES: ReadonlySet<string> = new Set(['Mail', 'News']);
 export const MESSAGE_FORMAT = MIME;
 
-/** Descriptions of content that show a format. */
+/** Descriptions of content that identify a format. */
 const BY_DESCRIPTION: readonly (readonly [start: string, format: Format])[] = [
   ['gzip compressed', GZIP],
   ["compress'd", COMPRESS],
@@ -99,14 +99,14 @@ const BY_DESCRIPTION: readonly (readonly [start: string, format: Format])[] = [
   ['uuencoded', UUENCODE],
 ];
 
-/** The format that the first bytes show, whatever the file is called. */
+/** Returns the format by the first bytes, regardless of the file's name. */
 export function formatByContent(head: Uint8Array): Format | undefined {
   if (isTarHead(head)) return TAR;
   const description = describeContent(head);
   return BY_DESCRIPTION.find(([start]) => description.startsWith(start))?.[1];
 }
 
-/** Texts that people write around an encoded file hide it from a look at the first bytes: the name is believed. */
+/** An encoded file may be preceded by other text, so that its first bytes do not identify it: the name decides. */
 export function isTextFormat(format: Format): boolean {
   return format === UUENCODE || format === SHAR || format === BINHEX;
 }

@@ -1,11 +1,11 @@
-/** Types that are made from a source of the same name (E-27). */
+/** Types that are generated from a source of the same name (E-27). */
 const MADE: ReadonlySet<string> = new Set(['Object', 'Binary', 'Dvi', 'PostScript']);
-/** The sources. */
+/** Types of sources. */
 const SOURCES: ReadonlySet<string> = new Set(['C', 'TeX', 'LaTeX']);
 
 /**
- * E-27: leaves out what was made from a source that is there too: `main.o` beside `main.c`, `paper.ps` and `paper.dvi`
- * beside `paper.tex`, in the same directory or archive.
+ * E-27: leaves out components whose source is in the same directory or archive: `main.o` with `main.c`, `paper.ps` and `paper.dvi`
+ * with `paper.tex`.
  */
 export function withoutRedundant<T extends { readonly name: string; readonly type: string }>(
   files: readonly T[],

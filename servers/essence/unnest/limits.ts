@@ -1,22 +1,22 @@
 import { UnnestError } from '../errors.js';
 
-/** How far unnesting goes (E-45). All of it counts for one gathered document. */
+/** Limits of unnesting one gathered document (E-45). */
 export interface UnnestLimits {
   /** Nested layers, each archive and each compression being one. Default 10. */
   readonly maxDepth: number;
-  /** Components that are looked at. Default 10 000. */
+  /** Components that are read. Default 10 000. */
   readonly maxComponents: number;
-  /** Bytes that decoders and decompressors may give. Default 1 GiB. */
+  /** Bytes of output of all decoders and decompressors. Default 1 GiB. */
   readonly maxUnpackedBytes: number;
   /** Unpacked bytes for each gathered one. Default 200. */
   readonly maxRatio: number;
-  /** Bytes that are unpacked whatever the ratio: small texts compress very well. Default 4 MiB. */
+  /** Bytes that are unpacked regardless of the ratio: small texts compress very well. Default 4 MiB. */
   readonly ratioFloorBytes: number;
-  /** Bytes of one component that its summarizer sees; of a longer one, the beginning. Default 32 MiB. */
+  /** Bytes of one component that its summarizer gets; of a longer one, the start. Default 32 MiB. */
   readonly maxComponentBytes: number;
   /** Bytes of an archive or message that can only be read as a whole: zip, MIME. Default 128 MiB. */
   readonly maxArchiveBytes: number;
-  /** Milliseconds for one document; must be less than the pool's limit to keep what was found. Default 20 000. */
+  /** Milliseconds for one document; less than the pool's limit, so that the components found are kept. Default 20 000. */
   readonly timeLimitMs: number;
 }
 
@@ -31,7 +31,7 @@ export const DEFAULT_UNNEST_LIMITS: UnnestLimits = {
   timeLimitMs: 20_000,
 };
 
-/** Keeps account of what one document's unnesting has cost. A reached limit ends it everywhere. */
+/** Counts the cost of unnesting one document. Reaching a limit ends it at all levels. */
 export class UnnestMeter {
   /** A limit was reached: nothing more is read. */
   exhausted = false;
@@ -50,7 +50,7 @@ export class UnnestMeter {
     this.#deadline = now() + limits.timeLimitMs;
   }
 
-  /** Counts the bytes that a decoder gives on. @throws UnnestError at a limit. */
+  /** Counts a decoder's output. @throws UnnestError at a limit */
   async *unpacked(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     for await (const chunk of chunks) {
       this.#bytes += chunk.length;
@@ -63,7 +63,7 @@ export class UnnestMeter {
     }
   }
 
-  /** One more component. @throws UnnestError at a limit. */
+  /** Counts a component. @throws UnnestError at a limit */
   component(): void {
     if (++this.#components > this.limits.maxComponents) {
       throw this.#reached(`more than ${this.limits.maxComponents} components`);
@@ -71,7 +71,7 @@ export class UnnestMeter {
     this.checkTime();
   }
 
-  /** @throws UnnestError when the document's time is over. */
+  /** @throws UnnestError after the document's time limit */
   checkTime(): void {
     if (this.now() > this.#deadline) throw this.#reached(`it took more than ${this.limits.timeLimitMs} ms`);
   }

@@ -1,16 +1,16 @@
 import { UnnestError } from '../errors.js';
 import type { Chunks } from './chunks.js';
 
-/** Code that empties the table, in block mode. */
+/** Code that clears the table, in block mode. */
 const CLEAR = 256;
-/** Bytes given on at a time. */
+/** Bytes of an output chunk. */
 const OUT = 64 * 1024;
 
 /**
- * The data of a file of compress(1), `.Z` (E-43): LZW with codes of 9 to 16 bits. The writer fills a group of eight codes
- * whenever the width changes or the table is emptied, so input is read in groups of `width` bytes.
+ * Decompresses a file of compress(1), `.Z` (E-43): LZW with codes of 9 to 16 bits. compress pads a group of eight codes whenever the
+ * width changes or the table is cleared, so the input is read in groups of `width` bytes.
  *
- * @throws UnnestError for bytes that are no such file. An end in the middle of a code is the format's normal end.
+ * @throws UnnestError for other data. The input may end in the middle of a code.
  */
 export async function* decompressLzw(chunks: Chunks): Chunks {
   const decoder = new LzwDecoder();
@@ -18,7 +18,7 @@ export async function* decompressLzw(chunks: Chunks): Chunks {
   yield* decoder.end();
 }
 
-/** E-43: the decoder as a machine: bytes in, bytes out. */
+/** The decoder (E-43): bytes in, bytes out. */
 export class LzwDecoder {
   #head: number[] = [];
   #maxBits = 0;
@@ -51,15 +51,14 @@ export class LzwDecoder {
   }
 
   *end(): Generator<Uint8Array> {
-    if (this.#head.length < 3) throw new UnnestError('the file ends inside its head of 3 bytes', 'E-43');
+    if (this.#head.length < 3) throw new UnnestError('the file ends inside its header of 3 bytes', 'E-43');
     if (this.#filled > 0) yield* this.#codes();
     if (this.#length > 0) yield this.#flush();
   }
 
   #begin(): void {
     const [a, b, flags = 0] = this.#head;
-    if (a !== 0x1f || b !== 0x9d)
-      throw new UnnestError('these are no compressed data of compress(1)', 'E-43');
+    if (a !== 0x1f || b !== 0x9d) throw new UnnestError('not data of compress(1)', 'E-43');
     this.#maxBits = flags & 0x1f;
     this.#blockMode = (flags & 0x80) !== 0;
     if (this.#maxBits < 9 || this.#maxBits > 16) {
@@ -72,7 +71,7 @@ export class LzwDecoder {
     this.#free = this.#blockMode ? CLEAR + 1 : CLEAR;
   }
 
-  /** The codes of one group. A change of width drops what is left of the group: the writer padded it. */
+  /** Decodes one group of codes. A change of the width drops the rest of the group, which is padding. */
   *#codes(): Generator<Uint8Array> {
     const width = this.#bits;
     const count = Math.floor((this.#filled * 8) / width);
@@ -102,7 +101,7 @@ export class LzwDecoder {
   *#string(code: number): Generator<Uint8Array> {
     const { previous, stack } = { previous: this.#previous, stack: this.#stack };
     if (previous < 0) {
-      if (code > 255) throw new UnnestError(`code ${code} comes before its string`, 'E-43');
+      if (code > 255) throw new UnnestError(`code ${code} precedes its string`, 'E-43');
       this.#first = code;
       this.#previous = code;
       yield* this.#write(code);
@@ -111,7 +110,7 @@ export class LzwDecoder {
     let top = stack.length;
     let at = code;
     if (code >= this.#free) {
-      if (code > this.#free) throw new UnnestError(`code ${code} comes before its string`, 'E-43');
+      if (code > this.#free) throw new UnnestError(`code ${code} precedes its string`, 'E-43');
       stack[--top] = this.#first;
       at = previous;
     }

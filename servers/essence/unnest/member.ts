@@ -1,18 +1,18 @@
 import type { Chunks } from './chunks.js';
 
-/** A component of a nested file. It is to be read, or passed over, before the next one is asked for. */
+/** A component of a nested file. Read or skip it before requesting the next one. */
 export interface Member {
-  /** As the archive writes it; an empty one means the name of the nested file (E-57). */
+  /** As in the archive; empty for the name of the nested file (E-57). */
   readonly name: string;
   readonly content: Chunks;
-  /** A link, a device: not followed (E-45). Directories are no members at all. */
+  /** A link or a device, which is not followed (E-45). Directories are not members. */
   readonly special?: string;
 }
 
 /** No content. */
 export async function* nothing(): Chunks {}
 
-/** A name of an archive: UTF-8 if it is, else Latin-1. */
+/** Decodes a name of an archive as UTF-8 if valid, else as Latin-1. */
 export function nameOf(bytes: Uint8Array): string {
   const end = bytes.indexOf(0);
   const buffer = Buffer.from(end < 0 ? bytes : bytes.subarray(0, end));
@@ -20,13 +20,13 @@ export function nameOf(bytes: Uint8Array): string {
   return text.includes('\ufffd') ? buffer.toString('latin1') : text;
 }
 
-/** Suffixes of compressed files, and what takes their place (E-57). */
+/** Suffixes of compressed files, and their replacements (E-57). */
 const SUFFIXES: readonly (readonly [suffix: RegExp, instead: string])[] = [
   [/\.(?:tgz|taz|tbz2?|txz|tzst)$/i, '.tar'],
   [/\.(?:gz|z|bz2|xz|zst|uue?|hqx)$/i, ''],
 ];
 
-/** E-57: the name without its compression suffix. */
+/** Returns the name without its compression suffix (E-57). */
 export function unpackedName(name: string): string {
   for (const [suffix, instead] of SUFFIXES) {
     if (suffix.test(name) && name.replace(suffix, '') !== '') return name.replace(suffix, instead);
@@ -34,12 +34,12 @@ export function unpackedName(name: string): string {
   return name;
 }
 
-/** E-45: absolute names and names with `..` are not followed, whatever system they were written for. */
+/** Whether a name is absolute or contains `..`, on any system (E-45). */
 export function isUnsafe(name: string): boolean {
   return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(name) || /(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name);
 }
 
-/** A safe name as an attribute's value: without `./`, doubled slashes and control characters. */
+/** Normalizes a safe name for an attribute's value: without `./`, double slashes and control characters. */
 export function cleanPath(name: string): string {
   return name
     .replace(/^(?:\.\/+)+/, '')

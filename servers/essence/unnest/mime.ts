@@ -7,10 +7,10 @@ import type { Member } from './member.js';
 /** Nested parts of one message that are read. */
 const MAX_PARTS_DEPTH = 32;
 
-/** Lines of a message whose parts are read: each costs the parser as much as a kilobyte. */
+/** Most lines of a message whose parts are read: a line costs the parser as much as a kilobyte. */
 const MAX_LINES = 500_000;
 
-/** File name endings for parts that have no name, so that byname.cf knows them. */
+/** Suffixes of parts without a name, for byname.cf. */
 const ENDINGS: ReadonlyMap<string, string> = new Map([
   ['text/html', 'html'],
   ['text/plain', 'txt'],
@@ -21,14 +21,14 @@ const ENDINGS: ReadonlyMap<string, string> = new Map([
   ['application/gzip', 'gz'],
 ]);
 
-/** Whether a message of this beginning has parts that are files of their own (E-44): its head says so. */
+/** Whether a message has attached files, by its header (E-44). */
 export function hasParts(head: Uint8Array): boolean {
   const text = Buffer.from(head).toString('latin1');
   const end = /\r?\n\r?\n/.exec(text)?.index ?? text.length;
   return /^content-type:\s*multipart\/(?!alternative)/im.test(text.slice(0, end));
 }
 
-/** The attached files of a mail or news message (E-44); its own text is the message's summary. */
+/** Yields the attached files of a mail or news message (E-44); its own text belongs to the message's summary. */
 export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable<Member> {
   const bytes = await collect(chunks, limit);
   if (hasMoreLines(bytes, MAX_LINES)) {

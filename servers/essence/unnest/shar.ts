@@ -10,15 +10,15 @@ const MAX_LINE = 64 * 1024;
 interface HereDocument {
   readonly name: string;
   readonly delimiter: string;
-  /** What `sed` takes off the front of each line. */
+  /** The prefix that `sed` removes from each line. */
   readonly prefix: string;
-  /** Whether the whole prefix or just its first character has to be there. */
+  /** Whether the whole prefix is required or only its first character. */
   readonly uuencoded: boolean;
 }
 
 /**
- * Files of a shell archive (E-43): the here-documents of its `cat` and `sed` commands, as read by us. No command of it is
- * ever carried out; a file that is made in any other way is not found.
+ * Yields the files of a shell archive (E-43): the here-documents of its `cat` and `sed` commands. No command is ever executed; files
+ * that are created in other ways are not found.
  */
 export async function* sharMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
@@ -37,10 +37,10 @@ export async function* sharMembers(chunks: Chunks): AsyncIterable<Member> {
     }
     while (!state.ended) for await (const _ of lines(reader, here, state));
   }
-  if (!found) throw new UnnestError('there is no here-document for a file in it', 'E-43');
+  if (!found) throw new UnnestError('it contains no here-document for a file', 'E-43');
 }
 
-/** The command that begins a here-document; its words may stand in any order. */
+/** Parses the command that begins a here-document; its words can be in any order. */
 function hereDocument(line: string): HereDocument | undefined {
   const operator = /<<-?\s*(?:'([^']+)'|"([^"]+)"|\\?([^\s'"\\;&|<>]+))/.exec(line);
   if (operator === null || /^\s*#/.test(line)) return undefined;

@@ -9,17 +9,17 @@ const SOURCE_TYPES: ReadonlySet<string> = new Set([
   'ShellScript',
   'OtherCode',
 ]);
-/** Archives that a distribution comes in. */
+/** Types of archives that contain distributions. */
 const ARCHIVE_TYPES: ReadonlySet<string> = new Set(
   'Tar CompressedTar GNUCompressedTar Bzip2CompressedTar Compressed GNUCompressed Bzip2Compressed PCCompressed ShellArchive'.split(
     ' ',
   ),
 );
 
-/** The type of such an archive; on a stop list, it keeps its components as `Embed<n>`. */
+/** Type of such an archive. On the stop list it makes the archive keep its components as `Embed<n>`. */
 export const SOURCE_DISTRIBUTION = 'SourceDistribution';
 
-/** E-58: an archive with a README or Makefile and at least one source file. */
+/** Whether the archive has a README or Makefile and at least one source file (E-58). */
 export function isSourceDistribution(type: string, components: readonly EmbeddedSummary[]): boolean {
   return (
     ARCHIVE_TYPES.has(type) &&
@@ -29,8 +29,8 @@ export function isSourceDistribution(type: string, components: readonly Embedded
 }
 
 /**
- * E-58: one summary for all: the README's full text, the comments of Makefiles and sources, everything of the manual
- * pages, and the names of the files as `Contents`.
+ * Returns one summary of all components (E-58): the README's full text, the comments of Makefiles and sources, the manual pages, and the
+ * names of the files as `Contents`.
  */
 export function summarizeDistribution(components: readonly EmbeddedSummary[]): Summary {
   const attributes: (readonly [string, string])[] = [];

@@ -3,10 +3,10 @@ import { ByteReader, type Chunks } from './chunks.js';
 import { type Member, nameOf, nothing } from './member.js';
 
 const BLOCK = 512;
-/** Bytes of a long name or of extended headers that are read; larger ones are passed over. */
+/** Limit in bytes of a long name and of extended headers; larger ones are skipped. */
 const MAX_HEADER = 1024 * 1024;
 
-/** Whether these bytes begin with the head of a member: the check sum of V7, POSIX and GNU tar alike. */
+/** Whether the bytes begin with a member's header, by the checksum that V7, POSIX and GNU tar share. */
 export function isTarHead(head: Uint8Array): boolean {
   if (head.length < BLOCK || head[0] === 0) return false;
   let sum = 8 * 0x20;
@@ -20,7 +20,7 @@ export function isTarHead(head: Uint8Array): boolean {
   return said === sum || said === signed;
 }
 
-/** Members of a tape archive (E-43): V7, POSIX with extended headers, GNU with long names and large sizes. */
+/** Yields the members of a tar archive (E-43): V7, POSIX with extended headers, GNU with long names and large sizes. */
 export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
   let longName: string | undefined;
@@ -47,7 +47,7 @@ export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
       const name = extended.get('path') ?? longName ?? shortName(head);
       const end = reader.position + size;
       if (flag === '5' || (flag === '\0' && name.endsWith('/'))) {
-        // A directory: its members come by themselves.
+        // A directory: its members are separate entries.
       } else if ('\x000 7S'.includes(flag)) {
         yield { name, content: reader.take(size) };
       } else {
@@ -77,7 +77,7 @@ function octal(field: Uint8Array): number {
   return found === null ? 0 : Number.parseInt(found[0], 8);
 }
 
-/** Octal digits, or GNU's binary number behind a set first bit. */
+/** Parses octal digits, or GNU's binary number, which has the first bit set. */
 function sizeOf(field: Uint8Array): number {
   if ((field[0]! & 0x80) === 0) return octal(field);
   const size = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, field[0]! & 0x7f);
@@ -85,7 +85,7 @@ function sizeOf(field: Uint8Array): number {
   return size;
 }
 
-/** Extended headers: `LENGTH KEY=VALUE\n`, the length being that of the whole record. */
+/** Parses extended headers: `LENGTH KEY=VALUE\n`, where LENGTH is that of the whole record. */
 function records(bytes: Uint8Array): Map<string, string> {
   const found = new Map<string, string>();
   for (let at = 0; at < bytes.length; ) {

@@ -2,7 +2,7 @@ import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks } from './chunks.js';
 import type { Member } from './member.js';
 
-/** Files of a uuencoded text (E-43), also those of `uuencode -m`; mail heads and signatures around them are passed over. */
+/** Yields the files of a uuencoded text (E-43), also of `uuencode -m`; mail headers and signatures around them are skipped. */
 export async function* uuencodedMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
   let found = false;
@@ -16,7 +16,7 @@ export async function* uuencodedMembers(chunks: Chunks): AsyncIterable<Member> {
     yield { name, content: body(reader, decode, state) };
     while (!state.ended) for await (const _ of body(reader, decode, state));
   }
-  if (!found) throw new UnnestError('there is no uuencoded file in it', 'E-43');
+  if (!found) throw new UnnestError('it contains no uuencoded file', 'E-43');
 }
 
 async function* body(
@@ -30,7 +30,7 @@ async function* body(
     const line = await reader.line();
     if (line === undefined || line === 'end' || line === '====') {
       state.ended = true;
-      // Of a line that was cut off, what is missing is no zeros: they would make a text binary.
+      // The missing rest of a truncated line is not padded with zeros, which would make a text binary.
       const last = line === undefined ? parts.pop() : undefined;
       if (last !== undefined) parts.push(last.subarray(0, Math.floor((before.length - 1) / 4) * 3));
       if (parts.length > 0) yield Buffer.concat(parts);
@@ -49,11 +49,11 @@ async function* body(
   }
 }
 
-/** One line: its length, then four characters for three bytes. Undefined when it is none (a line of mail between parts). */
+/** Decodes one line: its length, then four characters for three bytes. Undefined for other lines, e.g. of mail between parts. */
 function decodeLine(line: string): Uint8Array | undefined {
   const length = (line.charCodeAt(0) - 32) & 63;
   const digits = Math.ceil(length / 3) * 4;
-  // Blanks at the end of a line are lost on the way; an extra character for a sum may follow.
+  // Trailing blanks may have been removed in transit; an extra checksum character may follow.
   if (line === '' || length === 0 || line.length > 1 + digits + 2 || /[^ -`]/.test(line)) return undefined;
   const bytes = new Uint8Array(length);
   for (let i = 0; i < length; i++) {

@@ -15,32 +15,31 @@ import type { UnnestMeter } from './limits.js';
 import { cleanPath, isUnsafe, type Member, unpackedName } from './member.js';
 import { hasParts } from './mime.js';
 
-/** Bytes of a component that are looked at to tell its type. */
+/** Bytes of a component that are examined to recognize its type. */
 const HEAD = 4096;
 
 /** A component that is not nested itself. */
 export interface Leaf extends Recognition {
   /** Path inside the archives, layers separated by `/` (E-56). */
   readonly path: string;
-  /** The component's bytes, or the beginning of a very large one. */
+  /** The component's bytes, or the start of a very large one. */
   readonly body: Uint8Array;
-  /** Bytes of all of it, and their MD5; absent when not all of it could be read. */
+  /** Size and MD5 of the whole component; absent if not all of it could be read. */
   readonly whole?: { readonly size: number; readonly md5: string };
 }
 
-/** What a walk needs beside the bytes. */
+/** Options of a walk. */
 export interface WalkEnvironment {
   readonly rules: SelectionRules;
   readonly meter: UnnestMeter;
   readonly warn: (message: string) => void;
-  /** Called for each component in archive order; it is awaited, so that one is in memory at a time. */
+  /** Called for each component in archive order and awaited, so that one is in memory at a time. */
   readonly visit: (leaf: Leaf) => Promise<void>;
 }
 
 /**
- * Takes the layers off one document and visits what is in it (E-42): to any depth up to the limit, as a stream; nothing is
- * written anywhere, and names of members are never names of files. Damage and limits become warnings; what is intact is
- * visited.
+ * Unpacks one document as a stream and visits its components (E-42), to any depth up to the limit. Nothing is written to disk, and names
+ * of members never become names of files. Damage and limits become warnings; intact components are visited.
  */
 export async function unnest(
   type: string,
@@ -56,13 +55,13 @@ export async function unnest(
 
 interface Place {
   readonly type: string;
-  /** The name its type is told by. */
+  /** The name that determines its type. */
   readonly name: string;
   /** Its path inside the archives. */
   readonly path: string;
-  /** What comes before the paths of its members: empty, or ends with `/`. */
+  /** Prefix of the paths of its members: empty, or ends with `/`. */
   readonly prefix: string;
-  /** Layers taken off so far. */
+  /** Number of layers around it. */
   readonly depth: number;
   readonly isRoot: boolean;
 }
@@ -72,7 +71,7 @@ class Walk {
 
   constructor(readonly environment: WalkEnvironment) {}
 
-  /** A file of a nested type. */
+  /** Unpacks a file of a nested type. */
   async nested(place: Place, reader: ByteReader): Promise<void> {
     const { meter } = this.environment;
     if (place.depth >= meter.limits.maxDepth) {
@@ -90,7 +89,7 @@ class Walk {
     }
   }
 
-  /** The format by the bytes; where they do not show any, by the type. A file that is not what its name says is a leaf. */
+  /** Returns the format by the bytes, else by the type. A file that does not match its name is a leaf. */
   async #format(place: Place, reader: ByteReader): Promise<Format | undefined> {
     if (MESSAGE_TYPES.has(place.type)) return MESSAGE_FORMAT;
     const possible = FORMATS.get(place.type) ?? [];
@@ -122,13 +121,13 @@ class Walk {
     const reader = new ByteReader(member.content);
     try {
       const found = recognizeComponent(baseName(own), await reader.peek(HEAD), rules);
-      // E-26: a component whose type is on the stop list is skipped alone.
+      // E-26: only the component whose type is on the stop list is skipped.
       if (isRejected(found.type, rules)) return;
       const place: Place = {
         type: found.type,
         name: baseName(own),
         path,
-        // E-56: what is in an archive's member is below its name, what is in a compressed file is not.
+        // E-56: paths in a nested archive are below its name; the content of a compressed file replaces it.
         prefix: format.transparent ? parent.prefix : `${path}/`,
         depth: parent.depth + 1,
         isRoot: false,
@@ -145,7 +144,7 @@ class Walk {
     }
   }
 
-  /** A message with attached files is a component, and each of them is one. */
+  /** A message with attached files is a component, and each attached file is one. */
   async #message(place: Place, found: Recognition, reader: ByteReader): Promise<void> {
     const bytes: Uint8Array[] = [];
     await this.#leaf(place.path, found, reader, (chunk) => bytes.push(chunk));
@@ -184,7 +183,7 @@ class Walk {
       );
     }
     const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-    // Of a damaged file the part that was read is better than nothing, unless nothing was.
+    // The part of a damaged file that was read is summarized, unless it is empty.
     if (failure === undefined || size > 0) {
       const whole = failure === undefined ? { whole: { size, md5: md5.digest('hex') } } : {};
       await visit({ ...found, path, body, ...whole });
@@ -197,7 +196,7 @@ class Walk {
     this.#warn(place, error.message);
   }
 
-  /** Each sentence once: an early end shows at every level that reads on. */
+  /** Reports each message once: an early end is detected at several levels. */
   #warn(place: Place, message: string): void {
     if (this.#told.has(message)) return;
     this.#told.add(message);

@@ -8,8 +8,8 @@ import { type Member, nameOf, nothing } from './member.js';
 const LINK = 0o120000;
 
 /**
- * Members of a zip archive (E-44). The list of members stands at the archive's end, so the archive has to be in memory,
- * at most `limit` bytes. Of one without its end the members are found by their own heads.
+ * Yields the members of a zip archive (E-44). The central directory is at the end, so the archive is read into memory, at most `limit`
+ * bytes. In a truncated archive the members are found by their local headers.
  */
 export async function* zipMembers(chunks: Chunks, limit: number): AsyncIterable<Member> {
   const bytes = Buffer.from(await collect(chunks, limit));
@@ -35,7 +35,7 @@ export async function* zipMembers(chunks: Chunks, limit: number): AsyncIterable<
   }
 }
 
-/** With `decodeStrings: false` names are bytes; the flag that says UTF-8 is often forgotten, so they are looked at. */
+/** With `decodeStrings: false` names are bytes: the UTF-8 flag is often missing, so the bytes decide. */
 function entryName(entry: Entry): string {
   return nameOf(entry.fileNameRaw).replaceAll('\\', '/');
 }
@@ -49,7 +49,7 @@ async function* content(zip: ZipFile, entry: Entry): Chunks {
   }
 }
 
-/** The heads before the members, for an archive whose end is missing. */
+/** Finds the local headers of a truncated archive. */
 function* membersByHeads(bytes: Buffer): Generator<Member> {
   for (let at = bytes.indexOf('PK\x03\x04', 0, 'latin1'); at >= 0 && at + 30 <= bytes.length; ) {
     const flags = bytes.readUInt16LE(at + 6);

@@ -42,12 +42,15 @@ t.test('E-40 a file that only has the name of such an archive: the warning says 
       [bytes.subarray(0, 3), undefined],
     ] as const) {
       const { warnings } = await summarize(`ftp://a.test/${name}`, body);
-      t.match(warnings[0], `it is called ${type} archive, but it is none (${what ?? ''}`);
+      t.match(warnings[0], `its name is that of a ${type} archive, but it is not one (${what ?? ''}`);
       t.equal(warnings.length, 1);
     }
   }
-  // The end of an ARJ archive, whose head has no bytes, is no beginning.
-  t.match((await summarize('ftp://a.test/x.arj', Buffer.from('60ea0000', 'hex'))).warnings[0], 'it is none');
+  // The end of an ARJ archive, whose header has no bytes, is not a start of one.
+  t.match(
+    (await summarize('ftp://a.test/x.arj', Buffer.from('60ea0000', 'hex'))).warnings[0],
+    'it is not one',
+  );
 });
 
 t.test('E-118 without access nothing is said of their bytes', async (t) => {

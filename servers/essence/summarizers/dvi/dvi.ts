@@ -5,7 +5,7 @@ import { PageText } from '../page-text.js';
 import { AccentJoiner, encodingOf, type FontEncoding } from './encodings.js';
 import { aboutWidth } from './widths.js';
 
-/** Dvi: the Text rule on the text that the pages set (6.2). */
+/** Dvi: the Text rule on the text of the pages (6.2). */
 export function summarizeDvi(document: SourceDocument): Summary {
   const reader = new DviReader(document.body, document.settings.maxObjectBytes);
   guarded(document, 'Dvi', undefined, () => reader.read());
@@ -19,7 +19,7 @@ interface DviFont {
   readonly size: number;
 }
 
-/** Registers of the language: place, and the four spacings. */
+/** Registers of DVI: position, and the four spacings. */
 interface Registers {
   h: number;
   v: number;
@@ -29,10 +29,10 @@ interface Registers {
   z: number;
 }
 
-/** Depth of `push`; TeX writes what it needs into the postamble, and that is below 100. */
+/** Limit of the stack; TeX's documents need less than 100 levels. */
 const MAX_DEPTH = 1000;
 
-/** Reads the opcodes of a DVI file from the front; nothing but the characters' places is kept. */
+/** Interprets the opcodes of a DVI file for the positions of the characters. */
 class DviReader {
   readonly text = new PageText();
   readonly #bytes: DataView;
@@ -49,7 +49,7 @@ class DviReader {
     this.#limit = limit;
   }
 
-  /** @throws Error when the file breaks off or holds what is no opcode. */
+  /** @throws Error if the file is truncated or contains an unknown opcode */
   read(): void {
     const length = this.#bytes.byteLength;
     while (this.#at < length && this.text.length < this.#limit) {
@@ -69,7 +69,7 @@ class DviReader {
       else if (code >= 243 && code <= 246) this.#defineFont(code - 242);
       else if (code === 247) this.#preamble();
       else if (code === 248) return;
-      else if (code !== 138 && code !== 140) throw new Error(`byte ${this.#at - 1} is no opcode`);
+      else if (code !== 138 && code !== 140) throw new Error(`byte ${this.#at - 1} is not an opcode`);
     }
   }
 
@@ -101,11 +101,11 @@ class DviReader {
   }
 
   #push(): void {
-    if (this.#stack.length >= MAX_DEPTH) throw new Error(`more than ${MAX_DEPTH} levels`);
+    if (this.#stack.length >= MAX_DEPTH) throw new Error(`the stack is deeper than ${MAX_DEPTH}`);
     this.#stack.push({ ...this.#registers });
   }
 
-  /** right, w, x, down, y, z: each with 1 to 4 bytes, the last two of each direction also with none. */
+  /** right, w, x, down, y, z: each with 1 to 4 bytes of operand; w, x, y and z also without one. */
   #move(code: number): void {
     const now = this.#registers;
     if (code <= 146) now.h += this.#signed(code - 142);

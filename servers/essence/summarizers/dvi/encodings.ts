@@ -1,7 +1,7 @@
-/** What a code of a font means; undefined: nothing that can be read. */
+/** The text of each code of a font; undefined if it is not text. */
 export type FontEncoding = readonly (string | undefined)[];
 
-/** Accents that TeX sets before their letter, as combining characters. */
+/** Accents, which TeX sets before their letter, as combining characters. */
 const COMBINING: ReadonlyMap<string, string> = new Map([
   ['`', '\u0300'],
   ['´', '\u0301'],
@@ -17,7 +17,7 @@ const COMBINING: ReadonlyMap<string, string> = new Map([
   ['¸', '\u0327'],
 ]);
 
-/** 33..126 as in ASCII, with the given codes replaced. */
+/** Makes an encoding: 33..126 as in ASCII, with the given codes replaced. */
 function overAscii(codes: readonly (readonly [start: number, characters: string])[]): FontEncoding {
   const table: (string | undefined)[] = Array.from({ length: 256 }, (_, code) =>
     code > 32 && code < 127 ? String.fromCharCode(code) : undefined,
@@ -94,15 +94,15 @@ export const OMS: FontEncoding = (() => {
   return table;
 })();
 
-/** Codes of Windows' Latin character set, as the base encoding of PostScript fonts (`...8r`) has them. */
+/** Windows' Latin character set, the base encoding of PostScript fonts (`...8r`). */
 const LATIN: FontEncoding = Array.from({ length: 256 }, (_, code) =>
   code > 32 ? new TextDecoder('windows-1252').decode(Uint8Array.of(code)) : undefined,
 );
 
-/** Fonts of pieces, lines and signs that are no text. */
+/** Fonts of delimiter pieces, lines and symbols, which are not text. */
 const NOTHING: FontEncoding = [];
 
-/** First name that matches tells the encoding; TeX's font names are made by these habits. */
+/** Encodings by patterns of TeX's font names; the first match decides. */
 const BY_NAME: readonly (readonly [pattern: RegExp, encoding: FontEncoding])[] = [
   [
     /^(?:cmex|lmex|euex|l?circle|line|lasy|wasy|manfnt|stmary|xy|msam|tc(?:rm|bx|ti|tt)|pzd|logo$)|8c$/i,
@@ -115,16 +115,16 @@ const BY_NAME: readonly (readonly [pattern: RegExp, encoding: FontEncoding])[] =
   [/8r$/i, LATIN],
 ];
 
-/** The encoding of a TeX font by its name; what is not known is set like cmr. */
+/** Returns the encoding of a TeX font by its name; that of cmr if unknown. */
 export function encodingOf(font: string): FontEncoding {
   return BY_NAME.find(([pattern]) => pattern.test(font))?.[1] ?? OT1;
 }
 
-/** Accents come before their letter, moved there and back: this puts the two together again. */
+/** Joins accents, which precede their letter, with it. */
 export class AccentJoiner {
   #accent = '';
 
-  /** What the next glyph adds to the text; nothing for an accent, which waits for its letter. */
+  /** Returns the text of the next glyph; empty for an accent, which is joined with the next letter. */
   join(glyph: string): string {
     const accent = COMBINING.get(glyph);
     if (accent !== undefined) {

@@ -14,8 +14,8 @@ const USUAL = 0.5;
 const TYPEWRITER = 0.525;
 
 /**
- * About how far a character moves on, as a share of the font's size. Neither DVI files nor many PostScript files hold
- * widths; gaps between words are told by explicit moves, so this need only be right on the average.
+ * Estimates the advance of a character as a share of the font's size. Neither DVI files nor many PostScript files contain widths. Gaps
+ * between words are explicit moves, so an average is sufficient.
  */
 export function aboutWidth(character: string, typewriter: boolean): number {
   if (typewriter) return TYPEWRITER;

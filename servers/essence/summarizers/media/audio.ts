@@ -7,7 +7,7 @@ import { id3v1, id3v2 } from './id3.js';
 /** Comments of one file. */
 const MAX_COMMENTS = 200;
 
-/** Names of Vorbis comments and WAVE's INFO chunks, and the attributes they become. */
+/** Names of Vorbis comments and WAVE's INFO chunks, and their attributes. */
 const FIELDS: ReadonlyMap<string, string> = new Map([
   ['TITLE', 'Title'],
   ['ARTIST', 'Author'],
@@ -28,7 +28,7 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
   ['ANNO', 'Description'],
 ]);
 
-/** Codings of Sun audio files. */
+/** Encodings of Sun audio files. */
 const SUN_CODINGS: ReadonlyMap<number, string> = new Map([
   [1, 'mu-law'],
   [2, '8-bit PCM'],
@@ -37,7 +37,7 @@ const SUN_CODINGS: ReadonlyMap<number, string> = new Map([
   [27, 'A-law'],
 ]);
 
-/** What a sound file says of itself. */
+/** Metadata of a sound file. */
 class AudioFacts {
   readonly fields: (readonly [string, string])[] = [];
   codec = '';
@@ -50,7 +50,7 @@ class AudioFacts {
   }
 }
 
-/** Audio: title (else the file's name), artist and the like; codec and duration (6.2). */
+/** Audio: title (else the file's name), artist and other tags; codec and duration (6.2). */
 export function summarizeAudio(document: SourceDocument): Summary {
   const facts = new AudioFacts();
   guarded(document, 'the sound file', undefined, () => readAudio(document.body, facts));
@@ -87,7 +87,7 @@ function latin(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.from(bytes.subarray(from, to)).toString('latin1');
 }
 
-/** WAVE and AIFF: chunks of a name, a size and data. */
+/** WAVE and AIFF: chunks with a name, a size and data. */
 function readChunks(bytes: Uint8Array, view: DataView, facts: AudioFacts, little: boolean): void {
   let rate = 0;
   facts.codec = little ? 'WAVE audio' : 'AIFF audio';
@@ -99,7 +99,7 @@ function readChunks(bytes: Uint8Array, view: DataView, facts: AudioFacts, little
     else if (!little && name === 'COMM')
       facts.seconds = view.getUint32(at + 10) / extendedFloat(view, at + 16);
     else if (name === 'LIST' && latin(bytes, at + 8, at + 12) === 'INFO') {
-      // The list is a chunk of chunks: go into it.
+      // The list is a chunk of chunks: descend.
       at += 12;
       continue;
     } else facts.add(name, latin(bytes, at + 8, at + 8 + Math.min(size, 2000)).replace(/\0[\s\S]*$/, ''));

@@ -50,7 +50,7 @@ function type1(head: string): (readonly [string, string])[] {
   ]);
 }
 
-/** Names of the `name` table we take: 4 is the full name, 0 the copyright, 10 the description, 9 the designer. */
+/** IDs in the `name` table: 4 is the full name, 0 the copyright, 10 the description, 9 the designer. */
 const NAME_IDS: ReadonlyMap<number, string> = new Map([
   [4, 'Title'],
   [10, 'Description'],
@@ -71,7 +71,7 @@ function trueType(bytes: Uint8Array, view: DataView, start: number): (readonly [
       const record = table + 6 + 12 * k;
       const platform = view.getUint16(record);
       const id = view.getUint16(record + 6);
-      // Windows' English names are UTF-16; those of the Macintosh serve when there are none.
+      // Windows' English names are UTF-16 and take precedence over those of the Macintosh.
       if (!NAME_IDS.has(id) || (platform === 3 && view.getUint16(record + 4) !== 0x409)) continue;
       if (platform !== 3 && names.has(id)) continue;
       const from = strings + view.getUint16(record + 10);

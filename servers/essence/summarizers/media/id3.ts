@@ -1,6 +1,6 @@
 import { oneLine } from '../extracted.js';
 
-/** Frames of ID3v2 (three letters before 2.3) and the attributes they become. */
+/** Frames of ID3v2 (three letters before 2.3) and their attributes. */
 const FRAMES: ReadonlyMap<string, string> = new Map([
   ['TIT2', 'Title'],
   ['TT2', 'Title'],
@@ -21,7 +21,7 @@ const ENCODINGS = ['windows-1252', 'utf-16', 'utf-16be', 'utf-8'];
 /** Bytes of one text. */
 const MAX_TEXT = 4000;
 
-/** Texts of an ID3v2 tag at the beginning of the file. */
+/** Reads the texts of an ID3v2 tag at the start of the file. */
 export function id3v2(bytes: Uint8Array): [string, string][] {
   if (Buffer.from(bytes.subarray(0, 3)).toString('latin1') !== 'ID3') return [];
   const version = bytes[3]!;
@@ -50,7 +50,7 @@ export function id3v2(bytes: Uint8Array): [string, string][] {
   return found;
 }
 
-/** The 128 bytes at the end that files had before. */
+/** Reads an ID3v1 tag, the last 128 bytes of the file. */
 export function id3v1(bytes: Uint8Array): [string, string][] {
   const tag = Buffer.from(bytes.subarray(Math.max(0, bytes.length - 128))).toString('latin1');
   if (!tag.startsWith('TAG')) return [];
@@ -66,7 +66,7 @@ export function id3v1(bytes: Uint8Array): [string, string][] {
   return fields.filter(([, value]) => value !== '');
 }
 
-/** A byte for the encoding, then text; a comment has a language and a short name in front. */
+/** Decodes a text after its encoding byte; in a comment, a language and a short name precede the text. */
 function frameText(frame: Uint8Array, comment: boolean): string {
   const label = ENCODINGS[frame[0] ?? 0] ?? 'windows-1252';
   const text = new TextDecoder(label).decode(frame.subarray(comment ? 4 : 1));

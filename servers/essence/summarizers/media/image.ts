@@ -4,7 +4,7 @@ import type { Summary } from '../../summary.js';
 import { guarded, oneLine, present, unreadable } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
 
-/** What a picture's head says. */
+/** The header of an image. */
 interface ImageHead {
   readonly format: string;
   readonly width: number;
@@ -12,7 +12,7 @@ interface ImageHead {
   readonly comments: readonly string[];
 }
 
-/** EXIF, IPTC and XMP fields, in the order of preference, and the attributes they become. */
+/** EXIF, IPTC and XMP fields, in the order of preference, and their attributes. */
 const TAGS: readonly (readonly [name: string, tags: readonly string[]])[] = [
   ['Title', ['title', 'ObjectName', 'Headline', 'DocumentName']],
   ['Author', ['Artist', 'creator', 'Byline']],
@@ -25,7 +25,7 @@ const TAGS: readonly (readonly [name: string, tags: readonly string[]])[] = [
 /** Characters of one field. */
 const MAX_FIELD = 2000;
 
-/** Image: file name, format and size, comments; what EXIF, IPTC and XMP say (E-141). */
+/** Image: file name, format and size, comments; fields of EXIF, IPTC and XMP (E-141). */
 export async function summarizeImage(document: SourceDocument): Promise<Summary> {
   const head = guarded(document, 'the image', undefined, () => imageHead(document.body));
   const fields = await metadataOf(document, head?.format);
@@ -78,7 +78,7 @@ function textOf(value: unknown): string {
   return typeof value === 'object' && value !== null && 'value' in value ? textOf(value.value) : '';
 }
 
-/** Format, size and comments by the first bytes. Undefined for a format that we do not know. @throws RangeError */
+/** Reads format, size and comments from the first bytes. Undefined for an unknown format. @throws RangeError */
 function imageHead(bytes: Uint8Array): ImageHead | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const latin = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).toString('latin1');
@@ -132,7 +132,7 @@ function threeBytes(view: DataView, at: number): number {
   return view.getUint16(at, true) + 65536 * view.getUint8(at + 2);
 }
 
-/** Texts in `tEXt` chunks, before the picture's data. */
+/** Reads the texts of `tEXt` chunks before the image data. */
 function pngComments(view: DataView, latin: (from: number, to: number) => string): string[] {
   const comments: string[] = [];
   for (let at = 8; at + 12 <= view.byteLength && comments.length < 100; ) {
@@ -146,7 +146,7 @@ function pngComments(view: DataView, latin: (from: number, to: number) => string
   return comments;
 }
 
-/** Comment extensions (0x21 0xfe), before the first picture. */
+/** Reads comment extensions (0x21 0xfe) before the first image. */
 function gifComments(bytes: Uint8Array): string[] {
   const comments: string[] = [];
   const flags = bytes[10] ?? 0;
@@ -180,7 +180,7 @@ function jpegHead(
     const length = view.getUint16(at + 2);
     if (marker === 0xfe && comments.length < 100)
       comments.push(oneLine(latin(at + 4, at + 2 + Math.min(length, MAX_FIELD))));
-    // The frame's head; 0xc4, 0xc8 and 0xcc are tables.
+    // The frame header; 0xc4, 0xc8 and 0xcc are tables.
     if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc) {
       return head('JPEG', view.getUint16(at + 7), view.getUint16(at + 5), comments);
     }

@@ -1,4 +1,4 @@
-/** Sector numbers from here on mean "none". */
+/** Sector numbers from here on are special: end of chain, unused. */
 const LAST = 0xfffffffa;
 
 interface Stream {
@@ -17,11 +17,12 @@ export class CompoundFile {
   readonly #small: Uint8Array;
   readonly #streams = new Map<string, Stream>();
 
-  /** @throws Error when the bytes are no compound file. */
+  /** @throws Error if the bytes are not a compound file */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (bytes.length < 512 || this.#view.getUint32(0) !== 0xd0cf11e0) throw new Error('no OLE compound file');
+    if (bytes.length < 512 || this.#view.getUint32(0) !== 0xd0cf11e0)
+      throw new Error('not an OLE compound file');
     const shift = this.#u16(30);
     if (shift !== 9 && shift !== 12) throw new Error('sectors of an impossible size');
     this.#sector = 1 << shift;
@@ -44,7 +45,7 @@ export class CompoundFile {
     for (let at = 0; at + 4 <= small.length; at += 4) this.#smallTable.push(smallView.getUint32(at, true));
   }
 
-  /** The first stream of one of these names. */
+  /** Returns the first stream with one of these names. */
   stream(...names: string[]): Uint8Array | undefined {
     const stream = names.map((name) => this.#streams.get(name)).find((each) => each !== undefined);
     if (stream === undefined) return undefined;
@@ -83,7 +84,7 @@ export class CompoundFile {
     }
   }
 
-  /** The sectors of a chain put together; a chain in a ring ends with the file's length. */
+  /** Concatenates the sectors of a chain; a circular chain ends at the file's length. */
   #chain(start: number, table: readonly number[], size: number): Uint8Array {
     const limit = Math.min(size, this.#bytes.length);
     const out = new Uint8Array(limit);

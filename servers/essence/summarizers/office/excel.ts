@@ -4,7 +4,7 @@ import { guarded, present, summarizeExtracted } from '../extracted.js';
 import { CompoundFile } from './compound-file.js';
 import { propertiesOf } from './properties.js';
 
-/** Records of a workbook (BIFF8 and BIFF5) that hold words. */
+/** Records of a workbook (BIFF8 and BIFF5) that contain text. */
 const BOUNDSHEET = 0x85;
 const SHARED_STRINGS = 0xfc;
 const CONTINUE = 0x3c;
@@ -13,7 +13,7 @@ const RICH_LABEL = 0xd6;
 const FORMULA_STRING = 0x207;
 const START = 0x809;
 
-/** Excel: title, names of the sheets, and the strings of the cells as Text (6.2). Numbers are no words. */
+/** Excel: title, names of the sheets, and the strings of the cells as Text (6.2). Numbers are left out. */
 export function summarizeExcel(document: SourceDocument): Summary {
   const sheets: string[] = [];
   const strings: string[] = [];
@@ -67,7 +67,7 @@ function latin(bytes: Uint8Array): string {
   return new TextDecoder('windows-1252').decode(bytes);
 }
 
-/** A string with one byte of length and a byte that says whether its characters have two. */
+/** Decodes a string: one byte of length, one byte for the width of the characters. */
 function shortString(record: Uint8Array, at: number): string {
   return characters(record, at + 2, record[at] ?? 0, (record[at + 1] ?? 0) & 1);
 }
@@ -86,7 +86,7 @@ function characters(bytes: Uint8Array, at: number, count: number, wide: number):
   return Buffer.from(bytes.subarray(at, at + count)).toString('latin1');
 }
 
-/** The table of shared strings; a string may go on in the next record, which then says anew how wide its characters are. */
+/** The table of shared strings. A string may continue in the next record, which states the width of its characters again. */
 class SharedStrings implements Iterable<string> {
   readonly #parts: readonly Uint8Array[];
   #part = 0;

@@ -7,7 +7,7 @@ import { ZipMembers } from './zip-members.js';
 const NONE: ReadonlySet<string> = new Set();
 const NOTHING: ReadonlyMap<string, string> = new Map();
 
-/** Dublin Core and friends, in `docProps/core.xml` of OOXML and `meta.xml` of OpenDocument. */
+/** Dublin Core and related properties, in `docProps/core.xml` of OOXML and `meta.xml` of OpenDocument. */
 const METADATA: XmlRules = {
   lines: NONE,
   blanks: NONE,
@@ -62,7 +62,7 @@ const SLIDE: XmlRules = {
   fields: NOTHING,
 };
 
-/** What a kind of document consists of: members in the order of reading, and how to read them. */
+/** A kind of document: its members in the order of reading, and how they are read. */
 const PARTS: readonly (readonly [members: RegExp, rules: XmlRules])[] = [
   [/^content\.xml$/, OPEN_DOCUMENT],
   [/^word\/(?:document|footnotes|endnotes|header\d*|footer\d*)\.xml$/, WORD],
@@ -71,7 +71,7 @@ const PARTS: readonly (readonly [members: RegExp, rules: XmlRules])[] = [
   [/^ppt\/(?:slides|notesSlides)\/[^/]+\.xml$/, SLIDE],
 ];
 
-/** OpenDocument and OfficeOpenXML: title, author and the like from the properties, headings, then as Text. */
+/** OpenDocument and OfficeOpenXML: title, author and other properties, headings, then as Text. */
 export async function summarizeOffice(document: SourceDocument): Promise<Summary> {
   const limit = document.settings.maxObjectBytes;
   const metadata = new XmlText(METADATA, limit);

@@ -2,7 +2,7 @@ import { present } from '../extracted.js';
 import { codePage, decodePage } from '../rtf/code-pages.js';
 import type { CompoundFile } from './compound-file.js';
 
-/** Numbers of the properties in the summary information, and what they are for us. */
+/** IDs of properties in the summary information, and their attributes. */
 const PROPERTIES: ReadonlyMap<number, string> = new Map([
   [2, 'Title'],
   [3, 'Subject'],
@@ -11,7 +11,7 @@ const PROPERTIES: ReadonlyMap<number, string> = new Map([
   [6, 'Abstract'],
 ]);
 
-/** Title, author and the like of a document's summary information. @throws RangeError when it is broken. */
+/** Reads title, author and other properties of a document's summary information. @throws RangeError if it is damaged */
 export function propertiesOf(file: CompoundFile): (readonly [string, string])[] {
   const bytes = file.stream('\u0005SummaryInformation');
   if (bytes === undefined || bytes.length < 48) return [];

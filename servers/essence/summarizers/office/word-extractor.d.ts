@@ -1,4 +1,4 @@
-/** The part of the library's interface that we use; it brings no types. */
+/** The used part of the library's interface; the package has no types. */
 declare module 'word-extractor' {
   interface WordDocument {
     getBody(): string;

@@ -1,6 +1,6 @@
 /**
- * WordPerfect's own character sets, as far as they hold letters and punctuation: a character is its number in one of them.
- * A blank stands for a sign that is none of these.
+ * WordPerfect's character sets with letters and punctuation; the index of a character is its number in the set. Other symbols are
+ * blanks.
  */
 
 /** Set 1 from number 23 on. */
@@ -8,7 +8,7 @@ const MULTINATIONAL =
   'ßĸjÁáÂâÄäÀàÅåÆæÇçÉéÊêËëÈèÍíÎîÏïÌìÑñÓóÔôÖöÒòÚúÛûÜüÙùŸÿÃãĐđØøÕõÝýÐðÞþĂăĀāĄąĆćČčĈĉĊċĎďĚěĖėĒēĘ' +
   'ęǴǵĞğǦǧĢģĜĝĠġĤĥĦħİiĪīĮįĨĩĲĳĴĵĶķĹĺĽľĻļĿŀŁłŃń ŉŇňŅņŐőŌōŒœŔŕŘřŖŗŚśŠšŞşŜŝŤťŢţŦŧŬŭŰűŪūŲųŮůŨũŴŵŶ' +
   'ŷŹźŽžŻżŊŋ              ỲỳĎďƠơƯưĔĕĬĭIıŎŏ';
-/** Set 4, without the ornaments behind it. */
+/** Set 4, without the ornaments at its end. */
 const TYPOGRAPHIC = '●○■•*¶§¡¿«»£¥₧ƒªº½¼¢²ⁿ®©¤¾³‛’‘‟”“–—‹›○□†‡™℠℞●◦■▪□▫‒ﬀﬃﬄﬁﬂ…$₣₢₠₤‚„⅓⅔⅛⅜⅝⅞ⓂⓅ€℅℆‰№—¹␉␌';
 /** Set 8. */
 const GREEK = 'ΑαΒβΒϐΓγΔδΕεΖζΗηΘθΙιΚκΛλΜμΝνΞξΟοΠπΡρΣσΣςΤτΥυΦφΧχΨψΩωΆάΈέΉήΊίΪϊΌόΎύΫϋΏώεϑϰ';
@@ -26,17 +26,17 @@ const SETS: ReadonlyMap<number, { readonly first: number; readonly characters: r
   ],
 );
 
-/** WordPerfect 6 writes the commonest letters beyond ASCII as one byte, 1 to 32. */
+/** The most frequent letters beyond ASCII, which WordPerfect 6 encodes as one byte, 1 to 32. */
 const SHORT = 'åÅæÆäÄáàâãÃçÇëéÉèêíñÑøØõÕöÖüÜúùß';
 
-/** A character by its set and its number there; a blank for signs that are no text. */
+/** Returns a character by its set and number; a blank for other symbols. */
 export function wordPerfectCharacter(set: number, number: number): string {
   if (set === 0) return number > 32 && number < 127 ? String.fromCharCode(number) : ' ';
   const { first, characters } = SETS.get(set) ?? { first: 0, characters: [] };
   return characters[number - first] ?? ' ';
 }
 
-/** The letter of a byte from 1 to 32 in the text of WordPerfect 6. */
+/** Returns the letter of a byte from 1 to 32 in the text of WordPerfect 6. */
 export function shortCharacter(byte: number): string {
   return SHORT[byte - 1] ?? '';
 }

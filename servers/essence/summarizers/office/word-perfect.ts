@@ -1,3 +1,4 @@
+import { RefusedError } from '../../../../protocols/errors.js';
 import type { SourceDocument } from '../../document.js';
 import { isBinary } from '../../magic.js';
 import type { Summary } from '../../summary.js';
@@ -5,24 +6,24 @@ import { guarded, summarizeExtracted } from '../extracted.js';
 import { summarizeText } from '../text.js';
 import { shortCharacter, wordPerfectCharacter } from './word-perfect-characters.js';
 
-/** Bytes of WordPerfect 6's codes of fixed length, 0xf0 to 0xff, code bytes at both ends included. */
+/** Lengths of WordPerfect 6's fixed-length codes, 0xf0 to 0xff, including the code bytes at both ends. */
 const FIXED_6 = [4, 5, 3, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 8, 8, 1];
-/** The same of WordPerfect 5, 0xc0 to 0xcf. */
+/** Lengths of WordPerfect 5's fixed-length codes, 0xc0 to 0xcf. */
 const FIXED_5 = [4, 9, 11, 3, 3, 5, 6, 6, 7, 6, 3, 3, 3, 3, 3, 3];
-/** Bytes within which a code of WordPerfect 4 or of the Macintosh is closed by its own byte. */
+/** Longest code of WordPerfect 4 or of the Macintosh, which ends with its first byte. */
 const MAX_CODE = 512;
-/** What stands in the head of a document of WordPerfect for the Macintosh, as the type of the file. */
+/** File type in the header of a document of WordPerfect for the Macintosh. */
 const MACINTOSH = 0x2c;
 
-/** Reads the code at `at`: the text it stands for, and where the next one is. */
+/** Reads the code at `at`; returns its text and the index of the next one. */
 type CodeReader = (bytes: Uint8Array, at: number) => readonly [text: string, next: number];
 
 /**
- * WordPerfect 4 to 6, and 2 and 3 of the Macintosh: as Text (6.2), by an own reader of their codes. Notes and headers are not
- * in the running text and are left out, and so are the letters of WordPerfect 4 beyond ASCII.
+ * WordPerfect 4 to 6, and 2 and 3 of the Macintosh: as Text (6.2). Left out are notes and headers, which are not part of the running
+ * text, and letters beyond ASCII of WordPerfect 4.
  */
 export function summarizeWordPerfect(document: SourceDocument): Summary {
-  // Files of other kinds are called .wp as well, plain texts among them.
+  // Other files, e.g. plain texts, have the suffix .wp too.
   const { body } = document;
   if (!isEncrypted4(body) && !isBinary(body) && !hasCodes(body)) {
     return { ...summarizeText(document), text: document.text };
@@ -33,7 +34,7 @@ export function summarizeWordPerfect(document: SourceDocument): Summary {
   return summarizeExtracted({ attributes: [], text });
 }
 
-/** The head of a document of WordPerfect 4 that is locked by a password. */
+/** Whether the bytes begin like a WordPerfect 4 document with a password. */
 function isEncrypted4(bytes: Uint8Array): boolean {
   return bytes[0] === 0xfe && bytes[1] === 0xff && bytes[2] === 0x61 && bytes[3] === 0x61;
 }
@@ -45,10 +46,10 @@ function hasCodes(bytes: Uint8Array): boolean {
 function wordPerfectText(bytes: Uint8Array, limit: number): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const head = bytes.length < 4 ? 0 : view.getUint32(0);
-  if (isEncrypted4(bytes)) throw new Error('it is encrypted');
+  if (isEncrypted4(bytes)) throw new RefusedError('it is encrypted');
   if (head !== 0xff575043) return textOf(bytes, 0, version4, limit);
-  if (bytes.length < 16) throw new Error('no WordPerfect document');
-  if (view.getUint16(12) !== 0) throw new Error('it is encrypted');
+  if (bytes.length < 16) throw new Error('not a WordPerfect document');
+  if (view.getUint16(12) !== 0) throw new RefusedError('it is encrypted');
   const reader = bytes[9] === MACINTOSH ? macintosh : bytes[10]! >= 2 ? version6 : version5;
   return textOf(bytes, view.getUint32(4, true), reader, limit);
 }
@@ -69,7 +70,7 @@ function textOf(bytes: Uint8Array, begin: number, read: CodeReader, limit: numbe
   return parts.join('');
 }
 
-/** Codes are closed by their own byte; what the group 0xc3 centers and the others hold is numbers. */
+/** A code ends with its first byte. The group 0xc3 contains centered text, the others numbers. */
 const version4: CodeReader = (bytes, at) => {
   const code = bytes[at]!;
   if (code === 0x0a || code === 0x0c || code === 0x8c) return ['\n', at + 1];
@@ -82,7 +83,7 @@ const version4: CodeReader = (bytes, at) => {
 
 const version5: CodeReader = (bytes, at) => {
   const code = bytes[at]!;
-  // A group of variable length says its size.
+  // A group of variable length states its size.
   if (code >= 0xd0 && code <= 0xef) return ['', at + 4 + word(bytes, at + 2, true)];
   if (code >= 0xc0 && code <= 0xcf) {
     const next = at + FIXED_5[code - 0xc0]!;
@@ -90,7 +91,7 @@ const version5: CodeReader = (bytes, at) => {
     return [code === 0xc1 ? '\t' : '', next];
   }
   if (code === 0x0a || code === 0x0c || code === 0x8c || code === 0x99) return ['\n', at + 1];
-  // Returns where a line may end; 0x93 and 0x94 are the invisible ones.
+  // Soft returns; 0x93 and 0x94 are invisible.
   if (code === 0x20 || code === 0x0d || code === 0x93 || code === 0x94 || code === 0xa0) return [' ', at + 1];
   return [code >= 0xa9 && code <= 0xab ? '-' : '', at + 1];
 };
@@ -99,7 +100,7 @@ const version6: CodeReader = (bytes, at) => {
   const code = bytes[at]!;
   if (code >= 0x01 && code <= 0x20) return [shortCharacter(code), at + 1];
   if (code >= 0xd0 && code <= 0xef) {
-    // In a tab or a hard return there is white space.
+    // Tabs and hard returns are white space.
     const text = code === 0xd0 ? '\n' : code === 0xe0 ? '\t' : '';
     return [text, at + Math.max(4, word(bytes, at + 2, true))];
   }
@@ -112,7 +113,7 @@ const version6: CodeReader = (bytes, at) => {
   return [(code >= 0xb7 && code <= 0xb9) || code === 0xcc || code === 0xc7 ? '\n' : '', at + 1];
 };
 
-/** Groups of variable length begin at 0xd0 and say their size, high byte first; the others are closed by their own byte. */
+/** Groups of variable length begin at 0xd0 and state their size, high byte first; the others end with their first byte. */
 const macintosh: CodeReader = (bytes, at) => {
   const code = bytes[at]!;
   if (code === 0x20) return [' ', at + 1];
@@ -120,7 +121,7 @@ const macintosh: CodeReader = (bytes, at) => {
   if (code >= 0xd0) return [code === 0xdc ? '\n' : '', at + 4 + word(bytes, at + 2, false)];
   const end = bytes.subarray(at + 1, at + MAX_CODE).indexOf(code);
   const next = end < 0 ? at + 1 : at + 2 + end;
-  // The letter as the Macintosh had it, its set, its number.
+  // The letter in the Macintosh encoding, its set, its number.
   if (code === 0xc0) return [wordPerfectCharacter(bytes[at + 2] ?? 0, bytes[at + 3] ?? 0), at + 5];
   return [code === 0xc1 ? '\t' : '', next];
 };

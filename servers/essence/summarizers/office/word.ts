@@ -10,8 +10,8 @@ import { summarizeOffice } from './office.js';
 import { propertiesOf } from './properties.js';
 
 /**
- * Word: title and author of the summary information, then as Text (6.2). The name is no proof: `.doc` is also what texts,
- * RTF and newer documents are called.
+ * Word: title and author of the summary information, then as Text (6.2). The content decides, because texts, RTF and newer documents
+ * have the suffix `.doc` too.
  */
 export async function summarizeWord(document: SourceDocument): Promise<Summary> {
   const body = Buffer.from(document.body.buffer, document.body.byteOffset, document.body.byteLength);

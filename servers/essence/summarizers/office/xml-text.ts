@@ -1,26 +1,26 @@
 import { Parser } from 'htmlparser2';
 import { oneLine } from '../extracted.js';
 
-/** How the tags of an office format become text. Names are local names with their prefix, as written. */
+/** How the tags of an office format become text. Names have their prefix, as written. */
 export interface XmlRules {
-  /** Tags after whose end a line ends. */
+  /** Tags whose end ends a line. */
   readonly lines: ReadonlySet<string>;
-  /** Tags that are a tab or blank. */
+  /** Tags that become a tab or blank. */
   readonly blanks: ReadonlySet<string>;
-  /** Tags that are a line break. */
+  /** Tags that become a line break. */
   readonly breaks: ReadonlySet<string>;
-  /** Only text within these counts; undefined: all text. */
+  /** Tags whose text is kept. Default: all. */
   readonly texts?: ReadonlySet<string>;
-  /** Tags whose content is a field of its own, by field. */
+  /** Tags whose content is a field, by field. */
   readonly fields: ReadonlyMap<string, string>;
   /** Attributes that are references, by tag. */
   readonly references: ReadonlyMap<string, string>;
 }
 
-/** Values of one field. */
+/** Limit of the values of one field. */
 const MAX_VALUES = 2000;
 
-/** Reads XML as a stream of tags; keeps the running text and the fields. */
+/** Reads XML as a stream of tags; collects the running text and the fields. */
 export class XmlText {
   readonly fields = new Map<string, string[]>();
   readonly #rules: XmlRules;
@@ -54,7 +54,7 @@ export class XmlText {
     if (this.#length < this.#limit) this.#parser.write(chunk);
   }
 
-  /** Ends one member; the next begins on a line of its own. */
+  /** Ends one member; the next begins on a new line. */
   end(): void {
     this.#parser.end();
     this.#parser.reset();
@@ -63,7 +63,7 @@ export class XmlText {
     this.#push('\n');
   }
 
-  /** A value besides those in the text, e.g. a sheet's name. */
+  /** Adds a value that is not in the text, e.g. a sheet's name. */
   add(field: string, value: string): void {
     const line = oneLine(value);
     const values = this.fields.get(field) ?? [];

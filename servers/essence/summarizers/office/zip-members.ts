@@ -1,13 +1,13 @@
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 
-/** Entries of the directory of one archive. */
+/** Limit of the entries of an archive's directory. */
 const MAX_ENTRIES = 20_000;
 /** Bytes of one member, unpacked (E-45). */
 const MAX_MEMBER = 64 * 1024 * 1024;
-/** Unpacked bytes a packed byte may give (E-45). */
+/** Limit of unpacked bytes per packed byte (E-45). */
 const MAX_RATIO = 200;
 
-/** The wanted members of an office document, which is a zip archive. */
+/** The members of an office document, which is a zip archive. */
 export class ZipMembers {
   readonly #file: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
@@ -17,7 +17,7 @@ export class ZipMembers {
     this.#entries = entries;
   }
 
-  /** Reads the directory. @throws Error when the bytes are no zip archive. */
+  /** Reads the directory. @throws Error if the bytes are not a zip archive */
   static async open(body: Uint8Array): Promise<ZipMembers> {
     const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     const file = await fromBufferPromise(buffer, { lazyEntries: true, autoClose: false });
@@ -34,14 +34,14 @@ export class ZipMembers {
     return new ZipMembers(file, entries);
   }
 
-  /** Names of the members that match, in natural order: `slide2` before `slide10`. */
+  /** Returns the names of matching members in natural order: `slide2` before `slide10`. */
   names(pattern: RegExp): string[] {
     return [...this.#entries.keys()]
       .filter((name) => pattern.test(name))
       .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   }
 
-  /** Gives a member's text to `write` piece by piece; nothing when there is none. @throws Error when it is broken or too large. */
+  /** Passes a member's text to `write` in chunks; does nothing if the member is missing. @throws Error if it is damaged or too large */
   async read(name: string, write: (text: string) => void): Promise<void> {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;

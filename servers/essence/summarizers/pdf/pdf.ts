@@ -4,18 +4,18 @@ import type { Summary } from '../../summary.js';
 import { joinHyphenated, oneLine, present, summarizeExtracted, unreadable } from '../extracted.js';
 import { PageText, type PlacedText } from '../page-text.js';
 
-/** Pages read of one document; a longer one has said enough. */
+/** Limit of the pages of one document that are read. */
 const MAX_PAGES = 5000;
 
 /**
- * Pdf: title, author, subject and keywords of the information dictionary, then as Text (6.2). The library (pdf.js in the
- * build of `unpdf`) reads page by page; reading stops when the text would fill the object.
+ * Pdf: title, author, subject and keywords of the information dictionary, then as Text (6.2). unpdf, a build of pdf.js, reads page by
+ * page; reading stops when the text would fill the object.
  */
 export async function summarizePdf(document: SourceDocument): Promise<Summary> {
   const texts: string[] = [];
   let attributes: (readonly [string, string])[] = [];
   try {
-    // The library takes the bytes over: it gets a copy. Fonts are not drawn, so nothing is evaluated or fetched.
+    // A copy, because the library transfers the bytes. Fonts are not drawn, so nothing is evaluated or fetched.
     const pdf = await getDocumentProxy(new Uint8Array(document.body), {
       verbosity: 0,
       isEvalSupported: false,
@@ -54,7 +54,7 @@ export async function summarizePdf(document: SourceDocument): Promise<Summary> {
   return summarizeExtracted({ attributes, text: joinHyphenated(texts.join('\n\n')) });
 }
 
-/** `transform` ends with the place of the baseline, in points. */
+/** The last two numbers of `transform` are the position of the baseline, in points. */
 function placed(run: { str: string; transform: unknown[]; width: number; height: number }): PlacedText {
   const at = (index: number): number => {
     const value = run.transform[index];
@@ -80,7 +80,7 @@ async function informationOf(pdf: Pick<Information, 'getMetadata'>): Promise<(re
   ]);
 }
 
-/** `D:20261121190000Z` as the day, 2026-11-21. */
+/** Converts `D:20261121190000Z` to the day, 2026-11-21. */
 function dateOf(value: string | undefined): string | undefined {
   const found = /^D:(\d{4})(\d\d)(\d\d)/.exec(value ?? '');
   return found === null ? undefined : `${found[1]}-${found[2]}-${found[3]}`;

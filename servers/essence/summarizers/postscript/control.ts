@@ -96,7 +96,7 @@ function stopped(machine: PsMachine): void {
   });
 }
 
-/** `currentfile eexec`: the encrypted part of a Type 1 font would define the font that lies on the stack. */
+/** `currentfile eexec`: skips the encrypted part of a Type 1 font and defines the font on the stack in its place. */
 function eexec(machine: PsMachine): void {
   machine.pop();
   const font = machine.operands[machine.operands.length - 1];
@@ -152,7 +152,7 @@ function readLine(machine: PsMachine): void {
   machine.push(new PsString(target.bytes.subarray(0, line.length)), more);
 }
 
-/** A filter on the program: its data is no text, and ends with the filter's own sign. */
+/** A filter on the program: skips its data, which is not text, up to the filter's end marker. */
 function filter(machine: PsMachine): void {
   const name = machine.key();
   if (machine.operands[machine.operands.length - 1] instanceof PsDict) machine.pop();
@@ -168,7 +168,7 @@ function isProgram(object: PsObject): boolean {
   return object instanceof PsFile && object.program;
 }
 
-/** `token` on a string: what follows it, the token, and whether there was one. */
+/** `token` on a string: pushes the rest of the string, the token, and true; or false. */
 function token(machine: PsMachine): void {
   const source = machine.pop();
   if (source instanceof PsString) {

@@ -31,7 +31,7 @@ function toText(object: PsObject): string {
 
 function toNumber(object: PsObject): number {
   const value = object instanceof PsString ? Number(object.text) : object;
-  if (typeof value !== 'number' || Number.isNaN(value)) throw new PsError('typecheck: no number');
+  if (typeof value !== 'number' || Number.isNaN(value)) throw new PsError('typecheck: not a number');
   return value;
 }
 
@@ -69,7 +69,7 @@ function convertToString(m: PsMachine, radix: number | undefined): void {
   m.push(new PsString(target.bytes.subarray(0, bytes.length)));
 }
 
-/** Operators that ask for types and change them. */
+/** Operators that query and convert types. */
 export const CONVERSION_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ['type', (m) => m.push(new PsName(typeOf(m.pop()), true))],
   ['cvi', (m) => m.push(Math.trunc(toNumber(m.pop())))],

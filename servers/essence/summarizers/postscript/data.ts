@@ -89,7 +89,7 @@ function get(m: PsMachine): void {
   if (from instanceof PsDict) value = from.entries.get(keyOf(index));
   else if (from instanceof PsArray && typeof index === 'number') value = from.items[index];
   else if (from instanceof PsString && typeof index === 'number') value = from.bytes[index];
-  if (value === undefined) throw new PsError('get: nothing there');
+  if (value === undefined) throw new PsError('get: undefined');
   m.push(value);
 }
 

@@ -6,7 +6,7 @@ const ASCII = (
   'quoteleft a b c d e f g h i j k l m n o p q r s t u v w x y z braceleft bar braceright asciitilde'
 ).split(' ');
 
-/** Names of ISO Latin 1 from 161 on; letters with accents are made by rule. */
+/** Names of ISO Latin 1 from 161 on; accented letters are derived by rule. */
 const LATIN1 = (
   'exclamdown cent sterling currency yen brokenbar section dieresis copyright ordfeminine guillemotleft logicalnot ' +
   'softhyphen registered macron degree plusminus twosuperior threesuperior acute mu paragraph periodcentered cedilla ' +
@@ -93,7 +93,7 @@ export const ISO_LATIN1_ENCODING: readonly (string | undefined)[] = (() => {
   return table;
 })();
 
-/** What a glyph's name stands for; undefined for `.notdef` and names that say nothing (`g12`, `C0_3`). */
+/** Returns the text of a glyph's name; undefined for `.notdef` and arbitrary names (`g12`, `C0_3`). */
 export function characterOf(glyph: string): string | undefined {
   const known = CHARACTERS.get(glyph);
   if (known !== undefined) return known;

@@ -5,13 +5,13 @@ export type Matrix = readonly [number, number, number, number, number, number];
 
 export const IDENTITY: Matrix = [1, 0, 0, 1, 0, 0];
 
-/** A font as `setfont` has it: `matrix` from the font's unit square (one em) to user space. */
+/** The current font: `matrix` maps the font's unit square (one em) to user space. */
 export interface Font {
   readonly dict: PsDict;
   readonly matrix: Matrix;
 }
 
-/** What `gsave` keeps. The current point is in device space (points). */
+/** The state that `gsave` saves. The current point is in device space (points). */
 export interface GraphicsState {
   matrix: Matrix;
   x: number;
@@ -23,7 +23,7 @@ export function initialGraphics(): GraphicsState {
   return { matrix: IDENTITY, x: 0, y: 0, font: undefined };
 }
 
-/** First `a`, then `b`. */
+/** Returns the product: first `a`, then `b`. */
 export function multiply(a: Matrix, b: Matrix): Matrix {
   return [
     a[0] * b[0] + a[1] * b[2],
@@ -35,7 +35,7 @@ export function multiply(a: Matrix, b: Matrix): Matrix {
   ];
 }
 
-/** The matrix that undoes `m`; the identity for one that cannot be undone. */
+/** Returns the inverse of `m`; the identity if it has none. */
 export function invert(m: Matrix): Matrix {
   const det = m[0] * m[3] - m[1] * m[2];
   if (Math.abs(det) < 1e-12) return IDENTITY;
@@ -47,12 +47,12 @@ export function transform(m: Matrix, x: number, y: number): [number, number] {
   return [m[0] * x + m[2] * y + m[4], m[1] * x + m[3] * y + m[5]];
 }
 
-/** Without the translation: for distances. */
+/** Transforms a distance: ignores the translation. */
 export function transformDistance(m: Matrix, x: number, y: number): [number, number] {
   return [m[0] * x + m[2] * y, m[1] * x + m[3] * y];
 }
 
-/** @throws PsError when the object is not six numbers. */
+/** @throws PsError if the object is not an array of six numbers */
 export function matrixOf(object: PsObject): Matrix {
   if (object instanceof PsArray) {
     const [a, b, c, d, e, f] = object.items;
@@ -67,7 +67,7 @@ export function matrixOf(object: PsObject): Matrix {
       return [a, b, c, d, e, f];
     }
   }
-  throw new PsError('typecheck: a matrix is wanted');
+  throw new PsError('typecheck: expected a matrix');
 }
 
 /** Moves the current point by a distance in user space. */

@@ -16,23 +16,23 @@ import {
 import { PsScanner } from './scanner.js';
 import type { ShownText } from './shown-text.js';
 
-/** What an operator of the language does to the machine. */
+/** The implementation of an operator. */
 export type OperatorBody = (machine: PsMachine) => void;
 
-/** Steps of one program. A page of text takes some ten thousand. */
+/** Limit of the steps of one program. A page of text takes about ten thousand. */
 const MAX_STEPS = 12_000_000;
-/** Depth of procedures that call procedures. */
+/** Limit of nested procedure calls. */
 const MAX_DEPTH = 250;
-/** Objects on the operand stack. */
+/** Limit of the operand stack. */
 const MAX_OPERANDS = 100_000;
-/** Elements that all arrays and strings of a program may have together. */
+/** Limit of the elements of all arrays and strings of a program. */
 const MAX_CELLS = 20_000_000;
-/** Errors outside of `stopped` after which the program is given up. */
+/** Limit of errors outside of `stopped`. */
 const MAX_ERRORS = 1000;
 
 /**
- * Runs a PostScript program for the text that it shows. Dictionaries, procedures and the coordinate system are as in the
- * language, so that every producer's own procedures work; nothing is painted. Files do not exist, the clock stands.
+ * Runs a PostScript program for the text that it shows. Dictionaries, procedures and the coordinate system work as in the language, so
+ * that the procedures of every producer work; nothing is painted. There are no files, and the clock does not advance.
  */
 export class PsMachine {
   readonly operands: PsObject[] = [];
@@ -42,7 +42,7 @@ export class PsMachine {
   readonly fonts = new PsDict();
   readonly resources = new PsDict();
   readonly shown: ShownText;
-  /** Characters of text after which reading ends. */
+  /** Limit of the text in characters. */
   readonly limit: number;
   readonly #operators: ReadonlyMap<string, OperatorBody>;
   readonly #saved: GraphicsState[] = [];
@@ -81,7 +81,7 @@ export class PsMachine {
       this.system.set(name, new PsDict());
   }
 
-  /** Runs the whole program; ends quietly at its end, at `quit` or when the budget is used up. */
+  /** Runs the whole program, up to its end, `quit` or a limit. */
   run(): void {
     try {
       while (!this.scanner.done) this.#runOne();
@@ -94,10 +94,10 @@ export class PsMachine {
   #runOne(): void {
     try {
       const object = this.scanner.next();
-      if (object !== undefined) this.meet(object);
+      if (object !== undefined) this.interpret(object);
     } catch (error) {
       if (error instanceof PsEnd) throw error;
-      // A real interpreter would stop here; a reader of words goes on with what follows.
+      // A printer would stop here; text extraction continues with the next object.
       if (error instanceof PsError) this.failure ??= error.message;
       else if (!(error instanceof PsStop || error instanceof PsExit)) throw error;
       this.#depth = 0;
@@ -105,38 +105,38 @@ export class PsMachine {
     }
   }
 
-  /** An object is met in a program: literals and procedures are pushed, names and operators done. */
-  meet(object: PsObject): void {
+  /** Interprets an object of a program: pushes literals and procedures, executes names and operators. */
+  interpret(object: PsObject): void {
     this.count();
     if (object instanceof PsName && object.executable) this.execute(this.lookUp(object.text));
     else if (object instanceof PsOperator) this.execute(object);
     else this.push(object);
   }
 
-  /** One step; loops count their rounds too, for the body may be empty. @throws PsEnd */
+  /** Counts one step; loops also count their iterations, because the body may be empty. @throws PsEnd */
   count(): void {
     if (++this.#steps > MAX_STEPS) throw new PsEnd('the program takes too long');
   }
 
-  /** Does an object: a procedure's items are met one by one. */
+  /** Executes an object; a procedure's items are interpreted one by one. */
   execute(object: PsObject): void {
     if (object instanceof PsOperator) {
       this.#operators.get(object.name)!(this);
     } else if (object instanceof PsArray && object.executable) {
       if (++this.#depth > MAX_DEPTH) throw new PsEnd('procedures call each other too deeply');
-      for (const item of object.items) this.meet(item);
+      for (const item of object.items) this.interpret(item);
       this.#depth--;
     } else if (object instanceof PsName && object.executable) {
-      this.meet(object);
+      this.interpret(object);
     } else if (object instanceof PsString && object.executable) {
       const inner = new PsScanner(object.bytes);
-      for (let item = inner.next(); item !== undefined; item = inner.next()) this.meet(item);
+      for (let item = inner.next(); item !== undefined; item = inner.next()) this.interpret(item);
     } else {
       this.push(object);
     }
   }
 
-  /** Runs `body`; whatever ends it early, the depth of calls is as before. */
+  /** Runs `body` and restores the depth of calls, also after an error. */
   protect(body: () => void): void {
     const depth = this.#depth;
     try {
@@ -146,7 +146,7 @@ export class PsMachine {
     }
   }
 
-  /** The value of a name, from the innermost dictionary. @throws PsError */
+  /** Returns the value of a name in the innermost dictionary that has it. @throws PsError */
   lookUp(name: string): PsObject {
     const value = this.find(`/${name}`);
     if (value === undefined) throw new PsError(`undefined: ${name.slice(0, 60)}`);
@@ -165,7 +165,7 @@ export class PsMachine {
     return this.dicts[this.dicts.length - 1]!;
   }
 
-  /** Counts what a program asks room for. @throws PsEnd */
+  /** Counts the elements that a program allocates. @throws PsEnd */
   allocate(cells: number): void {
     if (!(cells >= 0)) throw new PsError('rangecheck');
     this.#cells += cells;
@@ -185,11 +185,11 @@ export class PsMachine {
 
   number(): number {
     const object = this.pop();
-    if (typeof object !== 'number') throw new PsError('typecheck: a number is wanted');
+    if (typeof object !== 'number') throw new PsError('typecheck: expected a number');
     return object;
   }
 
-  /** `count` numbers in the order they were pushed. */
+  /** Pops `count` numbers; returns them in the order they were pushed. */
   numbers(count: number): number[] {
     return Array.from({ length: count }, () => this.number()).reverse();
   }
@@ -200,19 +200,19 @@ export class PsMachine {
 
   string(): PsString {
     const object = this.pop();
-    if (!(object instanceof PsString)) throw new PsError('typecheck: a string is wanted');
+    if (!(object instanceof PsString)) throw new PsError('typecheck: expected a string');
     return object;
   }
 
   array(): PsArray {
     const object = this.pop();
-    if (!(object instanceof PsArray)) throw new PsError('typecheck: an array is wanted');
+    if (!(object instanceof PsArray)) throw new PsError('typecheck: expected an array');
     return object;
   }
 
   dict(): PsDict {
     const object = this.pop();
-    if (!(object instanceof PsDict)) throw new PsError('typecheck: a dictionary is wanted');
+    if (!(object instanceof PsDict)) throw new PsError('typecheck: expected a dictionary');
     return object;
   }
 
@@ -220,12 +220,12 @@ export class PsMachine {
     return keyOf(this.pop());
   }
 
-  /** Takes `count` operands away; a program that has not so many goes on. */
+  /** Removes up to `count` operands; a smaller stack is not an error. */
   drop(count: number): void {
     this.operands.length = Math.max(0, this.operands.length - count);
   }
 
-  /** The text is long enough. @throws PsEnd */
+  /** Ends the program because the text has reached its limit. @throws PsEnd */
   finish(): never {
     throw new PsEnd('');
   }
@@ -239,7 +239,7 @@ export class PsMachine {
     this.graphics = this.#saved.pop() ?? this.graphics;
   }
 
-  /** `save`: coordinates come back with `restore`; what dictionaries hold stays, as no program relies on its loss. */
+  /** `save`: `restore` restores the graphics state; dictionaries are not restored, because no program relies on that. */
   save(): void {
     this.keepGraphics();
     this.push(this.#saved.length);
@@ -252,7 +252,7 @@ export class PsMachine {
     this.restoreGraphics();
   }
 
-  /** Objects above the topmost mark; the mark goes too. */
+  /** Removes the topmost mark and the objects above it; returns the objects. */
   toMark(): PsObject[] {
     let at = this.operands.length - 1;
     while (at >= 0 && !(this.operands[at] instanceof PsMark)) at--;

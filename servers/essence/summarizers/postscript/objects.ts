@@ -1,4 +1,4 @@
-/** Objects of the PostScript language, as far as text extraction meets them. */
+/** The objects of the PostScript language that text extraction needs. */
 export type PsObject =
   | number
   | boolean
@@ -18,7 +18,7 @@ export class PsName {
   ) {}
 }
 
-/** A string is a window on bytes: intervals share them. */
+/** A string is a view of bytes, which substrings share. */
 export class PsString {
   constructor(
     readonly bytes: Uint8Array,
@@ -55,23 +55,23 @@ export class PsOperator {
 export class PsMark {}
 export const MARK = new PsMark();
 
-/** The program itself (`currentfile`), or a filter, whose data is not read. */
+/** The program (`currentfile`), or a filter, whose data is not read. */
 export class PsFile {
   constructor(readonly program: boolean) {}
 }
 
-/** The key of a dictionary entry: names and strings are alike, numbers are themselves. */
+/** Returns the key of a dictionary entry: a name and a string with the same text are equal. */
 export function keyOf(object: PsObject): string {
   if (object instanceof PsName || object instanceof PsString) return `/${object.text}`;
   return `#${typeof object === 'object' ? '' : String(object)}`;
 }
 
-/** The object a key was made of. */
+/** Returns the object of a key. */
 export function objectOf(key: string): PsObject {
   return key.startsWith('/') ? new PsName(key.slice(1), false) : Number(key.slice(1));
 }
 
-/** Thrown for what PostScript calls an error; `stopped` catches it. */
+/** A PostScript error; `stopped` catches it. */
 export class PsError extends Error {
   readonly code = 'ERR_POSTSCRIPT';
 }
@@ -83,7 +83,7 @@ export class PsExit extends Error {
 export class PsStop extends Error {
   readonly code = 'ERR_POSTSCRIPT_STOP';
 }
-/** The program has used up its budget, or said `quit`: what was shown so far is the text. */
+/** Thrown by `quit` and at a limit: ends the program; the text shown before is kept. */
 export class PsEnd extends Error {
   readonly code = 'ERR_POSTSCRIPT_END';
 }

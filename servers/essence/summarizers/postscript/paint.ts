@@ -12,7 +12,7 @@ import {
 import type { OperatorBody, PsMachine } from './machine.js';
 import { PsArray, PsDict, type PsObject } from './objects.js';
 
-/** A matrix operand, if there is one on top of `count` numbers: `scale` and its like take both forms. */
+/** An operator like `scale`: changes the current matrix, or fills the matrix operand if there is one. */
 function change(count: 1 | 2, make: (a: number, b: number) => Matrix): OperatorBody {
   return (m) => {
     const top = m.pop();
@@ -56,7 +56,7 @@ function moveTo(m: PsMachine, x: number, y: number): void {
   [m.graphics.x, m.graphics.y] = transform(m.graphics.matrix, x, y);
 }
 
-/** The last point of a path's piece is the current one. */
+/** A path operator: its last point becomes the current one. */
 function pathTo(numbers: number, relative: boolean): OperatorBody {
   return (m) => {
     const [x, y] = m.numbers(numbers).slice(-2);
@@ -65,7 +65,7 @@ function pathTo(numbers: number, relative: boolean): OperatorBody {
   };
 }
 
-/** Operators that only take operands away, with their number. */
+/** Operators that only remove operands, by the number of these. */
 const IGNORED: readonly (readonly [count: number, names: string])[] = [
   [
     0,
@@ -163,7 +163,7 @@ export const PAINT_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ['charpath', (m) => m.drop(2)],
 ];
 
-/** A page is done; the coordinates begin anew, as `initgraphics` has it. */
+/** Ends the page and resets the graphics state as `initgraphics` does. */
 function showPage(m: PsMachine): void {
   m.shown.text.page();
   m.graphics = { ...initialGraphics(), font: m.graphics.font };

@@ -1,7 +1,7 @@
 import type { OperatorBody, PsMachine } from './machine.js';
 import { PsArray, PsDict, type PsObject, PsString } from './objects.js';
 
-/** Pictures: their data is taken out of the program so that it is not read as one. */
+/** Image operators: skip the image data in the program. */
 function image(colors: boolean): OperatorBody {
   return (m) => {
     const top = m.pop();
@@ -54,7 +54,7 @@ function imageMask(m: PsMachine): void {
   drain(m, top, Math.ceil(width! / 8) * height!);
 }
 
-/** Operators of pictures. */
+/** Operators of images. */
 export const PICTURE_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ['image', image(false)],
   ['colorimage', image(true)],

@@ -34,7 +34,7 @@ export function summarizePostScript(document: SourceDocument): Summary {
   });
 }
 
-/** A DOS EPS file is a header of 30 bytes with the place of the program; some files have words for a printer in front. */
+/** Returns the program: a DOS EPS file has a header of 30 bytes with its offset; some files begin with printer commands. */
 function programOf(body: Uint8Array): Uint8Array {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   if (body.length > 30 && view.getUint32(0) === 0xc5d0d3c6) {
@@ -45,7 +45,7 @@ function programOf(body: Uint8Array): Uint8Array {
   return start > 0 ? body.subarray(start) : body;
 }
 
-/** `(text)` as PostScript writes strings. */
+/** Decodes a PostScript string `(text)`. */
 function unquote(value: string): string {
   return value
     .replace(/^\((.*)\)$/s, '$1')

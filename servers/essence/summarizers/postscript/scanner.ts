@@ -1,17 +1,17 @@
 import { PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
 
-/** Depth of procedures within procedures. */
+/** Limit of nested procedures. */
 const MAX_DEPTH = 200;
 
-/** Bytes of a string or name. */
+/** Limit of a string or name in bytes. */
 const MAX_STRING = 1 << 20;
 
-/** Bytes by what they do: 1 white space, 2 delimiter. */
+/** Classes of bytes: 1 white space, 2 delimiter. */
 const CLASS = new Uint8Array(256);
 for (const code of [0, 9, 10, 12, 13, 32]) CLASS[code] = 1;
 for (const c of '()<>[]{}/%') CLASS[c.charCodeAt(0)] = 2;
 
-/** Reads PostScript tokens from bytes; a procedure comes as one object. */
+/** Reads PostScript tokens from bytes; a procedure is one object. */
 export class PsScanner {
   at = 0;
   readonly #bytes: Uint8Array;
@@ -26,7 +26,7 @@ export class PsScanner {
     return this.at >= this.#bytes.length;
   }
 
-  /** The next object; undefined at the end. @throws PsError for a string or procedure without an end. */
+  /** Returns the next object; undefined at the end. @throws PsError for a string or procedure without an end */
   next(depth = 0): PsObject | undefined {
     const bytes = this.#bytes;
     for (;;) {
@@ -69,20 +69,20 @@ export class PsScanner {
     }
   }
 
-  /** Takes up to `count` bytes of data that stand in the program, after one white space (`readstring`). */
+  /** Consumes up to `count` bytes of inline data (`readstring`). */
   take(count: number): Uint8Array {
     const data = this.#bytes.subarray(this.at, this.at + count);
     this.at += data.length;
     return data;
   }
 
-  /** Passes the white space that ends a token, before data. */
+  /** Skips the white space between a token and data. */
   skipSeparator(): void {
     if (this.#bytes[this.at] === 13 && this.#bytes[this.at + 1] === 10) this.at += 2;
     else if (CLASS[this.#bytes[this.at] ?? 0] === 1) this.at++;
   }
 
-  /** Up to the next line end. */
+  /** Consumes the bytes up to the next line end. */
   takeLine(): Uint8Array {
     const start = this.at;
     while (this.at < this.#bytes.length && this.#bytes[this.at] !== 10 && this.#bytes[this.at] !== 13)
@@ -92,7 +92,7 @@ export class PsScanner {
     return line;
   }
 
-  /** Goes behind (or before) the next occurrence of `text`, or to the end. */
+  /** Skips to the next occurrence of `text`, or after it, or to the end. */
   skipTo(text: string, behind: boolean): void {
     const found = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength).indexOf(
       text,
@@ -174,7 +174,7 @@ export class PsScanner {
     return new PsString(new Uint8Array(Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, 'hex')));
   }
 
-  /** Base-85 strings hold pictures and fonts, no text: they are passed over. */
+  /** Skips a base-85 string, which contains an image or a font, not text. */
   #base85(): PsString {
     this.skipTo('~>', true);
     return new PsString(new Uint8Array());
@@ -194,7 +194,7 @@ function nameOrNumber(word: string): PsObject {
   return new PsName(word, true);
 }
 
-/** A dictionary of the objects since `<<`. */
+/** Makes a dictionary of the objects since `<<`. */
 export function dictionaryOf(objects: readonly PsObject[], key: (object: PsObject) => string): PsDict {
   const dict = new PsDict();
   for (let i = 0; i + 1 < objects.length; i += 2) dict.entries.set(key(objects[i]!), objects[i + 1]!);

@@ -6,29 +6,29 @@ import type { Font } from './graphics.js';
 import { transformDistance } from './graphics.js';
 import { PsArray, type PsDict, PsName } from './objects.js';
 
-/** Points a pixel font of TeX is set at when nothing says it. */
+/** Default size of a TeX bitmap font, in points. */
 const USUAL_SIZE = 10;
 
-/** Comments kept of a document's head. */
+/** Limit of the comments of a document. */
 const MAX_COMMENTS = 200;
 
-/** What a font's codes mean. */
+/** The encoding and metrics of a font. */
 interface KnownFont {
   readonly characters: FontEncoding;
   readonly typewriter: boolean;
   readonly tex: boolean;
-  /** Of a TeX font of pixels, whose own unit is the pixel: points. 0 for all others. */
+  /** Size in points of a TeX bitmap font, whose unit is the pixel; 0 for all others. */
   readonly points: number;
 }
 
-/** Collects what a program shows: characters by their fonts, words and lines by their places. */
+/** Collects the text that a program shows: characters by their fonts, words and lines by their positions. */
 export class ShownText {
   readonly text = new PageText();
   /** `%%Name: value` comments (DSC), the first of each name. */
   readonly comments = new Map<string, string>();
   readonly #fonts = new WeakMap<PsDict, KnownFont>();
   readonly #accents = new AccentJoiner();
-  /** dvips says before a font of pixels which one it is. */
+  /** dvips writes the name of a bitmap font in a comment before it. */
   readonly #pixelFonts = new WeakMap<PsDict, { name: string; points: number }>();
   #announced: { name: string; points: number } | undefined;
   #direction = '';
@@ -42,13 +42,13 @@ export class ShownText {
     if (font !== null) this.#announced = { name: font[1]!, points: Number(font[2]) };
   }
 
-  /** A font of procedures (Type 3) is being made. */
+  /** Handles the definition of a Type 3 font. */
   fontBegins(dict: PsDict): void {
     if (this.#announced !== undefined) this.#pixelFonts.set(dict, this.#announced);
     this.#announced = undefined;
   }
 
-  /** Widths of the codes in user space, and what they say. */
+  /** Returns the width of a string in user space, and its text. */
   measure(bytes: Uint8Array, font: Font, scale: number): { width: number; text: string } {
     const known = this.#know(font.dict);
     const em = known.points > 0 ? known.points / (scale || 1) : 1;
@@ -64,8 +64,8 @@ export class ShownText {
   }
 
   /**
-   * Text at a place of the page (points), along the direction (dx, dy) of its baseline, that is `width` points long.
-   * `size` is that of the font in points, for those that are no fonts of pixels.
+   * Adds text at a position of the page (points) with a baseline in the direction (dx, dy) and a length of `width` points. `size` is that
+   * of the font in points, unless it is a bitmap font.
    */
   show(
     text: string,
@@ -111,7 +111,7 @@ export class ShownText {
   }
 }
 
-/** By the names of `Encoding`; where they say nothing, by the code itself. */
+/** Returns the encoding by the glyph names of `Encoding`; by the codes themselves if these names are arbitrary. */
 function byGlyphNames(dict: PsDict, fallback: FontEncoding | undefined): FontEncoding {
   const encoding = dict.get('Encoding');
   const names =

@@ -15,7 +15,7 @@ function findFont(m: PsMachine): void {
   const key = m.key();
   let font = m.fonts.entries.get(key);
   if (font === undefined) {
-    // A font that the printer would have: its name and the standard encoding are what we need of it.
+    // A font of the printer: only its name and the standard encoding are needed.
     const made = new PsDict();
     made.set('FontName', new PsName(key.slice(1), false));
     made.set('FontType', 1);
@@ -34,7 +34,7 @@ function encodingArray(names: readonly (string | undefined)[]): PsArray {
 
 const SCALE_KEY = 'harvest-scale';
 
-/** `scalefont` and `makefont` give a copy of the dictionary that remembers the matrix. */
+/** `scalefont` and `makefont` return a copy of the dictionary with the matrix. */
 function scaled(m: PsMachine, dict: PsDict, matrix: Matrix): PsDict {
   m.allocate(20);
   const copy = new PsDict();
@@ -54,7 +54,7 @@ function setFont(m: PsMachine, dict: PsDict): void {
   m.graphics.font = { dict, matrix: scaleOf(dict) };
 }
 
-/** A size or a matrix, as `selectfont` takes them. */
+/** Converts `selectfont`'s operand, a size or a matrix, to a matrix. */
 function sizeMatrix(object: PsObject): Matrix {
   return typeof object === 'number' ? [object, 0, 0, object, 0, 0] : matrixOf(object);
 }
@@ -65,7 +65,7 @@ function selectFont(m: PsMachine): void {
   setFont(m, scaled(m, m.dict(), matrix));
 }
 
-/** Shows a string; each character moves on by (ax, ay) more, a character `code` by (cx, cy) too. */
+/** Shows a string. Each character advances by `extra` more, the character `special[2]` also by the first two of `special`. */
 function show(
   m: PsMachine,
   string: PsString,
@@ -110,7 +110,7 @@ function showGlyph(m: PsMachine): void {
   show(m, new PsString(Buffer.from(text ?? '', 'latin1')), [0, 0]);
 }
 
-/** `xshow`, `yshow`, `xyshow`: the advances are given, one (or two) a character. */
+/** `xshow`, `yshow`, `xyshow`: an operand holds the advances, one or two a character. */
 function showPlaced(numbers: 1 | 2, vertical: boolean): OperatorBody {
   return (m) => {
     const advances = m.array().items.map((each) => (typeof each === 'number' ? each : 0));

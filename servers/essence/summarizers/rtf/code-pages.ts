@@ -1,4 +1,4 @@
-/** Windows character set numbers of RTF's `\fcharset` as labels of the Encoding Standard. */
+/** Labels of the Encoding Standard by the Windows character set numbers of `\fcharset`. */
 const BY_CHARSET: ReadonlyMap<number, string> = new Map([
   [0, 'windows-1252'],
   [77, 'macintosh'],
@@ -29,20 +29,20 @@ const BY_PAGE: ReadonlyMap<number, string> = new Map([
   [65001, 'utf-8'],
 ]);
 
-/** Label of a Windows or DOS code page; what is not known reads as Latin. */
+/** Returns the label of a Windows or DOS code page; that of Latin if unknown. */
 export function codePage(number: number): string {
   if (number >= 1250 && number <= 1258) return `windows-${number}`;
   return BY_PAGE.get(number) ?? 'windows-1252';
 }
 
-/** Label of a font's character set; undefined for symbols and unknown ones, which use the document's. */
+/** Returns the label of a font's character set; undefined for symbols and unknown ones, which use the document's. */
 export function charsetOf(number: number): string | undefined {
   return BY_CHARSET.get(number);
 }
 
 const decoders = new Map<string, InstanceType<typeof TextDecoder>>();
 
-/** Text of bytes in a character set of one of these labels. */
+/** Decodes bytes in a character set. */
 export function decodePage(bytes: readonly number[] | Uint8Array, label: string): string {
   let decoder = decoders.get(label);
   if (decoder === undefined) {

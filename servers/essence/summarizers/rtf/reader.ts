@@ -1,12 +1,12 @@
 import { oneLine } from '../extracted.js';
 import { charsetOf, codePage, decodePage } from './code-pages.js';
 
-/** Depth of groups. */
+/** Limit of nested groups. */
 const MAX_DEPTH = 500;
-/** Emphasized runs, headings and links kept. */
+/** Limit of emphasized runs, headings and links. */
 const MAX_RUNS = 2000;
 
-/** Groups that hold no text of the document. */
+/** Groups without text of the document. */
 const SKIPPED = new Set(
   (
     'fonttbl colortbl stylesheet listtable listoverridetable pict object objdata themedata colorschememapping datastore ' +
@@ -39,11 +39,11 @@ const TEXT: ReadonlyMap<string, string> = new Map([
 ]);
 
 interface Group {
-  /** Text goes nowhere, to the document, or to a field of the information group. */
+  /** Destination of text: none, the document, a table, a link, or a field of the information group. */
   target: 'text' | 'none' | 'fonts' | 'styles' | 'link' | string;
   bold: boolean;
   font: number;
-  /** Bytes that stand for a `\u` character to readers that do not know it. */
+  /** Number of fallback bytes after a `\u` character. */
   fallback: number;
 }
 
@@ -63,7 +63,7 @@ export class RtfReader {
   #stack: Group[] = [];
   #group: Group = { target: 'text', bold: false, font: -1, fallback: 1 };
   #page = 'windows-1252';
-  /** Bytes of `\'hh` that wait for the rest of their character. */
+  /** Bytes of `\'hh` before the rest of their character. */
   #pending: number[] = [];
   #skip = 0;
   #ignorable = false;
@@ -83,13 +83,13 @@ export class RtfReader {
     return this.#parts.join('');
   }
 
-  /** A field of the information group. */
+  /** Returns a field of the information group. */
   information(name: string): string | undefined {
     const value = this.#information.get(name);
     return value === undefined ? undefined : oneLine(value);
   }
 
-  /** Stops where the document, or the room for text, ends. */
+  /** Reads up to the end of the document or the limit of the text. */
   read(): void {
     const bytes = this.#bytes;
     while (this.#at < bytes.length && this.#length < this.#limit) {
@@ -105,7 +105,7 @@ export class RtfReader {
 
   #open(): void {
     this.#flush();
-    if (this.#stack.length >= MAX_DEPTH) throw new Error(`more than ${MAX_DEPTH} groups in each other`);
+    if (this.#stack.length >= MAX_DEPTH) throw new Error(`more than ${MAX_DEPTH} nested groups`);
     this.#stack.push({ ...this.#group });
     this.#skip = 0;
   }

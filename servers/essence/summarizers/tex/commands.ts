@@ -1,6 +1,6 @@
 const words = (text: string): readonly string[] => text.split(' ');
 
-/** Commands whose arguments are no text: how many braces groups go with them. */
+/** Commands whose arguments are not text, with the number of their brace groups. */
 export const WITHOUT_TEXT: ReadonlyMap<string, number> = new Map([
   ...words(
     'label ref pageref eqref autoref cref Cref vref nameref cite citep citet nocite documentclass documentstyle usepackage ' +
@@ -40,12 +40,12 @@ export const FORMULAS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Environments whose content is taken as it stands. */
+/** Environments with verbatim content. */
 export const VERBATIM: ReadonlySet<string> = new Set(
   words('verbatim verbatim* Verbatim lstlisting alltt minted BVerbatim LVerbatim'),
 );
 
-/** Environments with an argument that says how, not what. */
+/** Environments with layout arguments, and the number of these. */
 export const ENVIRONMENT_ARGUMENTS: ReadonlyMap<string, number> = new Map([
   ...words(
     'tabular array longtable minipage supertabular thebibliography multicols list adjustwidth spacing',

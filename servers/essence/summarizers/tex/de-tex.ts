@@ -9,7 +9,7 @@ import {
   WITHOUT_TEXT,
 } from './commands.js';
 
-/** What a TeX source says in so many words. */
+/** The text and fields of a TeX source. */
 export interface TexFields {
   readonly title: string[];
   readonly author: string[];
@@ -19,14 +19,14 @@ export interface TexFields {
   readonly keywords: string[];
 }
 
-/** Characters of one argument that is taken as a field; a brace that is never closed does not take the document. */
+/** Limit of an argument that becomes a field: an unclosed brace does not swallow the document. */
 const MAX_FIELD = 20_000;
-/** Braces that are never closed, after which no more arguments are looked for: each costs a long look. */
+/** Limit of unclosed braces, each of which costs a long search; after it arguments are no longer searched for. */
 const MAX_UNCLOSED = 50;
 /** Headings, references and keywords of one document. */
 const MAX_FIELDS = 2000;
 
-/** The words of a TeX or LaTeX source without its commands, formulas and definitions. Reads once from front to end. */
+/** Extracts the text of a TeX or LaTeX source without its commands, formulas and definitions, in one pass. */
 export class TexReader {
   readonly fields: TexFields = {
     title: [],
@@ -37,7 +37,7 @@ export class TexReader {
     keywords: [],
   };
   readonly #source: string;
-  /** Fields are looked for; their own text is read without. */
+  /** Whether to collect fields; not within the text of a field. */
   readonly #outer: boolean;
   readonly #out: string[] = [];
   #at = 0;
@@ -109,7 +109,7 @@ export class TexReader {
     this.#at = end < 0 ? this.#source.length : end + 1;
   }
 
-  /** A formula ends with its sign and never holds a blank line: one that does was no formula. */
+  /** Skips a formula up to its delimiter. A formula contains no blank line: if one comes first, the delimiter is text. */
   #formula(): void {
     const display = this.#source[this.#at] === '$';
     const end = display ? /\$\$|\n[ \t]*\n/g : /\\.|\$|\n[ \t]*\n/gs;
@@ -169,7 +169,7 @@ export class TexReader {
     else this.#separate();
   }
 
-  /** A command ends with its name; a blank after it is not text, but a brace begins one. Options are no text. */
+  /** Handles the end of a command's name: skips the blank after it and its options; a brace begins text. */
   #separate(): void {
     const options = /[ \t]*\[[^[\]]{0,300}\]/y;
     options.lastIndex = this.#at;
@@ -224,21 +224,21 @@ export class TexReader {
     this.#skipArguments(ENVIRONMENT_ARGUMENTS.get(name) ?? 0);
     this.#out.push('\n');
     if (name === 'abstract' && this.#outer) this.#abstractFrom = this.#out.length;
-    // What stands before the document are settings; a second beginning is an example.
+    // The preamble contains settings; a second beginning is an example.
     if (name === 'document' && !this.#begun) {
       this.#out.length = 0;
       this.#begun = true;
     }
   }
 
-  /** `\def\name#1{...}` and its like define; what they define is not said here. */
+  /** Skips the definition of `\def\name#1{...}` and similar commands. */
   #definition(name: string): void {
     const head = /\s*\\(?:[A-Za-z@]+|.)[^{}\\\n]{0,100}(?:\\[A-Za-z@]+)?/y;
     head.lastIndex = this.#at;
     const found = head.exec(this.#source);
     if (found === null) return;
     if (name.endsWith('def') && name.length <= 4) {
-      // Up to the brace only: a parameter text may hold commands.
+      // Up to the brace only: a parameter text may contain commands.
       const brace = this.#source.indexOf('{', this.#at);
       if (brace < 0 || brace - this.#at > 200) return;
       this.#at = brace;
@@ -251,7 +251,7 @@ export class TexReader {
     }
   }
 
-  /** Fields keep their place in the text; here they are only noted. */
+  /** Collects fields; they also remain part of the text. */
   #field(name: string): void {
     const { fields } = this;
     if (name === 'title' || name === 'author' || name === 'keywords' || name === 'abstract') {
@@ -302,7 +302,7 @@ export class TexReader {
     }
   }
 
-  /** Where the text stands next, or -1; what was once not found is not looked for again. */
+  /** Returns the index of the next occurrence, or -1; caches that there is none. */
   #next(text: string, from = this.#at): number {
     if (this.#missing.has(text)) return -1;
     const found = this.#source.indexOf(text, from);
@@ -327,7 +327,7 @@ export class TexReader {
     return raw;
   }
 
-  /** The content of the braces that follow; undefined, and nothing passed, when none do or they are never closed. */
+  /** Consumes and returns the content of the next braces; undefined, without consuming, if there are none or they are unclosed. */
   #group(): string | undefined {
     const source = this.#source;
     let at = this.#at;

@@ -4,7 +4,7 @@ import { present, summarizeExtracted } from '../extracted.js';
 import { isTexinfo, summarizeTexinfo } from '../texinfo.js';
 import { TexReader } from './de-tex.js';
 
-/** TeX: the Text rule on the text without its commands; a title if one is found (6.2). Texinfo under TeX's name is read as what it is. */
+/** TeX: the Text rule on the text without its commands; a title if there is one (6.2). Texinfo with the type TeX is summarized as Texinfo. */
 export function summarizeTex(document: SourceDocument): Summary {
   if (isTexinfo(document.text)) return summarizeTexinfo(document);
   const reader = new TexReader(normalized(document.text));
@@ -19,7 +19,7 @@ export function summarizeTex(document: SourceDocument): Summary {
   });
 }
 
-/** LaTeX: the fields that the document marks (6.2); its text serves `--full-text`. */
+/** LaTeX: the fields that the document marks (6.2); its text is for `--full-text`. */
 export function summarizeLatex(document: SourceDocument): Summary {
   const reader = new TexReader(normalized(document.text));
   const text = withoutGaps(reader.read());
@@ -33,7 +33,7 @@ export function summarizeLatex(document: SourceDocument): Summary {
     ['Keywords', [...new Set(keywords)].join('\n')],
   ]);
   const summary = summarizeExtracted({ attributes, text });
-  // A piece of a document (a chapter, a style file) marks nothing: then its text has to speak.
+  // A part of a document (a chapter, a style file) marks no fields: then its text is used.
   return attributes.length > 0 ? { ...summary, attributes } : summary;
 }
 
@@ -41,7 +41,7 @@ function normalized(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }
 
-/** Blanks that commands leave behind. */
+/** Removes the blanks that commands leave. */
 function withoutGaps(text: string): string {
   return text.replace(/ {2,}/g, ' ').replace(/^ /gm, '');
 }

@@ -1,4 +1,4 @@
-/** Words of a macro line; double quotes hold blanks together and are doubled to stand for themselves. */
+/** Splits a macro line into words; double quotes group blanks, a doubled one is a quote. */
 export function macroArguments(text: string): string[] {
   return Array.from(text.matchAll(/"((?:[^"]|"")*)"?|[^\s"]\S*/g), (found) => {
     const word = found[1] === undefined ? found[0] : found[1].replaceAll('""', '"');
@@ -6,7 +6,7 @@ export function macroArguments(text: string): string[] {
   }).filter((word) => word !== '');
 }
 
-/** troff's escapes: fonts and sizes vanish, characters become what they stand for (E-74). */
+/** Replaces troff's escapes (E-74): removes fonts and sizes, converts characters. */
 export function removeEscapes(text: string): string {
   if (!text.includes('\\')) return text;
   return text

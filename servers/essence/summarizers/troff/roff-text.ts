@@ -1,6 +1,6 @@
 import { macroArguments, removeEscapes } from './escapes.js';
 
-/** Requests and macros whose arguments are no words of the document. */
+/** Requests and macros whose arguments are not text. */
 const SILENT: ReadonlySet<string> = new Set(
   (
     'ad af am as bp br c2 cc ce cf ch cs cu da de1 di do ds dt ec el em eo ev fam fc fi fp ft hc hw hy ie if in it kern lc ' +
@@ -12,14 +12,14 @@ const SILENT: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** mdoc macros that may stand among the arguments of others. */
+/** mdoc macros that may occur among the arguments of others. */
 const MDOC_INNER: ReadonlySet<string> = new Set(
   (
     'Ac Ad An Ao Ap Aq Ar At Bc Bo Bq Brc Bro Brq Bsx Bt Bx Cd Cm Dc Do Dq Dv Dx Em En Er Es Ev Fa Fl Fn Ft Fx Ic In ' +
     'Li Lk Ms Mt Nm No Ns Nx Oc Oo Op Ot Ox Pa Pc Pf Po Pq Qc Ql Qo Qq Sc So Sq Sx Sy Tn Ux Va Vt Xc Xo Xr'
   ).split(' '),
 );
-/** mdoc macros that are words themselves. */
+/** mdoc macros that expand to words. */
 const MDOC_WORDS: ReadonlyMap<string, string> = new Map([
   ['Ux', 'UNIX'],
   ['Bx', 'BSD'],
@@ -30,18 +30,18 @@ const MDOC_WORDS: ReadonlyMap<string, string> = new Map([
   ['Bsx', 'BSD/OS'],
   ['At', 'AT&T UNIX'],
 ]);
-/** Macros whose arguments are set one after the other without blanks. */
+/** Macros whose arguments are joined without blanks. */
 const ALTERNATING = /^(?:BI|BR|IB|IR|RB|RI)$/;
-/** How many lines of a definition, a formula or a skipped part are passed over before it is taken for text again. */
+/** Limit of the lines of a definition, a formula or another skipped part; the rest is text. */
 const MAX_SKIPPED = 5000;
 
-/** The words of a roff source (man, mdoc, ms, me, mm) in lines: requests, definitions and escapes are taken out. */
+/** Extracts the text of a roff source (man, mdoc, ms, me, mm) in lines, without requests, definitions and escapes. */
 export function roffText(source: string): string {
   const out: string[] = [];
   const strings = new Map<string, string>();
   const lines = source.replace(/\r\n?/g, '\n').split('\n');
   let name = '';
-  /** The line that ends what is passed over, and how long that may be. */
+  /** The line that ends the skipped part, and the limit of its lines. */
   let until: RegExp | undefined;
   let skipped = 0;
   let table = false;
@@ -71,7 +71,7 @@ export function roffText(source: string): string {
       until = /^[.']EN/;
       skipped = 0;
     } else if (word === 'TS') {
-      // The format of the columns ends with a full stop.
+      // The column format ends with a full stop.
       table = true;
       until = /\.\s*$/;
       skipped = MAX_SKIPPED - 50;
@@ -104,7 +104,7 @@ export function roffText(source: string): string {
   return out.join('\n');
 }
 
-/** What mdoc says for `.Ex -std` and `.Rv -std`. */
+/** The texts of mdoc's `.Ex -std` and `.Rv -std`. */
 const EXIT_TEXT = 'utility exits 0 on success, and >0 if an error occurs.';
 const RETURN_TEXT =
   'function returns the value 0 if successful; otherwise the value -1 is returned and the global variable errno is set to ' +
@@ -123,7 +123,7 @@ function said(macro: string, rest: string, name: string): string {
   return own === undefined ? mdocWords(args, name) : `${own} ${mdocWords(args, name)}`;
 }
 
-/** Arguments without the macros among them; `Ns` and `Pf` leave no blank. */
+/** Returns the arguments without macros; no blank follows `Ns` and `Pf`. */
 function mdocWords(args: readonly string[], name: string): string {
   let text = '';
   let close = false;
@@ -147,7 +147,7 @@ function plainWords(rest: string): string {
   return macroArguments(rest).join(' ');
 }
 
-/** `.if n .xx` and `.if t ...`: what a terminal would be shown. */
+/** `.if n .xx` and `.if t ...`: returns the text for a terminal. */
 function conditional(word: string, rest: string): string | undefined {
   const found = /^(?:(!?)([nt])\s+)?(.*)$/.exec(rest)!;
   if (word !== 'el' && found[2] === undefined) return undefined;
@@ -161,7 +161,7 @@ function defineString(strings: Map<string, string>, rest: string): void {
   if (found !== null && strings.size < 1000) strings.set(found[1]!, removeEscapes(found[2]!));
 }
 
-/** `\*x`, `\*(xx`, `\*[name]`: strings the document has defined. */
+/** Expands `\*x`, `\*(xx`, `\*[name]`, the document's strings. */
 function expand(line: string, strings: ReadonlyMap<string, string>): string {
   return line.replace(
     /\\\*(?:\[([^\]]*)\]|\((..)|(.))/g,

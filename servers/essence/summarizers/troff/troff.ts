@@ -35,7 +35,7 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['bp', 'none'],
 ]);
 
-/** Headings of one document. */
+/** Limit of the headings of one document. */
 const MAX_HEADINGS = 2000;
 
 /**
@@ -71,7 +71,7 @@ export function summarizeTroff(document: SourceDocument): Summary {
       continue;
     }
     flush();
-    // -me begins letters and displays with `.(l` too: before the first heading they name the author.
+    // -me begins letters and displays with `.(l` too: it names the author only before the first heading.
     field =
       next === 'author' && macro[1] === '(l' && (found.heading.length > 0 || found.author.length > 0)
         ? 'none'

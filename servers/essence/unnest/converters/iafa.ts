@@ -1,6 +1,6 @@
 import { AttributeLines, type FoundObject, linesOf } from './lines.js';
 
-/** E-49: an IAFA template, `Name: value` a line; a line without a colon continues the one before. */
+/** E-49: an IAFA template with lines `Name: value`; a line without a colon continues the previous one. */
 export function convertIafa(text: string, url: string): FoundObject[] {
   const found = new AttributeLines();
   let last: string | undefined;

@@ -7,10 +7,10 @@ import { convertPcIndex } from './pc-index.js';
 export type { FoundObject } from './lines.js';
 export { convertIafa, convertLsm, convertNetfind, convertPcIndex };
 
-/** Makes objects of a document's text; `url` is the document's own. */
+/** Converts a document's text to objects; `url` is the document's. */
 export type Converter = (text: string, url: string) => Iterable<FoundObject>;
 
-/** E-46, E-48 to E-51: the Exploders that are built in, by type. */
+/** E-46, E-48 to E-51: the built-in Exploders by type. */
 export const CONVERTERS: ReadonlyMap<string, Converter> = new Map<string, Converter>([
   ['LSM', convertLsm],
   ['IAFA', convertIafa],

@@ -9,7 +9,7 @@ export class AttributeLines {
     else known.value += `\n${value}`;
   }
 
-  /** The lines of an attribute so far. */
+  /** Returns the lines of an attribute. */
   get(name: string): string | undefined {
     return this.#values.get(name.toLowerCase())?.value;
   }
@@ -19,15 +19,15 @@ export class AttributeLines {
   }
 }
 
-/** An object that a converter or an Exploder found in a document (E-46). */
+/** An object from a converter or an Exploder (E-46). */
 export interface FoundObject {
   readonly url: string;
-  /** Template type; `FILE` unless the converter says otherwise. */
+  /** Template type. Default `FILE`. */
   readonly template?: string;
   readonly attributes: readonly (readonly [name: string, value: string])[];
 }
 
-/** Lines of a text, whatever ends them. */
+/** Splits a text at LF, CRLF and CR. */
 export function linesOf(text: string): string[] {
   return text.split(/\r\n?|\n/);
 }

@@ -1,11 +1,11 @@
 import { AttributeLines, type FoundObject, linesOf } from './lines.js';
 
-/** Of these only the first word counts: they make the URL. */
+/** Attributes that form the URL: only their first word is used. */
 const LOCATION = new Set(['site', 'path', 'file']);
 
 /**
- * E-48: a Linux Software Map entry, `Name = value` a line, the name ending at white space and losing one digit at its
- * end. With Site, Path and File the object is the file it describes, else the map entry itself.
+ * E-48: a Linux Software Map entry with lines `Name = value`; the name ends at white space and loses one final digit. With Site, Path
+ * and File the object is the file that it describes, else the entry itself.
  */
 export function convertLsm(text: string, url: string): FoundObject[] {
   const found = new AttributeLines();

@@ -7,8 +7,8 @@ interface Organization {
 }
 
 /**
- * E-51: records of Netfind's seed data, `%D` domain, `%O` organization, `%H` hosts, as one `@DOMAIN` object for each
- * second-level domain; several records of one become `Embed<n>-` attributes.
+ * E-51: converts records of Netfind's seed data, `%D` domain, `%O` organization, `%H` hosts, to one `@DOMAIN` object for each
+ * second-level domain; several records of a domain become `Embed<n>-` attributes.
  */
 export function convertNetfind(text: string): FoundObject[] {
   const groups = new Map<string, Organization[]>();

@@ -1,6 +1,6 @@
 import { type FoundObject, linesOf } from './lines.js';
 
-/** E-50: archives by a word of their root URL. */
+/** E-50: names of archives by a part of their root URL. */
 const SITES: readonly (readonly [word: string, site: string])[] = [
   ['cica', 'CICA DOS'],
   ['garbo', 'Garbo DOS (Finland)'],
@@ -11,8 +11,8 @@ const SITES: readonly (readonly [word: string, site: string])[] = [
 ];
 
 /**
- * E-50: an index of a PC software archive. The first line lists root URLs, each further one is
- * `(("." "p1" ... "name") "date" size "desc")`. The first root is the one used.
+ * E-50: an index of a PC software archive. The first line lists root URLs, of which the first is used; every other line is
+ * `(("." "p1" ... "name") "date" size "desc")`.
  */
 export function* convertPcIndex(text: string): Generator<FoundObject> {
   const [first = '', ...lines] = linesOf(text);
