@@ -1,0 +1,44 @@
+// The source files of the four rooms and what each imports, as the architecture tests need them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+export const ROOT = dirname(fileURLToPath(import.meta.resolve('#package.json')));
+
+/** The top folders, from the ground up. */
+export const TOP_FOLDERS = ['protocols', 'storage', 'clients', 'servers'] as const;
+
+/** Paths of the TypeScript files below a folder, relative to the project's root, with slashes. */
+export function sourcesOf(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .sort();
+}
+
+export function textOf(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+/** Every module that a file names: static, type-only and dynamic imports, re-exports, and workers started by URL. */
+export function specifiersOf(file: string): string[] {
+  const text = textOf(file);
+  const workers = [...text.matchAll(/new URL\(\s*'(\.[^']+\.js)',\s*import\.meta\.url/g)].map(([, path = '']) => path);
+  return [...ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName), ...workers];
+}
+
+/** The project's own files that a file imports. */
+export function importsOf(file: string): string[] {
+  return specifiersOf(file)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) =>
+      relative(ROOT, resolve(ROOT, dirname(file), specifier)).split(sep).join('/').replace(/\.js$/, '.ts'),
+    );
+}
+
+/** The room of a file: its top folder and the folder below that, or the top folder for a file that is in it directly. */
+export function roomOf(file: string): string {
+  const [top = '', second = '', ...rest] = file.split('/');
+  return rest.length === 0 ? top : `${top}/${second}`;
+}
