@@ -21,11 +21,9 @@ export function textOf(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** Every module that a file names: static, type-only and dynamic imports, re-exports, and workers started by URL. */
+/** Every module that a file imports: static, type-only and dynamic imports, and re-exports. */
 export function specifiersOf(file: string): string[] {
-  const text = textOf(file);
-  const workers = [...text.matchAll(/new URL\(\s*'(\.[^']+\.js)',\s*import\.meta\.url/g)].map(([, path = '']) => path);
-  return [...ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName), ...workers];
+  return ts.preProcessFile(textOf(file), true, true).importedFiles.map(({ fileName }) => fileName);
 }
 
 /** The project's own files that a file imports. */
@@ -33,7 +31,10 @@ export function importsOf(file: string): string[] {
   return specifiersOf(file)
     .filter((specifier) => specifier.startsWith('.'))
     .map((specifier) =>
-      relative(ROOT, resolve(ROOT, dirname(file), specifier)).split(sep).join('/').replace(/\.js$/, '.ts'),
+      relative(ROOT, resolve(ROOT, dirname(file), specifier))
+        .split(sep)
+        .join('/')
+        .replace(/\.js$/, '.ts'),
     );
 }
 
