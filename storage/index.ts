@@ -47,6 +47,6 @@ export {
   type RegistryEntry,
   type Removal,
   SCHEMA_VERSION,
-} from './records.js';
+} from './records/records.js';
 export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './summaries/summary-store.js';
 export type { Tombstone, TombstoneStore } from './summaries/tombstones.js';

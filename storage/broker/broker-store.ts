@@ -22,7 +22,7 @@ import {
   type Removal,
   registryEntryCodec,
   urlObjectsCodec,
-} from '../records.js';
+} from '../records/records.js';
 import {
   type ApplyObserver,
   type ApplyOptions,

@@ -1,6 +1,6 @@
 import { decodeSoif, encodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { RegistryEntry } from '../records.js';
+import type { RegistryEntry } from '../records/records.js';
 import {
   type Bookkeeping,
   type ContentMark,

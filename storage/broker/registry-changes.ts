@@ -9,7 +9,7 @@ import {
   tableRange,
 } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
-import { type RegistryEntry, type Removal, registryEntryCodec, removalCodec } from '../records.js';
+import { type RegistryEntry, type Removal, registryEntryCodec, removalCodec } from '../records/records.js';
 import { OidSet } from './oid-set.js';
 import { identityOfKey, removalKey } from './registry-removals.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DEFAULT_TIME_TO_LIVE, type UnixSeconds, YEAR } from '../../protocols/time.js';
 import { bytesKey, orderedBytesKey, TABLE } from '../level/keys.js';
-import type { RegistryEntry, Removal } from '../records.js';
+import type { RegistryEntry, Removal } from '../records/records.js';
 import { type Bookkeeping, lastValidSecond } from './registry.js';
 
 /** Stands for a URL at a Gatherer, of which a store has an object, or a removal, or neither; 32 hexadecimal digits. */

@@ -12,7 +12,7 @@ import {
   registryEntryCodec,
   removalCodec,
   urlObjectsCodec,
-} from '../records.js';
+} from '../records/records.js';
 import { type ContentMark, contentMark, contentMarkKey, lastValidSecond } from './registry.js';
 import {
   identityOfEntry,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
 import { TABLE, textKey } from '../level/keys.js';
-import type { RegistryEntry } from '../records.js';
+import type { RegistryEntry } from '../records/records.js';
 
 /** Characters. */
 const LONGEST_MARK = 256;

@@ -9,7 +9,7 @@ import {
   type QueueRecord,
   queuedUriCodec,
   queueRecordCodec,
-} from '../records.js';
+} from '../records/records.js';
 import type { SummaryChange } from '../summaries/summary-changes.js';
 import type { Summary } from '../summaries/summary-store.js';
 import { documentKey } from './documents.js';

@@ -1,6 +1,6 @@
 import { keyText, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
-import { type DocumentRecord, documentCodec } from '../records.js';
+import { type DocumentRecord, documentCodec } from '../records/records.js';
 
 /** What the crawl remembers of each document, by URL. */
 export class DocumentStore {

@@ -7,7 +7,7 @@ import {
   referenceDocumentCodec,
   referenceLinksCodec,
   referenceServerCodec,
-} from '../records.js';
+} from '../records/records.js';
 import { splitUrl } from '../references/document-url.js';
 import type { GatheredReferences } from './batch.js';
 

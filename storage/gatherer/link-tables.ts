@@ -9,7 +9,7 @@ import {
   referenceDocumentCodec,
   referenceLinksCodec,
   referenceServerCodec,
-} from '../records.js';
+} from '../records/records.js';
 import type { DocumentInput } from '../references/contract.js';
 import { splitUrl } from '../references/document-url.js';
 import type { GatheredReferences, ReferenceChange } from './batch.js';

@@ -1,6 +1,6 @@
 import { keyText, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
-import { metaValueCodec } from '../records.js';
+import { metaValueCodec } from '../records/records.js';
 
 export type MetaValue = string | number;
 

@@ -1,6 +1,11 @@
 import { keyText, requireInteger, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
-import { type FrontierState, frontierStateCodec, type QueueRecord, queueRecordCodec } from '../records.js';
+import {
+  type FrontierState,
+  frontierStateCodec,
+  type QueueRecord,
+  queueRecordCodec,
+} from '../records/records.js';
 
 /** The row with the crawl's counters. */
 export const FRONTIER_KEY = textKey(TABLE.system, 'frontier');

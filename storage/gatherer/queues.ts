@@ -1,6 +1,6 @@
 import { keyText, requireInteger, TABLE, tableRange } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
-import { type QueuedUri, queuedUriCodec } from '../records.js';
+import { type QueuedUri, queuedUriCodec } from '../records/records.js';
 
 /** Where an entry stands in the table of all queues; byte order of its key is the crawl order (CRAWL-5.1.1). */
 export interface QueuePlace {

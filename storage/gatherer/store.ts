@@ -6,7 +6,7 @@ import { cloneDatabase } from '../generations/clone-database.js';
 import { type PublishOptions, publishGeneration } from '../generations/publish.js';
 import { TABLE, tableRange, textKey } from '../level/keys.js';
 import { Level, type LevelOptions } from '../level/level.js';
-import { type GathererCounters, gathererCountersCodec } from '../records.js';
+import { type GathererCounters, gathererCountersCodec } from '../records/records.js';
 import type { PublishedReferences, ReferencesBuilderOptions } from '../references/index.js';
 import { LevelFilter, SEEN_COUNT_KEY } from '../seen/level-filter.js';
 import { summaryRows } from '../summaries/summary-changes.js';

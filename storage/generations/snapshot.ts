@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { errorCode, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { Level } from '../level/level.js';
-import type { GathererCounters } from '../records.js';
+import type { GathererCounters } from '../records/records.js';
 import {
   type ExportChunk,
   type ExportOptions,

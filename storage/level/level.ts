@@ -1,6 +1,6 @@
 import { ClassicLevel } from 'classic-level';
 import { StorageError } from '../../protocols/errors.js';
-import { SCHEMA_VERSION, schemaCodec } from '../records.js';
+import { SCHEMA_VERSION, schemaCodec } from '../records/records.js';
 import { type KeyRange, TABLE, textKey } from './keys.js';
 import { ReadWriteLock } from './read-write-lock.js';
 

@@ -16,7 +16,7 @@ import { OidSet } from '../broker/oid-set.js';
 import { BROKER_COUNTERS_KEY } from '../broker/registry-rows.js';
 import { replaceFile } from '../files/replace-file.js';
 import { Level } from '../level/level.js';
-import { brokerCountersCodec, type RegistryEntry } from '../records.js';
+import { brokerCountersCodec, type RegistryEntry } from '../records/records.js';
 import { COPIED_FILES, gathererIdsPath, objectFiles, registryPath } from './broker-directory.js';
 import { writeObjectFile } from './object-file.js';
 import { openRandomFile } from './random-file.js';

@@ -10,7 +10,7 @@ import {
 import { identityOfEntry } from '../broker/registry-removals.js';
 import { BROKER_COUNTERS_KEY, RegistryRows } from '../broker/registry-rows.js';
 import { Level } from '../level/level.js';
-import { type BrokerCounters, brokerCountersCodec, type RegistryEntry } from '../records.js';
+import { type BrokerCounters, brokerCountersCodec, type RegistryEntry } from '../records/records.js';
 
 /** An object that may go into a store under its OID. */
 export interface ImportableObject {

@@ -6,7 +6,7 @@ import {
   summaryIdentityCodec,
   tombstoneCodec,
   tombstoneIdentityCodec,
-} from '../records.js';
+} from '../records/records.js';
 import { identityKey, type Summary, summaryKey } from './summary-store.js';
 import { tombstoneIdentityKey, tombstoneKey, tombstoneOf } from './tombstones.js';
 

@@ -14,7 +14,7 @@ import {
   gathererCountersCodec,
   summaryCodec,
   summaryIdentityCodec,
-} from '../records.js';
+} from '../records/records.js';
 
 /** A document's summary as the Gatherer keeps and exports it. */
 export interface Summary {

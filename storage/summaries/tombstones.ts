@@ -2,7 +2,7 @@ import { decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.j
 import { type UnixSeconds, YEAR } from '../../protocols/time.js';
 import { keyOrder, keyText, orderedKey, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
-import { type TombstoneRecord, tombstoneCodec } from '../records.js';
+import { type TombstoneRecord, tombstoneCodec } from '../records/records.js';
 
 /** A summary that was deleted, as a Broker is told of it (GATHERD-4.9). */
 export interface Tombstone extends TombstoneRecord {

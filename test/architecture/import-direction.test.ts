@@ -44,7 +44,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'storage/records': [],
   'storage/files': [],
   'storage/level': ['storage/records'],
-  'storage/seen': ['storage/level', 'storage/records'],
+  'storage/seen': ['storage/level'],
   'storage/summaries': ['storage/level', 'storage/records'],
   'storage/broker': ['storage/level', 'storage/records'],
   'storage/indexers': ['storage/broker'],
@@ -67,7 +67,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'clients/gatherd': ['clients/connection'],
   'clients/references': ['clients/connection'],
   'clients/fetch': ['clients/connection'],
-  'clients/bulk': ['clients/broker', 'clients/connection'],
+  'clients/bulk': ['clients/broker', 'clients/gatherd'],
   'clients/conformance': ['clients/broker', 'clients/connection'],
 
   // The tower, from the ground up. No floor imports a neighbor.

@@ -5,7 +5,7 @@ import { crc32, inflateRaw, inflateRawSync, type ZlibOptions, constants as zlib 
 import { StorageError } from '../../../protocols/errors.js';
 import { combineCrc32 } from '../../../protocols/gatherd/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { type ExportIndex, exportIndexCodec } from '../../records.js';
+import { type ExportIndex, exportIndexCodec } from '../../records/records.js';
 import type { ExportChunk, ExportOptions } from '../../summaries/summary-store.js';
 import { COMPRESSED_FILE, DIGEST_BYTES, deflatePiece, EXPORT_VERSION, INDEX_FILE } from './format.js';
 import { objectsFrom } from './partial-block.js';

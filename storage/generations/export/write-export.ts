@@ -6,7 +6,7 @@ import { crc32, deflateRaw, constants as zlib } from 'node:zlib';
 import { combineCrc32, encodeGzipTrailer, GZIP_HEADER } from '../../../protocols/gatherd/index.js';
 import { SoifDecoder } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { type ExportIndex, exportIndexCodec } from '../../records.js';
+import { type ExportIndex, exportIndexCodec } from '../../records/records.js';
 import type { SummaryStore } from '../../summaries/summary-store.js';
 import { BlockCutter } from './block-cutter.js';
 import {

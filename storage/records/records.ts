@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
-import { StorageError } from '../protocols/errors.js';
-import type { UnixSeconds } from '../protocols/time.js';
+import { StorageError } from '../../protocols/errors.js';
+import type { UnixSeconds } from '../../protocols/time.js';
 
 /**
  * The version of the tables that this program writes and reads, by kind of store. A store of any other version is refused with a
