@@ -5,7 +5,7 @@ process.env.UV_THREADPOOL_SIZE ??= '8';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { COMMANDS, type CommandEntry, findCommand, GROUPS } from './commands.js';
 import { EXIT, exitStatusOf, reportError } from './exit.js';
 import { originalOptions } from './original-options.js';
@@ -62,11 +62,19 @@ async function harvest(words: readonly string[]): Promise<Command> {
 
 /** Lets commander throw its errors and begin their messages with the program's name. */
 function prepare(command: Command, name: string): void {
-  command.exitOverride().configureOutput({
-    writeOut: printHelp,
-    outputError: (text, write) => write(text.replace(/^error: /, `${name}: `)),
-  });
+  command
+    .configureHelp({ optionDescription })
+    .exitOverride()
+    .configureOutput({
+      writeOut: printHelp,
+      outputError: (text, write) => write(text.replace(/^error: /, `${name}: `)),
+    });
   for (const child of command.commands) prepare(child, name);
+}
+
+/** The description of an option with its default, unless that is "off" or an empty list. */
+function optionDescription(option: Option): string {
+  return new Help().optionDescription(option).replace(/ \(default: (?:false|\[\])\)$/, '');
 }
 
 /** The reader of the help may close the pipe early (`| head`). */

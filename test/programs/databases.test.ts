@@ -227,11 +227,11 @@ t.test('G-135: gdbmutil, every command', async (t) => {
     bytes: ONE.length,
   });
   t.equal(get.stdout, BARE);
-  t.match(missing, { code: 1, stderr: /a\.gdbm has no http:\/\/h\/9/ });
+  t.match(missing, { code: 1, stderr: /a\.gdbm has no object with the URL http:\/\/h\/9/ });
   t.match(await cli('gdbmutil', 'delete', path, 'http://h/2', 'http://h/9'), {
     code: 0,
     stdout: 'gdbmutil: 1 deleted, 2 objects\n',
-    stderr: 'gdbmutil: 1 of the URLs were not there\n',
+    stderr: 'gdbmutil: 1 of the URLs were not found\n',
   });
   const { stdout: dump } = await cli('gdbmutil', 'dump', path);
   t.equal(dump, ONE + BARE);

@@ -143,7 +143,7 @@ t.test('G-160 the dialogue asks in the order of the record; empty answers take t
     'Name of this Harvest server',
     'Directory of the Gatherer',
     'Port of the Gatherer',
-    'That must be a port',
+    'The answer must be a port',
     'Port of the Gatherer',
     'Directory of the Broker',
     'Port of the Broker',
@@ -169,7 +169,7 @@ t.test('G-161 answers that cannot be are refused', async (t) => {
   for (const [words, sentence] of [
     [['--index', join(directory, 'nowhere')], /neither a directory nor a URL/],
     [['--www-port', '99999'], /--www-port must be a port/],
-    [['--name', 'a\nTop-Directory: /'], /--name holds what/],
+    [['--name', 'a\nTop-Directory: /'], /--name contains characters/],
     [['--broker-port', String(where[7])], /three different ports/],
     [['--glimpse', '--swish'], /exclude each other/],
   ] as const) {
