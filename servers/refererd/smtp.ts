@@ -1,16 +1,18 @@
-import { connect, type Socket } from 'node:net';
-import { ConnectionError, PeerError } from '../../protocols/errors.js';
+import type { Readable } from 'node:stream';
+import MailComposer from 'nodemailer/lib/mail-composer';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { ConnectionError, messageOf, PeerError } from '../../protocols/errors.js';
 
-/** A message and the relay that takes it. */
+/** A message and the relay that delivers it. */
 export interface Mail {
   readonly host: string;
   readonly port: number;
-  /** Our name in EHLO and in the sender's address. */
+  /** Our name in EHLO. */
   readonly clientName: string;
   readonly from: string;
   readonly to: string;
   readonly subject: string;
-  /** Lines end with LF; made CR LF on the way. */
+  /** Lines end with LF; they are sent with CR LF. */
   readonly body: string;
   readonly date: Date;
   /** Milliseconds for connecting and for every reply (R-61). */
@@ -21,125 +23,80 @@ export interface Mail {
 /** Most bytes of one reply. */
 const MAX_REPLY = 64 * 1024;
 
+/** Connecting, greeting, EHLO, HELO for a relay that does not know EHLO, MAIL, RCPT, DATA, message. */
+const STEPS = 8;
+
 /**
- * Delivers one message by plain SMTP (R-61).
+ * Delivers one message by plain SMTP (R-61): no TLS, no login. nodemailer's transport closes without QUIT, so its connection
+ * is used directly.
  *
- * @throws ConnectionError when the relay cannot be reached, breaks off or is late; PeerError when it refuses
+ * @throws ConnectionError when the relay is not reachable, closes the connection or is late; PeerError when it refuses
  */
 export async function sendMail(mail: Mail): Promise<void> {
   for (const address of [mail.from, mail.to]) {
     // A line break in an address would be a command of its own.
     if (!/^[^\s<>\0-\x1f\x7f]+$/.test(address)) throw new PeerError('not a mail address', 501);
   }
-  const socket = connect({ host: mail.host, port: mail.port });
-  const dialogue = new Dialogue(socket, mail.timeoutMs, mail.signal);
+  const { host, port, clientName, timeoutMs } = mail;
+  const connection = new SMTPConnection({
+    host,
+    port,
+    name: clientName,
+    secure: false,
+    ignoreTLS: true,
+    connectionTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    maxResponseSize: MAX_REPLY,
+  });
+  // The other timeouts restart with each byte; this one ends a relay that sends a byte now and then.
+  const deadline = AbortSignal.timeout(STEPS * timeoutMs);
+  const signal = mail.signal === undefined ? deadline : AbortSignal.any([mail.signal, deadline]);
   try {
-    await dialogue.expect(220, 'greeting');
-    await dialogue.say(`HELO ${mail.clientName}`, 250);
-    await dialogue.say(`MAIL FROM:<${mail.from}>`, 250);
-    await dialogue.say(`RCPT TO:<${mail.to}>`, 250, 251);
-    await dialogue.say('DATA', 354);
-    await dialogue.say(`${messageText(mail)}\r\n.`, 250);
-    // The message is accepted: what comes of the farewell does not matter.
-    socket.end('QUIT\r\n');
+    await delivered(connection, mail, signal);
+    connection.quit();
+  } catch (error) {
+    throw mailError(error);
   } finally {
-    dialogue.close();
+    // The relay has accepted the message or refused it: its answer to QUIT does not matter.
+    connection.close();
   }
 }
 
-/** Headers and body, dots at the beginning of lines doubled. */
-function messageText(mail: Mail): string {
-  const header = [
-    `Date: ${mail.date.toUTCString().replace('GMT', '+0000')}`,
-    `From: <${mail.from}>`,
-    `To: <${mail.to}>`,
-    `Subject: ${mail.subject.replace(/[^\x20-\x7e]+/g, ' ')}`,
-    'MIME-Version: 1.0',
-    'Content-Type: text/plain; charset=utf-8',
-    'Content-Transfer-Encoding: 8bit',
-  ];
-  const lines = [...header, '', ...mail.body.replace(/\n$/, '').split(/\r?\n/)];
-  return lines.map((line) => (line.startsWith('.') ? `.${line}` : line)).join('\r\n');
-}
-
-/** Commands and replies of one connection. */
-class Dialogue {
-  readonly #socket: Socket;
-  readonly #timeoutMs: number;
-  #received = '';
-  #failure: Error | undefined;
-  #wake: (() => void) | undefined;
-  readonly #abort: () => void;
-
-  constructor(
-    socket: Socket,
-    timeoutMs: number,
-    private readonly signal: AbortSignal | undefined,
-  ) {
-    this.#socket = socket;
-    this.#timeoutMs = timeoutMs;
-    this.#abort = () => this.#fail(new ConnectionError('mail: stopped meanwhile'));
-    socket.setEncoding('latin1');
-    socket.on('data', (text: string) => {
-      this.#received += text;
-      if (this.#received.length > MAX_REPLY) this.#fail(new ConnectionError('mail: an endless reply'));
-      this.#wake?.();
-    });
-    socket.on('error', (error) =>
-      this.#fail(new ConnectionError(`mail: ${error.message}`, { cause: error })),
-    );
-    socket.on('close', () => this.#fail(new ConnectionError('mail: the relay closed the connection')));
-    if (signal?.aborted === true) this.#abort();
-    else signal?.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  async say(command: string, ...wanted: number[]): Promise<void> {
-    this.#socket.write(`${command}\r\n`, 'utf8');
-    // What is sent as data is no command, and may be long.
-    const what = command.includes('\r\n') ? 'message' : (command.split(' ', 1)[0] ?? '');
-    await this.expect(wanted, what);
-  }
-
-  /** Reads one reply, which may have several lines. */
-  async expect(wanted: number | readonly number[], what: string): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      timer = setTimeout(
-        () => this.#fail(new ConnectionError(`mail: no reply in ${this.#timeoutMs} ms (${what})`)),
-        this.#timeoutMs,
-      );
-      for (;;) {
-        const reply = /^(?:\d{3}-[^\n]*\n)*(\d{3})(?: ([^\n]*))?\r?\n/.exec(this.#received);
-        if (reply !== null) {
-          this.#received = this.#received.slice(reply[0].length);
-          const status = Number(reply[1]);
-          if ([wanted].flat().includes(status)) return;
-          throw new PeerError(
-            `mail: the relay answered ${status} ${(reply[2] ?? '').trim()} (${what})`,
-            status,
-          );
-        }
-        if (this.#failure !== undefined) throw this.#failure;
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+/** Resolves when the relay has accepted the message. */
+function delivered(connection: SMTPConnection, mail: Mail, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    connection.on('error', reject);
+    connection.once('end', () => reject(new Error('the relay closed the connection')));
+    connection.connect((error) => {
+      if (error) reject(error);
+      else {
+        const envelope = { from: mail.from, to: [mail.to] };
+        connection.send(envelope, messageStream(mail), (refusal) => (refusal ? reject(refusal) : resolve()));
       }
-    } finally {
-      clearTimeout(timer);
-    }
-  }
+    });
+  });
+}
 
-  close(): void {
-    this.signal?.removeEventListener('abort', this.#abort);
-    // Lets what was said last go out, but waits for nothing.
-    this.#failure ??= new ConnectionError('mail: closed');
-    this.#socket.unref();
-    this.#socket.destroySoon();
-  }
+function messageStream({ from, to, subject, body, date }: Mail): Readable {
+  const composer = new MailComposer({
+    // As objects: a comma in an address does not separate two.
+    from: { name: '', address: from },
+    to: { name: '', address: to },
+    subject: subject.replace(/[^\x20-\x7e]+/g, ' '),
+    date,
+    text: body,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return composer.compile().createReadStream();
+}
 
-  #fail(error: Error): void {
-    this.#failure ??= error;
-    this.#socket.destroy();
-    this.#wake?.();
-  }
+function mailError(cause: unknown): ConnectionError | PeerError {
+  const text = `mail: ${messageOf(cause)}`;
+  const status: unknown = cause instanceof Error && 'responseCode' in cause ? cause.responseCode : undefined;
+  return typeof status === 'number' ? new PeerError(text, status) : new ConnectionError(text, { cause });
 }

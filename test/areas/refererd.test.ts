@@ -3,3 +3,4 @@ import '../servers/refererd/buffers.test.js';
 import '../servers/refererd/fixture.test.js';
 import '../servers/refererd/parts.test.js';
 import '../servers/refererd/server.test.js';
+import '../servers/refererd/smtp.test.js';

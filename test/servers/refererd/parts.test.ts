@@ -1,15 +1,12 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import {
   AllowedHosts,
   FileLog,
   HostnamePattern,
   LEVEL,
-  type Mail,
-  sendMail,
   UserBase,
   userLine,
   withUser,
@@ -130,82 +127,4 @@ t.test('R-58, R-66 to R-68: the log', async (t) => {
   using timed = new FileLog({ ...open, daytime: true });
   timed.write(LEVEL.critical, 'x');
   t.equal(await readFile(file, 'utf8'), `2002-01-01T00:00:00.000Z rs[${process.pid}]: x\n`);
-});
-
-/** A relay that says its lines in turn, and remembers what it was told. */
-async function relay(t: Test, answers: readonly string[]): Promise<{ port: number; heard: () => string }> {
-  let heard = '';
-  const server = createServer((socket) => {
-    const lines = [...answers];
-    const say = () => {
-      const next = lines.shift();
-      if (next !== undefined) socket.write(next);
-    };
-    say();
-    let data = false;
-    socket.setEncoding('utf8').on('data', (text: string) => {
-      heard += text;
-      // Within the message there is one answer, at its end.
-      if (data && !heard.endsWith('\r\n.\r\n')) return;
-      data = /^DATA\r\n/m.test(text);
-      say();
-    });
-    socket.on('error', () => {});
-    t.teardown(() => socket.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return { port: address.port, heard: () => heard };
-}
-
-t.test('R-61: mail by plain SMTP', async (t) => {
-  const mail = (port: number): Mail => ({
-    host: '127.0.0.1',
-    port,
-    clientName: 'rs.example',
-    from: 'refererd@rs.example',
-    to: 'admin@example.org',
-    subject: 'refererd: SIGSEGV\r\nX-Evil: 1',
-    body: 'pid: 7\n.dot\n',
-    date: new Date('2001-02-03T04:05:06Z'),
-    timeoutMs: 1000,
-  });
-  const good = await relay(t, [
-    '220-a\r\n220 b\r\n',
-    '250 ok\r\n',
-    '250 ok\r\n',
-    '251 ok\r\n',
-    '354 go\r\n',
-    '250 ok\r\n',
-  ]);
-  await sendMail(mail(good.port));
-  t.match(
-    good.heard(),
-    [
-      'HELO rs.example',
-      'MAIL FROM:<refererd@rs.example>',
-      'RCPT TO:<admin@example.org>',
-      'DATA',
-      'Date: Sat, 03 Feb 2001 04:05:06 +0000',
-      'From: <refererd@rs.example>',
-      'To: <admin@example.org>',
-      'Subject: refererd: SIGSEGV X-Evil: 1',
-      'MIME-Version: 1.0',
-      'Content-Type: text/plain; charset=utf-8',
-      'Content-Transfer-Encoding: 8bit',
-      '',
-      'pid: 7',
-      '..dot',
-      '.',
-      '',
-    ].join('\r\n'),
-  );
-  const refusing = await relay(t, ['220 b\r\n', '250 ok\r\n', '550 no\r\n']);
-  await t.rejects(sendMail(mail(refusing.port)), { code: 'ERR_PEER', status: 550 });
-  const silent = await relay(t, []);
-  await t.rejects(sendMail({ ...mail(silent.port), timeoutMs: 20 }), { code: 'ERR_CONNECTION' });
-  await t.rejects(sendMail({ ...mail(silent.port), to: 'a@b\r\nRCPT TO:<c@d>' }), { code: 'ERR_PEER' });
-  await t.rejects(sendMail({ ...mail(good.port), signal: AbortSignal.abort() }), { code: 'ERR_CONNECTION' });
 });

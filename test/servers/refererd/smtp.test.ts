@@ -1,0 +1,130 @@
+import { createServer, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { type Mail, sendMail } from '../../../servers/refererd/index.js';
+
+interface Relay {
+  readonly port: number;
+  /** Everything that it has received. */
+  heard(): string;
+}
+
+/** A relay that sends one prepared reply for the connection and for each command or message. */
+async function relay(t: Test, replies: readonly string[]): Promise<Relay> {
+  let heard = '';
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    const left = [...replies];
+    const reply = (): void => {
+      const next = left.shift();
+      if (next !== undefined) socket.write(next);
+    };
+    reply();
+    let data = false;
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      heard += text;
+      // Within the message there is one reply, at its end.
+      if (data && !heard.endsWith('\r\n.\r\n')) return;
+      data = /^DATA\r\n/m.test(text);
+      reply();
+    });
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { port: address.port, heard: () => heard };
+}
+
+function mail(port: number): Mail {
+  return {
+    host: '127.0.0.1',
+    port,
+    clientName: 'rs.example',
+    from: 'refererd@rs.example',
+    to: 'admin@example.org',
+    subject: 'refererd: SIGSEGV\r\nX-Evil: 1',
+    body: 'pid: 7\n.dot\n',
+    date: new Date('2001-02-03T04:05:06Z'),
+    timeoutMs: 1000,
+  };
+}
+
+const ENVELOPE = ['MAIL FROM:<refererd@rs.example>', 'RCPT TO:<admin@example.org>', 'DATA', ''].join('\r\n');
+
+t.test('R-61: mail by plain SMTP, also where the relay offers TLS', async (t) => {
+  const { port, heard } = await relay(t, [
+    '220-a\r\n220 b\r\n',
+    '250-b\r\n250-8BITMIME\r\n250 STARTTLS\r\n',
+    '250 ok\r\n',
+    '251 ok\r\n',
+    '354 go\r\n',
+    '250 ok\r\n',
+  ]);
+  await sendMail(mail(port));
+  while (!heard().endsWith('QUIT\r\n')) await new Promise((resolve) => setTimeout(resolve, 5));
+  const said = heard();
+  t.ok(said.startsWith(`EHLO rs.example\r\n${ENVELOPE}`), said);
+  const [header = '', body] = said.slice(said.indexOf('DATA\r\n') + 6).split('\r\n\r\n');
+  const fields = header.split('\r\n');
+  for (const field of [
+    'Date: Sat, 03 Feb 2001 04:05:06 +0000',
+    'From: refererd@rs.example',
+    'To: admin@example.org',
+    'Subject: refererd: SIGSEGV X-Evil: 1',
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain; charset=utf-8',
+  ])
+    t.ok(fields.includes(field), field);
+  t.notOk(fields.some((field) => field.startsWith('X-Evil')));
+  t.equal(body, ['pid: 7', '..dot', '.', 'QUIT', ''].join('\r\n'));
+});
+
+t.test('R-61: a relay that does not know EHLO is greeted with HELO', async (t) => {
+  const { port, heard } = await relay(t, [
+    '220 b\r\n',
+    '500 what?\r\n',
+    '250 ok\r\n',
+    '250 ok\r\n',
+    '250 ok\r\n',
+    '354 go\r\n',
+    '250 ok\r\n',
+  ]);
+  await sendMail(mail(port));
+  t.ok(heard().startsWith(`EHLO rs.example\r\nHELO rs.example\r\n${ENVELOPE}`), heard());
+});
+
+t.test('R-61: a relay that refuses, is silent, endless or slow; wrong addresses; an abort', async (t) => {
+  const refusing = await relay(t, ['220 b\r\n', '250 ok\r\n', '250 ok\r\n', '550 no\r\n']);
+  await t.rejects(sendMail(mail(refusing.port)), { code: 'ERR_PEER', status: 550, message: /550 no/ });
+  const message = await relay(t, [
+    '220 b\r\n',
+    '250 ok\r\n',
+    '250 ok\r\n',
+    '250 ok\r\n',
+    '354 go\r\n',
+    '452 full\r\n',
+  ]);
+  await t.rejects(sendMail(mail(message.port)), { code: 'ERR_PEER', status: 452 });
+  const silent = await relay(t, []);
+  await t.rejects(sendMail({ ...mail(silent.port), timeoutMs: 20 }), { code: 'ERR_CONNECTION' });
+  const endless = await relay(t, [`220-${'x'.repeat(70_000)}`]);
+  await t.rejects(sendMail(mail(endless.port)), { code: 'ERR_CONNECTION' });
+  await t.rejects(sendMail({ ...mail(silent.port), to: 'a@b\r\nRCPT TO:<c@d>' }), { code: 'ERR_PEER' });
+  await t.rejects(sendMail({ ...mail(silent.port), signal: AbortSignal.abort() }), {
+    code: 'ERR_CONNECTION',
+  });
+  const dripping = createServer((socket) => {
+    const timer = setInterval(() => socket.write('2'), 10);
+    socket.on('error', () => {}).on('close', () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => dripping.close());
+  const address = dripping.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  await t.rejects(sendMail({ ...mail(port), timeoutMs: 50 }), { code: 'ERR_CONNECTION' });
+});
