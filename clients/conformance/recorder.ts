@@ -1,5 +1,7 @@
-import type { Delivery } from './scripted-server.js';
 import type { Transcript } from './transcript.js';
+
+/** How bytes are put on the wire: in one write, each byte in a segment of its own, or in pieces with pauses. */
+export type Delivery = 'whole' | 'bytes' | 'slow';
 
 /** Bytes of one piece that are kept for showing it again. */
 const MAX_PIECE = 2_048;

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { ConnectionError } from '../../protocols/errors.js';
 import type { Address } from './client-under-test.js';
-import type { Recorder } from './recorder.js';
+import type { Delivery, Recorder } from './recorder.js';
 
 /** Most bytes a client may send in one connection: a session's commands fit a thousand times. */
 const MAX_CLIENT_BYTES = 256 * 1024;
@@ -12,9 +12,6 @@ const MAX_CONNECTIONS = 16;
 /** Pieces and pause of a slow delivery. */
 const SLOW_PIECES = 8;
 const SLOW_PAUSE_MS = 10;
-
-/** How bytes are put on the wire: in one write, each byte in a segment of its own, or in pieces with pauses. */
-export type Delivery = 'whole' | 'bytes' | 'slow';
 
 /** One line from the client. */
 export interface ClientLine {

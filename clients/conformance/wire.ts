@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { ConnectionError, messageOf } from '../../protocols/errors.js';
+import { Connection } from '../connection/index.js';
 import { Mismatch } from './case.js';
 import { printable } from './printable.js';
-import { type Target, targetText } from './target.js';
+import type { Target } from './target.js';
 import type { Transcript } from './transcript.js';
 
 /** A status line as far as a collector needs it (GATHERD-1.6): the number decides. */
@@ -15,7 +14,7 @@ export interface Status {
 
 export interface WireOptions {
   readonly transcript: Transcript;
-  /** Whoever fires it closes the connection too; then what waits here rejects with its reason. */
+  /** Ends what waits, which rejects with its reason. The owner of the wire closes it. */
   readonly signal: AbortSignal;
   /** Milliseconds to wait for the connection and for the next byte. */
   readonly idleMs: number;
@@ -27,51 +26,42 @@ const NOTHING = new Uint8Array(0);
 const LF = 0x0a;
 
 /**
- * A connection to the server under test: lines and bytes, nothing of the protocol but the form of a status line, so that
- * nothing is forgiven that a case wants to see. Reads from the socket only what is asked for.
+ * A connection to the server under test: lines and bytes. It knows nothing of the protocol but the form of a status line, so it
+ * hides no error that a case looks for. It reads from the socket on demand.
  */
 export class Wire implements AsyncDisposable {
-  readonly #socket: Socket;
-  readonly #input: AsyncIterator<Buffer, undefined>;
+  readonly #connection: Connection;
   readonly #options: WireOptions;
   #held: Uint8Array = NOTHING;
   #ended = false;
+  #silent = false;
 
-  private constructor(socket: Socket, options: WireOptions) {
-    this.#socket = socket;
-    this.#input = socket.iterator({ destroyOnReturn: false });
+  private constructor(connection: Connection, options: WireOptions) {
+    this.#connection = connection;
     this.#options = options;
   }
 
   /** Connects. Rejects with ConnectionError. */
   static async open(target: Target, options: WireOptions): Promise<Wire> {
-    options.signal.throwIfAborted();
-    const socket = connect({ ...target, noDelay: true });
-    socket.on('error', () => {}); // whoever reads or writes hears of it
-    const late = AbortSignal.any([options.signal, AbortSignal.timeout(options.idleMs)]);
-    try {
-      await once(socket, 'connect', { signal: late });
-    } catch (cause) {
-      socket.destroy();
-      options.signal.throwIfAborted();
-      const why = cause instanceof Error && !late.aborted ? cause.message : 'no connection in time';
-      throw new ConnectionError(`${targetText(target)}: ${why}`, { cause });
-    }
-    options.transcript.note('connected');
-    return new Wire(socket, options);
+    const { idleMs, signal, transcript } = options;
+    const connection = await Connection.open({
+      ...target,
+      connectTimeoutMs: idleMs,
+      idleTimeoutMs: idleMs,
+      signal,
+    });
+    transcript.note('connected');
+    return new Wire(connection, options);
   }
 
-  /** Sends; text is ASCII with its line ends in it. Resolves when the system has taken the bytes. */
+  /** Sends; text is ASCII with its line ends in it. Resolves when more can be sent. */
   async send(data: string | Uint8Array): Promise<void> {
     const bytes = typeof data === 'string' ? Buffer.from(data, 'latin1') : data;
     this.#options.transcript.sent(bytes);
-    const written = new Promise<void>((resolve, reject) => {
-      this.#socket.write(bytes, (error) => (error ? reject(error) : resolve()));
-    });
-    await this.#inTime(written, 'the server accepts no data');
+    await this.#noticeSilence(this.#connection.write(bytes, this.#options.signal));
   }
 
-  /** The next bytes; undefined when the server has closed its side. */
+  /** The next bytes; undefined once the server has closed its side. */
   async read(): Promise<Uint8Array | undefined> {
     if (this.#held.length > 0) {
       const held = this.#held;
@@ -79,14 +69,14 @@ export class Wire implements AsyncDisposable {
       return held;
     }
     if (this.#ended) return undefined;
-    const { done, value } = await this.#inTime(this.#input.next(), 'the server sends nothing');
-    if (done === true) {
+    const bytes = await this.#noticeSilence(this.#connection.read(this.#options.signal));
+    if (bytes === undefined) {
       this.#ended = true;
       this.#options.transcript.note('closed by the server');
       return undefined;
     }
-    this.#options.transcript.received(value);
-    return value;
+    this.#options.transcript.received(bytes);
+    return bytes;
   }
 
   /** Puts back what was read too far. */
@@ -160,45 +150,34 @@ export class Wire implements AsyncDisposable {
   /** Closes our direction only. */
   endInput(): void {
     this.#options.transcript.note('our direction closed');
-    this.#socket.end();
+    this.#connection.end();
   }
 
   /** Drops the connection with a TCP reset. */
   reset(): void {
     this.#options.transcript.note('connection reset by us');
-    this.#socket.resetAndDestroy();
+    this.#connection.reset();
   }
 
-  /** Drops the connection; resolves when it is gone. */
-  async close(): Promise<void> {
-    if (this.#socket.closed) return;
-    const closed = new Promise((resolve) => this.#socket.once('close', resolve));
-    this.#socket.destroy();
-    await closed;
+  /** Drops the connection; resolves when it is closed. */
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** System errors and silence become ConnectionErrors. */
-  async #inTime<T>(work: Promise<T>, problem: string): Promise<T> {
-    const { idleMs, signal, transcript } = this.#options;
-    let timer: NodeJS.Timeout | undefined;
-    const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        transcript.silence(`${problem} for ${idleMs} ms`);
-        reject(new ConnectionError(`${problem} for ${idleMs} ms`));
-      }, idleMs);
-    });
+  /** Notes in the transcript, once, that a wait was too long. */
+  async #noticeSilence<T>(work: Promise<T>): Promise<T> {
     try {
-      return await Promise.race([work, silence]);
+      return await work;
     } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof ConnectionError) throw error;
-      throw new ConnectionError(`the connection broke: ${messageOf(error)}`, { cause: error });
-    } finally {
-      clearTimeout(timer);
+      if (this.#connection.timedOut && !this.#silent) {
+        this.#silent = true;
+        this.#options.transcript.silence(messageOf(error));
+      }
+      throw error;
     }
   }
 }

@@ -38,6 +38,7 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
   #inputEnded = false;
   #outputEnded = false;
   #lost = false;
+  #timedOut = false;
   #failure: Error | undefined;
 
   private constructor(socket: Socket, name: string, options: ConnectionOptions) {
@@ -86,6 +87,11 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
   /** The network or the peer broke the connection: not a time-out, an abort or {@link destroy}. */
   get lost(): boolean {
     return this.#lost;
+  }
+
+  /** A read or a write waited for longer than {@link idleTimeoutMs}. */
+  get timedOut(): boolean {
+    return this.#timedOut;
   }
 
   /**
@@ -187,6 +193,7 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
   #wait<T>(problem: string, signal: AbortSignal | undefined): Wait<T> {
     const ms = this.idleTimeoutMs;
     return new Wait(ms, signal, () => {
+      this.#timedOut = true;
       this.#fail(new ConnectionError(`${this.name}: ${problem} for ${ms} ms`));
     });
   }

@@ -1,16 +1,7 @@
-/** Bytes of a text whose characters are bytes (0x00 to 0xff). */
-export function bytes(text: string): Buffer {
-  return Buffer.from(text, 'latin1');
-}
+import type { Sent } from '../broker-bench.js';
 
 /** What a client may show of an object. Every text of a script is one plain word or URL, so that it is found in any output. */
 export type Kind = 'url' | 'description' | 'line' | 'attribute';
-
-/** A text that was sent, and as what. */
-export interface Sent {
-  readonly kind: Kind;
-  readonly text: string;
-}
 
 /** What the client's message asks for, as far as a script needs it. */
 export interface Asked {
@@ -24,7 +15,6 @@ export function askedBy(message: string): Asked {
   return { desc: /#desc\b/i.test(message), attribute: quoted ?? plain };
 }
 
-export const GREETING = '200 - HARVEST Broker 1.0\n';
 export const END = '130 - object end\n';
 
 /** `124` or nothing (BRK-4.5); `behind` is what follows the counted bytes (BRK-4.4). */
@@ -61,8 +51,8 @@ export function full(name: string, asked: Asked): string {
 }
 
 /** What is to be seen of {@link full}. */
-export function fullTexts(...names: readonly string[]): Sent[] {
-  return names.flatMap((name): Sent[] => [
+export function fullTexts(...names: readonly string[]): Sent<Kind>[] {
+  return names.flatMap((name): Sent<Kind>[] => [
     { kind: 'url', text: urlOf(name) },
     { kind: 'description', text: `${name}desc` },
     { kind: 'attribute', text: `${name}attr` },

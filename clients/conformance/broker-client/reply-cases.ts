@@ -1,13 +1,7 @@
+import { GREETING, type Sent, saysFailed } from '../broker-bench.js';
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
-import {
-  type ClientContext,
-  type Observation,
-  type Part,
-  saysFailed,
-  showsAll,
-  succeeds,
-} from './experiment.js';
+import type { ClientCase, Part } from './bench.js';
 import {
   type Asked,
   attribute,
@@ -15,14 +9,11 @@ import {
   END,
   full,
   fullTexts,
-  GREETING,
   head,
   type Kind,
   matchedLine,
-  type Sent,
   urlOf,
 } from './replies.js';
-import type { ClientCase } from './sent-cases.js';
 
 const TWO = (asked: Asked) => full('otter', asked) + full('heron', asked);
 const TWO_TEXTS = fullTexts('otter', 'heron');
@@ -201,7 +192,7 @@ export const replyCases: readonly ClientCase[] = [
         { reply: (asked) => `${TWO(asked)}111 - ERROR: pelican\n` },
         context,
       );
-      await showsAll(observation, TWO_TEXTS, context);
+      await context.bench.showsAll(observation, TWO_TEXTS, context);
     },
   },
   fails('error/111-status', 'says that it failed after a 111', ['BRK-4.13'], {
@@ -263,7 +254,7 @@ export const replyCases: readonly ClientCase[] = [
         { reply: (asked) => TWO(asked) + head('stork') },
         context,
       );
-      await showsAll(observation, TWO_TEXTS, context);
+      await context.bench.showsAll(observation, TWO_TEXTS, context);
     },
   },
 ];
@@ -276,7 +267,7 @@ function reads(
   source: string,
   level: 'MUST' | 'SHOULD',
   reply: (asked: Asked) => string,
-  texts: readonly Sent[] = TWO_TEXTS,
+  texts: readonly Sent<Kind>[] = TWO_TEXTS,
   part: Omit<Part, 'reply'> = {},
   needs?: Kind,
 ): ClientCase {
@@ -292,8 +283,8 @@ function reads(
         throw new NotApplicable(`the client shows no ${needs} of the ordinary reply`);
       }
       const observation = await context.bench.observe({ ...part, reply }, context);
-      await showsAll(observation, texts, context);
-      await succeeds(observation, context);
+      await context.bench.showsAll(observation, texts, context);
+      await context.bench.succeeds(observation, context);
     },
   };
 }
@@ -373,8 +364,8 @@ function says(
     rules,
     source,
     level,
-    async run(context: ClientContext) {
-      const observation: Observation = await context.bench.observe({ reply }, context);
+    async run(context) {
+      const observation = await context.bench.observe({ reply }, context);
       const all = observation.output + observation.diagnostics;
       check(all.includes('pelican'), 'the message is not shown', {
         expected: 'pelican',

@@ -1,16 +1,17 @@
-import { type CaseDescription, type ConformanceCase, check, NotApplicable } from '../case.js';
-import { printable } from '../printable.js';
 import {
-  type ClientContext,
-  type Observation,
-  ORDINARY_TEXTS,
-  QUERY,
+  type BrokerRun,
+  endInCrLf,
+  keepsOpen,
+  ordinary,
   saysFailed,
-  showsAll,
-} from './experiment.js';
+  sendsOneMessage,
+  showsEvery,
+} from '../broker-bench.js';
+import { check, NotApplicable } from '../case.js';
+import { saysDone } from '../client-bench.js';
+import { printable } from '../printable.js';
+import { type ClientCase, type ClientContext, QUERY } from './bench.js';
 import { full } from './replies.js';
-
-export type ClientCase = ConformanceCase<ClientContext>;
 
 const SHORT_FLAG = /^#(?:desc|opaque|attribute|since|index)$/i;
 const INDEX_FLAG = /^(?:case|error|matchword|maxresult|maxfiles|maxlines|lifetime)$/i;
@@ -25,14 +26,7 @@ export const sentCases: readonly ClientCase[] = [
       source: 'S; RC',
       level: 'MUST',
     },
-    ({ output }) => {
-      for (const { kind, text } of ORDINARY_TEXTS) {
-        check(kind !== 'url' || output.includes(text), 'an object is not shown', {
-          expected: text,
-          received: printable(output),
-        });
-      }
-    },
+    showsEvery('url'),
   ),
   ordinary(
     {
@@ -42,11 +36,7 @@ export const sentCases: readonly ClientCase[] = [
       source: 'project choice',
       level: 'SHOULD',
     },
-    ({ status, diagnostics }) =>
-      check(status === 0, 'the exit status says that something failed', {
-        expected: 'exit status 0',
-        received: `exit status ${status ?? 'none'}: ${printable(diagnostics.trim())}`,
-      }),
+    saysDone,
   ),
   ordinary(
     {
@@ -56,11 +46,7 @@ export const sentCases: readonly ClientCase[] = [
       source: 'project choice; RC',
       level: 'SHOULD',
     },
-    ({ closedEarly }) =>
-      check(!closedEarly, 'the client closes its side behind the message', {
-        expected: 'an open connection',
-        received: 'end of input',
-      }),
+    keepsOpen,
   ),
   ordinary(
     {
@@ -70,18 +56,7 @@ export const sentCases: readonly ClientCase[] = [
       source: 'inferred: RC',
       level: 'MUST',
     },
-    ({ sessions }) => {
-      check(sessions.length > 0, 'the client does not connect', {
-        expected: 'a connection',
-        received: 'none',
-      });
-      for (const { lines } of sessions) {
-        check(lines.length === 1, 'not one message', {
-          expected: 'one line',
-          received: printable(lines.map(({ text }) => text).join('\n')) || 'nothing',
-        });
-      }
-    },
+    sendsOneMessage,
   ),
   ordinary(
     {
@@ -91,11 +66,7 @@ export const sentCases: readonly ClientCase[] = [
       source: 'project choice; RC',
       level: 'SHOULD',
     },
-    (observation) => {
-      for (const { end, text } of linesOf(observation)) {
-        check(end === '\r\n', 'another line end', { expected: 'CR LF', received: printable(text + end) });
-      }
-    },
+    (run) => endInCrLf(linesOf(run)),
   ),
   ordinary(
     {
@@ -191,11 +162,6 @@ export const sentCases: readonly ClientCase[] = [
   },
 ];
 
-/** A case about the ordinary run, which is made once for all of them. */
-function ordinary(description: CaseDescription, judge: (observation: Observation) => void): ClientCase {
-  return { ...description, run: async (context) => judge(await context.bench.ordinary(context)) };
-}
-
 /** A query that has to reach the Broker, blanks aside; the client may put it into parentheses of its own. */
 function passes(id: string, title: string, rules: readonly string[], query: string): ClientCase {
   return {
@@ -206,7 +172,11 @@ function passes(id: string, title: string, rules: readonly string[], query: stri
     level: 'MUST',
     async run(context) {
       const observation = await asked(query, context);
-      await showsAll(observation, [{ kind: 'url', text: 'http://otter.example.org/' }], context);
+      await context.bench.showsAll(
+        observation,
+        [{ kind: 'url', text: 'http://otter.example.org/' }],
+        context,
+      );
       for (const { text } of linesOf(observation)) {
         const wanted = bare(query);
         check([wanted, `(${wanted})`].includes(bare(queryOf(text))), 'another query', {
@@ -218,7 +188,7 @@ function passes(id: string, title: string, rules: readonly string[], query: stri
   };
 }
 
-function asked(query: string, context: ClientContext): Promise<Observation> {
+function asked(query: string, context: ClientContext): Promise<BrokerRun> {
   return context.bench.observe({ query, reply: (wanted) => full('otter', wanted) }, context);
 }
 
@@ -231,7 +201,7 @@ function queryOf(message: string): string {
 }
 
 /** @throws NotApplicable the client sends nothing, which `sent/one` says */
-function linesOf({ sessions }: Observation) {
+function linesOf({ sessions }: BrokerRun) {
   const lines = sessions.flatMap((session) => session.lines);
   if (lines.length === 0) throw new NotApplicable('the client sends no message: see sent/one');
   return lines;

@@ -1,10 +1,10 @@
 import { type ConformanceCase, NotApplicable } from '../case.js';
-import type { Target } from '../target.js';
-import { Transcript } from '../transcript.js';
-import { Wire } from '../wire.js';
+import { ServerContext, type ServerFacts } from '../server-context.js';
+import type { Wire } from '../wire.js';
 import { notRefused, type OnRefusal, urlsOf } from './judgments.js';
 import { type Reply, type ReplyLimits, readReply, shown } from './reply.js';
-import { type Survey, takeSurvey } from './survey.js';
+import type { Survey } from './survey.js';
+import { takeSurvey } from './take-survey.js';
 
 export type BrokerCase = ConformanceCase<BrokerContext>;
 
@@ -12,10 +12,7 @@ export type BrokerCase = ConformanceCase<BrokerContext>;
 export const PLAIN_FLAGS = '#opaque #index case insensitive #index matchword';
 
 /** What the cases of a run share. */
-export interface SharedFacts {
-  readonly target: Target;
-  /** Milliseconds to wait for a byte. */
-  readonly idleMs: number;
+export interface SharedFacts extends ServerFacts {
   /** The password of `#ADMIN`, when the run was given one. */
   readonly password: string | undefined;
   /** `failed`: the words were looked for, and it did not work. */
@@ -23,29 +20,7 @@ export interface SharedFacts {
 }
 
 /** What a case works with. Its connections are dropped when it ends. */
-export class BrokerContext implements AsyncDisposable {
-  readonly #shared: SharedFacts;
-  readonly #signal: AbortSignal;
-  readonly #wires: Wire[] = [];
-  readonly #abort = () => void this.close();
-  readonly transcript: Transcript;
-
-  constructor(shared: SharedFacts, transcript: Transcript, signal: AbortSignal) {
-    this.#shared = shared;
-    this.transcript = transcript;
-    this.#signal = signal;
-    signal.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  /** A new connection, nothing read. @param recorded false: the report does not show it */
-  async connect(recorded = true): Promise<Wire> {
-    const transcript = recorded ? this.transcript : new Transcript(this.transcript);
-    const { target, idleMs } = this.#shared;
-    const wire = await Wire.open(target, { transcript, signal: this.#signal, idleMs });
-    this.#wires.push(wire);
-    return wire;
-  }
-
+export class BrokerContext extends ServerContext<SharedFacts> {
   /** A new connection, the version line read (BRK-1.3). */
   async session(recorded = true): Promise<Wire> {
     const wire = await this.connect(recorded);
@@ -67,7 +42,7 @@ export class BrokerContext implements AsyncDisposable {
 
   /** An administrative message with the password of the run; neither is shown in the report. @throws NotApplicable there is none */
   async command(command: string, keyword = '#password'): Promise<Reply> {
-    const { password } = this.#shared;
+    const { password } = this.shared;
     if (password === undefined) throw new NotApplicable('no password is given (--password-file)');
     this.transcript.note(`sent with the password: #ADMIN ${keyword} ... ${command}`);
     const wire = await this.session(false);
@@ -90,21 +65,12 @@ export class BrokerContext implements AsyncDisposable {
 
   /** Words of the Broker's own data, and what they find. @throws NotApplicable another case says what is wrong */
   async survey(): Promise<Survey> {
-    const { survey } = this.#shared;
+    const { survey } = this.shared;
     if (survey === 'failed') throw new NotApplicable('no words could be learned: see query/all');
     if (survey !== undefined) return survey;
-    this.#shared.survey = 'failed';
-    const taken = await takeSurvey(this);
-    this.#shared.survey = taken;
+    this.shared.survey = 'failed';
+    const taken = await takeSurvey((message) => this.ask(message));
+    this.shared.survey = taken;
     return taken;
-  }
-
-  async close(): Promise<void> {
-    this.#signal.removeEventListener('abort', this.#abort);
-    await Promise.all(this.#wires.map((wire) => wire.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }

@@ -158,6 +158,7 @@ export const messageCases: readonly BrokerCase[] = [
         await wire.send('x'.repeat(ENDLESS)).catch(ignoreClosed);
         sent += ENDLESS;
       }
+      await answered;
       refused(await readReply(wire), `${sent} bytes without an end`);
     },
   },

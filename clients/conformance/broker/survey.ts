@@ -1,16 +1,7 @@
-import { Mismatch, NotApplicable } from '../case.js';
-import type { BrokerContext } from './context.js';
-import { notRefused, urlsOf } from './judgments.js';
-import { type Reply, textsOf } from './reply.js';
+import { NotApplicable } from '../case.js';
 
 /** Milliseconds that a case gets which may have to learn the words first. */
 export const SURVEY_MS = 60_000;
-/** Objects whose texts are looked at for words. */
-const MAX_SAMPLES = 2_000;
-/** Words that are asked for. */
-const MAX_WORDS = 20;
-/** A set larger than this costs more than it tells. */
-const MAX_SET = 300;
 const OPERATORS = new Set(['and', 'or', 'not', 'except', 'exact', 'regexp']);
 
 /** One object of the dump, as far as its texts were sent. */
@@ -38,66 +29,6 @@ export interface Survey {
   readonly words: readonly Word[];
   /** Whether the Broker knows `#attribute` (late). */
   readonly attributes: boolean;
-}
-
-/** Learns words from the texts of a dump and asks for them, one after the other. @throws Mismatch there is no dump */
-export async function takeSurvey(context: BrokerContext): Promise<Survey> {
-  const { reply, attributes } = await dump(context);
-  if (reply.objects.length === 0) {
-    throw new Mismatch('a dump has no objects', {
-      expected: '120 - URL ... 130 - object end',
-      received: textsOf(reply, 111)[0] ?? textsOf(reply, 101)[0] ?? 'nothing',
-    });
-  }
-  const all = new Set<string>();
-  const shared = new Set<string>();
-  for (const { url } of reply.objects) (all.has(url) ? shared : all).add(url);
-  const samples = reply.objects.slice(0, MAX_SAMPLES).map(({ url, items }) => ({
-    url,
-    text: items.map(({ value }) => value?.toString('latin1') ?? '').join('\n'),
-  }));
-  const words: Word[] = [];
-  const seen = candidates(samples);
-  let useless = 0;
-  for (const text of seen) {
-    const answer = await context.ask(`#USER #opaque #index case insensitive #index matchword #END ${text}`);
-    notRefused(answer, text);
-    const urls = urlsOf(answer);
-    if (urls.size === 0) useless++;
-    else if (urls.size < all.size) words.push({ text, urls });
-  }
-  if (seen.length > 0 && useless === seen.length) {
-    throw new Mismatch('words of the dump find nothing', {
-      expected: `an object for one of: ${seen.slice(0, 5).join(', ')}`,
-      received: `nothing for ${seen.length} words`,
-    });
-  }
-  return { all, complete: !reply.truncated, shared, samples, words, attributes };
-}
-
-async function dump(context: BrokerContext): Promise<{ reply: Reply; attributes: boolean }> {
-  const reply = await context.ask('#USER #desc #attribute title #END #allb');
-  // An older Broker does not know `#attribute`.
-  if (textsOf(reply, 111).length === 0) return { reply, attributes: true };
-  const classic = await context.ask('#USER #desc #END #allb');
-  notRefused(classic, '#allb');
-  return { reply: classic, attributes: false };
-}
-
-/** Words that occur in some of the samples, the most frequent first, as long as their sets stay small. */
-function candidates(samples: readonly Sample[]): string[] {
-  const seenIn = new Map<string, number>();
-  for (const { url, text } of samples) {
-    for (const word of new Set([...wordsOf(text), ...wordsOf(url)])) {
-      seenIn.set(word, (seenIn.get(word) ?? 0) + 1);
-    }
-  }
-  const most = Math.min(MAX_SET, samples.length - 1);
-  return [...seenIn]
-    .filter(([, count]) => count <= most)
-    .sort(([a, inA], [b, inB]) => inB - inA || (a < b ? -1 : 1))
-    .slice(0, MAX_WORDS)
-    .map(([word]) => word);
 }
 
 /** Words that every engine cuts alike: ASCII letters between blanks and punctuation. */

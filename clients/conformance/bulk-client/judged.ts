@@ -1,15 +1,8 @@
-import { saysFailed } from '../broker-client/experiment.js';
+import { type BrokerRun, type Sent, saysFailed } from '../broker-bench.js';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
-import {
-  type BulkClientCase,
-  type ClientContext,
-  type Part,
-  showsAll,
-  showsNone,
-  succeeds,
-} from './experiment.js';
-import type { Sent } from './replies.js';
+import type { BulkClientCase, BulkClientContext, Part } from './bench.js';
+import type { Kind } from './replies.js';
 
 /** The makings of a case about one reply. */
 export interface Judged {
@@ -20,7 +13,7 @@ export interface Judged {
   readonly level?: 'MUST' | 'SHOULD';
   readonly part: Part;
   /** Texts that have to be shown, of the kinds that the client shows at all. */
-  readonly shows?: readonly Sent[];
+  readonly shows?: readonly Sent<Kind>[];
   /** Texts that must not be shown. */
   readonly hides?: readonly string[];
   /** A word that has to be said, on either way. */
@@ -42,17 +35,17 @@ export function judged({
   ...rest
 }: Judged): BulkClientCase {
   const { id, title, rules, source, level = 'MUST' } = rest;
-  const run = async (context: ClientContext) => {
+  const run = async (context: BulkClientContext) => {
     if (proposed === true) await context.bench.asksForProposed(context);
     await context.bench.shows(context);
     const observation = await context.bench.observe(part, context);
-    await showsAll(observation, shows, context);
+    await context.bench.showsAll(observation, shows, context);
     showsNone(observation, hides);
     if (says !== undefined) {
       const all = observation.output + observation.diagnostics;
       check(all.includes(says), 'the message is not shown', { expected: says, received: printable(all) });
     }
-    if (ends === 'well') await succeeds(observation, context);
+    if (ends === 'well') await context.bench.succeeds(observation, context);
     if (ends === 'failed') saysFailed(observation);
   };
   return { id, title, rules, source, level, run };
@@ -65,8 +58,18 @@ export function reads(
   rules: readonly string[],
   source: string,
   reply: string,
-  shows: readonly Sent[],
+  shows: readonly Sent<Kind>[],
   more: Partial<Judged> = {},
 ): BulkClientCase {
   return judged({ id, title, rules, source, part: { reply }, shows, ends: 'well', ...more });
+}
+
+/** No text that is not part of an object is shown. @throws Mismatch */
+function showsNone({ output }: BrokerRun, texts: readonly string[]): void {
+  for (const text of texts) {
+    check(!output.includes(text), 'something is shown that is no object of the transfer', {
+      expected: `not ${printable(text)}`,
+      received: printable(output.slice(-200)),
+    });
+  }
 }

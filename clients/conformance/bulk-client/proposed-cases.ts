@@ -1,19 +1,8 @@
 import { constants, gzipSync } from 'node:zlib';
-import type { BulkClientCase } from './experiment.js';
+import { bytes } from '../broker-bench.js';
+import type { BulkClientCase } from './bench.js';
 import { type Judged, judged } from './judged.js';
-import {
-  bytes,
-  count,
-  data,
-  full,
-  group,
-  number,
-  object,
-  updated,
-  updates,
-  urlOf,
-  version,
-} from './replies.js';
+import { count, data, full, group, number, object, updated, updates, urlOf, version } from './replies.js';
 
 const TWO = full('otter') + full('heron');
 const TWO_TEXTS = updated('otter', 'heron');

@@ -1,21 +1,11 @@
+import type { Sent } from '../broker-bench.js';
+
 /** What a client may show of a transfer. Every text of a script is one plain word or URL, so that it is found in any output. */
 export type Kind = 'update' | 'refresh' | 'delete' | 'value';
 
-/** A text that was sent, and as what. */
-export interface Sent {
-  readonly kind: Kind;
-  readonly text: string;
-}
-
-export const GREETING = '200 - HARVEST Broker 1.0\n';
 export const SUCCESS = '000 - Bulk transfer follows\n';
 /** BP-3 */
 export const MAGIC = '\x32\x9f\xa1\xd2';
-
-/** Bytes of a text whose characters are bytes (0x00 to 0xff). */
-export function bytes(text: string): Buffer {
-  return Buffer.from(text, 'latin1');
-}
 
 export function urlOf(name: string): string {
   return `http://${name}.example.org/`;
@@ -55,8 +45,8 @@ export function updates(objects: string): string {
 }
 
 /** What is to be seen of the {@link full} objects of an UPDATE group. */
-export function updated(...names: readonly string[]): Sent[] {
-  return names.flatMap((name): Sent[] => [
+export function updated(...names: readonly string[]): Sent<Kind>[] {
+  return names.flatMap((name): Sent<Kind>[] => [
     { kind: 'update', text: urlOf(name) },
     { kind: 'value', text: `${name}title` },
   ]);

@@ -1,7 +1,17 @@
-import { saysFailed } from '../broker-client/experiment.js';
-import { type CaseDescription, check } from '../case.js';
+import {
+  type BrokerRun,
+  endInCrLf,
+  keepsOpen,
+  ordinary,
+  saysFailed,
+  sendsOneMessage,
+  showsEvery,
+} from '../broker-bench.js';
+import { check } from '../case.js';
+import { saysDone } from '../client-bench.js';
 import { printable } from '../printable.js';
-import { type BulkClientCase, type Observation, ORDINARY_TEXTS } from './experiment.js';
+import type { ClientLine } from '../scripted-server.js';
+import type { BulkClientCase } from './bench.js';
 
 /** The session as a whole, and what the client sends: section A1. */
 export const sentCases: readonly BulkClientCase[] = [
@@ -13,14 +23,7 @@ export const sentCases: readonly BulkClientCase[] = [
       source: 'S',
       level: 'MUST',
     },
-    ({ output }) => {
-      for (const { kind, text } of ORDINARY_TEXTS) {
-        check(kind !== 'update' || output.includes(text), 'an object is not shown', {
-          expected: text,
-          received: printable(output),
-        });
-      }
-    },
+    showsEvery('update'),
   ),
   ordinary(
     {
@@ -30,11 +33,7 @@ export const sentCases: readonly BulkClientCase[] = [
       source: 'project choice',
       level: 'SHOULD',
     },
-    ({ status, diagnostics }) =>
-      check(status === 0, 'the exit status says that something failed', {
-        expected: 'exit status 0',
-        received: `exit status ${status ?? 'none'}: ${printable(diagnostics.trim())}`,
-      }),
+    saysDone,
   ),
   ordinary(
     {
@@ -44,11 +43,7 @@ export const sentCases: readonly BulkClientCase[] = [
       source: 'project choice; RC',
       level: 'SHOULD',
     },
-    ({ closedEarly }) =>
-      check(!closedEarly, 'the client closes its side behind the message', {
-        expected: 'an open connection',
-        received: 'end of input',
-      }),
+    keepsOpen,
   ),
   ordinary(
     {
@@ -58,18 +53,7 @@ export const sentCases: readonly BulkClientCase[] = [
       source: 'M1.2',
       level: 'MUST',
     },
-    ({ sessions }) => {
-      check(sessions.length > 0, 'the client does not connect', {
-        expected: 'a connection',
-        received: 'none',
-      });
-      for (const { lines } of sessions) {
-        check(lines.length === 1, 'not one message', {
-          expected: 'one line',
-          received: printable(lines.map(({ text }) => text).join('\n')) || 'nothing',
-        });
-      }
-    },
+    sendsOneMessage,
   ),
   ordinary(
     {
@@ -101,11 +85,7 @@ export const sentCases: readonly BulkClientCase[] = [
       source: 'RC',
       level: 'SHOULD',
     },
-    (observation) => {
-      for (const { end, text } of linesOf(observation)) {
-        check(end === '\r\n', 'another line end', { expected: 'CR LF', received: printable(text + end) });
-      }
-    },
+    (run) => endInCrLf(linesOf(run)),
   ),
   {
     id: 'refused/no-connection',
@@ -117,10 +97,6 @@ export const sentCases: readonly BulkClientCase[] = [
   },
 ];
 
-function linesOf({ sessions }: Observation): Observation['sessions'][number]['lines'] {
+function linesOf({ sessions }: BrokerRun): readonly ClientLine[] {
   return sessions.flatMap(({ lines }) => lines);
-}
-
-function ordinary(description: CaseDescription, judge: (observation: Observation) => void): BulkClientCase {
-  return { ...description, run: async (context) => judge(await context.bench.ordinary(context)) };
 }

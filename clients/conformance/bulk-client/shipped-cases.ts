@@ -1,14 +1,15 @@
 import { gzipSync } from 'node:zlib';
-import type { BulkClientCase } from './experiment.js';
+import { bytes, type Sent } from '../broker-bench.js';
+import type { BulkClientCase } from './bench.js';
 import { judged, reads } from './judged.js';
-import { bytes, full, group, object, type Sent, SUCCESS, updated, updates, urlOf } from './replies.js';
+import { full, group, object, SUCCESS, updated, updates, urlOf } from './replies.js';
 
 const TWO = full('otter') + full('heron');
 const TWO_TEXTS = updated('otter', 'heron');
 const PLAIN = SUCCESS + updates(TWO);
 const LARGE = `firstword ${'x'.repeat(300_000)} lastword`;
-const DELETED: Sent = { kind: 'delete', text: urlOf('stork') };
-const REFRESHED: Sent = { kind: 'refresh', text: urlOf('crane') };
+const DELETED: Sent<'delete' | 'refresh'> = { kind: 'delete', text: urlOf('stork') };
+const REFRESHED: Sent<'delete' | 'refresh'> = { kind: 'refresh', text: urlOf('crane') };
 
 /** Values that look like something else to a reader of lines. */
 const TRAPS: readonly (readonly [id: string, text: string])[] = [

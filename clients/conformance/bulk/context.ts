@@ -4,9 +4,8 @@ import { wordsOf } from '../broker/survey.js';
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import type { StreamObject } from '../gatherd/stream-check.js';
 import { printable } from '../printable.js';
-import type { Target } from '../target.js';
-import { Transcript } from '../transcript.js';
-import { Wire } from '../wire.js';
+import { ServerContext, type ServerFacts } from '../server-context.js';
+import type { Wire } from '../wire.js';
 import { type OnObject, readTransfer, type Transfer, transferred } from './transfer.js';
 
 export type BulkCase = ConformanceCase<BulkContext>;
@@ -36,43 +35,13 @@ export interface Survey {
 }
 
 /** What the cases of a run share. */
-export interface SharedFacts {
-  readonly target: Target;
-  /** Milliseconds to wait for a byte. */
-  readonly idleMs: number;
+export interface SharedFacts extends ServerFacts {
   /** `failed`: there is no transfer of everything. */
   survey: Survey | 'failed' | undefined;
 }
 
 /** What a case works with. Its connections are dropped when it ends. */
-export class BulkContext implements AsyncDisposable {
-  readonly #shared: SharedFacts;
-  readonly #signal: AbortSignal;
-  readonly #wires: Wire[] = [];
-  readonly #abort = () => void this.close();
-  readonly transcript: Transcript;
-
-  constructor(shared: SharedFacts, transcript: Transcript, signal: AbortSignal) {
-    this.#shared = shared;
-    this.transcript = transcript;
-    this.#signal = signal;
-    signal.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  /** Fires when the time of the case is over. */
-  get signal(): AbortSignal {
-    return this.#signal;
-  }
-
-  /** A new connection, nothing read. @param recorded false: the report does not show it */
-  async connect(recorded = true): Promise<Wire> {
-    const transcript = recorded ? this.transcript : new Transcript(this.transcript);
-    const { target, idleMs } = this.#shared;
-    const wire = await Wire.open(target, { transcript, signal: this.#signal, idleMs });
-    this.#wires.push(wire);
-    return wire;
-  }
-
+export class BulkContext extends ServerContext<SharedFacts> {
   /** A new connection, the version line read (BT-9). */
   async session(recorded = true): Promise<Wire> {
     const wire = await this.connect(recorded);
@@ -94,25 +63,16 @@ export class BulkContext implements AsyncDisposable {
 
   /** The transfer of everything, made once. @throws NotApplicable there is none, and another case says why */
   async survey(): Promise<Survey> {
-    const { survey } = this.#shared;
+    const { survey } = this.shared;
     if (survey === 'failed')
       throw new NotApplicable('there is no transfer of everything: see transfer/everything');
     if (survey !== undefined) return survey;
-    this.#shared.survey = 'failed';
+    this.shared.survey = 'failed';
     const surveyor = new Surveyor();
     const transfer = await this.ask(EVERYTHING, (object) => surveyor.add(object));
     const taken = surveyor.survey(transferred(transfer, EVERYTHING));
-    this.#shared.survey = taken;
+    this.shared.survey = taken;
     return taken;
-  }
-
-  async close(): Promise<void> {
-    this.#signal.removeEventListener('abort', this.#abort);
-    await Promise.all(this.#wires.map((wire) => wire.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }
 

@@ -1,4 +1,5 @@
-import type { ClientLine, Delivery, Script, ServerSide } from '../scripted-server.js';
+import type { Delivery } from '../recorder.js';
+import type { ClientLine, Script, ServerSide } from '../scripted-server.js';
 import { bytes, type Content, PLAIN } from './objects.js';
 
 /** What a server puts on the wire, in order; the connection is over after `close` and `reset`. */

@@ -1,24 +1,17 @@
-import { Mismatch, NotApplicable } from '../case.js';
+import { NotApplicable } from '../case.js';
+import { type ClientRun, type ClientContext as Context, noteEnd, SharedRuns } from '../client-bench.js';
 import type { Address, ClientEnd, ClientUnderTest } from '../client-under-test.js';
 import { Recorder } from '../recorder.js';
-import { type ClientSession, type Script, ScriptedServer } from '../scripted-server.js';
-import type { Transcript } from '../transcript.js';
+import { type Script, ScriptedServer } from '../scripted-server.js';
 import { dialogue, type Part } from './dialogue.js';
 import { bytes, type Content } from './objects.js';
 import { OutputReader } from './output.js';
 
-/** What there is to judge after a run of the client. */
-export interface Observation extends ClientEnd {
-  readonly sessions: readonly ClientSession[];
-  readonly output: OutputReader;
-  readonly recorder: Recorder;
-}
+export type ClientContext = Context<Bench>;
 
-/** What the cases work with. */
-export interface ClientContext {
-  readonly bench: Bench;
-  readonly transcript: Transcript;
-  readonly signal: AbortSignal;
+/** What a run of the client leaves to judge. */
+export interface Observation extends ClientRun {
+  readonly output: OutputReader;
 }
 
 /** The clients that are judged, and the runs that several cases look at. */
@@ -26,8 +19,7 @@ export class Bench {
   readonly #client: ClientUnderTest | undefined;
   readonly #infoClient: ClientUnderTest | undefined;
   readonly #judgesOutput: boolean;
-  readonly #shared = new Map<Part, Promise<Observation>>();
-  readonly #observed = new Map<Part, Observation>();
+  readonly #shared = new SharedRuns<Part, Observation>();
 
   constructor(clients: {
     /** Fetches everything; without it only the cases of the other are run. */
@@ -48,26 +40,13 @@ export class Bench {
   }
 
   /** As {@link observe}, once for all cases that ask for the same part. */
-  async observeOnce(part: Part, context: ClientContext): Promise<Observation> {
-    const known = this.#shared.get(part);
-    if (known === undefined) {
-      const run = this.observe(part, context);
-      this.#shared.set(part, run);
-      const observation = await run;
-      this.#observed.set(part, observation);
-      return observation;
-    }
-    const observation = await known.catch(() => undefined);
-    if (observation === undefined) {
-      throw new Mismatch('the client did not end', { expected: 'a session that ends', received: 'none' });
-    }
-    observation.recorder.replay(context.transcript);
-    return observation;
+  observeOnce(part: Part, context: ClientContext): Promise<Observation> {
+    return this.#shared.get(part, context.transcript, () => this.observe(part, context));
   }
 
-  /** What {@link observeOnce} has seen already, without running anything. */
+  /** What {@link observeOnce} has seen already; runs nothing. */
   observed(part: Part): Observation | undefined {
-    return this.#observed.get(part);
+    return this.#shared.ended(part);
   }
 
   /** Runs the client for INFO. @throws NotApplicable there is none */
@@ -110,8 +89,7 @@ export class Bench {
     // The client is gone, so its connections end; what they still hold is read.
     await server.settled();
     const { sessions } = server;
-    const status = end.status === undefined ? 'ended by a signal' : `exit status ${end.status}`;
-    recorder.note(`${status}${end.diagnostics === '' ? '' : `; it says: ${end.diagnostics.trim()}`}`);
+    noteEnd(recorder, end);
     return { ...end, sessions, output, recorder };
   }
 

@@ -1,4 +1,5 @@
 import { check, NotApplicable } from '../case.js';
+import { notCrashed } from '../client-bench.js';
 import type { ClientEnd } from '../client-under-test.js';
 import { printable } from '../printable.js';
 import { compressed, inClear, type Part, type Step } from './dialogue.js';
@@ -56,13 +57,6 @@ export function saysFailed(end: ClientEnd): void {
   check(end.status !== 0, 'the client says that an incomplete transfer was complete', {
     expected: 'an exit status other than 0',
     received: 'exit status 0',
-  });
-}
-
-function notCrashed({ status, diagnostics }: ClientEnd): void {
-  check(status !== undefined, 'a signal ended the client', {
-    expected: 'an exit status',
-    received: printable(diagnostics.trim()),
   });
 }
 

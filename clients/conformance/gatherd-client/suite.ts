@@ -1,3 +1,4 @@
+import { prepareClients as prepare } from '../client-bench.js';
 import type { ClientUnderTest } from '../client-under-test.js';
 import { CommandClient } from '../command-client.js';
 import type { PreparedSuite, Suite } from '../runner.js';
@@ -33,20 +34,10 @@ export interface ClientsUnderTest {
 
 /** Binds the cases to clients. The command line does it by {@link suite}. */
 export function prepareClients(clients: ClientsUnderTest): PreparedSuite {
-  const bench = new Bench(clients);
   const target = [clients.client?.name, clients.infoClient?.name]
     .filter((name) => name !== undefined)
     .join(' | ');
-  return {
-    suite: suite.name,
-    target,
-    cases: CLIENT_CASES.map(({ run, ...description }) => ({
-      ...description,
-      run: (transcript, signal) => run({ bench, transcript, signal }),
-    })),
-    // Every run ends its own server and process.
-    async [Symbol.asyncDispose]() {},
-  };
+  return prepare(suite.name, target, CLIENT_CASES, new Bench(clients));
 }
 
 /** Judges a gatherd client: its commands against scripted servers. */

@@ -1,7 +1,6 @@
 import { type ConformanceCase, NotApplicable } from '../case.js';
-import type { Target } from '../target.js';
-import { Transcript } from '../transcript.js';
-import { Wire } from '../wire.js';
+import { ServerContext, type ServerFacts } from '../server-context.js';
+import type { Wire } from '../wire.js';
 import { type Survey, Surveyor } from './survey.js';
 import { readUpdate } from './transfer.js';
 
@@ -11,38 +10,13 @@ export type GatherdCase = ConformanceCase<GatherdContext>;
 export const FAR_FUTURE = 9_999_999_999;
 
 /** What the cases of a run share. */
-export interface SharedFacts {
-  readonly target: Target;
-  /** Milliseconds to wait for a byte. */
-  readonly idleMs: number;
+export interface SharedFacts extends ServerFacts {
   /** `failed`: the full transfer was tried and did not work. */
   survey: Survey | 'failed' | undefined;
 }
 
 /** What a case works with. Its connections are dropped when it ends. */
-export class GatherdContext implements AsyncDisposable {
-  readonly #shared: SharedFacts;
-  readonly #signal: AbortSignal;
-  readonly #wires: Wire[] = [];
-  readonly #abort = () => void this.close();
-  readonly transcript: Transcript;
-
-  constructor(shared: SharedFacts, transcript: Transcript, signal: AbortSignal) {
-    this.#shared = shared;
-    this.transcript = transcript;
-    this.#signal = signal;
-    signal.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  /** A new connection, nothing read. @param recorded false: the report does not show it */
-  async connect(recorded = true): Promise<Wire> {
-    const transcript = recorded ? this.transcript : new Transcript(this.transcript);
-    const { target, idleMs } = this.#shared;
-    const wire = await Wire.open(target, { transcript, signal: this.#signal, idleMs });
-    this.#wires.push(wire);
-    return wire;
-  }
-
+export class GatherdContext extends ServerContext<SharedFacts> {
   /** A new connection, the greeting read. */
   async session(recorded = true): Promise<Wire> {
     const wire = await this.connect(recorded);
@@ -66,21 +40,21 @@ export class GatherdContext implements AsyncDisposable {
 
   /** The first full transfer of the run. @throws NotApplicable it failed, and another case says so */
   async survey(): Promise<Survey> {
-    const { survey } = this.#shared;
+    const { survey } = this.shared;
     if (survey === 'failed')
       throw new NotApplicable('the full transfer does not work: see update/everything');
     if (survey !== undefined) {
       this.transcript.note('judged by the full transfer of the run');
       return survey;
     }
-    this.#shared.survey = 'failed';
+    this.shared.survey = 'failed';
     const wire = await this.session();
     await wire.send('SEND-UPDATE 0\n');
     const surveyor = new Surveyor();
     const transfer = await readUpdate(wire, 'SEND-UPDATE 0', (object) => surveyor.add(object));
     await wire.close();
     const taken = surveyor.survey(transfer);
-    this.#shared.survey = taken;
+    this.shared.survey = taken;
     return taken;
   }
 
@@ -89,14 +63,5 @@ export class GatherdContext implements AsyncDisposable {
     const survey = await this.survey();
     if (survey.transfer.objects >= objects) return survey;
     throw new NotApplicable(`needs ${objects} objects, the database has ${survey.transfer.objects}`);
-  }
-
-  async close(): Promise<void> {
-    this.#signal.removeEventListener('abort', this.#abort);
-    await Promise.all(this.#wires.map((wire) => wire.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }

@@ -1,7 +1,5 @@
 import { type ConformanceCase, NotApplicable } from '../case.js';
-import type { Target } from '../target.js';
-import { Transcript } from '../transcript.js';
-import { Wire } from '../wire.js';
+import { ServerContext, type ServerFacts } from '../server-context.js';
 import { hasCode, type Reply, readReply, resultOf } from './reply.js';
 
 export type SstpCase = ConformanceCase<SstpContext>;
@@ -10,41 +8,13 @@ export type SstpCase = ConformanceCase<SstpContext>;
 export const PLAIN = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: 10\r\nHEADER_NUMRESULTS: 5\r\n\r\n';
 
 /** What the cases of a run share. */
-export interface SharedFacts {
-  readonly target: Target;
-  /** Milliseconds to wait for a byte. */
-  readonly idleMs: number;
+export interface SharedFacts extends ServerFacts {
   /** Whether the server serves the fixture of references-server.md 13; undefined: not asked yet. */
   fixture: boolean | undefined;
 }
 
 /** What a case works with. Its connections are dropped when it ends. */
-export class SstpContext implements AsyncDisposable {
-  readonly #shared: SharedFacts;
-  readonly #transcript: Transcript;
-  readonly #signal: AbortSignal;
-  readonly #wires: Wire[] = [];
-  readonly #abort = () => void this.close();
-
-  constructor(shared: SharedFacts, transcript: Transcript, signal: AbortSignal) {
-    this.#shared = shared;
-    this.#transcript = transcript;
-    this.#signal = signal;
-    signal.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  get idleMs(): number {
-    return this.#shared.idleMs;
-  }
-
-  /** A new connection. @param recorded false: the report does not show it */
-  async connect(recorded = true, idleMs = this.#shared.idleMs): Promise<Wire> {
-    const transcript = recorded ? this.#transcript : new Transcript(this.#transcript);
-    const wire = await Wire.open(this.#shared.target, { transcript, signal: this.#signal, idleMs });
-    this.#wires.push(wire);
-    return wire;
-  }
-
+export class SstpContext extends ServerContext<SharedFacts> {
   /** Sends octets in a connection of their own and reads one reply. */
   async ask(request: string, recorded = true): Promise<Reply> {
     const wire = await this.connect(recorded);
@@ -62,21 +32,12 @@ export class SstpContext implements AsyncDisposable {
 
   /** @throws NotApplicable the server serves something else than the fixture */
   async needsFixture(): Promise<void> {
-    if (this.#shared.fixture === undefined) {
+    if (this.shared.fixture === undefined) {
       const known = 'SSTP/1.0 008 REQ_GET_URL_BYNAME\r\nHEADER_URL: http://a.example:81/\r\n\r\n';
       const [links, described] = [await this.ask(PLAIN, false), await this.ask(known, false)];
       // Either is enough: of a server that gets one wrong the cases shall say so.
-      this.#shared.fixture = resultOf(links).endsWith(': 11 20 12') || described.code === 8;
+      this.shared.fixture = resultOf(links).endsWith(': 11 20 12') || described.code === 8;
     }
-    if (!this.#shared.fixture) throw new NotApplicable('the server does not serve the fixture');
-  }
-
-  async close(): Promise<void> {
-    this.#signal.removeEventListener('abort', this.#abort);
-    await Promise.all(this.#wires.map((wire) => wire.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    if (!this.shared.fixture) throw new NotApplicable('the server does not serve the fixture');
   }
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_REFERENCES_PORT } from '../../../protocols/sstp/index.js';
-import { type BoundCase, CASE_TIMEOUT_MS, type Suite } from '../runner.js';
-import { targetOf, targetText } from '../target.js';
-import { Transcript } from '../transcript.js';
+import type { Suite } from '../runner.js';
+import { factsOf, prepareServer } from '../server-context.js';
+import { targetOf } from '../target.js';
 import { connectionCases } from './connection-cases.js';
 import { type SharedFacts, type SstpCase, SstpContext } from './context.js';
 import { fixtureCases } from './fixture-cases.js';
@@ -15,19 +15,11 @@ export const suite: Suite = {
   title: 'a References Server: messages, errors, connections, the five requests on the fixture',
   usage: 'HOST[:PORT]',
   cases: CASES,
-  async prepare(words, { timeoutMs = CASE_TIMEOUT_MS, signal = new AbortController().signal }) {
-    const target = targetOf(words, DEFAULT_REFERENCES_PORT);
-    const shared: SharedFacts = { target, idleMs: timeoutMs, fixture: undefined };
-    // Rejects with ConnectionError when nobody is there.
-    await using probe = new SstpContext(shared, new Transcript(), signal);
-    await probe.connect();
-    const cases = CASES.map((described): BoundCase => {
-      const run = async (transcript: Transcript, stop: AbortSignal) => {
-        await using context = new SstpContext(shared, transcript, stop);
-        await described.run(context);
-      };
-      return { ...described, run };
-    });
-    return { suite: 'sstp', target: targetText(target), cases, async [Symbol.asyncDispose]() {} };
+  async prepare(words, options) {
+    const shared: SharedFacts = {
+      ...factsOf(targetOf(words, DEFAULT_REFERENCES_PORT), options),
+      fixture: undefined,
+    };
+    return prepareServer('sstp', CASES, SstpContext, shared, options, (context) => context.connect());
   },
 };

@@ -141,7 +141,7 @@ t.test('BRK-1.7: the words of the suite, and what a failure shows', async (t) =>
   const [result] = await results(withMistake('lf-only'), { only: ['sent/line-end'] });
   t.match(result, { verdict: 'fail', level: 'SHOULD', rules: ['BRK-1.9'], expected: 'CR LF' });
   const said = result?.transcript.map(({ direction, text }) => `${direction} ${text}`) ?? [];
-  t.equal(said[1], 'sent 200 - PROGRAM Broker 1.0\\n');
+  t.equal(said[1], 'sent 200 - HARVEST Broker 1.0\\n');
   t.equal(said[2], 'received #USER #desc #attribute author #index case insensitive #END lighthouse\\n');
   const silent: ClientUnderTest<QueryTask> = {
     name: 'silent',

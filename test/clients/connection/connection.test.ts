@@ -192,6 +192,7 @@ t.test('a write waits for a peer that does not read: until it does, an abort, th
     message: `127.0.0.1:${options.port}: nothing accepted for 20 ms`,
   });
   t.ok(connection.closed);
+  t.ok(connection.timedOut);
 });
 
 t.test(
@@ -228,6 +229,7 @@ t.test('a peer that resets: what arrived before is read first', async (t) => {
     cause: { code: 'ECONNRESET' },
   });
   t.ok(connection.lost);
+  t.notOk(connection.timedOut);
   await t.rejects(connection.write(HELLO), ConnectionError);
 });
 

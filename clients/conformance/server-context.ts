@@ -1,0 +1,87 @@
+import type { ConformanceCase } from './case.js';
+import { type BoundCase, CASE_TIMEOUT_MS, type PreparedSuite, type SuiteOptions } from './runner.js';
+import { type Target, targetText } from './target.js';
+import { Transcript } from './transcript.js';
+import { Wire } from './wire.js';
+
+/** What the cases of a run against one server share. */
+export interface ServerFacts {
+  readonly target: Target;
+  /** Milliseconds to wait for a byte. */
+  readonly idleMs: number;
+}
+
+/** What one case against a server works with. Its connections are dropped when the case ends. */
+export class ServerContext<Facts extends ServerFacts> implements AsyncDisposable {
+  readonly transcript: Transcript;
+  /** Is aborted when the time of the case is over. */
+  readonly signal: AbortSignal;
+  protected readonly shared: Facts;
+  readonly #wires: Wire[] = [];
+  readonly #abort = () => void this.close();
+
+  constructor(shared: Facts, transcript: Transcript, signal: AbortSignal) {
+    this.shared = shared;
+    this.transcript = transcript;
+    this.signal = signal;
+    signal.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  /** Milliseconds to wait for a byte. */
+  get idleMs(): number {
+    return this.shared.idleMs;
+  }
+
+  /** `HOST:PORT` of the server. */
+  get target(): string {
+    return targetText(this.shared.target);
+  }
+
+  /** A new connection, nothing read. @param recorded false: the report does not show it */
+  async connect(recorded = true, idleMs = this.shared.idleMs): Promise<Wire> {
+    const transcript = recorded ? this.transcript : new Transcript(this.transcript);
+    const wire = await Wire.open(this.shared.target, { transcript, signal: this.signal, idleMs });
+    this.#wires.push(wire);
+    return wire;
+  }
+
+  async close(): Promise<void> {
+    this.signal.removeEventListener('abort', this.#abort);
+    await Promise.all(this.#wires.map((wire) => wire.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/**
+ * Binds the cases of a suite to one server; each runs in a context of its own.
+ * @param probe looks, before the cases, whether the server can be judged at all; rejects with ConnectionError if it cannot
+ */
+export async function prepareServer<Facts extends ServerFacts, Context extends ServerContext<Facts>>(
+  suite: string,
+  cases: readonly ConformanceCase<Context>[],
+  Context: new (shared: Facts, transcript: Transcript, signal: AbortSignal) => Context,
+  shared: Facts,
+  { signal = new AbortController().signal }: SuiteOptions,
+  probe: (context: Context) => Promise<unknown>,
+): Promise<PreparedSuite> {
+  await using context = new Context(shared, new Transcript(), signal);
+  await probe(context);
+  const bound = cases.map(
+    ({ run, ...description }): BoundCase => ({
+      ...description,
+      async run(transcript, stop) {
+        await using own = new Context(shared, transcript, stop);
+        await run(own);
+      },
+    }),
+  );
+  return { suite, target: targetText(shared.target), cases: bound, async [Symbol.asyncDispose]() {} };
+}
+
+/** The part of the facts that the options of a run decide. */
+export function factsOf(target: Target, { timeoutMs = CASE_TIMEOUT_MS }: SuiteOptions): ServerFacts {
+  return { target, idleMs: timeoutMs };
+}
