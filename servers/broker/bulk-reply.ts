@@ -27,7 +27,7 @@ export type BulkServingBroker = Pick<
 type BulkMessage = BrokerMessage & { readonly kind: 'bulk' };
 
 /** What was sent, by group. */
-export type BulkCounts = Record<ChangeKind, number>;
+type BulkCounts = Record<ChangeKind, number>;
 
 const encoder = new BulkReplyEncoder();
 

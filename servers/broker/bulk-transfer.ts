@@ -22,7 +22,7 @@ export interface BulkTransferContext {
 }
 
 /** Bytes of whole objects, one behind the other, each ended by LF. */
-export interface BulkPage {
+interface BulkPage {
   readonly bytes: Uint8Array;
   readonly objects: number;
 }

@@ -38,7 +38,7 @@ export interface ApplicationOptions {
 }
 
 /** A request that failed. */
-export interface Failure {
+interface Failure {
   readonly error: unknown;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

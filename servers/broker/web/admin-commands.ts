@@ -5,9 +5,9 @@ import {
 } from '../../../protocols/broker/index.js';
 
 /** One administrative command as the form offers it (BRK-5.1). */
-export interface OfferedCommand extends AdminCommandTitle {
-  /** It deletes objects or ends the program: the page asks again where it can. */
-  readonly grave: boolean;
+interface OfferedCommand extends AdminCommandTitle {
+  /** Whether it deletes objects or ends the program; the page's script then asks for confirmation. */
+  readonly destructive: boolean;
 }
 
 /** A heading of the form and the help, with its commands. */
@@ -18,8 +18,8 @@ export interface CommandGroup {
 
 type Kind = AdminCommand['kind'];
 
-/** Commands that cannot be taken back. */
-const GRAVE: readonly Kind[] = [
+/** Commands that cannot be undone. */
+const DESTRUCTIVE: readonly Kind[] = [
   'clean-broker',
   'rem-dups',
   'rem-object-oid',
@@ -29,7 +29,7 @@ const GRAVE: readonly Kind[] = [
   'shutdown',
 ];
 
-/** The subjects, the most used first; what is named nowhere is a matter of objects. */
+/** The subjects, the most used first. A command that none of them names belongs to the objects. */
 const SUBJECTS: readonly (readonly [string, readonly Kind[]])[] = [
   ['Objects', ['collection']],
   ['Index and registry', ['incremental-index', 'full-index', 'compress-registry', 'do-stats']],
@@ -47,6 +47,6 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = SUBJECTS.map(([title, fir
   const commands = kinds.flatMap((kind) => ADMIN_COMMANDS.filter((command) => command.kind === kind));
   return {
     title,
-    commands: commands.map((command) => ({ ...command, grave: GRAVE.includes(command.kind) })),
+    commands: commands.map((command) => ({ ...command, destructive: DESTRUCTIVE.includes(command.kind) })),
   };
 });

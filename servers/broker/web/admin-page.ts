@@ -1,12 +1,12 @@
 import { type Content, type Html, html } from '../../web/html.js';
 import { COMMAND_GROUPS } from './admin-commands.js';
 
-/** How the administration form stands. */
+/** The fields and surroundings of the administration form. */
 export interface AdminForm {
   readonly command: string;
   readonly parameters: string;
   readonly token: string;
-  /** Path of the program that answers it. */
+  /** Path that the form is sent to. */
   readonly action: string;
   readonly help: string;
   /** The Broker that is administered. */
@@ -16,7 +16,7 @@ export interface AdminForm {
   readonly enabled: boolean;
 }
 
-/** The administration page: the fields of BRK-9.10, and above them what the last command gave. */
+/** The administration page: the outcome of the last command above the fields of BRK-9.10. */
 export function adminPart(form: AdminForm, outcome: Content = ''): Html {
   return html`<h1>Administration</h1>
 ${outcome}
@@ -25,7 +25,7 @@ ${form.enabled ? '' : html`<p class="note">No <code>Admin-Password</code> is set
 <input type="hidden" name="token" value="${form.token}">
 <p class="field"><label for="command">Command</label>
 <select id="command" name="command" required>
-${COMMAND_GROUPS.map(({ title, commands }) => html`<optgroup label="${title}">\n${commands.map((command) => html`<option value="${command.kind}"${command.kind === form.command ? html` selected` : ''}${command.parameter === undefined ? '' : html` data-parameter="${command.parameter}"`}${command.grave ? html` data-grave="yes"` : ''}>${command.title}</option>\n`)}</optgroup>\n`)}</select></p>
+${COMMAND_GROUPS.map(({ title, commands }) => html`<optgroup label="${title}">\n${commands.map((command) => html`<option value="${command.kind}"${command.kind === form.command ? html` selected` : ''}${command.parameter === undefined ? '' : html` data-parameter="${command.parameter}"`}${command.destructive ? html` data-destructive="yes"` : ''}>${command.title}</option>\n`)}</optgroup>\n`)}</select></p>
 <p class="field"><label for="parameters">Parameters</label>
 <input type="text" id="parameters" name="parameters" value="${form.parameters}" autocapitalize="none" spellcheck="false" maxlength="8192" aria-describedby="parameters-hint"></p>
 <p class="hint" id="parameters-hint">A query, names of files, numbers of objects: what the command needs. <a href="${form.help}">What each command does</a></p>
@@ -39,7 +39,7 @@ ${COMMAND_GROUPS.map(({ title, commands }) => html`<optgroup label="${title}">\n
 </form>`;
 }
 
-/** What a command gave. */
+/** The outcome of a command. */
 export function outcomePart(title: string, lines: readonly string[], failure: string | undefined): Html {
   return html`<section class="outcome" aria-labelledby="outcome" role="status">
 <h2 id="outcome">${title}</h2>

@@ -16,26 +16,26 @@ import type { SiteLinks } from './layout.js';
 import { notice } from './results-page.js';
 import type { PageReply, RouteContext } from './route-context.js';
 
-/** Most lines of a reply that are shown. */
+/** Lines of a reply that are shown at most. */
 const MAX_LINES = 5000;
 
-/** What a command gave. */
+/** The outcome of a command. */
 interface Outcome {
   readonly status: number;
   readonly lines: readonly string[];
   readonly failure?: string;
 }
 
-/** The fields of the form, read. */
-interface Sent {
+/** The fields of the form. */
+interface Submitted {
   readonly keyword: string;
   readonly parameters: string;
   readonly password: string;
 }
 
 /**
- * The administration page and its program (BRK-9.4, 9.10). A command goes to the Broker over its port, as from anybody who
- * knows the password (BRK-5.1): the Broker decides, these pages keep nothing.
+ * The administration page and its program (BRK-9.4, 9.10). A command goes to the Broker over its port, as from any client that
+ * knows the password (BRK-5.1). The Broker decides; these pages store nothing.
  */
 export class AdminRoutes {
   readonly #tokens = new FormTokens();
@@ -78,7 +78,7 @@ export class AdminRoutes {
       reply.header('retry-after', String(wait));
       return refuse(429, 'Too many wrong passwords:', `wait ${Math.ceil(wait / 60)} minutes.`);
     }
-    if (!this.#isOurBroker(fields.get('host'), fields.get('port'))) {
+    if (!this.#isOwnBroker(fields.get('host'), fields.get('port'))) {
       return refuse(400, 'Not sent:', 'this page administers its own broker only.');
     }
     let command: AdminCommand;
@@ -116,8 +116,8 @@ export class AdminRoutes {
     }
   }
 
-  /** BRK-9.10 has fields for host and port; a page that sends passwords wherever it is told would be a trap. */
-  #isOurBroker(host: string | null, port: string | null): boolean {
+  /** BRK-9.10 has fields for host and port. Others than our own are refused, so that no password goes to another host. */
+  #isOwnBroker(host: string | null, port: string | null): boolean {
     const { brokerAddress, broker } = this.context;
     const hosts = [brokerAddress.host, broker.config.brokerHost, ''].map((name) => name.toLowerCase());
     const ports = [brokerAddress.port, broker.config.brokerPort].map(String);
@@ -128,13 +128,13 @@ export class AdminRoutes {
     request: FastifyRequest,
     reply: FastifyReply,
     status: number,
-    sent: Omit<Sent, 'password'>,
+    sent: Omit<Submitted, 'password'>,
     outcome?: Content,
   ): FastifyReply {
     const { config } = this.context.broker;
     const { token, cookie } = this.#tokens.issue(request.headers);
     if (cookie !== undefined) reply.header('set-cookie', cookie);
-    // With `no-referrer` browsers would not say either where a form was sent from.
+    // With `no-referrer`, browsers send the form without its origin.
     reply.header('referrer-policy', 'same-origin').header('cache-control', 'no-store');
     const form = {
       command: sent.keyword,

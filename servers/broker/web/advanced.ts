@@ -3,10 +3,10 @@ import { ATTRIBUTE_ROWS, SELECT_OPERATORS } from './compose-query.js';
 import type { QueryForm } from './form.js';
 import { type SearchFormOptions, settingsPart } from './search-form.js';
 
-/** Attributes offered; any other can be typed (SOIF-6). */
+/** Attributes that the form suggests; the user may type any other (SOIF-6). */
 const ATTRIBUTES = ['title', 'author', 'keywords', 'description', 'abstract', 'full-text', 'type', 'url'];
 
-/** The advanced form: fields instead of operators. It asks the same program, which writes the query out. */
+/** The advanced form: fields instead of operators. It is sent to the same program, which shows the query that it composed. */
 export function advancedPart(form: QueryForm, options: SearchFormOptions): Html {
   return html`<h1>Advanced search</h1>
 <p>Fill in what you know; the results show the query that your answers make, ready to be edited.</p>

@@ -1,5 +1,5 @@
 import type { UnixSeconds } from '../../../protocols/time.js';
-import type { BrokerStore } from '../../../storage/index.js';
+import { WalkCache, type WalkedStore } from '../walk-cache.js';
 
 /** One span of ages. */
 export interface AgeSpan {
@@ -23,46 +23,34 @@ const SPANS: readonly (readonly [string, number])[] = [
   ['older', Number.POSITIVE_INFINITY],
 ];
 
-/** Seconds for which the numbers are given out again although the store has changed. */
+/** Seconds for which the counts are reused although the store has changed. */
 const MAX_AGE = 300;
 
 /**
- * How old the documents are (BRK-9.12), by their Last-Modification-Time, or without one by their Update-Time. One walk over
- * the registry at most every five minutes, however often it is asked for.
+ * The ages of the documents (BRK-9.12), by their Last-Modification-Time, or without one by their Update-Time. One walk over the
+ * Registry at most every five minutes.
  */
 export class AgeStatistics {
-  #latest: readonly AgeSpan[] = [];
-  #computedAt: UnixSeconds | undefined;
-  #sequence = -1;
-  #running: Promise<readonly AgeSpan[]> | undefined;
+  readonly #cache: WalkCache<readonly AgeSpan[]>;
 
-  constructor(readonly store: Pick<BrokerStore, 'all' | 'lastSequence'>) {}
-
-  /** Counts by span, the youngest first. `now` is the moment ages are counted from. */
-  async get(now: UnixSeconds): Promise<readonly AgeSpan[]> {
-    const fresh = this.#computedAt !== undefined && now - this.#computedAt < MAX_AGE;
-    if (fresh || (this.#computedAt !== undefined && this.#sequence === this.store.lastSequence)) {
-      return this.#latest;
-    }
-    this.#running ??= this.#compute(now).finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+  constructor(store: WalkedStore) {
+    this.#cache = new WalkCache(store, MAX_AGE, countAges);
   }
 
-  async #compute(now: UnixSeconds): Promise<readonly AgeSpan[]> {
-    const sequence = this.store.lastSequence;
-    const counts = SPANS.map(() => 0);
-    for await (const page of this.store.all()) {
-      for (const { lastModificationTime, updateTime } of page) {
-        const age = now - (lastModificationTime > 0 ? lastModificationTime : updateTime);
-        const span = SPANS.findIndex(([, end]) => age <= end);
-        counts[span] = (counts[span] ?? 0) + 1;
-      }
-    }
-    this.#latest = SPANS.map(([title], i) => ({ title, objects: counts[i] ?? 0 }));
-    this.#computedAt = now;
-    this.#sequence = sequence;
-    return this.#latest;
+  /** Counts by span, the youngest first. Ages are relative to `now`. */
+  get(now: UnixSeconds): Promise<readonly AgeSpan[]> {
+    return this.#cache.get(now);
   }
+}
+
+async function countAges(store: WalkedStore, now: UnixSeconds): Promise<readonly AgeSpan[]> {
+  const counts = SPANS.map(() => 0);
+  for await (const page of store.all()) {
+    for (const { lastModificationTime, updateTime } of page) {
+      const age = now - (lastModificationTime > 0 ? lastModificationTime : updateTime);
+      const span = SPANS.findIndex(([, end]) => age <= end);
+      counts[span] = (counts[span] ?? 0) + 1;
+    }
+  }
+  return SPANS.map(([title], i) => ({ title, objects: counts[i] ?? 0 }));
 }

@@ -9,8 +9,8 @@ export interface ChartValue {
 }
 
 /**
- * A table whose rows are also bars: drawn as SVG by attributes, so that it needs neither script nor style of its own. The
- * numbers are the table's, the bars repeat them for the eye only.
+ * A table with bars, drawn as SVG with attributes, so that they need neither script nor inline style. Screen readers read the
+ * numbers and skip the bars.
  */
 export function barTable(title: string, column: string, values: readonly ChartValue[], total: number): Html {
   if (values.length === 0) return html``;
@@ -37,12 +37,12 @@ function share(objects: number, total: number): string {
   return percent > 0 && percent < 1 ? '< 1 %' : `${Math.round(percent)} %`;
 }
 
-/** Width and height of the drawing in its own units, and of the row of words below the columns. */
+/** Width and height of the drawing in its own units, and height of the row of labels. */
 const WIDTH = 720;
 const HEIGHT = 220;
-const WORDS = 40;
+const LABELS = 40;
 
-/** Columns over time, drawn as one picture with the same numbers as its text alternative. */
+/** A column chart as one image, with the numbers as its text alternative. */
 export function columnChart(title: string, note: Content, values: readonly ChartValue[]): Html {
   const most = Math.max(0, ...values.map(({ objects }) => objects));
   if (most === 0) return html``;
@@ -50,19 +50,19 @@ export function columnChart(title: string, note: Content, values: readonly Chart
   const step = WIDTH / values.length;
   const text = values.map(({ name, objects }) => `${name}: ${objects}`).join(', ');
   const columns = values.map(({ name, objects }, i) => {
-    const height = objects === 0 ? 0 : Math.max(2, (objects / most) * (HEIGHT - WORDS - 24));
+    const height = objects === 0 ? 0 : Math.max(2, (objects / most) * (HEIGHT - LABELS - 24));
     const middle = (i + 0.5) * step;
-    const top = HEIGHT - WORDS - height;
+    const top = HEIGHT - LABELS - height;
     return html`<rect class="fill" x="${(i * step + step * 0.15).toFixed(1)}" y="${top.toFixed(1)}" width="${(step * 0.7).toFixed(1)}" height="${height.toFixed(1)}" rx="3"/>
 <text class="value" x="${middle.toFixed(1)}" y="${(top - 7).toFixed(1)}" text-anchor="middle">${objects === 0 ? '' : objects.toLocaleString('en')}</text>
-<text x="${middle.toFixed(1)}" y="${HEIGHT - WORDS + 20}" text-anchor="middle">${name}</text>
+<text x="${middle.toFixed(1)}" y="${HEIGHT - LABELS + 20}" text-anchor="middle">${name}</text>
 `;
   });
   return html`<section class="chart" aria-labelledby="${id}">
 <h2 id="${id}">${title}</h2>
 <p class="count">${note}</p>
 <div class="scroll" tabindex="0" role="group" aria-labelledby="${id}"><svg class="columns-chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${text}">
-<line class="axis" x1="0" y1="${HEIGHT - WORDS}" x2="${WIDTH}" y2="${HEIGHT - WORDS}"/>
+<line class="axis" x1="0" y1="${HEIGHT - LABELS}" x2="${WIDTH}" y2="${HEIGHT - LABELS}"/>
 ${columns}</svg></div>
 </section>`;
 }

@@ -1,7 +1,7 @@
 /** Rows of the advanced form that ask about one attribute. */
 export const ATTRIBUTE_ROWS = 3;
 
-/** The select operators of the language (BRK-2.14, 2.17) in words. */
+/** The select operators of the language (BRK-2.14, 2.17) with their labels. */
 export const SELECT_OPERATORS = [
   { word: ':', text: 'contains' },
   { word: 'exact', text: 'is exactly' },
@@ -11,9 +11,9 @@ export const SELECT_OPERATORS = [
 ] as const;
 
 /**
- * The query that the fields of the advanced form say, in the Broker's language (BRK-2): `all`, `phrase`, `any`, `none`, and
- * `attribute1` `is1` `value1` up to 3. Everything is quoted, so that no word is taken for an operator (BRK-2.6), and
- * grouped by brackets, because operators group to the right (BRK-2.12). Empty when nothing was filled in.
+ * Composes a query of the Broker's language (BRK-2) from the fields of the advanced form: `all`, `phrase`, `any`, `none`, and
+ * `attribute1` `is1` `value1` up to 3. Everything is quoted, so that no word reads as an operator (BRK-2.6), and grouped
+ * by brackets, because operators group to the right (BRK-2.12). Empty if every field is.
  */
 export function composeQuery(fields: URLSearchParams): string {
   const field = (name: string) => (fields.get(name) ?? '').replace(/\s+/g, ' ').trim();
@@ -35,7 +35,7 @@ export function composeQuery(fields: URLSearchParams): string {
   return [...parts, ...none].join(' and ');
 }
 
-/** Blank-separated words; what stands in quotes is one. */
+/** Words separated by blanks; quoted text is one word. */
 function wordsAndPhrases(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"?|[^\s"]+/g)]
     .map((match) => (match[1] ?? match[0]).trim())
@@ -46,7 +46,7 @@ function quotedName(name: string): string {
   return /^[A-Za-z][\w<>-]*$/.test(name) && !/^(?:and|or|not|except)$/i.test(name) ? name : quoted(name);
 }
 
-/** BRK-2.7: backslashes reach the engine, which uses them to take the next character literally. */
+/** BRK-2.7: backslashes reach the engine, which takes the next character literally. */
 function quoted(text: string): string {
   return `"${text.replace(/\\$/, '\\\\').replaceAll('"', '\\"')}"`;
 }

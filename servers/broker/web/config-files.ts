@@ -1,12 +1,13 @@
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import {
   type BrokerQueryConfig,
   mergeBrokerQueryConfig,
   parseBrokerQueryCf,
 } from '../../../protocols/config/broker-query-cf.js';
 import { type ListedBroker, parseBrokersCf } from '../../../protocols/config/brokers-cf.js';
-import { errorCode } from '../../../protocols/errors.js';
+import { errorCode, messageOf } from '../../../protocols/errors.js';
 import type { Logger } from '../../host/index.js';
 
 /** A file of the Broker's directory that a form may name: never a path, never broker.conf. */
@@ -15,22 +16,22 @@ const FILE_NAME = /^\w[\w.-]{0,100}\.cf$/;
 /** Largest file read, bytes. */
 const MAX_BYTES = 256 * 1024;
 
-/** Most files remembered. */
-const MAX_KEPT = 16;
+/** Files cached at most. */
+const MAX_CACHED = 16;
 
-interface Kept<T> {
-  /** Of the file that was read: its time and size. */
+interface CachedFile<T> {
+  /** Modification time and size of the file that was read. */
   readonly version: string;
   readonly value: T;
 }
 
 /**
- * The formatting files and the list of brokers in the Broker's directory, read again when they change. What is wrong in
- * them is logged once and left out (BRK-9.5, 9.3).
+ * The formatting files and the list of brokers in the Broker's directory, read again when they change. Their faults are logged
+ * once and left out (BRK-9.5, 9.3).
  */
 export class ConfigFiles {
-  readonly #queries = new Map<string, Kept<BrokerQueryConfig>>();
-  readonly #lists = new Map<string, Kept<readonly ListedBroker[]>>();
+  readonly #queries = new LRUCache<string, CachedFile<BrokerQueryConfig>>({ max: MAX_CACHED });
+  readonly #lists = new LRUCache<string, CachedFile<readonly ListedBroker[]>>({ max: 1 });
 
   private constructor(
     readonly directory: string,
@@ -38,14 +39,14 @@ export class ConfigFiles {
     readonly log: Logger,
   ) {}
 
-  /** Reads the definitions that this program brings along. */
+  /** Reads the default definitions. */
   static async open(directory: string, log: Logger): Promise<ConfigFiles> {
     const file = new URL(import.meta.resolve('#broker-assets/BrokerQuery.cf'));
     const { config } = parseBrokerQueryCf(await readFile(file, 'utf8'), 'BrokerQuery.cf');
     return new ConfigFiles(directory, config, log);
   }
 
-  /** The definitions of a file laid over the defaults; an empty name is `BrokerQuery.cf`, and no file the defaults. */
+  /** The definitions of a file over the defaults. An empty name means `BrokerQuery.cf`; an absent file has no definitions. */
   async query(name: string): Promise<BrokerQueryConfig> {
     const file = name === '' ? 'BrokerQuery.cf' : name;
     if (!FILE_NAME.test(file)) return this.defaults;
@@ -56,22 +57,22 @@ export class ConfigFiles {
     return custom ?? this.defaults;
   }
 
-  /** The broker of `Brokers.cf` with this name or `host:port`, if it is listed there. */
+  /** The broker of `Brokers.cf` with this name or `host:port`; undefined if it is not listed. */
   async broker(name: string): Promise<ListedBroker | undefined> {
     if (name === '') return undefined;
     const list = await this.#read('Brokers.cf', this.#lists, (text, path) => {
       const { brokers, warnings } = parseBrokersCf(text, path);
       return { value: brokers, warnings };
     });
-    const wanted = name.toLowerCase();
+    const key = name.toLowerCase();
     return list?.find((broker) =>
-      [broker.name, `${broker.host}:${broker.port}`].some((known) => known.toLowerCase() === wanted),
+      [broker.name, `${broker.host}:${broker.port}`].some((known) => known.toLowerCase() === key),
     );
   }
 
   async #read<T>(
     name: string,
-    kept: Map<string, Kept<T>>,
+    cache: LRUCache<string, CachedFile<T>>,
     parse: (
       text: string,
       path: string,
@@ -82,7 +83,7 @@ export class ConfigFiles {
       await using file = await open(path, 'r');
       const { mtimeMs, size } = await file.stat();
       const version = `${mtimeMs} ${size}`;
-      const known = kept.get(name);
+      const known = cache.get(name);
       if (known?.version === version) return known.value;
       if (size > MAX_BYTES) {
         this.log.warn(`${path}: not used: larger than ${MAX_BYTES} bytes`);
@@ -90,12 +91,11 @@ export class ConfigFiles {
       }
       const { value, warnings } = parse(await file.readFile('utf8'), path);
       for (const warning of warnings) this.log.warn(warning.message);
-      if (kept.size >= MAX_KEPT) kept.clear();
-      kept.set(name, { version, value });
+      cache.set(name, { version, value });
       return value;
     } catch (error) {
       const missing = errorCode(error) === 'ENOENT';
-      if (!missing) this.log.warn(`${path}: not used: ${error instanceof Error ? error.message : error}`);
+      if (!missing) this.log.warn(`${path}: not used: ${messageOf(error)}`);
       return undefined;
     }
   }

@@ -3,19 +3,18 @@ import type { Facet, FacetCounts } from './facets.js';
 import { DEFAULT_FORM, type QueryForm, writeForm } from './form.js';
 import type { Narrowing, NarrowKind } from './narrow.js';
 
-/** What the facets are called. */
-export const FACET_TITLES: Readonly<Record<NarrowKind, string>> = {
+const FACET_TITLES: Readonly<Record<NarrowKind, string>> = {
   type: 'Type',
   host: 'Host',
   gatherer: 'Gatherer',
 };
 
-/** The counts beside the results, each a link that narrows the result to it. */
+/** The counts next to the results, each a link that narrows the result. */
 export function facetsPart(form: QueryForm, counts: FacetCounts, action: string): Html {
   const facets = counts.facets.filter(({ values }) => values.length > 0);
   if (facets.length === 0) return html``;
   return html`<aside class="facets" id="narrow" aria-label="Narrow the results">
-${facets.map((facet) => facetPart(form, facet, action))}${counts.complete ? '' : html`<p class="count">At least so many: counting stopped.</p>\n`}</aside>`;
+${facets.map((facet) => facetPart(form, facet, action))}${counts.complete ? '' : html`<p class="count">Lower bounds: counting stopped at a limit.</p>\n`}</aside>`;
 }
 
 function facetPart(form: QueryForm, { kind, values, others }: Facet, action: string): Html {
@@ -35,7 +34,7 @@ function facetName(form: QueryForm, narrowing: Narrowing, action: string): Conte
   return html`<a href="${action}?${writeForm({ ...form, page: 1, narrow: [...form.narrow, narrowing] })}">${value}</a>`;
 }
 
-/** What the result is narrowed by, each with a link that takes it away. */
+/** The restrictions of the result, each with a link that removes it. */
 export function narrowedBy(form: QueryForm, action: string): Content {
   if (form.narrow.length === 0) return '';
   const chips = form.narrow.map((narrowing) => {
@@ -46,7 +45,7 @@ export function narrowedBy(form: QueryForm, action: string): Content {
   return html`<ul class="chips" aria-label="Narrowed by">\n${chips}</ul>\n`;
 }
 
-/** URL of everything in the broker with this property. */
+/** URL of a query for every object with this property. */
 export function browseUrl(action: string, narrowing: Narrowing): string {
   return `${action}?${writeForm({ ...DEFAULT_FORM, query: '#allb', narrow: [narrowing] })}`;
 }

@@ -1,34 +1,36 @@
+import { LRUCache } from 'lru-cache';
 import { formatQuery, type Query } from '../../../protocols/broker/index.js';
 import { PeerError } from '../../../protocols/errors.js';
 import type { RegistryEntry } from '../../../storage/index.js';
 import type { Broker } from '../broker.js';
-import { hostOfUrl, type NarrowKind } from './narrow.js';
+import { hostOfUrl, NameCounter } from '../name-counter.js';
+import { NARROW_KINDS, type NarrowKind } from './narrow.js';
 
 /** One value of a facet. */
-export interface FacetValue {
-  /** Empty: the objects do not say. */
+interface FacetValue {
+  /** Empty for objects without the property. */
   readonly value: string;
   readonly objects: number;
 }
 
-/** How the objects of a result divide by one property. */
+/** The objects of a result by one property. */
 export interface Facet {
   readonly kind: NarrowKind;
   /** The most frequent first. */
   readonly values: readonly FacetValue[];
-  /** Different values beyond those. */
+  /** Number of further values. */
   readonly others: number;
 }
 
 /** The counts of a whole result. */
 export interface FacetCounts {
   readonly objects: number;
-  /** False: counting stopped at a limit, so every count is "at least". */
+  /** False if counting stopped at a limit: every count is then a lower bound. */
   readonly complete: boolean;
   readonly facets: readonly Facet[];
 }
 
-/** How a query matches, as far as it changes what is found. */
+/** The flags of a query that change its result. */
 export interface Matching {
   readonly ignoreCase: boolean;
   readonly matchWord: boolean;
@@ -39,45 +41,47 @@ export interface Matching {
 export interface FacetLimits {
   /** Objects of one result counted, default 50 000. */
   readonly maxFacetObjects?: number;
-  /** Milliseconds one count may take, default 1500; a page waits no longer for it. */
+  /** Milliseconds that one count may take, default 1500; a page waits no longer. */
   readonly facetMs?: number;
-  /** Counts at one time, default 4; a page beyond that has no facets. */
+  /** Counts at the same time, default 4; further pages have no facets. */
   readonly maxFacetCounts?: number;
-  /** Counts remembered until the store changes, default 64. */
+  /** Counts cached until the store changes, default 64. */
   readonly keptFacets?: number;
   /** Values listed of each facet, default 8. */
   readonly facetValues?: number;
 }
 
-/** Entries read from the store in one trip. */
+/** Entries read from the store at once. */
 const BATCH = 500;
 
-/** Different values counted of each property: the memory one count may take. */
+/** Different values counted of each property; this bounds the memory of a count. */
 const MAX_NAMES = 20_000;
 
-/** Counts types, hosts and Gatherers over all objects that a query finds, not only those listed. */
+/** Counts types, hosts and Gatherers over all objects that a query finds, not only the listed ones. */
 export class FacetCounter {
-  readonly #kept = new Map<string, FacetCounts>();
+  readonly #cache: LRUCache<string, FacetCounts>;
   #running = 0;
 
   constructor(
     readonly broker: Pick<Broker, 'store' | 'indexer'>,
     readonly limits: FacetLimits = {},
-  ) {}
+  ) {
+    this.#cache = new LRUCache({ max: limits.keptFacets ?? 64 });
+  }
 
-  /** The counts; undefined when too many are being made, or the engine cannot answer the query (BRK-2.19). */
+  /** Returns undefined if too many counts are running, or the engine cannot answer the query (BRK-2.19). */
   async count(query: Query, matching: Matching, signal: AbortSignal): Promise<FacetCounts | undefined> {
     const { ignoreCase, matchWord, errors } = matching;
     const { store } = this.broker;
     const key = [store.lastSequence, ignoreCase, matchWord, errors, formatQuery(query)].join(' ');
-    const known = this.#kept.get(key);
+    const known = this.#cache.get(key);
     if (known !== undefined) return known;
     if (this.#running >= (this.limits.maxFacetCounts ?? 4)) return undefined;
     this.#running += 1;
     try {
       const counts = await this.#count(query, matching, signal);
-      // A count that was cut by the clock may be longer another time.
-      if (counts.complete) this.#keep(key, counts);
+      // A count that a limit cut may be complete the next time.
+      if (counts.complete) this.#cache.set(key, counts);
       return counts;
     } catch (error) {
       if (error instanceof PeerError) return undefined;
@@ -87,18 +91,14 @@ export class FacetCounter {
     }
   }
 
-  #keep(key: string, counts: FacetCounts): void {
-    this.#kept.set(key, counts);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= (this.limits.keptFacets ?? 64)) return;
-      this.#kept.delete(oldest);
-    }
-  }
-
   async #count(query: Query, matching: Matching, signal: AbortSignal): Promise<FacetCounts> {
     const { maxFacetObjects = 50_000, facetMs = 1500, facetValues = 8 } = this.limits;
     const { store, indexer } = this.broker;
-    const counters = { type: new Counter(), host: new Counter(), gatherer: new Counter() };
+    const counters = {
+      type: new NameCounter(MAX_NAMES),
+      host: new NameCounter(MAX_NAMES),
+      gatherer: new NameCounter(MAX_NAMES),
+    };
     const deadline = performance.now() + facetMs;
     let objects = 0;
     let complete = true;
@@ -140,26 +140,10 @@ export class FacetCounter {
         complete = (await hits.outcome).complete;
       }
     }
-    const facets = (['type', 'host', 'gatherer'] as const).map((kind) => ({
-      kind,
-      ...counters[kind].top(facetValues),
-    }));
+    const facets = NARROW_KINDS.map((kind) => {
+      const { rows, others } = counters[kind].top(facetValues);
+      return { kind, values: rows.map(({ name, objects }) => ({ value: name, objects })), others };
+    });
     return { objects, complete, facets };
-  }
-}
-
-class Counter {
-  readonly #counts = new Map<string, number>();
-
-  add(value: string): void {
-    const count = this.#counts.get(value);
-    if (count !== undefined) this.#counts.set(value, count + 1);
-    else if (this.#counts.size < MAX_NAMES) this.#counts.set(value, 1);
-  }
-
-  top(rows: number): { readonly values: readonly FacetValue[]; readonly others: number } {
-    const all = [...this.#counts].map(([value, objects]) => ({ value, objects }));
-    all.sort((a, b) => b.objects - a.objects || (a.value < b.value ? -1 : 1));
-    return { values: all.slice(0, rows), others: Math.max(0, all.length - rows) };
   }
 }

@@ -3,7 +3,7 @@ import type { FacetCounts } from './facets.js';
 import { type QueryForm, writeForm } from './form.js';
 import type { Results, ShownHit } from './results.js';
 
-/** What a result for programs is made of. */
+/** Content of a result for programs. */
 export interface FeedSource {
   readonly brokerName: string;
   /** Scheme, host and port before the paths of this site. */
@@ -11,17 +11,17 @@ export interface FeedSource {
   /** Path of the query program. */
   readonly action: string;
   readonly form: QueryForm;
-  /** The query as the broker was asked. */
-  readonly asked: string;
+  /** The message line that the broker received. */
+  readonly message: string;
   readonly results: Results;
   readonly counts?: FacetCounts;
-  /** How many documents link to the object's, by URL, as far as it is known. */
+  /** Number of documents that link to the object's document, by its URL; absent if not known. */
   readonly linkedFrom: ReadonlyMap<string, number>;
   /** Path of the readable view of an object. */
   readonly summaryPath: (objectUrl: string) => string | undefined;
 }
 
-/** A result as JSON: counts, messages and objects in their order. Times are ISO 8601, sizes bytes. */
+/** A result as JSON: counts, messages, and the objects in their order. Times are ISO 8601, sizes bytes. */
 export function jsonResult(source: FeedSource): string {
   const { form, results, counts, origin } = source;
   const objects = results.hits.map((hit) => ({
@@ -40,7 +40,7 @@ export function jsonResult(source: FeedSource): string {
   const facets = counts?.facets.map(({ kind, values, others }) => [kind, { values, others }] as const);
   const value = {
     query: form.query,
-    asked: source.asked,
+    asked: source.message,
     narrow: form.narrow,
     page: `${origin}${source.action}?${writeForm({ ...form, format: 'html' })}`,
     listed: objects.length,
@@ -100,7 +100,7 @@ function timeOf(text: string | undefined): Date | undefined {
   return text !== undefined && /^[0-9]{1,11}$/.test(text) ? new Date(Number(text) * 1000) : undefined;
 }
 
-/** As HTML, and without what XML 1.0 cannot hold: lone surrogates and the two non-characters. */
+/** Escapes text for XML 1.0, and replaces what it cannot hold: lone surrogates and the two noncharacters. */
 function xml(text: string): string {
   return escapeHtml(text.replace(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd'));
 }

@@ -2,7 +2,7 @@ import type { QueryRequest } from '../../../clients/broker/index.js';
 import { composeQuery } from './compose-query.js';
 import { type Narrowing, readNarrowings, writeNarrowing } from './narrow.js';
 
-/** The fields of the query form (BRK-9.1), read. */
+/** The fields of the query form (BRK-9.1). */
 export interface QueryForm {
   readonly query: string;
   /** BRK-9.2: `caseflag=on` means ignore case. */
@@ -15,27 +15,27 @@ export interface QueryForm {
   /** Also show type, dates and size of each object. */
   readonly verbose: boolean;
   readonly sort: 'by-rank' | 'by-NML';
-  /** `maxobjflag`: objects. */
+  /** `maxobjflag`: objects at most. */
   readonly maxObjects?: number;
-  /** `maxresultflag`: matched lines in all. */
+  /** `maxresultflag`: matched lines at most. */
   readonly maxResults?: number;
-  /** `maxlineflag`: matched lines of one object. */
+  /** `maxlineflag`: matched lines of one object at most. */
   readonly maxLines?: number;
   /** Seconds. */
   readonly lifetime?: number;
   /** Page of the results, from 1. */
   readonly page: number;
-  /** `narrow`: restrictions chosen from the facets. */
+  /** `narrow`: restrictions from the facets. */
   readonly narrow: readonly Narrowing[];
-  /** `format`: as a page, a feed or data. */
+  /** `format`: a page, a feed or data. */
   readonly format: 'html' | 'rss' | 'json';
-  /** `brokerqueryconfig`: formatting file, empty = default (BRK-9.5). */
+  /** `brokerqueryconfig`: formatting file; empty for the default (BRK-9.5). */
   readonly config: string;
-  /** `broker`, or `host` and `port` as one: which of the brokers listed in Brokers.cf; empty = this one. */
+  /** `broker`, or `host` and `port` as one: a broker of Brokers.cf; empty for this one. */
   readonly broker: string;
 }
 
-/** BRK-8.6: how the form stands when it is opened. */
+/** BRK-8.6: the initial values of the form. */
 export const DEFAULT_FORM: QueryForm = {
   query: '',
   ignoreCase: true,
@@ -54,19 +54,19 @@ export const DEFAULT_FORM: QueryForm = {
   broker: '',
 };
 
-/** Largest number of a field, and the longest query in characters. */
+/** Largest number in a field, and longest query in characters. */
 const MAX_NUMBER = 1_000_000;
 const MAX_QUERY = 8192;
 
-/** Longest name of a file or a broker, characters. */
+/** Longest name of a file or a broker, in characters. */
 const MAX_NAME = 255;
 
 const FORMATS = ['html', 'rss', 'json'] as const;
 
 /**
- * Reads the fields. What is missing means what its flag's absence means to a Broker (BRK-3.7), as old query URLs
- * expect; what is wrong counts as missing. Without a `query` the fields of the advanced form make one. `broker`, `host` and
- * `port` only choose among the brokers of Brokers.cf: a page that asks whatever host it is told to would be an open relay.
+ * Reads the fields. A missing field has the meaning of its missing flag for a Broker (BRK-3.7), as old query URLs expect; an
+ * invalid one counts as missing. Without a `query`, the query is composed from the fields of the advanced form. `broker`, `host`
+ * and `port` only choose among the brokers of Brokers.cf: a page that queries any host would be an open relay.
  */
 export function readForm(fields: URLSearchParams): QueryForm {
   const on = (name: string) => fields.get(name)?.toLowerCase() === 'on';
@@ -78,7 +78,7 @@ export function readForm(fields: URLSearchParams): QueryForm {
     lifetime: number('lifetime'),
   };
   return {
-    // One line: the message ends at a line end (BRK-1.8).
+    // One line, because a line end ends the message (BRK-1.8).
     query: oneLine(fields.get('query') ?? '') || oneLine(composeQuery(fields)),
     ignoreCase: on('caseflag'),
     matchWord: on('wordflag'),
@@ -136,9 +136,9 @@ export function writeForm(form: QueryForm): string {
 }
 
 /**
- * What to ask the broker. One object more than is wanted is asked for, so that a cut is noticed (BRK-4.16).
+ * The request to the broker. It asks for one object more than will be shown, to detect a truncated result (BRK-4.16).
  *
- * @param maxObjects objects shown at most, whatever the form says.
+ * @param maxObjects objects shown at most, whatever the form says
  */
 export function toRequest(form: QueryForm, maxObjects: number, attributes: readonly string[]): QueryRequest {
   return {

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../web/html.js';
 import { COMMAND_GROUPS } from './admin-commands.js';
 
-/** Help for people who search: what the query language can say (BRK-2), with examples. */
+/** Help for users: the query language (BRK-2), with examples. */
 export function helpPart(): Html {
   return html`<article>
 <h1>How to search</h1>
@@ -11,7 +11,7 @@ export function helpPart(): Html {
 <dl class="examples">
 <div><dt><code>gopher</code></dt><dd>summaries with this word.</dd></div>
 <div><dt><code>"distributed hash table"</code></dt><dd>this phrase, in one line.</dd></div>
-<div><dt><code>internet protocol</code></dt><dd>both words, wherever they stand.</dd></div>
+<div><dt><code>internet protocol</code></dt><dd>both words, anywhere in the summary.</dd></div>
 </dl>
 <p>Under <em>Settings</em> you choose whether upper and lower case differ, whether words must match whole (<code>net</code> is then not found in <code>internet</code>), and how many letters may be wrong, missing or too many.</p>
 
@@ -22,7 +22,7 @@ export function helpPart(): Html {
 <div><dt><code>gopher except usenet</code></dt><dd>the first without the second; <code>gopher and not usenet</code> says the same.</dd></div>
 <div><dt><code>(gopher or wais) and client</code></dt><dd>brackets group.</dd></div>
 </dl>
-<p>No operator binds more tightly than another. What stands to the right belongs together: <code>a and b or c</code> means <code>a and (b or c)</code>. If you mean the other, write the brackets. To search for the word <code>and</code> itself, put it in quotes.</p>
+<p>No operator binds more tightly than another. They group to the right: <code>a and b or c</code> means <code>a and (b or c)</code>. For the other meaning, write the brackets. To search for the word <code>and</code> itself, put it in quotes.</p>
 
 <h2>Attributes</h2>
 <dl class="examples">
@@ -39,19 +39,19 @@ export function helpPart(): Html {
 <p>In a word, <code>.</code> stands for any one character, <code>#</code> for any number of them, <code>[a-f]</code> for one of a class; <code>^</code> and <code>$</code> are the ends of a line. A backslash takes the next character as it is: <code>3\\.14</code>.</p>
 
 <h2>Narrowing, ordering, following</h2>
-<p>Beside the results stand the types, hosts and gatherers of everything that was found, with counts; each narrows the result to it. Results come best first, or those with most matched lines first. <em>RSS</em> is an address for a feed reader, <em>JSON</em> one for programs.</p>
+<p>Next to the results are the types, hosts and gatherers of everything that was found, with counts; each is a link that narrows the result. Results come best first, or those with most matched lines first. <em>RSS</em> is an address for a feed reader, <em>JSON</em> one for programs.</p>
 
 <h2>Limits</h2>
-<p>A search that takes too long is stopped, and what was found until then is shown. A list that was cut says so.</p>
+<p>A search that takes too long is stopped, and the page shows the objects found until then. A list that was cut says so.</p>
 <p>With a keyboard: <kbd>/</kbd> goes to the query, <kbd>j</kbd> and <kbd>k</kbd> go from result to result.</p>
 </article>`;
 }
 
-/** Help for administrators: what each command does (BRK-5.1, 9.13). */
+/** Help for administrators: the effect of each command (BRK-5.1, 9.13). */
 export function adminHelpPart(admin: string): Html {
   return html`<article>
 <h1>Help for administrators</h1>
-<p>The <a href="${admin}">administration page</a> sends one command at a time to the Broker. Each needs the password that <code>Admin-Password</code> sets in <code>broker.conf</code>; it is sent with the command and kept nowhere. What takes long goes on in the background and is logged. What commands change lasts until the Broker ends: what is to stay belongs into <code>broker.conf</code>.</p>
+<p>The <a href="${admin}">administration page</a> sends one command at a time to the Broker. Each needs the password that <code>Admin-Password</code> sets in <code>broker.conf</code>; it is sent with the command and not stored. Long commands continue in the background, and their outcome is logged. Changes by commands last until the Broker ends; permanent settings belong in <code>broker.conf</code>.</p>
 ${COMMAND_GROUPS.map(
   ({ title, commands }) => html`<h2>${title}</h2>
 <dl>
@@ -62,11 +62,11 @@ ${commands.map((command) => html`<div><dt>${command.title}</dt><dd>${command.eff
 </article>`;
 }
 
-/** Help about content summaries (BRK-9.13): what SOIF is, and the usual attributes. */
+/** Help about content summaries (BRK-9.13): SOIF and the usual attributes. */
 export function soifHelpPart(): Html {
   return html`<article>
 <h1>About summaries</h1>
-<p>A broker does not hold documents but a <em>content summary</em> of each: a record in SOIF, the Summary Object Interchange Format. A summary has a type, the address of its document, and attributes with values of any length.</p>
+<p>A broker holds no documents but a <em>content summary</em> of each: a record in SOIF, the Summary Object Interchange Format. A summary has a type, the address of its document, and attributes with values of any length.</p>
 <pre class="sample">@FILE { http://www.example.org/
 Title{10}:	An example
 Type{4}:	HTML
@@ -80,7 +80,7 @@ Type{4}:	HTML
 <div><dt>URL-References</dt><dd>the addresses that it links to.</dd></div>
 <div><dt>Last-Modification-Time</dt><dd>when the document was last changed.</dd></div>
 <div><dt>Update-Time</dt><dd>when its summary was made.</dd></div>
-<div><dt>Time-to-Live, Refresh-Rate</dt><dd>seconds until the summary is dropped, and until it is made again.</dd></div>
+<div><dt>Time-to-Live, Refresh-Rate</dt><dd>seconds until the summary is dropped, and until it should be made again.</dd></div>
 <div><dt>Gatherer-Name, Gatherer-Host, Gatherer-Version</dt><dd>who made the summary.</dd></div>
 </dl>
 <p>Any of them can be searched: <code>author : writer</code>. Names are compared without regard to case.</p>

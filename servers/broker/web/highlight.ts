@@ -1,13 +1,13 @@
 import type { Query } from '../../../protocols/broker/index.js';
 import { type Content, html } from '../../web/html.js';
 
-/** Most words marked; a query with more is a program's. */
+/** Terms marked at most; queries with more are made by programs. */
 const MAX_WORDS = 32;
 
-/** Characters that a search engine reads as a pattern (BRK-2.22): such terms are not marked. */
+/** Characters with a meaning in patterns (BRK-2.22). Terms with them are not marked. */
 const PATTERN = /[.#[\]^$|*()\\]/;
 
-/** The plain words and phrases that a query looks for, as far as their places can be shown literally. */
+/** The words and phrases of a query that are not patterns. */
 export function literalTerms(query: Query): string[] {
   const terms: string[] = [];
   const visit = (node: Query): void => {
@@ -27,7 +27,7 @@ export function literalTerms(query: Query): string[] {
         visit(node.left);
         break;
       default:
-        // `not` and `#allb` show nothing.
+        // `not` and `#allb` have nothing to mark.
         break;
     }
   };
@@ -35,7 +35,7 @@ export function literalTerms(query: Query): string[] {
   return [...new Set(terms)].filter((term) => term.trim() !== '').slice(0, MAX_WORDS);
 }
 
-/** A function that marks the terms in a text. */
+/** Returns a function that marks the terms in a text. */
 export function highlighter(
   terms: readonly string[],
   options: { readonly ignoreCase: boolean; readonly matchWord: boolean },
@@ -57,7 +57,7 @@ export function highlighter(
   };
 }
 
-/** A pattern for the text itself: every character that has a meaning is taken literally, so it runs in linear time. */
+/** A pattern that matches the text literally, and so runs in linear time. */
 function literal(text: string): string {
   return text
     .trim()

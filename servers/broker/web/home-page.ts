@@ -5,22 +5,22 @@ import type { QueryForm } from './form.js';
 import type { Narrowing } from './narrow.js';
 import { type SearchFormOptions, searchForm } from './search-form.js';
 
-/** Names of each property offered for browsing. */
-const OFFERED = 8;
+/** Links of each property. */
+const MAX_LINKS = 8;
 
-/** What the search page shows. */
+/** Content of the search page. */
 export interface HomeSource {
   readonly brokerName: string;
   readonly form: QueryForm;
   readonly options: SearchFormOptions;
   readonly statistics: BrokerStatistics;
-  /** Objects in the broker now. */
+  /** Objects stored. */
   readonly objects: number;
-  /** URL of everything with a property. */
+  /** URL of a query for every object with a property. */
   readonly browse: (narrowing: Narrowing) => string;
 }
 
-/** The search page: the form, and what there is to be found. */
+/** The search page: the form, and links to the objects by type and host. */
 export function homePart(source: HomeSource): Html {
   const { brokerName, form, options, statistics, objects, browse } = source;
   const group = (
@@ -29,7 +29,7 @@ export function homePart(source: HomeSource): Html {
     unnamed: string,
     names: BrokerStatistics['types'],
   ) => {
-    const known = names.filter(({ name }) => name !== unnamed).slice(0, OFFERED);
+    const known = names.filter(({ name }) => name !== unnamed).slice(0, MAX_LINKS);
     if (known.length === 0) return '';
     return html`<h2 id="browse-${kind}">${title}</h2>
 <ul class="chips" aria-labelledby="browse-${kind}">

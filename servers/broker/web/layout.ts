@@ -1,7 +1,7 @@
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { type Alternate, type PageShell, renderPage } from '../../web/page-shell.js';
 
-/** The pages every page links to. */
+/** URLs that every page links to. */
 export interface SiteLinks {
   readonly brokerName: string;
   readonly home: string;
@@ -19,9 +19,9 @@ export interface SiteLinks {
 export interface Page {
   readonly title: string;
   readonly content: Content;
-  /** Search engines are to leave it alone: results and summaries are not documents. */
+  /** Asks search engines not to index the page; set for results and summaries, which are not documents. */
   readonly noindex?: boolean;
-  /** Which of the site's pages it is, if any. */
+  /** The entry of the navigation that this page is. */
   readonly current?: 'home' | 'advanced' | 'help' | 'stats' | 'admin';
   readonly alternates?: readonly Alternate[];
   /** `HarvestUrl` (BRK-9.11). */
@@ -33,7 +33,7 @@ export function layout(site: SiteLinks, page: Page): Html {
   return renderPage(shellOf(site, page), page.content);
 }
 
-/** What stands around the content of a page. */
+/** The shell around the content of a page. */
 export function shellOf(site: SiteLinks, page: Omit<Page, 'content'>): PageShell {
   const current = (key: Page['current']) => page.current === key && html` aria-current="page"`;
   const item = (key: Page['current'], href: string, text: string) =>

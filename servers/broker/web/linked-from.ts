@@ -4,21 +4,21 @@ import { ReferencesPool } from '../../../clients/references/index.js';
 import { referenceUrl } from '../../../protocols/urls/index.js';
 import type { ShownHit } from './results.js';
 
-/** How long a page waits for a References Server. */
+/** Time limits for a References Server. */
 export interface LinkedFromOptions {
-  /** Milliseconds for all questions of a page. Default 300. */
+  /** Milliseconds for all requests of a page. Default 300. */
   readonly deadlineMs?: number;
-  /** Milliseconds that a server is left alone which did not answer. Default 10 000. */
+  /** Milliseconds without requests after a server did not answer. Default 10 000. */
   readonly pauseMs?: number;
 }
 
 const DEFAULT_DEADLINE_MS = 300;
 const DEFAULT_PAUSE_MS = 10_000;
 
-/** Of a hit's weight, the place before which a link counts little: the first 20 hits are nearly alike. */
-const LEVEL_PLACES = 20;
+/** Damps the weight of the rank: the first 20 hits weigh nearly the same. */
+const RANK_OFFSET = 20;
 
-/** How many documents link to a document, as a References Server says (R-10); its `host:port` is `References-Server`. */
+/** The number of documents that link to a document, from the References Server (R-10) at `References-Server`, a `host:port`. */
 export class LinkedFrom implements AsyncDisposable {
   readonly #pool: ReferencesPool;
   readonly #deadlineMs: number;
@@ -41,8 +41,8 @@ export class LinkedFrom implements AsyncDisposable {
   }
 
   /**
-   * Asks for all of them at once, for the totals only (R-31). Never fails: what is not known in time is not there, and a server
-   * that answers nothing is not asked again for a while.
+   * Requests the totals of all URLs in parallel (R-31). Never rejects: answers after the deadline are missing, and a server that
+   * did not answer at all receives no request for a while.
    *
    * @param urls in the Gatherer's canonical form
    * @returns totals above 0, by URL
@@ -54,25 +54,25 @@ export class LinkedFrom implements AsyncDisposable {
       return name === undefined ? [] : [{ url, name }];
     });
     if (names.length === 0 || performance.now() < this.#pausedUntil) return counts;
-    const over = new AbortController();
-    const stop = AbortSignal.any([signal, over.signal]);
-    // One listener for each question: that is no leak.
+    const ended = new AbortController();
+    const stop = AbortSignal.any([signal, ended.signal]);
+    // One listener for each request is not a leak.
     setMaxListeners(0, stop);
     let answers = 0;
-    const questions = names.map(async ({ url, name }) => {
+    const requests = names.map(async ({ url, name }) => {
       const { found } = await this.#pool.referers({ url: name, count: 0, signal: stop });
       answers++;
       if (found > 0) counts.set(url, found);
     });
     const deadline = sleep(this.#deadlineMs, undefined, { signal: stop }).catch(() => undefined);
-    await Promise.race([Promise.allSettled(questions), deadline]);
-    over.abort();
+    await Promise.race([Promise.allSettled(requests), deadline]);
+    ended.abort();
     if (answers === 0 && !signal.aborted) this.#pausedUntil = performance.now() + this.#pauseMs;
-    // A late answer must not change what is shown already.
+    // A copy, because late answers still change the original.
     return new Map(counts);
   }
 
-  /** The server's page about a document; undefined when it can have none. */
+  /** URL of the server's page about a document; undefined if the server has no such page. */
   pageOf(url: string): string | undefined {
     const name = referenceUrl(url);
     return name === undefined ? undefined : `http://${this.server}/?${new URLSearchParams({ q: name })}`;
@@ -88,13 +88,13 @@ export class LinkedFrom implements AsyncDisposable {
 }
 
 /**
- * `References-Rank`: the Broker's order with documents raised that many others link to. A hit's weight falls with its place and
- * grows with the logarithm of its links, `(1 + log10(1 + links)) / (20 + place)`: nine links lift the 20th to the first.
+ * `References-Rank`: the Broker's order, with documents raised that many others link to. A hit's weight falls with its rank and
+ * grows with the logarithm of its links, `(1 + log10(1 + links)) / (20 + rank)`: nine links lift the 20th hit to the first.
  */
 export function byLinks(hits: readonly ShownHit[], links: ReadonlyMap<string, number>): ShownHit[] {
-  const weighed = hits.map((hit, place) => ({
+  const weighed = hits.map((hit, rank) => ({
     hit,
-    weight: (1 + Math.log10(1 + (links.get(hit.url) ?? 0))) / (LEVEL_PLACES + place),
+    weight: (1 + Math.log10(1 + (links.get(hit.url) ?? 0))) / (RANK_OFFSET + rank),
   }));
   return weighed.sort((a, b) => b.weight - a.weight).map(({ hit }) => hit);
 }

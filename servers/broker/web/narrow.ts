@@ -1,4 +1,4 @@
-/** What a result can be narrowed by. */
+/** The properties by which a result can be narrowed. */
 export const NARROW_KINDS = ['type', 'host', 'gatherer'] as const;
 export type NarrowKind = (typeof NARROW_KINDS)[number];
 
@@ -9,11 +9,11 @@ export interface Narrowing {
   readonly value: string;
 }
 
-/** Most restrictions of one query, and characters of a value. */
+/** Restrictions of one query, and characters of a value, at most. */
 const MAX_NARROWINGS = 8;
 const MAX_VALUE = 500;
 
-/** Reads `narrow=kind:value` fields; what is wrong counts as missing. */
+/** Reads `narrow=kind:value` fields. Invalid ones count as absent. */
 export function readNarrowings(fields: readonly string[]): readonly Narrowing[] {
   const found: Narrowing[] = [];
   for (const field of fields) {
@@ -32,9 +32,9 @@ export function writeNarrowing({ kind, value }: Narrowing): string {
 }
 
 /**
- * The text of the query with its restrictions, as any Broker reads it.
+ * The text of the query with its restrictions, in the language of every Broker.
  *
- * @param query a whole query as `formatQuery` writes it.
+ * @param query a whole query as `formatQuery` writes it
  */
 export function narrowQuery(query: string, narrowings: readonly Narrowing[]): string {
   const terms = narrowings.map(termOf);
@@ -59,10 +59,4 @@ function termOf({ kind, value }: Narrowing): string {
 
 function quoted(text: string): string {
   return `"${text.replaceAll('"', '\\"')}"`;
-}
-
-/** The host part of a URL as statistics count it; what has none is counted under its scheme. */
-export function hostOfUrl(url: string): string {
-  const match = /^([a-z][a-z0-9+.-]*):(?:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*))?/i.exec(url);
-  return match?.[2]?.toLowerCase() || `${match?.[1]?.toLowerCase() ?? 'unknown'}:`;
 }

@@ -1,7 +1,7 @@
 import { queryMessage } from '../../../clients/broker/index.js';
 import { formatQuery, type Query } from '../../../protocols/broker/index.js';
 import { type BrokerQueryConfig, usesVariable } from '../../../protocols/config/broker-query-cf.js';
-import { ConnectionError } from '../../../protocols/errors.js';
+import { ConnectionError, messageOf } from '../../../protocols/errors.js';
 import { type Content, Html, html } from '../../web/html.js';
 import { beginPage, endPage } from '../../web/page-shell.js';
 import type { ConfigFiles } from './config-files.js';
@@ -12,7 +12,7 @@ import { highlighter, literalTerms } from './highlight.js';
 import { type SiteLinks, shellOf } from './layout.js';
 import { byLinks, LinkedFrom } from './linked-from.js';
 import { narrowQuery } from './narrow.js';
-import { askBroker, type FaultyQuery, type QueryTarget, readQuery, wantedObjects } from './query.js';
+import { askBroker, type FaultyQuery, objectsToList, type QueryTarget, readQuery } from './query.js';
 import { type Results as FoundResults, SHOWN_ATTRIBUTES, type ShownHit } from './results.js';
 import {
   notice,
@@ -26,7 +26,7 @@ import type { RouteContext } from './route-context.js';
 import { type SearchFormOptions, searchForm } from './search-form.js';
 import { objectVariables, renderDefinition, renderTemplate, type Variables } from './templates.js';
 
-/** An answer to a query, in whatever form was asked for. */
+/** The reply to a query in the requested format. */
 export interface ResultReply {
   readonly status: number;
   readonly type: string;
@@ -39,16 +39,16 @@ export interface ResultsContext extends RouteContext {
   readonly form: Omit<SearchFormOptions, 'autofocus'>;
   readonly files: ConfigFiles;
   readonly counter: FacetCounter;
-  /** Path of the readable view of an object, from the URL in its `125`; undefined if that is not ours. */
+  /** Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers. */
   readonly summaryPath: (objectUrl: string) => string | undefined;
 }
 
-/** A query on its way: what it was, and how its pages look. */
-interface Asked {
+/** A query, its target, and the definitions of its pages. */
+interface PageQuery {
   readonly form: QueryForm;
   readonly config: BrokerQueryConfig;
   readonly target: QueryTarget;
-  /** The message line that the broker gets. */
+  /** The message line for the broker. */
   readonly message: string;
 }
 
@@ -62,7 +62,7 @@ export class Results implements AsyncDisposable {
 
   constructor(readonly context: ResultsContext) {}
 
-  /** Lets go of the References Server. */
+  /** Closes the connection to the References Server. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#linkedFrom?.close();
   }
@@ -72,7 +72,7 @@ export class Results implements AsyncDisposable {
     const form = readForm(fields);
     const config = await files.query(form.config);
     const target = await this.#target(form, config);
-    const asked: Asked = { form, config, target, message: '' };
+    const asked: PageQuery = { form, config, target, message: '' };
     if (form.query === '') {
       return this.#refusal(400, asked, 'Type at least one word to search for.');
     }
@@ -80,8 +80,7 @@ export class Results implements AsyncDisposable {
     if (read.kind === 'fault') return this.#refusal(400, asked, read);
     const whole = readQuery(narrowQuery(formatQuery(read.query), form.narrow));
     if (whole.kind === 'fault') return this.#refusal(400, asked, whole.message);
-    const wanted = wantedObjects(form, target.maxResults);
-    const request = toRequest(form, wanted, SHOWN_ATTRIBUTES);
+    const request = toRequest(form, objectsToList(form, target.maxResults), SHOWN_ATTRIBUTES);
     const sent = { ...asked, message: queryMessage(whole.query, request, target.opaqueMode) };
     const stop = new AbortController();
     const counting = target.listed
@@ -103,7 +102,7 @@ export class Results implements AsyncDisposable {
     }
   }
 
-  /** The broker that is asked: one of Brokers.cf if the form names it (BRK-9.3), else ours. */
+  /** The broker of Brokers.cf that the form names (BRK-9.3), else ours. */
   async #target(
     form: QueryForm,
     config: BrokerQueryConfig,
@@ -124,18 +123,17 @@ export class Results implements AsyncDisposable {
         };
   }
 
-  /** Counts of the whole result; a page without them is better than none. */
+  /** Counts of the whole result; undefined if counting fails, so that the page appears without them. */
   async #counts(query: Query, form: QueryForm, signal: AbortSignal): Promise<FacetCounts | undefined> {
     try {
       return await this.context.counter.count(query, form, signal);
     } catch (error) {
-      if (!signal.aborted)
-        this.context.log.warn(`Query page: no counts: ${error instanceof Error ? error.message : error}`);
+      if (!signal.aborted) this.context.log.warn(`Query page: no counts: ${messageOf(error)}`);
       return undefined;
     }
   }
 
-  /** The server of the configuration that holds now: `#restart` may have named another. */
+  /** The server in the configuration in force; `#restart` may have named another. */
   async #links(): Promise<LinkedFrom | undefined> {
     const { referencesServer } = this.context.broker.config;
     if (this.#linkedFrom?.server !== referencesServer) {
@@ -147,7 +145,7 @@ export class Results implements AsyncDisposable {
   }
 
   async #results(
-    asked: Asked,
+    asked: PageQuery,
     shownQuery: Query,
     found: FoundResults,
     counts: FacetCounts | undefined,
@@ -167,7 +165,7 @@ export class Results implements AsyncDisposable {
         origin: new URL(broker.homePage).origin,
         action,
         form,
-        asked: asked.message,
+        message: asked.message,
         results,
         ...(counts === undefined ? {} : { counts }),
         linkedFrom: every ?? NO_COUNTS,
@@ -177,7 +175,7 @@ export class Results implements AsyncDisposable {
         ? { status: 200, type: JSON_TYPE, body: jsonResult(source) }
         : { status: 200, type: RSS_TYPE, body: rssResult(source) };
     }
-    // A page of definitions that show no links to the others has everything on it.
+    // Definitions without links to further pages show everything on one page.
     const paged =
       usesVariable(config.templates.EndBrokerResults, 'pager') ||
       usesVariable(config.templates.ResultTrailer, 'pager');
@@ -212,8 +210,8 @@ ${render('ResultTrailer')}
     return { status: 200, type: HTML, body: body.text };
   }
 
-  /** The page of a query that was not answered: FailBrokerResults instead of results. */
-  #refusal(status: number, asked: Asked, reason: string | FaultyQuery | Html): ResultReply {
+  /** The page of a refused query: FailBrokerResults instead of results. */
+  #refusal(status: number, asked: PageQuery, reason: string | FaultyQuery | Html): ResultReply {
     const { form } = asked;
     const fault = typeof reason === 'object' && !(reason instanceof Html) ? reason : undefined;
     const text = typeof reason === 'string' ? reason : fault?.message;
@@ -229,14 +227,14 @@ ${render('ResultTrailer')}
   }
 
   /** BRK-9.6 BrokerDown. */
-  #down(asked: Asked): ResultReply {
+  #down(asked: PageQuery): ResultReply {
     if (asked.form.format !== 'html') return plainFailure(503, asked.form, 'the broker does not answer');
     return this.#failed(503, asked, 'BrokerDown', '', undefined);
   }
 
   #failed(
     status: number,
-    asked: Asked,
+    asked: PageQuery,
     name: 'FailBrokerResults' | 'BrokerDown',
     message: Content,
     errorId: string | undefined,
@@ -250,8 +248,8 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
     return { status, type: HTML, body: body.text };
   }
 
-  /** BRK-9.7: the variables before results, and our own pieces of a page. */
-  #pageVariables({ form, config, target, message }: Asked, errorId?: string): Variables {
+  /** BRK-9.7: the variables before results, and our own fragments of a page. */
+  #pageVariables({ form, config, target, message }: PageQuery, errorId?: string): Variables {
     const { site } = this.context;
     const { action } = this.context.form;
     const feed = (format: 'rss' | 'json') => `${action}?${writeForm({ ...form, page: 1, format })}`;
@@ -272,7 +270,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
     const options = { ...this.context.form, autofocus: errorId !== undefined };
     const shown = searchForm(form, errorId === undefined ? options : { ...options, errorId });
     return {
-      maxresult: String(form.maxResults ?? wantedObjects(form, target.maxResults)),
+      maxresult: String(form.maxResults ?? objectsToList(form, target.maxResults)),
       host: target.host,
       port: String(target.port),
       query: form.query,
@@ -298,7 +296,7 @@ async function countLinks(
   );
 }
 
-/** The query with a mark under the place of the fault. */
+/** The query with a mark under its error. */
 function faultBox(query: string, fault: FaultyQuery, id: string): Html {
   const marks = '^'.repeat(Math.max(1, fault.end - fault.start));
   return html`<div class="error" role="alert" id="${id}" data-fault="${fault.start}"><strong>The query cannot be read at position ${fault.start + 1}:</strong> ${fault.message}</div>
@@ -306,7 +304,7 @@ function faultBox(query: string, fault: FaultyQuery, id: string): Html {
 ${' '.repeat(fault.start)}${marks}</pre>`;
 }
 
-/** What programs get when there are no results. */
+/** The reply to programs without results. */
 function plainFailure(status: number, form: QueryForm, failure: string): ResultReply {
   return form.format === 'json'
     ? { status, type: JSON_TYPE, body: `${JSON.stringify({ query: form.query, failure })}\n` }

@@ -9,21 +9,21 @@ import type { Variables } from './templates.js';
 /** Objects on one page of results. */
 export const PAGE_OBJECTS = 20;
 
-/** More objects than any broker lists: as many as it gives. */
+/** More objects than any broker lists. */
 const ALL_OBJECTS = 1_000_000;
 
-/** How results are shown. */
+/** Options for showing results. */
 export interface ResultsOptions {
   /** Path of the query program. */
   readonly action: string;
   readonly highlight: (text: string) => Content;
-  /** Path of the readable view of an object, from the URL in its `125`; undefined if that is not ours. */
+  /** Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers. */
   readonly summaryPath: (objectUrl: string) => string | undefined;
-  /** Counts of the whole result, if they could be made. */
+  /** Counts of the whole result. */
   readonly counts?: FacetCounts;
   /** Objects of one page. */
   readonly pageObjects: number;
-  /** How many documents link to the object's, by URL, and the page that shows them. */
+  /** Number of documents that link to the object's document, by its URL, and the page that lists them. */
   readonly linkedFrom?: ReadonlyMap<string, number>;
   readonly linksPage?: (url: string) => string | undefined;
 }
@@ -37,7 +37,7 @@ export interface ResultPage {
   readonly pages: number;
 }
 
-/** The page of the result that the form asks for, or the last. */
+/** The page of the result that the form requests, or the last one. */
 export function pageOf(form: QueryForm, results: Results, pageObjects: number): ResultPage {
   const pages = Math.max(1, Math.ceil(results.hits.length / pageObjects));
   const page = Math.min(form.page, pages);
@@ -45,7 +45,7 @@ export function pageOf(form: QueryForm, results: Results, pageObjects: number): 
   return { hits: results.hits.slice(first, first + pageObjects), first, page, pages };
 }
 
-/** The variables of the definitions around the objects: ours are whole pieces of HTML. */
+/** The variables of the definitions around the objects. Our own ones are fragments of HTML. */
 export function setVariables(
   form: QueryForm,
   results: Results,
@@ -92,7 +92,7 @@ ${counts === undefined ? '' : html`<li class="phone"><a href="#narrow">Narrow</a
 }`;
 }
 
-/** How many there are: counted over the whole result where that was possible. */
+/** The number of objects: of the whole result if it was counted. */
 function heading({ hits, truncated }: Results, counts: FacetCounts | undefined): string {
   if (hits.length === 0) return 'Nothing found';
   if (counts !== undefined && counts.objects >= hits.length) {
@@ -136,10 +136,10 @@ function linkedFrom({ url }: ShownHit, { linkedFrom, linksPage }: ResultsOptions
 }
 
 function matchedLines(hit: ShownHit, form: QueryForm, highlight: ResultsOptions['highlight']): Content {
-  // What the result shows anyway is not said twice; it is counted all the same.
+  // Leaves out attributes that the result shows anyway; they still count.
   const visible = hit.lines.filter(({ attribute }) => {
     const name = attribute?.toLowerCase();
-    // Nor what the result was narrowed by, of which every object has a line.
+    // Also attributes that the result is narrowed by: every object has such a line.
     if (name === 'type' || name === 'gatherer-name') {
       return !form.narrow.some(({ kind }) => name.startsWith(kind));
     }

@@ -1,7 +1,7 @@
 import { type BrokerHit, parseMatchedLine } from '../../../protocols/broker/index.js';
 import { decodeText } from '../../../protocols/soif/index.js';
 
-/** Attributes the page asks for beside what every result has. */
+/** Attributes that the page requests in addition to those of every result. */
 export const SHOWN_ATTRIBUTES = [
   'title',
   'type',
@@ -22,21 +22,21 @@ const MAX_ATTRIBUTE = 200;
 /** Matched lines of one object shown; all are counted. */
 const MAX_LINES = 100;
 
-/** A matched line: read, and as the broker wrote it. */
-export interface ShownLine {
+/** A matched line, parsed and as the broker sent it. */
+interface ShownLine {
   readonly attribute?: string;
   readonly text: string;
   readonly raw: string;
 }
 
-/** What is kept of a hit: bounded, whatever the broker sends. */
+/** The part of a hit that is kept; bounded, whatever the broker sends. */
 export interface ShownHit {
   readonly url: string;
   readonly objectUrl?: string;
   readonly title?: string;
   readonly description?: string;
   readonly lines: readonly ShownLine[];
-  /** Matched lines in all. */
+  /** Matched lines, including those that are not kept. */
   readonly lineCount: number;
   readonly type?: string;
   /** Decimal bytes. */
@@ -45,19 +45,19 @@ export interface ShownHit {
   readonly modified?: string;
 }
 
-/** What a search gave. */
+/** The result of a search. */
 export interface Results {
   readonly hits: readonly ShownHit[];
-  /** There are more objects than were asked for (BRK-4.16). */
+  /** There are more objects than requested (BRK-4.16). */
   readonly truncated: boolean;
   /** The broker's messages (`101`) and errors (`103`). */
   readonly messages: readonly string[];
   readonly errors: readonly string[];
-  /** Why the results ended early (`111`, or the connection broke), if they did. */
+  /** Why the results ended early: a `111`, or the connection broke. */
   readonly failure?: string;
 }
 
-/** What of a hit the page shows. */
+/** Extracts the part of a hit that the page shows. */
 export function shownHit(hit: BrokerHit): ShownHit {
   const modified = attributeText(hit, 'last-modification-time');
   const optional = {

@@ -11,7 +11,7 @@ export interface RouteContext {
   readonly facets?: FacetLimits;
 }
 
-/** One reply that is a page. */
+/** A page and its status. */
 export interface PageReply extends Page {
   readonly status: number;
 }

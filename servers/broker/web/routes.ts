@@ -20,7 +20,7 @@ import type { PageReply, RouteContext } from './route-context.js';
 import type { SearchFormOptions } from './search-form.js';
 import { statsPart } from './stats-page.js';
 
-/** Where the programs of the original lay (BRK-9.4). */
+/** Path of the programs of the original (BRK-9.4). */
 const CGI = '/Harvest/cgi-bin';
 const QUERY_PROGRAMS = ['BrokerQuery.cgi', 'BrokerQuery.pl.cgi', 'nph-search.cgi'];
 const DISPLAY_PROGRAM = `${CGI}/DisplayObject.cgi`;
@@ -34,7 +34,7 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   app.addHook('onClose', () => pages.results[Symbol.asyncDispose]());
   const show = async (reply: FastifyReply, page: PageReply | Promise<PageReply>) =>
     pages.send(reply, await page);
-  /** BRK-9.13: the pages of the broker are also found at the top and beside the programs. */
+  /** BRK-9.13: the pages of the broker are also at the root and next to the programs. */
   const everywhere = (name: string) => [`/${name}`, `/Harvest/${name}`, `${home}${name}`];
 
   for (const path of [
@@ -142,7 +142,7 @@ export class BrokerPages {
     return sendPage(reply, page.status, layout(this.site, page));
   }
 
-  /** The search page. A form or a link may fill in its fields; a bare address has the usual settings (BRK-8.6). */
+  /** The search page. The query of the URL fills in its fields; without one they have the defaults (BRK-8.6). */
   async search(fields: URLSearchParams): Promise<PageReply> {
     const { brokerName } = this.site;
     const { broker } = this.context;
@@ -230,7 +230,7 @@ function fieldsOf(request: FastifyRequest): URLSearchParams {
   return request.body instanceof URLSearchParams ? request.body : queryFields(request);
 }
 
-/** Aborted when the reader of the page has gone, so that nothing is searched for nobody. */
+/** Aborted when the client closes the connection, to end its search. */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => {
@@ -239,7 +239,7 @@ function goneSignal(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** SOIF has no character set of its own (SOIF-7.4): UTF-8 if it is that, else windows-1252. */
+/** SOIF has no character set of its own (SOIF-7.4): UTF-8 if the bytes are valid UTF-8, else windows-1252. */
 function charsetOf(bytes: Uint8Array): string {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes);

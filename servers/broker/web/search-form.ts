@@ -2,16 +2,16 @@ import { type Html, html } from '../../web/html.js';
 import type { QueryForm } from './form.js';
 import { writeNarrowing } from './narrow.js';
 
-/** The choices of "at most ... objects". */
+/** The choices for "Objects at most". */
 const MAX_OBJECTS = [20, 50, 100, 200, 500, 1000];
 
-/** What the form needs to know about the page it stands in. */
+/** What the form needs to know about its page. */
 export interface SearchFormOptions {
-  /** Path of the program that answers it. */
+  /** Path that the form is sent to. */
   readonly action: string;
-  /** Put the cursor into the query field: on the search page, not above results. */
+  /** Gives the query field the focus: on the search page, not above results. */
   readonly autofocus: boolean;
-  /** Identifier of the element that says what is wrong with the query. */
+  /** Identifier of the element that describes the error in the query. */
   readonly errorId?: string;
   /** Path of the help page and of the search page. */
   readonly help: string;
@@ -19,8 +19,8 @@ export interface SearchFormOptions {
 }
 
 /**
- * The query form (BRK-9.1), filled in with `form`. It is one line; the settings, which most people leave as they
- * are, fold out below it and keep the names that old query URLs use.
+ * The query form (BRK-9.1), filled in with `form`. It is one line; the settings, which most users leave unchanged, unfold
+ * below it and keep the names that old query URLs use.
  */
 export function searchForm(form: QueryForm, options: SearchFormOptions): Html {
   const invalid = options.errorId;
@@ -40,7 +40,7 @@ ${settingsPart(form)}
 </form>`;
 }
 
-/** The settings of a query, and the fields that travel with it unseen. */
+/** The settings of a query, and its hidden fields. */
 export function settingsPart(form: QueryForm): Html {
   return html`<div class="settings">
 <fieldset>
@@ -72,7 +72,7 @@ ${form.narrow.map((narrowing) => hidden('narrow', writeNarrowing(narrowing)))}
 </div>`;
 }
 
-/** Whether settings differ from the usual in a way that changes what is found; then they are shown. */
+/** Whether settings that change the result differ from the default; the settings are then unfolded. */
 function isUnusual(form: QueryForm): boolean {
   return !form.ignoreCase || !form.matchWord || form.errors > 0;
 }

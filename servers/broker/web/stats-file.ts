@@ -7,15 +7,15 @@ import { AgeStatistics } from './ages.js';
 import { browseUrl } from './facets-part.js';
 import { statsPart } from './stats-page.js';
 
-/** What the file says beside the numbers. */
+/** Options of {@link statsFile}. */
 export interface StatsFileOptions {
   readonly brokerName: string;
-  /** URL of the query page, which the rows lead to. */
+  /** URL of the query page, which the rows link to. */
   readonly homePage: string;
   readonly now: UnixSeconds;
 }
 
-/** BRK-6.7 `mkbrokerstats`: the page of the statistics as one file that needs no other. */
+/** BRK-6.7 `mkbrokerstats`: the page of statistics as a single file. */
 export async function statsFile(store: BrokerStore, options: StatsFileOptions): Promise<string> {
   const { brokerName, homePage, now } = options;
   const statistics = await new StatisticsCache(store).get(now);

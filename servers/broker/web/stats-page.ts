@@ -7,16 +7,16 @@ import type { AgeSpan } from './ages.js';
 import { barTable, type ChartValue, columnChart } from './charts.js';
 import type { Narrowing } from './narrow.js';
 
-/** What the page shows. */
+/** Content of the page. */
 export interface StatsSource {
   readonly statistics: BrokerStatistics;
   readonly ages: readonly AgeSpan[];
   readonly timetable: readonly TimetableRow[];
-  /** URL of everything with a property. */
+  /** URL of a query for every object with a property. */
   readonly browse: (narrowing: Narrowing) => string;
 }
 
-/** The database in numbers (BRK-9.12). */
+/** The statistics of the stored objects (BRK-9.12). */
 export function statsPart({ statistics, ages, timetable, browse }: StatsSource): Html {
   const { objects, bytes, oldestUpdate, newestUpdate, hostCount } = statistics;
   const linked = (kind: Narrowing['kind'], rows: BrokerStatistics['types']): ChartValue[] =>
@@ -43,11 +43,11 @@ ${timetablePart(timetable)}
 <p class="note">Counted at ${moment(statistics.computedAt)}; each table lists the most frequent.</p>`;
 }
 
-/** What a row of the statistics is called in a query; undefined for what has no name. */
+/** The value of a row in a query; undefined for a row without a name. */
 function nameOf(kind: Narrowing['kind'], name: string): string | undefined {
   if (kind === 'host') return name === 'unknown:' ? undefined : name;
   if (kind === 'type') return name === 'unknown' ? undefined : name;
-  // Statistics write `name (host)`; only the name is asked for.
+  // Statistics write `name (host)`; the query has the name only.
   return /^(.+) \([^()]*\)$/.exec(name)?.[1];
 }
 

@@ -8,10 +8,10 @@ import { applyLineRules } from '../../../protocols/config/line-rules.js';
 import { type Content, escapeHtml, Html, html, isLinkable } from '../../web/html.js';
 import type { ShownHit } from './results.js';
 
-/** The variables of a definition by name, without the dollar sign. Text is escaped for where it stands, HTML is not. */
+/** The variables of a definition by name, without the dollar sign. Text is escaped for its context, HTML is not. */
 export type Variables = Readonly<Record<string, Content>>;
 
-/** A definition with its variables substituted (BRK-9.5); a name that is no variable stays as it is written. */
+/** Substitutes the variables of a definition (BRK-9.5). An unknown name stays as it is written. */
 export function renderTemplate(parts: readonly TemplatePart[] | undefined, variables: Variables): Html {
   let text = '';
   for (const part of parts ?? []) {
@@ -25,7 +25,7 @@ export function renderTemplate(parts: readonly TemplatePart[] | undefined, varia
   return new Html(text);
 }
 
-/** A definition of a file. */
+/** Renders a definition of a file. */
 export function renderDefinition(
   config: BrokerQueryConfig,
   name: BrokerQueryTemplate,
@@ -35,16 +35,16 @@ export function renderDefinition(
 }
 
 function escapeFor(part: Extract<TemplatePart, { kind: 'variable' }>, value: string): string {
-  // What came from the network never becomes a `javascript:` link, whatever attribute it begins.
+  // Text from the network never becomes a `javascript:` link, whatever attribute it begins.
   const text = part.beginsValue && hasScheme(value) && !isLinkable(value) ? '#' : value;
   const escaped = escapeHtml(text);
-  // Without quotes, a blank would end the value; as a reference it does not.
+  // Without quotes, a blank would end the value; a character reference does not.
   return part.context === 'unquoted'
     ? escaped.replace(/[\s=`]/g, (character) => `&#${character.charCodeAt(0)};`)
     : escaped;
 }
 
-/** Whether a browser may find a scheme in it: also `$A` alone, with the colon behind it. */
+/** Whether a browser may find a scheme in the value: also in `$A` alone, when a colon follows it. */
 function hasScheme(value: string): boolean {
   return (
     /^[\0-\x20]*[a-z][a-z0-9+.\-\s]*(?:$|:)/i.test(value) && !/^(?:https?|ftp|gopher|news)$/i.test(value)

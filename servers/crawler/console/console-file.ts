@@ -17,7 +17,7 @@ const SCHEMA = z.object({
   name: z.string(),
 });
 
-export type ConsoleFile = z.infer<typeof SCHEMA>;
+type ConsoleFile = z.infer<typeof SCHEMA>;
 
 /** Writes the file so that only its owner can read it; readers see the old one or the new one. */
 export async function writeConsoleFile(path: string, content: ConsoleFile): Promise<void> {

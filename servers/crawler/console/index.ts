@@ -1,3 +1,2 @@
-export { CrawlConsole, type CrawlConsoleOptions } from './console.js';
-export { CONSOLE_FILE, type ConsoleFile, readConsoleFile } from './console-file.js';
-export type { Sample } from './history.js';
+export { CrawlConsole } from './console.js';
+export { readConsoleFile } from './console-file.js';

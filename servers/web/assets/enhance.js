@@ -1,8 +1,8 @@
-// Makes the pages quicker to use; everything works without it.
+// Makes the pages quicker to use. They also work without this script.
 
 const query = document.getElementById('query');
 
-/** Whether a key typed now is text for a field. */
+/** Whether a key press belongs to a field. */
 function isTyping(target) {
   return target instanceof Element && target.closest('input, select, textarea, [contenteditable]') !== null;
 }
@@ -29,14 +29,14 @@ document.addEventListener('keydown', (event) => {
   }
 });
 
-// The place where the query cannot be read is selected; the field itself asks for the focus.
+// Selects the character at which the query cannot be read. The field has the focus already.
 const fault = document.querySelector('[data-fault]');
 if (fault !== null && query !== null) {
   const at = Number(fault.getAttribute('data-fault'));
   query.setSelectionRange(at, at + 1);
 }
 
-// Fields that say nothing stay out of the address of an advanced search.
+// Leaves empty fields out of the URL of an advanced search.
 document.querySelector('form.advanced')?.addEventListener('formdata', (event) => {
   for (const name of [...event.formData.keys()]) {
     const row = /^(?:attribute|is)(\d)$/.exec(name)?.[1];
@@ -45,7 +45,7 @@ document.querySelector('form.advanced')?.addEventListener('formdata', (event) =>
   }
 });
 
-// The administration form says what the chosen command needs, and asks again before a grave one.
+// Shows which parameters the chosen command needs, and asks for confirmation before a destructive one.
 const command = document.getElementById('command');
 const parameters = document.getElementById('parameters');
 if (command instanceof HTMLSelectElement && parameters !== null) {
@@ -58,7 +58,7 @@ if (command instanceof HTMLSelectElement && parameters !== null) {
   show();
   command.form?.addEventListener('submit', (event) => {
     const chosen = command.selectedOptions[0];
-    if (chosen?.dataset.grave !== undefined && !window.confirm(`${chosen.textContent?.trim()}?`)) {
+    if (chosen?.dataset.destructive !== undefined && !window.confirm(`${chosen.textContent?.trim()}?`)) {
       event.preventDefault();
     }
   });

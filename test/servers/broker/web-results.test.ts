@@ -10,9 +10,10 @@ import {
 } from '../../../protocols/config/broker-query-cf.js';
 import { parseBrokersCf } from '../../../protocols/config/brokers-cf.js';
 import { applyLineRules, parseLineRules } from '../../../protocols/config/line-rules.js';
+import { hostOfUrl } from '../../../servers/broker/name-counter.js';
 import { composeQuery } from '../../../servers/broker/web/compose-query.js';
 import { FacetCounter } from '../../../servers/broker/web/facets.js';
-import { hostOfUrl, narrowQuery, readNarrowings } from '../../../servers/broker/web/narrow.js';
+import { narrowQuery, readNarrowings } from '../../../servers/broker/web/narrow.js';
 import { objectVariables, renderTemplate } from '../../../servers/broker/web/templates.js';
 import { document, NOW } from './scene.js';
 import { QUERY, website } from './web-scene.js';

@@ -1,0 +1,36 @@
+/** Counts how often names occur, with bounded memory. */
+export class NameCounter {
+  readonly #counts = new Map<string, number>();
+  #overflowed = false;
+
+  /** @param maxNames different names that are counted; further ones are left out */
+  constructor(readonly maxNames: number) {}
+
+  /** Different names; undefined if there were more than `maxNames`. */
+  get names(): number | undefined {
+    return this.#overflowed ? undefined : this.#counts.size;
+  }
+
+  add(name: string): void {
+    const count = this.#counts.get(name);
+    if (count !== undefined) this.#counts.set(name, count + 1);
+    else if (this.#counts.size < this.maxNames) this.#counts.set(name, 1);
+    else this.#overflowed = true;
+  }
+
+  /** The most frequent names, and the number of the others that were counted. */
+  top(rows: number): {
+    readonly rows: readonly { readonly name: string; readonly objects: number }[];
+    readonly others: number;
+  } {
+    const counts = [...this.#counts].map(([name, objects]) => ({ name, objects }));
+    counts.sort((a, b) => b.objects - a.objects || (a.name < b.name ? -1 : 1));
+    return { rows: counts.slice(0, rows), others: Math.max(0, counts.length - rows) };
+  }
+}
+
+/** The host part of a URL in lower case; for a URL without one its scheme, as `file:`. */
+export function hostOfUrl(url: string): string {
+  const match = /^([a-z][a-z0-9+.-]*):(?:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*))?/i.exec(url);
+  return match?.[2]?.toLowerCase() || `${match?.[1]?.toLowerCase() ?? 'unknown'}:`;
+}
