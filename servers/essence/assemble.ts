@@ -168,7 +168,7 @@ function addKeywords(merged: Map<string, NamedValue>, limit: number): void {
 }
 
 /** E-69, E-105: keeps letters, digits, `-`, `_`, `.`; refuses the names that only the Gatherer sets. */
-export function cleanName(name: string): string {
+function cleanName(name: string): string {
   const legal = /^[A-Za-z0-9._-]+$/.test(name)
     ? name
     : name
@@ -199,7 +199,7 @@ function encodeValue(value: string, trailingNewline: boolean): Uint8Array {
 }
 
 /** At most `room` bytes, ending at a character's border. */
-export function cutUtf8(bytes: Uint8Array, room: number): Uint8Array {
+function cutUtf8(bytes: Uint8Array, room: number): Uint8Array {
   if (bytes.length <= room) return bytes;
   let end = room;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;

@@ -30,7 +30,7 @@ const LIB_FILES = [
 type LibFile = (typeof LIB_FILES)[number] | 'stoplist' | 'allowlist' | 'postSummarizing';
 
 /** The user's programs and their settings. Plain data. */
-export interface EssencePrograms {
+interface EssencePrograms {
   readonly settings: ProgramSettings;
   readonly found: TypePrograms;
 }

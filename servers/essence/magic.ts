@@ -130,11 +130,6 @@ function describeCompoundFile(bytes: Uint8Array): string {
   return 'Composite Document File data';
 }
 
-/** Whether the first bytes are those of an HTML document. */
-export function looksLikeHtml(bytes: Uint8Array): boolean {
-  return describeContent(bytes) === 'HTML document text';
-}
-
 /** Whether the bytes contain NUL or too many control characters. UTF-16 with a byte order mark is text. */
 export function isBinary(bytes: Uint8Array): boolean {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return false;

@@ -97,7 +97,7 @@ export class CrawlJob implements AsyncDisposable {
 }
 
 /** Directory of a Gatherer's logs, reports, checkpoints and console file. */
-export function crawlDirectoryOf(gatherer: string): string {
+function crawlDirectoryOf(gatherer: string): string {
   return join(gatherer, 'crawl');
 }
 

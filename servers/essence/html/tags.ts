@@ -19,7 +19,7 @@ export interface Tag<Plan> {
 }
 
 /** A set of attribute names in lower case. */
-export interface AttributeNames {
+interface AttributeNames {
   has(name: string): boolean;
 }
 

@@ -1,20 +1,4 @@
-export { Extraction } from './extraction.js';
-export { AttributeLines, type ExtractedAttributes, type ExtractionOptions } from './lines.js';
 export { readProlog } from './prolog.js';
-export { readMarkupEvents, type SgmlEvents } from './reader.js';
-export {
-  type SgmlDocument,
-  type SgmlOptions,
-  sgmlSummarizer,
-  summarizeMarkup,
-  summarizeSgml,
-} from './summarize.js';
-export { type ExtractionTable, parseExtractionTable } from './table.js';
-export {
-  compileSgmlTypes,
-  readSgmlSources,
-  type SgmlSources,
-  type SgmlType,
-  type SgmlTypeSource,
-  type SgmlTypes,
-} from './types.js';
+export { readMarkupEvents } from './reader.js';
+export { sgmlSummarizer, summarizeMarkup, summarizeSgml } from './summarize.js';
+export { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './types.js';

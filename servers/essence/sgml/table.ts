@@ -17,7 +17,7 @@ interface Condition {
 }
 
 /** `<TAG:ATT> target`: a name, or with `indirect` the tag's attribute whose value is the name (`$NAME`). */
-export interface ValueMapping {
+interface ValueMapping {
   readonly when?: Condition;
   readonly attribute: string;
   readonly target: string;
@@ -115,15 +115,7 @@ function addContent(mapping: MutableMapping, when: Condition | undefined, target
   else mapping.conditional.push({ when, content });
 }
 
-/** Returns the mapping of an element's content: the first whose condition holds, else the one without a condition (E-89). */
-export function contentMapping(
-  mapping: TagMapping,
-  attributes: Readonly<Record<string, string>>,
-): ContentMapping | undefined {
-  return conditionalMapping(mapping, attributes) ?? mapping.content;
-}
-
-/** Returns the first `<TAG,ATT=x>` mapping whose condition holds. */
+/** Returns the first `<TAG,ATT=x>` mapping whose condition holds (E-89). */
 export function conditionalMapping(
   mapping: TagMapping,
   attributes: Readonly<Record<string, string>>,

@@ -7,7 +7,7 @@ import { typeName } from '../type-rules.js';
 import { type ExtractionTable, parseExtractionTable } from './table.js';
 
 /** The files of one document type (E-82). Plain data, because it is posted to worker threads. */
-export interface SgmlTypeSource {
+interface SgmlTypeSource {
   /** Name of the table's file, for errors, and its text. */
   readonly file: string;
   readonly text: string;

@@ -32,7 +32,7 @@ function describeC(document: SourceDocument, declared: boolean): Summary {
  * Returns the names before parameter lists outside of all braces that a body follows, possibly after K&R declarations; with `declared`
  * also those that a semicolon follows.
  */
-export function cProcedures(code: string, declared: boolean): string[] {
+function cProcedures(code: string, declared: boolean): string[] {
   const names = new Set<string>();
   const token = /^[ \t]*#(?:[^\n\\]|\\[\s\S])*|[A-Za-z_~][\w:~]*|[{}();=]/gm;
   let depth = 0;

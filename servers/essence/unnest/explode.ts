@@ -9,7 +9,7 @@ import { applyPostRules } from '../rules/index.js';
 import { CONVERTERS, type FoundObject } from './converters/index.js';
 
 /** E-47: the type of an Exploder's objects in rules. */
-export const SOIF_STREAM = 'SOIFStream';
+const SOIF_STREAM = 'SOIFStream';
 
 /**
  * Returns the objects of a document of an Exploder type (E-46), by the user's `TypeName.unnest` or the built-in converter. They keep

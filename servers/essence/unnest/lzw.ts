@@ -19,7 +19,7 @@ export async function* decompressLzw(chunks: Chunks): Chunks {
 }
 
 /** The decoder (E-43): bytes in, bytes out. */
-export class LzwDecoder {
+class LzwDecoder {
   #head: number[] = [];
   #maxBits = 0;
   #blockMode = false;

@@ -36,9 +36,9 @@ export interface Listing {
   readonly warnings: readonly string[];
 }
 
-export const DEFAULT_MAX_ENTRIES = 50_000;
-export const DEFAULT_MAX_LISTING_BYTES = 50 * 1024 * 1024;
-export const DEFAULT_MAX_LISTING_DEPTH = 3;
+const DEFAULT_MAX_ENTRIES = 50_000;
+const DEFAULT_MAX_LISTING_BYTES = 50 * 1024 * 1024;
+const DEFAULT_MAX_LISTING_DEPTH = 3;
 
 /** Bytes that are read between two looks at the signal and at what others have to do. */
 const SLICE = 64 * 1024;

@@ -39,8 +39,8 @@ export interface EnumerationPrograms extends ProgramSettings {
 }
 
 /** G-51. */
-export const DEFAULT_MAX_LEVELS = 16;
-export const DEFAULT_MAX_LINES = 200_000;
+const DEFAULT_MAX_LEVELS = 16;
+const DEFAULT_MAX_LINES = 200_000;
 
 /** Enumeration looks at the world outside, as summarizers do not: it may take its time. */
 const LIMITS: ProgramLimits = { timeMs: 600_000, cpuSeconds: 300, outputBytes: 32 * 1024 * 1024 };

@@ -1,4 +1,3 @@
 export { namePartsOf } from './file-names.js';
-export { MIRROR_DATA, Mirror, type MirrorOptions, type MirrorReport } from './mirror.js';
+export { MIRROR_DATA, Mirror, type MirrorReport } from './mirror.js';
 export { MirrorIndex } from './mirror-index.js';
-export { BodyKeeper, MirrorWriter } from './mirror-writer.js';

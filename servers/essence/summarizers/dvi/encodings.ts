@@ -37,7 +37,7 @@ function fill(table: (string | undefined)[], codes: readonly (readonly [number, 
 const GREEK_CAPITALS = 'Γ Δ Θ Λ Ξ Π Σ Υ Φ Ψ Ω';
 
 /** Knuth's text fonts (OT1): cmr and its family. */
-export const OT1 = overAscii([
+const OT1 = overAscii([
   [0, `${GREEK_CAPITALS} ff fi fl ffi ffl ı ȷ \` ´ ˇ ˘ ¯ ˚ ¸ ß æ œ ø Æ Œ Ø`],
   [34, '”'],
   [39, '’'],
@@ -49,14 +49,14 @@ export const OT1 = overAscii([
 ]);
 
 /** Knuth's typewriter fonts: ASCII, and accents for the codes of the others' ligatures. */
-export const OT1_TYPEWRITER = overAscii([
+const OT1_TYPEWRITER = overAscii([
   [0, `${GREEK_CAPITALS} ↑ ↓ ' ¡ ¿ ı ȷ \` ´ ˇ ˘ ¯ ˚ ¸ ß æ œ ø Æ Œ Ø`],
   [39, '’'],
   [96, '‘'],
 ]);
 
 /** The Cork encoding (T1): ec, dc and the PostScript fonts named `...8t`. */
-export const T1 = overAscii([
+const T1 = overAscii([
   [0, '` ´ ˆ ˜ ¨ ˝ ˚ ˇ ˘ ¯ ˙ ¸'],
   [16, '“ ” „ « » – —'],
   [25, 'ı ȷ ff fi fl ffi ffl'],
@@ -70,7 +70,7 @@ export const T1 = overAscii([
 ]);
 
 /** Math italic (OML): cmmi. */
-export const OML: FontEncoding = (() => {
+const OML: FontEncoding = (() => {
   const table: (string | undefined)[] = [];
   fill(table, [
     [0, `${GREEK_CAPITALS} α β γ δ ϵ ζ η θ ι κ λ μ ν ξ π ρ σ τ υ ϕ χ ψ ω ε ϑ ϖ ϱ ς φ`],
@@ -82,7 +82,7 @@ export const OML: FontEncoding = (() => {
 })();
 
 /** Math symbols (OMS): cmsy. */
-export const OMS: FontEncoding = (() => {
+const OMS: FontEncoding = (() => {
   const table: (string | undefined)[] = [];
   fill(table, [
     [0, '− · × ∗ ÷ ⋄ ± ∓ ⊕ ⊖ ⊗ ⊘ ⊙ ◯ ∘ • ≍ ≡ ⊆ ⊇ ≤ ≥ ≼ ≽ ∼ ≈ ⊂ ⊃ ≪ ≫ ≺ ≻'],

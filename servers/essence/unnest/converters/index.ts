@@ -5,7 +5,6 @@ import { convertNetfind } from './netfind.js';
 import { convertPcIndex } from './pc-index.js';
 
 export type { FoundObject } from './lines.js';
-export { convertIafa, convertLsm, convertNetfind, convertPcIndex };
 
 /** Converts a document's text to objects; `url` is the document's. */
 export type Converter = (text: string, url: string) => Iterable<FoundObject>;
