@@ -1,10 +1,11 @@
-import { appendFile, cp, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { uriKey } from '../../../protocols/urls/index.js';
 import { Level } from '../../../storage/level/level.js';
+import { seenFilterConformance } from '../../../storage/seen/conformance.js';
 import {
   bloomBits,
   LevelFilter,
@@ -35,89 +36,12 @@ async function news(filter: SeenFilter, batch: readonly string[]): Promise<numbe
   return (await filter.add(batch)).reduce((sum, flag) => sum + flag, 0);
 }
 
-for (const kind of SEEN_KINDS) {
-  t.test(`CRAWL-4.3, 4.5 ${kind}: new once, then seen, new again when forgotten`, async (t) => {
-    const filter = await open(kind, await temporary(t));
-    t.same([...(await filter.add(['a', 'b', 'a']))], [1, 1, 0], 'of two in a batch the first is new');
-    t.same([...(await filter.add(['b', 'c']))], [0, 1]);
-    t.equal(filter.count, 3, 'CRAWL-4.10');
-    await filter.forget(['b', 'never']);
-    t.equal(filter.count, 2);
-    t.same([...(await filter.add(['b', 'a']))], [1, 0]);
-    await filter.forget(['b', 'b']);
-    t.equal(filter.count, 2);
-    t.same([...(await filter.add([]))], []);
-    await filter.close();
-    await filter.close();
-    await t.rejects(filter.add(['x']), { code: 'ERR_STATE' });
+for (const kind of SEEN_KINDS)
+  seenFilterConformance({
+    test: (name, run) => t.test(name, run),
+    name: kind,
+    open: (directory) => open(kind, directory, { pendingKeys: 20, maxUncommitted: 100 }),
   });
-
-  t.test(`${kind}: what is committed is there after closing, and after a crash`, async (t) => {
-    const directory = await temporary(t);
-    const filter = await open(kind, directory);
-    for (let at = 0; at < 1000; at += 40) {
-      t.equal(await news(filter, uris(at, at + 40)), 40);
-      await filter.forget(uris(at, at + 1));
-      await filter.commit();
-      t.equal(filter.uncommitted, 0);
-    }
-    const crashed = await temporary(t);
-    await cp(directory, crashed, { recursive: true });
-    t.equal(await news(filter, uris(1000, 1010)), 10);
-    t.ok(filter.uncommitted >= 10);
-    await filter.close();
-    for (const [place, count] of [
-      [directory, 985],
-      [crashed, 975],
-    ] as const) {
-      const again = await open(kind, place);
-      t.equal(again.count, count, 'a crash loses what was not committed, nothing else');
-      t.equal(await news(again, uris(0, 1000)), 25, 'only what was forgotten is new');
-      t.equal(await news(again, uris(0, 1000)), 0);
-      await again.close();
-    }
-  });
-
-  t.test(`${kind}: a random history gives the answers of a set, through commits and openings`, async (t) => {
-    const uri = fc.integer({ min: 0, max: 400 }).map((number) => `http://h/${number}`);
-    const batch = fc.array(uri, { maxLength: 60 });
-    const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ act: fc.constant('add' as const), batch }) },
-      { weight: 2, arbitrary: fc.record({ act: fc.constant('forget' as const), batch }) },
-      { weight: 2, arbitrary: fc.record({ act: fc.constant('commit' as const), batch: fc.constant([]) }) },
-      { weight: 1, arbitrary: fc.record({ act: fc.constant('open' as const), batch: fc.constant([]) }) },
-    );
-    const root = await temporary(t);
-    let number = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        const directory = join(root, String(number++));
-        const model = new Set<string>();
-        let filter = await open(kind, directory, { pendingKeys: 20, maxUncommitted: 100 });
-        try {
-          for (const { act, batch } of steps) {
-            if (act === 'add') {
-              const expected = batch.map((uri) => Number(model.size < model.add(uri).size));
-              const got = [...(await filter.add(batch))];
-              if (got.join() !== expected.join()) throw new Error(`${got} is not ${expected}`);
-            } else if (act === 'forget') {
-              await filter.forget(batch);
-              for (const uri of batch) model.delete(uri);
-            } else if (act === 'commit') await filter.commit();
-            else {
-              await filter.close();
-              filter = await open(kind, directory, { pendingKeys: 20, maxUncommitted: 100 });
-            }
-            if (filter.count !== model.size) throw new Error(`counts ${filter.count}, not ${model.size}`);
-          }
-        } finally {
-          await filter.close();
-        }
-      }),
-      { numRuns: 25 },
-    );
-  });
-}
 
 t.test('CRAWL-4.4 the memory kinds need no directory, the others do', async (t) => {
   for (const kind of ['memory-set', 'memory-merge', 'bloom'] as const) {

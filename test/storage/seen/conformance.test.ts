@@ -1,0 +1,97 @@
+// The conformance suite finds defects in a filter, and its example in the README runs as printed.
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { seenFilterConformance } from '../../../storage/seen/conformance.js';
+import { openSeenFilter, type SeenFilter } from '../../../storage/seen/index.js';
+import { PLAIN_NODE } from '../../helpers/plain-node.js';
+
+const root = dirname(fileURLToPath(import.meta.resolve('#package.json')));
+
+/** Names of the tests that a filter fails. */
+async function failures(spoil: (filter: SeenFilter) => Partial<SeenFilter>): Promise<string[]> {
+  const tests: { readonly name: string; readonly run: () => Promise<void> }[] = [];
+  seenFilterConformance({
+    test: (name, run) => tests.push({ name, run }),
+    name: 'it',
+    open: async (directory) => spoiled(await openSeenFilter({ kind: 'memory-set', directory }), spoil),
+  });
+  const failed: string[] = [];
+  for (const { name, run } of tests) await run().catch(() => failed.push(name.replace(/^.*it: /, '')));
+  return failed;
+}
+
+function spoiled(filter: SeenFilter, spoil: (filter: SeenFilter) => Partial<SeenFilter>): SeenFilter {
+  const defects = spoil(filter);
+  return new Proxy(filter, {
+    get(target, name) {
+      const value: unknown = name in defects ? Reflect.get(defects, name) : Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+const NEW_ONCE = 'a URI is new once, and new again after it was forgotten';
+const ORDER = 'overlapping calls take effect in their order';
+const CLOSED = 'a closed filter refuses calls, and the close waits for those in flight';
+const HISTORIES = 'random histories give the answers of a set';
+const KEPT = 'the keys are there after a close';
+const CRASH = 'a crash loses what was not committed, and nothing else';
+
+t.test('the suite passes a correct filter and fails a wrong one', async (t) => {
+  t.same(await failures(() => ({})), []);
+  t.same(
+    await failures(() => ({ forget: async () => undefined })),
+    [NEW_ONCE, ORDER, CLOSED, HISTORIES, KEPT, CRASH],
+    'forgets nothing',
+  );
+  t.same(
+    await failures((filter) => ({
+      commit: async () => undefined,
+      close: () => filter.close(),
+    })),
+    [CLOSED, KEPT, CRASH],
+    'does not commit',
+  );
+  t.same(
+    await failures((filter) => ({
+      add: async (uris) => {
+        const isNew = await filter.add(uris);
+        return isNew.map((flag, i) => (uris.indexOf(uris[i] ?? '') === i ? flag : 1));
+      },
+    })),
+    [NEW_ONCE, HISTORIES],
+    'takes an equal URI of the same batch for new',
+  );
+  t.same(
+    await failures((filter) => {
+      let closed = false;
+      return {
+        close: async () => {
+          closed = true;
+          await filter.close();
+        },
+        add: async (uris) => (closed ? new Uint8Array(uris.length) : filter.add(uris)),
+      };
+    }),
+    [CLOSED],
+    'answers after the close',
+  );
+});
+
+t.test('the example of the README runs as printed', async (t) => {
+  const readme = await readFile(join(root, 'storage/seen/README.md'), 'utf8');
+  const example = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
+  // Inside the package, so that its own name leads to it.
+  const directory = await mkdtemp(join(root, 'dist', 'example-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'example.test.mjs');
+  await writeFile(file, example);
+  const { status, stdout } = spawnSync('env', [...PLAIN_NODE, '--test', '--test-reporter=tap', file], {
+    encoding: 'utf8',
+  });
+  t.equal(status, 0, stdout);
+  t.match(stdout, /# pass [1-9]/);
+});
