@@ -10,7 +10,7 @@ import {
   ResultDecoder,
   type ResultItem,
 } from '../../protocols/broker/index.js';
-import { ConnectionError, PeerError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, PeerError, StateError } from '../../protocols/errors.js';
 import { exchangeWithBroker } from './exchange.js';
 import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } from './request.js';
 
@@ -148,7 +148,7 @@ class Results implements BrokerResults {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<BrokerHit> {
-    if (this.#started) throw new UsageError('the results of a query can be iterated once');
+    if (this.#started) throw new StateError('the results of a query can be iterated once');
     this.#started = true;
     return this.#hits();
   }

@@ -1,5 +1,5 @@
 import { type BulkEvent, type ChangeKind, parseTransferTime } from '../../protocols/bulk/index.js';
-import { ConnectionError, type KitError, PeerError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, type KitError, PeerError, StateError } from '../../protocols/errors.js';
 import type { SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BulkWarning } from './reply.js';
@@ -83,7 +83,7 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
 
   /** The changes as they came in together: those of one chunk of the network, never none. */
   async *batches(): AsyncGenerator<readonly BulkReceived[], void, undefined> {
-    if (this.#started !== undefined) throw new UsageError('a transfer can be iterated once');
+    if (this.#started !== undefined) throw new StateError('a transfer can be iterated once');
     this.#started = this.#surroundings.now();
     for await (const events of this.#ask()) {
       const batch: BulkReceived[] = [];

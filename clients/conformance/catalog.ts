@@ -18,7 +18,7 @@ export async function loadSuite(name: string): Promise<Suite> {
     throw new UsageError(`no suite is named "${name}"; there are: ${names.join(', ')}`);
   }
   const module: object = await import(new URL(`${name}/suite.js`, import.meta.url).href);
-  if (!hasSuite(module)) throw new UsageError(`clients/conformance/${name}/suite exports no suite`);
+  if (!hasSuite(module)) throw new TypeError(`clients/conformance/${name}/suite exports no suite`);
   return module.suite;
 }
 

@@ -11,7 +11,7 @@ import {
   inflateRawSync,
   inflateSync,
 } from 'node:zlib';
-import { ConnectionError } from '../../protocols/errors.js';
+import { ConnectionError, errorCode } from '../../protocols/errors.js';
 
 export interface DecodeLimits {
   /** Bytes of decoded output. */
@@ -23,7 +23,7 @@ export interface DecodeLimits {
 /** G-174: what HTML of blanks may reach honestly; deflate's limit is 1032. */
 export const DEFAULT_MAX_RATIO = 200;
 /** Small outputs may have any ratio. */
-export const RATIO_FREE_BYTES = 1024 * 1024;
+const RATIO_FREE_BYTES = 1024 * 1024;
 /** Content-Encoding names at most so many codings. */
 const MAX_CODINGS = 3;
 /** Outputs up to this size are decoded in one call on the event loop (a few milliseconds); larger ones piece by piece. */
@@ -99,7 +99,7 @@ async function decodeOne(body: Uint8Array, name: string, limits: DecodeLimits): 
     try {
       return { body: new Uint8Array(coding.direct(body, Math.min(limit, DIRECT_BYTES))), truncated: false };
     } catch (error) {
-      if (codeOf(error) !== 'ERR_BUFFER_TOO_LARGE') throw damaged(name, error);
+      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw damaged(name, error);
     }
   }
   try {
@@ -139,8 +139,4 @@ export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8A
 
 function damaged(coding: string, cause: unknown): ConnectionError {
   return new ConnectionError(`the body cannot be decoded as ${coding}`, { cause });
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -15,7 +15,7 @@ export interface FtpLogin {
 }
 
 /** Bytes of one directory listing; a longer one is an error. */
-export const MAX_LISTING_BYTES = 32 * 1024 * 1024;
+const MAX_LISTING_BYTES = 32 * 1024 * 1024;
 
 /** Bytes of replies to one operation: basic-ftp waits for ever on lines that are none. */
 const MAX_REPLY_BYTES = 1024 * 1024;

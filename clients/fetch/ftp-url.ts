@@ -18,7 +18,7 @@ export interface FtpAddress {
   readonly isText: boolean;
 }
 
-export const FTP_PORT = 21;
+const FTP_PORT = 21;
 
 /** @throws UsageError when it is no canonical `ftp:` URL (RFC 1738 3.2) */
 export function parseFtpUrl(url: string): FtpAddress {

@@ -291,7 +291,7 @@ export class GatherdClient implements AsyncDisposable {
   }
 
   #claim(): () => void {
-    if (this.#busy) throw new UsageError('one request at a time');
+    if (this.#busy) throw new StateError('one request at a time');
     this.#busy = true;
     return () => {
       this.#busy = false;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import {
   type GatherdChange,
@@ -93,7 +93,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
   #accepted = false;
   #newest: UnixSeconds = 0;
 
-  /** @throws UsageError an option out of its range. */
+  /** @throws RangeError for an option out of its range. */
   constructor(options: CollectOptions) {
     const { since = 0, maxMemoryBytes = 64 << 20, maxFruitless = 5, maxConnections = 100 } = options;
     const { pauseMs = 1000, maxPauseMs = 60_000, maxAheadSeconds = 86_400 } = options;
@@ -107,7 +107,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
       maxAheadSeconds,
     };
     for (const [name, value] of Object.entries(counts)) {
-      if (!Number.isSafeInteger(value) || value < 0) throw new UsageError(`${name} cannot be ${value}`);
+      if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${name} cannot be ${value}`);
     }
     this.#options = options;
     this.#since = since;
@@ -124,9 +124,9 @@ export class Collection implements AsyncIterable<GatherdChange> {
     };
   }
 
-  /** @throws UsageError when it was iterated over before. */
+  /** @throws StateError when it was iterated before. */
   [Symbol.asyncIterator](): AsyncGenerator<GatherdChange, void, undefined> {
-    if (this.#started) throw new UsageError('a collection is iterated over once');
+    if (this.#started) throw new StateError('a collection can be iterated once');
     this.#started = true;
     return this.#collect();
   }

@@ -43,7 +43,7 @@ const DEFAULT_PAGE_SIZE = 1000;
 /**
  * The questions of a References Server (R-20), over whatever carries them. Every call rejects with PeerError when the
  * server refuses (its `status` is the code, S-42), ConnectionError when it cannot be reached, breaks off or is silent too
- * long, ProtocolError when it does not speak SSTP, UsageError when the question cannot be asked, or the signal's reason.
+ * long, ProtocolError when it does not speak SSTP, TypeError or RangeError for wrong arguments, or the signal's reason.
  */
 export abstract class ReferencesCalls implements AsyncDisposable {
   /** Sends one request, which has no body, and resolves with its reply. */
@@ -77,10 +77,10 @@ export abstract class ReferencesCalls implements AsyncDisposable {
   /** One page of links. An empty result is no error, however the server says it (S-41). */
   async links(kind: LinkKind, query: LinkQuery): Promise<LinkReply> {
     const { id, url, start, count, signal } = query;
-    if (id === undefined && url === undefined) throw new UsageError('R-21: an ID or a URL is wanted');
+    if (id === undefined && url === undefined) throw new TypeError('R-21: a query needs an ID or a URL');
     for (const number of [id, start, count]) {
       if (number !== undefined && !(Number.isInteger(number) && number >= 0 && number <= MAX_U32))
-        throw new UsageError(`S-34: not a number from 0 to ${MAX_U32}: ${number}`);
+        throw new RangeError(`S-34: not a number from 0 to ${MAX_U32}: ${number}`);
     }
     const message = linkRequestMessage({
       kind,
@@ -118,7 +118,7 @@ export abstract class ReferencesCalls implements AsyncDisposable {
    */
   async *pages(kind: LinkKind, query: PagesQuery): AsyncGenerator<LinkReply, void, undefined> {
     const { pageSize = DEFAULT_PAGE_SIZE, start: first = 0, ...rest } = query;
-    if (pageSize < 1) throw new UsageError('a page has at least one ID');
+    if (pageSize < 1) throw new RangeError('a page has at least one ID');
     for (let start = first; ; ) {
       const page = await this.links(kind, { ...rest, start, count: pageSize });
       if (page.ids.length > pageSize)

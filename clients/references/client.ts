@@ -1,4 +1,4 @@
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError } from '../../protocols/errors.js';
 import {
   DEFAULT_REFERENCES_PORT,
   replyError,
@@ -68,7 +68,7 @@ export class ReferencesClient extends ReferencesCalls {
   static async connect(options: ReferencesClientOptions): Promise<ReferencesClient> {
     const { host, port = DEFAULT_REFERENCES_PORT, signal } = options;
     if (options.maxInFlight !== undefined && options.maxInFlight < 1)
-      throw new UsageError('at least one call has to be on its way');
+      throw new RangeError('maxInFlight must be at least 1');
     const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
     const name = `server at ${host}:${port}`;
     // No limit on silence here: the server may be silent while it owes no reply.

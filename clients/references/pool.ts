@@ -1,4 +1,4 @@
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError } from '../../protocols/errors.js';
 import type { SstpMessage } from '../../protocols/sstp/index.js';
 import { ReferencesCalls } from './calls.js';
 import { ReferencesClient, type ReferencesClientOptions } from './client.js';
@@ -22,12 +22,12 @@ export class ReferencesPool extends ReferencesCalls {
   readonly #calls: number[];
   readonly #stop = new AbortController();
 
-  /** @throws UsageError */
+  /** @throws RangeError for a number of connections below 1 */
   constructor(options: ReferencesPoolOptions) {
     super();
     const { connections = DEFAULT_CONNECTIONS } = options;
     if (!Number.isInteger(connections) || connections < 1)
-      throw new UsageError('a pool has at least one connection');
+      throw new RangeError('a pool has at least one connection');
     this.#options = options;
     this.#places = Array.from({ length: connections });
     this.#clients = Array.from({ length: connections });

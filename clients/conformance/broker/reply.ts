@@ -3,7 +3,7 @@ import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 
 /** One item of a reply (BRK-4.1), text and bytes as they came. `200` lines are no items: they are ignored (BRK-1.5). */
-export interface Item {
+interface Item {
   readonly code: number;
   /** What follows `NNN - `, as Latin-1, without a CR. */
   readonly text: string;

@@ -5,7 +5,7 @@ export type Kind = 'update' | 'refresh' | 'delete' | 'value';
 
 export const SUCCESS = '000 - Bulk transfer follows\n';
 /** BP-3 */
-export const MAGIC = '\x32\x9f\xa1\xd2';
+const MAGIC = '\x32\x9f\xa1\xd2';
 
 export function urlOf(name: string): string {
   return `http://${name}.example.org/`;

@@ -29,10 +29,10 @@ const FORMS = {
 const LITERALS = ['130 - object end\n', '150 - gzip begin\n', '151 - gzip end\n'] as const;
 
 /** Stands among the items for the groups of a Body, which have no code (BP-6). */
-export const GROUPS = 0;
+const GROUPS = 0;
 
 /** One item of a reply, in the order in which it came. */
-export interface ProposedItem {
+interface ProposedItem {
   readonly code: number;
   /** A string or a name, without its LF, as Latin-1. */
   readonly text: string;

@@ -42,7 +42,7 @@ export function parseWords(words: readonly string[]): SuiteWords {
  * the next character as it is (but not between single quotes). Nothing else means anything: no shell reads it.
  * @throws UsageError a quote that is not closed
  */
-export function splitCommandLine(line: string): string[] {
+function splitCommandLine(line: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
   let quote = '';

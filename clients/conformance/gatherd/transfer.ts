@@ -53,7 +53,7 @@ export async function receiveCompressed(wire: Wire, since: number): Promise<Comp
 }
 
 /** Reads a compressed update that has been asked for. */
-export async function readCompressedUpdate(wire: Wire, command: string): Promise<CompressedTransfer> {
+async function readCompressedUpdate(wire: Wire, command: string): Promise<CompressedTransfer> {
   const start = await wire.expect(400, command);
   const check = new StreamCheck();
   const decoder = new SectionDecoder();

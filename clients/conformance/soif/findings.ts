@@ -17,7 +17,7 @@ export type RuleId =
   | 'tolerant-reader';
 
 /** One place where a rule is broken. */
-export interface Offense {
+interface Offense {
   /** Bytes from the start of the (decompressed) stream. */
   readonly offset: number;
   /** URL of the object it is in; empty outside of objects. */

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, StorageError } from '../../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
+import { Mutex } from '../../../protocols/mutex.js';
 import type { FetchResult } from '../types.js';
 import { decodeEntry, encodeEntry, isCacheable } from './entry.js';
 import { CACHE_BYTES, CACHE_TTL, type CacheSettings } from './settings.js';
@@ -34,7 +35,7 @@ export class DiskCache {
   readonly directory: string;
   readonly #settings: CacheSettings;
   #added = Number.POSITIVE_INFINITY;
-  #sweeping: Promise<void> = Promise.resolve();
+  readonly #sweeping = new Mutex();
 
   private constructor(directory: string, settings: CacheSettings) {
     this.directory = directory;
@@ -144,7 +145,7 @@ export class DiskCache {
         await handle.close();
       }
       await rename(temporary, path).catch(async (error: unknown) => {
-        if (codeOf(error) !== 'ENOENT') throw error;
+        if (errorCode(error) !== 'ENOENT') throw error;
         await mkdir(join(path, '..'), { mode: 0o700, recursive: true });
         await rename(temporary, path);
       });
@@ -154,15 +155,13 @@ export class DiskCache {
     }
   }
 
-  /** One sweep at a time: who waited for another's has room by then. */
   async #makeRoom(bytes: number): Promise<void> {
     const isEnough = () => this.#added + bytes <= this.#settings.maxBytes * SWEEP_PART;
     if (isEnough()) return;
-    const sweep = this.#sweeping.then(async () => {
+    await this.#sweeping.runExclusive(async () => {
+      // The sweep that this call waited for may have made room.
       if (!isEnough()) await this.#sweep(bytes);
     });
-    this.#sweeping = sweep.catch(() => {});
-    await sweep;
   }
 
   /** Expired entries go, then those not used for longest, until `bytes` more fit. */
@@ -223,10 +222,6 @@ async function remove(path: string): Promise<boolean> {
 
 /** Other processes remove files and directories at any time: what is gone is no error. */
 function missing(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error;
+  if (errorCode(error) !== 'ENOENT') throw error;
   return undefined;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -3,7 +3,13 @@ import { createServer, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { BrokerClient, type BrokerClientOptions, type BrokerHit } from '../../../clients/broker/index.js';
 import { parseMessage } from '../../../protocols/broker/index.js';
-import { ConnectionError, PeerError, ProtocolError, UsageError } from '../../../protocols/errors.js';
+import {
+  ConnectionError,
+  PeerError,
+  ProtocolError,
+  StateError,
+  UsageError,
+} from '../../../protocols/errors.js';
 
 const OBJECT = '120 - http://a.test/1\n130 - object end\n';
 
@@ -116,7 +122,7 @@ t.test('BRK-1.5, BRK-4.4, BRK-4.17: a reply full of surprises', async (t) => {
     },
   ]);
   t.same([results.messages, results.errors], [['note'], ['ERROR: odd']]);
-  t.throws(() => results[Symbol.asyncIterator](), UsageError, 'once');
+  t.throws(() => results[Symbol.asyncIterator](), StateError, 'once');
 });
 
 t.test('BRK-4.13: a fatal error comes after the objects before it', async (t) => {

@@ -3,7 +3,7 @@ import type { BrokenServer } from './broken-servers.js';
 import { ENTRIES } from './reference.js';
 import { EMPTY_SECTIONS, line, SOUND, stream } from './simple-gatherd.js';
 
-export const inCompression = (fails: readonly string[]) => fails.map((name) => `compression/${name}`);
+const inCompression = (fails: readonly string[]) => fails.map((name) => `compression/${name}`);
 /** Cases that read compressed data of any time stamp. */
 export const READS_COMPRESSED = [
   ...inCompression([

@@ -54,7 +54,7 @@ export const PAGES: readonly Page[] = [
   { url: 'ftp://ftp.example.org/notes.txt', title: 'Notes', description: '' },
 ];
 
-export const PASSWORD = 'open sesame';
+const PASSWORD = 'open sesame';
 
 /** Our own Broker over {@link PAGES}. */
 export async function referenceBroker(t: Test, pages: readonly Page[] = PAGES): Promise<number> {

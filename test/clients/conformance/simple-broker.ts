@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import type { Page } from './broker-reference.js';
 
 /** The flags of a message, as far as this Broker knows them. */
-export interface Flags {
+interface Flags {
   desc: boolean;
   opaque: boolean;
   ignoreCase: boolean;
@@ -16,7 +16,7 @@ export interface Flags {
   readonly notices: string[];
 }
 
-export type Found = ReadonlySet<Page>;
+type Found = ReadonlySet<Page>;
 
 /** A Broker written by hand, independent of the kit's code, with every habit replaceable; {@link SOUND_BROKER} has no bad one. */
 export interface BrokerHabits {

@@ -12,7 +12,7 @@ export interface Item {
 }
 
 /** What a message asks for. */
-export interface Request {
+interface Request {
   readonly kind: 'bulk' | 'user';
   readonly since: number | undefined;
   readonly desc: boolean;
@@ -124,7 +124,7 @@ export const SOUND_BULK: BulkHabits = {
 };
 
 /** The items of the simple Broker: one is deleted and one refreshed, which is only told who asks for what is new. */
-export const ITEMS: readonly Item[] = [
+const ITEMS: readonly Item[] = [
   { url: 'http://a.example.org/', title: 'river with harbor', time: 2000 },
   { url: 'http://b.example.org/', title: 'river and castles', time: 3000 },
   { url: 'http://c.example.org/', title: 'harbor', time: 4000 },

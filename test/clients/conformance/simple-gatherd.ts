@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import type { Entry } from './reference.js';
 
 /** What a session has switched on, and how often it asked for what. */
-export interface SessionState {
+interface SessionState {
   compressed: boolean;
   helloSaid: boolean;
   updates: number;

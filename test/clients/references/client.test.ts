@@ -137,7 +137,7 @@ t.test('S-45: a server that is silent, breaks off, or talks nonsense', async (t)
   const { port } = nonsense;
   await nonsense[Symbol.asyncDispose]().catch(() => {});
   await t.rejects(connect(port), { code: 'ERR_CONNECTION', message: /refused/ });
-  await t.rejects(second.links('references', {}), { code: 'ERR_USAGE' });
+  await t.rejects(second.links('references', {}), TypeError);
 });
 
 t.test('R-31: pages go on from start + returned, though the server gives fewer than asked', async (t) => {
