@@ -21,8 +21,6 @@ export { type SearchContext, type SearchSummary, search, wantsLines } from './se
 export {
   BrokerServer,
   type BrokerServerOptions,
-  type QueryEvent,
-  queryChannel,
   type ServedBroker,
 } from './server.js';
 export type { BrokerStatistics, Count } from './statistics.js';

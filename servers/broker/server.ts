@@ -1,4 +1,3 @@
-import { channel } from 'node:diagnostics_channel';
 import {
   type BrokerMessage,
   BrokerServerSession,
@@ -52,16 +51,6 @@ export interface BrokerServerOptions {
   /** What `#shutdown` does; default: closes this server, then the broker. */
   readonly shutdown?: () => void;
 }
-
-/** Message on the diagnostics channel `harvest:broker:query`. */
-export interface QueryEvent {
-  readonly address: string;
-  readonly summary?: SearchSummary;
-  readonly milliseconds: number;
-}
-
-/** Diagnostics channel of {@link QueryEvent}s, one for each user query. */
-export const queryChannel = channel('harvest:broker:query');
 
 /** Longest part of a message in the log, characters. */
 const MAX_LOGGED = 500;
@@ -265,8 +254,6 @@ async function answerQuery(
     line,
     `${summary.objects} objects, ${summary.lines} lines, ${milliseconds} ms${ending}`,
   );
-  if (queryChannel.hasSubscribers)
-    queryChannel.publish({ address, summary, milliseconds } satisfies QueryEvent);
 }
 
 /** BRK-5.7 `Query-Return`: one line for each object that was sent. */

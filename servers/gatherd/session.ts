@@ -23,8 +23,6 @@ import { readyMember } from './ready-member.js';
 
 /** Told of every update that was sent whole: {@link GatherdTransfer}. */
 const transferChannel = channel('harvest:gatherd:transfer');
-/** Told of every session that is over: `{ address, objects, bytes }`. */
-const sessionChannel = channel('harvest:gatherd:session');
 
 /** Message of the channel `harvest:gatherd:transfer`. */
 export interface GatherdTransfer {
@@ -97,7 +95,6 @@ class Session {
       this.#connection.destroy();
     } finally {
       clearTimeout(this.#deadline);
-      sessionChannel.publish({ address: this.#who, objects: this.#objects, bytes: this.#output.bytes });
       log.info(`${this.#who}: ${ending}, ${this.#objects} objects, ${this.#output.bytes} bytes sent`);
     }
   }
