@@ -1,78 +1,77 @@
-import { Parser } from 'htmlparser2';
+import { load } from 'cheerio/slim';
 import { ConfigError } from '../../../protocols/errors.js';
 
 /** An element of an order file of the original. */
 export interface XmlElement {
   readonly tag: string;
-  /** The attribute `name`; the tag where there is none. */
+  /** The attribute `name`; the tag if there is none. */
   readonly name: string;
-  /** The last part of the attribute `class`: `BdbFrontier`; '' for none. */
+  /** The last part of the attribute `class`, e.g. `BdbFrontier`; '' if there is none. */
   readonly className: string;
-  /** What stands between its tags, without that of inner elements, trimmed. */
+  /** The text between its tags, without that of inner elements, trimmed. */
   readonly text: string;
   readonly children: readonly XmlElement[];
   /** From 1. */
   readonly line: number;
 }
 
-interface OpenElement extends XmlElement {
-  text: string;
-  readonly children: OpenElement[];
-}
-
-/** No order is deeper. */
 const MAX_DEPTH = 100;
 
 /**
- * The root element of an XML text.
+ * Returns the root element of an XML text.
  * @throws ConfigError when there is none, or the nesting is too deep
  */
 export function parseXml(text: string, file: string): XmlElement {
-  const open: OpenElement[] = [];
-  let root: OpenElement | undefined;
-  const lines = new LineCounter(text);
-  const parser = new Parser(
-    {
-      onopentag(tag, attributes) {
-        const element: OpenElement = {
-          tag,
-          name: attributes.name ?? tag,
-          className: (attributes.class ?? '').replace(/^.*[.$]/, ''),
-          text: '',
-          children: [],
-          line: lines.at(parser.startIndex),
-        };
-        if (open.length >= MAX_DEPTH)
-          throw new ConfigError(file, element.line, element.name, 'nested too deeply');
-        open.at(-1)?.children.push(element);
-        root ??= element;
-        open.push(element);
-      },
-      ontext(data) {
-        const element = open.at(-1);
-        if (element !== undefined) element.text += data;
-      },
-      onclosetag() {
-        const element = open.pop();
-        if (element !== undefined) element.text = element.text.trim();
-      },
-    },
-    { xmlMode: true },
-  );
-  parser.end(text);
-  if (root === undefined) throw new ConfigError(file, 1, '', 'it is no XML');
-  return root;
+  const root = rootOf(text);
+  if (root === undefined) throw new ConfigError(file, 1, '', 'it is not XML');
+  const lineAt = lineCounter(text);
+  const convert = (element: DomElement, depth: number): XmlElement => {
+    const { name: tag, attribs, childNodes } = element;
+    const name = attribs.name ?? tag;
+    const line = lineAt(element.startIndex ?? 0);
+    if (depth >= MAX_DEPTH) throw new ConfigError(file, line, name, 'nested too deeply');
+    const children: XmlElement[] = [];
+    let inner = '';
+    for (const child of childNodes) {
+      if ('attribs' in child) children.push(convert(child, depth + 1));
+      else inner += textOf(child);
+    }
+    return {
+      tag,
+      name,
+      className: (attribs.class ?? '').replace(/^.*[.$]/, ''),
+      text: inner.trim(),
+      children,
+      line,
+    };
+  };
+  return convert(root, 0);
 }
 
-/** Lines of offsets that never fall. */
-class LineCounter {
-  #line = 1;
-  #at = 0;
+function rootOf(text: string) {
+  return load(text, { xml: { withStartIndices: true } })
+    .root()
+    .children()
+    .get(0);
+}
 
-  constructor(readonly text: string) {}
+type DomElement = NonNullable<ReturnType<typeof rootOf>>;
+type DomNode = DomElement['childNodes'][number];
 
-  at(offset: number): number {
-    for (; this.#at < offset; this.#at++) if (this.text[this.#at] === '\n') this.#line++;
-    return this.#line;
-  }
+const TEXT_NODE = 3;
+
+/** The text of a text node or of a CDATA section. */
+function textOf(node: DomNode): string {
+  if ('childNodes' in node) return node.childNodes.map(textOf).join('');
+  return 'data' in node && node.nodeType === TEXT_NODE ? node.data : '';
+}
+
+/** Returns a function from offsets that never decrease to lines, from 1. */
+function lineCounter(text: string): (offset: number) => number {
+  let line = 1;
+  let at = 0;
+  return (offset) => {
+    for (; at < offset; at++) if (text[at] === '\n') line++;
+    return line;
+  };
 }
