@@ -22,10 +22,10 @@ import { CandidateIntake } from './intake.js';
 import { QueueLifeCycle } from './life-cycle.js';
 import { deleteUris, type OperatorScene, queueReports, reconsiderRetired } from './operator-actions.js';
 import { QueueMemory } from './queue-memory.js';
-import { RecentUrls } from './recent-urls.js';
 import { restoreFrontier } from './restore.js';
 import { SeenUris } from './seen-uris.js';
 import { QueueSupply } from './supply.js';
+import { UrlCache } from './url-cache.js';
 import type { WorkQueue } from './work-queue.js';
 
 export interface FrontierOptions {
@@ -82,7 +82,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   readonly #intake: CandidateIntake;
   readonly #supply: QueueSupply;
   readonly #seen: SeenUris;
-  readonly #recent = new RecentUrls();
+  readonly #recent = new UrlCache();
   readonly #mutex = new Mutex();
   readonly #clock: FrontierClock;
   readonly #waiters: (() => void)[] = [];

@@ -3,8 +3,8 @@ import type { Candidate, Prepared, PreparedOf } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import type { QueueLifeCycle } from './life-cycle.js';
 import type { QueueMemory } from './queue-memory.js';
-import type { RecentUrls } from './recent-urls.js';
 import type { SeenUris } from './seen-uris.js';
+import type { UrlCache } from './url-cache.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** CRAWL-5.1.1: larger URI precedences are clipped. */
@@ -23,7 +23,7 @@ export class CandidateIntake {
     private readonly cycle: QueueLifeCycle,
     private readonly writer: FrontierWriter,
     private readonly seen: SeenUris,
-    private readonly recent: RecentUrls,
+    private readonly recent: UrlCache,
     private readonly options: IntakeOptions,
   ) {}
 

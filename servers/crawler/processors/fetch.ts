@@ -56,7 +56,7 @@ export class FetchProcessor implements Processor {
     readonly fetcher: Fetcher,
     readonly limits: FetchLimits,
     /** Counts failed contacts (CRAWL-12.2). */
-    readonly servers: Pick<ServerCache, 'contact' | 'gate'>,
+    readonly servers: Pick<ServerCache, 'contact' | 'locks'>,
   ) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
@@ -80,7 +80,7 @@ export class FetchProcessor implements Processor {
   #fetch(uri: CrawlUri): Promise<FetchResult> {
     const ask = (): Promise<FetchResult> => this.fetcher.fetch(fetchRequest(uri, this.limits));
     const { host } = new URL(uri.url);
-    return host === '' ? ask() : this.servers.gate.pass(host, uri.signal, ask);
+    return host === '' ? ask() : this.servers.locks.shared(host, uri.signal, ask);
   }
 
   #failed(uri: CrawlUri, error: unknown, begin: number): void {

@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
-import { RecentMap } from './recent-map.js';
+import type { LRUCache } from 'lru-cache';
+import { lruCache } from './lru.js';
 
 /** What a name stands for. */
 export interface LookedUp {
@@ -46,18 +47,18 @@ interface Resolved {
  * identity once given stays, whatever the addresses become.
  */
 export class HostAddresses {
-  readonly #resolved: RecentMap<Resolved>;
-  readonly #identities: RecentMap<string>;
-  readonly #byAddress: RecentMap<string>;
+  readonly #resolved: LRUCache<string, Resolved>;
+  readonly #identities: LRUCache<string, string>;
+  readonly #byAddress: LRUCache<string, string>;
   readonly #pending = new Map<string, Promise<void>>();
   #running = 0;
   readonly #turns: (() => void)[] = [];
 
   constructor(readonly options: HostAddressesOptions = {}) {
-    const { maxHosts: maxEntries = 100_000 } = options;
-    this.#resolved = new RecentMap({ maxEntries });
-    this.#identities = new RecentMap({ maxEntries });
-    this.#byAddress = new RecentMap({ maxEntries });
+    const { maxHosts = 100_000 } = options;
+    this.#resolved = lruCache(maxHosts);
+    this.#identities = lruCache(maxHosts);
+    this.#byAddress = lruCache(maxHosts);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Fetcher, type FetchResult, isPrivateAddress } from '../../../clients/fetch/index.js';
 import { ConnectionError, RefusedError, UsageError } from '../../../protocols/errors.js';
 import {
@@ -13,8 +14,8 @@ import {
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { unlessAborted } from './host-addresses.js';
-import { HostGate } from './host-gate.js';
-import { RecentMap } from './recent-map.js';
+import { HostLocks } from './host-locks.js';
+import { lruCache } from './lru.js';
 
 /** What is known of a server's robots.txt (G-63, CRAWL-13.3). */
 export type RobotsState =
@@ -39,8 +40,8 @@ export interface RobotsFilesOptions {
   readonly fetcher: Fetcher;
   /** Milliseconds without a byte after which an attempt is given up. */
   readonly timeoutMs: number;
-  /** The doors of the hosts that a redirect may lead to; default: one of its own. */
-  readonly gate?: HostGate;
+  /** Locks of the hosts that a redirect may lead to; default: new ones. */
+  readonly locks?: HostLocks;
   /** CRAWL-13.3.12: default 3. */
   readonly tries?: number;
   /** Servers of which something is kept; default 100 000. */
@@ -77,16 +78,20 @@ const ENTRY_BYTES = 64;
 
 /** The robots.txt files of the servers met, by origin: fetched once, kept while they hold. */
 export class RobotsFiles {
-  readonly #kept: RecentMap<Kept>;
-  readonly #tries: RecentMap<number>;
+  readonly #kept: LRUCache<string, Kept>;
+  readonly #tries: LRUCache<string, number>;
   readonly #attempts = new Map<string, Attempt>();
-  readonly #gate: HostGate;
+  readonly #locks: HostLocks;
 
   constructor(readonly options: RobotsFilesOptions) {
-    const { maxServers: maxEntries = 100_000, maxBytes: maxWeight = 64 * 1024 * 1024 } = options;
-    this.#kept = new RecentMap({ maxEntries, maxWeight, weigh: ({ bytes }) => bytes + ENTRY_BYTES });
-    this.#tries = new RecentMap({ maxEntries });
-    this.#gate = options.gate ?? new HostGate();
+    const { maxServers = 100_000, maxBytes = 64 * 1024 * 1024 } = options;
+    this.#kept = new LRUCache({
+      maxSize: maxBytes,
+      // The newest file stays even if it alone is too large.
+      sizeCalculation: ({ bytes }) => Math.min(bytes + ENTRY_BYTES, maxBytes),
+    });
+    this.#tries = lruCache(maxServers);
+    this.#locks = options.locks ?? new HostLocks();
   }
 
   /** What holds; undefined while nothing does, or it has expired (CRAWL-13.3.13). */
@@ -197,8 +202,8 @@ export class RobotsFiles {
         const { host } = new URL(at);
         const ask = (): Promise<FetchResult> => fetcher.fetch(request);
         result = await (redirects === 0
-          ? this.#gate.pass(host, signal, ask)
-          : this.#gate.visit(host, delayMs, signal, ask));
+          ? this.#locks.shared(host, signal, ask)
+          : this.#locks.exclusive(host, delayMs, signal, ask));
       } catch (error) {
         // G-174: a redirect that is refused leads nowhere.
         if ((error instanceof RefusedError || error instanceof UsageError) && redirects > 0)

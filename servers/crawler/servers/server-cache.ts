@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Fetcher } from '../../../clients/fetch/index.js';
 import { StorageError } from '../../../protocols/errors.js';
@@ -7,8 +8,8 @@ import type { DocumentEvent } from '../events.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { type CountedEvent, countEvent, noTraffic, type Traffic, trafficSchema } from './counters.js';
 import { HostAddresses } from './host-addresses.js';
-import { HostGate } from './host-gate.js';
-import { RecentMap } from './recent-map.js';
+import { HostLocks } from './host-locks.js';
+import { lruCache } from './lru.js';
 import { type RobotsContact, RobotsFiles, type RobotsState } from './robots-files.js';
 import { hasRobots, partsOf, type ServerOfUrl, serverOf } from './server-key.js';
 
@@ -91,19 +92,19 @@ const MAX_CUSTOM_ROBOTS = 100;
 export class ServerCache {
   /** CRAWL-12.3. */
   readonly addresses: HostAddresses;
-  /** Whoever contacts a host passes here. */
-  readonly gate: HostGate;
+  /** Every request to a host runs under its lock. */
+  readonly locks: HostLocks;
   readonly #robots: RobotsFiles;
-  readonly #servers: RecentMap<ServerRecord>;
-  readonly #hosts: RecentMap<HostRecord>;
+  readonly #servers: LRUCache<string, ServerRecord>;
+  readonly #hosts: LRUCache<string, HostRecord>;
   /** One policy for each object of settings: sheets share theirs. */
   readonly #policies = new WeakMap<CrawlSettings, RobotsPolicy>();
-  readonly #custom = new RecentMap<RobotsTxt>({ maxEntries: MAX_CUSTOM_ROBOTS });
+  readonly #custom = new LRUCache<string, RobotsTxt>({ max: MAX_CUSTOM_ROBOTS });
 
   constructor(readonly options: ServerCacheOptions) {
     const { maxServers = 100_000, now } = options;
-    this.#servers = new RecentMap({ maxEntries: maxServers });
-    this.#hosts = new RecentMap({ maxEntries: maxServers });
+    this.#servers = lruCache(maxServers);
+    this.#hosts = lruCache(maxServers);
     const clock = now === undefined ? {} : { now };
     this.addresses =
       options.addresses ??
@@ -112,9 +113,9 @@ export class ServerCache {
         maxHosts: maxServers,
         ...clock,
       });
-    this.gate = new HostGate();
+    this.locks = new HostLocks();
     this.#robots = new RobotsFiles({
-      gate: this.gate,
+      locks: this.locks,
       fetcher: options.fetcher,
       timeoutMs: options.timeoutMs,
       tries: options.robotsTries ?? 3,
@@ -219,8 +220,8 @@ export class ServerCache {
   } = {}): HostReport[] {
     const wanted = match.toLowerCase();
     const reports: HostReport[] = [];
-    const newestFirst = [...this.#servers.entries()].reverse();
-    for (const [server, record] of newestFirst) {
+    // The most recently used first.
+    for (const [server, record] of this.#servers.entries()) {
       if (reports.length >= limit) break;
       if (server.includes(wanted)) reports.push(this.#report(server, record));
     }
@@ -234,17 +235,31 @@ export class ServerCache {
   snapshot(): ServerCacheSnapshot {
     return {
       version: 1,
-      servers: [...this.#servers.entries()].map(([server, { traffic, connectionErrors, lastContact }]) => ({
-        server,
-        traffic: { ...traffic },
-        connectionErrors,
-        lastContact,
-      })),
-      hosts: [...this.#hosts.entries()].map(([host, { traffic, emission }]) => ({
-        host,
-        traffic: { ...traffic },
-        emission,
-      })),
+      servers: this.#servers.dump().map(
+        ([
+          server,
+          {
+            value: { traffic, connectionErrors, lastContact },
+          },
+        ]) => ({
+          server,
+          traffic: { ...traffic },
+          connectionErrors,
+          lastContact,
+        }),
+      ),
+      hosts: this.#hosts.dump().map(
+        ([
+          host,
+          {
+            value: { traffic, emission },
+          },
+        ]) => ({
+          host,
+          traffic: { ...traffic },
+          emission,
+        }),
+      ),
     };
   }
 

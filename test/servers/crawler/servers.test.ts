@@ -8,14 +8,13 @@ import {
   type CrawlSettingsInput,
   crawlSettingsSchema,
 } from '../../../servers/crawler/order/settings.js';
-import { HostGate } from '../../../servers/crawler/servers/host-gate.js';
+import { HostLocks } from '../../../servers/crawler/servers/host-locks.js';
 import {
   addressBytes,
   HostAddresses,
   ServerCache,
   type ServerCacheOptions,
 } from '../../../servers/crawler/servers/index.js';
-import { RecentMap } from '../../../servers/crawler/servers/recent-map.js';
 import { serverOf } from '../../../servers/crawler/servers/server-key.js';
 
 const never = new AbortController().signal;
@@ -363,27 +362,17 @@ t.test('CRAWL-13.1.7 a robots.txt beyond the limit is cut, and the memory for al
   );
 });
 
-t.test('a bounded map forgets what was used longest ago', async (t) => {
-  const map = new RecentMap<number>({ maxEntries: 2 });
-  map.set('a', 1);
-  map.set('b', 2);
-  t.equal(map.get('a'), 1);
-  map.set('c', 3);
-  t.equal(map.peek('b'), undefined);
-  t.same(
-    [...map.entries()],
-    [
-      ['a', 1],
-      ['c', 3],
-    ],
-  );
-  const heavy = new RecentMap<number>({ maxWeight: 10, weigh: (n) => n });
-  heavy.set('a', 4);
-  heavy.set('b', 99);
-  t.same([heavy.size, heavy.weight], [1, 99], 'the newest stays');
-  heavy.delete('b');
-  heavy.delete('b');
-  t.equal(heavy.weight, 0);
+t.test('a robots.txt that alone is larger than the limit stays until the next one', async (t) => {
+  const text = (path: string) => ({
+    status: 200,
+    body: `User-agent: *\nDisallow: ${path}\n#${'#'.repeat(1000)}`,
+  });
+  const pages = { 'http://1.example/robots.txt': text('/a'), 'http://2.example/robots.txt': text('/b') };
+  const { servers } = world(pages, {}, { maxRobotsBytes: 100 });
+  await servers.fetchRobots('http://1.example/', never);
+  t.equal(servers.verdict('http://1.example/a').allowed, false);
+  await servers.fetchRobots('http://2.example/', never);
+  t.same([servers.robotsKnown('http://1.example/'), servers.robotsKnown('http://2.example/')], [false, true]);
 });
 
 t.test('CRAWL-16.6 CRAWL-8.4 what is counted of servers and hosts', async (t) => {
@@ -609,17 +598,17 @@ t.test('CRAWL-9.5 an address as bytes', async (t) => {
 t.test(
   'RFC 9309 2.3.1.2, CRAWL-5.6.4 a robots.txt that moved to another host waits for that host',
   async (t) => {
-    const gate = new HostGate();
+    const locks = new HostLocks();
     const order: string[] = [];
     let leave: () => void = () => undefined;
-    const busy = gate.pass('b.example', never, async () => {
+    const busy = locks.shared('b.example', never, async () => {
       order.push('own begins');
       await new Promise<void>((resolve) => {
         leave = resolve;
       });
       order.push('own ends');
     });
-    const guest = gate.visit('b.example', 60, never, async () => {
+    const guest = locks.exclusive('b.example', 60, never, async () => {
       order.push('guest');
       return Date.now();
     });
@@ -629,14 +618,14 @@ t.test(
     await busy;
     const came = await guest;
     t.ok(came - ended >= 59, 'the pause after the contact before is kept');
-    await gate.pass('b.example', never, async () => {
+    await locks.shared('b.example', never, async () => {
       order.push('own again');
       t.ok(Date.now() - came >= 59, 'and it leaves one behind');
     });
     t.same(order, ['own begins', 'own ends', 'guest', 'own again']);
     const stop = new AbortController();
-    await gate.visit('c.example', 100_000, never, async () => undefined);
-    const waiting = gate.pass('c.example', stop.signal, async () => undefined);
+    await locks.exclusive('c.example', 100_000, never, async () => undefined);
+    const waiting = locks.shared('c.example', stop.signal, async () => undefined);
     stop.abort(new Error('enough'));
     await t.rejects(waiting, 'a stopped wait ends');
   },
