@@ -1,4 +1,4 @@
-/** Collects once, for the crash test to kill: `node broker-crash-child.js DIRECTORY GATHERD-PORT`. */
+/** Collects once; the crash test kills it: `node broker-crash-child.js DIRECTORY GATHERD-PORT`. */
 import { Broker } from '../../servers/broker/index.js';
 import { createLogger } from '../../servers/host/index.js';
 import { brokerConfig } from '../servers/broker/scene.js';
@@ -10,7 +10,7 @@ const broker = await Broker.open({
   points: [{ host: '127.0.0.1', port: Number(port), type: 3, line: 1 }],
   limits: { batchObjects: 20, flushEvery: 50 },
 });
-// One byte for each batch that is in the store tells the parent where we are.
+// One byte for each stored batch tells the parent the progress.
 const { store } = broker;
 const apply = store.apply.bind(store);
 store.apply = async (...batch) => {

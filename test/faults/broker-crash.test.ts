@@ -36,7 +36,7 @@ function documents(round: number): { updateTime: number; text: string }[] {
 }
 
 t.test(
-  'DESIGN-4 after kill -9 during a collection nothing is lost or doubled, and the index is the store',
+  'DESIGN-4 after kill -9 during a collection nothing is lost or duplicated, and the index matches the store',
   async (t) => {
     const gatherd = await ScriptedGatherd.listen();
     t.teardown(() => gatherd.close());
@@ -47,7 +47,7 @@ t.test(
       const child = spawn('env', [...PLAIN_NODE, CHILD, directory, String(gatherd.port)], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      // Anywhere from before the first batch to about the last.
+      // Between the time before the first batch and about the last one.
       const batches = Math.floor((Math.random() * OBJECTS) / 20);
       let seen = 0;
       child.stdout.on('data', (bytes: Buffer) => {

@@ -13,7 +13,7 @@ import {
 import type { Teardown } from '../servers/broker/scene.js';
 import { NOW } from '../servers/broker/scene.js';
 
-/** One collection of each, in order, a second apart. Returns how many changes each one's store saw. */
+/** Lets each broker collect once, in order, a second apart. Returns the number of changes in each store. */
 async function round(clock: Clock, peers: readonly Peer[]): Promise<number[]> {
   const changes: number[] = [];
   for (const one of peers) {
@@ -33,13 +33,13 @@ async function digestOf({ broker }: Peer): Promise<string> {
   return (await broker.bulkDigest('', new AbortController().signal)).digest;
 }
 
-t.test('BT-4, BT-23 a chain: what reaches a broker late reaches the next one all the same', async (t) => {
+t.test('BT-4, BT-23 a chain: late changes reach the next broker too', async (t) => {
   const clock = new Clock();
   const [a, b, c] = await three(t, clock);
   b.points.push(pointAt(a, 5));
   c.points.push(pointAt(b, 5));
   await gather(a, update(1, NOW - 1000), update(2, NOW - 1000), update(3, NOW - 1000));
-  // The end of the chain asks first each time, so everything comes to it one round late.
+  // The end of the chain collects first, so it receives everything one round late.
   t.same(await round(clock, [c, b]), [0, 3]);
   t.same(await round(clock, [c, b]), [3, 0]);
   t.same(await contents(c), ['1 -1000', '2 -1000', '3 -1000']);
@@ -56,10 +56,10 @@ t.test('BT-4, BT-23 a chain: what reaches a broker late reaches the next one all
   t.equal(await digestOf(c), await digestOf(a), 'REG-42 the same identities, unchanged (BT-23)');
   t.same(await round(clock, [c, b]), [0, 0]);
   const { received } = await c.broker.collect();
-  t.equal(received, 0, 'and nothing is sent twice for ever');
+  t.equal(received, 0, 'and nothing is sent repeatedly');
 });
 
-t.test('BT-26 two brokers that collect from each other come to rest', async (t) => {
+t.test('BT-26 two brokers that collect from each other converge', async (t) => {
   const clock = new Clock();
   const a = await peer(t, clock);
   const b = await peer(t, clock);
@@ -79,7 +79,7 @@ t.test('BT-26 two brokers that collect from each other come to rest', async (t) 
   t.same(await contents(b), await contents(a));
 });
 
-t.test('BT-25 to BT-27 a ring of three comes to rest after updates, refreshes and deletions', async (t) => {
+t.test('BT-25 to BT-27 a ring of three converges after updates, refreshes and deletions', async (t) => {
   const clock = new Clock();
   const [a, b, c] = await three(t, clock);
   b.points.push(pointAt(a, 5));
@@ -108,7 +108,7 @@ t.test('BT-25 to BT-27 a ring of three comes to rest after updates, refreshes an
 });
 
 t.test(
-  'SOIF-8.4, BT-27 what is deleted does not come back from a third broker that still has it',
+  'SOIF-8.4, BT-27 a deleted object does not return from a third broker that still has it',
   async (t) => {
     const clock = new Clock();
     const [a, b, c] = await three(t, clock);
@@ -117,25 +117,25 @@ t.test(
     b.points.push(pointAt(a, 5));
     await round(clock, [b]);
     await gather(a, deletion(1, NOW - 50), deletion(2, NOW - 50));
-    // It never had this one, and hears of its end before it hears of it.
+    // It never had this object and receives its deletion first.
     await gather(a, update(3, NOW - 100));
     clock.tick(5);
     await gather(a, deletion(3, NOW - 50));
     await round(clock, [b]);
     t.same(await contents(b), []);
-    // Now it collects from the one that has not heard: the same, and one that its Gatherer has made since.
+    // Now it collects from the broker without the deletion: the same object, and a new one of its Gatherer.
     await gather(c, update(2, NOW - 40));
     b.points.push(pointAt(c, 4));
     await round(clock, [b]);
     t.same(await contents(b), ['2 -40'], 'only the later one is another object');
     t.equal(b.broker.store.removals, 2);
-    // Its Gatherer itself is believed.
+    // The Gatherer itself takes precedence.
     await gather(b, update(1, NOW - 100));
     t.same(await contents(b), ['1 -100', '2 -40']);
   },
 );
 
-t.test('SOIF-8.4 a deletion from a peer leaves alone what is newer here', async (t) => {
+t.test('SOIF-8.4 a deletion from a peer does not delete a newer object', async (t) => {
   const clock = new Clock();
   const [a, b] = await three(t, clock);
   await gather(a, update(1, NOW - 100));

@@ -15,7 +15,7 @@ const broker = await Broker.open({
   limits: { batchObjects: 10, maxFruitless: 1, retryPauseMs: 1, flushEvery: 64 },
 });
 await BrokerServer.listen({ broker, host: '127.0.0.1', port: Number(port), log });
-// One byte for each point that was collected, so that whoever kills us can do it at any place.
+// One byte for each collected point tells the parent the progress.
 collectChannel.subscribe(() => writeSync(1, '.'));
 writeSync(1, '.');
 for (;;) {

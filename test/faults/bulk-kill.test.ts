@@ -29,7 +29,7 @@ interface Ringed {
   readonly port: number;
   readonly points: readonly object[];
   child: ChildProcess;
-  /** Bytes that it has written: what it has been doing. */
+  /** Bytes written by the process: its progress. */
   written: number;
 }
 
@@ -58,7 +58,7 @@ async function kill(one: Ringed): Promise<void> {
   await gone;
 }
 
-/** What the Gatherer of the first broker has after so many rounds: of three objects one is updated, one refreshed, one deleted. */
+/** Objects of the first broker's Gatherer after a number of rounds: of three objects one is updated, one refreshed, one deleted. */
 function scenario(gatherd: ScriptedGatherd, round: number, base: number): string[] {
   const wanted: string[] = [];
   let updated = '';
@@ -67,7 +67,7 @@ function scenario(gatherd: ScriptedGatherd, round: number, base: number): string
   gatherd.documents = [];
   for (let n = 0; n < OBJECTS; n++) {
     const url = `http://www.example.org/${n}`;
-    // Each object has its own round for what happens to it.
+    // Each object changes in its own round.
     const event = (n % KILLS) + 1;
     const time = base + (round >= event ? event : 0);
     const text = document(
@@ -88,7 +88,7 @@ function scenario(gatherd: ScriptedGatherd, round: number, base: number): string
   return wanted.sort();
 }
 
-/** What a full bulk transfer gives: `URL Update-Time` of every object, and a digest over all their bytes. */
+/** Result of a full bulk transfer: `URL Update-Time` of every object, and a digest of all their bytes. */
 async function dump(port: number): Promise<{ readonly objects: string[]; readonly digest: string }> {
   const objects = new Map<string, string>();
   const client = new BulkClient({ host: '127.0.0.1', port });
@@ -124,7 +124,7 @@ t.test('BT-19, BT-26 three brokers in a ring, one of them killed twenty times, e
     const victim = Math.floor(Math.random() * 3);
     const moment = Math.floor(Math.random() * 12) + 1;
     const one = ring[victim]!;
-    // Wherever it is by then: opening, collecting, sending, indexing.
+    // At any stage: opening, collecting, sending, indexing.
     while (one.written < moment) await pause(2);
     wanted = scenario(gatherd, round, base);
     await kill(one);

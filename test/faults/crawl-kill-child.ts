@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { configFromRoots } from '../../servers/all-in-one/index.js';
 import { Gatherer } from '../../servers/gatherer/index.js';
 
-/** A Gatherer that waits until it is told to begin, gathers once and says how it ended: `CONFIGURATION DIRECTORY [WORKERS]`. */
+/** A Gatherer that waits for the signal to begin, gathers once and reports its end: `CONFIGURATION DIRECTORY [WORKERS]`. */
 const [file = '', directory = '', workers = '8'] = process.argv.slice(2);
 const { config } = configFromRoots([file], {}, directory);
 await new Promise((resolve) => process.stdin.once('data', resolve));
@@ -15,7 +15,7 @@ const gatherer = await Gatherer.open({
   essenceWorkers: 0,
   configFile: file,
 });
-// So that whoever kills us can do it before the first request, too.
+// Lets the parent kill this process before the first request, too.
 writeSync(1, 'open\n');
 const { end, resumed } = await gatherer.run(new AbortController().signal);
 await gatherer.close();

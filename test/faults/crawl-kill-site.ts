@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { page } from '../helpers/site.js';
 
-/** Hosts of the site, each an address of loopback with a queue of its own. */
+/** Hosts of the site, each a loopback address with its own queue. */
 export const HOSTS: readonly string[] = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
 
-/** Sites on several addresses and one port, that know what was asked for in which life of their visitor. */
+/** Sites on several addresses and one port that record the requests of each process of the crawler. */
 export class KillSite implements AsyncDisposable {
-  /** Paths asked for without robots.txt, one list for each life of the visitor, by host. */
+  /** Requested paths except robots.txt, one list per process of the crawler, by host. */
   lives: Map<string, string[]>[] = [];
-  /** Requests of this life, robots.txt included. */
+  /** Requests of the current process, including robots.txt. */
   requests = 0;
   onRequest: () => void = () => undefined;
   readonly #servers: Server[] = [];
@@ -40,7 +40,7 @@ export class KillSite implements AsyncDisposable {
     return HOSTS.map((host) => `http://${host}:${this.port}/p0.html`);
   }
 
-  /** The visitor starts anew. */
+  /** The crawler was restarted. */
   begin(): void {
     this.lives.push(new Map());
     this.requests = 0;
@@ -80,7 +80,7 @@ export class KillSite implements AsyncDisposable {
     return [200, { 'content-type': 'text/html; charset=utf-8', etag: `"${host}-${number}"` }, html];
   }
 
-  /** Near and far, on this host and the next, some that lead nowhere, some by a detour, some that are forbidden. */
+  /** Links near and far, on this host and the next, some broken, some redirected, some forbidden. */
   #links(host: string, number: number): string[] {
     const { pages } = this;
     const next = HOSTS[(HOSTS.indexOf(host) + 1) % HOSTS.length];

@@ -1,4 +1,4 @@
-// kill -9 at random moments of one crawl: what comes out is what a quiet one gives, and hardly a page is fetched twice (CRAWL-17).
+// kill -9 at random moments of one crawl: the result is that of an undisturbed crawl, and few pages are fetched twice (CRAWL-17).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,11 +19,11 @@ import { KillSite } from './crawl-kill-site.js';
 const CHILD = fileURLToPath(new URL('crawl-kill-child.js', import.meta.url));
 const WORKERS = 6;
 
-// A process is started for every kill, which takes a second on a busy machine.
+// Each kill needs a new process, which takes a second on a busy machine.
 t.setTimeout(400_000);
 t.jobs = 1;
 
-/** One Gatherer after the other on the same directory; the next one is loaded while this one runs. */
+/** A sequence of Gatherers on the same directory; the next process is loaded while one runs. */
 class Lives {
   #next: ChildProcess;
 
@@ -35,7 +35,7 @@ class Lives {
     return spawn('env', [...PLAIN_NODE, CHILD, ...this.argv], { stdio: ['pipe', 'pipe', 'inherit'] });
   }
 
-  /** Begins a life; `last`: no other one follows. */
+  /** Starts the next process; `last`: no other one follows. */
   begin(last = false): { readonly child: ChildProcess; readonly output: string[] } {
     const child = this.#next;
     const output: string[] = [];
@@ -73,7 +73,7 @@ function scene(t: Test, site: KillSite, order: CrawlOrderInput): Scene {
   return { site, directory, configuration };
 }
 
-/** The crawl from its beginning to its end, killed `kills` times at most. */
+/** Runs the crawl from its beginning to its end, with at most `kills` kills. */
 async function crawl({ site, directory, configuration }: Scene, name: string, kills: number) {
   const lives = new Lives([configuration, join(directory, name), String(WORKERS)]);
   site.forget();
@@ -101,7 +101,7 @@ async function crawl({ site, directory, configuration }: Scene, name: string, ki
   return { killed, ended, result: await resultOf(join(directory, name, 'gatherer')) };
 }
 
-/** After some requests and some milliseconds; or early, while it opens its files; or when it has ended. */
+/** Resolves after some requests and milliseconds, or early, while files are opened, or when the process has ended. */
 async function moment(site: KillSite, exit: Promise<unknown>): Promise<void> {
   if (Math.random() < 0.1) return pause(Math.random() * 150);
   const wanted = 1 + Math.floor(Math.random() * 14);
@@ -114,7 +114,7 @@ async function moment(site: KillSite, exit: Promise<unknown>): Promise<void> {
   await pause(Math.random() * 25);
 }
 
-/** Everything that a crawl leaves but the times. */
+/** All results of a crawl except times. */
 async function resultOf(gatherer: string) {
   await using store = await GathererStore.open(join(gatherer, 'working'));
   const objects: Record<string, unknown> = {};
@@ -147,14 +147,14 @@ async function resultOf(gatherer: string) {
     documents,
     links: links.sort(),
     queues,
-    // Which RootNode a page counts for is a matter of who found it first; all together is not.
+    // The RootNode that a page counts for depends on the order of discovery; the sum does not.
     generated: roots.reduce((sum, root) => sum + (root?.urls ?? 0), 0),
     counters: { succeeded, failed, disregarded, bytes, nextOrdinal },
     pending: (await store.queues.survey()).count,
   };
 }
 
-/** What was asked for twice although it was not the last thing that its host was asked for before a kill. */
+/** Paths requested twice that were not the last request to their host before a kill. */
 function needless(lives: KillSite['lives']): string[] {
   const done = new Set<string>();
   const needless: string[] = [];
@@ -174,7 +174,7 @@ function requestsOf(lives: KillSite['lives']): number {
   );
 }
 
-/** The killed crawl and a quiet one beside each other. */
+/** Compares a killed crawl with an undisturbed one. */
 async function compare(t: Test, site: KillSite, order: CrawlOrderInput, kills: number): Promise<Scene> {
   const one = scene(t, site, order);
   const quiet = await crawl(one, 'quiet', 0);
@@ -188,7 +188,7 @@ async function compare(t: Test, site: KillSite, order: CrawlOrderInput, kills: n
     { end: 'finished', resumed: true },
     'the last life ends well',
   );
-  // First what is short, so that a failure can be read.
+  // Short results first, so that a failure is readable.
   const parts = ['counters', 'pending', 'generated', 'queues'] as const;
   for (const part of parts) t.same(result[part], quiet.result[part], `${part} are those of a quiet crawl`);
   t.same(Object.keys(result.objects).sort(), Object.keys(quiet.result.objects).sort(), 'the same objects');

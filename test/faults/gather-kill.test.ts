@@ -1,4 +1,4 @@
-// kill -9 in the middle of gathering, publishing and collecting: after a restart nothing is lost or doubled.
+// kill -9 during gathering, publishing and collecting: after a restart nothing is lost or duplicated.
 import { join } from 'node:path';
 import t from 'tap';
 import { decodeSoif, SoifDecoder } from '../../protocols/soif/index.js';
@@ -6,7 +6,7 @@ import { BrokerStore, Generations } from '../../storage/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { type Page, page, Site } from '../helpers/site.js';
 
-// Some dozen processes are started one after the other, each of which takes seconds on a busy machine.
+// About a dozen processes are started in sequence; each takes seconds on a busy machine.
 t.setTimeout(120_000);
 
 const PAGE_COUNT = 300;
@@ -57,7 +57,7 @@ t.test('kill -9 at random moments of the whole chain', async (t) => {
   let killed = 0;
   for (let round = 0; round < 12; round++) {
     const run = new CliProcess([...args, ...ports]);
-    // Killed some way into the work: after so many requests, or so long after the last page was given.
+    // Killed after a number of requests, or some time after the last page was served.
     const target = site.requests.length + 5 + Math.floor(Math.random() * 60);
     const patience = Date.now() + 1_500 + Math.random() * 500;
     let ended = false;

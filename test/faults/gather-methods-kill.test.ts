@@ -1,4 +1,4 @@
-// kill -9 in the middle of gathering by FTP and by NNTP: the next run goes on, and in the end every document is there once.
+// kill -9 during gathering by FTP and by NNTP: the next run continues, and in the end every document is there once.
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -10,7 +10,7 @@ import { newsServer } from '../helpers/gather-peers/scripted-news.js';
 import { IS_ROOT, startVsftpd, VSFTPD } from '../helpers/gather-peers/servers.js';
 import { fillTree } from '../helpers/gather-peers/tree.js';
 
-// Some processes are started one after the other, each of which takes seconds on a busy machine.
+// Several processes are started in sequence; each takes seconds on a busy machine.
 t.setTimeout(120_000);
 
 const KILLS = 4;
@@ -22,13 +22,13 @@ interface Site {
   readonly root: string;
   /** Every document's URL, sorted. */
   readonly wanted: readonly string[];
-  /** Documents that were asked for so far, each time they were. */
+  /** All requests for documents so far. */
   readonly asked: () => number;
 }
 
 /**
- * Runs `harvest gatherer` again and again, and kills it when so many more documents were asked for; the last run is left to end. What
- * is asked for twice is what was under way at a kill, so its number is bounded.
+ * Runs `harvest gatherer` repeatedly and kills it after this many more requests; the last run may end. Only requests in flight at
+ * a kill are repeated, so their number is bounded.
  */
 async function killed(t: Test, { root, wanted, asked }: Site): Promise<void> {
   const directory = scratch(t);

@@ -11,7 +11,7 @@ import { Database, entry } from '../servers/gatherd/support.js';
 
 const OBJECTS = 5000;
 const KILLS = 4;
-/** Objects that a collector takes before the last kill: far fewer than what the sockets can hold leaves to send. */
+/** Objects that a collector receives before the last kill: so few that more remain than socket buffers hold. */
 const HALT = OBJECTS / 5;
 
 /** Three kilobytes that compress badly, so that a compressed transfer does not fit into the sockets' buffers either. */
@@ -35,7 +35,7 @@ t.test(
     const directory = await mkdtemp(join(tmpdir(), 'gatherd-kill-'));
     t.teardown(() => rm(directory, { recursive: true, force: true }));
     const entries = Array.from({ length: OBJECTS }, (_, i) =>
-      // Ten objects share a time, so that many a transfer breaks off between objects of the same time.
+      // Ten objects share a time, so that many transfers break between objects of the same time.
       entry(`http://host.example/${i}`, 1000 + Math.floor(i / 10), noise(i)),
     );
     await new Database(directory).publish(entries);
@@ -57,7 +57,7 @@ t.test(
         host: '127.0.0.1',
         port,
         compression,
-        // Two of them do not say SET changes, and so have to begin again each time.
+        // Two of them do not send SET changes and therefore start over each time.
         sections: i < 2,
         pauseMs: 20,
         maxPauseMs: 200,
@@ -68,7 +68,7 @@ t.test(
       for await (const { object } of collection) {
         urls.push(object.url);
         given += 1;
-        // A collector that stores what it gets is slower than the daemon, which therefore waits in the middle.
+        // A collector that stores objects is slower than the daemon, which therefore waits during the transfer.
         if (urls.length % 40 === 0) await pause(2);
         if (urls.length === HALT) await lastKill;
       }
@@ -79,7 +79,7 @@ t.test(
     all.catch(() => {});
 
     for (let killed = 0; killed < KILLS; killed++) {
-      // When all have come to the halt, their transfers stand in the middle.
+      // When all have stopped, their transfers are incomplete.
       const target = Math.min(given + 1 + Math.floor(Math.random() * HALT), collectors.length * HALT);
       while (given < target) await pause(1);
       daemon.kill('SIGKILL');
@@ -92,7 +92,7 @@ t.test(
     for (const [i, { urls, totals }] of (await all).entries()) {
       t.comment(JSON.stringify(totals));
       t.equal(totals.complete, true);
-      // GATHERD-4.9: who went on in the middle has not heard of later deletions, and asks for them next time.
+      // GATHERD-4.9: a collector that resumed has not received later deletions, and requests them the next time.
       t.ok(i < 2 ? totals.next <= newest : totals.next === newest, `next ${totals.next}`);
       t.ok(totals.connections > 1, `${totals.connections} connections`);
       t.same(urls.sort(), expected);

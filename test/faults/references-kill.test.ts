@@ -1,4 +1,4 @@
-// kill -9 while the Gatherer crawls and publishes: the links that it has at the end are those of a quiet run.
+// kill -9 while the Gatherer crawls and publishes: the final links are those of an undisturbed run.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -9,7 +9,7 @@ import { type Page, page, Site } from '../helpers/site.js';
 
 const PAGE_COUNT = 80;
 
-/** Pages that link to pages near and far, to themselves, twice to the same, and to documents that nobody fetches. */
+/** Pages that link to pages near and far, to themselves, twice to the same page, and to documents that are not fetched. */
 function pages(): Record<string, Page> {
   const all: Record<string, Page> = {};
   for (let i = 0; i < PAGE_COUNT; i++) {
@@ -34,7 +34,7 @@ async function published(data: string): Promise<Map<string, string[]>> {
   return lists;
 }
 
-/** Fails when an ID was given twice, or is another than it was. */
+/** Fails if an ID is used twice or has changed. */
 async function checkIds(data: string, known: Map<string, number>): Promise<void> {
   if (!existsSync(join(data, 'working', 'CURRENT'))) return;
   await using store = await GathererStore.open(join(data, 'working'));
@@ -52,7 +52,7 @@ async function checkIds(data: string, known: Map<string, number>): Promise<void>
   }
 }
 
-// Some ten processes are started one after the other, each of which takes seconds on a busy machine.
+// About ten processes are started in sequence; each takes seconds on a busy machine.
 t.setTimeout(120_000);
 
 t.test('R-9, R-10 kill -9 at random moments of gathering and publishing', async (t) => {
@@ -67,7 +67,7 @@ t.test('R-9, R-10 kill -9 at random moments of gathering and publishing', async 
   const data = join(directory, 'killed');
   const ids = new Map<string, number>();
   let killed = 0;
-  /** Kills a run when the site was asked so many more times, and a little later; or lets it end before. */
+  /** Kills a run a little after this many more requests, unless it ends before. */
   const kill = async (args: readonly string[], requests: number, laterMs: number) => {
     const child = new CliProcess(args);
     const target = site.requests.length + requests;

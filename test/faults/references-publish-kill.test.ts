@@ -14,31 +14,31 @@ t.setTimeout(300_000);
 const KILLS = 20;
 const DOCUMENTS = 20_000;
 const LINKS_EACH = 3;
-/** There are loads of two colors. In one of color c each document links to IDs from c times this on. */
+/** Loads have two colors. In a load of color c each document links to IDs from c times this number. */
 const STRIDE = 100_000;
-/** Looks for a file, a millisecond and more apart. */
+/** Number of polls for a file, at least a millisecond apart. */
 const TRIES = 20_000;
-/** A load that is over before it is killed does not count; there are at most this many. */
+/** Maximum number of loads that end before the kill; they do not count. */
 const MOST_LOADS = 3 * KILLS;
 
-/** What appears, one behind the other, while generation `next` is published; then CURRENT is moved. */
+/** Files that appear in this order while generation `next` is published, before CURRENT is moved. */
 const PUBLISHING: readonly ((next: number) => string)[] = [
   (next) => `${next}.tmp/refs.ids`,
   (next) => `${next}.tmp/MANIFEST`,
   (next) => `${next}`,
 ];
 
-/** Resolves when a file or directory is there that was written after `since`; a killed load's leftovers are older. */
+/** Resolves when a file or directory written after `since` exists; those of a killed load are older. */
 async function written(path: string, since: number): Promise<void> {
   const later = async () => (await stat(path)).mtimeMs > since;
-  // What stays away does so because the load is over, and the caller does not wait any more: then this ends too.
+  // If it does not appear, the load has ended and the caller no longer waits: then the polling ends too.
   for (let tries = 0; tries < TRIES; tries++) {
     if (await later().catch(() => false)) return;
     await pause(1);
   }
 }
 
-/** Where the documents of a color link to: no two colors have a link in common. */
+/** Targets of the documents of a color: two colors have no link in common. */
 function targetsOf(id: number, color: number): readonly number[] {
   return Array.from({ length: LINKS_EACH }, (_, i) => color * STRIDE + id + i);
 }
@@ -56,7 +56,7 @@ function* documentTexts(color: number): Generator<string> {
     yield `{"id":${id},"url":"http://color${color}.example/${id}","length":${color}}\n`;
 }
 
-/** The color of an answer; fails when it is mixed. */
+/** The color of an answer; fails if it is mixed. */
 function colorOf(id: number, ids: Iterable<number>): number {
   const answer = Array.from(ids);
   const color = Math.floor((answer[0] ?? 0) / STRIDE);
@@ -84,7 +84,7 @@ t.test(
     t.equal((await cli(...words(1))).code, 0);
     let whole = performance.now() - begin;
 
-    // Who follows: a server, and a client that asks it one request after another.
+    // The reader: a server, and a client that sends one request after another.
     const server = await serveFixture(t, { data });
     await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.address.port });
     let reading = true;
@@ -112,7 +112,7 @@ t.test(
       const numbers = (await readdir(generations)).map((name) => /^\d+$/.exec(name)?.[0] ?? 0).map(Number);
       const next = Math.max(...numbers) + 1;
       const load = new CliProcess(words(color));
-      // Every other kill comes at some moment of the load, the rest where it is published.
+      // Every other kill is at a random moment of the load, the others during publication.
       const moment =
         i % 2 === 0
           ? pause((whole * ((i % KILLS) + 1)) / KILLS)
@@ -144,7 +144,7 @@ t.test(
     const last: { readonly generation: number } = JSON.parse(stdout);
     t.match(last, { documents: DOCUMENTS, links: DOCUMENTS * LINKS_EACH, repeated: 0 });
     const names = (await readdir(generations)).sort();
-    t.ok(names.length <= 3, `the next load takes away what was left over: ${names.join(' ')}`);
+    t.ok(names.length <= 3, `the next load removes remains: ${names.join(' ')}`);
     t.same(
       names.filter((name) => name !== 'CURRENT' && !/^\d+$/.test(name)),
       [],
@@ -165,7 +165,7 @@ t.test(
   },
 );
 
-/** IDs whose answers are not all of one load. */
+/** IDs whose answers mix two loads. */
 function wrongOf(reader: ReferencesReader): number[] {
   const wrong: number[] = [];
   const color = reader.document(1)?.length;

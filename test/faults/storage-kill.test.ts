@@ -14,10 +14,10 @@ import { modelAfter, objectBytes, POINT, STEP_URL, stepOf } from './storage-writ
 const ROUNDS = 20;
 const LINES_MAX = 80;
 
-/** What the killed program said last of each of its stores. */
+/** The last report of the killed program about each store. */
 type Told = Map<string, number>;
 
-/** Lets the writer say `lines` lines, kills it, and adds to `told` all that it said. */
+/** Kills the writer after `lines` lines and adds its reports to `told`. */
 async function runAndKill(directory: string, lines: number, told: Told): Promise<void> {
   const script = fileURLToPath(new URL('storage-writer.js', import.meta.url));
   const child = spawn('env', [...PLAIN_NODE, script, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -29,7 +29,7 @@ async function runAndKill(directory: string, lines: number, told: Told): Promise
     if (++heard === lines) child.kill('SIGKILL');
   }
   const [, signal] = await exit;
-  if (signal !== 'SIGKILL') throw new Error(`the writer ended by itself after ${heard} lines`);
+  if (signal !== 'SIGKILL') throw new Error(`the writer ended without a kill after ${heard} lines`);
 }
 
 /** The whole export of a known state: (Update-Time, URL) order. */
@@ -89,7 +89,7 @@ async function checkBroker(t: Test, directory: string, told: Told): Promise<void
     t.same(await store.byUrl(entry.url), [entry], 'entry and URL row');
   }
   t.same((await collect(store.all({ since: 1 }))).flat(), entries, 'entries and time rows');
-  // The log is whole, and replaying it ends in what is stored.
+  // The log is complete, and replaying it gives the stored state.
   const log = await store.changesAfter(0, store.lastSequence + 1);
   t.equal(log.at(-1)?.sequence ?? 0, store.lastSequence);
   t.equal(log.length, store.lastSequence);

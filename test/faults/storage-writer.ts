@@ -1,6 +1,6 @@
 /**
- * The program that storage-kill.test.ts kills: goes on where the stores in argv[2] say it was, one numbered step after the other, and
- * tells on stdout what is committed. What a step does is in `modelAfter`, so that any state can be checked.
+ * The program that storage-kill.test.ts kills. It continues from the state of the stores in argv[2] with numbered steps and reports each
+ * commit on stdout. `modelAfter` describes the state after any step, so that it can be checked.
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export const POINT = 'gatherer.test:8500';
 
 type StepAction = readonly [kind: CollectedChange['kind'], url: string];
 
-/** Step `k` changes these, at time `k`; the step's own object always, so that a state tells its step. */
+/** URLs that step `k` changes at time `k`; the step's own object is always among them, so that a state identifies its step. */
 function actions(k: number): StepAction[] {
   const url = (i: number) => `http://u${i % URLS}.test/`;
   const list: StepAction[] = [
@@ -96,7 +96,7 @@ async function collect(directory: string): Promise<never> {
   }
 }
 
-/** Synchronous: what is told is told before the process can be killed. */
+/** Synchronous, so that a report is complete before the process can be killed. */
 function tell(line: string): void {
   writeSync(1, `${line}\n`);
 }

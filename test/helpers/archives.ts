@@ -3,17 +3,17 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import { crc32 } from '../servers/essence/fixtures/crc32.js';
 import { lzw, tar } from '../servers/essence/unnest-fixtures.js';
 
-/** A file that is put into an archive. */
+/** A file of an archive. */
 export type ArchiveMember = readonly [name: string, body: Uint8Array];
 
-/** A zip archive by its description: deflated members, the list of members, its end. */
+/** A zip archive: deflated members, the central directory, its end. */
 export function zip(files: readonly ArchiveMember[]): Uint8Array {
   const locals: Buffer[] = [];
   const list: Buffer[] = [];
   let at = 0;
   for (const [name, body] of files) {
     const packed = deflateRawSync(body);
-    // Version, flags, method, time, date, sum, sizes, sizes of name and extra field: alike in both heads.
+    // Version, flags, method, time, date, CRC, sizes, sizes of name and extra field: equal in both headers.
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(8, 4);
@@ -71,7 +71,7 @@ export function ar(files: readonly ArchiveMember[]): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** Uuencoded files, one after the other. */
+/** Uuencoded files in sequence. */
 export function uuencode(files: readonly ArchiveMember[]): Uint8Array {
   const digit = (n: number) => String.fromCharCode(n === 0 ? 0x60 : n + 0x20);
   const lines: string[] = [];
@@ -113,7 +113,7 @@ export function mail(files: readonly ArchiveMember[]): Uint8Array {
   return latin(`${head}--=-=\nContent-Type: text/plain\n\nHere they are.\n${parts.join('')}--=-=--\n`);
 }
 
-/** How files are packed: the archive's name, and its bytes; undefined when the program for it is not installed. */
+/** Archive formats: file name and bytes; undefined if the program is not installed. */
 export const PACKINGS: readonly {
   readonly name: string;
   readonly textOnly?: true;

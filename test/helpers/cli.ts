@@ -12,7 +12,7 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** A `harvest` command running as its own process. */
+/** A `harvest` command as a process. */
 export class CliProcess {
   stdout = '';
   stderr = '';

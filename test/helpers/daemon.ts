@@ -13,7 +13,7 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** A directory that anybody may read and that goes with the test. */
+/** A directory readable by all users that is removed after the test. */
 export function scratch(t: Test): string {
   const directory = mkdtempSync(join(tmpdir(), 'harvest-fetch-peers-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
 /**
- * Arguments of `env` that start a Node process of its own. The test runner hooks itself into every one through NODE_OPTIONS,
- * which triples the time it takes to start; `env` takes that out and then becomes the program, so signals reach it.
+ * Arguments of `env` that start a Node process. The test runner instruments every process through NODE_OPTIONS, which triples its
+ * start time; `env` removes that variable and becomes the program, so that signals reach it.
  */
 export const PLAIN_NODE: readonly string[] = ['-u', 'NODE_OPTIONS', process.execPath];

@@ -11,10 +11,10 @@ export interface SiteRequest {
 
 export type Page = string | ((request: IncomingMessage, response: ServerResponse) => void);
 
-/** A web site on loopback, on a free port, that remembers what it was asked for. */
+/** A web site on a free port of loopback that records its requests. */
 export class Site implements AsyncDisposable {
   readonly requests: SiteRequest[] = [];
-  /** Most requests that were open at one time. */
+  /** Maximum number of concurrent requests. */
   mostAtOnce = 0;
   readonly #server;
   #open = 0;
@@ -53,7 +53,7 @@ export class Site implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Paths asked for, without robots.txt. */
+  /** Requested paths, without robots.txt. */
   get paths(): string[] {
     return this.requests.map(({ path }) => path).filter((path) => path !== '/robots.txt');
   }

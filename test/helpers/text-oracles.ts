@@ -4,18 +4,18 @@ import { gunzipSync } from 'node:zlib';
 
 const run = promisify(execFile);
 
-/** Bytes of an unpacked file, and of what a program may print about it. */
+/** Limit in bytes of an unpacked file and of a program's output. */
 const MAX_BYTES = 20_000_000;
 
-/** A program of Debian's that prints the text of documents of one type. */
+/** A Debian program that prints the text of documents of one type. */
 export interface TextOracle {
   readonly type: string;
   /** Names of files of the type; `.gz` may follow. */
   readonly names: RegExp;
   readonly command: (file: string) => readonly [program: string, ...args: string[]];
-  /** Where the packages are whose files are of the type, when the name alone does not tell. */
+  /** Directories whose files are of the type, if the name alone does not tell. */
   readonly within?: RegExp;
-  /** The median that is asked for where our reader is known to leave something out. */
+  /** The required median if our reader is known to omit something. */
   readonly goal?: number;
 }
 
@@ -42,7 +42,7 @@ export function unpacked(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** What the program prints about the file, or printed before it failed; undefined when it is not installed. */
+/** Output of the program for the file, also if it fails; undefined if it is not installed. */
 export async function oracleText({ command }: TextOracle, file: string): Promise<string | undefined> {
   const [program, ...args] = command(file);
   try {
@@ -53,13 +53,13 @@ export async function oracleText({ command }: TextOracle, file: string): Promise
   }
 }
 
-/** Words divided at a line's end are joined, overstrikes undone, ligatures and accents composed: both sides alike. */
+/** Normalizes text for the comparison: joins hyphenated words, removes overstrikes, composes ligatures and accents. */
 export function wordsOf(text: string): string[] {
   const whole = text
     .replaceAll(/.[\b]/g, '')
-    // What unrtf says about itself.
+    // The banner of unrtf.
     .replaceAll(/^###.*$/gm, '')
-    // How catdoc shows that something is a link.
+    // The mark of catdoc for links.
     .replaceAll(/\bHYPERLINK\s+"[^"\n]*"(?:\s+\\l\s+"[^"\n]*")?/g, ' ')
     .normalize('NFKC')
     .replace(/(\p{L})[-‐]\n\s*(\p{Ll})/gu, '$1$2')
@@ -67,7 +67,7 @@ export function wordsOf(text: string): string[] {
   return whole.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Of the wanted words, as a multiset, the share that is among the others too. */
+/** Share of the expected words, as a multiset, that are found. */
 export function overlap(wanted: readonly string[], got: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const word of got) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -82,7 +82,7 @@ export function overlap(wanted: readonly string[], got: readonly string[]): numb
   return common / wanted.length;
 }
 
-/** At most `most` of them, spread over all: neighbors are alike. */
+/** At most `most` items, evenly spread, because neighbors are similar. */
 export function spread<T>(all: readonly T[], most: number): T[] {
   if (all.length <= most) return [...all];
   return Array.from({ length: most }, (_, i) => all[Math.floor((i * all.length) / most)]!);

@@ -36,63 +36,60 @@ async function start(t: Test, ...args: readonly string[]): Promise<{ program: Cl
   return { program, port: Number(port) };
 }
 
-t.test(
-  'BRK-7.10 one timetable: what is due runs, one after the other, and its outcome stands in its row',
-  async (t) => {
-    let now = 1000;
-    const ran: string[] = [];
-    const failures: unknown[] = [];
-    const timetable = new Timetable(
-      () => now,
-      (event, error) => failures.push([event.name, String(error)]),
-    );
-    t.teardown(() => timetable[Symbol.dispose]());
-    let interval: number | undefined = 100;
-    timetable.add({
-      name: 'first',
-      description: 'one',
-      next: (at) => (interval === undefined ? undefined : at + interval),
-      run: async () => {
-        await timetable.observe(
-          'first',
-          async () => ran.push(`first at ${now}`),
-          (count) => `${count} runs`,
-        );
-      },
-    });
-    timetable.add({
-      name: 'second',
-      description: 'two',
-      next: (at) => at + 250,
-      run: async () => {
-        ran.push(`second at ${now}`);
-        throw new Error('broken');
-      },
-    });
-    await timetable.tick();
-    t.same(ran, [], 'nothing before the start');
-    timetable.start();
-    t.match(timetable.rows(), [
-      { name: 'first', next: 1100, running: false, lastFailed: false },
-      { name: 'second', next: 1250 },
-    ]);
-    now = 1100;
-    await timetable.tick();
-    now = 1260;
-    await timetable.tick();
-    t.same(ran, ['first at 1100', 'first at 1260', 'second at 1260']);
-    t.same(failures, [['second', 'Error: broken']]);
-    t.match(timetable.rows(), [{ next: 1360, lastStarted: 1260, lastOutcome: '2 runs' }, { next: 1510 }]);
-    interval = undefined;
-    timetable.reschedule();
-    t.equal(timetable.rows()[0]?.next, undefined, 'an event that is turned off has no next time');
-    await t.rejects(
-      timetable.observe('first', () => Promise.reject(new Error('no')), String),
-      { message: 'no' },
-    );
-    t.match(timetable.rows()[0], { lastOutcome: 'no', lastFailed: true, running: false });
-  },
-);
+t.test('BRK-7.10 one timetable: due events run in sequence, and their outcome is in their row', async (t) => {
+  let now = 1000;
+  const ran: string[] = [];
+  const failures: unknown[] = [];
+  const timetable = new Timetable(
+    () => now,
+    (event, error) => failures.push([event.name, String(error)]),
+  );
+  t.teardown(() => timetable[Symbol.dispose]());
+  let interval: number | undefined = 100;
+  timetable.add({
+    name: 'first',
+    description: 'one',
+    next: (at) => (interval === undefined ? undefined : at + interval),
+    run: async () => {
+      await timetable.observe(
+        'first',
+        async () => ran.push(`first at ${now}`),
+        (count) => `${count} runs`,
+      );
+    },
+  });
+  timetable.add({
+    name: 'second',
+    description: 'two',
+    next: (at) => at + 250,
+    run: async () => {
+      ran.push(`second at ${now}`);
+      throw new Error('broken');
+    },
+  });
+  await timetable.tick();
+  t.same(ran, [], 'nothing before the start');
+  timetable.start();
+  t.match(timetable.rows(), [
+    { name: 'first', next: 1100, running: false, lastFailed: false },
+    { name: 'second', next: 1250 },
+  ]);
+  now = 1100;
+  await timetable.tick();
+  now = 1260;
+  await timetable.tick();
+  t.same(ran, ['first at 1100', 'first at 1260', 'second at 1260']);
+  t.same(failures, [['second', 'Error: broken']]);
+  t.match(timetable.rows(), [{ next: 1360, lastStarted: 1260, lastOutcome: '2 runs' }, { next: 1510 }]);
+  interval = undefined;
+  timetable.reschedule();
+  t.equal(timetable.rows()[0]?.next, undefined, 'an event that is turned off has no next time');
+  await t.rejects(
+    timetable.observe('first', () => Promise.reject(new Error('no')), String),
+    { message: 'no' },
+  );
+  t.match(timetable.rows()[0], { lastOutcome: 'no', lastFailed: true, running: false });
+});
 
 t.test('BRK-7.10, 7.11 the broker’s own timetable; an interval of 0 turns an event off', async (t) => {
   const { broker } = await scene(t, {
@@ -159,7 +156,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
   const pidPath = join(directory, 'admin', 'broker.pid');
   t.match(await runningProcess(pidPath), { pid: program.child.pid, address });
   t.match(program.stderr, /\[77,1\] started, nocol\n/, 'BRK-6.4, 6.5');
-  t.same(gatherd.commands, [], 'BRK-6.4 -nocol asked nobody');
+  t.same(gatherd.commands, [], 'BRK-6.4 -nocol: no Gatherer was contacted');
 
   const admin = (...words: readonly string[]) =>
     cli('broker', 'admin', '--password-file', secret, address, ...words);
@@ -173,7 +170,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
   t.match(wrong, { code: 1, stdout: '', stderr: 'broker admin: Invalid password\n' }, 'BRK-5.2');
 
   t.match(await admin('collection'), { code: 0, stdout: 'Collection started\n', stderr: '' });
-  // The command answered at once (BRK-5.4); the log tells when it is done.
+  // The command is answered immediately (BRK-5.4); the log tells when it is done.
   const log = join(directory, 'admin', 'LOG');
   while (!/ Admin-Return: | Collection: 3 objects/.test(await readFile(log, 'utf8')))
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -215,7 +212,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
   t.equal(await runningProcess(pidPath), undefined);
   t.match(program.stderr, /\[71,1\] 127\.0\.0\.1:\d+: collecting, type 1\n/);
   t.notMatch(program.stderr, /sesame/);
-  t.match(await admin('collection'), { code: 3 }, 'nobody is there any more');
+  t.match(await admin('collection'), { code: 3 }, 'the broker has ended');
   const page = await cli('mkbrokerstats', directory);
   t.match(page, {
     code: 0,
@@ -249,7 +246,7 @@ t.test('BRK-6.1 --detach and #shutdown: broker.out, and a clean end', async (t) 
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It has ended, as it should.
+      // Expected: the broker has ended.
     }
   });
   const stopped = await cli('broker', 'admin', '--password', 'open sesame', address, 'shutdown');
@@ -259,7 +256,7 @@ t.test('BRK-6.1 --detach and #shutdown: broker.out, and a clean end', async (t) 
   t.match(readFileSync(join(directory, 'broker.out'), 'utf8'), /#shutdown: stopping, .*stopped\n$/s);
 });
 
-t.test('BRK-6, 5.1 wrong usage is told in one sentence', async (t) => {
+t.test('BRK-6, 5.1 wrong usage is reported in one sentence', async (t) => {
   const { directory, file } = await brokerDirectory(t, 'Max-Results many\n');
   const [conf, both, unknown, command, noPassword, none] = await Promise.all([
     cli('broker', file),

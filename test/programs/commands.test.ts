@@ -11,7 +11,7 @@ import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { call } from '../servers/gatherd/support.js';
 import { dataDirectory, finished, start } from './gatherd-support.js';
 
-// Some twenty programs are started one after the other, on a machine that may be busy.
+// About twenty programs are started in sequence, on a machine that may be busy.
 t.setTimeout(120_000);
 
 t.test('a link with a program’s name runs that program, and help and errors have its name', async (t) => {
@@ -44,17 +44,17 @@ t.test('a link with a program’s name runs that program, and help and errors ha
     /^gatherd: cannot listen on \S+: .*\(another port can be given\)\n$/m,
     'its name once',
   );
-  // A timer of Node that is too long ends every session at once.
+  // A timeout that is too long for Node's timers would end every session immediately.
   const timeout = await run(daemon, '-dir', path, '--timeout', '2147484', '0');
   t.same([timeout.code, timeout.stdout], [2, ''], 'GATHERD-12.3');
-  const nobody = await run(join(path, 'gather.js'), '-info', '127.0.0.1', '1');
-  t.equal(nobody.code, 1);
-  t.match(nobody.stderr, /^gather: /);
+  const absent = await run(join(path, 'gather.js'), '-info', '127.0.0.1', '1');
+  t.equal(absent.code, 1);
+  t.match(absent.stderr, /^gather: /);
   const other = await run(await link('whatever'), '--version');
   t.match(other.stdout, /^\d+\.\d+\.\d+\n$/, 'any other name is harvest');
 });
 
-t.test('harvest --help lists all commands by group; each is found, the unknown are explained', async (t) => {
+t.test('harvest --help lists all commands by group; wrong names get suggestions', async (t) => {
   const { stdout } = await cli('--help');
   t.match(
     stdout,
@@ -132,7 +132,7 @@ t.test(
     t.match(await call(t, port, 'QUIT\n'), '000 - HELLO 1.8 g.example\n');
     t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
 
-    // What the line said of the database, the script says again: cron gathers into the one that is served.
+    // The script uses the database of the command line, so that cron gathers into the one that is served.
     const other = join(path, 'data 2');
     const elsewhere = await cli('gatherer', '--no-daemon', '--data', other, '--host', '127.0.0.2', file);
     t.equal(elsewhere.code, 0, elsewhere.stderr);

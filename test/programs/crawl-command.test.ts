@@ -1,4 +1,4 @@
-// harvest gatherer with an order that has everything on, and harvest crawl beside it: a real crawl, real processes.
+// harvest gatherer with an order that enables everything, controlled by harvest crawl: a real crawl, real processes.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { CrawlOrderInput } from '../../servers/crawler/order/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 
-// Some twenty processes are started one after the other.
+// About twenty processes are started in sequence.
 t.setTimeout(180_000);
 
 const PAGES = 12;
@@ -33,8 +33,8 @@ function writeOrder(directory: string, order: CrawlOrderInput): void {
   writeFileSync(join(directory, 'order.json'), JSON.stringify({ ...order, settings }));
 }
 
-t.test('issue 7.7, 7.8 a crawl from the command line, with everything on', async (t) => {
-  /** Holds the answers of one page until it is let go. */
+t.test('a crawl from the command line with everything enabled', async (t) => {
+  /** Holds the answers of one page until released. */
   let letGo: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     letGo = resolve;
@@ -104,7 +104,7 @@ t.test('issue 7.7, 7.8 a crawl from the command line, with everything on', async
   t.match({ end: gathered.end, objects }, { end: 'ended by operator', objects: 6 });
   t.notOk(existsSync(join(data, 'crawl', 'console.json')), 'its file is gone');
 
-  // The crawl does not run: its store tells.
+  // The crawl is stopped: reports come from its store.
   const stopped = await crawl('report', 'all', '--json');
   t.match(stopped.lines, [
     { report: 'totals', run: 'interrupted', succeeded: 6, queued: 1, objects: 6 },
@@ -121,7 +121,7 @@ t.test('issue 7.7, 7.8 a crawl from the command line, with everything on', async
     stderr: /no crawl runs.*queues, seen, frontier, all/,
   });
 
-  // Back to the checkpoint, and to the end.
+  // Restores the checkpoint and runs to the end.
   t.match((await crawl('checkpoints', '--verify', '--json')).lines, [
     { queued: 1, succeeded: 5, whole: true },
   ]);

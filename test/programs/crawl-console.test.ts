@@ -1,11 +1,11 @@
-// harvest crawl beside a console: each command a process of its own.
+// harvest crawl against a console: each command is a process.
 import { join } from 'node:path';
 import t from 'tap';
 import { frontierLine } from '../../servers/cli/crawl/tables.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { consoleScene } from '../servers/crawler/console-scene.js';
 
-t.test('issue 7.8 harvest crawl report', async (t) => {
+t.test('harvest crawl report', async (t) => {
   const { directory, crawl } = await consoleScene(t);
   const data = ['--data', directory];
   const [queues, json, all] = await Promise.all([
@@ -39,7 +39,7 @@ t.test('issue 7.8 harvest crawl report', async (t) => {
   for (const { code, stderr } of [queues, json, all]) t.same([code, stderr], [0, '']);
 });
 
-t.test('issue 7.9 harvest crawl tells a crawl what to do', async (t) => {
+t.test('harvest crawl: actions on a running crawl', async (t) => {
   const { directory, crawl } = await consoleScene(t);
   const data = ['--data', directory];
   const [done, deleted, killed, bad, none] = await Promise.all([
@@ -59,7 +59,7 @@ t.test('issue 7.9 harvest crawl tells a crawl what to do', async (t) => {
   t.match(none.stderr, /^crawl: no crawl runs on .*harvest run starts one\.\n$/);
 });
 
-t.test('issue 7.9 harvest crawl watch', async (t) => {
+t.test('harvest crawl watch', async (t) => {
   const { directory, crawl } = await consoleScene(t);
   const data = ['--data', directory];
   const look = await cli('crawl', 'watch', '--once', ...data);

@@ -43,7 +43,7 @@ function shell(line: string, cwd: string, bin: string): Promise<Finished> {
   });
 }
 
-/** A command that is fed on standard input. */
+/** Runs a command with data on standard input. */
 function fed(...args: readonly string[]): ChildProcessWithoutNullStreams {
   return spawn('env', [...PLAIN_NODE, PROGRAM, ...args]);
 }
@@ -64,7 +64,7 @@ async function fedWith(input: string | Buffer, ...args: readonly string[]): Prom
   });
 }
 
-/** Looks until it is so; a child that ends before fails the test instead of hanging it. */
+/** Polls until the condition holds; fails if the child ends before. */
 async function until(child: ChildProcessWithoutNullStreams, condition: () => boolean): Promise<void> {
   while (!condition()) {
     if (child.exitCode !== null) throw new Error(`the process ended (${child.exitCode})`);
@@ -78,7 +78,7 @@ async function killed(child: ChildProcessWithoutNullStreams): Promise<void> {
   await closed;
 }
 
-/** What a collector is answered. */
+/** The answer to a collector. */
 function collected(port: number, lines: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -100,7 +100,7 @@ async function startGatherd(t: Test, directory: string): Promise<number> {
   return Number(port);
 }
 
-t.test('G-140: the example of the manual, as it is printed there, up to what gatherd serves', async (t) => {
+t.test('G-140: the example of the manual as printed, up to the objects that gatherd serves', async (t) => {
   const directory = await temporaryDirectory(t);
   const data = join(directory, 'data');
   mkdirSync(data);
@@ -129,7 +129,7 @@ t.test('G-140: the example of the manual, as it is printed there, up to what gat
     '@FILE { http://www.example.org/paper.ps\nmy-manual-attribute{24}:\tthis is a neat attribute\n' +
     'keywords{16}:\tboulder colorado\nfile-size{4}:\t1034\nmd5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n';
   t.equal(contentOf(join(data, 'PRODUCTION.gdbm')), merged);
-  // The daemon follows the generations; how soon is its business.
+  // The daemon follows the generations with some delay.
   let served = '';
   for (let tries = 0; tries < 200 && !served.includes('my-manual-attribute'); tries++) {
     served = await collected(port, 'SEND-UPDATE 0\nQUIT\n');
@@ -142,7 +142,7 @@ t.test('G-140: the example of the manual, as it is printed there, up to what gat
   );
 });
 
-t.test('a tool that is killed with -9 leaves the old database whole', async (t) => {
+t.test('a tool that is killed with -9 leaves the old database intact', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = join(directory, 'a.gdbm');
   await databaseOf(path, ONE, TWO);
@@ -153,7 +153,7 @@ t.test('a tool that is killed with -9 leaves the old database whole', async (t) 
     (_, i) => `@FILE { http://n/${i}\nX{10000}:\t${'x'.repeat(10_000)}\n}\n`,
   );
   loading.stdin.write(`@FILE { http://h/1\nTitle{7}:\tchanged\n}\n${many.join('')}`);
-  // More than its cache holds, so the file itself is changed by now, without a commit.
+  // More than its cache holds, so the file itself has changed, without a commit.
   await until(loading, () => statSync(path).size > 4_000_000);
   await killed(loading);
   t.ok(existsSync(`${path}-journal`));
@@ -172,7 +172,7 @@ t.test('a tool that is killed with -9 leaves the old database whole', async (t) 
   t.same(readdirSync(directory).sort(), ['a.gdbm', 'fifo', 'm'], 'the next one clears up');
 });
 
-t.test('a tool that is interrupted undoes what it began and exits with 130', async (t) => {
+t.test('an interrupted tool undoes its changes and exits with 130', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = join(directory, 'a.gdbm');
   await databaseOf(path, ONE);
@@ -248,7 +248,7 @@ t.test('G-135: gdbmutil, every command', async (t) => {
   t.equal(contentOf(path), TWO);
 });
 
-t.test('the maintenance tools tell what they did and refuse what they must not write', async (t) => {
+t.test('the maintenance tools report their counts and refuse files that they must not change', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = (name: string): string => join(directory, name);
   await databaseOf(path('a'), ONE, TWO, BARE);
@@ -291,7 +291,7 @@ t.test('the maintenance tools tell what they did and refuse what they must not w
   t.match(taken, { code: 1, stderr: /--force replaces it/ });
 });
 
-t.test('G-115, GATHERD-10.3: folddb does all steps in their order', async (t) => {
+t.test('G-115, GATHERD-10.3: folddb runs all steps in order', async (t) => {
   const directory = await temporaryDirectory(t);
   await databaseOf(
     join(directory, 'PRODUCTION.gdbm'),
@@ -351,5 +351,5 @@ t.test('G-115: an original data directory is folded without touching it', async 
   const [nothing, unpublished] = await Promise.all([cli('folddb', none), cli('mkcompressed', none)]);
   t.match(nothing, { code: 1, stderr: /nothing to export/ });
   t.match(unpublished, { code: 1, stderr: /no generation was published/ });
-  t.notOk(existsSync(none), 'looking makes no directory');
+  t.notOk(existsSync(none), 'reading creates no directory');
 });

@@ -99,7 +99,7 @@ t.test(
   },
 );
 
-t.test('E-45 what is wrong with a component is told on standard error', async (t) => {
+t.test('E-45 errors of a component are reported on standard error', async (t) => {
   const directory = t.testdir({
     'x.tar': Buffer.from(
       tar([
@@ -148,13 +148,10 @@ t.test('E-5 --dbdir stores the objects, --log has the messages in the line head 
     at('a.txt'),
   );
   t.same(JSON.parse(second.stdout), { added: 0, replaced: 1, objects: 2 });
-  t.notOk(
-    'Partial-Text' in stored()[0]![1],
-    'E-119 the new object stands there after the file was written anew',
-  );
+  t.notOk('Partial-Text' in stored()[0]![1], 'E-119 the new object is there after the file was rewritten');
 });
 
-t.test('E-5 --dbdir and --log that cannot be: status and sentence', async (t) => {
+t.test('E-5 --dbdir and --log that cannot be used: status and message', async (t) => {
   const directory = t.testdir({ 'a.txt': 'x\n' });
   const file = join(directory, 'a.txt');
   const types = await cli('essence', '--type-only', '--dbdir', join(directory, 'db'), file);

@@ -10,7 +10,7 @@ import { PLAIN_NODE } from '../helpers/plain-node.js';
 
 const EXAMPLES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples');
 
-/** Runs an example in a copy of its directory, as its README says, and gives what is exported. */
+/** Runs an example in a copy of its directory, as its README describes, and returns the exported objects. */
 function run(t: Test, number: number): SoifObject[] {
   const directory = t.testdir({});
   cpSync(join(EXAMPLES, `example-${number}`), directory, { recursive: true });
@@ -72,7 +72,7 @@ t.test('G-164 example 1: a RootNode and a LeafNode; bookkeeping in the order of 
 });
 
 t.test(
-  'G-165 example 2: an Exploder makes three objects of two files, under the URLs of the software',
+  'G-165 example 2: an Exploder makes three objects from two files, under the URLs of the software',
   (t) => {
     const objects = run(t, 2);
     t.same(urlsOf(objects), [

@@ -11,13 +11,13 @@ import { Database, type Entry, entry, wrapped } from '../servers/gatherd/support
 
 export const ONE = entry('http://a.example/', 100, 'first');
 export const TWO = entry('http://b.example/', 200, 'second');
-/** More than the buffers of a connection take. */
+/** More data than the buffers of a connection hold. */
 export const BIG = Array.from({ length: 400 }, (_, i) =>
   entry(`http://big.example/${i}`, 100, 'x'.repeat(65_536)),
 );
 
 export const SESSION = 'HELLO me\nSEND-UPDATE 0\nQUIT\n';
-/** What a daemon with ONE and TWO, that is called g.example, says to it. */
+/** The answer of a daemon with ONE and TWO whose host name is g.example. */
 export const ANSWER = `000 - HELLO 1.8 g.example
 100 - HELLO me
 400 - Sending all objects since 0
@@ -48,7 +48,7 @@ export async function gatherd(t: Test, ...words: readonly string[]): Promise<Dae
   return { process: child, port: Number(port) };
 }
 
-/** A program as its own process, with descriptors of our choice. */
+/** Starts a program as a process with the given descriptors. */
 export function start(
   t: Test,
   words: readonly string[],
@@ -60,20 +60,20 @@ export function start(
   return child;
 }
 
-/** A shell line in which `"$@"` is the program and its words. */
+/** Runs a shell line in which `"$@"` is the program and its arguments. */
 export async function shell(line: string, words: readonly string[]): Promise<Finished> {
   const child = spawn('sh', ['-c', line, 'sh', 'env', ...PLAIN_NODE, PROGRAM, ...words]);
   return finished(child);
 }
 
-/** What a program says until its end. */
+/** Output of a program until its end. */
 export async function finished(child: ChildProcess): Promise<Finished> {
   const [out, err] = [new Heard(child.stdout), new Heard(child.stderr)];
   const [code, signal] = await once(child, 'close');
   return { code, signal, stdout: out.text, stderr: err.text };
 }
 
-/** Keeps what a stream says. */
+/** Collects the text of a stream. */
 export class Heard {
   text = '';
 

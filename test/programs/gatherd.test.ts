@@ -9,7 +9,7 @@ import { cli } from '../helpers/cli.js';
 import { call, Database } from '../servers/gatherd/support.js';
 import { ANSWER, BIG, type Daemon, dataDirectory, gatherd, ONE, SESSION } from './gatherd-support.js';
 
-/** Waits until a file holds something; the test's time limit ends the wait. */
+/** Waits until a file matches; the time limit of the test ends the wait. */
 async function fileMatches(path: string, pattern: RegExp): Promise<string> {
   for (;;) {
     const text = existsSync(path) ? await readFile(path, 'utf8') : '';
@@ -89,7 +89,7 @@ t.test('GATHERD-11.3 kill-gatherd stops the daemon of a directory, and nothing e
   t.equal((await child.finished).code, 0);
   t.notOk(existsSync(join(path, 'gatherd.pid')));
 
-  // Somebody else who got the number of a daemon that is long gone.
+  // Another process with the id of a daemon that ended long ago.
   await writeFile(join(path, 'gatherd.pid'), `${process.pid}\n1@long-ago\n127.0.0.1:${port}\n`);
   t.equal((await cli('kill-gatherd', '-d', path)).code, 1);
   t.ok(existsSync(join(path, 'gatherd.pid')), 'a look changes nothing');
@@ -122,7 +122,7 @@ t.test('a second daemon on a directory says who is running; after kill -9 the ne
   t.match(await call(t, third.port, SESSION), '499 - Sent 2 objects');
 });
 
-t.test('SIGHUP: the log goes on in a new file after it was moved away', async (t) => {
+t.test('SIGHUP: the log continues in a new file after the old one was renamed', async (t) => {
   const path = await dataDirectory(t);
   const log = join(path, 'gatherd.log');
   const { process: child, port } = await gatherd(t, '-d', path, '-log', 'gatherd.log', '0');
@@ -171,7 +171,7 @@ t.test('SIGTERM: a transfer may finish, new connections are refused', async (t) 
 });
 
 t.test(
-  'SIGTERM: a transfer that does not get on is cut after the grace; a second signal ends at once',
+  'SIGTERM: a stalled transfer is cut after the grace time; a second signal ends the daemon immediately',
   async (t) => {
     const path = await dataDirectory(t, BIG);
     const open = async (grace: string): Promise<Daemon & { readonly closed: Promise<unknown> }> => {

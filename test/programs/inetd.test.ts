@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { cli } from '../helpers/cli.js';
 import { ANSWER, BIG, dataDirectory, Heard, SESSION, shell, start } from './gatherd-support.js';
 
-/** Runs in.gatherd on our end of a connection, as inetd does: descriptors 0, 1 and 2 are the socket. */
+/** Runs in.gatherd on one end of a connection like inetd: descriptors 0, 1 and 2 are the socket. */
 async function throughInetd(
   t: Test,
   words: readonly string[],
@@ -70,7 +70,7 @@ t.test('GATHERD-11.2 in.gatherd on pipes and on files', async (t) => {
   t.same([files.code, files.stdout, files.stderr], [0, '', '']);
   t.equal(await readFile(join(path, 'answer'), 'latin1'), ANSWER);
   const noReader = await shell('"$@" < /dev/null | true; exit 0', words);
-  t.same([noReader.code, noReader.stderr], [0, ''], 'nobody listens');
+  t.same([noReader.code, noReader.stderr], [0, ''], 'the reader has gone');
   const help = await shell('"$@" --help | head -1', ['in.gatherd']);
   t.same([help.stdout, help.stderr], ['Usage: harvest in.gatherd [options]\n', '']);
 });
@@ -83,7 +83,7 @@ t.test('GATHERD-12.3 the limits hold on pipes: no command, and a reader that sto
     ['HELLO me\n', /end of session: no command in time/],
     ['SEND-UPDATE 0\n', /end of session: peer accepted no data for 400 ms/],
   ] as const) {
-    // Opened for both directions nobody waits for the other side.
+    // Opened for both directions, so that opening does not wait for the other side.
     const [to, from] = [await open(input, 'r+'), await open(output, 'r+')];
     await to.write(send);
     const words = ['in.gatherd', '-dir', path, '--timeout', '0.4'];
@@ -105,7 +105,7 @@ t.test('GATHERD-11.2 in.gatherd ends at SIGTERM while it waits for its peer', as
   t.same(await ended, [0, null]);
 });
 
-t.test('GATHERD-12.5 debug flags of gatherd: -D, $HARVEST_DEBUG, what each level shows', async (t) => {
+t.test('GATHERD-12.5 debug flags of gatherd: -D, $HARVEST_DEBUG, the messages of each level', async (t) => {
   const path = await dataDirectory(t);
   await writeFile(join(path, 'session'), 'SET compression\nSEND-UPDATE 100\nQUIT\n');
   const shown = async (environment: string, ...flags: readonly string[]): Promise<string> => {

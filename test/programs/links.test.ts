@@ -1,4 +1,4 @@
-// Who links to whom, from the site to the client: harvest run, its References Server, and what becomes of the links later.
+// Links from the site to the client: harvest run, its References Server, and later changes of the links.
 import { join } from 'node:path';
 import { load } from 'cheerio';
 import t from 'tap';
@@ -10,7 +10,7 @@ t.setTimeout(120_000);
 
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 
-/** `harvest run` until it is ready, what is asked of it, and its end. */
+/** Runs `harvest run` until it is ready, calls `work`, and stops it. */
 async function running<T>(
   args: readonly string[],
   ask: (server: { readonly port: number; readonly web: string }) => Promise<T>,
@@ -28,7 +28,7 @@ async function running<T>(
   }
 }
 
-t.test('harvest run serves who links to whom, and forgets what is gone', async (t) => {
+t.test('harvest run serves who links to whom, and forgets deleted links', async (t) => {
   await using site = await Site.start({
     '/': page('Start', ['/a', '/b', '/c'], 'The entrance, with oats.'),
     '/a': page('Alpha', ['/b', '/c'], 'Alpha speaks of oats.'),
@@ -38,7 +38,7 @@ t.test('harvest run serves who links to whom, and forgets what is gone', async (
   const data = t.testdir();
   const args = [`${site.url}/`, '--delay', '0', '--force', '--data', data];
 
-  /** Who links to a document, and what it links to, by paths of the site. */
+  /** The links to and from a document, as paths of the site. */
   const neighbors = async (client: ReferencesClient, path: string) => {
     const names = new Map<number, string>();
     for (const known of ['/', '/a', '/b', '/c', 'http://other.invalid/']) {

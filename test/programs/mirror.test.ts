@@ -160,7 +160,7 @@ t.test('G-8 the same documents as wget -m; unchanged ones are not fetched again;
     const words = ['-m', '-q', '-e', 'robots=off', '-P', join(directory, 'wget'), `${site.url}/`];
     await once(spawn('wget', words, { stdio: 'ignore' }), 'exit');
     const theirs = filesOf(join(directory, 'wget')).map((path) => path.replace(/^[^/]*\//, ''));
-    // wget keeps a redirected document under the name of the link.
+    // wget stores a redirected document under the name of the link.
     t.same(theirs.map((name) => (name === 'moved' ? 'target.html' : name)).sort(), expected);
   }
 
@@ -171,7 +171,7 @@ t.test('G-8 the same documents as wget -m; unchanged ones are not fetched again;
   t.equal(
     site.paths.length,
     site.paths.slice(0, before).length,
-    'no server is asked before the Refresh-Rate is over',
+    'no request before the Refresh-Rate has passed',
   );
 
   rmSync(join(copy, host, 'a.html'));
@@ -194,11 +194,11 @@ t.test('G-8 the same documents as wget -m; unchanged ones are not fetched again;
   site.pages.set('/sub/', (_request, response) => void response.writeHead(500).end());
   const doubtful = await mirror('--check', '--delete', `${site.url}/`, copy);
   t.same([doubtful.deleted, doubtful.complete], [1, false]);
-  t.ok(existsSync(join(copy, host, 'sub/deep.html')), 'it was not met, but nobody said that it is gone');
+  t.ok(existsSync(join(copy, host, 'sub/deep.html')), 'not seen in this run, but not reported as gone');
   t.notOk(existsSync(join(copy, host, 'gone.html')));
 });
 
-t.test('G-8, G-171 a mirror that is killed goes on: nothing is lost, no half file is left', async (t) => {
+t.test('G-8, G-171 a killed mirror continues: nothing is lost, no partial file is left', async (t) => {
   const directory = t.testdir({});
   const names = Array.from({ length: 40 }, (_, i) => `/${i}.html`);
   let release: (() => void) | undefined;
@@ -210,7 +210,7 @@ t.test('G-8, G-171 a mirror that is killed goes on: nothing is lost, no half fil
     '/': page('Home', names),
     ...Object.fromEntries(names.map((name) => [name, page(name, [])])),
     '/20.html': (_request, response) => {
-      // The first visitor waits for ever, and is killed meanwhile.
+      // The first request is never answered; its client is killed meanwhile.
       if (held) release?.();
       else response.writeHead(200, { 'content-type': 'text/html' }).end(page('/20.html', []));
     },
@@ -230,7 +230,7 @@ t.test('G-8, G-171 a mirror that is killed goes on: nothing is lost, no half fil
   t.same(readdirSync(join(copy, '.harvest/tmp')), []);
 });
 
-t.test('mirror: words that cannot be', async (t) => {
+t.test('mirror: invalid arguments', async (t) => {
   const directory = t.testdir({});
   for (const words of [
     [directory],

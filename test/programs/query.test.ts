@@ -15,7 +15,7 @@ interface Finished {
   readonly stderr: string;
 }
 
-/** Runs one command as a process of its own, without the rest of the program. */
+/** Runs one command as a process, without the rest of the program. */
 async function run(command: 'query' | 'gather' | 'brkclient', args: readonly string[]): Promise<Finished> {
   const folder = new URL('../../servers/cli/', import.meta.url).href;
   const program =
@@ -38,7 +38,7 @@ async function run(command: 'query' | 'gather' | 'brkclient', args: readonly str
   return { code: child.exitCode, stdout, stderr };
 }
 
-/** A server that says `greeting` and answers each line with what `reply` returns; undefined closes. */
+/** A server that sends `greeting` and answers each line with the result of `reply`; undefined closes. */
 async function scripted(
   t: Test,
   greeting: string,
@@ -101,7 +101,7 @@ t.test('addresses of peers', async (t) => {
   for (const bad of ['', 'a:b', 'a:1:2', 'a:65536']) t.throws(() => peerAddress(bad), bad);
 });
 
-t.test('standard output: a reader that left is no error, a full disk is', async (t) => {
+t.test('standard output: a reader that closes the pipe is not an error, a full disk is', async (t) => {
   const failing = (code: string) =>
     new StandardOutput({
       stream: new Writable({
@@ -224,7 +224,7 @@ t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched line
   t.match(alone.stderr, /--lines-page needs --max-lines/);
 });
 
-t.test('BRK-6.7: brkclient sends a message as it is and shows the reply as it comes', async (t) => {
+t.test('BRK-6.7: brkclient sends a message unchanged and prints the raw reply', async (t) => {
   const calm = await scripted(t, GREETING, () => '120 - caf\xe9\r\n124 - 17\n\n111 - ERROR: no\n\nnoise\n');
   const heard: string[] = [];
   const replies: Readonly<Record<string, string>> = {
@@ -252,7 +252,7 @@ t.test('BRK-6.7: brkclient sends a message as it is and shows the reply as it co
     run('brkclient', ['127.0.0.1', '1', 'x']),
     run('brkclient', ['127.0.0.1', port, 'an "open quote']),
   ]);
-  t.equal(reply.code, 0, 'counted bytes that look like an error are none');
+  t.equal(reply.code, 0, 'counted bytes that look like an error are not one');
   // Standard output is read as UTF-8 here; its one Latin-1 byte becomes the replacement character.
   t.equal(
     reply.stdout,
@@ -294,7 +294,7 @@ t.test('query: exit 1, 2 and 3', async (t) => {
   t.match(stalled.stderr, /no complete answer within 0\.1 s/);
 });
 
-t.test('query --help teaches: every example query in it parses', async (t) => {
+t.test('query --help: every example query parses', async (t) => {
   const { code, stdout } = await run('query', ['--help']);
   t.equal(code, 0);
   const shown = Array.from(stdout.matchAll(/'([^'\n]+)'/g), (match) => match[1] ?? '');
@@ -306,7 +306,7 @@ t.test('query --help teaches: every example query in it parses', async (t) => {
 const STREAM =
   '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n@FILE { http://a.test/\nTitle{13}:\t499 - Sent 9 x\n}\n}\n';
 
-/** A gatherd of the simplest kind: no compression, no `SET changes`. */
+/** A minimal gatherd: no compression, no `SET changes`. */
 async function gatherd(t: Test, end: string | undefined) {
   return scripted(t, '000 - HELLO 1.8 a.test\n', (line) => {
     const [verb] = line.split(' ');

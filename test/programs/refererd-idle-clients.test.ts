@@ -10,19 +10,19 @@ import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { temporary } from '../servers/refererd/scene.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
-/** R-64: `maxclients` as it is by default. */
+/** R-64: the default of `maxclients`. */
 const CLIENTS = 8192;
-/** Of these many connections; the rest are idle. */
+/** Connections that send requests; the others are idle. */
 const WORKING = 4;
-/** Descriptors of each of the two processes for anything but clients. */
+/** Descriptors of each of the two processes for other purposes than clients. */
 const OTHER_DESCRIPTORS = 128;
-/** Connections that are opened at a time: fewer than the server's queue of those not yet accepted. */
+/** Connections that are opened at a time: fewer than the server's backlog. */
 const AT_ONCE = 256;
 const ROUNDS = 200;
-/** Most resident memory that an idle client may cost the server, bytes. */
+/** Maximum resident memory of the server per idle client, bytes. */
 const IDLE_BYTES = 24 * 1024;
 
-/** What the system allows a process here, this one and its children. */
+/** The system's limit of open files for this process and its children. */
 function descriptors(): number {
   const limit = /^Max open files\s+\d+\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'latin1'));
   return limit?.[1] === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit?.[1] ?? 1024);
@@ -35,7 +35,7 @@ function resident(pid: number | undefined): number {
 async function idle(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
-  // Who is refused is told so.
+  // A refused client receives an answer.
   socket.once('data', (octets) => socket.destroy(new Error(octets.toString('latin1'))));
   return socket;
 }
@@ -53,7 +53,7 @@ t.test(
     const data = await temporary(t);
     await publishFixture(data);
     const words = ['env', ...PLAIN_NODE, PROGRAM, 'refererd', '--data', data, '--port', '0'];
-    // The limit of open files, as it often is for programs, is raised as an administrator would do it.
+    // The usual soft limit of open files is raised, as an administrator would do.
     const script = 'ulimit -n "$(ulimit -Hn)" && exec "$@"';
     const server = spawn('bash', ['-c', script, 'bash', ...words, '--max-clients', String(most)], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -87,7 +87,7 @@ t.test(
         socket.on('error', (error) => t.comment(error.message));
       }
       sockets.push(...opened);
-      // Whoever works is served between them.
+      // Working clients are served meanwhile.
       await ask();
     }
     const after = resident(server.pid);
@@ -98,7 +98,7 @@ t.test(
     );
     await ask();
     t.pass(`${sockets.length} idle clients, and ${WORKING} beside them get their answers`);
-    t.equal(lost, 0, 'none of them was dropped');
+    t.equal(lost, 0, 'no connection was dropped');
     t.ok(each < IDLE_BYTES, `an idle client costs ${Math.round(each)} bytes`);
 
     const refused = connect(port, '127.0.0.1');
@@ -108,7 +108,7 @@ t.test(
     });
     await once(refused, 'close');
     t.equal(told, 'SSTP/1.0 503 SERVICE UNAVAILABLE\r\n\r\n', 'R-64: one more is refused');
-    // The last of the idle ones asks after all.
+    // The last idle client sends a request.
     const last = sockets.at(-1)!;
     last.removeAllListeners('data').write('SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n');
     const [answer] = (await once(last, 'data')) as [Buffer];

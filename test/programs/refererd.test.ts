@@ -28,7 +28,7 @@ interface Home {
   readonly root: string;
   readonly file: string;
   readonly port: number;
-  /** Writes referer.cf: what is usual, and these lines behind it. */
+  /** Writes referer.cf: the usual settings, then these lines. */
   configure(...lines: string[]): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ async function home(t: Test): Promise<Home> {
   return { root, file, port, configure };
 }
 
-/** Started as the original: the server's process number is in its pid file. */
+/** Started like the original: the process id of the server is in its pid file. */
 async function started(
   t: Test,
   place: Home,
@@ -85,7 +85,7 @@ async function until(happens: () => Promise<boolean>): Promise<void> {
   while (!(await happens())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** A mail relay that takes everything. */
+/** A mail relay that accepts every message. */
 async function mailRelay(t: Test): Promise<{ port: number; messages: string[] }> {
   const messages: string[] = [];
   const server: Server = createServer((socket) => {
@@ -146,7 +146,7 @@ t.test('R-51, C-19: without -c it is referer.cf of the current directory', async
   t.equal(await new Promise((resolve) => none.once('exit', resolve)), 1);
 });
 
-t.test('R-58, R-59, C-10, C-12: SIGHUP begins the log anew and reads the configuration again', async (t) => {
+t.test('R-58, R-59, C-10, C-12: SIGHUP reopens the log and reads the configuration again', async (t) => {
   const place = await home(t);
   const { pid } = await started(t, place);
   await exchange(t, place.port, ASK);
@@ -187,7 +187,7 @@ t.test('R-49, C-10, C-11: /reload, also of a broken file', async (t) => {
   await until(async () => /< HEADER_URI_ID: 20/.test(await log(place)));
 });
 
-t.test('R-60, C-13: SIGUSR1 to the parent finishes what was asked', async (t) => {
+t.test('R-60, C-13: SIGUSR1 to the parent finishes pending requests', async (t) => {
   const place = await home(t);
   const { daemon } = await started(t, place);
   const slow = await RawClient.connect(t, place.port);
@@ -203,7 +203,7 @@ t.test('R-60, C-13: SIGUSR1 to the parent finishes what was asked', async (t) =>
 });
 
 t.test(
-  'R-57, R-61, R-71, C-15: a fault is told to the maintainer, once, unless sendmessages is 0',
+  'R-57, R-61, R-71, C-15: a fault is reported to the maintainer, once, unless sendmessages is 0',
   async (t) => {
     t.setTimeout(90_000);
     const place = await home(t);
@@ -234,7 +234,7 @@ t.test(
   },
 );
 
-t.test('R-54, R-55, R-62, R-73: what stops a start, and its status', async (t) => {
+t.test('R-54, R-55, R-62, R-73: errors that prevent a start, and their status', async (t) => {
   const place = await home(t);
   const fails = async (expected: RegExp, ...lines: string[]) => {
     await place.configure(...lines);
@@ -277,7 +277,7 @@ t.test(
   },
 );
 
-t.test('R-52, R-54, C-06, C-07: the dispatcher, and what takes its place', async (t) => {
+t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) => {
   const place = await home(t);
   let answer: (code: string) => string | undefined = () => undefined;
   const asked: string[] = [];
@@ -331,7 +331,7 @@ t.test('R-52, R-54, C-06, C-07: the dispatcher, and what takes its place', async
   }
   answer = (code) => list(code, code === '017' ? 'REQ_GET_ALLOW' : 'REQ_GET_PW', '');
   t.equal((await reload('anna', 'sesame')).status, 200);
-  t.equal((await stat('anna', 'sesame')).status, 403, 'S-54: an empty list is a list: nobody is let in');
+  t.equal((await stat('anna', 'sesame')).status, 403, 'S-54: an empty list is a list: no user has access');
   t.notMatch(await log(place), /abrakadabra|bmFtZWZ/, 'R-69');
   daemon.kill('SIGTERM');
   t.equal((await daemon.finished).code, 0);
@@ -351,7 +351,7 @@ t.test('R-37: turtle_passwd creates, changes, checks and deletes', async (t) => 
   t.equal(await run('one\n', file, 'anna'), 1, 'there is no file yet');
   t.equal(await run('one\n', '--create', file, 'anna'), 0);
   t.equal((await stat(file)).mode & 0o777, 0o600);
-  t.equal(await run('one\n', '--create', file, 'anna'), 2, 'it is not begun anew by mistake');
+  t.equal(await run('one\n', '--create', file, 'anna'), 2, 'an existing file is not replaced by mistake');
   t.equal(await run('two\n', file, 'bob'), 0);
   t.equal(await run('three\n', file, 'anna'), 0);
   t.equal(await run('three\n', '--check', file, 'anna'), 0);
@@ -396,31 +396,28 @@ t.test(
   },
 );
 
-t.test(
-  'R-57, R-71: SIGQUIT to both processes, as a terminal sends it, is reported all the same',
-  async (t) => {
-    const place = await home(t);
-    const relay = await mailRelay(t);
-    await place.configure('maintainer = admin@example.org');
-    const { daemon, pid } = await started(t, place, '--mail-relay', `127.0.0.1:${relay.port}`);
-    // A name that is not in force yet must not keep the parent from removing the file that is there.
-    await place.configure('maintainer = admin@example.org', 'pidfile = logs/other.pid');
-    daemon.kill('SIGQUIT');
-    process.kill(pid, 'SIGQUIT');
-    t.equal((await daemon.finished).code, 131);
-    await until(async () => relay.messages.length > 0);
-    t.match(relay.messages.join(''), `\r\npid: ${pid}\r\nsignal: SIGQUIT\r\n`);
-    await t.rejects(stat(join(place.root, 'logs/refererd.pid')), { code: 'ENOENT' });
-  },
-);
+t.test('R-57, R-71: SIGQUIT to both processes, as sent by a terminal, is reported too', async (t) => {
+  const place = await home(t);
+  const relay = await mailRelay(t);
+  await place.configure('maintainer = admin@example.org');
+  const { daemon, pid } = await started(t, place, '--mail-relay', `127.0.0.1:${relay.port}`);
+  // A name that is not in force yet must not keep the parent from removing the existing file.
+  await place.configure('maintainer = admin@example.org', 'pidfile = logs/other.pid');
+  daemon.kill('SIGQUIT');
+  process.kill(pid, 'SIGQUIT');
+  t.equal((await daemon.finished).code, 131);
+  await until(async () => relay.messages.length > 0);
+  t.match(relay.messages.join(''), `\r\npid: ${pid}\r\nsignal: SIGQUIT\r\n`);
+  await t.rejects(stat(join(place.root, 'logs/refererd.pid')), { code: 'ENOENT' });
+});
 
-t.test('R-49: when one new value cannot be used, none is in force', async (t) => {
+t.test('R-49: if one new value is invalid, none takes effect', async (t) => {
   const place = await home(t);
   const { daemon, pid } = await started(t, place);
   await writeFile(join(place.root, 'file'), '');
   await place.configure('debuglevel = 50', 'pidfile = file/refererd.pid', 'logfile = logs/other.log');
   process.kill(pid, 'SIGHUP');
-  // Between the renaming and the new log there is none.
+  // Between the renaming and the new log there is no file.
   await until(async () => (await log(place).catch(() => '')).includes('the old configuration stays'));
   t.equal(await exchange(t, place.port, ASK), ANSWER);
   t.notMatch(await log(place), 'REQ_GET_REFERENCES', 'the old level');
@@ -430,11 +427,11 @@ t.test('R-49: when one new value cannot be used, none is in force', async (t) =>
   t.equal((await daemon.finished).code, 0);
 });
 
-t.test('R-60: SIGTERM ends a start that loads', async (t) => {
+t.test('R-60: SIGTERM ends a start while it loads', async (t) => {
   const place = await home(t);
   await mkdir(join(place.root, 'db'));
   if (IS_ROOT) await chown(join(place.root, 'db'), 65_534, 65_534);
-  // More than is read in the time that a signal takes.
+  // More than can be read before the signal arrives.
   const refs = join(place.root, 'db/refs.db');
   const line = '10 20\n'.repeat(100_000);
   const file = await open(refs, 'w');
@@ -455,7 +452,7 @@ t.test('R-60: SIGTERM ends a start that loads', async (t) => {
   );
 });
 
-t.test("R-55, R-58: what the superuser made for the log is the user's", { skip: !IS_ROOT }, async (t) => {
+t.test('R-55, R-58: a log created by the superuser belongs to the user', { skip: !IS_ROOT }, async (t) => {
   const place = await home(t);
   await place.configure('logfile = new/logs/refererd.log', 'pidfile = new/logs/refererd.pid');
   const daemon = new CliProcess(['refererd', '-c', place.file]);

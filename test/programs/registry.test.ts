@@ -21,12 +21,12 @@ const BY = {
   'Update-Time': '800000000',
 };
 
-/** Puts objects into a store; they get the OIDs 1, 2, ... */
+/** Puts objects into a store; their OIDs are 1, 2, ... */
 async function fill(store: BrokerStore, objects: readonly Buffer[]): Promise<void> {
   await store.apply(objects.map((bytes) => ({ kind: 'update' as const, object: decodeSoif(bytes), bytes })));
 }
 
-/** What the Broker holds, but for when its own copies changed. */
+/** The Broker's objects without the times at which its own copies changed. */
 async function contentOf(directory: string): Promise<unknown[]> {
   await using store = await BrokerStore.open(join(directory, 'store'), { create: false });
   const all: unknown[] = [];
@@ -271,5 +271,5 @@ t.test('REG-32: the programs registry and dumpregistry', async (t) => {
   });
   const none = join(root, 'none');
   t.match(await cli('registry', 'import', '--from', root, '--data', none), { code: 1, stdout: '' });
-  t.notOk(existsSync(none), 'what could not be imported leaves no directory');
+  t.notOk(existsSync(none), 'a failed import leaves no directory');
 });

@@ -37,7 +37,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString('latin1');
 }
 
-/** What the validator says, one line an attempt; the counts are the last. */
+/** Output of the validator, one line per attempt; the counts are last. */
 async function verdicts(chunks: readonly Uint8Array[], options: SoifDecoderOptions = {}): Promise<string[]> {
   const lines: string[] = [];
   const attempts = checkSoif(stream(...chunks), options);
@@ -50,7 +50,7 @@ async function verdicts(chunks: readonly Uint8Array[], options: SoifDecoderOptio
   }
 }
 
-/** What the original validator says, a letter an attempt: V or I; and whether it met an update stream. */
+/** Verdicts of the original validator, one letter per attempt, V or I, and whether the input was an update stream. */
 async function originalVerdicts(chunks: readonly Uint8Array[]): Promise<string> {
   let letters = '';
   const attempts = checkAsOriginal(stream(...chunks));
@@ -63,7 +63,7 @@ async function originalVerdicts(chunks: readonly Uint8Array[]): Promise<string> 
 
 const GOOD = '@FILE { v\nB{1}:\ty\n}\n';
 
-/** The rows of SOIF-4.4, column "C library"; each is followed by a good object where that tells more. */
+/** The rows of SOIF-4.4, column "C library"; some are followed by a valid object to show where reading continues. */
 const ORIGINAL: readonly (readonly [row: string, wire: string, verdicts: string])[] = [
   ['nothing', '', ' 0/0'],
   ['white space, blank lines', '@FILE { u\n\n  A{1}:\tx\n\n \t }\n', 'V 1/1'],
@@ -217,7 +217,7 @@ const VALUE = fc.oneof(
   fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
   fc.constantFrom('}\n', '\n@FILE { x\n', '\ufeffx', '"\\\u2028').map((text) => Buffer.from(text)),
 );
-/** Bytes of objects in the layout of SOIF-2.2, with all that it allows: odd names, empty values, duplicates. */
+/** Bytes of objects in the layout of SOIF-2.2 with everything it allows: odd names, empty values, duplicates. */
 const EXACT = fc
   .tuple(
     fc.stringMatching(/^[!-z|~]{1,8}$/),
@@ -274,7 +274,7 @@ t.test('SOIF-1.2 JSON lines: the form', async (t) => {
   );
 });
 
-t.test('SOIF-1.1 JSON lines: what is wrong is told with the number of its line', async (t) => {
+t.test('SOIF-1.1 JSON lines: an error names the number of its line', async (t) => {
   const good = '{"type":"FILE","url":"u","attributes":[]}';
   for (const [line, problem] of [
     ['{', /^line 3: not JSON/],
@@ -422,7 +422,7 @@ t.test('input: files and standard input, plain or gzip', async (t) => {
   await t.rejects(waiting, /enough/);
 });
 
-/** A command with something on its standard input. */
+/** Runs a command with data on standard input. */
 async function piped(input: string | Uint8Array, ...args: readonly string[]): Promise<Finished> {
   const child = spawn('env', [...PLAIN_NODE, PROGRAM, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   const ended = new Promise<Pick<Finished, 'code' | 'signal'>>((resolve) => {

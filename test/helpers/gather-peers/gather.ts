@@ -35,13 +35,13 @@ export function conf(nodes: Nodes): GathererConfig {
 
 export interface Gathered {
   readonly report: GatherReport;
-  /** Of every URI, in the order of their ends. */
+  /** Final event of every URI, in order. */
   readonly events: readonly DocumentEvent[];
-  /** What is exported to collectors, by URL, each as often as it comes. */
+  /** Exported objects by URL, with repetitions. */
   readonly exported: readonly { readonly url: string; readonly text: (name: string) => string | undefined }[];
 }
 
-/** One whole run of a Gatherer, as far as the export. */
+/** A complete run of a Gatherer including the export. */
 export async function gather(
   directory: string,
   nodes: Nodes,
@@ -85,7 +85,7 @@ export async function exportedOf(generations: string): Promise<Gathered['exporte
   return objects;
 }
 
-/** URLs of the export, sorted; one that is there twice is listed twice. */
+/** URLs of the export, sorted, with repetitions. */
 export function urlsOf({ exported }: Pick<Gathered, 'exported'>): string[] {
   return exported.map(({ url }) => url).sort();
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
 import { LFTP, WGET } from './servers.js';
 
-/** What other people's programs find at a site, to compare a crawl with. */
+/** Documents that other programs find at a site, for comparison with a crawl. */
 
 /** URLs that wget retrieved below `url`, canonical and sorted. */
 export function wgetFinds(url: string, scratch: string, more: readonly string[] = []): string[] {
@@ -32,7 +32,7 @@ export function lftpFinds(port: number, login = ''): string[] {
     .sort();
 }
 
-/** What a gopher server sends for a selector, until it closes. */
+/** The complete answer of a gopher server to a selector. */
 export function gopherAsk(port: number, selector: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -45,7 +45,7 @@ export function gopherAsk(port: number, selector: string): Promise<Buffer> {
   });
 }
 
-/** `type` and selector of every document that menus of this server lead to, sorted; menus themselves are not listed. */
+/** `type` and selector of every document in the menus of this server, sorted, without the menus. */
 export async function gopherFinds(port: number): Promise<string[]> {
   const found = new Set<string>();
   const menus = [''];

@@ -29,13 +29,13 @@ export async function postNews(port: number, articles: readonly string[]): Promi
   }
 }
 
-/** What `XOVER` says of a group: `number`, message-id; asked by hand. */
+/** `number` and message-id of each article of a group by `XOVER`, requested without our client. */
 export async function newsFinds(port: number, group: string): Promise<{ number: string; id: string }[]> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   let all = '';
   try {
     await new Promise<void>((resolve, reject) => {
-      // INN drops what is sent before its reader has taken over, so one command follows the answer to the other.
+      // INN discards input that arrives before its reader has started, so each command waits for the previous answer.
       const commands = ['MODE READER', `GROUP ${group}`, 'XOVER 1-\r\nQUIT'];
       socket
         .once('error', reject)

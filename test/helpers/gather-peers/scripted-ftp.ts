@@ -2,17 +2,17 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { onLines, type Scripted, scripted } from '../../clients/fetch/scripted.js';
 
-/** Writes on the data connection and says on the control connection how it went. */
+/** Writes to the data connection and reports the outcome on the control connection. */
 export type Send = (data: Socket, control: Socket) => void;
 
 export interface FtpSite {
-  /** By path from the root, without a leading slash: contents, or what is done in their place. */
+  /** Contents by path from the root, without a leading slash, or a function that replaces them. */
   readonly files: ReadonlyMap<string, Buffer | Send>;
-  /** Listings of directories (path with a slash at its end, '' the root) that are not what they should be. */
+  /** Deliberately wrong listings by directory (path with a trailing slash, '' for the root). */
   readonly listings?: ReadonlyMap<string, Send>;
-  /** SIZE of a path where it is a lie. */
+  /** Deliberately wrong SIZE by path. */
   readonly sizes?: Readonly<Record<string, number>>;
-  /** The only login there is; without it everybody may come. */
+  /** The only valid login; without it every login is valid. */
   readonly login?: { readonly user: string; readonly password: string };
   /** Called with each command before it is answered. */
   readonly onCommand?: (line: string) => void;
@@ -30,7 +30,7 @@ export function ftpServer(t: Test, site: FtpSite): Promise<Scripted> {
     const session = new Session(site, control);
     t.teardown(() => session.close());
     control.on('close', () => session.close());
-    // Small answers follow one another: none waits for the client's acknowledgement of the one before.
+    // Small answers follow each other without waiting for the client's acknowledgement.
     control.setNoDelay(true);
     control.write('220 scripted\r\n');
     onLines(control, (line) => {
@@ -66,7 +66,7 @@ class Session {
     if (answer !== undefined) this.#say(answer);
   }
 
-  /** What is said at once; undefined: it is said later. */
+  /** The immediate reply; undefined if it follows later. */
   #answer(line: string): string | undefined {
     const [command = '', ...words] = line.split(' ');
     const argument = words.join(' ');

@@ -5,7 +5,7 @@ import { onLines, type Scripted, scripted } from '../../clients/fetch/scripted.j
 export interface NewsSite {
   /** Articles by group, from number 1; each line ends with CR LF, dots are doubled. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
-  /** May answer a command in its place. */
+  /** May answer a command instead of the server. */
   readonly instead?: (line: string, socket: Socket) => boolean;
   /** Called with each command before it is answered. */
   readonly onCommand?: (line: string) => void;
@@ -13,7 +13,7 @@ export interface NewsSite {
 
 export const messageId = (group: string, number: number): string => `<${number}.${group}@news.example.net>`;
 
-/** A small news server on loopback that knows what a Gatherer asks: GROUP, OVER, ARTICLE, STAT. */
+/** A small news server on loopback with the commands of a Gatherer: GROUP, OVER, ARTICLE, STAT. */
 export function newsServer(t: Test, site: NewsSite): Promise<Scripted> {
   return scripted(t, (socket) => {
     let group = '';

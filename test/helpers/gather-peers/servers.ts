@@ -6,7 +6,7 @@ import { daemon, freePort } from '../daemon.js';
 
 export const IS_ROOT = process.getuid?.() === 0;
 
-/** Why a test is left out, or false: what it needs is there. */
+/** The reason to skip a test, or false if its requirements are met. */
 export function needs(programs: readonly string[], root = false): string | false {
   const missing = programs.filter((path) => !existsSync(path));
   if (missing.length > 0) return `${missing.join(', ')} needed`;
@@ -25,7 +25,7 @@ export const OPENSSL = '/usr/bin/openssl';
 export const hasPyftpdlib = (): boolean =>
   spawnSync('/usr/bin/python3', ['-c', 'import pyftpdlib']).status === 0;
 
-/** A server of one's own, and what it wrote about its requests. */
+/** A server with its request log. */
 export interface Served {
   readonly port: number;
   /** Lines of its log of requests. */
@@ -96,7 +96,7 @@ DocumentRoot ${root}
   return { port, log: logOf(log) };
 }
 
-/** vsftpd for anonymous; the log has a line a command. */
+/** vsftpd for anonymous; the log has one line per command. */
 export async function startVsftpd(t: Test, scratch: string, root: string): Promise<Served> {
   const port = await freePort();
   const own = join(scratch, `vsftpd-${port}`);
@@ -128,7 +128,7 @@ export async function startPyftpdlib(
   return port;
 }
 
-/** squid that keeps nothing. */
+/** squid without a cache. */
 export async function startSquid(t: Test, scratch: string): Promise<Served> {
   const port = await freePort();
   const own = join(scratch, `squid-${port}`);
@@ -145,7 +145,7 @@ netdb_filename none\npinger_enable off\nvisible_hostname localhost\nshutdown_lif
   return { port, log: logOf(join(own, 'access.log')) };
 }
 
-/** gophernicus behind socat, as nobody. */
+/** gophernicus started by socat as the user nobody. */
 export async function startGophernicus(t: Test, root: string): Promise<number> {
   const port = await freePort();
   const server = `gophernicus -h 127.0.0.1 -p ${port} -r ${root} -o utf-8 -nx`;
@@ -187,7 +187,7 @@ export async function startPygopherd(t: Test, scratch: string, root: string): Pr
 const AS_NEWS = ['--reuid=news', '--regid=news', '--init-groups'];
 const NEWS_BIN = '/usr/lib/news/bin';
 
-/** INN with a spool of its own below `scratch`, so that nothing of this machine's set-up matters but its programs. */
+/** INN with its spool below `scratch`, independent of the configuration of this machine. */
 export async function startInn(t: Test, scratch: string, groups: readonly string[]): Promise<number> {
   const port = await freePort();
   const own = join(scratch, `inn-${port}`);

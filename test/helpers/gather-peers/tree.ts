@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** When the files of a tree were changed, in seconds since 1970. */
+/** Modification time of the files of a tree, in seconds since 1970. */
 export const CHANGED = 784_111_777;
 
 const NAMES = [
@@ -19,8 +19,7 @@ const NAMES = [
 const PLACES = ['', 'pub/', 'pub/deep dir/', 'pub/deep dir/deeper/', 'other/'];
 
 /**
- * Documents in directories below one another, with names of all kinds that the servers and clients at hand agree about; each has
- * a content of its own.
+ * Documents in nested directories, with all kinds of names that the servers and clients here agree about. The contents differ.
  *
  * @param names in each directory
  * @returns contents, by path
