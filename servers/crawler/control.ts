@@ -1,13 +1,5 @@
 /** CRAWL-20.1. `empty`: nothing is left, and the crawl waits for more (pauseAtFinish). */
-export const CRAWL_STATES = [
-  'preparing',
-  'running',
-  'empty',
-  'pausing',
-  'paused',
-  'stopping',
-  'finished',
-] as const;
+const CRAWL_STATES = ['preparing', 'running', 'empty', 'pausing', 'paused', 'stopping', 'finished'] as const;
 export type CrawlState = (typeof CRAWL_STATES)[number];
 
 /** CRAWL-20.2: why a crawl ended. */

@@ -34,7 +34,7 @@ export function decideSequence(rules: unknown, surroundings: RuleSurroundings): 
 }
 
 /** One rule of the catalog (CRAWL-10.2.4). */
-export function buildRule(config: RuleConfig, { seeds }: RuleSurroundings): DecideRule {
+function buildRule(config: RuleConfig, { seeds }: RuleSurroundings): DecideRule {
   const predicate = predicateOf(config, seeds);
   return decideRule(config.rule, answerOf(config), predicate);
 }

@@ -11,9 +11,9 @@ import {
 } from './predicates.js';
 
 /** CRAWL-10.1.3: what is in focus. The scope that only filters decide is `broad` with an `exclude`. */
-export const CLASSIC_SCOPES = ['broad', 'domain', 'host', 'path', 'surt-prefix'] as const;
+const CLASSIC_SCOPES = ['broad', 'domain', 'host', 'path', 'surt-prefix'] as const;
 
-export type ClassicScopeKind = (typeof CLASSIC_SCOPES)[number];
+type ClassicScopeKind = (typeof CLASSIC_SCOPES)[number];
 
 export interface ClassicScopeOptions {
   readonly kind: ClassicScopeKind;

@@ -157,7 +157,7 @@ export function hostOf(uri: string): string {
 }
 
 /** CRAWL-10.2.4: suffixes of file names by preset; the original's, and what came into use since. */
-export const FILE_PRESETS = {
+const FILE_PRESETS = {
   images: 'bmp gif jpg jpeg png tif tiff webp svg avif ico',
   audio: 'mid mp2 mp3 mp4 wav ogg flac m4a aac',
   video: 'avi mov mpeg ram rm smil wmv mpg webm m4v mkv ogv',

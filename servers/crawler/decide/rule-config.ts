@@ -16,7 +16,7 @@ const prefixes = {
 const logic = z.enum(['OR', 'AND']).default('OR');
 
 /** CRAWL-10.2.4: the rules of the catalog as an operator writes them. */
-export const ruleConfigSchema = z.discriminatedUnion('rule', [
+const ruleConfigSchema = z.discriminatedUnion('rule', [
   z.strictObject({ rule: z.literal('all'), answer }),
   z.strictObject({ rule: z.literal('seed'), answer: answer.default('ACCEPT') }),
   z.strictObject({ rule: z.literal('surt-prefixed'), answer: answer.default('ACCEPT'), ...prefixes }),

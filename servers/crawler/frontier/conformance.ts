@@ -15,6 +15,22 @@ import {
   type PreparedOf,
 } from './contract.js';
 
+export type { FrontierClock } from './clock.js';
+export type {
+  Budgets,
+  Candidate,
+  CrawlFrontier,
+  Finish,
+  FrontierCounts,
+  FrontierFigures,
+  Outcome,
+  Prepared,
+  PreparedOf,
+  QueueSelection,
+  QueueTraffic,
+  Written,
+} from './contract.js';
+
 /** The `test` function of node:test, of tap, or of another runner. */
 export type TestRunner = (name: string, run: () => Promise<void>) => unknown;
 

@@ -89,7 +89,7 @@ export class JournalWriter implements AsyncDisposable {
     return this.#file.flush();
   }
 
-  /** CRAWL-16.4, 17.2.1: the journal becomes `PATH.SUFFIX` and goes on in a new file. @returns the renamed file @throws UsageError, StorageError */
+  /** CRAWL-16.4, 17.2.1: the journal becomes `PATH.SUFFIX` and goes on in a new file. @returns the renamed file @throws StateError, StorageError */
   rotate(suffix: string): Promise<string> {
     return this.#file.rotate(suffix);
   }

@@ -1,5 +1,5 @@
 /** Where everything is counted that came after a table was full. */
-export const OTHER = 'other';
+const OTHER = 'other';
 
 /** URIs and bytes of one kind. */
 export interface Count {

@@ -11,7 +11,7 @@ import { DEFERRED, RUNTIME_ERROR } from './outcome.js';
 import { PROGRESS_LEGEND, progressLine } from './progress.js';
 
 /** CRAWL-16.1, 16.3, 16.4: the files of a crawl's log directory. */
-export const CRAWL_LOG_FILES = {
+const CRAWL_LOG_FILES = {
   crawl: 'crawl.log',
   progress: 'progress-statistics.log',
   localErrors: 'local-errors.log',
@@ -138,7 +138,7 @@ export class CrawlLogs implements AsyncDisposable {
    *
    * @param suffix e.g. the checkpoint's name: letters, digits, `_`, `-`, `.`
    * @returns the renamed files
-   * @throws UsageError when one exists already, StorageError
+   * @throws StateError when one exists already, StorageError
    */
   async rotate(suffix: string): Promise<string[]> {
     const rotated: string[] = [];

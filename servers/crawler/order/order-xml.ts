@@ -18,7 +18,7 @@ import { checkedOrder } from './read-order.js';
 import { parseXml, type XmlElement } from './xml-tree.js';
 
 /** What was not taken over. */
-export interface OrderWarning {
+interface OrderWarning {
   readonly file: string;
   /** From 1. */
   readonly line: number;

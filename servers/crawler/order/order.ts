@@ -6,7 +6,7 @@ import { crawlSettingsSchema, noted, settingsOverridesSchema } from './settings.
 const count = z.int().min(0);
 
 /** CRAWL-19.6: a sheet overrides some settings for the URIs under its SURT prefixes, or for which its rules say ACCEPT. */
-export const sheetSchema = z.strictObject({
+const sheetSchema = z.strictObject({
   name: z.string().min(1),
   /** Prefixes, URIs or host names, as in a seed list (CRAWL-15.2). */
   surts: z.array(z.string()).default([]),

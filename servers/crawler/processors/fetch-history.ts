@@ -26,7 +26,7 @@ export interface FetchRecord {
 }
 
 /** Where the body of a fetch was archived. */
-export interface FetchCapture {
+interface FetchCapture {
   readonly recordId: string;
   /** WARC-Date, milliseconds since 1970. */
   readonly date: number;

@@ -4,7 +4,7 @@ import type { LRUCache } from 'lru-cache';
 import { lruCache } from './lru.js';
 
 /** What a name stands for. */
-export interface LookedUp {
+interface LookedUp {
   /** As text, any order; empty: the name does not resolve. */
   readonly addresses: readonly string[];
   /** Seconds that the answer holds; absent: nobody said (CRAWL-12.3). */
@@ -12,7 +12,7 @@ export interface LookedUp {
 }
 
 /** Resolves a name. A rejection counts as "does not resolve". */
-export type Lookup = (hostname: string) => Promise<LookedUp>;
+type Lookup = (hostname: string) => Promise<LookedUp>;
 
 export interface HostAddressesOptions {
   /** Default: the system's. */

@@ -1,22 +1,3 @@
-export { type CountedEvent, countEvent, noTraffic, type Traffic } from './counters.js';
-export {
-  addressBytes,
-  HostAddresses,
-  type HostAddressesOptions,
-  type LookedUp,
-  type Lookup,
-} from './host-addresses.js';
-export {
-  type Contact,
-  type PolitenessDelay,
-  type PolitenessSettings,
-  politenessDelay,
-  TotalBandwidth,
-} from './politeness.js';
-export type { RobotsContact } from './robots-files.js';
-export {
-  type RobotsVerdict,
-  ServerCache,
-  type ServerCacheOptions,
-  type ServerCacheSnapshot,
-} from './server-cache.js';
+export { addressBytes, HostAddresses } from './host-addresses.js';
+export { type Contact, politenessDelay, TotalBandwidth } from './politeness.js';
+export { ServerCache, type ServerCacheOptions } from './server-cache.js';

@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { StorageError, UsageError } from '../../../protocols/errors.js';
+import { StateError, StorageError } from '../../../protocols/errors.js';
 import { type NewWarcRecord, newRecordId, serializeRecord, warcFields } from './new-record.js';
 import { wholeRecords } from './whole-records.js';
 
@@ -80,7 +80,7 @@ export class WarcFiles implements AsyncDisposable {
   /** Finishes what a former writer had left open, then is ready to write. The first file is made by the first write. */
   static async open(options: WarcFilesOptions): Promise<WarcFiles> {
     const { directory, prefix = 'HARVEST', signal } = options;
-    if (!/^[\w.-]+$/.test(prefix)) throw new UsageError(`a prefix of WARC files must not be ${prefix}`);
+    if (!/^[\w.-]+$/.test(prefix)) throw new TypeError(`a prefix of WARC files must not be ${prefix}`);
     try {
       await mkdir(directory, { recursive: true });
       const recovered: RecoveredFile[] = [];
@@ -106,13 +106,13 @@ export class WarcFiles implements AsyncDisposable {
   /**
    * Writes records one behind the other into one file: all of them or none.
    *
-   * @throws UsageError when it is closed, or too many writes wait
+   * @throws StateError when it is closed, or too many writes wait
    * @throws StorageError when the disk refuses
    * @throws the signal's reason when it is aborted before the turn comes; a write that has begun is finished
    */
   write(records: readonly NewWarcRecord[], signal?: AbortSignal): Promise<readonly WarcPlace[]> {
     if (this.#waiting >= (this.#options.maxWaiting ?? 1000)) {
-      return Promise.reject(new UsageError('too many WARC records wait to be written'));
+      return Promise.reject(new StateError('too many WARC records wait to be written'));
     }
     this.#waiting++;
     return this.#inTurn(async () => {
@@ -140,7 +140,7 @@ export class WarcFiles implements AsyncDisposable {
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new UsageError('the WARC files are closed'));
+    if (this.#closed) return Promise.reject(new StateError('the WARC files are closed'));
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => {});
     return turn;
