@@ -11,9 +11,9 @@ import {
 import { canonicalUrl } from '../../protocols/urls/index.js';
 
 export interface AnnotationsOptions {
-  /** Told of everything in the files that is not as SOIF-11.1 wants it. */
+  /** Receives every violation of SOIF-11.1 in the files. */
   readonly onProblem?: (problem: ConfigError) => void;
-  /** Bytes of all annotations: they are held in memory while objects are merged. Default 64 MiB. */
+  /** Bytes of all annotations, which are held in memory. Default 64 MiB. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
 }
@@ -21,14 +21,13 @@ export interface AnnotationsOptions {
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * What was written by hand about objects (G-137), merged into what the Gatherer made, as `mergedb` does it (G-139 to G-142): for the
- * same attribute the manual value wins, manual attributes come first; of several files the one named first wins. URLs are
- * compared in canonical form, so that `~` finds `%7e`.
+ * Manual annotations (G-137), which are merged into the Gatherer's objects as `mergedb` does (G-139 to G-142): manual values win, manual
+ * attributes come first; of several files the first one wins. URLs are compared in canonical form, so that `~` equals `%7e`.
  */
 export class Annotations {
   static readonly NONE = new Annotations(new Map());
 
-  /** Of everything that the files say: two with the same digest merge in the same way. */
+  /** Digest of all annotations: two with the same digest merge in the same way. */
   readonly digest: string;
   readonly #objects: ReadonlyMap<string, SoifObject>;
 
@@ -41,7 +40,7 @@ export class Annotations {
 
   /**
    * Reads annotation files (G-141) in the order of the configuration.
-   * @throws StorageError when one cannot be read, or there is more than `maxBytes`; the signal's reason when aborted
+   * @throws StorageError if one cannot be read or all exceed `maxBytes`; the signal's reason
    */
   static async load(files: readonly string[], options: AnnotationsOptions = {}): Promise<Annotations> {
     if (files.length === 0) return Annotations.NONE;
@@ -54,31 +53,31 @@ export class Annotations {
         if (bytes > maxBytes) throw new StorageError(`${file}: more than ${maxBytes} bytes of annotations`);
         const key = keyOf(object.url);
         const earlier = all.get(key);
-        // G-142: what was named first wins.
+        // G-142: the first file wins.
         all.set(key, earlier === undefined ? object : overlay(earlier, object));
       }
     }
     return new Annotations(all);
   }
 
-  /** Objects that are annotated. */
+  /** Number of annotated objects. */
   get size(): number {
     return this.#objects.size;
   }
 
-  /** What was written about a URL. */
+  /** Returns the annotation of a URL. */
   for(url: string): SoifObject | undefined {
     return this.#objects.get(keyOf(url));
   }
 
-  /** The digest of what was written about one URL; undefined: nothing. It tells which objects must be merged again. */
+  /** Returns the digest of a URL's annotation, which changes when the object must be merged again; undefined if there is none. */
   digestFor(url: string): string | undefined {
     const object = this.for(url);
     if (object === undefined) return undefined;
     return createHash('sha256').update(encodeSoif(object)).digest('hex').slice(0, 32);
   }
 
-  /** The object with what was written about it; the same object when nothing was. Its type and URL stay. */
+  /** Returns the object with its annotation; the same object if it has none. Keeps its type and URL. */
   merge(automatic: SoifObject): SoifObject {
     const manual = this.for(automatic.url);
     if (manual === undefined) return automatic;
@@ -91,17 +90,17 @@ export class Annotations {
   }
 
   /**
-   * What was written about URLs that the Gatherer has nothing of: objects of their own (G-139).
-   * @param known is there an object of this URL? It is in canonical form.
+   * Yields the annotations of URLs without an object, as objects (G-139).
+   * @param known whether the Gatherer has an object of this canonical URL
    */
   *unmatched(known: (url: string) => boolean): Generator<SoifObject, void, undefined> {
     for (const [url, object] of this.#objects) if (!known(url)) yield object;
   }
 }
 
-/** The attributes of `above`, then those that only `below` has. */
+/** Returns the attributes of `above`, then those that only `below` has. */
 function overlay(above: SoifObject, below: SoifObject): SoifObject {
-  // The first merge gives the places and the additions, the second one puts the values back.
+  // The first merge determines the order and adds attributes, the second one restores the values.
   return mergeSoif(mergeSoif(above, below), above);
 }
 

@@ -14,8 +14,8 @@ import { redactLogins } from '../crawler/redaction.js';
 import type { Debug } from '../host/index.js';
 
 /**
- * Writes what the sections 20 to 69 of a Gatherer have to tell (G-150), until disposed of. Without it nothing of that is computed. A
- * run shows sections 40 to 48 and 61 only with {@link debugProcessors}.
+ * Writes the messages of a Gatherer's debug sections 20 to 69 (G-150) until disposed. Without it none of them is computed. Sections 40 to
+ * 48 and 61 of a run also need {@link debugProcessors}.
  */
 export function followDebug(debug: Debug): Disposable {
   const message = (given: unknown): void => {
@@ -39,7 +39,7 @@ export function followDebug(debug: Debug): Disposable {
     const { text } = given as CrawlEvent;
     tell(62, 1, () => text);
   };
-  // Level 1: what is forbidden, level 5: everything.
+  // Level 1: denied subjects, level 5: all.
   const filter = (given: unknown): void => {
     const { file, subjects, allowed, rule } = given as FilterEvent;
     tell(44, allowed ? 5 : 1, () => {
@@ -62,7 +62,7 @@ export function followDebug(debug: Debug): Disposable {
   };
 }
 
-/** Processors that tell and change nothing: for `GathererOptions.processors` of a run with debugging. */
+/** Processors that only write debug messages, for `GathererOptions.processors`. */
 export function debugProcessors(): Partial<Record<ChainName, readonly Processor[]>> {
   return {
     'pre-fetch': [told('DebugPreFetch', robots, decision)],
@@ -81,7 +81,7 @@ function told(name: string, ...abouts: readonly ((uri: CrawlUri) => void)[]): Pr
   };
 }
 
-/** Section 48: robots.txt. What it forbids leaves the chain before, and is told by {@link forbidden}. */
+/** Section 48: robots.txt. A URI that it forbids leaves the chain earlier; {@link forbidden} reports it. */
 function robots(uri: CrawlUri): void {
   if (uri.disposition === 'kept' || uri.fetched !== undefined) return;
   if (/^https?:/.test(uri.url)) tell(48, 5, () => `${uri.url}: allowed`);
@@ -96,7 +96,7 @@ function forbidden(uri: CrawlUri): void {
   }
 }
 
-/** Section 41: whether the URL is to be looked at again (G-108), and by what. */
+/** Section 41: whether the URL is fetched again (G-108), and why. */
 function decision({ url, disposition, document, fetched }: CrawlUri): void {
   tell(41, 1, () => {
     if (document === undefined) return `${url}: not known`;
@@ -107,7 +107,7 @@ function decision({ url, disposition, document, fetched }: CrawlUri): void {
   });
 }
 
-/** Section 61: what the database is told. */
+/** Section 61: the changes of the database. */
 function database({ url, disposition, document, updateTime, reason }: CrawlUri): void {
   tell(61, 1, () => {
     switch (disposition) {
@@ -125,12 +125,12 @@ function database({ url, disposition, document, updateTime, reason }: CrawlUri):
 
 /** Sections of enumeration, by access method. */
 const ENUMERATION: Readonly<Record<string, number>> = { http: 42, https: 42, gopher: 43, ftp: 45, file: 46 };
-/** Sections that have level 1 only: there the links are part of it. */
+/** Sections that have level 1 only, which then includes the links. */
 const FLAT: ReadonlySet<number> = new Set([45, 46]);
 /** Links that one line shows. */
 const MAX_SHOWN = 100;
 
-/** Sections 40, 42, 43, 45, 46: the links of a document, before limits and filters see them. */
+/** Sections 40, 42, 43, 45, 46: the links of a document, before limits and filters. */
 function links(uri: CrawlUri): void {
   const { url, disposition, outLinks } = uri;
   if (disposition === 'retry') return;

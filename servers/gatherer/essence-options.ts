@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { filePaths, type GathererConfig } from '../../protocols/config/index.js';
 import type { EssenceOptions } from '../essence/index.js';
 
-/** What a Gatherer's configuration says about summaries; its Essence-Options go before the variables (E-116). */
+/** Returns the Essence options of a Gatherer's configuration; its Essence-Options precede the variables (E-116). */
 export function essenceOptionsOf(config: GathererConfig): EssenceOptions {
   const { libDirectory, stoplist, allowlist, ...switches } = config.essenceOptions;
   const lib = firstThere(config, libDirectory ?? config.libDirectory);
@@ -23,17 +23,17 @@ export function essenceOptionsOf(config: GathererConfig): EssenceOptions {
   };
 }
 
-/** G-20: looked for in Top-Directory, then in the current directory; what is nowhere stays as it is, for an error to name it. */
+/** G-20: searches Top-Directory, then the current directory; returns the name itself for a missing file, so that an error names it. */
 function firstThere(config: GathererConfig, name: string | undefined): string | undefined {
   return name === undefined ? undefined : (filePaths(config, name).find((path) => existsSync(path)) ?? name);
 }
 
-/** E-22, G-20: a name with a slash is a path of the Gatherer's; one without is looked up by Essence, in Lib-Directory first. */
+/** E-22, G-20: a name with a slash is a path; Essence searches for one without, first in Lib-Directory. */
 function listFile(config: GathererConfig, name: string): string {
   return name.includes('/') ? (firstThere(config, name) ?? name) : name;
 }
 
-/** E-46, E-61: the user's own programs, in Lib-Directory and in `bin` beside it; those of rules (E-135) also in the PATH. */
+/** E-46, E-61: the user's programs are in Lib-Directory and its sibling `bin`; those of rules (E-135) also in the PATH. */
 function programsOf(lib: string | undefined): NonNullable<EssenceOptions['programs']> {
   const places = lib === undefined ? [] : [lib, join(dirname(lib), 'bin')];
   const directories = places.filter((path) => existsSync(path));

@@ -12,14 +12,14 @@ import { ConfigError } from '../../protocols/errors.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import type { RootRules } from './root-limits.js';
 
-/** The filter files of RootNodes: each is read once, however many RootNodes name it. For one run: a file may change between runs. */
+/** Cache of the RootNodes' filter files for one run: a file may change between runs. */
 export class FilterFiles {
-  /** By name as the configuration writes it; undefined: no such file. */
+  /** By name as in the configuration; undefined for a missing file. */
   readonly #files = new Map<string, Promise<UrlFilter | undefined>>();
 
   constructor(readonly config: GathererConfig) {}
 
-  /** @throws ConfigError when a file of the RootNode cannot be read or has an error */
+  /** Reads the filters of a RootNode. @throws ConfigError if a file cannot be read or has an error */
   async rulesOf(root: RootNode): Promise<RootRules> {
     const { urlFilter, hostFilter } = root;
     return {
@@ -31,7 +31,7 @@ export class FilterFiles {
   }
 
   async #filter(name: string, root: RootNode): Promise<UrlFilter | undefined> {
-    // G-31: filtering is switched off.
+    // G-31: turns filtering off.
     if (name === '/dev/null') return undefined;
     let file = this.#files.get(name);
     if (file === undefined) {
@@ -53,7 +53,7 @@ function defaultFilter(): string {
   return fileURLToPath(import.meta.resolve('#essence-lib/URL-filter-default'));
 }
 
-/** G-20: a relative name is looked up in Lib-Directory, Top-Directory, and the current directory. */
+/** G-20: searches for a relative name in Lib-Directory, Top-Directory, and the current directory. */
 async function readFilter(name: string, config: GathererConfig): Promise<UrlFilter | undefined> {
   const inLib = config.libDirectory === undefined ? [] : filePaths(config, `${config.libDirectory}/${name}`);
   const candidates = isAbsolute(name) ? [name] : [...inLib, ...filePaths(config, name)];

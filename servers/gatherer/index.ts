@@ -10,4 +10,4 @@ export {
   readProgress,
 } from './root-limits.js';
 export { RootNodeScope } from './scope.js';
-export { type ScriptSlots, writeGathererScripts } from './scripts.js';
+export { writeGathererScripts } from './scripts.js';

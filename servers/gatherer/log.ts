@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type FetchNote, fetchNoteChannel } from '../../clients/fetch/index.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { messageOf } from '../../protocols/errors.js';
@@ -7,28 +8,27 @@ import { redactEvent, redactLogins } from '../crawler/redaction.js';
 import type { Logger } from '../host/index.js';
 import type { GatherReport, RootReport } from './gatherer.js';
 
-/** Retrievals whose notes wait for their document's end; robots.txt files, which have none, are forgotten first. */
+/** Limit of retrievals whose notes are kept until their document is finished; those of robots.txt files never are and leave first. */
 const MAX_NOTED = 10_000;
 
 /**
- * Writes what becomes of each document: G-145's two logs, in the lines of G-148. `log` gets one line a URL: URL, type, status, and
- * `[L]` for what was read locally (G-77), `[C]` for what came from the disk cache, `[N]` for what was not modified, and why it was
- * rejected, or why a Local-Mapping failed (G-75); `errors` gets the failures, with the remedy where there is one, and warnings.
+ * Writes the two logs of G-145 in the format of G-148. `log` gets one line a URL: URL, type, status, `[L]` if it was read locally (G-77),
+ * `[C]` if it came from the disk cache, `[N]` if it was not modified, the reason of a rejection, and why a Local-Mapping failed (G-75).
+ * `errors` gets failures, with a remedy if there is one, and warnings.
  *
- * @returns ends the logging when disposed
+ * @returns stops the logging when disposed
  */
 export function logDocuments(log: Logger, errors: Logger): Disposable {
-  const notes = new Map<string, readonly FetchNote[]>();
+  const notes = new LRUCache<string, readonly FetchNote[]>({ max: MAX_NOTED });
   const onNote = (message: unknown): void => {
     const about = message as FetchNote;
     const url = withoutUserInfo(about.url);
     const before = notes.get(url) ?? [];
-    if (before.length === 0 && notes.size >= MAX_NOTED) notes.delete(notes.keys().next().value ?? '');
     notes.set(url, [...before.filter(({ kind }) => kind !== about.kind), about]);
   };
   const onDocument = (message: unknown): void => {
     const event = redactEvent(message as DocumentEvent);
-    // Until its last attempt is over nothing is said of a URL.
+    // A URL is logged after its last attempt.
     if (event.disposition === 'retry') return;
     const { url } = event;
     const noted = notes.get(url) ?? [];
@@ -39,7 +39,7 @@ export function logDocuments(log: Logger, errors: Logger): Disposable {
       );
       return;
     }
-    // G-174: a redirect says no more than where it leads, unless the scope has refused that.
+    // G-174: a redirect has a reason only if the scope refused its target.
     if (event.disposition === 'redirected' && event.reason !== '') errors.error(`${url}: ${event.reason}`);
     for (const warning of event.warnings) errors.warn(`${url}: ${warning}`);
     if (event.disposition !== 'kept') log.info(line(url, event, noted));
@@ -70,7 +70,7 @@ function notMapped(notes: readonly FetchNote[]): string[] {
   );
 }
 
-/** What helps against a failure (gatherer.md 14). */
+/** Returns remedies for a failure (gatherer.md 14). */
 function remedies({ url, status }: DocumentEvent, notes: readonly FetchNote[]): string[] {
   return [...(status === 401 ? [login(url, notes)] : []), ...notMapped(notes)];
 }
@@ -89,12 +89,12 @@ function login(url: string, notes: readonly FetchNote[]): string {
     return `the configuration can have another login: FTP-Auth: ${host} username password`;
   return protocol.startsWith('http')
     ? 'the server names no realm that HTTP-Basic-Auth could have a login for'
-    : 'the server wants a login';
+    : 'the server requires a login';
 }
 
 /**
- * Does a run and logs its beginning and its end (G-148): totals, and for each RootNode the number of its URLs and hosts and what
- * stopped it, with the remedy. What ends it early is logged and thrown again.
+ * Runs a Gatherer and logs the run's beginning and end (G-148): totals, and for each RootNode the number of its URLs and hosts and the
+ * limits that stopped it, with remedies. Errors are logged and thrown again.
  */
 export async function logRun(
   log: Logger,
@@ -124,7 +124,7 @@ function endLine({ counts, bytes, seconds, end, resumed }: GatherReport): string
   return `end: ${how}: ${totals.join(', ')}, ${bytes} bytes in ${seconds.toFixed(1)} s`;
 }
 
-/** What refused links, and how one gets them: in the RootNode's line of the configuration. */
+/** Reasons for refusing links, with the remedies in the RootNode's line of the configuration. */
 const REMEDIES: Readonly<Record<string, string>> = {
   'url-max': 'over the number of URLs: raise URL= in the RootNode',
   'host-max': 'to more hosts than allowed: raise Host= in the RootNode',

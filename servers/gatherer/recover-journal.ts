@@ -26,30 +26,29 @@ export interface RecoverJournalOptions
   /** The Gatherer's directory. */
   readonly directory: string;
   readonly config: GathererConfig;
-  /** Undefined: the configuration names none. */
+  /** Undefined if the configuration names none. */
   readonly order: CrawlOrderConfig | undefined;
   /** Name of the configuration file, for messages. */
   readonly configFile: string;
-  /** The journal's parts, the oldest first. */
+  /** The journal's files, the oldest first. */
   readonly journals: readonly string[];
-  /** Drop a run that was interrupted. Default false. */
+  /** Drop an interrupted run. Default false. */
   readonly replace?: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What the journal gave. */
+/** The result of a recovery. */
 export interface RecoveredJournal extends ImportProgress {
-  /** URIs that wait for the run. */
+  /** Number of queued URIs. */
   readonly queued: number;
 }
 
 /**
- * CRAWL-17.1.2: makes a new run of the configuration from a recovery journal: what was finished counts as seen, what was queued and
- * not finished is queued, as far as the RootNodes and the scope take it today. The next run of the Gatherer goes on from there. Until
- * all is taken in the store holds no run, so that a recovery that was broken off is begun anew. Budgets, counters and retries are
- * not in a journal (CRAWL-17.1.3).
+ * CRAWL-17.1.2: creates a run of the configuration from a recovery journal: finished URIs are marked as seen, unfinished ones are queued
+ * if the RootNodes and the scope accept them now. The Gatherer's next run continues it. The store contains the run only when the import is
+ * complete, so that an interrupted recovery starts again. Budgets, counters and retries are not in a journal (CRAWL-17.1.3).
  *
- * @throws UsageError when an interrupted run is there; StorageError, ConfigError, the signal's reason
+ * @throws UsageError if the store has an interrupted run; StorageError, ConfigError, the signal's reason
  */
 export async function recoverJournal(options: RecoverJournalOptions): Promise<RecoveredJournal> {
   const { directory, config, signal, journals, configFile } = options;
@@ -57,7 +56,7 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
   await using store = await GathererStore.open(join(directory, 'working'));
   const state = new RunState(store, config);
   if (options.replace !== true && (await state.interrupted()) !== undefined)
-    throw new UsageError(`${directory} holds an interrupted run, which the next one goes on with`);
+    throw new UsageError(`${directory} has an interrupted run, which the next run continues`);
   const nodes = await expandNodes(config, { file: configFile, signal });
   await store.batch().deleteMeta('run.state').commit({ sync: true });
   await store.clearFrontier();
@@ -97,7 +96,7 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
         ...(onDamage === undefined ? {} : { onDamage }),
       },
     );
-    // The last batch makes it a run; seeds that the journal does not know are queued with it.
+    // The last batch makes it a run; it also queues seeds that are not in the journal.
     await seed({ store, order, config }, nodes, state, frontier, roots, await MinTimeToLive.read(store.meta));
     return { ...imported, queued: frontier.counts.queued };
   } finally {
@@ -110,7 +109,7 @@ function defaultOrder({ accessDelay }: GathererConfig): CrawlOrderConfig {
   return plainOrder({ accessDelay, queuesPerHost: 1, maxRetries: 4, retryDelayMs: 10_000, workers: 16 });
 }
 
-/** Which RootNode a journal's URI belongs to: it does not say, so the first one that takes it, those of its host before others. */
+/** Assigns a journal's URIs to RootNodes, which the journal does not record: to the first that accepts it, those of its host first. */
 class JournalScope {
   readonly #rules;
   readonly #leaves: ReadonlySet<string>;
@@ -126,7 +125,7 @@ class JournalScope {
     this.#leaves = new Set(nodes.leaves.map(({ url }) => url));
   }
 
-  /** CRAWL-17.1.2: the scope is asked again. */
+  /** CRAWL-17.1.2: whether the scope accepts the URI now. */
   async takes(uri: JournalUri): Promise<boolean> {
     if (!URL.canParse(uri.url)) return false;
     const { hostname } = new URL(uri.url);
@@ -169,7 +168,7 @@ class JournalScope {
   }
 }
 
-/** G-60: a redirect is no step. */
+/** G-60: redirects do not count. */
 function depthOf(pathFromSeed: string): number {
   const redirects = [...shownHops(pathFromSeed).letters].filter((hop) => hop === 'R').length;
   return hopCount(pathFromSeed) - redirects;

@@ -19,16 +19,16 @@ export type Refusal =
   /** A private address, found at a public one (G-174). */
   | 'private';
 
-/** A RootNode's counters, kept in the store so that a restarted run goes on counting where it was. */
+/** A RootNode's counters, which are stored so that an interrupted run continues with them. */
 export interface RootProgress {
   readonly urls: number;
   readonly hosts: readonly string[];
   readonly names: readonly string[];
-  /** Rows that the hosts lie in. */
+  /** Number of stored rows of hosts. */
   readonly rows: number;
 }
 
-/** What {@link HostAddresses} tells of hosts. */
+/** The part of {@link HostAddresses} that the limits use. */
 export interface KnownAddresses {
   of(hostname: string): readonly string[];
   identity(hostname: string): string;
@@ -49,9 +49,8 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The enumeration limits of one RootNode (G-27 to G-38): how many URLs it may generate, from how many hosts, how deep,
- * by which access methods, and through which filters. Everything here is synchronous, so that "may it" and "it is
- * taken" cannot come apart; names must have been resolved before.
+ * The enumeration limits of one RootNode (G-27 to G-38): URLs, hosts, depth, access methods, filters. Everything is synchronous, so that a
+ * check and the following {@link take} are atomic; names must be resolved before.
  */
 export class RootLimits {
   readonly refused = new Map<Refusal, number>();
@@ -60,7 +59,7 @@ export class RootLimits {
   readonly #names: Set<string>;
   #urls: number;
   #dirty = false;
-  /** Not in the store yet. */
+  /** Hosts and names that are not stored yet. */
   #newHosts: string[] = [];
   #newNames: string[] = [];
   #rows: number;
@@ -86,7 +85,7 @@ export class RootLimits {
     return this.#hosts.size;
   }
 
-  /** Puts the counters into the batch if they changed; hosts that are new go into a row of their own. */
+  /** Puts the counters into the batch if they changed; new hosts form a new row. */
   store(root: number, batch: GathererBatch): void {
     if (!this.#dirty) return;
     this.#dirty = false;
@@ -101,8 +100,8 @@ export class RootLimits {
   }
 
   /**
-   * The limits that need no look-up: may this URL, `depth` steps from the RootNode, be generated? The RootNode itself
-   * (depth 0) is bound by URL-Max alone.
+   * Checks the limits that need no lookup for a URL that is `depth` steps from the RootNode. Only URL-Max applies to the RootNode itself
+   * (depth 0).
    */
   refusal(url: URL, depth: number): Refusal | undefined {
     const { root, urlFilter } = this.rules;
@@ -112,15 +111,15 @@ export class RootLimits {
     // G-34: Depth=0 is unlimited.
     if (root.depth > 0 && depth > root.depth) return 'depth';
     if (!isFollowed(root, accessMethod(url.href))) return 'access';
-    // G-44, G-48: the filter sees the path with its query, nothing else.
+    // G-44, G-48: the filter is applied to the path with its query.
     if (urlFilter !== undefined && !urlFilter.allows(url.pathname + url.search)) return 'url-filter';
     return undefined;
   }
 
   /**
-   * Must the name be resolved before {@link hostRefusal} can decide? While hosts are still let in, yes: it would be contacted
-   * anyway. Once Host-Max is reached only an alias of a counted host could pass (G-33), and a page may name hundreds of foreign
-   * hosts, each a look-up that may hang: so only names without a dot, or of a counted host's domain, are looked up then.
+   * Whether the name must be resolved before {@link hostRefusal} can decide. Below Host-Max it must, because the host would be contacted
+   * anyway. At Host-Max only an alias of a counted host can pass (G-33), and a page may name hundreds of foreign hosts whose lookups may
+   * hang: only names without a dot, or of a counted host's domain, are resolved then.
    */
   needsAddress(hostname: string): boolean {
     if (this.#hosts.size < this.rules.root.hostMax || !hostname.includes('.') || isIP(hostname) !== 0)
@@ -130,7 +129,7 @@ export class RootLimits {
     return false;
   }
 
-  /** The limits on hosts (G-33, G-45). */
+  /** Checks the limits on hosts (G-33, G-45). */
   hostRefusal(url: URL, depth: number): Refusal | undefined {
     if (!this.#countsHosts(url)) return undefined;
     if (
@@ -149,9 +148,9 @@ export class RootLimits {
     return undefined;
   }
 
-  /** The URL is generated: it counts, and so does its host. */
+  /** Counts an accepted URL and its host. */
   take(url: URL): void {
-    // G-26: a directory is expanded to LeafNodes, it is none itself.
+    // G-26: a directory is expanded to LeafNodes and is not one itself.
     if (url.protocol !== 'file:' || !url.pathname.endsWith('/')) this.#urls++;
     this.#dirty = true;
     if (!this.#countsHosts(url)) return;
@@ -176,13 +175,13 @@ const progressKey = (root: number): string => `root.${root}`;
 const storedProgress = z.object({
   urls: z.number(),
   rows: z.number().default(0),
-  // Written by older programs: everything in one row.
+  // Older versions wrote everything in one row.
   hosts: z.array(z.string()).default([]),
   names: z.array(z.string()).default([]),
 });
 const storedHosts = z.object({ hosts: z.array(z.string()), names: z.array(z.string()) });
 
-/** What {@link RootLimits.store} has written; undefined when it has not. */
+/** Reads the counters that {@link RootLimits.store} wrote; undefined if there are none. */
 export async function readProgress(
   meta: Pick<MetaStore, 'get'>,
   root: number,
@@ -199,14 +198,14 @@ export async function readProgress(
   return { urls, hosts, names, rows };
 }
 
-/** G-36: Access limits what is followed from an HTTP RootNode; another one is expanded by its own method whatever it says. */
+/** G-36: Access limits the links of an HTTP RootNode; other RootNodes always follow their own method. */
 function isFollowed({ url, access }: RootNode, method: AccessMethod): boolean {
   if (access.includes(method)) return true;
   const own = accessMethod(url);
   return own !== 'http' && own !== 'https' && own === method;
 }
 
-/** The last two labels: where a site's aliases are usually found. */
+/** Returns the last two labels, which a site's aliases usually share. */
 function domainOf(hostname: string): string {
   return hostname.split('.').slice(-2).join('.');
 }

@@ -11,13 +11,13 @@ import {
   sitemapUrls,
 } from './enumerate/index.js';
 
-/** The nodes of a run, with what programs and generators have made of the configuration's lists (G-50 to G-54). */
+/** The nodes of a run: the configuration's lists with their programs and generators expanded (G-50 to G-54). */
 export interface RunNodes {
   readonly roots: readonly RootNode[];
   readonly leaves: readonly LeafNode[];
 }
 
-/** The configuration's nodes, every program in them run. */
+/** Runs the programs in the configuration's nodes; returns the expanded nodes. */
 export async function expandNodes(
   config: GathererConfig,
   options: Pick<EnumerationOptions, 'file' | 'onProblem' | 'signal'>,
@@ -30,7 +30,7 @@ export async function expandNodes(
   return { roots, leaves };
 }
 
-/** What a RootNode's enumeration begins with (G-172): itself, or where its site's sitemaps are. */
+/** Returns the first URLs of a RootNode (G-172): its own, or those of its site's sitemaps. */
 export function startsOf(root: RootNode): readonly string[] {
   return isListed(root) ? sitemapUrls(root.url) : [root.url];
 }
@@ -40,7 +40,7 @@ const storedNodes = z.object({
   leaves: z.array(z.custom<LeafNode>((value) => typeof value === 'object')),
 });
 
-/** What the store knows of the run that is under way, so that a killed one goes on (G-171). */
+/** The state of the current run in the store, so that an interrupted one can be continued (G-171). */
 export class RunState {
   readonly #job: string;
 
@@ -51,7 +51,7 @@ export class RunState {
     this.#job = digest([JSON.stringify(config.rootNodes), JSON.stringify(config.leafNodes)]);
   }
 
-  /** The nodes of an interrupted run of just these lists. What its programs printed is not asked for again. */
+  /** Returns the nodes of an interrupted run with the same lists; its programs are not run again. */
   async interrupted(): Promise<RunNodes | undefined> {
     const { meta } = this.store;
     if ((await meta.get('run.state')) !== 'running' || (await meta.get('run.job')) !== this.#job)
@@ -72,7 +72,7 @@ export class RunState {
   }
 }
 
-/** Digest of what the objects of a document depend on besides the document itself (G-110). */
+/** Digest of everything besides the document that its objects depend on (G-110). */
 export type RulesDigest = (document: Pick<DocumentRecord, 'url' | 'objects'>) => string;
 
 export function digest(parts: readonly string[]): string {

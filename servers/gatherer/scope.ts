@@ -5,18 +5,18 @@ import type { DecideSequence, DecideSubject } from '../crawler/decide/index.js';
 import type { Candidate } from '../crawler/frontier/index.js';
 import type { Scope } from '../crawler/scope.js';
 import { PatternBudget } from '../crawler/traps.js';
-import { isListed } from './enumerate/index.js';
+import { hostOf, isListed } from './enumerate/index.js';
 import type { Refusal, RootLimits } from './root-limits.js';
 
-/** Resolves names before a decision that does not wait. */
+/** Resolves host names before a synchronous decision. */
 export interface ScopeAddresses {
   resolve(hostnames: Iterable<string>): Promise<void>;
   knows(hostname: string): boolean;
 }
 
 /**
- * The Gatherer's scope: the RootNode from which a URI descends decides about its links (G-26 to G-38), and beside it the rules of
- * the crawl's order, if it has any (CRAWL-10.2).
+ * The Gatherer's scope: the RootNode of a URI decides about its links (G-26 to G-38), together with the rules of the crawl's order, if
+ * there are any (CRAWL-10.2).
  */
 export class RootNodeScope implements Scope {
   readonly #patterns = new PatternBudget();
@@ -25,7 +25,7 @@ export class RootNodeScope implements Scope {
     readonly roots: readonly RootLimits[],
     readonly addresses: ScopeAddresses,
     readonly rules?: DecideSequence,
-    /** G-174: may what was found at `from` lead to `to`? */
+    /** G-174: whether a link at `from` may lead to `to`. */
     readonly mayReach: (from: string, to: string) => boolean = () => true,
   ) {}
 
@@ -34,9 +34,9 @@ export class RootNodeScope implements Scope {
     const limits = this.roots[uri.entry.uri.root];
     if (limits === undefined) return;
     for (const link of links) {
-      const hostname = hostnameOf(link.url);
+      const hostname = hostOf(link.url);
       if (hostname === '' || this.addresses.knows(hostname) || unknown.has(hostname)) continue;
-      // A name is worth a look-up only when everything else lets the link in.
+      // A name is resolved only if the other limits accept the link.
       if (!limits.needsAddress(hostname)) continue;
       if (limits.refusal(new URL(link.url), depthOf(uri, link)) === undefined) unknown.add(hostname);
     }
@@ -61,11 +61,11 @@ export class RootNodeScope implements Scope {
       pathFromSeed: hops,
       root,
       depth,
-      // G-172: what a listing lists is a document, whose links lead nowhere.
+      // G-172: a listed URL is a document whose links are not followed.
       isLeaf: link.hop === 'L' && isListed(limits.rules.root),
       forceFetch: false,
       sourceTag,
-      // Only now is it known to be new: other links may have used the limits up meanwhile.
+      // The link is known to be new only now; other links may have reached the limits meanwhile.
       admit: () => {
         const { maxUrisPerPattern } = uri.settings;
         const trap = this.#patterns.admit(link.url, maxUrisPerPattern) === undefined ? undefined : 'pattern';
@@ -77,7 +77,7 @@ export class RootNodeScope implements Scope {
     };
   }
 
-  /** Counted (G-148). A redirect to a file of this machine or to a private host is logged: it is how a server tries to get there (G-174). */
+  /** Counts a refused link (G-148). Logs a redirect to a local file or a private host: a server may try to get there (G-174). */
   #refused(uri: CrawlUri, { url, hop }: OutLink, limits: RootLimits, refusal: Refusal): undefined {
     limits.refuse(refusal);
     tell(40, 5, () => `${url}, found in ${uri.url}: refused: ${refusal}`);
@@ -92,13 +92,7 @@ function subjectOf(uri: CrawlUri, link: OutLink, hops: string): DecideSubject {
   return { uri: link.url, via: uri.url, hops, seed: false, ...(sourceTag === '' ? {} : { sourceTag }) };
 }
 
-/** G-60: a redirect counts as the target itself; every other link is one step away. */
+/** G-60: a redirect has the depth of its source; every other link is one step deeper. */
 function depthOf(uri: CrawlUri, link: OutLink): number {
   return uri.entry.uri.depth + (link.hop === 'R' ? 0 : 1);
-}
-
-/** The host of a canonical URL, without the cost of parsing all of it. */
-function hostnameOf(url: string): string {
-  const match = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)/.exec(url);
-  return match?.[1] ?? '';
 }

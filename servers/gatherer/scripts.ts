@@ -1,46 +1,46 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { SCRIPT_MARK, shellWord, writeScript } from '../host/index.js';
 
-/** What the scripts of a Gatherer start. */
-export interface ScriptSlots {
-  /** Where the scripts are written: Top-Directory. */
+/** The paths and arguments in a Gatherer's scripts. */
+export interface GathererScriptOptions {
+  /** Directory of the scripts: Top-Directory. */
   readonly directory: string;
   /** The Gatherer's configuration file. */
   readonly configurationFile: string;
   readonly dataDirectory: string;
-  /** Options of the command line that RunGatherer has to repeat, because the configuration file does not have them. */
+  /** Command-line options of RunGatherer that are not in the configuration file. */
   readonly gathererOptions?: readonly string[];
   /** Address and port of gatherd. */
   readonly host: string;
   readonly port: number;
-  /** The words that run `harvest`, e.g. the interpreter and the program; absolute paths. */
+  /** Command that runs `harvest`, e.g. the interpreter and the program; absolute paths. */
   readonly harvest: readonly string[];
 }
 
 /**
- * Writes `RunGatherer`, for cron (G-153), and `RunGatherd`, for the boot file (G-154), into a Gatherer's directory (G-152),
- * where they are missing or still ours. They work from any directory.
+ * Writes `RunGatherer`, for cron (G-153), and `RunGatherd`, for the boot file (G-154), into a Gatherer's directory (G-152), unless the
+ * user has changed them. They work from any directory.
  *
- * @returns the names of those that were written
- * @throws StorageError when one cannot be written
+ * @returns the names of the scripts that were written
+ * @throws StorageError if one cannot be written
  */
-export async function writeGathererScripts(places: ScriptSlots): Promise<readonly string[]> {
+export async function writeGathererScripts(options: GathererScriptOptions): Promise<readonly string[]> {
   const scripts: Readonly<Record<string, string>> = {
-    RunGatherer: runGatherer(places),
-    RunGatherd: runGatherd(places),
+    RunGatherer: runGatherer(options),
+    RunGatherd: runGatherd(options),
   };
   const written: string[] = [];
   for (const [name, text] of Object.entries(scripts)) {
-    if (await writeScript(join(places.directory, name), text)) written.push(name);
+    if (await writeScript(join(options.directory, name), text)) written.push(name);
   }
   return written;
 }
 
-/** G-153: the news server of whoever runs it is kept; programs of the Gatherer's own `bin` are found first (G-152). */
-function runGatherer(places: ScriptSlots): string {
-  const { directory, configurationFile, gathererOptions = [], harvest } = places;
+/** G-153: NNTPSERVER of the environment is kept; programs in the Gatherer's own `bin` are found first (G-152). */
+function runGatherer(options: GathererScriptOptions): string {
+  const { directory, configurationFile, gathererOptions = [], harvest } = options;
   const file = resolve(configurationFile);
-  const words = [...harvest, 'gatherer', ...gathererOptions];
+  const command = [...harvest, 'gatherer', ...gathererOptions];
   return `#!/bin/sh
 ${SCRIPT_MARK}
 # Gathers once, publishes, starts gatherd if none is running. For cron.
@@ -49,12 +49,12 @@ PATH=${shellWord(join(resolve(directory), 'bin'))}:"$PATH"
 NNTPSERVER="\${NNTPSERVER:-localhost}"
 export NNTPSERVER
 cd ${shellWord(dirname(file))} || exit 1
-exec ${words.map(shellWord).join(' ')} "$@" ${shellWord(basename(file))}
+exec ${command.map(shellWord).join(' ')} "$@" ${shellWord(basename(file))}
 `;
 }
 
 /** G-154. */
-function runGatherd({ dataDirectory, host, port, harvest }: ScriptSlots): string {
+function runGatherd({ dataDirectory, host, port, harvest }: GathererScriptOptions): string {
   return `#!/bin/sh
 ${SCRIPT_MARK}
 # Starts gatherd in the background. For the boot file.
@@ -63,7 +63,7 @@ exec ${harvest.map(shellWord).join(' ')} gatherd --detach --host ${shellWord(hos
 `;
 }
 
-/** G-153, G-154, G-162: where the original programs look for each other. */
+/** G-153, G-154, G-162: the directories in which the original programs find each other. */
 const ENVIRONMENT = `HARVEST_HOME="\${HARVEST_HOME:-/usr/local/harvest}"
 PATH="$HARVEST_HOME/bin:$HARVEST_HOME/lib/gatherer:$HARVEST_HOME/lib:$PATH"
 export HARVEST_HOME PATH`;

@@ -7,13 +7,13 @@ import {
 } from '../../protocols/config/index.js';
 import { ConfigError, errorCode, messageOf } from '../../protocols/errors.js';
 
-/** Bits of a file's mode that let others than its owner read it. */
+/** Mode bits that let users other than the owner read a file. */
 const READABLE_BY_OTHERS = 0o044;
 
 /**
- * The configuration with the logins of its Secrets-File behind its own (G-25, G-19: the first that fits is used). The file is looked for
- * in Top-Directory, then in the current directory (G-20). One that others may read is a warning.
- * @throws ConfigError when the file is not there or is wrong; the message names file, line and variable, never a value
+ * Returns the configuration with the logins of its Secrets-File after its own (G-25, G-19: the first match is used). The file is searched
+ * for in Top-Directory, then in the current directory (G-20). A file that other users may read causes a warning.
+ * @throws ConfigError if the file is missing or wrong; the message names file, line and variable, never a value
  */
 export async function withSecrets(
   config: GathererConfig,

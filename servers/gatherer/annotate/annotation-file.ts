@@ -18,12 +18,12 @@ export interface Annotation {
   readonly attributes: readonly (readonly [name: string, value: string])[];
 }
 
-/** Bytes of an annotation file: people write them, and all of it is held. */
+/** Limit of an annotation file in bytes: the whole file is held in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * An annotation file (G-137), to be looked at and changed. A file that cannot be understood in full is not opened, so that
- * saving never loses what somebody wrote. Saving writes `@FILE { url`, `Name:` HT value, `}`: no sizes, nothing else.
+ * An annotation file (G-137) that can be read and changed. A file with an error is not opened, so that saving never loses data. Saving
+ * writes `@FILE { url`, `Name:` HT value, `}`: no sizes, nothing else.
  */
 export class AnnotationFile {
   #annotations: Map<string, Annotation>;
@@ -39,9 +39,9 @@ export class AnnotationFile {
   }
 
   /**
-   * Reads a file; one that is not there is empty.
+   * Reads a file; a missing one is empty.
    *
-   * @throws ConfigError with the line that cannot be understood; UsageError for a file that is too large or cannot be read
+   * @throws ConfigError with the line of an error; UsageError for a file that is too large or cannot be read
    */
   static async open(path: string): Promise<AnnotationFile> {
     const bytes = await contentOf(path);
@@ -52,14 +52,14 @@ export class AnnotationFile {
     return this.#annotations.size;
   }
 
-  /** In the order of the file; with `text`, those that have it in the URL or a value, whatever the case. */
+  /** Returns the annotations in the order of the file; with `text`, those that contain it in the URL or a value, ignoring case. */
   list(text = ''): Annotation[] {
-    const wanted = text.toLowerCase();
+    const searched = text.toLowerCase();
     return [...this.#annotations.values()].filter(
       ({ url, attributes }) =>
-        wanted === '' ||
-        url.toLowerCase().includes(wanted) ||
-        attributes.some(([, value]) => value.toLowerCase().includes(wanted)),
+        searched === '' ||
+        url.toLowerCase().includes(searched) ||
+        attributes.some(([, value]) => value.toLowerCase().includes(searched)),
     );
   }
 
@@ -68,9 +68,9 @@ export class AnnotationFile {
   }
 
   /**
-   * Replaces a document's annotation; one without attributes is removed. Names are compared without case: the last one counts.
+   * Replaces a document's annotation; removes one without attributes. Names ignore case: the last one wins.
    *
-   * @throws UsageError for a URL, a name or a value that the file cannot hold
+   * @throws UsageError for a URL, a name or a value that the format cannot represent
    */
   put({ type, url, attributes }: Annotation): void {
     checkUrl(url);
@@ -97,7 +97,7 @@ export class AnnotationFile {
     this.put({ type, url, attributes: [...next.values()] });
   }
 
-  /** What is saved. */
+  /** Returns the content of the file as {@link save} writes it. */
   text(): string {
     return [...this.#annotations.values()]
       .map(({ type, url, attributes }) => {
@@ -108,14 +108,14 @@ export class AnnotationFile {
   }
 
   /**
-   * Writes the file: it is there whole, old or new, at every moment.
+   * Writes the file atomically.
    *
-   * @throws UsageError when somebody else has changed it since it was read: then nothing is written
-   * @throws StorageError when it cannot be written
+   * @throws UsageError if the file was changed since it was read: then nothing is written
+   * @throws StorageError if it cannot be written
    */
   async save(): Promise<void> {
     if (digestOf(await contentOf(this.path)) !== this.#digest)
-      throw new UsageError(`${this.path} was changed by somebody else meanwhile; nothing was written`);
+      throw new UsageError(`${this.path} was changed meanwhile; nothing was written`);
     const bytes = Buffer.from(this.text());
     const draft = join(dirname(this.path), `.${randomBytes(6).toString('hex')}.annotations`);
     try {
@@ -164,7 +164,7 @@ function parse(bytes: Buffer, path: string): Map<string, Annotation> {
     }
     const { object } = item;
     const attributes = object.attributes.map(({ name, value }) => [name, decodeText(value)] as const);
-    // Of a URL that comes twice the values are joined, the later ones win, as of a name (SOIF-5.2).
+    // Several annotations of a URL are merged; later values win (SOIF-5.2).
     const before = annotations.get(object.url)?.attributes ?? [];
     const joined = new Map([...before, ...attributes].map((pair) => [pair[0].toLowerCase(), pair]));
     annotations.set(object.url, { type: object.type, url: object.url, attributes: [...joined.values()] });

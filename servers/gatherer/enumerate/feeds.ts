@@ -1,15 +1,15 @@
 import { parseListedDate } from './dates.js';
 import type { ElementReader, ListedElement, ListedReference } from './listing-model.js';
 
-/** Elements that say when an entry changed: RSS 2.0; RSS 1.0 by Dublin Core; Atom. */
+/** Elements with an entry's time of change: RSS 2.0; RSS 1.0 by Dublin Core; Atom. */
 const DATES: ReadonlySet<string> = new Set(['pubdate', 'date', 'updated', 'modified', 'published']);
 /** Elements around entries: `rel=next` in them is the feed's next page. */
 const CHANNELS: ReadonlySet<string> = new Set(['channel', 'feed']);
 
 /**
- * The entries of RSS 0.9x, 1.0 (RDF) and 2.0 and of Atom (G-172): the page that each is about. In RSS it is `link`, else a `guid` that
- * is a permalink, else `rdf:about`; in Atom the first `link` of relation `alternate`. `rel=next` of the feed itself leads to its next
- * page (RFC 5005).
+ * Reads the entries of RSS 0.9x, 1.0 (RDF) and 2.0 and of Atom (G-172): the page of each entry. In RSS it is `link`, else a `guid` that is
+ * a permalink, else `rdf:about`; in Atom the first `link` with the relation `alternate`. `rel=next` of the feed itself is its next page
+ * (RFC 5005).
  */
 export class FeedEntries implements ElementReader {
   #inEntry = false;
@@ -48,7 +48,7 @@ export class FeedEntries implements ElementReader {
       if (reference !== '')
         this.found({ reference, base: from, lastModified: this.#lastModified, kind: 'document' });
     } else if (!isEntry(parent) || text === '') {
-      // Elements in elements of an entry, e.g. its author, are not about it.
+      // Elements nested in elements of an entry, e.g. in its author, do not describe the entry.
     } else if (name === 'link') {
       this.#link ??= { reference: text, base };
     } else if (name === 'guid') {

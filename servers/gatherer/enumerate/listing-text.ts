@@ -1,9 +1,9 @@
 import type { ListedReference, ListingFormat, ListingKind } from './listing-model.js';
 
-/** UTF-16 units of a line; a URL may have 2083. */
+/** Limit of a line in UTF-16 units; a URL may have 2083. */
 const MAX_LINE = 8192;
 
-/** G-172: text sitemaps, a URL a line, and robots.txt, of which the `Sitemap:` lines count whatever group they stand in. */
+/** G-172: reads text sitemaps, one URL a line, and the `Sitemap:` lines of robots.txt, which are independent of groups. */
 export class ListingText implements ListingFormat {
   readonly found: ListedReference[] = [];
   readonly problem = undefined;
@@ -18,7 +18,7 @@ export class ListingText implements ListingFormat {
 
   write(text: string): void {
     const lines = (this.#rest + text).split(/\r\n|\r|\n/);
-    // Of a line that is too long only its length is remembered, so that its end cannot pass for a line.
+    // A line that is too long is replaced by blanks, so that its end is not taken for a line.
     const rest = lines.pop() ?? '';
     this.#rest = rest.length > MAX_LINE ? ' '.repeat(MAX_LINE) : rest;
     for (const line of lines) this.#line(line);

@@ -10,16 +10,16 @@ import type {
 } from './listing-model.js';
 import { FeedLinks, SitemapEntries } from './sitemaps.js';
 
-/** UTF-16 units of a text that is kept: more than any URL or date has. */
+/** Limit of an element's text in UTF-16 units: more than any URL or date has. */
 const MAX_TEXT = 8192;
-/** Open elements; no format needs a tenth of them. */
+/** Limit of open elements, ten times what the formats need. */
 const MAX_DEPTH = 100;
-/** In the head of a page nothing has to be closed. */
+/** Limit for pages, whose head may have elements without end tags. */
 const MAX_PAGE_DEPTH = 1000;
 
 /**
- * Reads XML as a stream of elements; the root element says which format it is. Entities that a document defines itself are not
- * expanded, external ones not fetched. What is not well-formed is read as far as it goes.
+ * Reads XML as a stream of elements; the root element determines the format. Entities of the document are not expanded, external ones not
+ * fetched. A document that is not well-formed is read up to the error.
  */
 export class ListingXml implements ListingFormat {
   readonly found: ListedReference[] = [];
@@ -27,7 +27,7 @@ export class ListingXml implements ListingFormat {
   readonly #parser: Parser;
   readonly #open: { element: ListedElement; text: string }[] = [];
   #reader: ElementReader | undefined;
-  /** A page has been read as far as it can name feeds: to the end of its head. */
+  /** The head of a page has ended: only it can name feeds. */
   #done = false;
 
   constructor() {
@@ -50,7 +50,7 @@ export class ListingXml implements ListingFormat {
   }
 
   end(): void {
-    // An element that the end of the file closes may be half an element: nothing more is taken from it.
+    // An element that the end of the file closes may be truncated: it is ignored.
     this.problem ??=
       this.#open.length > 0 && this.kind !== 'page' ? 'it breaks off in the middle' : undefined;
     this.#parser.end();
@@ -63,7 +63,7 @@ export class ListingXml implements ListingFormat {
     if (around === undefined && this.#reader === undefined) {
       this.#reader = readerFor(name, (reference) => this.found.push(reference));
       if (this.#reader === undefined) {
-        this.problem = 'it is no sitemap and no feed';
+        this.problem = 'it is not a sitemap or feed';
         return;
       }
     }

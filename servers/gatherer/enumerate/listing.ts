@@ -11,26 +11,26 @@ import { ListingXml } from './listing-xml.js';
 export interface ListingOptions {
   /** Canonical URL of the listing. */
   readonly url: string;
-  /** Charset that the server names. Default: a byte order mark, the XML declaration, UTF-8. */
+  /** Charset that the server declares. Default: byte order mark, XML declaration, UTF-8. */
   readonly charset?: string;
-  /** May this URL be taken? Default: those on the listing's own host; a caller whose scope counts hosts lets all pass. */
+  /** Whether a URL is accepted. Default: those on the listing's host. */
   readonly allows?: (url: string) => boolean;
-  /** How many listings led here; 0 for one that enumeration began with. */
+  /** Number of listings that led to this one; 0 for the first. */
   readonly depth?: number;
-  /** Listings of listings are followed so deep. Default 3. */
+  /** Deepest nesting of listings. Default 3. */
   readonly maxDepth?: number;
-  /** URLs of one listing; the sitemap protocol's own limit is the default, 50 000. */
+  /** URLs of one listing. Default 50 000, the limit of the sitemap protocol. */
   readonly maxEntries?: number;
-  /** Bytes of one listing, unpacked; likewise 50 MiB. */
+  /** Bytes of one listing, decompressed. Default 50 MiB, the limit of the sitemap protocol. */
   readonly maxBytes?: number;
-  /** Told, as sentences, of what was left out and why. */
+  /** Receives a sentence for each kind of URL that was left out. */
   readonly onWarning?: (message: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** A listing that was read to its end. */
+/** A complete listing. */
 export interface Listing {
-  /** Undefined: the document lists nothing that we understand. */
+  /** Undefined if the format is unknown. */
   readonly kind: ListingKind | undefined;
   readonly urls: readonly ListedUrl[];
   readonly warnings: readonly string[];
@@ -40,19 +40,19 @@ const DEFAULT_MAX_ENTRIES = 50_000;
 const DEFAULT_MAX_LISTING_BYTES = 50 * 1024 * 1024;
 const DEFAULT_MAX_LISTING_DEPTH = 3;
 
-/** Bytes that are read between two looks at the signal and at what others have to do. */
+/** Bytes that are decoded before the event loop gets a turn. */
 const SLICE = 64 * 1024;
-/** Bytes in which the kind of a listing and its encoding must show. */
+/** Bytes that determine the format of a listing and its encoding. */
 const HEAD = 1024;
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
-/** G-60: what can be enumerated. */
+/** G-60: the schemes that can be enumerated. */
 const ENUMERABLE = /^(?:https?|ftp|gopher|news|nntp|file):/;
 
 /**
- * The URLs that a sitemap, a sitemap index, a text sitemap, a robots.txt, an RSS or Atom feed names (G-172), gzip or not, while it
- * is read: memory does not grow with the listing. What kind it is shows in its content, whatever it is called. Each URL comes once
- * for each time it is named. A listing that breaks off or goes wrong gives what stands before.
- * @throws the signal's reason when aborted; what the body throws
+ * Yields the URLs of a sitemap, a sitemap index, a text sitemap, a robots.txt, an RSS or Atom feed (G-172), compressed by gzip or not,
+ * while it reads them: memory does not grow with the listing. The content determines the format. Repeated URLs are yielded repeatedly. Of
+ * a truncated or damaged listing it yields the URLs before the damage.
+ * @throws the signal's reason when aborted; errors of the body
  */
 export async function* readListing(
   body: Uint8Array | AsyncIterable<Uint8Array>,
@@ -85,7 +85,7 @@ export async function* readListing(
   return format?.kind;
 }
 
-/** {@link readListing} for a body that is there, e.g. a fetched one: everything at once. */
+/** {@link readListing} for a body in memory: returns the whole listing. */
 export async function listedUrls(body: Uint8Array, options: ListingOptions): Promise<Listing> {
   const warnings: string[] = [];
   const urls: ListedUrl[] = [];
@@ -101,7 +101,7 @@ export async function listedUrls(body: Uint8Array, options: ListingOptions): Pro
   }
 }
 
-/** Decides about the URLs of one listing, and counts what it refuses. */
+/** Accepts or refuses the URLs of one listing, and counts the refused ones. */
 class Acceptance {
   readonly #refused = new Map<string, number>();
   readonly #options: ListingOptions;
@@ -114,7 +114,7 @@ class Acceptance {
     const own = hostOf(options.url);
     this.#allows = options.allows ?? ((url) => hostOf(url) === own);
     this.#deepest = (options.depth ?? 0) >= (options.maxDepth ?? DEFAULT_MAX_LISTING_DEPTH);
-    // G-174: what comes from the network never names files of this machine.
+    // G-174: listings from the network never refer to local files.
     this.#mayNameFiles = options.url.startsWith('file:');
   }
 
@@ -138,7 +138,7 @@ class Acceptance {
   }
 }
 
-/** XML shows by its first character; of the rest only a robots.txt is to be known by its name. */
+/** Chooses the format: XML by its first character, robots.txt by its name, else a text sitemap. */
 function formatOf(text: string, url: string): ListingFormat {
   if (/^\s*</.test(text)) return new ListingXml();
   return new ListingText(/^https?:\/\/[^/]+\/robots\.txt$/.test(url) ? 'robots' : 'text');
@@ -149,7 +149,7 @@ interface TextPiece {
   readonly last: boolean;
 }
 
-/** The body unpacked, within the limit, as text; at least one piece. */
+/** Yields the body as text, decompressed, within the limit; at least one piece. */
 async function* texts(
   body: Uint8Array | AsyncIterable<Uint8Array>,
   options: ListingOptions,
@@ -167,20 +167,20 @@ async function* texts(
     decoder ??= decoderFor(kept, options.charset, warn);
     for (let at = 0; at < kept.length; at += SLICE) {
       yield { text: decoder.decode(kept.subarray(at, at + SLICE), { stream: true }), last: false };
-      // A large listing is the work of a moment, but others must not wait for all of it.
+      // A large listing must not block the event loop.
       if (at > 0) await nextTurn(undefined, signal === undefined ? {} : { signal });
     }
     if (kept.length < piece.length) {
       cut = true;
-      warn(`what is behind the first ${maxBytes} bytes is not read`);
+      warn(`only the first ${maxBytes} bytes are read`);
       break;
     }
   }
-  // A URL in the middle of which it was cut is none.
+  // A URL that the limit cuts off is dropped.
   yield { text: cut ? '' : (decoder?.decode() ?? ''), last: !cut };
 }
 
-/** The body in pieces, the first of which is as long as its kind needs to show. */
+/** Yields the body in pieces, the first of which is long enough to determine the format. */
 async function* headFirst(
   body: Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -239,7 +239,7 @@ async function* unpacked(
   }
 }
 
-/** Byte order mark, what the server says, the XML declaration, UTF-8. */
+/** Chooses the encoding: byte order mark, the server's declaration, the XML declaration, UTF-8. */
 function decoderFor(
   head: Uint8Array,
   charset: string | undefined,
@@ -261,7 +261,7 @@ function decoderFor(
   }
 }
 
-/** The host of a canonical URL, without the cost of parsing all of it. */
-function hostOf(url: string): string {
+/** Returns the host of a canonical URL without parsing all of it. */
+export function hostOf(url: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)/.exec(url)?.[1] ?? '';
 }

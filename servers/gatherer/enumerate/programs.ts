@@ -14,21 +14,21 @@ import { ConfigError } from '../../../protocols/errors.js';
 import { type ProgramLimits, type ProgramSettings, runProgram } from '../../essence/external/index.js';
 import { isListed } from './listed.js';
 
-/** How the programs of a configuration's URL lists are run (G-50 to G-54). */
+/** Settings of the programs in a configuration's URL lists (G-50 to G-54). */
 export interface EnumerationOptions {
   /** Name of the configuration file, for messages. */
   readonly file: string;
-  /** Where programs run and are looked up, and what they see; {@link enumerationSettings} takes it from a configuration. */
+  /** Directories, environment and limits of programs; {@link enumerationSettings} derives them from a configuration. */
   readonly programs: EnumerationPrograms;
-  /** Told of every line and program that could not be used. A program's own messages come as such, too. */
+  /** Receives every line and program that could not be used, and the programs' own messages. */
   readonly onProblem?: (problem: ConfigError) => void;
   /** Kills the program that runs; the call then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Programs whose output is taken by programs in turn (G-51). Default 16. */
+  /** Longest chain of programs that read each other's output (G-51). Default 16. */
   readonly maxLevels?: number;
-  /** Lines of all programs together, so that programs that feed each other come to an end. Default 200 000. */
+  /** Lines of all programs together, so that programs that read each other's output terminate. Default 200 000. */
   readonly maxLines?: number;
-  /** Problems of one program's lines that are told one by one; the rest is told as a number. Default 20. */
+  /** Problems with a program's lines that are reported one by one; the others are reported as a number. Default 20. */
   readonly maxProblems?: number;
 }
 
@@ -42,18 +42,18 @@ export interface EnumerationPrograms extends ProgramSettings {
 const DEFAULT_MAX_LEVELS = 16;
 const DEFAULT_MAX_LINES = 200_000;
 
-/** Enumeration looks at the world outside, as summarizers do not: it may take its time. */
+/** Enumeration programs may use the network, so they get more time than summarizers. */
 const LIMITS: ProgramLimits = { timeMs: 600_000, cpuSeconds: 300, outputBytes: 32 * 1024 * 1024 };
 /** URLs that one run of an enumeration program gets. */
 const URLS_A_RUN = 1000;
-/** UTF-16 units of a line; a URL itself may have 2083. */
+/** Limit of a line in UTF-16 units; a URL may have 2083. */
 const MAX_LINE_LENGTH = 8192;
-/** What programs see of our environment beside PATH: what the original scripts set or need (G-70, G-153), no secrets. */
+/** Environment variables that programs get in addition to PATH: those that the original scripts set or need (G-70, G-153), no secrets. */
 const ENVIRONMENT = ['HARVEST_HOME', 'HOME', 'NNTPSERVER', 'TZ'] as const;
 
 /**
- * Where a configuration's programs are: in `bin` of Top-Directory, in Lib-Directory, in the installed `lib/gatherer` and `bin`,
- * in PATH, in this order (G-54).
+ * Returns the settings of a configuration's programs. They are searched for in `bin` of Top-Directory, in Lib-Directory, in the installed
+ * `lib/gatherer` and `bin`, and in PATH, in this order (G-54).
  * @param environment e.g. `process.env`
  */
 export function enumerationSettings(
@@ -86,13 +86,12 @@ export function enumerationSettings(
 }
 
 /**
- * The RootNodes of a configuration with every program in them replaced by what it prints: `|program` by a RootNode a line, with the
- * EnumSpec that follows the program (G-52), `Enumeration=program` by the RootNodes that it makes of the URL (G-50, G-51). In the
- * order of the file, and of the output (G-69). RootNodes that name no program pass as they are, also those with
- * `Enumeration=sitemap`, which is no program (G-172).
+ * Yields the RootNodes of a configuration with every program replaced by its output: `|program` by one RootNode a line, with the EnumSpec
+ * that follows the program (G-52), `Enumeration=program` by the RootNodes that it derives from the URL (G-50, G-51). The order is that of
+ * the file and of the output (G-69). RootNodes without a program are unchanged, also those with `Enumeration=sitemap`, which is not a
+ * program (G-172).
  *
- * A program that fails is a problem, and what it has printed by then is used, as long as the line is complete; so is a line that
- * is wrong, with its number.
+ * A program that fails is reported as a problem, and its complete lines are used. A wrong line is reported with its number.
  * @throws the signal's reason when aborted
  */
 export async function* expandRootNodes(
@@ -102,7 +101,7 @@ export async function* expandRootNodes(
   yield* new Expansion(options).roots(nodes);
 }
 
-/** The LeafNodes of a configuration, `|program` replaced by the URLs that it prints (G-52). @see expandRootNodes */
+/** Yields the LeafNodes of a configuration with `|program` replaced by the URLs that it prints (G-52). @see expandRootNodes */
 export async function* expandLeafNodes(
   nodes: readonly LeafNode[],
   options: EnumerationOptions,
@@ -133,7 +132,7 @@ class Expansion {
         continue;
       }
       const { program, line } = node;
-      // The EnumSpec behind the program holds for each of its URLs.
+      // The EnumSpec after the program applies to each of its URLs.
       const { program: _, ...spec } = node;
       const generated = this.#parsed(program.command, program.args, '', line, (text, place) => ({
         ...spec,
@@ -175,14 +174,14 @@ class Expansion {
     const { line, search } = first;
     const nodes = this.#parsed(program, [], input, line, (text, place) => ({
       ...parseEnumeratedNode(text, place),
-      // The nine fields have no place for it.
+      // The nine fields do not include it.
       search,
       line,
     }));
     for await (const next of batches(nodes)) yield* this.#enumerated(next, level + 1);
   }
 
-  /** What a program prints, line by line; lines that `parse` refuses are problems. */
+  /** Yields a program's parsed lines; reports those that `parse` refuses. */
   async *#parsed<T>(
     command: string,
     args: readonly string[],
@@ -228,9 +227,9 @@ class Expansion {
       },
       programs,
     );
-    const said = result.complaint.trim();
+    const message = result.complaint.trim();
     if (result.failure !== undefined) this.#problem(line, command, `failed: ${result.failure}`);
-    else if (said !== '') this.#problem(line, command, `says: ${said}`);
+    else if (message !== '') this.#problem(line, command, `says: ${message}`);
     const { lines, tooLong } = linesOf(result.output, result.failure !== undefined);
     if (tooLong > 0) this.#problem(line, command, `${tooLong} lines of its output are too long`);
     return lines;
@@ -241,7 +240,7 @@ class Expansion {
   }
 }
 
-/** G-52: a URL alone on its line; a program that prints programs would be endless. */
+/** G-52: parses a line with one URL. Programs that print programs are refused, because they may never terminate. */
 function parseUrlLine(text: string, place: NodePlace): LeafNode {
   const node = parseLeafNode(text, place);
   if (node.program !== undefined)
@@ -249,12 +248,12 @@ function parseUrlLine(text: string, place: NodePlace): LeafNode {
   return node;
 }
 
-/** G-20, G-54: a name is looked up; a relative path is one below Top-Directory. */
+/** G-20, G-54: a name is searched for; a relative path is below Top-Directory. */
 function placeOf(command: string, topDirectory: string): string {
   return command.includes('/') && !isAbsolute(command) ? join(topDirectory, command) : command;
 }
 
-/** The lines that say something. @param broken the output breaks off: a last line without its end is not whole */
+/** Returns the lines without comments and empty ones. @param broken the output is truncated: a last line without a line end is dropped */
 function linesOf(output: Buffer, broken: boolean): { lines: OutputLine[]; tooLong: number } {
   const physical = output.toString('utf8').split('\n');
   if (broken) physical.pop();
@@ -269,7 +268,7 @@ function linesOf(output: Buffer, broken: boolean): { lines: OutputLine[]; tooLon
   return { lines, tooLong };
 }
 
-/** Neighbors that name the same program (or none), in bounded groups. */
+/** Groups adjacent nodes with the same program (or none), in bounded batches. */
 async function* batches(
   nodes: AsyncIterable<RootNode>,
 ): AsyncGenerator<readonly RootNode[], void, undefined> {

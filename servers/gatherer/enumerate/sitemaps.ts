@@ -1,12 +1,12 @@
 import { parseListedDate } from './dates.js';
 import type { ElementReader, ListedElement, ListedReference } from './listing-model.js';
 
-/** Names that a sitemap or feed, not a site, usually has. */
+/** File names of sitemaps and feeds. */
 const LISTING_NAME = /\.(?:xml|rss|rdf|atom|txt)(?:\.gz)?$/i;
 
 /**
- * Where the URLs of a RootNode with `Enumeration=sitemap` or `feed` are looked for (G-172): at the URL itself when it has the look of
- * a listing, or is no HTTP URL; else where its site says in robots.txt, and at the usual place. A page may also name feeds.
+ * Returns the listings of a RootNode with `Enumeration=sitemap` or `feed` (G-172): the URL itself if its name is that of a listing or it
+ * is not an HTTP URL; else the site's robots.txt and `/sitemap.xml`, and the page, which may name feeds.
  * @param url canonical
  */
 export function sitemapUrls(url: string): readonly string[] {
@@ -16,7 +16,7 @@ export function sitemapUrls(url: string): readonly string[] {
   return pathname === '/' ? found : [url, ...found];
 }
 
-/** `urlset` and `sitemapindex` of the sitemap protocol. Only `loc` directly in `url` counts: `image:loc` is no page. */
+/** Reads `urlset` and `sitemapindex` of the sitemap protocol. Only `loc` directly in `url` is used: `image:loc` is not a page. */
 export class SitemapEntries implements ElementReader {
   #reference = '';
   #lastModified = 0;
@@ -46,7 +46,7 @@ export class SitemapEntries implements ElementReader {
 
 const FEED_TYPE = /^application\/(?:rss|atom|rdf)\+xml\b/i;
 
-/** The feeds that an HTML page names: `LINK REL=alternate TYPE=application/rss+xml` and the like. */
+/** Reads the feeds that an HTML page names: `LINK REL=alternate TYPE=application/rss+xml` and similar. */
 export class FeedLinks implements ElementReader {
   readonly kind = 'page';
   #base = '';
@@ -63,7 +63,7 @@ export class FeedLinks implements ElementReader {
   }
 
   close(): void {
-    // A page's texts list nothing.
+    // The texts of a page are not used.
   }
 }
 

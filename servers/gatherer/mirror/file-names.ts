@@ -1,28 +1,28 @@
 import { createHash } from 'node:crypto';
 
-/** Bytes of one component of a path; file systems take 255, and a suffix may be added. */
+/** Limit of a path component in bytes; file systems allow 255, and a suffix may be added. */
 const MAX_COMPONENT = 200;
-/** Components and bytes of a path below the mirror's directory. */
+/** Limits of a path below the mirror's directory: components and bytes. */
 const MAX_DEPTH = 40;
 const MAX_PATH = 1500;
 
-/** What is kept as it is; everything else becomes %XX. `%` itself stays: URLs are escaped already. */
+/** Characters that become %XX. `%` is kept, because URLs are escaped already. */
 const UNSAFE = /[^A-Za-z0-9._~%+=@,-]/gu;
-/** Names that some systems take for devices. */
+/** Names of devices on some systems. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 /** One component of a document's path. */
 export interface NamePart {
   /** A safe file name: no separator, no control character, not `.` or `..`. */
   readonly name: string;
-  /** What the name stands for; two parts with one name and different owners need different names. */
+  /** The URL or directory that has the name; parts with different owners need different names. */
   readonly owner: string;
 }
 
 /**
- * Where a document lies below a mirror's directory: the host, then the path of its URL, escaped. `/` at the end is
- * `index.html`; a query belongs to the name; user and password never appear. No URL leads outside. Names that differ only in
- * case, or stand for a file and a directory, are not told apart here.
+ * Returns the path of a document below a mirror's directory: the host, then the escaped path of its URL. A final `/` becomes
+ * `/index.html`; a query is part of the name; user and password never appear. No URL leads outside the directory. The caller resolves
+ * names that differ only in case, or are those of a file and a directory.
  *
  * @param url a canonical URL
  */
@@ -46,7 +46,7 @@ export function namePartsOf(url: string): readonly NamePart[] {
   return [root, { name: '~long', owner: `${top}/~long` }, { name: short, owner: url }];
 }
 
-/** The same name made different from others by a hash of what it stands for; the extension stays at the end. */
+/** Makes a name unique by a hash of its owner; the extension stays at the end. */
 export function distinctName(name: string, owner: string, digits: number): string {
   const extension = extensionOf(name);
   return `${name.slice(0, name.length - extension.length)}~${hashOf(owner, digits)}${extension}`;
@@ -62,7 +62,7 @@ function escaped(text: string): string {
   let name = text.replace(UNSAFE, (character) => [...Buffer.from(character)].map(percent).join(''));
   if (name === '') name = '%2F';
   if (/^\.+$/.test(name)) name = name.replaceAll('.', '%2E');
-  // Some systems drop a dot at the end.
+  // Some systems drop a final dot.
   if (name.endsWith('.')) name = `${name.slice(0, -1)}%2E`;
   if (DEVICE.test(name)) name = `${percent(name.charCodeAt(0))}${name.slice(1)}`;
   if (name.length <= MAX_COMPONENT) return name;
@@ -74,7 +74,7 @@ function percent(byte: number): string {
   return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** `.tar.gz`, `.html`: at most 16 characters that are plainly an extension; '' for none. */
+/** Returns an extension of at most 16 characters, e.g. `.tar.gz` or `.html`; '' if there is none. */
 function extensionOf(name: string): string {
   return /[^.](\.[A-Za-z0-9]{1,10}(?:\.[A-Za-z0-9]{1,4})?)$/.exec(name)?.[1] ?? '';
 }

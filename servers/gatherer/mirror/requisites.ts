@@ -1,10 +1,10 @@
 import { Parser } from 'htmlparser2';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
 
-/** URLs that one document can name; more is a trap (G-173). */
+/** Limit of the URLs of one document, against traps (G-173). */
 const MAX_REQUISITES = 10_000;
 
-/** What a page needs to look like itself, by element: its attributes that hold URLs. */
+/** Attributes with the URLs of embedded documents, by element. */
 const SOURCES: Readonly<Record<string, readonly string[]>> = {
   img: ['src'],
   script: ['src'],
@@ -28,8 +28,8 @@ const IN_STYLE =
   /url\(\s*(?:"([^"\n]{1,2000})"|'([^'\n]{1,2000})'|([^\s"'()]{1,2000}))\s*\)|@import\s+(?:"([^"\n]{1,2000})"|'([^'\n]{1,2000})')/gi;
 
 /**
- * The images, style sheets, scripts and sounds of a page or a style sheet, which the Gatherer does not follow (G-60) and a
- * mirror needs (G-8).
+ * Returns the images, style sheets, scripts and sounds of a page or a style sheet, which a Gatherer does not follow (G-60) and a mirror
+ * needs (G-8). It reads a stream of tags: no tree is needed, and hostile nesting costs nothing.
  *
  * @param contentType media type without parameters
  * @returns canonical URLs of http and https, each once
@@ -46,7 +46,7 @@ export function requisitesOf(body: Uint8Array, contentType: string, url: string)
   const addStyle = (text: string): void => {
     for (const match of text.matchAll(IN_STYLE)) add(match.slice(1).find((part) => part !== undefined));
   };
-  // References are ASCII; whatever the charset is, other letters do not matter here.
+  // References are ASCII, so the charset does not matter.
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
   if (contentType === 'text/css') addStyle(text);
   else if (contentType === 'text/html' || contentType === 'application/xhtml+xml') {

@@ -2,9 +2,9 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import type { DocumentRecord, GathererBatch } from '../../../storage/index.js';
 
 /**
- * E-25: the objects that were made of a document go, with tombstones so that Brokers are told (GATHERD-4.9).
+ * E-25: deletes the objects of a document and leaves tombstones, which inform Brokers (GATHERD-4.9).
  *
- * @param document what is known of it: its own object, or several others (E-47)
+ * @param document its record, with its own object or several others (E-47)
  */
 export function dropObjects(
   { url, objects, updateTime }: DocumentRecord,

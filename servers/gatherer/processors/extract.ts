@@ -11,14 +11,14 @@ import type { RulesDigest } from '../run-state.js';
 export interface ExtractOptions {
   readonly essence: EssencePool;
   readonly rulesDigest: RulesDigest;
-  /** The name that X-Robots-Tag may address us by. */
+  /** The product token in X-Robots-Tag. */
   readonly robotsAgent: string;
   readonly now: () => number;
 }
 
 /**
- * CRAWL-11.2 chain 3: one walk of the document gives its links and its summary (Essence). A document whose digest is
- * the one we know is not walked again (G-108, third line).
+ * CRAWL-11.2 chain 3: extracts the links and the summary of a document by Essence. A document whose digest is unchanged is not
+ * summarized again (G-108, third line).
  */
 export class ExtractProcessor implements Processor {
   readonly name = 'Essence';
@@ -40,7 +40,7 @@ export class ExtractProcessor implements Processor {
     uri.updateTime = now();
     uri.essence = await essence.summarize(
       {
-        // G-81: what is in no place of the object cannot be shown by it.
+        // G-81: without the login, so that no attribute can contain it.
         url: uri.shownUrl,
         body: fetched.body,
         ...(fetched.contentType === undefined ? {} : { contentType: fetched.contentType }),
@@ -53,7 +53,7 @@ export class ExtractProcessor implements Processor {
     const { exploded = [] } = uri.essence;
     uri.disposition = uri.essence.rejected && exploded.length === 0 ? 'rejected' : 'summarized';
     if (uri.disposition === 'rejected')
-      uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not wanted`;
+      uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not indexed`;
     if (uri.essence.malformedLinks !== undefined) reportMalformed(uri, uri.essence.malformedLinks);
     uri.outLinks = withLoginOf(uri.url, uri.essence.links);
     obeyRobotsTag(uri, this.options.robotsAgent);
@@ -61,7 +61,7 @@ export class ExtractProcessor implements Processor {
   }
 }
 
-/** CRAWL-13.6: what the head of the answer says for robots holds like a META tag of the page; `ignore` ignores it. */
+/** CRAWL-13.6: the header X-Robots-Tag has the effect of a META tag of the page, unless the policy is `ignore`. */
 function obeyRobotsTag(uri: CrawlUri, agent: string): void {
   const value = uri.fetched?.headers['x-robots-tag'];
   if (value === undefined || uri.settings.robotsPolicy === 'ignore') return;

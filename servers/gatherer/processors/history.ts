@@ -5,9 +5,9 @@ import type { RulesDigest } from '../run-state.js';
 
 export interface HistoryOptions {
   readonly documents: Pick<DocumentStore, 'get'>;
-  /** False on the first run: then nothing needs to be looked up. */
+  /** False on the first run, which has nothing to look up. */
   readonly known: boolean;
-  /** Fetch again what is not due yet (`--force`). */
+  /** Fetch documents that are not due yet (`--force`). */
   readonly force: boolean;
   /** Seconds (G-100). */
   readonly timeToLive: number;
@@ -18,9 +18,8 @@ export interface HistoryOptions {
 }
 
 /**
- * Loads what earlier runs know of the document and decides the first line of G-108: while Update-Time + Refresh-Rate is
- * not reached the object is kept and the server is not contacted. Local files are always looked at: that costs nobody
- * anything, and G-9 wants a change to be seen at once.
+ * Loads the document's record of earlier runs and applies the first line of G-108: before Update-Time + Refresh-Rate the object is kept
+ * and the server is not contacted. Local files are always read, because G-9 requires changes to be seen immediately.
  */
 export class History implements Processor {
   readonly name = 'History';

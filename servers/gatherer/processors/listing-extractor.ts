@@ -8,8 +8,8 @@ export interface ListingExtractorOptions {
 }
 
 /**
- * G-172: for RootNodes that are enumerated by sitemaps and feeds. A URI that such a RootNode begins with, or that a listing calls a
- * listing, is read as one: it gives URLs and no object. What it lists are documents, whose own links are not followed.
+ * G-172: enumerates RootNodes by sitemaps and feeds. The first URIs of such a RootNode, and listings named by listings, yield URLs and no
+ * object. The listed URIs are documents whose links are not followed.
  */
 export class ListingExtractor implements Processor {
   readonly name = 'ListingExtractor';
@@ -19,7 +19,7 @@ export class ListingExtractor implements Processor {
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const { root, pathFromSeed } = uri.entry.uri;
     const node = this.options.roots[root];
-    // The letters of a listing's path are all `M`: the last hop to a document is `L` (CRAWL-2.2).
+    // The path of a listing has only the letters `M` and `R`; the last hop to a document is `L` (CRAWL-2.2).
     if (node === undefined || !isListed(node) || !/^[MR]*$/.test(pathFromSeed)) return 'proceed';
     if (uri.disposition === 'unchanged' || uri.disposition === 'kept') return 'proceed';
     const { body, charset } = uri.fetched!;

@@ -4,8 +4,8 @@ import type { CrawlUri } from '../../crawler/crawl-uri.js';
 import { type FetchLimits, fetchRequest } from '../../crawler/processors/fetch.js';
 
 /**
- * G-71 to G-79: a document whose server's files lie on this machine is read from there. It comes before robots.txt is asked for,
- * because nobody is contacted; where the mapping fails (G-75) the URI goes on to its server in the usual way.
+ * G-71 to G-79: reads a document from the local file system if a Local-Mapping applies. It runs before robots.txt is requested, because
+ * no server is contacted. If the mapping fails (G-75), the URI is fetched from its server.
  */
 export class LocalMappingProcessor implements Processor {
   readonly name = 'LocalMapping';

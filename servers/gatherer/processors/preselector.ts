@@ -4,18 +4,17 @@ import { type CrawlUri, FETCH_STATUS } from '../../crawler/crawl-uri.js';
 import { dropObjects } from './drop-objects.js';
 
 export interface PreselectorOptions {
-  /** Gives the type's name when the URL alone says that it is not wanted. */
+  /** Returns the type's name if it is on the stop list by the URL alone. */
   readonly stopped: (url: string) => string | undefined;
-  /** What earlier runs have made; undefined: nothing. */
+  /** The records of earlier runs; absent on the first run. */
   readonly documents?: Pick<DocumentStore, 'get'>;
   /** Seconds since 1970. */
   readonly now: () => number;
 }
 
 /**
- * E-28, G-5: what is on the stop list by its name alone is not worth a transfer. It looks at the URL only, so that no
- * server is asked for an image that would be thrown away. When the stop list has changed there may be an object of it: that goes,
- * as it does when a document is rejected after it was fetched (E-25).
+ * E-28, G-5: rejects URIs whose type is on the stop list by their URL alone, so that no server is contacted for them. If the stop list has
+ * changed, an earlier object is deleted, as for a document that is rejected after its transfer (E-25).
  */
 export class Preselector implements Processor {
   readonly name = 'Preselector';
@@ -32,7 +31,7 @@ export class Preselector implements Processor {
     const known = await documents?.get(uri.shownUrl);
     if (known !== undefined) {
       dropObjects(known, uri.batch, now());
-      // Nobody will look at it again, so nothing is kept of it, its links neither.
+      // It will not be fetched again, so its record and links are deleted too.
       uri.batch.deleteDocument(known.url).dropReferences(known.url);
     }
     return 'post';

@@ -8,18 +8,18 @@ export interface ReferencesWriterOptions {
   readonly now: () => number;
 }
 
-/** The server says that there is no such document (any more). */
+/** Statuses of documents that do not exist (any more). */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 /**
- * Puts what the document links to into the URI's batch, so that the link databases (R-8 to R-12) change together with the
- * object and the document's record. It has to stand before the LinksScoper, which takes known links away.
+ * Adds the document's links to the URI's batch, so that the link databases (R-8 to R-12) change together with the object and the
+ * document's record. It must run before the LinksScoper, which removes known links.
  *
- * - Every document that was fetched and read has its links there, also one of which no object is kept (E-25): its links were
- *   found. One that did not change keeps them.
- * - A redirection is a document whose one link leads to its target: so links through it can be followed.
- * - What is gone links to nothing, although its object may stay until it expires (G-103). A failure of another kind says nothing.
- * - A directory is no document, its entries are no links.
+ * - The links of every document that was fetched and read are stored, also if it has no object (E-25). A document that did not change
+ *   keeps its links.
+ * - A redirect is a document with one link to its target, so that links through it can be followed.
+ * - A document that is gone has no links, although its object stays until it expires (G-103). Other failures change nothing.
+ * - A directory is not a document, and its entries are not links.
  */
 export class ReferencesWriter implements Processor {
   readonly name = 'ReferencesWriter';
@@ -51,7 +51,7 @@ export class ReferencesWriter implements Processor {
 
   #fetched(uri: CrawlUri): void {
     const { fetched, document } = uri;
-    // Rejected by robots.txt or by its name: nobody has looked at it.
+    // Rejected by robots.txt or by its name: it was not read.
     if (fetched === undefined) return;
     // The ChangeEvaluator has removed its links, which are still those of the document.
     if (uri.annotations.includes(UNCHANGED)) return;
@@ -63,7 +63,7 @@ export class ReferencesWriter implements Processor {
     );
   }
 
-  /** Nothing changed since it was stored; but an older program stored no links. */
+  /** Stores the links of a document that an older version stored without them. */
   #kept(uri: CrawlUri): void {
     const known = uri.document;
     if (known === undefined || known.referenced) return;
@@ -73,7 +73,7 @@ export class ReferencesWriter implements Processor {
   }
 
   #put(uri: CrawlUri, time: number, length: number, checkTime = this.options.now()): void {
-    // G-81: who links to whom is published.
+    // G-81: links are published, so they contain no logins.
     const links = [...new Set(uri.outLinks.map(({ url }) => withoutUserInfo(url)))];
     uri.batch.putReferences({ url: uri.shownUrl, time, checkTime, length, links });
   }

@@ -70,7 +70,7 @@ t.test('a change that somebody else made meanwhile is not overwritten', async (t
   const mine = await AnnotationFile.open(file);
   mine.change(PAPER, [['Title', 'Mine']]);
   writeFileSync(file, '@FILE { http://www.example.org/c.ps\nTitle:\tTheirs\n}\n');
-  await t.rejects(mine.save(), /changed by somebody else/);
+  await t.rejects(mine.save(), /was changed meanwhile/);
   t.equal(readFileSync(file, 'utf8'), '@FILE { http://www.example.org/c.ps\nTitle:\tTheirs\n}\n');
 });
 
