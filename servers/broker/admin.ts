@@ -1,11 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AdminCommand, fatalItem, REPLY, type ResultItem } from '../../protocols/broker/index.js';
 import { KitError, UsageError } from '../../protocols/errors.js';
+import { equalSecrets } from '../web/secrets.js';
 import type { Broker } from './broker.js';
 import { oidOfName } from './object-path.js';
 
-/** What of a broker the commands touch. */
+/** The members of a broker that commands use. */
 export type AdministeredBroker = Pick<
   Broker,
   | 'clean'
@@ -33,13 +33,13 @@ export type AdministeredBroker = Pick<
 /** How commands are carried out. */
 export interface AdminOptions {
   /**
-   * Milliseconds that an answer waits for a deletion or an addition to end; after that it says that the work goes on, and
-   * the outcome is only logged (BRK-5.4). Default 2000.
+   * Milliseconds that the reply waits for a deletion or an addition. After that it says that the work continues, and the outcome
+   * is only logged (BRK-5.4). Default 2000.
    */
   readonly patienceMs?: number;
 }
 
-/** An administrative message, and where it came from. */
+/** An administrative message and its sender. */
 export interface AdminRequest {
   readonly password: string;
   readonly command: AdminCommand;
@@ -49,28 +49,19 @@ export interface AdminRequest {
 
 const DEFAULT_PATIENCE_MS = 2000;
 
-/** Names of the jobs that must not run twice at once. */
+/** Names of jobs that run once at a time. */
 const COLLECTION = 'Collection';
 const FULL_INDEX = 'Index corpus';
 const CHANGES_INDEX = 'Index changes';
 const RESTART = 'Restart';
 
-/**
- * Whether the password of a message is the configured one. Takes the same time wherever the two differ and
- * however long they are; an empty configured password refuses everybody (BRK-5.2).
- */
+/** Compares a message's password with the configured one in constant time. An empty configured password matches none (BRK-5.2). */
 export function passwordMatches(given: string, configured: string): boolean {
-  const same = timingSafeEqual(digest(given), digest(configured));
-  return configured !== '' && same;
-}
-
-function digest(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest();
+  return equalSecrets(given, configured) && configured !== '';
 }
 
 /**
- * Answers an administrative message: checks its password, logs it, carries it out (BRK-5.1, 5.2, 5.4). The log never shows a
- * password.
+ * Answers an administrative message: checks its password, logs it, executes it (BRK-5.1, 5.2, 5.4). Passwords are never logged.
  */
 export async function* administer(
   broker: AdministeredBroker,
@@ -91,8 +82,8 @@ export async function* administer(
 }
 
 /**
- * Carries out a command for a caller that has checked who asks (BRK-5.1). What takes long goes on behind the answer, and its
- * outcome is logged (BRK-5.4). Yields `101` for each line of outcome, or one `111`.
+ * Executes a command for a caller that has checked the password (BRK-5.1). Long work continues after the reply, and its outcome is
+ * logged (BRK-5.4). Yields `101` for each line of the outcome, or one `111`.
  */
 export async function* executeAdmin(
   broker: AdministeredBroker,
@@ -100,7 +91,7 @@ export async function* executeAdmin(
   options: AdminOptions = {},
 ): AsyncGenerator<ResultItem, void, void> {
   try {
-    for (const text of await carryOut(broker, command, options.patienceMs ?? DEFAULT_PATIENCE_MS)) {
+    for (const text of await execute(broker, command, options.patienceMs ?? DEFAULT_PATIENCE_MS)) {
       broker.events.write('Admin-Return', `#${command.kind}: ${text}`);
       yield { kind: 'message', text };
     }
@@ -111,61 +102,69 @@ export async function* executeAdmin(
   }
 }
 
-/** The lines of a command's outcome. */
-async function carryOut(
+/** Executes a command and returns the lines of its outcome. */
+async function execute(
   broker: AdministeredBroker,
   command: AdminCommand,
   patienceMs: number,
 ): Promise<readonly string[]> {
   const { events, jobs, maintenance } = broker;
-  const soon = (name: string, work: () => Promise<readonly string[]>): Promise<readonly string[]> =>
+  const awaited = (name: string, work: () => Promise<readonly string[]>): Promise<readonly string[]> =>
     waitFor(broker, name, work, patienceMs);
   switch (command.kind) {
     case 'collection':
       if (broker.collecting) return ['Collection is running already'];
-      return behind(broker, COLLECTION, async () => {
+      return inBackground(broker, COLLECTION, async () => {
         const { received, expired, points } = await broker.collect();
         const broken = points.filter((point) => !point.complete).length;
         return `${received} objects received, ${expired} expired, ${broken} of ${points.length} points incomplete`;
       });
     case 'full-index':
-      return behind(broker, FULL_INDEX, async () => `${await broker.reindexAll()} objects indexed`);
+      return inBackground(broker, FULL_INDEX, async () => `${await broker.reindexAll()} objects indexed`);
     case 'incremental-index':
-      return behind(broker, CHANGES_INDEX, async () => `${await broker.reindexChanges()} changes indexed`);
+      return inBackground(
+        broker,
+        CHANGES_INDEX,
+        async () => `${await broker.reindexChanges()} changes indexed`,
+      );
     case 'restart':
-      return behind(broker, RESTART, async () => {
+      return inBackground(broker, RESTART, async () => {
         const waiting = await broker.restart();
-        const rest = waiting.length === 0 ? '' : `; not before the next start: ${waiting.join(', ')}`;
+        const rest = waiting.length === 0 ? '' : `; in force at the next start: ${waiting.join(', ')}`;
         return `configuration and Registry read again, everything indexed${rest}`;
       });
     case 'clean-broker':
-      return soon('Delete expired objects', async () => [`Deleted ${await broker.clean()} expired objects`]);
+      return awaited('Delete expired objects', async () => [
+        `Deleted ${await broker.clean()} expired objects`,
+      ]);
     case 'compress-registry':
-      return soon('Compress Registry', async () => [
+      return awaited('Compress Registry', async () => [
         `Compressed the Registry: ${await broker.compress()} deleted records gone`,
       ]);
     case 'rem-object-oid':
-      return soon('Delete objects by oid', async () => deleted(await maintenance.remove(command.oids)));
+      return awaited('Delete objects by oid', async () => deleted(await maintenance.remove(command.oids)));
     case 'rem-object-path':
-      return soon('Remove object by name', async () => {
+      return awaited('Remove object by name', async () => {
         return deleted(await maintenance.remove(await oidsNamed(broker, command.path)));
       });
     case 'rem-object-query':
-      return soon('Delete objects by query', async () => {
+      return awaited('Delete objects by query', async () => {
         const { removed, complete } = await maintenance.removeMatching(command.query);
-        const rest = complete ? [] : ['The search took too long: there may be more. Give the command again'];
+        const rest = complete
+          ? []
+          : ['The search took too long: there may be more objects. Repeat the command'];
         return [...deleted(removed), ...rest];
       });
     case 'rem-dups':
-      return soon('Delete older objects of duplicate URLs', async () =>
+      return awaited('Delete older objects of duplicate URLs', async () =>
         deleted(await maintenance.removeDuplicates()),
       );
     case 'add-object':
-      return soon('Add objects by file', async () => {
+      return awaited('Add objects by file', async () => {
         const { added, updated, duplicates, rejected, faults, reasons } = await maintenance.addFiles(
           command.files,
         );
-        const counts = `${added} added, ${updated} updated, ${duplicates} known already`;
+        const counts = `${added} added, ${updated} updated, ${duplicates} unchanged`;
         return [`Objects: ${counts}, ${rejected} rejected; ${faults} faults in the files`, ...reasons];
       });
     case 'add-log':
@@ -177,7 +176,7 @@ async function carryOut(
     case 'close-log':
       if (events.file === undefined) return ['The log is closed already'];
       events.close();
-      return ['Log closed; nothing is logged in it until a log is opened'];
+      return ['Log closed; events are dropped until a log is opened'];
     case 'flush-log':
       if (events.file === undefined) return ['The log is closed'];
       events.flush();
@@ -194,14 +193,18 @@ async function carryOut(
   }
 }
 
-/** BRK-5.4: answers at once; the outcome is logged. A job of that name runs once at a time. */
-function behind(broker: AdministeredBroker, name: string, work: () => Promise<string>): readonly string[] {
+/** BRK-5.4: replies at once; the outcome is logged. A job of this name runs once at a time. */
+function inBackground(
+  broker: AdministeredBroker,
+  name: string,
+  work: () => Promise<string>,
+): readonly string[] {
   if (broker.jobs.names.includes(name)) return [`${name} is running already`];
   void broker.jobs.start(name, work);
   return [`${name} started`];
 }
 
-/** Waits for a job that is mostly short; one that is not goes on behind the answer. */
+/** Waits for a job that is usually short. After `patienceMs` milliseconds the job continues without the reply. */
 async function waitFor(
   broker: AdministeredBroker,
   name: string,
@@ -214,21 +217,21 @@ async function waitFor(
     return lines.join('; ');
   });
   const patience = new AbortController();
-  const tired = pause(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
-  const outcome = await Promise.race([job, tired]);
+  const timeout = pause(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
+  const outcome = await Promise.race([job, timeout]);
   patience.abort();
-  if (outcome === undefined) return [`${name} started; what comes of it will be in the log`];
+  if (outcome === undefined) return [`${name} started; the log will have the outcome`];
   if (!outcome.ok) throw outcome.error;
   return lines;
 }
 
-/** BRK-5.6 tells the administrator to index the corpus; here the index has followed. */
+/** BRK-5.6 tells the administrator to index the corpus; this index is up to date already. */
 function deleted(count: number): readonly string[] {
-  return [`Deleted ${count} objects`, 'The index has followed; Index corpus is not needed'];
+  return [`Deleted ${count} objects`, 'The index is up to date; Index corpus is not needed'];
 }
 
 /**
- * The objects that a name of `#rem-object-path` means: the path or the URL of a content summary (BRK-4.10), its last part
+ * The objects that a name of `#rem-object-path` denotes: the path or the URL of a content summary (BRK-4.10), its last segment
  * `OBJn`, or the URL of the document itself.
  */
 async function oidsNamed({ store, config }: AdministeredBroker, name: string): Promise<readonly number[]> {

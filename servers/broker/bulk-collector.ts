@@ -10,17 +10,15 @@ import { readLastCollections, writeLastCollections } from './last-collection.js'
 
 /** What {@link collectFromBroker} works with. */
 export interface BulkCollectContext extends CollectContext {
-  /** BT-7: where `<last>` is when the store does not know it. */
+  /** BT-7: the file with `<last>` for points that the store does not know. */
   readonly lastCollections: string;
 }
 
 /**
- * Collects from another Broker (types 4 to 7) and applies what it sends, batch by batch, in the order in which it comes
- * (BT-6, BT-25). A transfer that breaks is not taken up again: what came is kept, and the next collection asks for the same
- * (BT-19).
+ * Collects from another Broker (types 4 to 7) and applies its changes batch by batch, in the order of their arrival (BT-6, BT-25).
+ * A broken transfer is not resumed: its objects are kept, and the next collection requests the same again (BT-19).
  *
- * Never rejects for the other Broker's faults: they are in the report. Rejects for our own: the store or the index failed, or
- * the signal was aborted.
+ * Failures of the other Broker are in the report. Rejects only when the store or the index fails, or the signal is aborted.
  */
 export async function collectFromBroker(
   point: CollectionPoint,
@@ -29,7 +27,7 @@ export async function collectFromBroker(
   const { incremental, byQuery } = collectionMode(point.type);
   const key = pointKey(point);
   const last = (await context.store.collectionState(key))?.last ?? (await rememberedLast(point, context));
-  // BT-6: type 6 is asked without a time.
+  // BT-6: the request of type 6 has no time.
   const since = incremental ? last : byQuery ? undefined : 0;
   const tally = new Tally(point);
   tally.connections = 1;
@@ -41,19 +39,19 @@ export async function collectFromBroker(
   } catch (cause) {
     error = messageOf(cause);
   }
-  // Our own failures first: they surface here and end the collection.
+  // A failure of the store or the index is thrown here and ends the collection.
   await applier.drain();
   context.signal?.throwIfAborted();
-  // BT-19: `<last>` goes into the same atomic batch as the last objects, and only when all have arrived.
+  // BT-19: `<last>` goes into the same atomic batch as the last objects, and only if all have arrived.
   await applier.finish(next === undefined ? undefined : { key, last: next });
-  // BT-27: nobody is asked for them; what is only refreshed is there to be had whole from `#SINCE 0`.
+  // BT-27: refreshed objects that are not known are not requested; `#SINCE 0` gets them whole.
   for (const url of tally.unknown) tally.gone(url);
   return tally.report(since ?? 0, error);
 }
 
 /**
- * BT-7: a store that was taken over from an original Broker goes on from the file that came with it. An empty one asks for
- * everything: the file of a store that is lost would keep all older objects from it for ever, and so is dropped first.
+ * BT-7: a store that was imported from an original Broker continues from the file that came with it. An empty store requests
+ * everything and drops the file first: the file of a lost store would exclude all older objects for good.
  */
 async function rememberedLast(point: CollectionPoint, context: BulkCollectContext): Promise<UnixSeconds> {
   const last = (await readLastCollections(context.lastCollections))(point);
@@ -63,7 +61,7 @@ async function rememberedLast(point: CollectionPoint, context: BulkCollectContex
   return 0;
 }
 
-/** @returns what to ask for the next time */
+/** @returns the time for the next request */
 async function receive(
   point: CollectionPoint,
   since: UnixSeconds | undefined,

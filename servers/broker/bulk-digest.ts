@@ -11,30 +11,31 @@ import {
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 
-/** Hex digits by which the walk over the store sorts objects: 65 536 buckets. */
+/** Hex digits that select a bucket: 65 536 buckets. */
 const DIGITS = 4;
 const BUCKETS = 16 ** DIGITS;
 const PAGE_ENTRIES = 1000;
-/** Seconds for which a walk is good although something has expired since. */
-const KEEP_SECONDS = 60;
+/** Seconds for which a survey is used although objects have expired since. */
+const MAX_AGE = 60;
 
-/** What one walk over the store found. */
+/** The result of a walk over the store. */
 interface Survey {
   readonly sequence: number;
-  /** What had expired then is left out, as a transfer leaves it out (REG-48). */
+  /** Objects that had expired by then are left out, as in a transfer (REG-48). */
   readonly at: UnixSeconds;
-  /** When the first of the others expires. */
+  /** When the first of the other objects expires. */
   readonly until: UnixSeconds;
   readonly sets: readonly (SetDigest | undefined)[];
   /** OIDs by bucket. */
   readonly oids: Uint32Array;
-  /** Where each bucket's OIDs begin, and behind the last one where they end. */
+  /** Index of each bucket's first OID; one more entry has the end of the last bucket. */
   readonly starts: Uint32Array;
 }
 
 /**
- * Digests of what a store holds, for `#digest` (protocols/bulk/digest.ts). Costs one walk over the entries whenever the store
- * has changed or objects have expired since the last question, and six bytes of memory an object; a leaf is read when it is asked for.
+ * Digests of the objects of a store, for `#digest` (protocols/bulk/digest.ts). A request costs a walk over the entries if the store
+ * has changed or objects have expired since the last one. The survey takes six bytes of memory per object; leaves are read on
+ * request.
  */
 export class DigestCache {
   readonly #store: BrokerStore;
@@ -47,7 +48,7 @@ export class DigestCache {
     this.#now = now;
   }
 
-  /** What the store holds below a prefix of hex digits. */
+  /** Reports the objects below a prefix of hex digits. */
   async report(prefix: string, signal: AbortSignal): Promise<DigestReport> {
     const survey = await this.#current();
     signal.throwIfAborted();
@@ -94,7 +95,7 @@ export class DigestCache {
     return { ...common, identities };
   }
 
-  /** Several who ask at one time share a walk. */
+  /** The current survey. Concurrent callers share a walk. */
   async #current(): Promise<Survey> {
     for (;;) {
       const { lastSequence } = this.#store;
@@ -105,15 +106,15 @@ export class DigestCache {
       });
       const found = await this.#running;
       this.#survey = found;
-      // A walk during which the store changed is as good as one can be while it is being collected into.
+      // A walk during which the store changed is good enough: during a collection there is no better one.
       if (found.sequence >= lastSequence) return found;
     }
   }
 }
 
-/** Something has expired since; but objects that expire one by one do not cost a walk each. */
+/** Whether objects have expired since; the minimum age keeps objects that expire one by one from costing a walk each. */
 function isOutdated({ at, until }: Survey, now: UnixSeconds): boolean {
-  return now > until && now - at >= KEEP_SECONDS;
+  return now > until && now - at >= MAX_AGE;
 }
 
 /** REG-48: the last second in which an object is valid. */
@@ -175,7 +176,7 @@ function sum({ sets }: Survey, from: number, to: number): SetDigest {
   return whole;
 }
 
-/** The range of buckets that hold what begins with the prefix. */
+/** The range of buckets whose digests begin with the prefix. */
 function bucketsOf(prefix: string): readonly [from: number, to: number] {
   const head = prefix.slice(0, DIGITS);
   const first = head === '' ? 0 : Number.parseInt(head, 16);

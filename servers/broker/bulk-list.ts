@@ -16,7 +16,7 @@ export class ObjectList {
   #count = 0;
   #failure: { readonly number: number; readonly text: string } | undefined;
 
-  /** What goes out before the first object. */
+  /** Encodes Version and Header. */
   head(version: string, { homePage, indexer, points }: BrokerDescription): Uint8Array {
     return Buffer.concat([
       this.#encoder.version(version),
@@ -26,12 +26,12 @@ export class ObjectList {
     ]);
   }
 
-  /** The objects that are complete with these items. */
+  /** Encodes the objects that are complete after these items. */
   push(items: readonly ResultItem[]): Uint8Array {
     return Buffer.concat(items.flatMap((item) => this.#take(item) ?? []));
   }
 
-  /** BP-21: the count, or the error instead of it. */
+  /** Encodes the Trailer: the count, or the error instead of it (BP-21). */
   end(): Uint8Array {
     if (this.#failure !== undefined) return this.#encoder.trailer({ kind: 'error', ...this.#failure });
     return this.#encoder.trailer({ kind: 'count', count: this.#count });
@@ -58,14 +58,14 @@ export class ObjectList {
         return this.#finish();
       case 'fatal':
       case 'error':
-        // BP-21 has one place for what went wrong, and it is the last: the first error takes it.
+        // The Trailer has room for one error (BP-21): the first.
         this.#failure ??= {
           number: item.kind === 'fatal' ? BULK_ERROR.unsupported : BULK_ERROR.internal,
           text: item.text,
         };
         return undefined;
       default:
-        // The home page is in the Header, and what is said to the user has no place behind it (BP-12).
+        // The home page is in the Header, and messages to the user have no place after it (BP-12).
         return undefined;
     }
   }
@@ -79,10 +79,10 @@ export class ObjectList {
   }
 }
 
-/** What the Header says of a Broker (BP-12). */
+/** Content of the Header (BP-12). */
 export interface BrokerDescription {
   readonly homePage: string;
   readonly indexer: string;
-  /** `host port type`, one a collection point. */
+  /** `host port type` of each collection point. */
   readonly points: readonly string[];
 }

@@ -18,7 +18,7 @@ import type { HostConnection } from '../host/index.js';
 import type { Broker } from './broker.js';
 import type { BulkRefusal, BulkTransfer } from './bulk-transfer.js';
 
-/** What of a broker the answer to a bulk request needs. */
+/** The members of a broker that the reply to a bulk request uses. */
 export type BulkServingBroker = Pick<
   Broker,
   'bulkTransfer' | 'bulkDigest' | 'description' | 'events' | 'debug'
@@ -26,15 +26,15 @@ export type BulkServingBroker = Pick<
 
 type BulkMessage = BrokerMessage & { readonly kind: 'bulk' };
 
-/** What was sent, by group. */
+/** Objects sent, by group. */
 type BulkCounts = Record<ChangeKind, number>;
 
 const encoder = new BulkReplyEncoder();
 
 /**
- * Answers `#BULK` in the shipped format (BT-9 to BT-17) or, when asked, in that of 1995 (Part B).
+ * Answers `#BULK` in the shipped format (BT-9 to BT-17) or, on request, in that of 1995 (Part B).
  *
- * A transfer that fails on the way ends without its closing braces, or without its Trailer: the caller closes the connection
+ * A transfer that fails half way ends without its closing braces, or without its Trailer: the caller closes the connection
  * (BT-10).
  */
 export async function answerBulk(
@@ -92,10 +92,10 @@ async function answerSecond(
   broker: BulkServingBroker,
   counts: BulkCounts,
 ): Promise<string> {
-  // BP-11: the shipped version line, which went out before the message was read, is not part of this interface.
+  // BP-11: the shipped version line, which was sent before the message was read, is not part of this interface.
   await connection.write(encoder.version(VERSION_TEXT));
   if (flags.digest !== undefined) {
-    // BP-21: STATS, asked for by other means.
+    // BP-21: STATS, requested in another way.
     const data = encodeDigest(await broker.bulkDigest(flags.digest, connection.signal));
     await connection.write(encoder.trailer({ kind: 'stats', data }));
     return 'digest sent';
@@ -129,7 +129,7 @@ async function refuseSecond(connection: HostConnection, { refused, error }: Bulk
   return `refused, ${refused}`;
 }
 
-/** BT-14 to BT-17: the three groups, each there even if it is empty. */
+/** BT-14 to BT-17: the three groups; empty ones are sent too. */
 async function* groups(
   transfer: BulkTransfer,
   counts: BulkCounts,
@@ -144,13 +144,13 @@ async function* groups(
   }
 }
 
-/** The same, each piece being made while the one before it is on its way. */
+/** Yields the same pieces; each is produced while the one before it is sent. */
 async function* readAhead<T>(pieces: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
   let next = pieces.next();
   try {
     for (let piece = await next; piece.done !== true; piece = await next) {
       next = pieces.next();
-      // Its failure is told when its turn comes; who stops listening before is not told.
+      // A rejection is thrown when its turn comes. A consumer that stops before must not leave it unhandled.
       next.catch(() => undefined);
       yield piece.value;
     }

@@ -7,45 +7,45 @@ import type { BrokerStore, RegistryEntry, Removal, StoredCopy } from '../../stor
 import type { Indexer } from '../../storage/indexers/index.js';
 import { groupByBytes } from './object-groups.js';
 
-/** What of the broker a bulk transfer needs. */
+/** What a bulk transfer needs from the broker. */
 export interface BulkTransferContext {
   readonly store: BrokerStore;
   readonly indexer: Indexer;
-  /** Brings the index up to the store. */
+  /** Brings the index up to date with the store. */
   readonly settle: () => Promise<void>;
   /** Acquires a slot for a query (BRK-7.3 `Max-Queries`); undefined if none is free. */
   readonly acquireSlot: () => (() => void) | undefined;
-  /** BRK-8.14 `Glimpse-MaxLife`, seconds: most that finding the objects of a query may take. */
+  /** BRK-8.14 `Glimpse-MaxLife`: seconds that finding the objects of a query may take. */
   readonly maxLife: number;
   readonly now: () => UnixSeconds;
   readonly signal: AbortSignal;
 }
 
-/** Bytes of whole objects, one behind the other, each ended by LF. */
+/** Bytes of whole objects, one after the other, each ended by LF. */
 interface BulkPage {
   readonly bytes: Uint8Array;
   readonly objects: number;
 }
 
-/** A transfer that can be made. Nothing of it is read before it is asked for. */
+/** A transfer that is ready. Its objects are read on demand. */
 export interface BulkTransfer {
-  /** The latest second such that everything that changed up to its end is in the transfer: what to ask for the next time. */
+  /** The latest second whose changes are all in the transfer: the time for the next request. */
   readonly time: UnixSeconds;
   /** The objects of one group, in pages of about a megabyte (BT-21). */
   pages(group: ChangeKind): AsyncGenerator<BulkPage, void, undefined>;
 }
 
-/** Why a transfer cannot be made: a sentence for the peer, and the number of BP-23. */
+/** Why a transfer is refused: a sentence for the peer, and the number of BP-23. */
 export interface BulkRefusal {
   readonly refused: string;
   readonly error: 'unsupported' | 'busy' | 'lifetime';
 }
 
-/** Bytes of objects read together at most; a single larger object is read alone. */
+/** Bytes of objects read at once at most; a larger object is read alone. */
 const PAGE_BYTES = 1 << 20;
-/** Entries read together when a query names them. */
+/** Entries of a query read at once. */
 const PAGE_ENTRIES = 1000;
-/** BT-21: what a refresh carries, as far as it is known. */
+/** BT-21: the attributes of a refresh, if the object has them. */
 const BOOKKEEPING = [
   'Gatherer-Name',
   'Gatherer-Host',
@@ -60,10 +60,10 @@ const LF = 0x0a;
 const NEWLINE = Uint8Array.of(LF);
 
 /**
- * Makes a bulk transfer ready: fixes its moment and finds what a query asks for (BT-4 to BT-6).
+ * Prepares a bulk transfer: fixes its moment and finds the objects of a query (BT-4 to BT-6).
  *
- * Its moment is a second of the store's clock that has not ended yet: whatever changes in what is left of it, or while the
- * transfer runs, is sent now or belongs to the next one, whose `#SINCE` is the second before.
+ * Its moment is a second of the store's clock that has not ended yet. A change in the rest of that second, or while the transfer
+ * runs, is sent now or in the next transfer, whose `#SINCE` is the second before.
  */
 export async function prepareTransfer(
   query: Query,
@@ -83,7 +83,7 @@ class Transfer implements BulkTransfer {
     readonly context: BulkTransferContext,
     readonly moment: UnixSeconds,
     readonly since: UnixSeconds | undefined,
-    /** OIDs that the query matches, ascending; undefined = all. */
+    /** OIDs that the query matches, ascending; undefined for all. */
     readonly matching: Uint32Array | undefined,
   ) {
     this.time = Math.max(0, moment - 1);
@@ -100,7 +100,7 @@ class Transfer implements BulkTransfer {
     }
   }
 
-  /** BT-5, BT-21. Whether a query would have matched them nobody can tell any more, so all are sent. */
+  /** BT-5, BT-21. All deletions are sent, because a query cannot be matched against deleted objects. */
   async *#deleted(): AsyncGenerator<BulkPage, void, undefined> {
     const { store, signal } = this.context;
     if (this.since === undefined) return;
@@ -111,7 +111,7 @@ class Transfer implements BulkTransfer {
 
   async *#refreshed(): AsyncGenerator<BulkPage, void, undefined> {
     const since = this.since ?? 0;
-    // Who has nothing has nothing that could be refreshed.
+    // An empty peer has no objects to refresh.
     if (since === 0) return;
     for await (const entries of this.#entriesSince(since)) {
       const refreshed = entries.filter((entry) => this.#isRefreshed(entry, since));
@@ -164,8 +164,8 @@ class Transfer implements BulkTransfer {
   }
 
   /**
-   * BT-21: whether the peer has the content already, by our clock and by the object's own. It has dropped the content when
-   * the time to live that came with it has passed; then it wants the object whole.
+   * BT-21: whether the peer has the content already, by our clock and by the object's own. After the time to live that came with
+   * the content the peer has dropped it, and needs the whole object.
    */
   #isRefreshed(entry: RegistryEntry, since: UnixSeconds): boolean {
     if (entry.contentChanged > since || entry.contentTime > since) return false;
@@ -173,16 +173,16 @@ class Transfer implements BulkTransfer {
     return entry.timeToLive === 0 || entry.contentTime + entry.timeToLive >= this.context.now();
   }
 
-  /** REG-48: what has expired is not relayed, though the cleaner has not been there yet. */
+  /** REG-48: expired objects are not relayed, even before the cleaning. */
   #isValid(entry: RegistryEntry): boolean {
     return entry.timeToLive === 0 || entry.updateTime + entry.timeToLive >= this.context.now();
   }
 }
 
 /**
- * The OIDs of the objects that a query matches, ascending. Numbers only: all are found before the first is sent, so that a
- * query that cannot be answered to its end is refused (BT-10). Our own cap of results does not hold; one that the peer sets
- * does (BT-8), and picks among all that match, so that `#SINCE` goes on with the same objects.
+ * The OIDs of the objects that a query matches, ascending. All are found before the first is sent, so that a query that cannot be
+ * answered completely is refused (BT-10). The broker's own limit of results does not apply; the peer's does (BT-8), and selects
+ * among all that match, so that a later `#SINCE` continues with the same objects.
  */
 async function matches(
   query: Exclude<Query, { readonly kind: 'all' }>,
@@ -192,12 +192,12 @@ async function matches(
   const release = context.acquireSlot();
   if (release === undefined) return { refused: 'Broker is too busy, try again later', error: 'busy' };
   // Without matched lines a result is an object. BRK-8.11: 0 means no limit.
-  const most = Math.min(
+  const max = Math.min(
     flags.maxResults || Number.POSITIVE_INFINITY,
     flags.maxFiles || Number.POSITIVE_INFINITY,
   );
   try {
-    // What changed before the moment must be found.
+    // The index must hold all changes before the moment.
     await context.settle();
     const hits = context.indexer.query(query, {
       ignoreCase: flags.ignoreCase,
@@ -206,18 +206,18 @@ async function matches(
       wantLines: false,
       lifetimeMs: context.maxLife * 1000,
       signal: context.signal,
-      ...(Number.isFinite(most) ? { maxFiles: most } : {}),
+      ...(Number.isFinite(max) ? { maxFiles: max } : {}),
     });
     const found = new Oids();
     for await (const { oid } of hits) {
-      if (found.length < most) found.add(oid);
+      if (found.length < max) found.add(oid);
     }
     const { complete, reason } = await hits.outcome;
     context.signal.throwIfAborted();
-    if (complete || (reason === 'limit' && found.length >= most)) return found.sorted();
+    if (complete || (reason === 'limit' && found.length >= max)) return found.sorted();
     return { refused: `The query took more than ${context.maxLife} seconds`, error: 'lifetime' };
   } catch (error) {
-    // BRK-2.19: the engine cannot do what was asked.
+    // BRK-2.19: the engine does not support the query.
     if (!(error instanceof PeerError)) throw error;
     return { refused: error.message.replace(/^(?:111 - )?ERROR: /, ''), error: 'unsupported' };
   } finally {
@@ -248,16 +248,16 @@ class Oids {
   }
 }
 
-/** Whether a number is in an ascending list. */
-function includes(sorted: Uint32Array, wanted: number): boolean {
+/** Whether an OID is in an ascending list. */
+function includes(sorted: Uint32Array, oid: number): boolean {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? 0) < wanted) low = middle + 1;
+    if ((sorted[middle] ?? 0) < oid) low = middle + 1;
     else high = middle;
   }
-  return sorted[low] === wanted;
+  return sorted[low] === oid;
 }
 
 function page(objects: readonly Uint8Array[]): BulkPage {
@@ -269,7 +269,7 @@ function page(objects: readonly Uint8Array[]): BulkPage {
   return { bytes: Buffer.concat(pieces), objects: objects.length };
 }
 
-/** BT-21: what a peer needs to find its own copy, and to remember that it is gone. */
+/** BT-21: what a peer needs to find its own copy and to record its deletion. */
 function deletedObject(removal: Removal): Uint8Array {
   const { url, gathererName, gathererHost, gathererVersion, updateTime, timeToLive, md5 } = removal;
   const attributes: [string, string][] = [
@@ -283,7 +283,7 @@ function deletedObject(removal: Removal): Uint8Array {
   return encodeSoif(SoifObject.of('FILE', url, attributes));
 }
 
-/** BT-21: as the object itself says it, so that a peer's copy comes to the same bytes. */
+/** BT-21: the values of the object itself, so that a peer's copy becomes equal to it byte by byte. */
 function refreshedObject({ bytes }: StoredCopy): Uint8Array {
   const object = decodeSoif(bytes, { maxObjectBytes: Math.max(bytes.length, 1) });
   const attributes = BOOKKEEPING.flatMap((name) => {

@@ -12,7 +12,7 @@ import type { EventLog, LogType } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
 import { type LastCollection, writeLastCollections } from './last-collection.js';
 
-/** What one collection gave. */
+/** The result of a collection. */
 export interface CollectionReport {
   readonly points: readonly PointReport[];
   /** The counts of all points together. */
@@ -27,11 +27,11 @@ export interface CollectionReport {
 export interface CollectionContext {
   readonly store: BrokerStore;
   readonly keeper: IndexKeeper;
-  /** The points as they are now, so that an edit of `Collection-File` needs no restart. */
+  /** Reads the points anew, so that an edit of `Collection-File` needs no restart. */
   readonly points: () => Promise<readonly CollectionPoint[]>;
   /** BT-7: the file `admin/LAST-COLLECTION`. */
   readonly lastCollections: string;
-  /** Deletes what has expired; returns its number. */
+  /** Deletes expired objects; returns their number. */
   readonly clean: () => Promise<number>;
   readonly now: () => UnixSeconds;
   readonly log: Logger;
@@ -42,7 +42,7 @@ export interface CollectionContext {
 
 const NO_COUNTS: ApplyCounts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
 
-/** BRK-5.7: the events that changes are. */
+/** BRK-5.7: the type of event of each outcome. */
 const EVENT_OF: Readonly<Partial<Record<string, LogType>>> = {
   added: 'Update',
   updated: 'Update',
@@ -50,7 +50,7 @@ const EVENT_OF: Readonly<Partial<Record<string, LogType>>> = {
   deleted: 'Delete',
 };
 
-/** BRK-7.12: collects from every point in file order, then deletes what has expired. */
+/** BRK-7.12: collects from every point in file order, then deletes expired objects. */
 export async function collectAll(context: CollectionContext, signal: AbortSignal): Promise<CollectionReport> {
   const { log, events, debug } = context;
   const started = performance.now();
@@ -68,9 +68,7 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
       signal,
       observe: changeObserver(events, debug),
       onRetry: (why, pauseMs) =>
-        log.warn(
-          `Collection: ${point.host}:${point.port}: ${why}; the transfer is taken up again in ${pauseMs} ms`,
-        ),
+        log.warn(`Collection: ${point.host}:${point.port}: ${why}; the transfer is resumed in ${pauseMs} ms`),
       ...(context.limits === undefined ? {} : { limits: context.limits }),
     });
     await context.keeper.settle();
@@ -78,7 +76,7 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
     publish({ event: 'point', report });
     logPoint(report, context);
   }
-  await rememberLast(points, context);
+  await saveTimes(points, context);
   const expired = await context.clean();
   const milliseconds = Math.round(performance.now() - started);
   const received = reports.reduce((sum, report) => sum + report.received, 0);
@@ -97,8 +95,8 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
   };
 }
 
-/** BT-7: the file says what the store knows of the points that are Brokers. */
-async function rememberLast(points: readonly CollectionPoint[], context: CollectionContext): Promise<void> {
+/** BT-7: writes the times that the store has for the points that are Brokers to the file. */
+async function saveTimes(points: readonly CollectionPoint[], context: CollectionContext): Promise<void> {
   const known: LastCollection[] = [];
   for (const point of points) {
     if (isGathererType(point.type)) continue;
@@ -138,7 +136,7 @@ function logPoint(report: PointReport, { log, events, debug }: CollectionContext
     debug(72, 1, `${point}: ${reason}`);
   }
   debug(71, 1, `${point}: ${report.connections} connections, ${report.milliseconds} ms`);
-  // BRK-7.12: the next point is tried all the same.
+  // BRK-7.12: the collection continues with the next point.
   if (report.error !== undefined) {
     log.error(`Collection: ${point}: incomplete: ${report.error} (${summary})`);
     events.write('Collection', `${point}: incomplete: ${report.error} (${summary})`);
@@ -148,7 +146,7 @@ function logPoint(report: PointReport, { log, events, debug }: CollectionContext
   }
 }
 
-/** @throws ConfigError when the file cannot be read; points that cannot be used are reported and left out (BRK-7.8) */
+/** Invalid points are logged and left out (BRK-7.8). @throws ConfigError when the file cannot be read */
 export async function readCollectionFile(file: string, log: Logger): Promise<readonly CollectionPoint[]> {
   let text: string;
   try {

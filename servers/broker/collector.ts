@@ -7,12 +7,12 @@ import { Applier } from './applier.js';
 import { type CollectContext, connectionTimeouts } from './collect-context.js';
 import { type PointReport, Tally } from './collect-report.js';
 
-/** A day: an `Update-Time` further ahead of our clock than this does not move `<last>`. */
+/** Seconds: an `Update-Time` further ahead of our clock does not move `<last>`. */
 const MAX_AHEAD: UnixSeconds = 86_400;
 
 /**
- * The name under which the store keeps a point's `<last>`: types 0 to 3 of one Gatherer share it; of a Broker each type and
- * filter has its own (BT-7), because each asks for other objects.
+ * The key of a point's `<last>` in the store. Types 0 to 3 of one Gatherer share it; each type and filter of a Broker has its own
+ * (BT-7), because each requests other objects.
  */
 export function pointKey(point: CollectionPoint): string {
   if (!isGathererType(point.type)) {
@@ -28,10 +28,10 @@ export function isGathererType(type: number): boolean {
 }
 
 /**
- * Collects from one Gatherer (types 0 to 3) and applies what it sends, batch by batch (GATHERD-13.4, 13.8).
+ * Collects from one Gatherer (types 0 to 3) and applies its changes batch by batch (GATHERD-13.4, 13.8).
  *
- * Never rejects for the Gatherer's faults: they are in the report, and everything received before is applied.
- * Rejects for our own: the store or the index failed, or the signal was aborted.
+ * Failures of the Gatherer are in the report, and everything received before is applied. Rejects only when the store or the index
+ * fails, or the signal is aborted.
  */
 export async function collectPoint(point: CollectionPoint, context: CollectContext): Promise<PointReport> {
   const full = point.type === 0 || point.type === 2;
@@ -46,18 +46,18 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
   } catch (cause) {
     error = messageOf(cause);
   }
-  // Our own failures first: they surface here and end the collection.
+  // A failure of the store or the index is thrown here and ends the collection.
   await applier.drain();
   context.signal?.throwIfAborted();
-  // GATHERD-13.6: `<last>` goes into the same atomic batch as the last objects, and only when all have arrived.
+  // GATHERD-13.6: `<last>` goes into the same atomic batch as the last objects, and only if all have arrived.
   await applier.finish(error === undefined ? { key: pointKey(point), last: next } : undefined);
   return tally.report(since, error);
 }
 
 /**
- * Receives everything since a time, over as many connections as it takes, and hands it to the applier.
+ * Receives the changes since a time, over as many connections as necessary, and passes them to the applier.
  *
- * @returns what to ask for the next time (GATHERD-13.6)
+ * @returns the time for the next request (GATHERD-13.6)
  */
 async function receive(
   point: CollectionPoint,
@@ -93,13 +93,13 @@ async function receive(
     await using client = await GatherdClient.connect(connection);
     tally.connections += 1;
     await fetchUnknown(client, tally, applier, signal);
-    // The transfer is whole; a Gatherer that closes instead of saying good-bye takes nothing from it.
+    // The transfer is complete, even if the Gatherer closes the connection without a reply.
     await client.quit().catch(() => undefined);
   }
   return collection.totals.next;
 }
 
-/** GATHERD-4.4: an object that was only refreshed, but is not here, is asked for whole (GATHERD-5). */
+/** GATHERD-4.4: requests objects that were refreshed but are not stored (GATHERD-5). */
 async function fetchUnknown(
   client: GatherdClient,
   tally: Tally,

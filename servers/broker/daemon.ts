@@ -9,7 +9,7 @@ import { writeRunBroker } from './script.js';
 import { BrokerServer } from './server.js';
 import { WebServer } from './web/server.js';
 
-/** How the program broker runs. */
+/** Options of the program broker. */
 export interface BrokerProgramOptions {
   /** `broker.conf`. */
   readonly configFile: string;
@@ -17,19 +17,19 @@ export interface BrokerProgramOptions {
   readonly mode: StartMode;
   /** Address to listen on. */
   readonly host: string;
-  /** Serves the web pages on this port; 0 takes a free one. Default: none are served. */
+  /** Port of the web pages; 0 takes a free one. Default: no web pages. */
   readonly webPort?: number;
-  /** JSON lines instead of Harvest's. */
+  /** Logs JSON lines instead of Harvest's format. */
   readonly jsonLog?: boolean;
-  /** File for what else goes to standard error: `broker.out`. Opened anew on SIGHUP. */
+  /** Log file, `broker.out`, reopened on SIGHUP. Default: standard error. */
   readonly logFile?: string;
   /** BRK-6.5. */
   readonly debug?: DebugFlags;
-  /** Milliseconds that replies may go on when the program is asked to stop. Default 10 000. */
+  /** Milliseconds in which replies may finish when the program stops. Default 10 000. */
   readonly graceMs?: number;
-  /** The words that run `harvest`, for `RunBroker`. Without them no script is written. */
+  /** The command line that runs `harvest`, for `RunBroker`. Default: no script is written. */
   readonly harvest?: readonly string[];
-  /** Told once connections are accepted. */
+  /** Called when connections are accepted. */
   readonly onReady: (address: {
     readonly host: string;
     readonly port: number;
@@ -39,16 +39,16 @@ export interface BrokerProgramOptions {
 
 const GRACE_MS = 10_000;
 
-/** A broker's `broker.conf`, with what is odd in it. */
+/** A `broker.conf` and its warnings. */
 export interface ReadConfiguration {
   readonly config: BrokerConfig;
   readonly warnings: readonly ConfigError[];
 }
 
 /**
- * Reads a `broker.conf`; the default of Broker-Directory is the absolute directory above the one it lies in (BRK-6.6).
+ * Reads a `broker.conf`; the default of Broker-Directory is the parent of the file's directory (BRK-6.6).
  *
- * @throws UsageError when it cannot be read, ConfigError when a value cannot be used
+ * @throws UsageError when it cannot be read, ConfigError for an invalid value
  */
 export async function readBrokerConf(file: string): Promise<ReadConfiguration> {
   const path = resolve(file);
@@ -63,14 +63,14 @@ export async function readBrokerConf(file: string): Promise<ReadConfiguration> {
   return { config, warnings };
 }
 
-/** The file by which a broker says that it runs. */
+/** Path of the pid file of a running broker. */
 export function brokerPidFile(brokerDirectory: string): string {
   return join(brokerDirectory, 'admin', 'broker.pid');
 }
 
 /**
- * BRK-6.1: the program, from its pid file to its end by a signal or by `#shutdown`. One a directory: a second one says that
- * the first is running. SIGHUP opens the logs anew.
+ * BRK-6.1: runs the program until a signal or `#shutdown`. A second one in the same directory is refused by the pid file. SIGHUP
+ * reopens the logs.
  *
  * @throws UsageError, ConfigError for the configuration; StorageError when the directory is in use; ConnectionError when a
  *   port is taken
@@ -114,7 +114,7 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
   using signals = new StopSignal().on('SIGHUP', () => {
     opened.reopen();
     broker.events.reopen();
-    log.info('SIGHUP: the logs are open anew');
+    log.info('SIGHUP: logs reopened');
   });
   await pidFile.setAddress(`${server.address.host}:${server.address.port}`);
   if (options.harvest !== undefined) {

@@ -1,10 +1,10 @@
 import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { StorageError, UsageError } from '../../protocols/errors.js';
+import { StateError, StorageError, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { AppendFileSync } from '../host/index.js';
 
-/** BRK-5.7: the types of events that `Log-Types`, `#add-log` and `#rem-log` know, beside `All`. */
+/** BRK-5.7: the types of events for `Log-Types`, `#add-log` and `#rem-log`, which also know `All`. */
 export const LOG_TYPES = [
   'Update',
   'Delete',
@@ -24,11 +24,11 @@ export const LOG_TYPES = [
 /** One of {@link LOG_TYPES}. */
 export type LogType = (typeof LOG_TYPES)[number];
 
-/** The type of that name in any case; `All` stands for every type, `undefined` is none of them. */
+/** The type of this name, whatever its case; `All` means every type. Undefined for an unknown name. */
 export function logTypesNamed(name: string): readonly LogType[] | undefined {
-  const wanted = name.toLowerCase();
-  if (wanted === 'all') return LOG_TYPES;
-  const type = LOG_TYPES.find((known) => known.toLowerCase() === wanted);
+  const key = name.toLowerCase();
+  if (key === 'all') return LOG_TYPES;
+  const type = LOG_TYPES.find((known) => known.toLowerCase() === key);
   return type && [type];
 }
 
@@ -36,16 +36,16 @@ export function logTypesNamed(name: string): readonly LogType[] | undefined {
 export interface EventLogOptions {
   /** `Log-File`. */
   readonly file: string;
-  /** Directory that a file opened by command must lie in: `Broker-Directory`. */
+  /** `Broker-Directory`; files opened by command must be below it. */
   readonly directory: string;
-  /** `Log-Types`; what is no type is passed over. */
+  /** `Log-Types`; unknown names are ignored. */
   readonly types: readonly string[];
   readonly now: () => UnixSeconds;
   /** Bytes that are written together, default 8192; a second later they are written in any case. */
   readonly bufferBytes?: number;
 }
 
-/** Bytes looked at of a file that a command wants to append to: more than the head of a line (REG-53). */
+/** Bytes read of a file that a command opens: more than the head of a line (REG-53). */
 const HEAD_BYTES = 32;
 
 /**
@@ -70,7 +70,7 @@ export class EventLog implements Disposable {
     return new EventLog(options);
   }
 
-  /** Where it writes; undefined while it is closed. */
+  /** Path of the open log; undefined while it is closed. */
   get file(): string | undefined {
     return this.#sink === undefined ? undefined : this.#file;
   }
@@ -84,18 +84,18 @@ export class EventLog implements Disposable {
     return this.#types.has(type);
   }
 
-  /** Writes a line, when its type is logged; a text that costs is given as a function. */
+  /** Writes a line if its type is logged. A function makes the text only then. */
   write(type: LogType, text: string | (() => string)): void {
     if (this.#sink === undefined || !this.#types.has(type)) return;
-    const words = printable(typeof text === 'string' ? text : text());
-    this.#sink.write(`${timeOf(this.#options.now())} ${type}: ${words}`);
+    const line = printable(typeof text === 'string' ? text : text());
+    this.#sink.write(`${timeOf(this.#options.now())} ${type}: ${line}`);
   }
 
   /**
    * BRK-5.1 `#add-log`, `#rem-log`.
    *
    * @returns the types that were switched
-   * @throws UsageError for a name that is none
+   * @throws UsageError for an unknown name
    */
   switch(name: string, on: boolean): readonly LogType[] {
     const types = logTypesNamed(name);
@@ -109,17 +109,17 @@ export class EventLog implements Disposable {
     return types;
   }
 
-  /** Types named anew, as by `#set Log-Types` or a configuration that was read again. */
+  /** Replaces the types that are logged, after `#set Log-Types` or `#restart`. */
   setTypes(names: readonly string[]): void {
     this.#types.clear();
     for (const name of names) for (const type of logTypesNamed(name) ?? []) this.#types.add(type);
   }
 
   /**
-   * BRK-5.1 `#open-log`: opens a file in place of the present one; without a name, the last one again.
+   * BRK-5.1 `#open-log`: opens a file instead of the current one; without a name, the last one again.
    *
-   * The name is relative to Broker-Directory and stays below it, and a file that is there must be a log: who knows the
-   * password may not write into anything else.
+   * The name is relative to Broker-Directory and stays below it, and an existing file must be a log: the password gives no right to
+   * write into other files.
    * @throws UsageError for another name, StorageError when the file cannot be opened
    */
   openFile(name?: string): string {
@@ -131,12 +131,12 @@ export class EventLog implements Disposable {
     return file;
   }
 
-  /** Writes what is buffered. */
+  /** Writes the buffered lines. */
   flush(): void {
     this.#sink?.flush();
   }
 
-  /** Flushes and closes; what is logged from now on is dropped. */
+  /** Flushes and closes the log; further events are dropped. */
   close(): void {
     this.#sink?.close();
     this.#sink = undefined;
@@ -146,19 +146,19 @@ export class EventLog implements Disposable {
     this.close();
   }
 
-  /** Opens the file by its name again, after somebody moved it away (SIGHUP). */
+  /** Reopens the file by its name, after it was renamed (SIGHUP). */
   reopen(): void {
     this.#sink?.reopen();
   }
 
   /**
-   * BRK-5.1 `#rotate-log`, REG-54: renames the file to `LOG.YYYYMMDD` (of today, UTC; then `.1`, `.2` ...) and begins it anew.
+   * BRK-5.1 `#rotate-log`, REG-54: renames the file to `LOG.YYYYMMDD` (today in UTC; then `.1`, `.2` ...) and begins a new one.
    *
-   * @returns the name that the old one has now
-   * @throws UsageError when the log is closed, StorageError when it cannot be renamed
+   * @returns the new name of the old file
+   * @throws StateError when the log is closed, StorageError when it cannot be renamed
    */
   rotate(): string {
-    if (this.#sink === undefined) throw new UsageError('the log is closed');
+    if (this.#sink === undefined) throw new StateError('the log is closed');
     const name = this.#sink.rotate(timeOf(this.#options.now()).slice(0, 8));
     if (name === undefined) throw new StorageError(`${this.#file} cannot be renamed: it is gone`);
     return name;
@@ -171,17 +171,17 @@ export class EventLog implements Disposable {
   #checked(name: string): string {
     const file = resolve(this.#options.directory, name);
     if (isAbsolute(name) || !isBelow(this.#options.directory, file)) {
-      throw new UsageError('the name of a log is relative to Broker-Directory, and lies below it');
+      throw new UsageError('the name of a log is relative to Broker-Directory and stays below it');
     }
     const found = lstatSync(file, { throwIfNoEntry: false });
     if (found !== undefined && !(found.isFile() && isLog(file))) {
-      throw new UsageError(`${printable(name)} is there and is not a log`);
+      throw new UsageError(`${printable(name)} exists and is not a log`);
     }
     return file;
   }
 }
 
-/** Whether a path lies below a directory, symbolic links of the directories that exist followed. */
+/** Whether a path is below a directory, with the symbolic links of existing directories resolved. */
 function isBelow(directory: string, file: string): boolean {
   let parent = dirname(file);
   while (!existsSync(parent)) parent = dirname(parent);
@@ -189,7 +189,7 @@ function isBelow(directory: string, file: string): boolean {
   return path !== '' && !path.startsWith('..') && !isAbsolute(path);
 }
 
-/** An empty file, or one that begins with a line of ours. */
+/** Whether a file is empty or begins with a line of this log. */
 function isLog(file: string): boolean {
   const head = Buffer.alloc(HEAD_BYTES);
   const descriptor = openSync(file, 'r');
@@ -207,7 +207,7 @@ function timeOf(now: UnixSeconds): string {
   return `${date.replaceAll('-', '')} ${time.slice(0, 8)}`;
 }
 
-/** REG-53: a text from outside can neither begin a line nor move a reader's cursor. */
+/** REG-53: replaces control characters, so that text from the network cannot begin a line or control a terminal. */
 function printable(text: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
 }

@@ -5,7 +5,7 @@ import { storedObjects } from './object-groups.js';
 
 /** Limits of {@link IndexKeeper}. */
 export interface IndexKeeperOptions {
-  /** Changes after which the index is flushed, default 4096: what a crash makes us index again. */
+  /** Changes after which the index is flushed, default 4096. A crash makes the broker index this many again. */
   readonly flushEvery?: number;
   /** Changes read from the change log at once, default 512. */
   readonly pageChanges?: number;
@@ -13,11 +13,10 @@ export interface IndexKeeperOptions {
 }
 
 /**
- * Keeps the index in step with the store by following the store's change log (DESIGN 4).
+ * Keeps the index up to date with the store by following the store's change log.
  *
- * The index is never trusted to be current: it carries the number of the last change it holds (its watermark),
- * written together with that change, and whatever the log has after it is indexed again. So BRK-8.3's forced
- * garbage collection after a crash is not needed.
+ * The index stores the sequence number of its last change (its watermark) together with that change. Changes after the watermark
+ * are indexed again at the start, so that the forced garbage collection of BRK-8.3 after a crash is not needed.
  */
 export class IndexKeeper {
   readonly #store: BrokerStore;
@@ -25,7 +24,7 @@ export class IndexKeeper {
   readonly #flushEvery: number;
   readonly #pageChanges: number;
   readonly #signal: AbortSignal | undefined;
-  /** Last change handed to the indexer; the indexer's watermark follows at each flush. */
+  /** Sequence number of the last change passed to the indexer; the indexer's watermark follows at each flush. */
   #position: number;
   #updating = false;
   /** One update at a time. */
@@ -40,7 +39,7 @@ export class IndexKeeper {
     this.#position = indexer.watermark;
   }
 
-  /** Brings the index up to the store, from its watermark or, when the log does not reach back to it, anew. */
+  /** Brings the index up to date from its watermark, or rebuilds it if the log no longer reaches back to it. */
   static async open(
     store: BrokerStore,
     indexer: Indexer,
@@ -52,17 +51,17 @@ export class IndexKeeper {
     return keeper;
   }
 
-  /** Changes of the store that the index may not answer for yet. */
+  /** Changes of the store that the index does not hold durably yet. */
   get lag(): number {
     return this.#store.lastSequence - this.#indexer.watermark;
   }
 
-  /** Hands every change of the log to the indexer, without waiting until it is durable there. */
+  /** Passes every change of the log to the indexer, without making it durable there. */
   follow(): Promise<void> {
     return this.#mutex.runExclusive(() => this.#follow());
   }
 
-  /** {@link follow}, then makes it durable and visible to queries (BRK-8.2 Flush). */
+  /** Like {@link follow}, then makes the changes durable and visible to queries (BRK-8.2 Flush). */
   settle(): Promise<void> {
     return this.#mutex.runExclusive(async () => {
       await this.#follow();
@@ -79,14 +78,14 @@ export class IndexKeeper {
       for await (const page of this.#store.all()) {
         await this.#add(page.map((entry) => entry.oid));
       }
-      // What changed while we read the store is in the log after `sequence`; adding an object again replaces it.
+      // Changes during the walk are in the log after `sequence`; adding an object again replaces it.
       this.#position = sequence;
       await this.#follow();
       await this.#flush();
     });
   }
 
-  /** The index belongs to another store, or the log no longer holds the first change that it lacks. */
+  /** Whether the index belongs to another store, or the log no longer holds the first change that it lacks. */
   #lost(): boolean {
     const { watermark } = this.#indexer;
     return watermark > this.#store.lastSequence || watermark < this.#store.trimmedSequence;
@@ -98,7 +97,7 @@ export class IndexKeeper {
       const last = changes.at(-1);
       if (last === undefined) return;
       await this.#begin();
-      // Several changes of one object in a page come down to its present state.
+      // Only the last of several changes of one object counts.
       const removed = new Set<number>();
       const put = new Set<number>();
       for (const change of changes) {

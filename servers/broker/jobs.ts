@@ -1,30 +1,30 @@
 import { messageOf } from '../../protocols/errors.js';
 import type { Logger } from '../host/index.js';
 
-/** What a job came to. */
+/** The outcome of a job. */
 export type JobOutcome =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly error: unknown };
 
-/** What the Broker does behind an answer (BRK-5.4). Each outcome is logged; nobody has to wait for it. */
+/** Work that continues after the reply to its command (BRK-5.4). Each outcome is logged. */
 export class Jobs {
   readonly #log: Logger;
   readonly #running = new Map<Promise<JobOutcome>, string>();
 
   constructor(
     log: Logger,
-    /** Told the outcome as well, for the event log. */
+    /** Called with each outcome, for the event log. */
     readonly onOutcome: (name: string, text: string) => void,
   ) {
     this.#log = log;
   }
 
-  /** Names of those that run now. */
+  /** Names of the running jobs. */
   get names(): readonly string[] {
     return [...this.#running.values()];
   }
 
-  /** Begins a job. The promise resolves with its outcome and never rejects. */
+  /** Starts a job. The promise resolves with its outcome and never rejects. */
   start(name: string, work: () => Promise<string>): Promise<JobOutcome> {
     const job = this.#run(name, work);
     this.#running.set(job, name);
@@ -32,7 +32,7 @@ export class Jobs {
     return job;
   }
 
-  /** Waits until none runs. */
+  /** Resolves when no job runs. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running.keys());
   }

@@ -4,22 +4,22 @@ import type { CollectionPoint } from '../../protocols/config/index.js';
 import { StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
-/** BT-7: what is known of a collection point that is a Broker. */
+/** BT-7: the state of a collection point that is a Broker. */
 export interface LastCollection {
   readonly point: CollectionPoint;
-  /** What to ask for the next time. */
+  /** The time for the next request. */
   readonly last: UnixSeconds;
 }
 
-/** BT-7: the file's place in a Broker's directory. */
+/** BT-7: path of the file. */
 export function lastCollectionFile(brokerDirectory: string): string {
   return join(brokerDirectory, 'admin', 'LAST-COLLECTION');
 }
 
 /**
- * BT-7: writes the file, one line a point: `host port type time`, and for points with a filter its options behind that. The
- * store is what counts; the file is for people, and for a store that has objects and does not know the point. A crash leaves the old file or the
- * new one.
+ * BT-7: writes the file with one line per point: `host port type time`, then the options of its filter. The times in the store take
+ * precedence; the file is for people, and for a store that has objects and does not know the point. A crash leaves the old file
+ * or the new one.
  *
  * @throws StorageError when it cannot be written
  */
@@ -34,7 +34,7 @@ export async function writeLastCollections(file: string, points: readonly LastCo
   }
 }
 
-/** The times that the file has for a point; undefined when it has none, or there is no file. */
+/** Returns a function that looks up the time of a point; undefined if the file has none or is absent. */
 export async function readLastCollections(
   file: string,
 ): Promise<(point: CollectionPoint) => UnixSeconds | undefined> {
@@ -46,7 +46,7 @@ export async function readLastCollections(
   }
   const lines = text.split('\n');
   return (point) => {
-    // The time is the only part of a point's line that is not known beforehand.
+    // A point's line is known except for the time.
     const [head = '', tail = ''] = lineOf(point, '\0').split('\0');
     for (const line of lines) {
       if (!line.startsWith(head) || !line.endsWith(tail)) continue;

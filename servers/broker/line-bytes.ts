@@ -1,13 +1,13 @@
 import { decodeText } from '../../protocols/soif/index.js';
 
-/** Whether a line looks the same in every character set that this kit reads. */
+/** Whether a line has the same bytes in every character set that this kit reads. */
 export function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text);
 }
 
 /**
- * The bytes of a line as they stand in its object: BRK-1.10, bytes above 127 go to the client as the Gatherer sent them,
- * whatever character set that was. A line that is not found there in either reading is UTF-8.
+ * The bytes of a line in its object. BRK-1.10: bytes above 127 go to the client as the Gatherer sent them, in any character set.
+ * A line that is not found in either encoding is encoded as UTF-8.
  */
 export function lineBytes(text: string, object: Uint8Array): Uint8Array {
   const utf8 = Buffer.from(text, 'utf8');
@@ -17,7 +17,7 @@ export function lineBytes(text: string, object: Uint8Array): Uint8Array {
   return single !== undefined && bytes.includes(single) ? single : utf8;
 }
 
-/** The other reading of `decodeText`: one byte a character; undefined when a character has none. */
+/** The text in windows-1252, as `decodeText` reads it; undefined if a character is not in that character set. */
 function singleBytes(text: string): Buffer | undefined {
   const bytes = Buffer.alloc(text.length);
   for (let i = 0; i < text.length; i++) {
@@ -29,7 +29,7 @@ function singleBytes(text: string): Buffer | undefined {
   return bytes;
 }
 
-/** What the bytes 0x80 to 0x9f are read as. */
+/** The bytes 0x80 to 0x9f by their character. */
 const BYTE_OF: ReadonlyMap<string, number> = new Map(
   Array.from({ length: 0x20 }, (_, i) => [decodeText(Uint8Array.of(0x80 + i)), 0x80 + i] as const),
 );

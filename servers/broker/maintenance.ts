@@ -34,27 +34,27 @@ export interface MaintenanceContext {
   readonly signal: AbortSignal;
 }
 
-/** What {@link Maintenance.addFiles} did. */
+/** The result of {@link Maintenance.addFiles}. */
 export interface AddReport extends ApplyCounts {
-  /** Faults in the files: what was tolerated, and what was left out. */
+  /** Faults in the files, tolerated ones included. */
   readonly faults: number;
   /** Some of the reasons. */
   readonly reasons: readonly string[];
 }
 
-/** Objects read, applied, or removed together. */
-const AT_ONCE = 256;
+/** Objects read, applied, or removed in one batch. */
+const BATCH_OBJECTS = 256;
 
-/** Bytes of objects applied together; a single larger object goes alone. */
-const BYTES_AT_ONCE = 1024 * 1024;
+/** Bytes of objects applied in one batch; a larger object forms its own. */
+const BATCH_BYTES = 1024 * 1024;
 
-/** REG-27: fewer deleted records than this are not worth a compression. */
-const LEAST_DELETED = 100;
+/** REG-27: the fewest deleted records that are worth a compression. */
+const MIN_DELETED = 100;
 
 /** Reasons kept in a report. */
 const MAX_REASONS = 10;
 
-/** What keeps a Broker's Registry in order: cleaning, deleting, adding by hand, compressing (BRK-5.1, BRK-7.10). */
+/** Maintenance of a Broker's Registry: cleaning, deleting, adding by hand, compressing (BRK-5.1, BRK-7.10). */
 export class Maintenance {
   readonly #context: MaintenanceContext;
   /** Records deleted or replaced since the last compression, or since the start. */
@@ -69,7 +69,7 @@ export class Maintenance {
     return this.#deleted;
   }
 
-  /** REG-25: a change is a deletion and an addition. Told of every change that was applied. */
+  /** REG-25: counts records that changes replaced or deleted. */
   replaced(records: number): void {
     this.#deleted += records;
   }
@@ -85,22 +85,22 @@ export class Maintenance {
     return expired;
   }
 
-  /** BRK-5.1 `#rem-object-oid`: deletes objects; returns how many of them there were. */
+  /** BRK-5.1 `#rem-object-oid`: deletes objects; returns the number of those that existed. */
   async remove(oids: readonly number[]): Promise<number> {
     const unique = [...new Set(oids)];
     let removed = 0;
-    for (let i = 0; i < unique.length; i += AT_ONCE) {
-      removed += await this.#removeSome(unique.slice(i, i + AT_ONCE));
+    for (let i = 0; i < unique.length; i += BATCH_OBJECTS) {
+      removed += await this.#removeSome(unique.slice(i, i + BATCH_OBJECTS));
     }
     await this.#context.keeper.settle();
     return removed;
   }
 
   /**
-   * BRK-5.1 `#rem-object-query`: deletes what a query matches, matching as a query without flags does. No cap of results
-   * holds here, but the lifetime does.
+   * BRK-5.1 `#rem-object-query`: deletes the objects that a query without flags matches. The limit of results does not apply, but
+   * the lifetime does.
    *
-   * @returns also whether every object was looked at
+   * @returns `complete` is false if the lifetime ended the search
    */
   async removeMatching(query: Query): Promise<{ readonly removed: number; readonly complete: boolean }> {
     const { store, indexer, maxLife, signal, keeper } = this.#context;
@@ -119,20 +119,20 @@ export class Maintenance {
       lifetimeMs: maxLife() * 1000,
       signal,
     });
-    // Numbers only: all are found before the first goes, because the query walks over what would change.
+    // All are found before the first is deleted, because deletions change what the query walks over.
     const oids: number[] = [];
     for await (const { oid } of hits) oids.push(oid);
     const { complete } = await hits.outcome;
     return { removed: await this.remove(oids), complete };
   }
 
-  /** BRK-5.1 `#rem-dups`, REG-46: of several objects with one URL, the newest stays; returns how many went. */
+  /** BRK-5.1 `#rem-dups`, REG-46: deletes all but the newest of several objects with one URL; returns their number. */
   async removeDuplicates(): Promise<number> {
     const { store, keeper, signal } = this.#context;
     let removed = 0;
     for await (const page of store.all({ signal })) {
-      for (let i = 0; i < page.length; i += AT_ONCE) {
-        const some = page.slice(i, i + AT_ONCE);
+      for (let i = 0; i < page.length; i += BATCH_OBJECTS) {
+        const some = page.slice(i, i + BATCH_OBJECTS);
         const rivals = await Promise.all(some.map((entry) => store.byUrl(entry.url)));
         const older = some.filter((entry, at) => rivals[at]?.some((other) => outdates(other, entry)));
         removed += await this.#removeSome(older.map((entry) => entry.oid));
@@ -146,7 +146,7 @@ export class Maintenance {
    * BRK-5.1 `#add-object`: adds the objects of SOIF files, plain, wrapped or gzip.
    *
    * @param files names, relative to Broker-Directory
-   * @throws StorageError when a file cannot be read; what was read before is there
+   * @throws StorageError when a file cannot be read; objects read before are added
    */
   async addFiles(files: readonly string[]): Promise<AddReport> {
     const { directory, keeper, signal } = this.#context;
@@ -177,18 +177,18 @@ export class Maintenance {
         let batch: CollectedChange[] = [];
         let size = 0;
         const input = readInput(resolve(directory, name), { signal });
-        // A file may be anybody's: what is wrong with it is told by rule and place, without its text.
+        // The file may be private to another user: a fault names its rule and offset, without the text.
         const onWarning = ({ rule, offset }: { readonly rule: string; readonly offset: number }) =>
           complain(`${name}: breaks ${rule} at byte ${offset}`);
         for await (const item of readObjects(input, { onWarning })) {
           const bytes = exactBytes(item);
           if (bytes === undefined) continue;
-          // What the reader gave is valid only until its next object.
+          // The reader's bytes are valid only until its next object.
           const copy = bytes.slice();
           const object = decodeSoif(copy, { maxObjectBytes: copy.length });
           batch.push({ kind: 'update', object, bytes: copy });
           size += copy.length;
-          if (batch.length < AT_ONCE && size < BYTES_AT_ONCE) continue;
+          if (batch.length < BATCH_OBJECTS && size < BATCH_BYTES) continue;
           await apply(batch);
           batch = [];
           size = 0;
@@ -201,14 +201,14 @@ export class Maintenance {
     return report;
   }
 
-  /** REG-27: whether enough records were deleted for a compression to be worth it. */
+  /** REG-27: whether enough records were deleted for a compression. */
   get compressible(): boolean {
     const { store, compressPercent } = this.#context;
     const all = this.#deleted + store.count;
-    return this.#deleted >= LEAST_DELETED && this.#deleted * 100 >= all * compressPercent();
+    return this.#deleted >= MIN_DELETED && this.#deleted * 100 >= all * compressPercent();
   }
 
-  /** BRK-5.1 `#compress-registry`, REG-26: rewrites the store's files without what was deleted; returns how many records. */
+  /** BRK-5.1 `#compress-registry`, REG-26: rewrites the store's files without deleted records; returns their number. */
   async compress(): Promise<number> {
     const { store, events, debug } = this.#context;
     const deleted = this.#deleted;
@@ -231,7 +231,7 @@ export class Maintenance {
   }
 }
 
-/** The newer of two objects, or of equally old ones the one that came later. */
+/** Whether `other` is newer than `entry`, or equally old and added later. */
 function outdates(other: RegistryEntry, entry: RegistryEntry): boolean {
   if (other.oid === entry.oid) return false;
   if (other.updateTime !== entry.updateTime) return other.updateTime > entry.updateTime;

@@ -3,17 +3,17 @@ import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 /** One object as the store holds it. */
 export interface StoredObject {
   readonly entry: RegistryEntry;
-  /** The SOIF object as it came over the wire. */
+  /** The SOIF object as it was received. */
   readonly bytes: Uint8Array;
 }
 
-/** What is read together at most, so that big objects do not pile up in memory. */
+/** Limits of a group, which bound the memory for large objects. */
 export interface GroupLimits {
-  /** Default 4 MiB; a single larger object forms a group of its own. */
+  /** Default 4 MiB; a larger object forms a group of its own. */
   readonly maxBytes?: number;
 }
 
-/** The entries cut into runs whose objects together stay within `maxBytes`, in order. */
+/** Splits entries into groups whose objects have `maxBytes` bytes at most, in order. */
 export function groupByBytes(entries: readonly RegistryEntry[], maxBytes: number): RegistryEntry[][] {
   const groups: RegistryEntry[][] = [];
   let group: RegistryEntry[] = [];

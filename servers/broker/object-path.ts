@@ -1,5 +1,5 @@
-/** Objects a numbered directory holds; keeps any one listing short, as the original's `objects/` did (BRK-6.6). */
-const OBJECTS_A_DIRECTORY = 1000;
+/** Objects in a numbered directory, as in the original's `objects/` (BRK-6.6). */
+const OBJECTS_PER_DIRECTORY = 1000;
 
 /** Largest object identifier: registry identifiers are unsigned 32-bit numbers. */
 const MAX_OID = 0xffff_ffff;
@@ -11,19 +11,18 @@ export function brokerPath(brokerName: string): string {
 
 /** BRK-4.10: the path of an object's content summary, `/Harvest/brokers/<name>/objects/<dir>/OBJ<n>`. */
 export function objectPath(brokerName: string, oid: number): string {
-  return `${brokerPath(brokerName)}objects/${Math.floor(oid / OBJECTS_A_DIRECTORY)}/OBJ${oid}`;
+  return `${brokerPath(brokerName)}objects/${Math.floor(oid / OBJECTS_PER_DIRECTORY)}/OBJ${oid}`;
 }
 
 /**
- * The object identifier that a directory and a file name of {@link objectPath} stand for.
- *
- * @returns undefined unless both are exactly what {@link objectPath} writes.
+ * The object identifier of a directory and a file name of {@link objectPath}; undefined unless both are exactly as it writes
+ * them.
  */
 export function oidOf(directory: string, file: string): number | undefined {
   const digits = /^OBJ([1-9][0-9]{0,9})$/.exec(file)?.[1];
   if (digits === undefined) return undefined;
   const oid = Number(digits);
-  return oid <= MAX_OID && directory === String(Math.floor(oid / OBJECTS_A_DIRECTORY)) ? oid : undefined;
+  return oid <= MAX_OID && directory === String(Math.floor(oid / OBJECTS_PER_DIRECTORY)) ? oid : undefined;
 }
 
 /** The object identifier in a whole path of {@link objectPath} for this broker; undefined for any other path. */
@@ -42,8 +41,7 @@ export function httpOrigin(host: string, port: number): string {
 }
 
 /**
- * The object identifier that a name means: `OBJn`, the path of {@link objectPath} or its end from `objects/` on, or a whole
- * URL of it.
+ * The object identifier of a name: `OBJn`, the path of {@link objectPath}, its end from `objects/` on, or a URL with this path.
  */
 export function oidOfName(brokerName: string, name: string): number | undefined {
   const path = name.replace(/^https?:\/\/[^/]*/i, '');

@@ -1,24 +1,24 @@
 import type { BrokerConfig } from '../../protocols/config/index.js';
 import { brokerPath, httpOrigin, objectPath } from './object-path.js';
 
-/** The URLs in replies (`125`, `126`): on `HTTP-Host` and `HTTP-Port`, or on the web server beside the broker. */
+/** The URLs in replies (`125`, `126`): on `HTTP-Host` and `HTTP-Port`, or on the web server of the broker's process. */
 export class PublishedUrls {
   readonly #config: () => BrokerConfig;
-  #beside: { readonly host: string; readonly port: number } | undefined;
+  #webAddress: { readonly host: string; readonly port: number } | undefined;
 
   constructor(config: () => BrokerConfig) {
     this.#config = config;
   }
 
-  /** Tells where the web server beside the broker is reached. */
+  /** Sets the address of the web server of the broker's process. */
   setWebAddress(host: string, port: number): void {
-    this.#beside = { host, port };
+    this.#webAddress = { host, port };
   }
 
-  /** BRK-4.11: URL of the query page: `Home-Page`, or this broker's page on the web server beside it. */
+  /** BRK-4.11: URL of the query page: `Home-Page`, or this broker's page on its web server. */
   get homePage(): string {
     const { homePage, brokerName, httpHost, httpPort } = this.#config();
-    // The configuration fills in the page on HTTP-Host; whatever else it says is somebody's wish.
+    // The default of Home-Page is the page on HTTP-Host; any other value was configured.
     if (homePage !== `${httpOrigin(httpHost, httpPort)}${brokerPath(brokerName)}`) return homePage;
     return `${this.#origin}${brokerPath(brokerName)}`;
   }
@@ -30,6 +30,6 @@ export class PublishedUrls {
 
   get #origin(): string {
     const { httpHost, httpPort } = this.#config();
-    return httpOrigin(this.#beside?.host ?? httpHost, this.#beside?.port ?? httpPort);
+    return httpOrigin(this.#webAddress?.host ?? httpHost, this.#webAddress?.port ?? httpPort);
   }
 }

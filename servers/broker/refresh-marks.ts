@@ -1,12 +1,12 @@
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 
-/** BRK-7.14: whether an object's summary is older than its Gatherer wants it to be. */
+/** BRK-7.14: whether an object's summary is older than its Refresh-Rate. */
 export function isDueForRefresh(entry: RegistryEntry, now: UnixSeconds): boolean {
   return now > entry.updateTime + entry.refreshRate;
 }
 
-/** The objects that are due for refresh, counted. */
+/** Counts of the objects that are due for refresh. */
 export interface RefreshMarks {
   readonly markedAt: UnixSeconds;
   readonly due: number;
@@ -14,12 +14,12 @@ export interface RefreshMarks {
   readonly gatherers: readonly { readonly name: string; readonly due: number }[];
 }
 
-/** Gatherers that are told apart; the rest count in the sum only. */
+/** Gatherers counted separately; others count in the sum only. */
 const MAX_GATHERERS = 1000;
 
 /**
- * BRK-7.14: looks which objects are due for refresh. The Broker regenerates none: the marks tell its administrator which
- * Gatherer is behind. One walk over the Registry.
+ * BRK-7.14: counts the objects that are due for refresh in one walk over the Registry. The Broker does not regenerate them: the
+ * counts show its administrator which Gatherer is late.
  */
 export async function markForRefresh(
   store: BrokerStore,

@@ -1,29 +1,29 @@
 import { join, resolve } from 'node:path';
 import { SCRIPT_MARK, shellWord, writeScript } from '../host/index.js';
 
-/** What `RunBroker` starts. */
-export interface RunBrokerPlaces {
-  /** Where it is written. */
+/** Options of {@link writeRunBroker}. */
+export interface RunBrokerOptions {
+  /** Directory of the script. */
   readonly brokerDirectory: string;
   readonly configFile: string;
   readonly host: string;
   readonly webPort: number | undefined;
-  /** The words that run `harvest`: absolute paths. */
+  /** The command line that runs `harvest`, with absolute paths. */
   readonly harvest: readonly string[];
 }
 
 /**
- * BRK-6.6: writes `RunBroker` into the Broker's directory where it is missing or still ours. It works from any directory, and
- * takes `-new` and `-nocol`.
+ * BRK-6.6: writes `RunBroker` into the Broker's directory, unless a script that is not ours is there. It works from any directory
+ * and accepts `-new` and `-nocol`.
  *
  * @returns whether it was written
- * @throws StorageError when it cannot be
+ * @throws StorageError when it cannot be written
  */
-export function writeRunBroker(places: RunBrokerPlaces): Promise<boolean> {
-  return writeScript(join(places.brokerDirectory, 'RunBroker'), runBroker(places));
+export function writeRunBroker(options: RunBrokerOptions): Promise<boolean> {
+  return writeScript(join(options.brokerDirectory, 'RunBroker'), runBroker(options));
 }
 
-function runBroker({ brokerDirectory, configFile, host, webPort, harvest }: RunBrokerPlaces): string {
+function runBroker({ brokerDirectory, configFile, host, webPort, harvest }: RunBrokerOptions): string {
   const words = [
     ...harvest,
     'broker',

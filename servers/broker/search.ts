@@ -14,7 +14,7 @@ import type { Hit, Indexer, MatchedLine } from '../../storage/indexers/index.js'
 import { isAscii, lineBytes } from './line-bytes.js';
 import { groupByBytes } from './object-groups.js';
 
-/** What of the broker a search needs. */
+/** What a search needs from the broker. */
 export interface SearchContext {
   readonly store: BrokerStore;
   readonly indexer: Indexer;
@@ -22,43 +22,43 @@ export interface SearchContext {
   readonly objectUrl: (oid: number) => string;
   /** BRK-4.11. */
   readonly homePage: string;
-  /** BRK-7.3 `Max-Results`: most objects of one reply, whatever the query asks for. */
+  /** BRK-7.3 `Max-Results`: objects of one reply at most, whatever the query requests. */
   readonly maxResults: number;
-  /** BRK-8.14 `Glimpse-MaxLife`: most seconds a query may take. */
+  /** BRK-8.14 `Glimpse-MaxLife`: seconds that a query may take. */
   readonly maxLife: number;
   /** BRK-3.2. */
   readonly opaqueMode: 'suppress' | 'show';
 }
 
-/** What a finished search amounts to. */
+/** Summary of a finished search. */
 export interface SearchSummary {
   readonly objects: number;
   /** Matched lines sent. */
   readonly lines: number;
-  /** False when the search ended before every object was looked at. */
+  /** False if the search ended before it had examined every object. */
   readonly complete: boolean;
   readonly reason?: 'lifetime' | 'limit' | 'aborted' | 'error';
 }
 
-/** Objects of one page of results at most; a page of results is what waits in memory for a slow reader. */
+/** Objects of one page of results at most. One page waits in memory for a slow reader. */
 const MAX_PAGE = 64;
 
-/** Bytes of objects read for one page at most (a single larger object is read alone). */
+/** Bytes of objects read for one page at most; a larger object is read alone. */
 const PAGE_BYTES = 1024 * 1024;
 
-/** Attributes that hold a description (SOIF's own, by name). */
+/** Name of the attribute with the description. */
 const DESCRIPTION = 'Description';
 
-/** BRK-3.2: whether this query wants its matched lines. */
+/** BRK-3.2: whether this query requests its matched lines. */
 export function wantsLines(flags: QueryFlags, opaqueMode: 'suppress' | 'show'): boolean {
   return flags.opaque === (opaqueMode === 'show');
 }
 
 /**
- * Answers a query as pages of result items in the order of BRK-4.3; returns what it amounts to.
+ * Yields the pages of result items of a query in the order of BRK-4.3; returns a summary.
  *
- * Pages come as the consumer asks for them: nothing is searched for a consumer that does not ask, and what a
- * slow one costs is one page. Never throws for the query's sake: an error of the query is the last item (`111`).
+ * Each page is searched for when the consumer requests it, so that a slow consumer costs one page. An error in the query is not
+ * thrown: it is the last item (`111`).
  */
 export async function* search(
   query: Query,
@@ -67,7 +67,7 @@ export async function* search(
   signal?: AbortSignal,
 ): AsyncGenerator<readonly ResultItem[], SearchSummary, void> {
   const lifetime = clampLifetime(flags.lifetime, context.maxLife);
-  // BRK-3.5: an unknown #index flag is worth a notice, not a refusal.
+  // BRK-3.5: an unknown #index flag gets a notice, and the query is answered.
   if (flags.unknown.length > 0) yield flags.unknown.map(REPLY.unknownFlag);
 
   const run = new SearchRun(flags, context, performance.now() + lifetime * 1000, signal);
@@ -76,7 +76,7 @@ export async function* search(
     for await (const page of pages) yield page;
   } catch (error) {
     if (signal?.aborted) return run.summary('aborted');
-    // BRK-2.19, 4.18: the engine cannot do what was asked.
+    // BRK-2.19, 4.18: the engine does not support the query.
     if (!(error instanceof PeerError)) throw error;
     yield [errorText(error.message)];
     return run.summary('error');
@@ -89,7 +89,7 @@ export async function* search(
   return run.summary(run.stopped);
 }
 
-/** BRK-4.14: the error of an engine, which may word it as a whole `ERROR: ...` itself. */
+/** BRK-4.14: the error of an engine, whose text may begin with `ERROR: ` already. */
 function errorText(text: string): ResultItem {
   return fatalItem(text.replace(/^(?:111 - )?ERROR: /, ''));
 }
@@ -112,7 +112,7 @@ class SearchRun {
   ) {
     this.#wantLines = wantsLines(flags, context.opaqueMode);
     this.#attributes = distinctNames(flags.attributes);
-    // Without matched lines a result is an object, and `maxresult` counts those (seed: "at most that many results").
+    // Without matched lines a result is an object, and `maxresult` counts objects ("at most that many results").
     const results = this.#wantLines ? undefined : flags.maxResults;
     this.#maxObjects = Math.min(limit(context.maxResults), limit(flags.maxFiles), limit(results));
   }
@@ -125,7 +125,7 @@ class SearchRun {
   /** BRK-2.11 `#allb`: every object, by identifier. */
   async *everything(): AsyncGenerator<readonly ResultItem[], void, void> {
     const { since } = this.flags;
-    // The store gives what is not before a time, `#since` means after it.
+    // The store's `since` includes the second itself, that of `#since` does not.
     for await (const entries of this.context.store.all(since === undefined ? {} : { since: since + 1 })) {
       for (let at = 0; at < entries.length; at += MAX_PAGE) {
         if (this.#over()) return;
@@ -134,7 +134,7 @@ class SearchRun {
     }
   }
 
-  /** What the index finds. */
+  /** The objects that the index finds. */
   async *matching(
     expression: Exclude<Query, { readonly kind: 'all' }>,
     lifetimeMs: number,
@@ -148,14 +148,14 @@ class SearchRun {
       lifetimeMs,
       ...(this.#wantLines && flags.maxResults !== undefined ? { maxResults: flags.maxResults } : {}),
       ...(flags.maxLines === undefined ? {} : { maxLines: flags.maxLines }),
-      // With #since some hits are dropped afterwards, so the index must not count objects for us.
+      // With #since some hits are dropped afterwards, so that the index must not limit their number.
       ...(flags.since === undefined && Number.isFinite(this.#maxObjects)
         ? { maxFiles: this.#maxObjects }
         : {}),
       ...(signal === undefined ? {} : { signal }),
     });
     let page: Hit[] = [];
-    // The first hits go out at once; then pages grow, so that reading their entries costs little each.
+    // The first hit is sent at once; then pages grow, because reading entries in larger batches costs less.
     let pageSize = 1;
     for await (const hit of hits) {
       page.push(hit);
@@ -189,10 +189,10 @@ class SearchRun {
   async *#render(
     found: readonly { readonly entry: RegistryEntry; readonly lines: readonly MatchedLine[] }[],
   ): AsyncGenerator<readonly ResultItem[], void, void> {
-    const wanted = found.slice(0, Math.max(0, this.#maxObjects - this.objects));
-    const lines = new Map(wanted.map(({ entry, lines }) => [entry.oid, lines]));
+    const shown = found.slice(0, Math.max(0, this.#maxObjects - this.objects));
+    const lines = new Map(shown.map(({ entry, lines }) => [entry.oid, lines]));
     for (const group of groupByBytes(
-      wanted.map(({ entry }) => entry),
+      shown.map(({ entry }) => entry),
       PAGE_BYTES,
     )) {
       const objects = await this.#objectsOf(group, lines);
@@ -234,11 +234,11 @@ class SearchRun {
     if (bytes !== undefined) {
       const object = decodeSoif(bytes, { maxObjectBytes: bytes.length });
       const description = flags.desc ? object.get(DESCRIPTION) : undefined;
-      // BRK-4.5: only objects that have one.
+      // BRK-4.5: only for objects that have one.
       if (description !== undefined && description.length > 0)
         items.push({ kind: 'description', value: description });
       for (const name of this.#attributes) {
-        // BRK-4.6: the name as the client spelled it; what the object lacks is left out. BRK-2.18: URL is one.
+        // BRK-4.6: the name as the client spelled it; missing attributes are left out. BRK-2.18: URL is an attribute.
         const value = object.get(name) ?? (name.toLowerCase() === 'url' ? Buffer.from(entry.url) : undefined);
         if (value !== undefined) items.push({ kind: 'attribute', name, value });
       }
@@ -265,7 +265,7 @@ class SearchRun {
   }
 }
 
-/** Each attribute once, in its first spelling (BRK-2.16): a large value asked for a thousand times would fill the memory. */
+/** Each attribute once, in its first spelling (BRK-2.16): a large value that is named a thousand times would fill the memory. */
 function distinctNames(names: readonly string[]): readonly string[] {
   const spellings = new Map<string, string>();
   for (const name of names) {
@@ -275,7 +275,7 @@ function distinctNames(names: readonly string[]): readonly string[] {
   return [...spellings.values()];
 }
 
-/** BRK-8.11: 0 or nothing means no limit. */
+/** BRK-8.11: 0 means no limit. */
 function limit(value: number | undefined): number {
   return value === undefined || value === 0 ? Number.POSITIVE_INFINITY : value;
 }

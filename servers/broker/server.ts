@@ -17,7 +17,7 @@ import { ObjectList } from './bulk-list.js';
 import { answerBulk, type BulkServingBroker } from './bulk-reply.js';
 import type { SearchSummary } from './search.js';
 
-/** What of a {@link Broker} its port needs. */
+/** The members of a {@link Broker} that its port uses. */
 export type ServedBroker = Pick<
   Broker,
   | 'search'
@@ -38,21 +38,21 @@ export interface BrokerServerOptions {
   readonly log: Logger;
   /** Connections at once, default 256. */
   readonly maxConnections?: number;
-  /** Milliseconds within which a message must have come, default 60 000 (BRK-1.8). */
+  /** Milliseconds in which a message must arrive, default 60 000 (BRK-1.8). */
   readonly messageTimeoutMs?: number;
   /** Milliseconds of silence after which the version line is repeated, default 15 000 (BRK-1.5). */
   readonly repeatVersionMs?: number;
-  /** Milliseconds a client may accept nothing, default 120 000. */
+  /** Milliseconds for which a client may accept no data, default 120 000. */
   readonly drainTimeoutMs?: number;
-  /** Milliseconds that a query waits for its turn when `Max-Queries` are running, default 10 000 (BRK-4.18). */
+  /** Milliseconds that a query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18). */
   readonly queueWaitMs?: number;
-  /** Milliseconds that the answer to a deleting or adding command waits for its outcome, default 2000 (BRK-5.4). */
+  /** Milliseconds that the reply to a deleting or adding command waits for its outcome, default 2000 (BRK-5.4). */
   readonly adminPatienceMs?: number;
-  /** What `#shutdown` does; default: closes this server, then the broker. */
+  /** Called on `#shutdown`. Default: closes this server, then the broker. */
   readonly shutdown?: () => void;
 }
 
-/** Longest part of a message in the log, characters. */
+/** Bytes of a message in the log at most. */
 const MAX_LOGGED = 500;
 
 /** BP-23 */
@@ -70,7 +70,7 @@ export class BrokerServer implements AsyncDisposable {
     this.#host = host;
   }
 
-  /** @throws ConnectionError when the port cannot be had. */
+  /** @throws ConnectionError when the port is not available */
   static async listen(options: BrokerServerOptions): Promise<BrokerServer> {
     const { broker, log, messageTimeoutMs = 60_000 } = options;
     const host = await TcpHost.listen(
@@ -80,7 +80,7 @@ export class BrokerServer implements AsyncDisposable {
         log,
         name: 'broker',
         maxConnections: options.maxConnections ?? 256,
-        // The message as a whole has a deadline of its own, which answers before the host would cut.
+        // The deadline of the whole message ends first, so that the client gets a reply.
         idleTimeoutMs: messageTimeoutMs * 2,
         drainTimeoutMs: options.drainTimeoutMs ?? 120_000,
       },
@@ -94,17 +94,17 @@ export class BrokerServer implements AsyncDisposable {
     return server;
   }
 
-  /** Where it listens. */
+  /** The address that it listens on. */
   get address(): { readonly host: string; readonly port: number } {
     return this.#host.address;
   }
 
-  /** Connections open now. */
+  /** Open connections. */
   get connections(): number {
     return this.#host.connections;
   }
 
-  /** Takes no more connections and lets replies finish for `graceMs` (default 2000). */
+  /** Stops accepting connections, and waits up to `graceMs` (default 2000) for replies to finish. */
   close(options: { readonly graceMs?: number } = {}): Promise<void> {
     return this.#host.close(options);
   }
@@ -162,13 +162,13 @@ function isBulk(line: Uint8Array): boolean {
   return /^\s*#bulk\b/i.test(textOf(line));
 }
 
-/** A message for the log, no longer than is needed to know it. */
+/** A message for the log, cut if it is long. */
 function textOf(line: Uint8Array): string {
   const text = Buffer.from(line.subarray(0, MAX_LOGGED)).toString('utf8');
   return `${text}${line.length > MAX_LOGGED ? '...' : ''}`;
 }
 
-/** The one message of the connection (BRK-1.7, 1.8), or why there is none; undefined when the peer left without. */
+/** The one message of the connection (BRK-1.7, 1.8), or its error; undefined if the peer closed the connection without one. */
 async function readMessage(
   connection: HostConnection,
   session: BrokerServerSession,
@@ -181,7 +181,7 @@ async function readMessage(
   const chunks = connection.chunks()[Symbol.asyncIterator]();
   try {
     for (;;) {
-      // The deadline is for the message as a whole: a byte now and then does not prolong it.
+      // The deadline is for the whole message: single bytes do not prolong it.
       const next = await Promise.race([chunks.next(), late]);
       if (next === 'late') return session.timeout()[0];
       const [event] = next.done === true ? session.end() : session.push(next.value);
@@ -211,7 +211,7 @@ async function answerQuery(
     pages = broker.search(message.query, message.flags, connection.signal);
   }
   const list = message.flags.interface === 2 ? new ObjectList() : undefined;
-  // BP-29: what follows the shipped greeting is the reply of the other interface.
+  // BP-29: the reply in the other interface follows the shipped greeting.
   if (list !== undefined) await connection.write(list.head(VERSION_TEXT, await broker.description()));
   if (pages === undefined) {
     logQuery(options, address, line, 'refused, too many queries');
@@ -224,9 +224,9 @@ async function answerQuery(
     for (;;) {
       const page = await within(next, repeatVersionMs);
       if (page === undefined) {
-        // The other interface has no place for it.
+        // The other interface has no such line.
         if (list !== undefined) continue;
-        // BRK-1.5: a search that finds nothing for a while learns this way that its client has gone.
+        // BRK-1.5: the write detects that the client has closed the connection during a long search.
         await connection.write(session.greeting());
         continue;
       }
@@ -235,7 +235,7 @@ async function answerQuery(
         if (list !== undefined) await connection.write(list.end());
         break;
       }
-      // The next page is searched for when this one has left: a slow reader costs what one page takes.
+      // The next page is searched for when this one is sent, so that a slow reader costs one page.
       await connection.write(list?.push(page.value) ?? Buffer.concat(page.value.map(encodeResult)));
       logReturned(broker, address, page.value);
       next = pages.next();
@@ -282,7 +282,7 @@ async function answerCommand(
   }
 }
 
-/** The result, or undefined if it has not come after `ms`. */
+/** The result, or undefined if it is not there after `ms` milliseconds. */
 async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const waited = new Promise<undefined>((resolve) => {

@@ -1,28 +1,28 @@
 import { messageOf } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
-/** Longest sleep of the timer, milliseconds: longer waits are taken in steps. */
-const LONGEST_SLEEP = 24 * 3600 * 1000;
+/** Longest delay of the timer in milliseconds; longer waits take several. */
+const MAX_DELAY_MS = 24 * 3600 * 1000;
 
 /** An event of the timetable. */
 export interface TimedEvent {
   readonly name: string;
-  /** One line for people: what it does. */
+  /** One line that describes the event. */
   readonly description: string;
-  /** When it is due next, always after `now`; undefined = the event is turned off. */
+  /** The time of the next run, always after `now`; undefined if the event is turned off. */
   readonly next: (now: UnixSeconds) => UnixSeconds | undefined;
-  /** Does it, by way of {@link Timetable.observe}. */
+  /** Runs the event through {@link Timetable.observe}. */
   readonly run: () => Promise<void>;
 }
 
-/** One row of the timetable, as people see it. */
+/** One row of the timetable. */
 export interface TimetableRow {
   readonly name: string;
   readonly description: string;
-  /** Undefined while the event is turned off or the timetable does not run. */
+  /** Absent while the event is turned off or the timetable does not run. */
   readonly next?: UnixSeconds;
   readonly running: boolean;
-  /** When it last began, whoever asked for it. */
+  /** Start of the last run, timed or requested. */
   readonly lastStarted?: UnixSeconds;
   readonly lastMilliseconds?: number;
   readonly lastOutcome?: string;
@@ -40,8 +40,8 @@ interface Record {
 }
 
 /**
- * BRK-7.11: when the next collection is due: at `timeOfDay` (local, seconds since midnight) and every
- * `interval` seconds from there on. Always after `now`.
+ * BRK-7.11: the time of the next collection, always after `now`: `timeOfDay` (local, seconds since midnight) plus a multiple of
+ * `interval` seconds.
  */
 export function nextRun(now: UnixSeconds, timeOfDay: number, interval: number): UnixSeconds {
   const day = new Date(now * 1000);
@@ -51,8 +51,8 @@ export function nextRun(now: UnixSeconds, timeOfDay: number, interval: number): 
 }
 
 /**
- * BRK-7.10: the Broker's timed events on one timer. Events that are due together run one after the other, in the order
- * in which they were added. The timer never keeps the process alive.
+ * BRK-7.10: the Broker's timed events on one timer. Events that are due at the same time run one after the other, in the order of
+ * their addition. The timer does not keep the process alive.
  */
 export class Timetable implements Disposable {
   readonly #now: () => UnixSeconds;
@@ -64,7 +64,7 @@ export class Timetable implements Disposable {
 
   constructor(
     now: () => UnixSeconds,
-    /** Told of an event that failed; the next ones run all the same. */
+    /** Called for an event that failed; the next ones run nevertheless. */
     onFailure: (event: TimedEvent, error: unknown) => void,
   ) {
     this.#now = now;
@@ -75,20 +75,20 @@ export class Timetable implements Disposable {
     this.#records.push({ event, due: undefined, running: 0, lastFailed: false });
   }
 
-  /** Begins: every event becomes due at its next time. */
+  /** Starts the timer: every event becomes due at its next time. */
   start(): void {
     this.#running = true;
     this.reschedule();
   }
 
-  /** Reckons anew when each event is due, after a setting has changed. */
+  /** Computes the next times again, after a setting has changed. */
   reschedule(): void {
     if (!this.#running) return;
     for (const record of this.#records) record.due = record.event.next(this.#now());
     this.#arm();
   }
 
-  /** Runs what is due, and resolves when it has run. The timer calls it; tests may, after moving the clock. */
+  /** Runs the events that are due, and resolves when they have ended. Called by the timer, and by tests after moving the clock. */
   tick(): Promise<void> {
     this.#ticking ??= this.#tick().finally(() => {
       this.#ticking = undefined;
@@ -97,7 +97,7 @@ export class Timetable implements Disposable {
     return this.#ticking;
   }
 
-  /** Does an event's work outside its time, and remembers it in its row. */
+  /** Runs an event's work, timed or requested, and records it in the event's row. */
   async observe<T>(name: string, work: () => Promise<T>, outcomeOf: (result: T) => string): Promise<T> {
     const record = this.#records.find(({ event }) => event.name === name);
     if (record === undefined) return work();
@@ -120,7 +120,7 @@ export class Timetable implements Disposable {
     }
   }
 
-  /** The rows, in the order in which the events were added. */
+  /** The rows in the order of their addition. */
   rows(): readonly TimetableRow[] {
     return this.#records.map(
       ({ event, due, running, lastStarted, lastMilliseconds, lastOutcome, lastFailed }) => ({
@@ -136,7 +136,7 @@ export class Timetable implements Disposable {
     );
   }
 
-  /** No event begins any more; one that runs goes on. */
+  /** Stops the timer. A running event continues. */
   [Symbol.dispose](): void {
     this.#running = false;
     clearTimeout(this.#timer);
@@ -160,6 +160,6 @@ export class Timetable implements Disposable {
     const due = this.#records.flatMap((record) => record.due ?? []);
     if (!this.#running || due.length === 0) return;
     const wait = (Math.min(...due) - this.#now()) * 1000;
-    this.#timer = setTimeout(() => void this.tick(), Math.min(LONGEST_SLEEP, Math.max(0, wait))).unref();
+    this.#timer = setTimeout(() => void this.tick(), Math.min(MAX_DELAY_MS, Math.max(0, wait))).unref();
   }
 }

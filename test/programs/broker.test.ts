@@ -187,7 +187,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
 
   await rename(log, `${log}.moved`);
   program.kill('SIGHUP');
-  while (!program.stderr.includes('SIGHUP: the logs are open anew'))
+  while (!program.stderr.includes('SIGHUP: logs reopened'))
     await new Promise((resolve) => setTimeout(resolve, 20));
   const [rotated, restart] = await Promise.all([
     admin('#rotate-log'),

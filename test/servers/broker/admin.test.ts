@@ -59,7 +59,7 @@ async function urlsOf(broker: Broker, query: string): Promise<string[]> {
   return urls.sort();
 }
 
-const FOLLOWED = '101 - The index has followed; Index corpus is not needed\n';
+const FOLLOWED = '101 - The index is up to date; Index corpus is not needed\n';
 
 t.test('BRK-5.1 every command has its title, and what people type becomes it', (t) => {
   t.same(
@@ -110,7 +110,7 @@ t.test('BRK-5.1 deleting by oid, by name, by query', async (t) => {
   const made = await administered(t);
   const { admin, broker } = made;
   t.equal(await admin('#rem-object-oid "3 99 3"'), `101 - Deleted 1 objects\n${FOLLOWED}`, 'BRK-5.5 a list');
-  t.same(await urlsOf(broker, 'Mosaic'), [], 'BRK-5.6 the index has followed');
+  t.same(await urlsOf(broker, 'Mosaic'), [], 'BRK-5.6 the index is up to date');
   t.equal(broker.count, 2);
   t.equal(
     await admin('#rem-object-path "objects/0/OBJ1"'),
@@ -175,7 +175,7 @@ t.test(
     );
     t.match(
       await admin('#add-object "one.soif two.soif.gz"'),
-      /^101 - Objects: 2 added, 0 updated, 0 known already, 1 rejected; 0 faults in the files\n101 - update of http:\/\/bad\.example\/: no readable Gatherer-Name/,
+      /^101 - Objects: 2 added, 0 updated, 0 unchanged, 1 rejected; 0 faults in the files\n101 - update of http:\/\/bad\.example\/: no readable Gatherer-Name/,
     );
     t.same(await urlsOf(broker, 'handmade'), ['http://one.example/', 'http://two.example/']);
     t.ok(eventsOf(made).includes('20260101 00:00:00 Update: http://one.example/'));
@@ -220,7 +220,7 @@ t.test('BRK-5.1, 5.7 log types, closing, opening, rotating', async (t) => {
   t.match(readFileSync(join(directory, 'admin', 'LOG.20260101'), 'utf8'), /Query: 127\.0\.0\.1/);
   t.match(await admin('#rotate-log'), /\/admin\/LOG\.20260101\.1\n$/);
 
-  t.equal(await admin('#close-log'), '101 - Log closed; nothing is logged in it until a log is opened\n');
+  t.equal(await admin('#close-log'), '101 - Log closed; events are dropped until a log is opened\n');
   t.equal(await admin('#close-log'), '101 - The log is closed already\n');
   await ask(port, '#USER #END gopher\n');
   t.equal(await admin('#rotate-log'), '111 - ERROR: the log is closed\n');
@@ -354,9 +354,7 @@ t.test('BRK-5.4 a deletion that lasts longer than the answer may wait goes on be
   const items: unknown[] = [];
   for await (const item of executeAdmin(broker, { kind: 'rem-object-oid', oids: [1] }, { patienceMs: 1 }))
     items.push(item);
-  t.same(items, [
-    { kind: 'message', text: 'Delete objects by oid started; what comes of it will be in the log' },
-  ]);
+  t.same(items, [{ kind: 'message', text: 'Delete objects by oid started; the log will have the outcome' }]);
   t.equal(broker.count, 3);
   release();
   await broker.jobs.settled();
@@ -379,7 +377,7 @@ t.test('BRK-5.1, REG-31 #restart reads the configuration again, forgets #set and
   await broker.jobs.settled();
   t.match(broker.config, { maxResults: 8, glimpseMaxLife: 900, brokerPort: 8501 });
   t.same(await urlsOf(broker, 'Mosaic'), [MOSAIC]);
-  t.ok(made.log.some((line) => line.includes('not before the next start: Broker-Port')));
+  t.ok(made.log.some((line) => line.includes('in force at the next start: Broker-Port')));
 });
 
 t.test('BRK-5.1, REG-27 compressing: by command, and when enough records are deleted', async (t) => {

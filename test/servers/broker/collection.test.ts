@@ -88,7 +88,7 @@ t.test('GATHERD-13.6 an incomplete transfer leaves <last> alone and keeps what c
   t.equal((await broker.store.collectionState(pointKey(point)))?.last, LAST);
 });
 
-t.test('GATHERD-13.7 a broken transfer is taken up again and gives each object once', async (t) => {
+t.test('GATHERD-13.7 a broken transfer is resumed and delivers each object once', async (t) => {
   const server = await gatherd(t);
   const { broker, log } = await scene(t, { points: [server.point(1)], limits: { retryPauseMs: 1 } });
   server.breakAfter = 800;
@@ -99,7 +99,7 @@ t.test('GATHERD-13.7 a broken transfer is taken up again and gives each object o
   const report = await broker.collect();
   t.match(report.points[0], { complete: true, connections: 2, received: 3, added: 3, duplicates: 0 });
   t.equal(broker.count, 3);
-  t.ok(log.some((line) => line.includes('the transfer is taken up again in 1 ms')));
+  t.ok(log.some((line) => line.includes('the transfer is resumed in 1 ms')));
 });
 
 t.test('BRK-7.14 what has expired already is not added, and takes its predecessor with it', async (t) => {
