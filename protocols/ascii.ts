@@ -28,6 +28,27 @@ export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/**
+ * Trims SP and HT at both ends. The loops take linear time; a pattern for the end would start a match at every blank of
+ * the text.
+ */
+export function trimBlanks(text: string): string {
+  return trim(text, isBlank);
+}
+
+/** Trims ASCII white space at both ends, in linear time. */
+export function trimSpace(text: string): string {
+  return trim(text, isSpace);
+}
+
+function trim(text: string, isTrimmed: (byte: number) => boolean): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isTrimmed(text.charCodeAt(start))) start++;
+  while (end > start && isTrimmed(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
 /** The bytes of a text of ASCII. */
 export function asciiBytes(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));

@@ -1,7 +1,7 @@
 import {
   articleUrl,
   groupUrl,
-  LineCutter,
+  LineSplitter,
   type NewsAddress,
   NNTP_PORT,
   nntpTime,
@@ -243,11 +243,11 @@ async function readList(
   linkOf: (line: string) => string | undefined,
 ): Promise<Pick<FetchResult, 'body' | 'links' | 'truncated'>> {
   const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
-  const cutter = new LineCutter();
+  const splitter = new LineSplitter();
   const links = new Set<string>();
   for await (const piece of connection.block()) {
     body.push(piece);
-    for (const line of cutter.push(Buffer.from(piece).toString('latin1'))) {
+    for (const line of splitter.push(Buffer.from(piece).toString('latin1'))) {
       const url = linkOf(line);
       if (url !== undefined) links.add(url);
     }

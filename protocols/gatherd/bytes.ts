@@ -1,19 +1,19 @@
 import { CR, LF } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 
-/** What {@link LineCollector.take} found. */
+/** Result of {@link LineCollector.take}. */
 export interface TakenLine {
-  /** A line without its terminator, or why there is none. */
+  /** A line without its terminator, or the reason that there is no line. */
   readonly line: Uint8Array | 'incomplete' | 'too-long';
-  /** What follows in the chunk. */
+  /** The rest of the chunk. */
   readonly rest: Uint8Array;
 }
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Cuts lines off a stream of chunks; LF and CR LF end a line (GATHERD-1.4, 1.5). Holds at most one line; a
- * longer one is reported once, when it passes the limit, and thrown away up to its end.
+ * Splits a stream of chunks into lines; LF and CR LF end a line (GATHERD-1.4, 1.5). Holds at most one line. A line beyond
+ * the limit is reported once, when it exceeds it, and dropped up to its end.
  */
 export class LineCollector {
   readonly #limit: number;
@@ -25,7 +25,7 @@ export class LineCollector {
     this.#limit = limit;
   }
 
-  /** Bytes of the present over-long line that were thrown away; 0 when there is none. */
+  /** Dropped bytes of the current line; 0 when it is within the limit. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -40,7 +40,7 @@ export class LineCollector {
       this.#dropping = lf < 0;
       return { line: 'incomplete', rest };
     }
-    // One byte more than the limit may be a CR that belongs to the terminator.
+    // One byte more than the limit may be the CR of the terminator.
     if (this.#partial.length + part.length > this.#limit + 1) return this.#drop(part.length, lf, rest);
     if (lf < 0) {
       this.#partial.append(part);

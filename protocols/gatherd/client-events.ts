@@ -4,30 +4,30 @@ import type { UpdateEvent } from './update-reader.js';
 export interface GatherdClientOptions {
   /** Bytes of the longest status line. Default 8192. */
   readonly maxLineBytes?: number;
-  /** Bytes of lines we do not understand between two we do. Default 1 MiB. */
+  /** Bytes of unknown lines between two known ones. Default 1 MiB. */
   readonly maxIgnoredBytes?: number;
   /** Limits and mode for the objects received. */
   readonly soif?: SoifDecoderOptions;
 }
 
-/** What came in, in order. */
+/** An event of a session, in order of arrival. */
 export type GatherdClientEvent =
   | { readonly kind: 'greeting'; readonly version: string; readonly hostname: string }
-  /** Answer to HELLO or SET; not accepted means that the session goes on without it (GATHERD-6.9, 6.11). */
+  /** Reply to HELLO or SET. If it is not accepted, the session continues without it (GATHERD-6.9, 6.11). */
   | { readonly kind: 'reply'; readonly to: 'hello' | 'compression' | 'changes'; readonly accepted: boolean }
   | UpdateEvent
   /**
-   * Deflate data of a compressed update, always the last event of a push. Feed it to a raw inflate stream, hand
-   * what comes out to `inflated`, and call `inflateEnd` when the stream has found its end.
+   * Deflate data of a compressed update, always the last event of a push. Feed it to a raw inflate stream, pass the output
+   * to `inflated`, and call `inflateEnd` when the stream has found its end.
    */
   | { readonly kind: 'inflate'; readonly bytes: Uint8Array }
   | { readonly kind: 'update-end'; readonly text: string }
   | { readonly kind: 'object'; readonly object: SoifObject }
-  /** The answer to SEND-OBJECT or INFO is complete; `found` tells whether there was an object. */
+  /** The reply to SEND-OBJECT or INFO is complete; `found` says whether it had an object. */
   | { readonly kind: 'object-end'; readonly to: 'object' | 'info'; readonly found: boolean }
   | { readonly kind: 'bye' };
 
-/** What the oldest unanswered line of a session was; the greeting answers the connection itself. */
+/** A line that is not answered yet; `greeting` is the server's answer to the connection itself. */
 export type Pending =
   | 'greeting'
   | 'hello'
@@ -38,7 +38,7 @@ export type Pending =
   | 'info'
   | 'quit';
 
-/** How far a session came whose server closed too early. */
+/** Says when the server closed too early, by the line that it had to answer. */
 export const BEFORE_ANSWER: Readonly<Record<Pending, string>> = {
   greeting: 'without a greeting',
   hello: 'instead of answering HELLO',

@@ -22,9 +22,8 @@ const NOTHING = new Uint8Array(0);
 const AT = 0x40;
 
 /**
- * The client's end of one session: commands out as bytes, server bytes in, events out. Commands may be sent
- * without waiting (GATHERD-1.8); answers are matched in order, by number only (GATHERD-1.6), and lines that
- * belong to nothing are ignored (GATHERD-1.7).
+ * The client's end of one session: commands out as bytes, server bytes in, events out. Commands may be pipelined
+ * (GATHERD-1.8). Replies are matched in order, by number only (GATHERD-1.6); unknown lines are ignored (GATHERD-1.7).
  */
 export class GatherdClientSession {
   readonly #options: GatherdClientOptions;
@@ -64,8 +63,8 @@ export class GatherdClientSession {
   }
 
   /**
-   * Whether a gzip member vouches for all of the update under way, so that only its end line is missing: then the
-   * server may close as well (GATHERD-6.5), and a connection that breaks takes nothing away.
+   * Whether a checked gzip member proves that the update in flight is complete and only its end line is missing. Then the
+   * server may close (GATHERD-6.5), and a broken connection loses nothing.
    */
   get transferWhole(): boolean {
     // An update in 'lines' has all its members.
@@ -77,17 +76,17 @@ export class GatherdClientSession {
     return this.#send('hello', COMMAND_LINE.hello(name));
   }
 
-  /** `SET compression`: for all updates that follow in this session (GATHERD-6.1). */
+  /** `SET compression`: for all later updates of this session (GATHERD-6.1). */
   setCompression(): Uint8Array {
     return this.#send('compression', COMMAND_LINE.compression());
   }
 
-  /** `SET changes`: our extension, GATHERD-6.11. */
+  /** `SET changes`: an extension of this kit (GATHERD-6.11). */
   setChanges(): Uint8Array {
     return this.#send('changes', COMMAND_LINE.changes());
   }
 
-  /** `SEND-UPDATE`; the answer comes as section items, or as the bytes of the wrapped stream. */
+  /** `SEND-UPDATE`; the reply arrives as section items, or as the bytes of the wrapped stream. @throws RangeError for a bad time */
   sendUpdate(since: number, delivery: UpdateDelivery = 'items'): Uint8Array {
     if (!Number.isSafeInteger(since) || since < 0) {
       throw new RangeError(`GATHERD-4.1: ${since} is not a number of seconds`);
@@ -96,7 +95,7 @@ export class GatherdClientSession {
     return this.#send('update', COMMAND_LINE.update(since));
   }
 
-  /** `SEND-OBJECT`; the identifier is the URL (GATHERD-5.1). */
+  /** `SEND-OBJECT`; the identifier is the URL (GATHERD-5.1). @throws UsageError for white space in it */
   sendObject(oid: string): Uint8Array {
     if (!/^\S+$/.test(oid)) throw new UsageError('GATHERD-5.1: an object identifier has no white space');
     return this.#send('object', COMMAND_LINE.object(oid));
@@ -113,14 +112,14 @@ export class GatherdClientSession {
   }
 
   /**
-   * Bytes from the server. Throws {@link PeerError} when it refuses, {@link ProtocolError} when it breaks the
-   * protocol; the session is over then.
+   * Takes bytes of the server. Throws {@link PeerError} when the server refuses, {@link ProtocolError} when it breaks the
+   * protocol; both end the session.
    */
   push(chunk: Uint8Array): GatherdClientEvent[] {
     return this.#guarded((events) => this.#consume(chunk, events));
   }
 
-  /** Bytes that came out of the inflate stream. */
+  /** Takes output of the inflate stream. */
   inflated(bytes: Uint8Array): GatherdClientEvent[] {
     if (this.#state !== 'gzip-data') throw new StateError('no compressed data is expected');
     return this.#guarded((events) => events.push(...this.#reader().pushInflated(bytes)));
@@ -128,9 +127,9 @@ export class GatherdClientSession {
 
   /**
    * The inflate stream has found the end of the deflate data.
-   * @param rest what it did not consume of the last `inflate` event
-   * @param crc CRC-32 of all it gave out for this member
-   * @param size number of bytes it gave out for this member
+   * @param rest the bytes of the last `inflate` event that it did not consume
+   * @param crc CRC-32 of its output for this member
+   * @param size bytes of its output for this member
    */
   inflateEnd(rest: Uint8Array, crc: number, size: number): GatherdClientEvent[] {
     this.#step('data');
@@ -139,8 +138,8 @@ export class GatherdClientSession {
   }
 
   /**
-   * The server has closed. Throws {@link ConnectionError} when something was still to come: an update without
-   * its end line is incomplete (GATHERD-3.11), unless a gzip member vouches for it (GATHERD-6.5).
+   * The server has closed. Throws {@link ConnectionError} when a reply is incomplete: an update needs its end line
+   * (GATHERD-3.11) or a complete gzip member (GATHERD-6.5).
    */
   end(): GatherdClientEvent[] {
     if (this.#state === 'closed') return [];
@@ -191,7 +190,7 @@ export class GatherdClientSession {
     }
   }
 
-  /** Reads the first thing in the chunk, as the state says, and returns what follows it. */
+  /** Reads the first element of the chunk, as the state says, and returns the rest. */
   #read(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
     switch (this.#state) {
       case 'lines':
@@ -249,7 +248,7 @@ export class GatherdClientSession {
       return rest;
     }
     this.#ignored += line.length + 1;
-    if (this.#ignored > this.#maxIgnored) throw this.#broken('no status line in sight', 'GATHERD-1.7');
+    if (this.#ignored > this.#maxIgnored) throw this.#broken('no status line', 'GATHERD-1.7');
     return rest;
   }
 
@@ -258,8 +257,8 @@ export class GatherdClientSession {
   }
 
   /**
-   * GATHERD-5.2, 3.6: a bare object. SEND-OBJECT ends with its line; INFO ends with the object, for there may
-   * be no line at all.
+   * GATHERD-5.2, 3.6: a bare object. SEND-OBJECT ends with its line; INFO ends with the object, because its line may be
+   * absent.
    */
   #readObject(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
     const decoder = this.#object;
@@ -281,7 +280,7 @@ export class GatherdClientSession {
     return decoder.ended ? decoder.rest : NOTHING;
   }
 
-  /** Applies a status line to the oldest unanswered command. Returns false when it means nothing to it. */
+  /** Applies a status line to the oldest unanswered command. Returns false when it does not answer it. */
   #answer(status: StatusLine, events: GatherdClientEvent[]): boolean {
     const [waiting] = this.#pending;
     const { code, text } = status;
@@ -306,9 +305,9 @@ export class GatherdClientSession {
         if (code >= CODE.error) throw new PeerError(`SEND-OBJECT refused: ${text}`, code);
         return false;
       case 'info':
-        // GATHERD-3.6: 600 may stand on either side of the object, so it decides nothing.
+        // GATHERD-3.6: 600 may precede or follow the object, so it decides nothing.
         if (code >= CODE.error) return this.#endObject('info', events);
-        // 699 without an object says that there is none, unless it is the late end of the INFO before this one.
+        // 699 without an object means "no object", unless it is the late end of the previous INFO.
         if (code === CODE.infoEnd && !this.#described) return this.#endObject('info', events);
         return code === CODE.info || code === CODE.infoEnd;
       case 'quit':
@@ -342,7 +341,7 @@ export class GatherdClientSession {
     if (code >= CODE.info && code <= CODE.infoEnd) return false;
     if (code === CODE.set && waiting === 'compression') this.#compressed = true;
     this.#reply(waiting, code === CODE.set, events);
-    // A server may pass over what it does not know: then this answers the command after it.
+    // A server may ignore an unknown SET: then this line answers the command after it.
     const skipped = (code === CODE.updateStart || code === CODE.updateEnd) && this.#pending[0] === 'update';
     return skipped ? this.#answer(status, events) : true;
   }
@@ -374,7 +373,7 @@ export class GatherdClientSession {
   /** GATHERD-3.7: an uncompressed update has found its end line. */
   #endLineFound(events: GatherdClientEvent[]): void {
     const { code, text } = this.#reader().endLine;
-    // GATHERD-3.3: 099 is how a Broker says it.
+    // GATHERD-3.3: a Broker sends 099.
     if (code !== CODE.updateEnd && code !== CODE.bulkEnd) {
       throw new PeerError(`the server broke the update off: ${text}`, code);
     }

@@ -1,9 +1,9 @@
 /**
- * CRC-32 of two byte strings put together, from the CRC of each and the length of the second: so the trailer of a
- * gzip member that is assembled from ready-made pieces (GATHERD-6.3) costs no look at their bytes.
+ * CRC-32 of the concatenation of two byte strings, from the CRC of each and the length of the second. So the trailer of
+ * a gzip member that is assembled from compressed pieces (GATHERD-6.3) needs no pass over their bytes.
  *
  * CRC-32 is linear over GF(2): appending n zero bytes multiplies the register by x^(8n) modulo the polynomial,
- * and the second string's own CRC is added to that. Takes a number of steps that grows with the length's digits.
+ * and the second string's own CRC is added to that. The number of steps is logarithmic in the length.
  *
  * @param secondLength bytes of the second string, at most 2^53 - 1.
  */

@@ -2,18 +2,18 @@ import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
 
 /**
- * Frame of a gzip member (RFC 1952): header, deflate data, trailer. The deflate data itself is somebody else's
- * work; what is here finds where it begins and checks what it came to (GATHERD-6.3, 6.6, 6.7).
+ * The frame of a gzip member (RFC 1952): header, deflate data, trailer. This file finds the start of the deflate data and
+ * checks the result (GATHERD-6.3, 6.6, 6.7); the caller inflates.
  */
 
-/** Longest header we read: FEXTRA alone may have 65 535 bytes; names and comments have no limit of their own. */
+/** Bytes of the longest accepted header: FEXTRA may have 65 535 bytes; names and comments have no limit in RFC 1952. */
 export const MAX_GZIP_HEADER_BYTES = 128 * 1024;
 
 export const GZIP_MAGIC = 0x1f;
 const GZIP_TRAILER_BYTES = 8;
 const FLAG = { headerCrc: 0x02, extra: 0x04, name: 0x08, comment: 0x10, reserved: 0xe0 } as const;
 
-/** Parts of a header in the order in which they come, each with the flag that announces it. */
+/** Parts of a header, in order. */
 type Part = 'fixed' | 'extra-length' | 'extra' | 'name' | 'comment' | 'header-crc' | 'done';
 
 /** Reads a member's header from chunks. */
@@ -21,7 +21,7 @@ export class GzipHeaderReader {
   readonly #limit: number;
   readonly #seen = new ByteBuffer();
   #part: Part = 'fixed';
-  /** Where the present part began, in bytes from the header's start. */
+  /** Start of the current part, in bytes from the header's start. */
   #start = 0;
   #extraLength = 0;
 
@@ -33,7 +33,7 @@ export class GzipHeaderReader {
     return this.#part === 'done';
   }
 
-  /** Takes the header's bytes and returns what follows them in the chunk. Throws {@link ProtocolError}. */
+  /** Takes the bytes of the header and returns the rest of the chunk. @throws ProtocolError */
   push(chunk: Uint8Array): Uint8Array {
     let rest = chunk;
     while (!this.done && rest.length > 0) {
@@ -48,11 +48,11 @@ export class GzipHeaderReader {
     return rest;
   }
 
-  /** How many of these bytes surely belong to the present part. */
+  /** How many of these bytes certainly belong to the current part. */
   #missing(rest: Uint8Array): number {
     const have = this.#seen.length - this.#start;
-    const wanted = this.#fixedLength();
-    if (wanted !== undefined) return Math.min(rest.length, wanted - have);
+    const needed = this.#fixedLength();
+    if (needed !== undefined) return Math.min(rest.length, needed - have);
     const nul = rest.indexOf(0);
     return nul < 0 ? rest.length : nul + 1;
   }
@@ -72,9 +72,9 @@ export class GzipHeaderReader {
   }
 
   #complete(): boolean {
-    const wanted = this.#fixedLength();
+    const needed = this.#fixedLength();
     const seen = this.#seen.view();
-    if (wanted !== undefined) return seen.length - this.#start >= wanted;
+    if (needed !== undefined) return seen.length - this.#start >= needed;
     return seen.length > this.#start && seen[seen.length - 1] === 0;
   }
 
@@ -124,7 +124,7 @@ function checkFixedPart(seen: Uint8Array): void {
   if (((seen[3] ?? 0) & FLAG.reserved) !== 0) throw broken('gzip header has reserved flags', 3);
 }
 
-/** Reads a member's trailer from chunks and compares it with what was decoded. */
+/** Reads a member's trailer from chunks and compares it with the decoded data. */
 export class GzipTrailerReader {
   readonly #seen = new ByteBuffer();
 
@@ -132,7 +132,7 @@ export class GzipTrailerReader {
     return this.#seen.length === GZIP_TRAILER_BYTES;
   }
 
-  /** Takes the trailer's bytes and returns what follows them in the chunk. */
+  /** Takes the bytes of the trailer and returns the rest of the chunk. */
   push(chunk: Uint8Array): Uint8Array {
     const length = Math.min(chunk.length, GZIP_TRAILER_BYTES - this.#seen.length);
     this.#seen.append(chunk.subarray(0, length));
@@ -140,7 +140,7 @@ export class GzipTrailerReader {
   }
 
   /**
-   * GATHERD-6.5: the transfer was whole when checksum and length agree.
+   * GATHERD-6.5: the transfer is complete when checksum and length agree. @throws ProtocolError when they do not
    * @param crc CRC-32 of the member's decoded bytes
    * @param size number of the member's decoded bytes
    */
@@ -148,12 +148,12 @@ export class GzipTrailerReader {
     const seen = this.#seen.view();
     const trailer = new DataView(seen.buffer, seen.byteOffset, seen.length);
     if (trailer.getUint32(0, true) !== crc >>> 0) throw broken('gzip checksum does not match', 0);
-    // RFC 1952 keeps the length modulo 2^32; `>>>` takes the same.
+    // RFC 1952 stores the length modulo 2^32.
     if (trailer.getUint32(4, true) !== size % 0x1_0000_0000) throw broken('gzip length does not match', 4);
   }
 }
 
-/** Header of the members we send: no time, no name, unknown system, so equal content gives equal bytes. */
+/** Header of the members that this kit sends: no time, no name, unknown system, so equal content gives equal bytes. */
 export const GZIP_HEADER: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
 /** Trailer of a member: CRC-32 and number of the decoded bytes, little-endian. */
@@ -170,7 +170,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** CRC-32 as gzip uses it. For headers; data goes through the platform's own, which is faster. */
+/** CRC-32 as gzip uses it, for headers. The CRC of data is computed by the platform, which is faster. */
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0);

@@ -18,23 +18,23 @@ export interface GatherdServerOptions {
   readonly hostname: string;
   /** Version text of the greeting. Default `1.8`. */
   readonly version?: string;
-  /** Whether compression can be had (GATHERD-6.9). Default true. */
+  /** Whether compression is available (GATHERD-6.9). Default true. */
   readonly compression?: boolean;
   /** Bytes of the longest command line. Default 8192 (GATHERD-2.4). */
   readonly maxLineBytes?: number;
   /**
-   * Bytes of one over-long line that are thrown away before the session is closed. Default 2 MiB: the session goes
-   * on after an over-long line (GATHERD-2.4, 3.9), and dropping costs no memory.
+   * Bytes of one over-long line that are dropped before the session is closed. Default 2 MiB: the session continues after
+   * an over-long line (GATHERD-2.4, 3.9), and dropping costs no memory.
    */
   readonly maxDroppedBytes?: number;
 }
 
-/** What the owner of a {@link GatherdServerSession} has to do, in order. */
+/** An action for the owner of a {@link GatherdServerSession}; actions are done in order. */
 export type GatherdServerEffect =
   /** For the log; nothing to do. */
   | { readonly kind: 'command'; readonly command: GatherdCommand }
   | { readonly kind: 'send'; readonly bytes: Uint8Array }
-  /** Send the wrapped stream (GATHERD-4.4, 6.3), then call `updateDone`, or `fail` when it broke off. */
+  /** Send the wrapped stream (GATHERD-4.4, 6.3), then call `updateDone`, or `fail` when the transfer failed. */
   | {
       readonly kind: 'update';
       readonly since: number;
@@ -50,7 +50,7 @@ export type GatherdServerEffect =
 
 const NOTHING = new Uint8Array(0);
 
-/** The answer to `HELP`, made once: five bytes in make some four hundred out, and a client may send many of them. */
+/** The reply to `HELP`, encoded once: a client may send many of these five bytes, and each costs some 400 bytes of output. */
 const HELP: Uint8Array = encodeStatusLines(
   CODE.help,
   GATHERD_COMMANDS.map(([usage, meaning]) => `${usage}  ${meaning}`),
@@ -58,7 +58,7 @@ const HELP: Uint8Array = encodeStatusLines(
 
 /**
  * The server's end of one session: client bytes in, effects out. While a data command runs
- * ({@link wantsInput} is false) its owner stops reading, so what the session holds back is at most one chunk.
+ * ({@link wantsInput} is false) its owner stops reading, so the session holds at most one chunk.
  */
 export class GatherdServerSession {
   readonly #options: GatherdServerOptions;
@@ -91,20 +91,20 @@ export class GatherdServerSession {
     return this.#state === 'ready' && !this.#inputEnded;
   }
 
-  /** The connection is there and may be served: greeting (GATHERD-1.1, 3.1). */
+  /** The connection is accepted: sends the greeting (GATHERD-1.1, 3.1). */
   start(): GatherdServerEffect[] {
     this.#step('greet');
     const { version = GATHERD_VERSION, hostname } = this.#options;
     return [status(CODE.greeting, `HELLO ${version} ${hostname}`)];
   }
 
-  /** The peer may not be served: GATHERD-3.10, one line and no greeting. */
+  /** The peer is refused: sends one line and no greeting (GATHERD-3.10). */
   refuse(): GatherdServerEffect[] {
     this.#step('refuse');
     return [status(CODE.bye, 'Access denied'), { kind: 'close' }];
   }
 
-  /** Bytes from the client. Allowed only while {@link wantsInput}; nothing happens after the end. */
+  /** Takes bytes of the client; ignored after the end. @throws StateError unless {@link wantsInput} */
   push(chunk: Uint8Array): GatherdServerEffect[] {
     if (this.#state === 'closed') return [];
     if (!this.wantsInput) throw new StateError(`input is not allowed in state "${this.#state}"`);
@@ -112,7 +112,7 @@ export class GatherdServerSession {
     return this.#run();
   }
 
-  /** The client will send no more. It may still read: commands already here are carried out first. */
+  /** The client has ended its side. It may still read: the commands received are executed first. */
   end(): GatherdServerEffect[] {
     this.#inputEnded = true;
     return this.#run();
@@ -124,7 +124,7 @@ export class GatherdServerSession {
     return [status(CODE.updateEnd, `Sent ${objects} objects`), ...this.#run()];
   }
 
-  /** The object asked for, as stored, or undefined when there is none. */
+  /** The requested object, as stored, or undefined when it does not exist. */
   objectDone(object: Uint8Array | undefined): GatherdServerEffect[] {
     this.#step('sent');
     const oid = this.#oid;
@@ -144,7 +144,7 @@ export class GatherdServerSession {
     return [{ kind: 'send', bytes: object }, status(CODE.info, 'End of INFO'), ...this.#run()];
   }
 
-  /** Data could not be delivered: GATHERD-3.11, close without an end line. */
+  /** The data could not be delivered: closes without an end line (GATHERD-3.11). */
   fail(): GatherdServerEffect[] {
     this.#step('fail');
     this.#held = NOTHING;
@@ -155,7 +155,7 @@ export class GatherdServerSession {
     this.#state = nextState(SERVER_STATES, this.#state, step);
   }
 
-  /** Carries out commands as long as there are whole lines and none of them waits for data. */
+  /** Executes commands while there are whole lines and no command waits for data. */
   #run(): GatherdServerEffect[] {
     const effects: GatherdServerEffect[] = [];
     while (this.#state === 'ready' && this.#held.length > 0) {
@@ -231,7 +231,7 @@ export class GatherdServerSession {
       return status(CODE.set, 'Changes enabled');
     }
     if (this.#options.compression === false) return status(CODE.error, 'Compression not available');
-    this.#compressed = true; // GATHERD-6.1: there is no way back in this session
+    this.#compressed = true; // GATHERD-6.1: a session cannot turn it off
     return status(CODE.set, 'Compression enabled');
   }
 }
@@ -240,7 +240,7 @@ function status(code: number, text: string): GatherdServerEffect {
   return { kind: 'send', bytes: encodeStatusLine(code, text) };
 }
 
-/** Enough of a client's text to recognize it by. */
+/** The beginning of a client's text, for an error line. */
 function excerpt(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}...` : text;
 }

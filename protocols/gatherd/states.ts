@@ -1,6 +1,6 @@
 import { StateError } from '../errors.js';
 
-/** State -> event -> next state. What is not in the table is not allowed. */
+/** State -> event -> next state. A transition that is not in the table is not allowed. */
 export type StateTable<State extends string, Event extends string> = Readonly<
   Record<State, Readonly<Partial<Record<Event, State>>>>
 >;
@@ -9,8 +9,8 @@ export type ServerState = 'new' | 'ready' | 'sending' | 'closed';
 export type ServerStep = 'greet' | 'refuse' | 'send' | 'sent' | 'fail' | 'quit';
 
 /**
- * The server. `ready` takes commands, `sending` waits for its owner to deliver data (and holds further commands
- * back, GATHERD-1.8), `closed` does nothing any more.
+ * The server. `ready` takes commands. `sending` waits until its owner has delivered data and keeps later commands pending
+ * (GATHERD-1.8). `closed` ignores everything.
  */
 export const SERVER_STATES: StateTable<ServerState, ServerStep> = {
   new: { greet: 'ready', refuse: 'closed' },
@@ -31,8 +31,8 @@ export type ClientState =
 export type ClientStep = 'object' | 'update' | 'gzip' | 'header' | 'data' | 'trailer' | 'end' | 'close';
 
 /**
- * The client: how the next byte is to be read. Data starts and ends inside chunks, so every state names its
- * way out. `gzip-next` has seen a whole member: another one may follow, or the end line (GATHERD-6.6).
+ * The client: the state says how to read the next byte. Data starts and ends inside chunks, so every state has an exit.
+ * `gzip-next` follows a whole member: another member may follow, or the end line (GATHERD-6.6).
  */
 export const CLIENT_STATES: StateTable<ClientState, ClientStep> = {
   lines: { object: 'object', update: 'sections', gzip: 'gzip-header', close: 'closed' },

@@ -2,7 +2,7 @@ import { LF } from '../ascii.js';
 import { SectionDecoder, type SectionItem, type SoifDecoderOptions } from '../soif/index.js';
 import { MAX_LINE_BYTES } from './vocabulary.js';
 
-/** How an update is delivered: its objects, or the wrapped stream as it is. */
+/** How an update is delivered: as objects, or as the bytes of the wrapped stream. */
 export type UpdateDelivery = 'items' | 'bytes';
 
 export type UpdateEvent =
@@ -12,8 +12,8 @@ export type UpdateEvent =
 const NOTHING = new Uint8Array(0);
 
 /**
- * Reads the data of one SEND-UPDATE. In clear, the end line is found by decoding the objects, because a value
- * may contain a line that looks like it (GATHERD-3.7); compressed, the member's end is the end.
+ * Reads the data of one SEND-UPDATE. Uncompressed, the end line is found by decoding the objects, because a value may
+ * contain a line that looks like it (GATHERD-3.7). Compressed data ends with the gzip member.
  */
 export class UpdateReader {
   readonly #delivery: UpdateDelivery;
@@ -21,7 +21,7 @@ export class UpdateReader {
   #endLine = { code: 0, text: '' };
   /** Bytes of the stream before #held. */
   #delivered = 0;
-  /** What may turn out to be the end line and so is not delivered yet: less than a line. */
+  /** Bytes that may become the end line, so they are not delivered yet: less than a line. */
   #held: Uint8Array = NOTHING;
   #heldAtLineStart = true;
 
@@ -44,18 +44,18 @@ export class UpdateReader {
     return this.#decoder.rest;
   }
 
-  /** Bytes of an uncompressed update. */
+  /** Takes bytes of an uncompressed update. */
   pushPlain(chunk: Uint8Array): UpdateEvent[] {
     return this.#plain(chunk, this.#decoder.push(chunk));
   }
 
-  /** Decompressed bytes of a compressed update. */
+  /** Takes decompressed bytes of a compressed update. */
   pushInflated(bytes: Uint8Array): UpdateEvent[] {
     if (this.#delivery === 'bytes') return bytes.length === 0 ? [] : [{ kind: 'data', bytes }];
     return this.#items(this.#decoder.push(bytes));
   }
 
-  /** No more data: what the decoder still held. */
+  /** No more data: returns the last items. */
   end(): UpdateEvent[] {
     return this.#plain(NOTHING, this.#decoder.end());
   }
@@ -78,7 +78,7 @@ export class UpdateReader {
     return events;
   }
 
-  /** How many of these bytes cannot belong to an end line that is still incomplete. */
+  /** How many of these bytes cannot belong to an incomplete end line. */
   #certain(bytes: Uint8Array): number {
     const lf = bytes.lastIndexOf(LF);
     const atLineStart = lf >= 0 || this.#heldAtLineStart;
@@ -101,7 +101,7 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return whole;
 }
 
-/** Whether a line may begin like this and become `NNN - text`. */
+/** Whether a line that begins with these bytes may become `NNN - text`. */
 function mayBecomeEndLine(start: Uint8Array): boolean {
   if (start.length > MAX_LINE_BYTES) return false;
   for (let i = 0; i < Math.min(start.length, 3); i++) {

@@ -1,8 +1,8 @@
-import { threeDigits } from '../ascii.js';
+import { threeDigits, trimBlanks } from '../ascii.js';
 
 const encoder = new TextEncoder();
 
-/** Numbers of status lines (GATHERD-3.1, 3.2, 3.3, 3.9). Sources and marks: the specification's table. */
+/** Numbers of status lines (GATHERD-3.1, 3.2, 3.3, 3.9). The specification's table has their sources. */
 export const GATHERD_CODES = {
   /** `000 - HELLO <version> <hostname>`: greeting. */
   greeting: 0,
@@ -23,7 +23,7 @@ export const GATHERD_CODES = {
 
 /** GATHERD-1.2: default port of a Gatherer. */
 export const GATHERD_PORT = 8500;
-/** GATHERD-3.5: what our daemon says it speaks unless told otherwise. */
+/** GATHERD-3.5: the default version in the greeting. */
 export const GATHERD_VERSION = '1.8';
 /** GATHERD-2.4: bytes of the longest command line, without its terminator. */
 export const MAX_LINE_BYTES = 8192;
@@ -40,7 +40,7 @@ export const GATHERD_COMMANDS: readonly (readonly [usage: string, meaning: strin
   ['QUIT', 'close the session'],
 ];
 
-/** What a client line asks for. */
+/** A command of a client. */
 export type GatherdCommand =
   | { readonly kind: 'hello'; readonly name: string }
   | { readonly kind: 'help' }
@@ -55,7 +55,7 @@ export type GatherdCommand =
 
 /**
  * Parses one client line without its terminator; undefined for an empty one (GATHERD-2.4). Verbs and keywords
- * match without regard to case (GATHERD-2.3). Never throws: what is wrong is a kind of its own.
+ * match without regard to case (GATHERD-2.3). Never throws: a wrong command has a kind of its own.
  */
 export function parseCommand(line: string): GatherdCommand | undefined {
   const words = trimBlanks(line);
@@ -88,17 +88,7 @@ export function parseCommand(line: string): GatherdCommand | undefined {
   }
 }
 
-/** Without the blanks at both ends. A loop, because a pattern would try every blank inside as well. */
-function trimBlanks(text: string): string {
-  const blank = (i: number) => text[i] === ' ' || text[i] === '\t';
-  let start = 0;
-  let end = text.length;
-  while (start < end && blank(start)) start++;
-  while (end > start && blank(end - 1)) end--;
-  return text.slice(start, end);
-}
-
-/** GATHERD-4.1: decimal seconds, digits only, at most what an integer holds exactly. */
+/** Parses decimal seconds (GATHERD-4.1): digits only, at most `MAX_SAFE_INTEGER`. */
 export function parseTimestamp(text: string): number | undefined {
   if (!/^\d{1,16}$/.test(text)) return undefined;
   const since = Number(text);
@@ -111,24 +101,24 @@ export interface StatusLine {
   readonly text: string;
 }
 
-/** Reads `NNN - text`; undefined for any other line, which a client ignores (GATHERD-1.7). */
+/** Parses `NNN - text`; undefined for any other line, which a client ignores (GATHERD-1.7). */
 export function parseStatusLine(line: string): StatusLine | undefined {
   const found = /^(\d{3}) -(?: (.*))?$/su.exec(line);
   return found === null ? undefined : { code: Number(found[1]), text: found[2] ?? '' };
 }
 
-/** Writes `NNN - text` LF (GATHERD-1.5, 1.6). Line ends inside the text become blanks. */
+/** Encodes `NNN - text` LF (GATHERD-1.5, 1.6). Line ends inside the text become blanks. */
 export function encodeStatusLine(code: number, text: string): Uint8Array {
   return encodeStatusLines(code, [text]);
 }
 
-/** Several status lines with the same number. */
+/** Encodes several status lines with the same number. */
 export function encodeStatusLines(code: number, texts: readonly string[]): Uint8Array {
   const number = threeDigits(code);
   return encoder.encode(texts.map((text) => `${number} - ${text.replace(/[\r\n]+/g, ' ')}\n`).join(''));
 }
 
-/** Writes one line, LF at its end. */
+/** Encodes one line with its LF. */
 function encodeLine(text: string): Uint8Array {
   return encoder.encode(`${text.replace(/[\r\n]+/g, ' ')}\n`);
 }

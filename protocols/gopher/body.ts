@@ -4,8 +4,8 @@ import { byteString, parseGopherItem } from './menu-decoder.js';
 const DOT = 0x2e;
 
 /**
- * The text of a text item: without the last line of one dot, doubled dots at line beginnings undone. Servers that send
- * files as they are end without that line; then nothing was doubled either and nothing is changed.
+ * The text of a text item: removes the last line of one dot and undoubles dots at line beginnings. Servers that send files
+ * unchanged omit that line; then no dots are doubled and the body is returned unchanged.
  */
 export function gopherText(body: Uint8Array): Uint8Array {
   const end = terminatorAt(body);
@@ -21,7 +21,7 @@ export function gopherText(body: Uint8Array): Uint8Array {
   return result.slice(0, length);
 }
 
-/** Where the last line begins if it is a single dot; -1 if it is not. */
+/** The start of the last line if it is a single dot; otherwise -1. */
 function terminatorAt(body: Uint8Array): number {
   let end = body.length;
   if (end > 0 && body[end - 1] === LF) end -= 1;
@@ -30,13 +30,13 @@ function terminatorAt(body: Uint8Array): number {
   return isDot ? end - 1 : -1;
 }
 
-/** An error's sentence is short; longer bodies are documents. */
+/** Bytes of the longest error; longer bodies are documents. */
 const MAX_ERROR_BYTES = 4096;
 
 /**
- * The message of an answer that is an error: Gopher has no status, only an item of type 3 in place of the document, perhaps
- * with lines for people around it.
- * @returns `undefined` when the answer is a document
+ * The message of an error reply. Gopher has no status: an error is an item of type 3 instead of the document, possibly
+ * with information lines around it.
+ * @returns `undefined` when the reply is a document
  */
 export function gopherError(body: Uint8Array): string | undefined {
   if (body.length === 0 || body.length > MAX_ERROR_BYTES) return undefined;
@@ -51,17 +51,17 @@ export function gopherError(body: Uint8Array): string | undefined {
   return message;
 }
 
-/** How a Gopher+ answer goes on after its first line. */
+/** The first line of a Gopher+ reply. */
 export interface GopherPlusHeader {
-  /** The answer is an error. */
+  /** The reply is an error. */
   readonly failed: boolean;
-  /** Bytes; -1: up to a line of one dot, -2: up to the end of the connection. */
+  /** Bytes of the body; -1: up to a line of one dot, -2: up to the end of the connection. */
   readonly length: number;
-  /** Bytes of the line itself with its end. */
+  /** Bytes of the line, including its end. */
   readonly headerBytes: number;
 }
 
-/** The first line of an answer to a Gopher+ request; `undefined` when the server answers in the old way. */
+/** Parses the first line of a reply to a Gopher+ request; `undefined` when the server replies as in RFC 1436. */
 export function gopherPlusHeader(body: Uint8Array): GopherPlusHeader | undefined {
   const start = byteString(body.subarray(0, 32));
   const match = /^([+-])(-[12]|\d{1,10})\r?\n/.exec(start);

@@ -2,24 +2,24 @@ import { UsageError } from '../errors.js';
 import { canonicalUrl } from '../urls/index.js';
 import type { GopherItem } from './menu-decoder.js';
 
-/** G-55: what a Gopher URL asks for. Strings of bytes: one UTF-16 unit from 0 to 255 for each. */
+/** G-55: the parts of a Gopher URL. Strings have one UTF-16 unit from 0 to 255 for each byte. */
 export interface GopherAddress {
   readonly host: string;
   readonly port: number;
   /** One character; `1` when the URL has no path. */
   readonly type: string;
   readonly selector: string;
-  /** What stands after the first tab: the words of a search. */
+  /** The text after the first tab: the search words. */
   readonly search: string | undefined;
-  /** What stands after the second tab: a Gopher+ request. */
+  /** The text after the second tab: a Gopher+ request. */
   readonly plus: string | undefined;
 }
 
 export const GOPHER_PORT = 70;
 
 /**
- * Takes a canonical `gopher:` URL apart (RFC 4266): `gopher://host:port/TSELECTOR%09SEARCH%09PLUS`.
- * @throws UsageError when it is none, or asks for bytes that would end the request line
+ * Parses a canonical `gopher:` URL (RFC 4266): `gopher://host:port/TSELECTOR%09SEARCH%09PLUS`.
+ * @throws UsageError for any other URL, or for bytes that would end the request line
  */
 export function parseGopherUrl(url: string): GopherAddress {
   const match = /^gopher:\/\/(?:[^/?@]*@)?(\[[^\]]*\]|[^/?:]+)(?::(\d{1,5}))?(?:\/(.*))?$/s.exec(url);
@@ -38,7 +38,7 @@ export function parseGopherUrl(url: string): GopherAddress {
   };
 }
 
-/** The request line for an address. */
+/** Encodes the request line for an address. */
 export function encodeGopherRequest({ selector, search, plus }: GopherAddress): Uint8Array {
   const fields = plus === undefined ? [selector, search] : [selector, search ?? '', plus];
   const line = `${fields.filter((field) => field !== undefined).join('\t')}\r\n`;
@@ -46,18 +46,18 @@ export function encodeGopherRequest({ selector, search, plus }: GopherAddress): 
 }
 
 /**
- * The canonical URL of a menu's item.
- * @returns `undefined` for lines that lead nowhere (text for people, errors); a search without words is an address
+ * The canonical URL of a menu item. A search item has a URL too.
+ * @returns `undefined` for items that are not links (information, errors)
  */
 export function gopherItemUrl(item: GopherItem): string | undefined {
   if (item.type === 'i' || item.type === '3') return undefined;
-  // A convention of the later servers: a link to the Web.
+  // A convention of later servers: a link to the Web.
   const web = /^\/?URL:(.+)$/is.exec(item.selector);
   if (web !== null) return canonicalUrl(escapeBytes(web[1]!, /[^!-~]/g));
   if (item.host === '' || item.port === 0) return undefined;
   const host = item.host.includes(':') ? `[${item.host}]` : item.host;
   if (item.type === '8' || item.type === 'T') return canonicalUrl(`telnet://${host}:${item.port}/`);
-  // A selector is no path: with its slashes escaped the canonical form takes no dots for steps up.
+  // A selector is not a path: with its slashes escaped, the canonical form does not resolve dot segments.
   const hasSteps = /(^|\/)\.{1,2}(\/|$)/.test(item.selector);
   const selector = escapeBytes(item.selector, hasSteps ? /[^\w\-.]/g : /[^\w\-.*=&+,:;@$!()/]/g);
   return canonicalUrl(`gopher://${host}:${item.port}/${escapeBytes(item.type, /[^\w+]/g)}${selector}`);

@@ -1,18 +1,18 @@
-/** What the answer to a selector of some type is. */
+/** The form of the reply to a selector. */
 export type GopherKind =
-  /** Lines of items; `search` needs words to ask with. */
+  /** Lines of items; `search` needs search words. */
   | 'menu'
   | 'search'
   /** Ends with a line of one dot; dots at line beginnings are doubled. */
   | 'text'
   /** Ends with the connection. */
   | 'binary'
-  /** Nothing to retrieve: a line for people, an error, a terminal session, a phone book. */
+  /** Nothing to retrieve: an information line, an error, a terminal session, a phone book. */
   | 'nothing';
 
 export interface GopherItemType {
   readonly kind: GopherKind;
-  /** What the type promises; absent where it says nothing about the format. */
+  /** The media type; absent when the item type does not determine it. */
   readonly mediaType?: string;
 }
 
@@ -50,7 +50,7 @@ const TYPES: ReadonlyMap<string, GopherItemType> = new Map<string, GopherItemTyp
   ['M', { kind: 'binary', mediaType: 'message/rfc822' }],
 ]);
 
-/** The type of an item's first character; unknown ones are binary, as clients take them. */
+/** The type of an item's first character; unknown types are binary, as in other clients. */
 export function gopherItemType(type: string): GopherItemType {
   return TYPES.get(type) ?? BINARY;
 }

@@ -1,14 +1,16 @@
-/** One line of a menu. Strings of bytes: one UTF-16 unit from 0 to 255 for each. */
+import { bufferOf, LF } from '../ascii.js';
+
+/** One line of a menu. Strings have one UTF-16 unit from 0 to 255 for each byte. */
 export interface GopherItem {
   /** One character, see `gopherItemType`. */
   readonly type: string;
-  /** What people see. */
+  /** The displayed text. */
   readonly display: string;
   readonly selector: string;
   readonly host: string;
-  /** 0 when the line names none. */
+  /** 0 when the line has no port. */
   readonly port: number;
-  /** The fourth field of Gopher+: `+` or `?`; '' without. */
+  /** The fifth field, of Gopher+: `+` or `?`; '' when absent. */
   readonly plus: string;
 }
 
@@ -20,9 +22,9 @@ export interface MenuLimits {
 }
 
 /**
- * The items of a menu from bytes cut anywhere. A line of one dot ends it; lines end with CR LF, or LF as some servers
- * have it; empty lines and lines without tabs are no items. What follows the end is ignored, and so is a last line
- * without its end: it may have been cut in the middle of a host's name.
+ * Reads the items of a menu in chunks of any size. A line of one dot ends it. Lines end with CR LF, with some servers LF.
+ * Empty lines and lines without tabs are not items. Bytes after the end are ignored, and so is a last line without its
+ * end, which may be cut inside a host name.
  */
 export class GopherMenuDecoder {
   readonly #maxLineBytes: number;
@@ -39,12 +41,12 @@ export class GopherMenuDecoder {
     this.#maxItems = limits.maxItems ?? 100_000;
   }
 
-  /** The line of one dot has come, or more items than the limit allows. */
+  /** Whether the line of one dot was read, or the limit of items exceeded. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Lines or items over a limit were left out. */
+  /** Whether lines or items beyond a limit were dropped. */
   get truncated(): boolean {
     return this.#truncated;
   }
@@ -53,7 +55,7 @@ export class GopherMenuDecoder {
     const items: GopherItem[] = [];
     let from = 0;
     while (!this.#ended) {
-      const end = chunk.indexOf(0x0a, from);
+      const end = chunk.indexOf(LF, from);
       this.#append(chunk.subarray(from, end < 0 ? chunk.length : end));
       if (end < 0) break;
       const item = this.#takeLine();
@@ -94,12 +96,10 @@ export class GopherMenuDecoder {
 
 /** One UTF-16 unit from 0 to 255 for each byte. */
 export function byteString(bytes: Uint8Array): string {
-  let text = '';
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return text;
+  return bufferOf(bytes).toString('latin1');
 }
 
-/** One line without its end; `undefined` when it is no item. */
+/** Parses one line without its end; `undefined` when it is not an item. */
 export function parseGopherItem(line: string): GopherItem | undefined {
   const [first = '', selector, host, port, plus = ''] = line.split('\t');
   if (first === '' || selector === undefined) return undefined;

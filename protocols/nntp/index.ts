@@ -1,6 +1,6 @@
 export {
   type GroupStatus,
-  LineCutter,
+  LineSplitter,
   nntpTime,
   type OverviewLine,
   parseActiveLine,

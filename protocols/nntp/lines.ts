@@ -1,4 +1,4 @@
-/** One line of an overview (RFC 3977 8.3): what a group's listing shows of an article. */
+/** One line of an overview (RFC 3977 8.3): an article in the listing of a group. */
 export interface OverviewLine {
   readonly number: number;
   readonly subject: string;
@@ -8,14 +8,14 @@ export interface OverviewLine {
   readonly messageId: string;
 }
 
-/** @returns `undefined` for a line that names no article */
+/** @returns `undefined` for a line that does not name an article */
 export function parseOverviewLine(line: string): OverviewLine | undefined {
   const [number = '', subject = '', from = '', date = '', messageId = ''] = line.split('\t');
   if (!/^\d{1,15}$/.test(number) || !/^<[^\s<>]+>$/.test(messageId)) return undefined;
   return { number: Number(number), subject, from, date, messageId };
 }
 
-/** What GROUP says (RFC 3977 6.1.1): how many articles, and the numbers they lie between. */
+/** The reply to GROUP (RFC 3977 6.1.1): the number of articles, the lowest and the highest article number. */
 export interface GroupStatus {
   readonly count: number;
   readonly low: number;
@@ -30,19 +30,19 @@ export function parseGroupStatus(text: string): GroupStatus | undefined {
     : { count: Number(match[1]), low: Number(match[2]), high: Number(match[3]) };
 }
 
-/** The name in a line of LIST ACTIVE (`name high low status`); `undefined` when there is none. */
+/** The name in a line of LIST ACTIVE (`name high low status`); `undefined` for any other line. */
 export function parseActiveLine(line: string): string | undefined {
   return /^([^\s]+)\s+\d+\s+\d+\s+\S/.exec(line)?.[1];
 }
 
-/** `YYYYMMDD HHMMSS GMT`, as NEWNEWS wants a time. */
+/** Formats a time for NEWNEWS: `YYYYMMDD HHMMSS GMT`. */
 export function nntpTime(seconds: number): string {
   const digits = new Date(seconds * 1000).toISOString().replace(/[-:]/g, '');
   return `${digits.slice(0, 8)} ${digits.slice(9, 15)} GMT`;
 }
 
-/** Cuts text that comes in pieces into lines; a line longer than `maxBytes` is left out. */
-export class LineCutter {
+/** Splits text that arrives in pieces into lines; drops lines longer than `maxBytes`. */
+export class LineSplitter {
   readonly #maxBytes: number;
   #rest = '';
   #skipping = false;
@@ -51,7 +51,7 @@ export class LineCutter {
     this.#maxBytes = maxBytes;
   }
 
-  /** @param text one UTF-16 unit a byte */
+  /** @param text one UTF-16 unit for each byte */
   push(text: string): string[] {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop()!;

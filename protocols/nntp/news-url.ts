@@ -1,17 +1,17 @@
 import { UsageError } from '../errors.js';
 
-/** What a `news:` or `nntp:` URL names. */
+/** The target of a `news:` or `nntp:` URL. */
 export type NewsTarget =
-  /** All groups, or those that fit a pattern such as `comp.*`. */
+  /** All groups, or those that match a pattern such as `comp.*`. */
   | { readonly kind: 'groups'; readonly pattern: string }
   | { readonly kind: 'group'; readonly group: string }
-  /** By number within a group, as only one server counts it. */
+  /** By number within a group, which only one server uses. */
   | { readonly kind: 'number'; readonly group: string; readonly number: number }
   /** By message-id without its angle brackets. */
   | { readonly kind: 'message'; readonly id: string };
 
 export interface NewsAddress {
-  /** Absent: the site's server (G-70). */
+  /** Absent: the news server of the site (G-70). */
   readonly host: string | undefined;
   readonly port: number;
   readonly user: string | undefined;
@@ -24,17 +24,17 @@ export const NNTP_PORT = 119;
 const AUTHORITY = /^(?:([^/?@]*)@)?(\[[^\]]*\]|[^/?:]*)(?::(\d{1,5}))?(?:\/(.*))?$/s;
 
 /**
- * Takes a canonical `news:` or `nntp:` URL apart (RFC 5538, G-55, G-70): `news:GROUP`, `news:ID`, `news:*`, both with
+ * Parses a canonical `news:` or `nntp:` URL (RFC 5538, G-55, G-70): `news:GROUP`, `news:ID`, `news:*`, each also with
  * `//host[:port]/`, and `nntp://host[:port]/GROUP[/NUMBER]`.
- * @throws UsageError when it is none, or names something that would break a command line
+ * @throws UsageError for any other URL, or for a name that would break a command line
  */
 export function parseNewsUrl(url: string): NewsAddress {
   const match = /^(news|nntp):(\/\/)?(.*)$/s.exec(url);
   if (match === null) throw new UsageError('not a canonical news URL');
   const [, scheme, slashes, rest = ''] = match;
   if (slashes === undefined) {
-    const nowhere = { host: undefined, port: NNTP_PORT, user: undefined, password: undefined };
-    return { ...nowhere, target: parseTarget(rest, scheme === 'nntp') };
+    const siteServer = { host: undefined, port: NNTP_PORT, user: undefined, password: undefined };
+    return { ...siteServer, target: parseTarget(rest, scheme === 'nntp') };
   }
   const parts = AUTHORITY.exec(rest);
   if (parts === null) throw new UsageError('not a canonical news URL');
@@ -74,13 +74,13 @@ function safe(escaped: string): string {
   try {
     text = decodeURIComponent(escaped);
   } catch {
-    // A stray percent sign stands for itself.
+    // A stray percent sign is literal.
   }
   if (/[\r\n\0]/.test(text)) throw new UsageError('a news URL cannot hold line ends');
   return text;
 }
 
-/** The URL of one of a group's articles, in the manner of the group's own URL: by number for `nntp:`, else by message-id. */
+/** The URL of an article of a group, in the scheme of the group's URL: by number for `nntp:`, otherwise by message-id. */
 export function articleUrl(groupUrl: string, article: { number: number; messageId: string }): string {
   if (groupUrl.startsWith('nntp:')) return `${groupUrl.replace(/\/$/, '')}/${article.number}`;
   const id = escapeName(article.messageId.replace(/^<|>$/g, ''));

@@ -1,14 +1,14 @@
 import { CR, LF } from '../ascii.js';
 
-/** What a server's bytes mean, in their order. */
+/** An event of a server's replies, in order. */
 export type NntpEvent =
   /** The line that answers a command. */
   | { readonly kind: 'status'; readonly code: number; readonly text: string }
-  /** A piece of the block after it: dots at line beginnings undone, line ends as they came. */
+  /** A piece of the block after it: dots at line beginnings undone, line ends unchanged. */
   | { readonly kind: 'data'; readonly bytes: Uint8Array }
-  /** The block's last line, a single dot, has come. */
+  /** The last line of the block, a single dot, was read. */
   | { readonly kind: 'end' }
-  /** The server does not speak NNTP; nothing can be made of what follows. */
+  /** The server does not speak NNTP; the rest of the input is ignored. */
   | { readonly kind: 'broken'; readonly reason: string };
 
 const DOT = 0x2e;
@@ -17,18 +17,18 @@ const DOT = 0x2e;
 const MAX_STATUS_BYTES = 4096;
 
 /**
- * A server's answers from bytes cut anywhere (RFC 3977 3.1, 3.1.1). Which codes have a block after them depends on the
- * command, so {@link expect} says it before the command is sent. A block is handed on as it comes; the decoder keeps
- * no more than the two or three bytes that may be its end.
+ * Reads a server's replies in chunks of any size (RFC 3977 3.1, 3.1.1). The codes that have a block depend on the command,
+ * so call {@link expect} before the command is sent. A block is passed on in pieces; the decoder holds only the two or
+ * three bytes that may be its end.
  */
 export class NntpReplyDecoder {
   #blockCodes: ReadonlySet<number> = new Set();
   #status: number[] = [];
-  /** Where in a block: after these bytes, which were not handed out yet. */
+  /** Bytes at the beginning of a line of a block that were not passed on yet. */
   #held: 'nothing' | 'line' | 'dot' | 'dot-cr' = 'nothing';
   #state: 'status' | 'block' | 'broken' = 'status';
 
-  /** @param codes the answers to the next command that have a block */
+  /** @param codes status codes of the next command that have a block */
   expect(codes: readonly number[]): void {
     this.#blockCodes = new Set(codes);
   }
@@ -56,7 +56,7 @@ export class NntpReplyDecoder {
     this.#status = [];
     const match = /^([1-5]\d\d)(?: (.*))?$/s.exec(line);
     if (match === null) {
-      this.#break(`${JSON.stringify(line.slice(0, 80))} is no NNTP status line`, events);
+      this.#break(`${JSON.stringify(line.slice(0, 80))} is not an NNTP status line`, events);
       return chunk.length;
     }
     const code = Number(match[1]);
@@ -68,7 +68,7 @@ export class NntpReplyDecoder {
     return end + 1;
   }
 
-  /** Hands out runs of bytes; only what stands at the beginning of a line is looked at. */
+  /** Passes on runs of bytes; examines only the beginning of each line. */
   #readBlock(chunk: Uint8Array, from: number, events: NntpEvent[]): number {
     let start = from;
     let at = from;

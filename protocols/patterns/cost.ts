@@ -1,19 +1,19 @@
 import type { EreNode } from './ere.js';
 
-/** Steps that a backtracking engine may need for one subject, at worst; some milliseconds. */
+/** Worst-case steps of a backtracking engine for one subject: a few milliseconds. */
 const MAX_STEPS = 1_000_000;
 
-/** What enumerating all the ways in which a node can match from one place costs, at worst. */
+/** Worst-case cost of enumerating all ways in which a node can match from one position. */
 interface Cost {
   readonly ways: number;
   readonly steps: number;
 }
 
 /**
- * Whether a backtracking engine surely answers within a million steps for every subject of at most `subjectLength`
- * characters (E-144). The bound is computed from the tree: ways multiply along a sequence and add up over
- * alternatives; a repetition of a single character has as many ways as the subject has characters; one of anything
- * ambiguous has exponentially many. `\B` is never cheap: there V8 is wrong.
+ * Whether a backtracking engine needs at most a million steps for every subject of at most `subjectLength` characters
+ * (E-144). The bound is computed from the tree: ways multiply along a sequence and add up over alternatives; a
+ * repetition of a single character has as many ways as the subject has characters; a repetition of anything ambiguous
+ * has exponentially many. `\B` is never cheap, because V8 matches it wrongly.
  */
 export function isCheap(node: EreNode, subjectLength: number): boolean {
   const places = isAnchored(node) ? 1 : subjectLength + 1;
@@ -52,7 +52,7 @@ function costOf(node: EreNode, length: number): Cost {
 }
 
 function costOfRepeat(once: Cost, min: number, max: number, length: number): Cost {
-  // Behind the demanded rounds, an engine only goes on with rounds that take at least one character.
+  // After the required rounds, an engine only continues with rounds that consume at least one character.
   const rounds = Math.min(max, min + length);
   let ways = 0;
   let steps = 1;

@@ -1,9 +1,8 @@
 import { ProtocolError } from '../errors.js';
 
 /**
- * A POSIX extended regular expression as a tree (E-9, G-43). It is a tree because three questions are asked of a
- * pattern: may a backtracking engine run it, does it match only a few strings, how do the engines write it.
- * Characters are code points.
+ * A POSIX extended regular expression as a tree (E-9, G-43). The tree answers three questions: may a backtracking engine
+ * run the pattern, does it match only a few strings, how is it written for each engine. Characters are code points.
  */
 export type EreNode =
   | { readonly kind: 'chars'; readonly ranges: readonly CharRange[]; readonly negated: boolean }
@@ -17,9 +16,9 @@ export type CharRange = readonly [low: number, high: number];
 
 /** Characters (UTF-16 units) of one pattern. */
 export const MAX_PATTERN_LENGTH = 4096;
-/** Largest bound of `{m,n}`, and of the product of nested ones; RE2 draws the line here too. */
+/** Largest bound of `{m,n}`, and of the product of nested ones; RE2 has the same limit. */
 const MAX_COPIES = 1000;
-/** Parentheses in parentheses. */
+/** Nested parentheses. */
 const MAX_DEPTH = 100;
 /** Single characters of the pattern when all its `{m,n}` are written out. */
 const MAX_SIZE = 10_000;
@@ -48,7 +47,7 @@ function rangesOf(ends: string): CharRange[] {
   return [...ends.matchAll(/../gs)].map(([pair]) => [pair.charCodeAt(0), pair.charCodeAt(1)]);
 }
 
-/** GNU's letters after a backslash; everything else that is a letter or digit is refused. */
+/** GNU's letters after a backslash; other letters and digits are refused. */
 const ESCAPES: ReadonlyMap<string, EreNode> = new Map<string, EreNode>([
   ['<', { kind: 'word-border' }],
   ['>', { kind: 'word-border' }],
@@ -64,7 +63,7 @@ const ESCAPES: ReadonlyMap<string, EreNode> = new Map<string, EreNode>([
 
 /**
  * Parses one expression.
- * @throws ProtocolError (`config`, G-43) with the offset in the pattern; its sentence continues "the expression ..."
+ * @throws ProtocolError (`config`, G-43) with the offset in the pattern; its message continues "the expression ..."
  */
 export function parseEre(source: string): EreNode {
   if (source.length > MAX_PATTERN_LENGTH) {
@@ -171,7 +170,7 @@ class EreParser {
       throw patternProblem('has a back reference, which cannot be matched in linear time', start);
     }
     const known = ESCAPES.get(escaped);
-    // E-144: `\d` would be a plain d in POSIX; who writes it means something else.
+    // E-144: in POSIX, `\d` is a literal d, which is not what its author means.
     if (known === undefined && /[A-Za-z]/.test(escaped)) {
       const problem = `has \`\\${escaped}\`, which POSIX does not know: use [[:digit:]] and the like`;
       throw patternProblem(problem, start);
@@ -204,7 +203,7 @@ class EreParser {
     }
   }
 
-  /** `{n}`, `{n,}`, `{n,m}`, `{,m}`; any other brace is a plain character. */
+  /** `{n}`, `{n,}`, `{n,m}`, `{,m}`; any other brace is literal. */
   #interval(): { readonly min: number; readonly max: number; readonly length: number } | undefined {
     const found = /^\{(\d*)(?:(,)(\d*))?\}/.exec(this.source.slice(this.#at, this.#at + 32));
     if (found === null) return undefined;
@@ -214,7 +213,7 @@ class EreParser {
     return { min: Number(low), max, length: whole.length };
   }
 
-  /** A `]` right after the opening (or after `^`) is plain, and so is a backslash anywhere. */
+  /** A `]` right after the opening (or after `^`) is literal, and so is a backslash anywhere. */
   #bracket(): EreNode {
     const start = this.#at++;
     const ranges: CharRange[] = [];
@@ -224,7 +223,7 @@ class EreParser {
       if (this.source[this.#at] === ']' && this.#at > first) break;
       const at = this.#at;
       const low = this.#bracketElement(start);
-      // A minus between two characters makes a range; first or last it is plain.
+      // A minus between two characters makes a range; first or last it is literal.
       if (this.source[this.#at] === '-' && this.source[this.#at + 1] !== ']' && typeof low === 'number') {
         this.#at++;
         const high = this.#bracketElement(start);
@@ -264,7 +263,7 @@ function literal(code: number): EreNode {
   return { kind: 'chars', ranges: [[code, code]], negated: false };
 }
 
-/** `a**` and the like are one repetition: engines would read the second sign as something else. */
+/** Collapses `a**` and similar forms into one repetition; engines would read the second sign differently. */
 function repeat(of: EreNode, min: number, max: number): EreNode {
   const isSimple = (low: number, high: number) =>
     low <= 1 && (high === 1 || high === Number.POSITIVE_INFINITY);
@@ -274,7 +273,7 @@ function repeat(of: EreNode, min: number, max: number): EreNode {
   return { kind: 'repeat', of, min, max };
 }
 
-/** How often the innermost part is written when nested `{m,n}` are written out; 1 without any. */
+/** How often the innermost part is repeated when nested `{m,n}` are expanded; 1 without any. */
 function copiesOf(node: EreNode): number {
   switch (node.kind) {
     case 'group':

@@ -3,40 +3,40 @@ import { isCheap } from './cost.js';
 import { type EreNode, formatEre, parseEre, patternProblem } from './ere.js';
 import { isAnything } from './spelling.js';
 
-/** A compiled POSIX extended regular expression. It is searched for anywhere unless it anchors itself (E-9, G-43). */
+/** A compiled POSIX extended regular expression. It matches anywhere in the subject unless it is anchored (E-9, G-43). */
 export interface Pattern {
   test(subject: string): boolean;
   /**
-   * The first group when the expression has one that took part, else the matched text (E-65): the leftmost match, and
-   * of those the longest, as POSIX has it. Undefined when nothing matches.
+   * Returns the text of the first group if it took part in the match, otherwise the whole match (E-65): the leftmost and
+   * longest match, as in POSIX. Undefined when nothing matches.
    */
   extract(subject: string): string | undefined;
 }
 
 export interface PatternOptions {
-  /** Default false: patterns distinguish case (E-9). */
+  /** Default false: patterns are case-sensitive (E-9). */
   readonly ignoreCase?: boolean;
 }
 
-/** Longest subject, in characters, that JavaScript's engine is given, however cheap; twice a canonical URL (CRAWL-2.1). */
+/** Characters of the longest subject for JavaScript's engine: twice a canonical URL (CRAWL-2.1). */
 const MAX_NATIVE_SUBJECT = 4096;
-/** A pattern that is cheap only for shorter subjects is not worth a second engine. */
+/** A pattern that is cheap only for shorter subjects goes to RE2 alone. */
 const MIN_NATIVE_SUBJECT = 64;
 
 /**
- * Compiles a pattern that a person wrote. Matching takes time linear in the subject, or at most a million steps.
- * @throws ProtocolError (`config`, G-43) with the offset in the pattern; its sentence continues "the expression ..."
+ * Compiles an untrusted pattern. Matching takes time linear in the subject, or at most a million steps.
+ * @throws ProtocolError (`config`, G-43) with the offset in the pattern; its message continues "the expression ..."
  */
 export function compilePattern(source: string, options: PatternOptions = {}): Pattern {
   return compileNode(parseEre(source), options);
 }
 
-/** The same for a pattern that is a tree already. */
+/** Compiles a pattern that is already a tree. */
 export function compileNode(node: EreNode, options: PatternOptions = {}): Pattern {
   return new EnginePattern(node, options.ignoreCase ?? false);
 }
 
-/** E-144: JavaScript's engine for subjects that it provably cannot choke on, RE2 for all others. */
+/** E-144: uses JavaScript's engine for subjects whose cost has a proven bound, RE2 for all others. */
 class EnginePattern implements Pattern {
   readonly #node: EreNode;
   readonly #ignoreCase: boolean;
@@ -47,7 +47,7 @@ class EnginePattern implements Pattern {
   constructor(node: EreNode, ignoreCase: boolean) {
     this.#node = node;
     this.#ignoreCase = ignoreCase;
-    // The engines fold case differently beyond ASCII, so one of them does it alone.
+    // The engines fold case differently beyond ASCII, so only RE2 is used.
     const core = ignoreCase ? undefined : coreOf(node);
     this.#nativeLimit = core === undefined ? 0 : nativeLimitOf(core);
     if (core !== undefined && this.#nativeLimit > 0) this.#native = new RegExp(formatEre(core, '(?:'), 'su');
@@ -67,7 +67,7 @@ class EnginePattern implements Pattern {
     return (matcher.groupCount() > 0 ? matcher.group(1) : undefined) ?? matcher.group() ?? undefined;
   }
 
-  /** Compiled when first needed: most patterns of the type tables never are. */
+  /** Compiled on first use: most patterns of the type tables never need it. */
   #linear(): RE2JS {
     if (this.#re2 === undefined) {
       const flags = RE2JS.DOTALL | RE2JS.LONGEST_MATCH | (this.#ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
@@ -75,14 +75,14 @@ class EnginePattern implements Pattern {
         this.#re2 = RE2JS.compile(formatEre(this.#node), flags);
       } catch (error) {
         const reason = error instanceof Error ? error.message : 'not understood';
-        throw patternProblem(`is no regular expression: ${reason}`, 0, error);
+        throw patternProblem(`is not a regular expression: ${reason}`, 0, error);
       }
     }
     return this.#re2;
   }
 }
 
-/** Longest subject for JavaScript's engine; 0 when the pattern is not for it. */
+/** Longest subject for JavaScript's engine; 0 when the pattern is never cheap. */
 function nativeLimitOf(node: EreNode): number {
   for (let length = MAX_NATIVE_SUBJECT; length >= MIN_NATIVE_SUBJECT; length /= 2) {
     if (isCheap(node, length)) return length;
@@ -91,8 +91,8 @@ function nativeLimitOf(node: EreNode): number {
 }
 
 /**
- * What is left to look for: whether `^.*x` or `.*x` or `x.*$` matches is whether x is found. It spares JavaScript's
- * engine a walk to the end and back, and makes the usual file name patterns cheap.
+ * Removes a leading `^.*` or `.*` and a trailing `.*$` or `.*`: `^.*x` matches if and only if x is found. This saves
+ * JavaScript's engine a scan to the end and back, and makes the usual file name patterns cheap.
  */
 function coreOf(node: EreNode): EreNode {
   if (node.kind !== 'sequence') return node;

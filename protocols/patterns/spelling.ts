@@ -1,15 +1,15 @@
 import type { EreNode } from './ere.js';
 
-/** Most strings one pattern is spelled out into. */
+/** The largest number of strings of one pattern. */
 const MAX_SPELLINGS = 512;
 
-/** What a pattern demands when it is no more than a list: subjects that are equal to, or end with, one of `strings`. */
+/** A pattern that is only a list: it matches subjects that are equal to, or end with, one of `strings`. */
 export interface Spelling {
   readonly how: 'whole' | 'ending';
   readonly strings: readonly string[];
 }
 
-/** `^.*\.(c|cc)$` is the endings `.c` and `.cc`, `^Makefile$` a whole name; undefined for anything less simple. */
+/** `^.*\.(c|cc)$` is the endings `.c` and `.cc`, `^Makefile$` a whole name; undefined for more complex patterns. */
 export function spell(node: EreNode): Spelling | undefined {
   if (node.kind !== 'sequence') return undefined;
   const parts = [...node.parts];
@@ -24,7 +24,7 @@ export function spell(node: EreNode): Spelling | undefined {
   return strings === undefined ? undefined : { how, strings };
 }
 
-/** All strings the expression matches, when they are at most `limit`; undefined when they are more or context matters. */
+/** All strings that the expression matches; undefined when there are more than `limit`, or when context matters. */
 export function finiteLanguage(node: EreNode, limit: number): readonly string[] | undefined {
   switch (node.kind) {
     case 'chars': {

@@ -13,41 +13,41 @@ import { decodeRecordHeader, decodeRegistryHeader, hex, type RegistryHeader } fr
 
 /** How to read a Registry. */
 export interface RegistryDecoderOptions extends Partial<RegistryFormat> {
-  /** Bytes of one record's data; a larger size is damage, since nothing says that it is true. Default 16 MiB. */
+  /** Bytes of one record's data; a larger size counts as damage. Default 16 MiB. */
   readonly maxRecordBytes?: number;
-  /** Where in the file the input begins, bytes: 0, or the start of a record. Default 0. */
+  /** Offset in the file at which the input begins: 0, or the start of a record. Default 0. */
   readonly start?: number;
 }
 
-/** A record as it stands in the file; `decodeRecordData` reads its data. */
+/** A record of the file; `decodeRecordData` decodes its data. */
 export interface RawRecord {
   readonly kind: 'record';
-  /** Of the record's size field, bytes from the start of the file. */
+  /** Offset in the file of the record's size field. */
   readonly offset: number;
   readonly flag: number;
   readonly state: RecordState;
-  /** A view of the chunk it came in, or a copy: copy what you keep. */
+  /** A view of the chunk, or a copy: copy what you keep. */
   readonly data: Uint8Array;
 }
 
-/** Where reading stopped (REG-15). */
+/** The place where reading stopped (REG-15). */
 export interface RegistryDamage {
   readonly kind: 'damage';
   readonly rule: string;
   readonly offset: number;
   readonly message: string;
-  /** The file ends within a record that may have been well so far (REG-29). */
+  /** The file ends within a record that is valid so far (REG-29). */
   readonly cut: boolean;
 }
 
-/** What {@link RegistryDecoder} finds. After a damage nothing comes. */
+/** An item of {@link RegistryDecoder}. Damage is the last item. */
 export type RegistryItem = ({ readonly kind: 'header' } & RegistryHeader) | RawRecord | RegistryDamage;
 
 export const DEFAULT_MAX_RECORD_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads a Registry that comes in chunks of any size, under one reading of the size field (REG-11). It never throws for what
- * the file holds: a damage is its last item. What it holds on to is at most one record.
+ * Reads a Registry in chunks of any size, under one reading of the size field (REG-11). It never throws for the contents of
+ * the file: damage is its last item. It holds at most one record.
  */
 export class RegistryDecoder {
   readonly #format: RegistryFormat;
@@ -57,7 +57,7 @@ export class RegistryDecoder {
   /** Offset in the file of the first byte that is not decoded. */
   #offset = 0;
   /** Bytes that the next step needs. */
-  #wanted = FILE_HEADER_BYTES;
+  #needed = FILE_HEADER_BYTES;
   #stopped = false;
   #ended = false;
 
@@ -69,22 +69,22 @@ export class RegistryDecoder {
       throw new RangeError(`maxRecordBytes must be a positive whole number, not ${this.#maxRecordBytes}`);
     }
     this.#offset = options.start ?? 0;
-    if (this.#offset > 0) this.#wanted = RECORD_HEADER_BYTES;
+    if (this.#offset > 0) this.#needed = RECORD_HEADER_BYTES;
   }
 
-  /** The items that are complete with this chunk. @throws StateError after {@link end}. */
+  /** Returns the items that this chunk completes. @throws StateError after {@link end} */
   push(chunk: Uint8Array): RegistryItem[] {
     if (this.#ended) throw new StateError('push after end');
     if (this.#stopped || chunk.length === 0) return [];
     let bytes = chunk;
-    if (this.#held.length > 0 || chunk.length < this.#wanted) {
+    if (this.#held.length > 0 || chunk.length < this.#needed) {
       this.#held.append(chunk);
-      if (this.#held.length < this.#wanted) return [];
+      if (this.#held.length < this.#needed) return [];
       bytes = this.#held.take();
     }
     const items: RegistryItem[] = [];
     let at = 0;
-    while (!this.#stopped && bytes.length - at >= this.#wanted) {
+    while (!this.#stopped && bytes.length - at >= this.#needed) {
       const taken = this.#step(bytes, at, items);
       at += taken;
       this.#offset += taken;
@@ -93,7 +93,7 @@ export class RegistryDecoder {
     return items;
   }
 
-  /** No more input: the damage of a file that ends too early (REG-29), or nothing. */
+  /** No more input: returns the damage of a truncated file (REG-29), or nothing. */
   end(): RegistryItem[] {
     if (this.#ended) throw new StateError('end after end');
     this.#ended = true;
@@ -106,7 +106,7 @@ export class RegistryDecoder {
     return [{ kind: 'damage', rule: 'REG-29', offset: this.#offset, message, cut: true }];
   }
 
-  /** Decodes one thing at `at`, where {@link #wanted} bytes are; returns how many of them are done with. */
+  /** Decodes the header or a record at `at`, where {@link #needed} bytes are available; returns the bytes consumed. */
   #step(bytes: Uint8Array, at: number, items: RegistryItem[]): number {
     if (this.#offset === 0) {
       const start = bytes.subarray(at, at + FILE_HEADER_BYTES);
@@ -116,7 +116,7 @@ export class RegistryDecoder {
         return this.#stop(items, 'REG-8', message);
       }
       items.push({ kind: 'header', ...decodeRegistryHeader(start, this.#format) });
-      this.#wanted = RECORD_HEADER_BYTES;
+      this.#needed = RECORD_HEADER_BYTES;
       return FILE_HEADER_BYTES;
     }
     const { size, magic, flag } = decodeRecordHeader(bytes, at);
@@ -137,12 +137,12 @@ export class RegistryDecoder {
     }
     const length = RECORD_HEADER_BYTES + dataBytes;
     if (bytes.length - at < length) {
-      this.#wanted = length;
+      this.#needed = length;
       return 0;
     }
     const data = bytes.subarray(at + RECORD_HEADER_BYTES, at + length);
     items.push({ kind: 'record', offset: this.#offset, flag, state: stateOf(flag, this.#format), data });
-    this.#wanted = RECORD_HEADER_BYTES;
+    this.#needed = RECORD_HEADER_BYTES;
     return length;
   }
 

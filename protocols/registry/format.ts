@@ -8,18 +8,18 @@ export const RECORD_HEADER_BYTES = 12;
 export const U32_MAX = 0xffff_ffff;
 
 /**
- * What the size field of a record counts (REG-11): `a` the bytes after the 12-byte record header, `b` the whole record,
- * `c` the bytes after the size field.
+ * The bytes that the size field of a record counts (REG-11): `a` those after the 12-byte record header, `b` the whole
+ * record, `c` those after the size field.
  */
 export type RegistryReading = 'a' | 'b' | 'c';
 
 /** REG-13: in the order in which a reader tries them. */
 export const READINGS: readonly RegistryReading[] = ['a', 'b', 'c'];
 
-/** Bytes that the size field counts beside the record's data. */
+/** Bytes of the record header that the size field counts. */
 const COUNTED_HEAD: Readonly<Record<RegistryReading, number>> = { a: 0, b: 12, c: 8 };
 
-/** The constants that no source gives; files of another origin may have others (REG-8, REG-14). */
+/** The constants that no source gives; files of other origin may have other values (REG-8, REG-14). */
 export interface RegistryFormat {
   /** u32 at the start of the file. Default `HBRG`. */
   readonly fileMagic: number;
@@ -42,7 +42,7 @@ export const DEFAULT_FORMAT: RegistryFormat = {
   reading: 'a',
 };
 
-/** Fills in the defaults. @throws UsageError a constant that is no u32, or two flags that are equal. */
+/** Applies the defaults. @throws UsageError for a constant that is not a u32, or for two equal flags */
 export function registryFormat(options: Partial<RegistryFormat> = {}): RegistryFormat {
   const {
     fileMagic = DEFAULT_FORMAT.fileMagic,
@@ -61,17 +61,17 @@ export function registryFormat(options: Partial<RegistryFormat> = {}): RegistryF
   return format;
 }
 
-/** The number to write into the size field of a record with `dataBytes` bytes of data (REG-11). */
+/** The size field of a record with `dataBytes` bytes of data (REG-11). */
 export function sizeFieldOf(dataBytes: number, reading: RegistryReading): number {
   return dataBytes + COUNTED_HEAD[reading];
 }
 
-/** The bytes of data of a record with this size field (REG-11); below 0: no record has such a size. */
+/** The bytes of data of a record with this size field (REG-11); negative for an impossible size. */
 export function dataBytesOf(sizeField: number, reading: RegistryReading): number {
   return sizeField - COUNTED_HEAD[reading];
 }
 
-/** REG-14: any flag but two is kept, not shown and not counted. */
+/** REG-14: a record with an unknown flag is kept, but not shown and not counted. */
 export type RecordState = 'valid' | 'deleted' | 'unknown';
 
 export function stateOf(flag: number, format: RegistryFormat): RecordState {

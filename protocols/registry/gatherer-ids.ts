@@ -2,15 +2,15 @@ import { ProtocolError } from '../errors.js';
 import { U32_MAX } from './format.js';
 import { unwritable } from './record.js';
 
-/** Who gathered: what version 2 of the Registry has a number for (REG-50). */
+/** The identity of a Gatherer, for which version 2 of the Registry has a number (REG-50). */
 export interface GathererTriple {
   readonly name: string;
   readonly host: string;
   readonly version: string;
 }
 
-/** REG-50: the fields of a line and the lines cannot be told apart when a value has these. */
-const BORDERS = /[\t\r\n]/;
+/** REG-50: the separators of fields and lines, which a value must not have. */
+const SEPARATORS = /[\t\r\n]/;
 
 /** The content of `admin/Gatherer-Ids` (REG-50): id, name, host, version, separated by tabs, ids from 1. */
 export class GathererIds {
@@ -19,9 +19,9 @@ export class GathererIds {
   #next = 1;
 
   /**
-   * A last line without newline is an append that was cut off, and is left out.
+   * Parses the file. A last line without a newline is an append that was cut off; it is ignored.
    *
-   * @throws ProtocolError REG-50: a line that is none, or an id twice.
+   * @throws ProtocolError REG-50: a malformed line, or a duplicate id
    */
   static parse(text: string): GathererIds {
     const ids = new GathererIds();
@@ -31,7 +31,7 @@ export class GathererIds {
       const wrong =
         !/^[1-9]\d{0,9}$/.test(id) || Number(id) > U32_MAX || version === undefined || more.length > 0;
       if (wrong || ids.#byId.has(Number(id))) {
-        const message = 'a line of Gatherer-Ids is not an id of its own, name, host and version';
+        const message = 'a line of Gatherer-Ids is not a unique id, name, host and version';
         throw new ProtocolError(message, { protocol: 'registry', rule: 'REG-50', offset });
       }
       ids.#set(Number(id), { name: name ?? '', host: host ?? '', version });
@@ -44,11 +44,11 @@ export class GathererIds {
     return this.#byId.get(id);
   }
 
-  /** The Gatherer's id; a new one gets the next. @throws ProtocolError a tab or newline in a value, or all ids are used up. */
+  /** The id of a Gatherer; a new Gatherer gets the next id. @throws ProtocolError for a tab or newline in a value, or when all ids are used */
   idOf(gatherer: GathererTriple): number {
     const known = this.#ids.get(keyOf(gatherer));
     if (known !== undefined) return known;
-    const bad = Object.values(gatherer).find((value) => BORDERS.test(value));
+    const bad = Object.values(gatherer).find((value) => SEPARATORS.test(value));
     if (bad !== undefined) {
       throw unwritable('REG-50', `Gatherer-Ids cannot hold ${JSON.stringify(bad)}: a tab or newline`);
     }
@@ -58,7 +58,7 @@ export class GathererIds {
     return id;
   }
 
-  /** The whole file, in the order in which the ids came; written again it only ever gets longer (REG-50). */
+  /** Formats the whole file in the order in which the ids were added, so that the file only grows (REG-50). */
   format(): string {
     return [...this.#byId]
       .map(([id, { name, host, version }]) => `${id}\t${name}\t${host}\t${version}\n`)
@@ -77,7 +77,7 @@ export class GathererIds {
   }
 }
 
-/** The values as parsed have no tab; one that has is refused before it is kept. */
+/** JSON, because a value passed to {@link GathererIds.idOf} may have any character. */
 function keyOf({ name, host, version }: GathererTriple): string {
   return JSON.stringify([name, host, version]);
 }

@@ -9,7 +9,7 @@ import {
   U32_MAX,
 } from './format.js';
 
-/** How many records a Registry has. A record of an unknown flag is in `records` alone (REG-14). */
+/** The number of records of a Registry. Only `records` counts a record with an unknown flag (REG-14). */
 export interface RegistryCounts {
   readonly records: number;
   readonly deleted: number;
@@ -21,7 +21,7 @@ export interface RegistryHeader extends RegistryCounts {
   readonly version: number;
 }
 
-/** The 20 bytes at the start of the file (REG-5). @throws RangeError a number that is no u32. */
+/** Encodes the 20 bytes at the start of the file (REG-5). @throws RangeError for a number that is not a u32 */
 export function encodeRegistryHeader(header: RegistryHeader, format: RegistryFormat): Uint8Array {
   const numbers = [format.fileMagic, header.version, header.records, header.deleted, header.valid];
   const bytes = new Uint8Array(FILE_HEADER_BYTES);
@@ -33,7 +33,7 @@ export function encodeRegistryHeader(header: RegistryHeader, format: RegistryFor
   return bytes;
 }
 
-/** @throws ProtocolError REG-5: fewer than 20 bytes; REG-8: another magic number. */
+/** Decodes the start of the file. @throws ProtocolError REG-5: fewer than 20 bytes; REG-8: another magic number */
 export function decodeRegistryHeader(bytes: Uint8Array, format: RegistryFormat): RegistryHeader {
   if (bytes.length < FILE_HEADER_BYTES) {
     const message = `the Registry's header has ${bytes.length} of ${FILE_HEADER_BYTES} bytes`;
@@ -54,13 +54,13 @@ export function decodeRegistryHeader(bytes: Uint8Array, format: RegistryFormat):
 
 /** REG-11. */
 export interface RecordHeader {
-  /** As it stands in the file; {@link dataBytesOf} reads it. */
+  /** The size field; {@link dataBytesOf} interprets it. */
   readonly size: number;
   readonly magic: number;
   readonly flag: number;
 }
 
-/** The 12 bytes before `dataBytes` bytes of data. @throws RangeError the data is too long for a u32 (REG-2). */
+/** Encodes the 12 bytes before `dataBytes` bytes of data. @throws RangeError when the size exceeds a u32 (REG-2) */
 export function encodeRecordHeader(
   dataBytes: number,
   flag: number,
@@ -77,7 +77,7 @@ export function encodeRecordHeader(
   return bytes;
 }
 
-/** `bytes` holds at least 12 bytes from `at` on. */
+/** Decodes the 12 bytes at `at`, which must be available. */
 export function decodeRecordHeader(bytes: Uint8Array, at = 0): RecordHeader {
   const view = viewOf(bytes);
   return { size: view.getUint32(at), magic: view.getUint32(at + 4), flag: view.getUint32(at + 8) };
@@ -87,7 +87,7 @@ export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** A magic number as people compare it. */
+/** Formats a magic number in hexadecimal. */
 export function hex(number: number): string {
   return `0x${number.toString(16).padStart(8, '0')}`;
 }

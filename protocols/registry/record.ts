@@ -3,15 +3,15 @@ import type { UnixSeconds } from '../time.js';
 import { clampU32, isU32, type RegistryFormat, U32_MAX } from './format.js';
 import { encodeRecordHeader, viewOf } from './header.js';
 
-/** REG-9: what may stand in a file's header. */
+/** REG-9: the versions of a file's header. */
 export type RegistryVersion = 1 | 2;
 
-/** Who gathered the object: three texts in version 1, in version 2 a number that `admin/Gatherer-Ids` explains (REG-50). */
+/** The Gatherer of the object: three texts in version 1, in version 2 an id of `admin/Gatherer-Ids` (REG-50). */
 export type RecordGatherer =
   | { readonly name: Uint8Array; readonly host: Uint8Array; readonly version: Uint8Array }
   | { readonly id: number };
 
-/** One record of a Registry (REG-50 and the tables of section 3.2). Texts are the bytes as received (REG-4). */
+/** One record of a Registry (REG-50 and the tables of section 3.2). Texts are bytes as received (REG-4). */
 export interface RegistryRecord {
   readonly oid: number;
   readonly url: Uint8Array;
@@ -26,11 +26,11 @@ export interface RegistryRecord {
   readonly refreshRate: number;
   /** Seconds after the Update-Time (REG-18, REG-19). */
   readonly timeToLive: number;
-  /** REG-21: what follows the last number. */
+  /** REG-21: the bytes after the last number. */
   readonly rest: Uint8Array;
 }
 
-/** REG-7: how many text fields and number fields a record has. */
+/** REG-7: the number of text fields and number fields of a record. */
 export const FIELDS: Readonly<Record<RegistryVersion, { readonly texts: number; readonly numbers: number }>> =
   {
     1: { texts: 6, numbers: 5 },
@@ -42,7 +42,7 @@ export function isRegistryVersion(version: number): version is RegistryVersion {
 }
 
 /**
- * The data of a record, without its header (REG-3, REG-21, REG-22).
+ * Encodes the data of a record, without its header (REG-3, REG-21, REG-22).
  *
  * @throws TypeError a Gatherer of the other version's kind; ProtocolError an OID or id that is not a u32, or more data than
  * a u32 can count (REG-2).
@@ -57,9 +57,9 @@ export function encodeRecordData(record: RegistryRecord, version: RegistryVersio
     clampU32(record.refreshRate),
     clampU32(record.timeToLive),
   ];
-  const wanted = version === 2 ? 'an id' : 'a name, host and version';
+  const form = version === 2 ? 'an id' : 'a name, host and version';
   if ('id' in gatherer !== (version === 2)) {
-    throw new TypeError(`a record of version ${version} has its Gatherer as ${wanted} (REG-50)`);
+    throw new TypeError(`a record of version ${version} has its Gatherer as ${form} (REG-50)`);
   }
   const texts =
     'id' in gatherer
@@ -93,7 +93,7 @@ export function unwritable(rule: string, message: string): ProtocolError {
   return new ProtocolError(message, { protocol: 'registry', rule, offset: 0 });
 }
 
-/** A whole record, header included, as it is appended (REG-11). */
+/** Encodes a whole record, header included (REG-11). */
 export function encodeRegistryRecord(
   record: RegistryRecord,
   version: RegistryVersion,
@@ -109,10 +109,10 @@ export function encodeRegistryRecord(
 }
 
 /**
- * The record in `data`; its texts are views.
+ * Decodes the data of a record; the texts are views.
  *
  * @param offset of `data` in the file, for errors.
- * @throws ProtocolError REG-21: the data are too short for their version.
+ * @throws ProtocolError REG-21: the data is too short for its version.
  */
 export function decodeRecordData(data: Uint8Array, version: RegistryVersion, offset = 0): RegistryRecord {
   const { texts: textCount, numbers: numberCount } = FIELDS[version];

@@ -3,30 +3,30 @@ import type { UnixSeconds } from '../time.js';
 /** How an attempt to fetch a robots.txt ended. */
 export type RobotsAnswer =
   | { readonly kind: 'status'; readonly status: number }
-  /** The connection was lost before a byte came. */
+  /** The connection was lost before the first byte. */
   | { readonly kind: 'empty' }
-  /** No connection, no name, a time-out ... */
+  /** No connection, no host name, a timeout ... */
   | { readonly kind: 'failure' };
 
-/** What holds after an attempt. */
+/** The state after an attempt. */
 export type RobotsOutcome =
-  /** The body holds the rules. */
+  /** The body has the rules. */
   | 'parse'
   /** Everything is allowed. */
   | 'allow-all'
-  /** RFC 9309 2.3.1.4: everything is forbidden until the file can be had. */
+  /** RFC 9309 2.3.1.4: everything is forbidden until the file is available. */
   | 'deny-all'
-  /** Nothing is known; it is to be tried again. */
+  /** The rules are unknown; try again. */
   | 'retry'
-  /** Nothing is known, and the tries are used up: the site's URIs end with -61. */
+  /** The rules are unknown, and the tries are used up: the site's URIs end with status -61. */
   | 'unavailable'
-  /** RFC 9309 2.3.1.2: the rules are where the answer points to. */
+  /** RFC 9309 2.3.1.2: follow the redirect. */
   | 'follow';
 
 export interface RobotsFetchRules {
   /** CRAWL-13.3.12: default 3. */
   readonly tries?: number;
-  /** CRAWL-13.3.12, CRAWL-21: what follows the last failed try: the site is left alone (default), or all is allowed. */
+  /** CRAWL-13.3.12, CRAWL-21: the outcome of the last failed try: the site is not crawled (default), or everything is allowed. */
   readonly unreachable?: 'unavailable' | 'allow-all';
   /** CRAWL-13.9: judge 3xx and 5xx as RFC 9309 does. Default false: all is allowed (CRAWL-13.3.11). */
   readonly rfc9309?: boolean;
@@ -37,9 +37,9 @@ export interface RobotsFetchRules {
 }
 
 /**
- * What an answer to the request for robots.txt means (CRAWL-13.3.11, 13.3.12).
- * @param tries how many attempts there were, this one included
- * @param redirects how many were followed before this answer
+ * Interprets the reply to a request for robots.txt (CRAWL-13.3.11, 13.3.12).
+ * @param tries number of attempts, including this one
+ * @param redirects number of redirects followed before this reply
  */
 export function robotsOutcome(
   answer: RobotsAnswer,
@@ -61,10 +61,10 @@ function statusOutcome(status: number, rules: RobotsFetchRules, redirects: numbe
   return status >= 500 ? 'deny-all' : 'allow-all';
 }
 
-/** CRAWL-13.3.13: seconds for which rules hold; 0 is for ever. */
+/** CRAWL-13.3.13: seconds for which rules are valid; 0 means no limit. */
 export const ROBOTS_VALIDITY_SECONDS = 86_400;
 
-/** CRAWL-13.3.13: is it time to fetch the file again? */
+/** CRAWL-13.3.13: whether the file must be fetched again. */
 export function robotsExpired(
   fetched: UnixSeconds,
   now: UnixSeconds,

@@ -1,19 +1,19 @@
 import { PathPattern } from './pattern.js';
 import { productName, type RobotsGroup, type RobotsRule, RobotsTxt } from './robots-txt.js';
 
-/** CRAWL-13.1.7: characters of a robots.txt that are read; RFC 9309 asks for at least 500 KiB. */
+/** CRAWL-13.1.7: characters of a robots.txt that are read; RFC 9309 requires at least 500 KiB. */
 export const MAX_ROBOTS_LENGTH = 512_000;
 
 export interface RobotsOptions {
-  /** UTF-16 units; default {@link MAX_ROBOTS_LENGTH}. What is longer loses its cut last line. */
+  /** UTF-16 units; default {@link MAX_ROBOTS_LENGTH}. A longer text is cut after the last whole line. */
   readonly maxLength?: number;
 }
 
-/** Seconds beyond which a `Crawl-delay` is nonsense: a day. */
+/** The largest plausible `Crawl-delay`, seconds: a day. */
 const MAX_CRAWL_DELAY = 86_400;
 
 /**
- * Reads a robots.txt (CRAWL-13.1, RFC 9309). Any text is one: what is not understood is skipped.
+ * Parses a robots.txt (CRAWL-13.1, RFC 9309). Every text is valid: unknown lines are skipped.
  * Lines end with LF, CR or CR LF; a byte-order mark and blanks before the colon are accepted (CRAWL-13.7).
  */
 export function parseRobots(text: string, options: RobotsOptions = {}): RobotsTxt {
@@ -54,7 +54,7 @@ class GroupReader {
       return;
     }
     const group = this.groups.at(-1);
-    // CRAWL-13.1.4: rules before any agent belong to nobody.
+    // CRAWL-13.1.4: rules before the first agent are ignored.
     if (group === undefined) return;
     if (name === 'allow' || name === 'disallow') {
       this.#collectingAgents = false;
@@ -67,13 +67,13 @@ class GroupReader {
         lineNumber,
       });
     } else if (name === 'crawl-delay') {
-      // CRAWL-13.1.6, CRAWL-21: one that says no number is no line at all, and closes nothing.
+      // CRAWL-13.1.6, CRAWL-21: a line without a number is ignored and does not close the list of agents.
       const seconds = Number(/^[\d.]+/.exec(value)?.[0] ?? Number.NaN);
       if (Number.isNaN(seconds)) return;
       this.#collectingAgents = false;
       if (seconds <= MAX_CRAWL_DELAY) group.crawlDelay = Math.max(seconds, group.crawlDelay ?? 0);
     }
-    // CRAWL-13.1.2: anything else (Sitemap, Host ...) is ignored and does not close the group.
+    // CRAWL-13.1.2: any other line (Sitemap, Host ...) is ignored and does not close the list of agents.
   }
 
   #agent(value: string): void {
@@ -85,13 +85,13 @@ class GroupReader {
     }
     const name = value.toLowerCase();
     const [word = ''] = name.split(/\s/, 1);
-    // A line that names nobody still begins a group, so that its rules do not fall to the group before.
+    // A line without a name begins a group too, so that its rules do not belong to the previous group.
     group.agents.push(word === '*' ? '*' : productName(word));
     group.names.push(word === '*' ? '*' : name);
   }
 }
 
-/** CRAWL-13.1.1: comments and HTML tags go; what is left is `name : value`. */
+/** CRAWL-13.1.1: removes comments and HTML tags; the rest is `name : value`. */
 function splitField(line: string): { name: string; value: string } | undefined {
   const hash = line.indexOf('#');
   const withoutComment = hash < 0 ? line : line.slice(0, hash);

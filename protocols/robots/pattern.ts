@@ -1,6 +1,6 @@
 /** A path pattern of an `Allow` or `Disallow` line, with `*` anywhere and `$` at the end (CRAWL-13.1.7, RFC 9309). */
 export class PathPattern {
-  /** CRAWL-13.2.9: the longer matching pattern wins; characters of the normalized pattern. */
+  /** CRAWL-13.2.9: characters of the normalized pattern; the longest matching pattern wins. */
   readonly length: number;
   /** The literal pieces between the stars; the first is anchored at the start. */
   readonly #pieces: readonly string[];
@@ -14,20 +14,19 @@ export class PathPattern {
   }
 
   /**
-   * @param text the pattern as written; one that begins neither with `/` nor with `*` matches no path (RFC 9309 2.2.2)
+   * @param text the pattern as written; a pattern that begins neither with `/` nor with `*` matches no path (RFC 9309 2.2.2)
    */
   static parse(text: string): PathPattern {
     const anchoredEnd = text.endsWith('$');
     const body = (anchoredEnd ? text.slice(0, -1) : text).replace(/\*{2,}/g, '*');
-    // CRAWL-13.1.5: a star at the very end says nothing.
+    // CRAWL-13.1.5: a star at the very end has no effect.
     const meaningful = !anchoredEnd && body.endsWith('*') ? body.slice(0, -1) : body;
     return new PathPattern(meaningful.split('*').map(normalizePath), anchoredEnd);
   }
 
   /**
-   * The time is linear in the path for each piece: every piece takes the first place that fits, and no choice is
-   * ever revised.
-   * @param path a path that went through {@link normalizePath}
+   * Takes time linear in the path for each piece: every piece matches at the first position, without backtracking.
+   * @param path a path normalized by {@link normalizePath}
    */
   matches(path: string): boolean {
     const pieces = this.#pieces;
@@ -48,10 +47,10 @@ export class PathPattern {
 }
 
 /**
- * One spelling for each path, so that `/~joe`, `/%7Ejoe` and `/%7ejoe` are the same rule (RFC 9309 2.2.2; the defect
- * of CRAWL-13.7 is that `%2f` and `%2F` differ): escapes of unreserved characters are undone, the hexadecimal digits
- * of others are upper case, bytes beyond ASCII are escaped, and so are literal `*` and `$`, which mean something else
- * in a pattern. `%2F` stays different from `/`.
+ * Normalizes a path, so that `/~joe`, `/%7Ejoe` and `/%7ejoe` are the same rule (RFC 9309 2.2.2; the defect of CRAWL-13.7
+ * is that `%2f` and `%2F` differ). Escapes of unreserved characters are undone, the hexadecimal digits of others become
+ * upper case, bytes beyond ASCII are escaped, and so are literal `*` and `$`, which have a meaning in patterns. `%2F`
+ * stays different from `/`.
  */
 export function normalizePath(text: string): string {
   if (/^[\w\-./=&+,:;@!()?~]*$/.test(text)) return text;

@@ -1,14 +1,14 @@
-/** What a page says to robots about itself (G-62, G-63). */
+/** The directives of a page for robots (G-62, G-63). */
 export interface RobotsMeta {
-  /** The page is not to be summarized; its links may still be followed. */
+  /** The page must not be summarized; its links may still be followed. */
   readonly noindex: boolean;
-  /** The page's links are not to be followed. */
+  /** The links of the page must not be followed. */
   readonly nofollow: boolean;
 }
 
 /**
- * Reads the CONTENT of `<META NAME="ROBOTS">`, or an `X-Robots-Tag` header without an agent.
- * Words are separated by commas or blanks, in any case; of contradicting words the stricter holds.
+ * Parses the CONTENT of `<META NAME="ROBOTS">`, or an `X-Robots-Tag` header without an agent. Words are separated by commas
+ * or blanks, in any case; of contradictory words the stricter one applies.
  */
 export function parseRobotsMeta(content: string): RobotsMeta {
   const words = new Set(content.toLowerCase().split(/[\s,;]+/));

@@ -25,7 +25,7 @@ export interface RobotsPolicyOptions {
   readonly policy: RobotsPolicyName;
   /** The User-Agent header that we send. */
   readonly userAgent: string;
-  /** `custom`: what holds instead of the site's file. */
+  /** `custom`: the rules used instead of the site's file. */
   readonly customRobots?: RobotsTxt;
   /** `most-favored-set`: the agents of the set. */
   readonly userAgents?: readonly string[];
@@ -33,19 +33,19 @@ export interface RobotsPolicyOptions {
   readonly masquerade?: boolean;
 }
 
-/** What a policy says of one path. */
+/** The decision of a policy about one path. */
 export interface PolicyDecision extends RobotsDecision {
-  /** The name in the file whose group decided; absent when none did. */
+  /** The name in the file whose group decided; absent when no group did. */
   readonly group?: string;
   /** The User-Agent to fetch with: ours, or the allowed agent's (CRAWL-13.5). */
   readonly fetchAs: string;
 }
 
-/** Decides about paths by one of {@link ROBOTS_POLICIES}. Pure; may be used for any number of files. */
+/** Decides about paths by one of {@link ROBOTS_POLICIES}. Stateless; may be used for any number of files. */
 export class RobotsPolicy {
   readonly #options: RobotsPolicyOptions;
 
-  /** @throws UsageError when the policy lacks what it needs: a text for `custom`, a set for `most-favored-set` */
+  /** @throws UsageError for `custom` without a text and `most-favored-set` without a set */
   constructor(options: RobotsPolicyOptions) {
     if (options.policy === 'custom' && options.customRobots === undefined)
       throw new UsageError('the robots policy custom needs a robots text');
@@ -80,7 +80,7 @@ export class RobotsPolicy {
     }
   }
 
-  /** Seconds of Crawl-delay that the deciding groups ask for; of several agents the shortest. */
+  /** Seconds of Crawl-delay of the deciding groups; of several agents the shortest. */
   crawlDelay(robots: RobotsTxt): number | undefined {
     const { policy, userAgent, customRobots = RobotsTxt.ALLOW_ALL, userAgents = [] } = this.#options;
     switch (policy) {
@@ -107,20 +107,20 @@ export class RobotsPolicy {
       : { ...robots.allowedByName(group, path), group, fetchAs };
   }
 
-  /** The first that is allowed; when none is, what the first says. */
+  /** The first decision that allows; otherwise the first decision. */
   #mostFavored(decisions: readonly PolicyDecision[]): PolicyDecision {
     const { userAgent, masquerade = false } = this.#options;
     const best = decisions.find(({ allowed }) => allowed) ?? decisions[0];
     if (best === undefined) return { allowed: true, fetchAs: userAgent };
-    // `*` is nobody's name, and who is refused pretends nothing.
-    const disguised = masquerade && best.allowed && best.fetchAs !== '*';
-    return { ...best, fetchAs: disguised ? best.fetchAs : userAgent };
+    // `*` is not the name of an agent, and a refused path is not fetched.
+    const masquerades = masquerade && best.allowed && best.fetchAs !== '*';
+    return { ...best, fetchAs: masquerades ? best.fetchAs : userAgent };
   }
 }
 
 /**
- * CRAWL-13.2.10: the first name in file order that is part of the user agent's text, whatever the case; else `*`;
- * `undefined` when the file says nothing to this agent.
+ * CRAWL-13.2.10: the first name in file order that is part of the user agent's text, without regard to case; otherwise
+ * `*`; `undefined` when the file has no rules for this agent.
  */
 export function groupNameOf(robots: RobotsTxt, userAgent: string): string | undefined {
   const text = userAgent.toLowerCase();
@@ -133,7 +133,7 @@ function delayOf(robots: RobotsTxt, userAgent: string): number | undefined {
   return name === undefined ? undefined : robots.crawlDelayByName(name);
 }
 
-/** The least of the delays; an agent without one has none. */
+/** The shortest of the delays; undefined when an agent has no delay. */
 function shortest(delays: readonly (number | undefined)[]): number | undefined {
   if (delays.length === 0 || delays.includes(undefined)) return undefined;
   return Math.min(...delays.filter((delay) => delay !== undefined));

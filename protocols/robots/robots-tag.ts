@@ -2,10 +2,10 @@ import type { UnixSeconds } from '../time.js';
 import type { RobotsMeta } from './robots-meta.js';
 import { productName, productTokens } from './robots-txt.js';
 
-/** What `X-Robots-Tag` headers or META elements say to one agent. */
+/** The directives of `X-Robots-Tag` headers or META elements for one agent. */
 export interface RobotsTag extends RobotsMeta {
   readonly noarchive: boolean;
-  /** From then on the page is as if `noindex`. */
+  /** From this time on, the page counts as `noindex`. */
   readonly unavailableAfter: UnixSeconds | undefined;
 }
 
@@ -13,10 +13,10 @@ export interface RobotsTag extends RobotsMeta {
 const VALUED = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview']);
 
 /**
- * Reads the `X-Robots-Tag` headers of an answer: directives for everybody, or after `NAME:` for one agent. Words in any
- * case, separated by commas; the unknown are skipped; of contradicting ones the stricter holds.
+ * Parses the `X-Robots-Tag` headers of a response: directives for all agents, or after `NAME:` for one agent. Words are in
+ * any case, separated by commas. Unknown words are skipped; of contradictory ones the stricter one applies.
  *
- * @param values the header fields in their order, each as one value (a joined one works as well)
+ * @param values the header fields in order, each as one value (a joined value works as well)
  * @param userAgent the User-Agent that we send, or product names
  */
 export function parseXRobotsTag(values: Iterable<string>, userAgent: string): RobotsTag {
@@ -24,15 +24,15 @@ export function parseXRobotsTag(values: Iterable<string>, userAgent: string): Ro
   const words = new Set<string>();
   let unavailableAfter: UnixSeconds | undefined;
   for (const value of values) {
-    let meant = true;
+    let applies = true;
     for (const part of value.split(/,(?!\s*\d)/)) {
       let [name, rest] = cutAtColon(part);
       if (rest !== undefined && !VALUED.has(name)) {
-        // An agent's name: it holds for what follows, up to the next one.
-        meant = name === '*' || name === 'robots' || tokens.includes(productName(name));
+        // An agent's name applies to the directives after it, up to the next name.
+        applies = name === '*' || name === 'robots' || tokens.includes(productName(name));
         [name, rest] = cutAtColon(rest);
       }
-      if (!meant) continue;
+      if (!applies) continue;
       words.add(name);
       if (name === 'unavailable_after') unavailableAfter = earlier(unavailableAfter, rest ?? '');
     }
@@ -46,13 +46,13 @@ export function parseXRobotsTag(values: Iterable<string>, userAgent: string): Ro
   };
 }
 
-/** Does a META element of this name speak to the agent? `robots`, or one of its products. */
+/** Whether a META element of this name applies to the agent: `robots`, or one of its products. */
 export function isRobotsMetaName(name: string, userAgent: string): boolean {
   const lower = name.trim().toLowerCase();
   return lower === 'robots' || productTokens(userAgent).includes(lower);
 }
 
-/** The word before the first colon in lower case, and what is after it. */
+/** Splits at the first colon: the word before it in lower case, and the rest. */
 function cutAtColon(text: string): [word: string, rest: string | undefined] {
   const colon = text.indexOf(':');
   if (colon < 0) return [text.trim().toLowerCase(), undefined];

@@ -1,20 +1,21 @@
+import { LRUCache } from 'lru-cache';
 import { normalizePath, PathPattern } from './pattern.js';
 
 /** One `Allow` or `Disallow` line. */
 export interface RobotsRule {
   readonly allow: boolean;
   readonly pattern: PathPattern;
-  /** The line as it stands in the file, trimmed. */
+  /** The line of the file, trimmed. */
   readonly text: string;
   /** 1-based. */
   readonly lineNumber: number;
 }
 
-/** What the file says to some agents (the lines between two `User-agent` blocks). */
+/** The rules for some agents (the lines between two `User-agent` blocks). */
 export interface RobotsGroup {
-  /** Product tokens in lower case; `*` = everybody. */
+  /** Product tokens in lower case; `*` means all agents. */
   readonly agents: readonly string[];
-  /** CRAWL-13.1.4: the names as they stand in the file, in lower case. */
+  /** CRAWL-13.1.4: the names in the file, in lower case. */
   readonly names: readonly string[];
   readonly rules: readonly RobotsRule[];
   /** Seconds. */
@@ -30,9 +31,9 @@ export interface RobotsDecision {
 
 /** The rules of one robots.txt (CRAWL-13, RFC 9309). */
 export class RobotsTxt {
-  /** G-63: what holds when the file does not exist (4xx). */
+  /** G-63: the rules when the file does not exist (4xx). */
   static readonly ALLOW_ALL = new RobotsTxt([], false);
-  /** G-63: what holds while the file cannot be had (5xx, network error): the host is skipped. */
+  /** G-63: the rules while the file is not available (5xx, network error): the host is skipped. */
   static readonly DENY_ALL = new RobotsTxt(
     [
       {
@@ -45,17 +46,18 @@ export class RobotsTxt {
     false,
   );
 
-  readonly #views = new Map<string, AgentView>();
+  /** Absent until it is used: a crawl holds many files. */
+  #views: LRUCache<string, AgentView> | undefined;
   #names: readonly string[] | undefined;
 
   constructor(
     readonly groups: readonly RobotsGroup[],
-    /** The file was longer than the limit; what followed was not read. */
+    /** Whether the file was longer than the limit, so that its end was not read. */
     readonly truncated: boolean,
   ) {}
 
   /**
-   * May this agent fetch that path? The longest matching line decides, `Allow` on a tie, allowed if none matches
+   * Whether an agent may fetch a path. The longest matching line decides, `Allow` on a tie; without a match it is allowed
    * (CRAWL-13.2.9). `/robots.txt` itself is always allowed.
    *
    * @param userAgent the User-Agent header, or product names separated by blanks
@@ -65,40 +67,40 @@ export class RobotsTxt {
     return decide(this.#viewOf(userAgent), path);
   }
 
-  /** The longest `Crawl-delay` of the groups that hold for this agent, in seconds (it may only raise a delay, G-63). */
+  /** The longest `Crawl-delay` of the groups for this agent, in seconds. It may only raise a delay (G-63). */
   crawlDelay(userAgent: string): number | undefined {
     return this.#viewOf(userAgent).crawlDelay;
   }
 
-  /** CRAWL-13.2.10: the names in file order, each once, `*` among them. */
+  /** CRAWL-13.2.10: the names in file order, each once, including `*`. */
   get names(): readonly string[] {
     this.#names ??= [...new Set(this.groups.flatMap((group) => group.names))].filter((name) => name !== '');
     return this.#names;
   }
 
-  /** What the groups of one of the {@link names} say, whoever asks; all groups with that name hold together (CRAWL-13.1.7). */
+  /** The decision of all groups with one of the {@link names} together (CRAWL-13.1.7). */
   allowedByName(name: string, path: string): RobotsDecision {
     return decide(this.#viewOfName(name), path);
   }
 
-  /** Seconds; of the groups of one of the {@link names}. */
+  /** The `Crawl-delay` of the groups with one of the {@link names}, in seconds. */
   crawlDelayByName(name: string): number | undefined {
     return this.#viewOfName(name).crawlDelay;
   }
 
   #viewOf(userAgent: string): AgentView {
-    return this.#remembered(`agent ${userAgent}`, () => chosenGroups(this.groups, productTokens(userAgent)));
+    return this.#cached(`agent ${userAgent}`, () => chosenGroups(this.groups, productTokens(userAgent)));
   }
 
   #viewOfName(name: string): AgentView {
-    return this.#remembered(`name ${name}`, () => this.groups.filter((group) => group.names.includes(name)));
+    return this.#cached(`name ${name}`, () => this.groups.filter((group) => group.names.includes(name)));
   }
 
-  #remembered(key: string, choose: () => readonly RobotsGroup[]): AgentView {
-    let view = this.#views.get(key);
+  #cached(key: string, choose: () => readonly RobotsGroup[]): AgentView {
+    let view = this.#views?.get(key);
     if (view === undefined) {
       view = viewOf(choose());
-      if (this.#views.size >= MAX_VIEWS) this.#views.clear();
+      this.#views ??= new LRUCache({ max: MAX_VIEWS });
       this.#views.set(key, view);
     }
     return view;
@@ -114,7 +116,7 @@ function decide(view: AgentView, path: string): RobotsDecision {
   return { allowed: rule.allow, line: rule.text, lineNumber: rule.lineNumber };
 }
 
-/** The merged groups of one agent: the rules with the strongest first. */
+/** The merged groups of one agent: the rules in descending priority. */
 interface AgentView {
   readonly rules: readonly RobotsRule[];
   readonly crawlDelay: number | undefined;
@@ -123,7 +125,8 @@ interface AgentView {
 const MAX_VIEWS = 16;
 
 /**
- * G-63, RFC 9309 2.2.1: all groups that name one of the agent's products hold together; without any, those for `*`.
+ * G-63, RFC 9309 2.2.1: all groups that name one of the agent's products apply together; without such a group, those for
+ * `*`.
  */
 function chosenGroups(groups: readonly RobotsGroup[], tokens: readonly string[]): readonly RobotsGroup[] {
   const named = groups.filter((group) => group.agents.some((agent) => tokens.includes(agent)));
@@ -138,7 +141,7 @@ function viewOf(chosen: readonly RobotsGroup[]): AgentView {
   return { rules, crawlDelay: delays.length === 0 ? undefined : Math.max(...delays) };
 }
 
-/** `Harvest/1.8 harvest-kit/0.1 (+http://...)` has the products `harvest` and `harvest-kit`; comments do not count. */
+/** The products of a User-Agent: `Harvest/1.8 harvest-kit/0.1 (+http://...)` has `harvest` and `harvest-kit`. */
 export function productTokens(userAgent: string): string[] {
   const withoutComments = userAgent.toLowerCase().replace(/\([^()]*\)?/g, ' ');
   return withoutComments

@@ -1,4 +1,4 @@
-import { bufferOf, isSpace, LF } from '../ascii.js';
+import { bufferOf, LF, trimSpace } from '../ascii.js';
 import { ProtocolError, StateError } from '../errors.js';
 import { isTemplateType } from './names.js';
 import { assemble, type SoifObject } from './object.js';
@@ -161,7 +161,7 @@ export class AnnotationDecoder {
       this.#readHeader(line);
     } else if (this.#object === undefined) {
       // The warning about a dropped object covers its lines.
-      if (trimmed(line) === '' || this.#lost) return;
+      if (trimSpace(line) === '' || this.#lost) return;
       this.#report('SOIF-11.1', 'text between objects', true);
     } else {
       this.#readLine(line, this.#object);
@@ -175,8 +175,8 @@ export class AnnotationDecoder {
       this.#close();
     }
     const brace = line.indexOf('{');
-    const type = trimmed(line.slice(1, Math.max(1, brace)));
-    const [, url = '', rest = ''] = /^([^\t\v\f\r ]*)(.*)$/s.exec(trimmed(line.slice(brace + 1))) ?? [];
+    const type = trimSpace(line.slice(1, Math.max(1, brace)));
+    const [, url = '', rest = ''] = /^([^\t\v\f\r ]*)(.*)$/s.exec(trimSpace(line.slice(brace + 1))) ?? [];
     const problem =
       brace < 0
         ? 'not of the form "@FILE { url"'
@@ -195,7 +195,7 @@ export class AnnotationDecoder {
       return;
     }
     this.#lost = false;
-    const empty = trimmed(rest) === '}';
+    const empty = trimSpace(rest) === '}';
     // SOIF-4.4: a URL with white space in it is the rest of the line
     if (rest !== '' && !empty) this.#report('SOIF-4.4', 'white space in the URL', false);
     this.#object = {
@@ -211,7 +211,7 @@ export class AnnotationDecoder {
   }
 
   #readLine(line: string, object: OpenObject): void {
-    const bare = trimmed(line);
+    const bare = trimSpace(line);
     if (bare === '}') {
       if (line !== '}') this.#note('white space around the closing brace');
       if (this.#failure === undefined) this.#close();
@@ -267,15 +267,6 @@ export class AnnotationDecoder {
       this.#items.push({ kind: 'warning', rule, offset, line, message, dropped });
     }
   }
-}
-
-/** Trims ASCII white space at both ends. A loop, because a pattern for the end would take quadratic time. */
-function trimmed(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && isSpace(text.charCodeAt(start))) start++;
-  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
 }
 
 /** Decodes a complete annotation file. @throws ProtocolError in strict mode (SOIF-11.1). */

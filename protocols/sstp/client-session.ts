@@ -12,8 +12,8 @@ export interface SstpReply {
 }
 
 /**
- * The client's end of a connection (S-39 to S-42). {@link request} as often as wanted, write what {@link take} gives, push
- * what arrives: replies come in the order of the requests.
+ * The client's end of a connection (S-39 to S-42). Call {@link request} any number of times, send what {@link take}
+ * returns, push what arrives. Replies arrive in the order of the requests.
  */
 export class SstpClientSession {
   readonly #decoder: SstpDecoder;
@@ -33,21 +33,21 @@ export class SstpClientSession {
   }
 
   /**
-   * S-39: the reply after which the server closes, as an error: requests that are still pending are not answered, and no
-   * more are taken.
+   * S-39: the reply after which the server closes, as an error. Pending requests get no reply, and no more requests are
+   * accepted.
    */
   get refusal(): PeerError | undefined {
     return this.#refusal;
   }
 
-  /** Adds a request, which has no body (S-37, S-52), to what is sent next. @throws TypeError the message cannot be sent; StateError the server is closing */
+  /** Adds a request without a body (S-37, S-52) to the next {@link take}. @throws as `formatHead`; StateError when the server is closing */
   request(message: Omit<SstpMessage, 'body'>): void {
     if (this.#refusal !== undefined) throw new StateError('S-39: the server is closing this connection');
     this.#text += formatHead(message);
     this.#codes.push(message.code);
   }
 
-  /** The octets of the requests since the last call. */
+  /** Returns the octets of the requests since the last call. */
   take(): Uint8Array {
     const text = this.#text;
     this.#text = '';
@@ -55,8 +55,8 @@ export class SstpClientSession {
   }
 
   /**
-   * The replies that are complete. Octets after a reply that closes the connection are ignored.
-   * @throws ProtocolError as the decoder, or rule S-39: a reply to no request
+   * Returns the complete replies. Octets after a reply that closes the connection are ignored.
+   * @throws ProtocolError as the decoder, or rule S-39: a reply without a request
    */
   push(chunk: Uint8Array): SstpReply[] {
     const replies: SstpReply[] = [];
@@ -68,7 +68,7 @@ export class SstpClientSession {
     return replies;
   }
 
-  /** Whether the peer may close now: nothing is pending, and no half reply has come. */
+  /** Whether the peer may close now: no request is pending, and no reply is incomplete. */
   get complete(): boolean {
     return this.pending === 0 && this.#decoder.idle;
   }
@@ -77,9 +77,9 @@ export class SstpClientSession {
     if (codeEntry(message.code)?.closes === true) this.#refusal = replyError(message.code);
     const requestCode = this.#codes[this.#answered];
     if (requestCode === undefined) {
-      // R-64: a server that is full says so before anything is asked.
+      // R-64: a server that is full says so before the first request.
       if (this.#refusal !== undefined) return;
-      throw new ProtocolError('a reply to no request', { protocol: 'sstp', rule: 'S-39', offset: 0 });
+      throw new ProtocolError('a reply without a request', { protocol: 'sstp', rule: 'S-39', offset: 0 });
     }
     replies.push({ requestCode, message });
     this.#answered++;

@@ -13,12 +13,12 @@ export interface SstpDecoderOptions extends Partial<SstpLimits> {
   readonly fast?: boolean;
 }
 
-/** Fewer octets a line than this, and runs of IDs are not taken the fast way, which does not measure its lines. */
+/** The fast path for IDs does not check line lengths, so it needs a line limit of at least this many octets. */
 const LONGEST_ID_LINE = 64;
 
 /**
- * Cuts a stream into messages (S-27 to S-38). Chunk borders never matter, neither to messages nor to errors. Memory is
- * bounded by the limits. After an error the framing cannot be trusted: every further call throws it again.
+ * Splits a stream into messages (S-27 to S-38). Chunk borders never matter, neither to messages nor to errors. The limits
+ * bound the memory. After an error the framing is unknown, so every later call throws the error again.
  */
 export class SstpDecoder {
   readonly #role: 'request' | 'reply';
@@ -27,7 +27,7 @@ export class SstpDecoder {
   readonly #partial = new ByteBuffer();
   readonly #body = new ByteBuffer();
   #state: 'start' | 'headers' | 'body' = 'start';
-  /** Octets from the start of the stream to the present line. */
+  /** Octets from the start of the stream to the current line. */
   #offset = 0;
   #code = 0;
   #headers: SstpHeader[] = [];
@@ -44,12 +44,12 @@ export class SstpDecoder {
     this.#run = role === 'reply' && fast ? new IdRun() : undefined;
   }
 
-  /** No octet of an unfinished message is held. */
+  /** Whether no octet of an incomplete message is held. */
   get idle(): boolean {
     return this.#state === 'start' && this.#partial.length === 0;
   }
 
-  /** The complete messages, in order. @throws ProtocolError rule S-28 to S-38, or S-46 (the version) */
+  /** Returns the complete messages, in order. @throws ProtocolError rule S-28 to S-38, or S-46 (the version) */
   push(chunk: Uint8Array): SstpMessage[] {
     const messages: SstpMessage[] = [];
     for (let at = 0; at < chunk.length; ) {
@@ -61,8 +61,8 @@ export class SstpDecoder {
   }
 
   /**
-   * Reads on from `from`, up to the end of one message at most.
-   * @returns where it stopped; {@link takeMessage} tells whether a message is complete
+   * Reads from `from`, at most to the end of one message.
+   * @returns the index where it stopped; {@link takeMessage} returns the message if it is complete
    * @throws ProtocolError as {@link push}
    */
   take(chunk: Uint8Array, from: number): number {
@@ -75,14 +75,14 @@ export class SstpDecoder {
     return at;
   }
 
-  /** The message that {@link take} completed; once. */
+  /** Returns the message that {@link take} completed, once. */
   takeMessage(): SstpMessage | undefined {
     const message = this.#message;
     this.#message = undefined;
     return message;
   }
 
-  /** Octets that somebody else has read from the stream between two messages. */
+  /** Counts octets that another decoder has read between two messages. */
   skipped(octets: number): void {
     this.#offset += octets;
   }
@@ -108,7 +108,7 @@ export class SstpDecoder {
     return end;
   }
 
-  /** Lines of IDs, the fast way; what is not in the usual form, or at a limit, is left to the other way. */
+  /** Reads lines of IDs on the fast path. Lines in an unusual form, or at a limit, are left to the slow path. */
   #takeRun(bytes: Uint8Array, from: number, end: number): number {
     const run = this.#run;
     if (run === undefined || this.#state !== 'headers' || !run.continuesAt(this.#headers.length)) return from;
@@ -139,8 +139,8 @@ export class SstpDecoder {
   }
 
   /**
-   * S-30, S-38. Of a bare CR and a line too long the first is the error, so that chunk borders do not decide.
-   * @param complete false: the line goes on after `end`
+   * S-30, S-38. Of a bare CR and a line that is too long, the first is the error, so that chunk borders do not decide.
+   * @param complete false: the line continues after `end`
    */
   #checkLine(bytes: Uint8Array, start: number, end: number, complete: boolean): void {
     const limit = this.#lineLimit();
@@ -161,11 +161,11 @@ export class SstpDecoder {
     const text = bufferOf(bytes).toString('latin1', start, end);
     const version = VERSION_TOKEN.exec(text);
     if (version === null) this.#fail('S-28', `a start line begins with ${VERSION_PREFIX} and a version`);
-    // S-46: what follows another version is nobody's business.
+    // S-46: the rest of a line with another version is ignored.
     if (Number(version[1]) !== VERSION.major) this.#fail('S-46', `the version is not ${VERSION.major}.x`);
-    // S-29: whatever the phrase is.
+    // S-29: the phrase is ignored.
     const code = /^ (\d{3})(?: .*)?$/s.exec(text.slice(version[0].length))?.[1];
-    if (code === undefined) this.#fail('S-28', 'after the version come a blank and three digits');
+    if (code === undefined) this.#fail('S-28', 'the version is followed by a blank and three digits');
     this.#code = Number(code);
     this.#state = 'headers';
   }

@@ -2,12 +2,12 @@ import { threeDigits } from '../ascii.js';
 import type { SstpHeader, SstpMessage } from './message.js';
 import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
 
-/** What a header name is made of (6.2). */
+/** A header name (6.2). */
 const NAME = /^[A-Za-z0-9_]+$/;
-/** What a value may not hold (S-36), nor begin or end with: the receiver strips it (S-31). */
+/** Characters that a value must not have (S-36), or must not begin or end with, because the receiver strips them (S-31). */
 const BAD_VALUE = /[\0-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$/;
 
-/** The start line of a code without its end (S-28); a code that is not registered has no symbol. */
+/** The start line of a code without its line end (S-28). A code that is not registered has no symbol. */
 export function startLine(code: number): string {
   const symbol = codeEntry(code)?.symbol;
   const phrase = symbol === undefined ? '' : ` ${symbol}`;
@@ -15,7 +15,7 @@ export function startLine(code: number): string {
 }
 
 /**
- * A message without a body as text: ASCII, but for values that are not.
+ * Formats a message without a body as text: ASCII, except for values that are not.
  * @throws RangeError for a code that is not 0 to 999; TypeError for a header name or value that cannot be sent
  */
 export function formatHead({ code, headers }: Pick<SstpMessage, 'code' | 'headers'>): string {

@@ -36,13 +36,13 @@ const START = asciiBytes(`${HEADERS.startResults.name}: `);
 /** Where the digits of the code differ: the last one. */
 const CODE_AT = FORMS[0]!.line.indexOf(SP) + 3;
 
-/** A request read the fast way, and where it ends. The object is used again by the next call. */
+/** A request and where it ends. The object is reused by the next call. */
 export interface FastResult {
   request: LinkRequest | undefined;
   end: number;
 }
 
-/** Whether the limits let everything pass that the fast way accepts without measuring it. */
+/** Whether the limits allow everything that the fast path accepts without checking its length. */
 export function fitsFastRequests(limits: SstpLimits): boolean {
   return (
     limits.maxStartLineBytes >= 64 &&
@@ -52,13 +52,13 @@ export function fitsFastRequests(limits: SstpLimits): boolean {
   );
 }
 
-/** A cursor over one request; module state, for it is used and left within one call. */
+/** A cursor over one request. It is module state, because it is used within one call only. */
 let position = 0;
 
 /**
- * Reads one link request straight from the octets, if it is complete and in the very form that a sender writes: start
+ * Reads one link request directly from the octets, if it is complete and in the exact form that a sender writes: start
  * line with the symbol, registered headers in capitals, each once, numbers of at most ten digits, CR LF. Everything else,
- * every error too, is left to the decoder that knows all forms, so nothing is accepted here that is refused there.
+ * including every error, is left to the decoder that knows all forms, so both accept the same requests.
  * @returns whether a request was read into `result`
  */
 export function readFastRequest(bytes: Uint8Array, from: number, result: FastResult): boolean {
@@ -110,15 +110,15 @@ export function readFastRequest(bytes: Uint8Array, from: number, result: FastRes
   return true;
 }
 
-/** The octets at `at` are these. The last two are looked at first: there names of different lengths differ. */
-function matches(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
-  const length = wanted.length;
-  if (bytes[at + length - 2] !== wanted[length - 2]) return false;
-  for (let i = 0; i < length; i++) if (bytes[at + i] !== wanted[i]) return false;
+/** Whether the octets at `at` are `expected`. Compares the last but one first, where names of different lengths differ. */
+function matches(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
+  const length = expected.length;
+  if (bytes[at + length - 2] !== expected[length - 2]) return false;
+  for (let i = 0; i < length; i++) if (bytes[at + i] !== expected[i]) return false;
   return true;
 }
 
-/** Digits and CR LF; the cursor stands after them. @returns -1 when it is anything else */
+/** Reads digits and CR LF and moves the cursor after them. @returns -1 for anything else */
 function readNumber(bytes: Uint8Array, from: number): number {
   let at = from;
   let value = 0;
@@ -133,7 +133,7 @@ function readNumber(bytes: Uint8Array, from: number): number {
   return value;
 }
 
-/** Where the CR LF after printable ASCII without blanks is; -1 when it is anything else, or too long. */
+/** The index of the CR LF after printable ASCII without blanks; -1 for anything else, or a text that is too long. */
 function endOfPlainText(bytes: Uint8Array, from: number): number {
   let at = from;
   let octet = bytes[at];
@@ -146,7 +146,7 @@ function nameIn(kind: LinkKind, url: string): string | undefined {
   try {
     return nameOf(kind, url);
   } catch (error) {
-    if (error instanceof ProtocolError) return undefined; // the other decoder says it, with the offset
+    if (error instanceof ProtocolError) return undefined; // the other decoder throws it, with the offset
     throw error;
   }
 }

@@ -3,8 +3,8 @@ import type { SstpHeader } from './message.js';
 import { MAX_U32 } from './registry.js';
 
 /**
- * The value of a single-valued header, `undefined` when it is not there.
- * @param name in capitals, as the decoder gives it
+ * The value of a single-valued header; `undefined` when it is absent.
+ * @param name in capitals, as the decoder returns it
  * @throws ProtocolError rule S-33 when it occurs twice
  */
 export function onlyHeader(headers: readonly SstpHeader[], name: string): string | undefined {
@@ -18,15 +18,16 @@ export function onlyHeader(headers: readonly SstpHeader[], name: string): string
 }
 
 /**
- * S-34: decimal digits without sign, leading zeros accepted, at most 4294967295.
+ * Parses a number (S-34): decimal digits without sign, leading zeros accepted, at most 4294967295.
  * @throws ProtocolError rule S-34
  */
 export function parseU32(text: string, name: string): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= MAX_U32)) throw refusal('S-34', `${name} is no number from 0 to ${MAX_U32}`);
+  if (!(value <= MAX_U32)) throw refusal('S-34', `${name} is not a number from 0 to ${MAX_U32}`);
   return value;
 }
 
-function refusal(rule: string, message: string): ProtocolError {
+/** The error for a message that breaks a rule. */
+export function refusal(rule: string, message: string): ProtocolError {
   return new ProtocolError(message, { protocol: 'sstp', rule, offset: 0 });
 }

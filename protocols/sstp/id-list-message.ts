@@ -2,13 +2,13 @@ import { NO_BODY, type SstpHeader, type SstpMessage } from './message.js';
 import { HEADERS } from './registry.js';
 
 /**
- * A reply whose run of `HEADER_URI_ID` lines was read straight into numbers. It is the abstract message still:
- * {@link headers} has every header in the order of the wire, made when somebody asks.
+ * A reply whose run of `HEADER_URI_ID` lines was read directly as numbers. It is still the abstract message:
+ * {@link headers} builds all headers in the order of the wire on demand.
  */
 export class IdListMessage implements SstpMessage {
   /**
-   * @param others the headers beside the run
-   * @param runAt how many of `others` stand before the run
+   * @param others the headers outside the run
+   * @param runAt how many of `others` precede the run
    */
   constructor(
     readonly code: number,

@@ -3,10 +3,10 @@ import { HEADERS, MAX_U32 } from './registry.js';
 
 const PREFIX = asciiBytes(`${HEADERS.uriId.name}: `);
 const SMALLEST = 64;
-/** Numbers that are kept between two messages, so that usual replies need no growing. */
+/** Capacity that is kept between two messages, so that usual replies need no growing. */
 const KEPT = 16_384;
 
-/** The lines of IDs of one reply, read into numbers without a string in between. */
+/** The lines of IDs of one reply, read as numbers without intermediate strings. */
 export class IdRun {
   #ids: Uint32Array = new Uint32Array(SMALLEST);
   #length = 0;
@@ -16,15 +16,15 @@ export class IdRun {
     return this.#length;
   }
 
-  /** Whether a line after so many other headers still belongs to the run: it has not begun, or nothing came since. */
+  /** Whether a line after `headers` other headers continues the run: the run has not begun, or no other header followed it. */
   continuesAt(headers: number): boolean {
     return this.#length === 0 || this.#at === headers;
   }
 
   /**
-   * Reads whole lines in the form that a sender writes (S-30, S-31, S-34), as many as there are up to `end` and `maxLines`.
-   * @param headers how many other headers there are
-   * @returns where the first line begins that is not of this form
+   * Reads whole lines in the form that a sender writes (S-30, S-31, S-34), up to `end` and `maxLines`.
+   * @param headers the number of other headers so far
+   * @returns the start of the first line that does not have this form
    */
   read(bytes: Uint8Array, from: number, end: number, maxLines: number, headers: number): number {
     const before = this.#length;
@@ -44,7 +44,7 @@ export class IdRun {
         octet = ++position < end ? bytes[position]! : 0;
       }
       const count = position - digits;
-      // Leading zeros and numbers out of range: not this way.
+      // Leading zeros and numbers out of range are left to the slow path.
       if (count === 0 || value > MAX_U32 || (count > 1 && bytes[digits] === ZERO)) break;
       if (octet === CR) octet = ++position < end ? bytes[position]! : 0;
       if (octet !== LF) break;
@@ -57,7 +57,7 @@ export class IdRun {
     return at;
   }
 
-  /** The IDs and how many headers stood before them; `undefined` when there are none. Empty afterwards. */
+  /** Takes the IDs and the number of headers before them; `undefined` when the run is empty. */
   take(): { readonly ids: Uint32Array; readonly at: number } | undefined {
     if (this.#length === 0) return undefined;
     const ids = this.#ids.slice(0, this.#length);
@@ -75,7 +75,7 @@ export class IdRun {
 }
 
 function beginsWith(bytes: Uint8Array, at: number): boolean {
-  // From the end: names of other headers differ there.
+  // From the end, where the names of other headers differ.
   for (let i = PREFIX.length - 1; i >= 0; i--) if (bytes[at + i] !== PREFIX[i]) return false;
   return true;
 }

@@ -1,4 +1,4 @@
-/** What a decoder accepts (S-38); octets of a line are counted without its end. */
+/** Limits of a decoder (S-38). The octets of a line are counted without its end. */
 export interface SstpLimits {
   readonly maxStartLineBytes: number;
   readonly maxHeaderLineBytes: number;
@@ -8,7 +8,7 @@ export interface SstpLimits {
   readonly maxBodyBytes: number;
 }
 
-/** S-38. No request of a References Server has a body; what others may send along is read over. */
+/** S-38. No request of a References Server has a body; other bodies are skipped. */
 export const REQUEST_LIMITS: SstpLimits = {
   maxStartLineBytes: 256,
   maxHeaderLineBytes: 8192,

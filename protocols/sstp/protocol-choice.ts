@@ -1,10 +1,10 @@
 import { asciiBytes, LF, SP } from '../ascii.js';
 import { VERSION_PREFIX } from './registry.js';
 
-/** S-47: `neither` is answered `SSTP/1.0 400 BAD REQUEST` and closed. */
+/** S-47: for `neither`, the server sends `SSTP/1.0 400 BAD REQUEST` and closes. */
 export type ProtocolChoice = 'sstp' | 'http' | 'neither' | 'undecided';
 
-/** Octets of the longest first line that may still turn out to be HTTP's. */
+/** Octets of the longest first line that can be a request line of HTTP. */
 export const MAX_CHOICE_BYTES = 8192;
 
 const PREFIX = asciiBytes(VERSION_PREFIX);
@@ -12,8 +12,8 @@ const REQUEST_LINE = /^[!#$%&'*+.^`|~\w-]+ [^ ]+ HTTP\/\d\.\d$/;
 const LONGEST_METHOD = 32;
 
 /**
- * Which protocol the first octets of a connection select (S-47, S-48): `undecided` while too few have come.
- * @param octets all that came so far, from the first; they stay the caller's and go on to whoever is chosen
+ * Chooses a protocol by the first octets of a connection (S-47, S-48): `undecided` while too few have arrived.
+ * @param octets all octets so far; the caller passes them on to the chosen protocol
  */
 export function chooseProtocol(octets: Uint8Array): ProtocolChoice {
   const compared = Math.min(octets.length, PREFIX.length);
@@ -28,7 +28,7 @@ export function chooseProtocol(octets: Uint8Array): ProtocolChoice {
   );
   if (lf >= 0 && lf <= MAX_CHOICE_BYTES)
     return REQUEST_LINE.test(line.replace(/\r$/, '')) ? 'http' : 'neither';
-  // No line yet: garbage need not have one, so what cannot become a method and a target is decided now.
+  // No line yet. Garbage may never have one, so decide now if this cannot become a method and a target.
   const blank = octets.indexOf(SP);
   const method = line.slice(0, blank < 0 ? line.length : blank);
   if (!/^[!#$%&'*+.^`|~\w-]+$/.test(method) || method.length > LONGEST_METHOD) return 'neither';

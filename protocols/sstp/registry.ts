@@ -4,8 +4,8 @@
  */
 
 /**
- * How much of an entry is on record. EXACT: name and number; NAME: the name, the number (or wire name) is ours;
- * PARTIAL: the number, the name is cut off; HTTP: the number, through HTTP; OURS: neither.
+ * How much of an entry is recorded. EXACT: name and number. NAME: the name; the number (or wire name) is a choice of this
+ * kit. PARTIAL: the number; the name is truncated. HTTP: the number, from HTTP. OURS: neither.
  */
 export type RegistryStatus = 'EXACT' | 'NAME' | 'PARTIAL' | 'HTTP' | 'OURS';
 
@@ -13,7 +13,7 @@ export type RegistryStatus = 'EXACT' | 'NAME' | 'PARTIAL' | 'HTTP' | 'OURS';
 export interface CodeEntry {
   /** 0..999, three digits on the wire (S-5). */
   readonly number: number;
-  /** What is sent after the number (S-28). */
+  /** The text after the number (S-28). */
   readonly symbol: string;
   readonly status: RegistryStatus;
   /** Another published spelling of the same code. */
@@ -68,11 +68,11 @@ export type CodeName = keyof typeof CODES;
 
 /** A header. */
 export interface HeaderEntry {
-  /** What is sent, in capitals (S-31). */
+  /** The name on the wire, in capitals (S-31). */
   readonly name: string;
   readonly status: RegistryStatus;
   readonly type: 'u32' | 'port' | 'string';
-  /** S-9: occurs any number of times in a link reply; everywhere else every header is single-valued. */
+  /** S-9: occurs any number of times in a link reply. All other headers are single-valued. */
   readonly repeatable?: true;
 }
 
@@ -98,7 +98,7 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** What every start line begins with, and what is sent after it (S-1, S-28). */
+/** The beginning of every start line, and the version after it (S-1, S-28). */
 export const VERSION_PREFIX = 'SSTP/';
 export const VERSION = { major: 1, minor: 0 } as const;
 
@@ -122,12 +122,12 @@ const BY_SPELLING: ReadonlyMap<string, CodeEntry> = new Map(
   ),
 );
 
-/** The entry of a number, `undefined` for one that is not registered. */
+/** The entry of a number; `undefined` if it is not registered. */
 export function codeEntry(number: number): CodeEntry | undefined {
   return BY_NUMBER.get(number);
 }
 
-/** The entry of a published spelling: both of request 008 (P-22). */
+/** The entry of a published spelling; request 008 has two (P-22). */
 export function codeBySymbol(symbol: string): CodeEntry | undefined {
   return BY_SPELLING.get(symbol);
 }

@@ -1,11 +1,11 @@
 import { threeDigits } from '../ascii.js';
-import { PeerError, ProtocolError } from '../errors.js';
-import { onlyHeader, parseU32 } from './header-values.js';
+import { PeerError } from '../errors.js';
+import { onlyHeader, parseU32, refusal } from './header-values.js';
 import { IdListMessage } from './id-list-message.js';
 import type { SstpHeader, SstpMessage } from './message.js';
 import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
 
-/** The answer to a link request (R-24). Of an empty result, however it was said (S-41), `ids` is empty. */
+/** The reply to a link request (R-24). `ids` is empty for both forms of an empty result (S-41). */
 export interface LinkReply {
   /** The total number of results. */
   readonly found: number;
@@ -13,7 +13,7 @@ export interface LinkReply {
   readonly start: number;
   /** In the server's order (S-21). */
   readonly ids: Uint32Array;
-  /** R-27: false when the document or site itself is not known to the server. */
+  /** R-27: false when the server does not know the document or site. */
   readonly known: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface UrlDescription {
 }
 
 /**
- * Reads the reply to a link request.
+ * Parses the reply to a link request.
  * @throws PeerError when the server refused (S-42); ProtocolError rule R-24, S-33 or S-34
  */
 export function parseLinkReply(message: SstpMessage, requestCode: number): LinkReply {
@@ -56,7 +56,7 @@ export function parseLinkReply(message: SstpMessage, requestCode: number): LinkR
   return { found, start: Math.max(0, start - START_RESULTS_BASE), ids, known: true };
 }
 
-/** @throws PeerError, ProtocolError as {@link parseLinkReply}; `undefined` when the URL is not known (R-34) */
+/** Parses the reply to request 008; `undefined` when the URL is not known (R-34). @throws as {@link parseLinkReply} */
 export function parseUrlDescription(message: SstpMessage): UrlDescription | undefined {
   if (isNotFound(message, CODES.urlByName.number)) return undefined;
   const text = (name: string) => {
@@ -66,7 +66,7 @@ export function parseUrlDescription(message: SstpMessage): UrlDescription | unde
   };
   const number = (name: string) => parseU32(text(name), name);
   const port = number(HEADERS.serverPort.name);
-  if (port < 1 || port > 65_535) throw refusal('R-33', `${HEADERS.serverPort.name} is no port`);
+  if (port < 1 || port > 65_535) throw refusal('R-33', `${HEADERS.serverPort.name} is not a port`);
   return {
     id: number(HEADERS.uriId.name),
     serverId: number(HEADERS.serverId.name),
@@ -80,7 +80,7 @@ export function parseUrlDescription(message: SstpMessage): UrlDescription | unde
   };
 }
 
-/** R-33: the headers of a description, in the order of the specification; what no u32 can hold is sent as unknown (S-34). */
+/** R-33: the headers of a description, in the order of the specification. A number beyond a u32 is sent as unknown (S-34). */
 export function descriptionHeaders(described: UrlDescription): SstpHeader[] {
   return [
     [HEADERS.uriId.name, String(described.id)],
@@ -100,8 +100,8 @@ function numberOrUnknown(value: number): string {
 }
 
 /**
- * Whether the reply says that nothing is there (S-41).
- * @throws PeerError for any code that is neither the request's nor this one (S-42)
+ * Whether the reply says that nothing was found (S-41).
+ * @throws PeerError for any code that is neither the request's code nor 404 (S-42)
  */
 export function isNotFound({ code }: SstpMessage, requestCode: number): boolean {
   if (code === CODES.notFound.number) return true;
@@ -122,8 +122,4 @@ function idsOf(message: SstpMessage): { readonly others: readonly SstpHeader[]; 
   const texts = message.headers.filter(([key]) => key === name);
   const ids = Uint32Array.from(texts, ([, value]) => parseU32(value, name));
   return { others: message.headers.filter(([key]) => key !== name), ids };
-}
-
-function refusal(rule: string, message: string): ProtocolError {
-  return new ProtocolError(message, { protocol: 'sstp', rule, offset: 0 });
 }

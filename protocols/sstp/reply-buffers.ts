@@ -3,13 +3,13 @@ const SMALLEST = 1024;
 const LARGEST_KEPT = 512 * 1024;
 
 /**
- * Memory for replies. One buffer at a time is kept for the next writer: whoever knows that the octets it took from a writer are
- * used up gives them back, and many connections, which write one after the other, do with the same few pages of memory.
+ * Memory for replies. One buffer is kept for the next writer: when the octets of a writer are sent, their owner gives the
+ * buffer back. So many connections that write one after the other share the same few pages of memory.
  */
 export class ReplyBuffers {
   #spare: Uint8Array<ArrayBuffer> | undefined;
 
-  /** A buffer of at least so many octets, with anything in it. */
+  /** Returns a buffer of at least `octets` octets with arbitrary contents. */
   get(octets: number): Uint8Array<ArrayBuffer> {
     const spare = this.#spare;
     if (spare === undefined || spare.length < octets) return new Uint8Array(Math.max(octets, SMALLEST));
@@ -17,7 +17,7 @@ export class ReplyBuffers {
     return spare;
   }
 
-  /** @param taken octets of a writer; nobody may use them, nor others of their memory, any more */
+  /** @param taken octets of a writer; nothing may use them, or other octets of their memory, after this call */
   giveBack(taken: Uint8Array<ArrayBuffer>): void {
     const whole = new Uint8Array(taken.buffer);
     if (whole.length <= LARGEST_KEPT && whole.length > (this.#spare?.length ?? 0)) this.#spare = whole;

@@ -7,9 +7,9 @@ import { ReplyBuffers } from './reply-buffers.js';
 const WORD = 8;
 
 /**
- * Octets that are written eight at a time, which is quicker than a copy for so few. The words are doubles because those need no
- * memory of their own; ASCII is none of the patterns that are not numbers. The last word may reach beyond the octets: what
- * stands after them is overwritten.
+ * Octets that are written eight at a time, which is faster than a copy of so few. The words are doubles, because V8 does not
+ * allocate for them; ASCII never has the bit pattern of a NaN. The last word may extend beyond the octets: the next
+ * write overwrites the excess.
  */
 interface Literal {
   readonly length: number;
@@ -45,8 +45,8 @@ function linkHeads(): (Literal | undefined)[] {
 }
 
 /*
- * Digits are written four at a time. QUADS holds the four digits of 0000 to 9999 as one word; LEADING the same without
- * leading zeros, at the left, with LEADING_LENGTH saying how many count. What stands after them is overwritten.
+ * Digits are written four at a time. QUADS has the four digits of 0000 to 9999 as one word. LEADING has them without
+ * leading zeros, at the left, and LEADING_LENGTH their number; the next write overwrites the excess.
  */
 const QUADS = new Uint32Array(10_000);
 const LEADING = new Uint32Array(10_000);
@@ -71,24 +71,24 @@ function wordOf(digits: readonly number[]): number {
   return word;
 }
 
-/** Octets of the longest line with a number, and what a word may reach beyond it. */
+/** Octets of the longest line with a number, plus the excess of a word. */
 const LINE_ROOM = 64;
 
 const NOTHING = new Uint8Array(0);
-const NOWHERE = new DataView(NOTHING.buffer);
+const EMPTY_VIEW = new DataView(NOTHING.buffer);
 
 /**
- * Writes replies one after the other into one buffer that grows as needed; {@link take} hands it over. While nothing is
- * written it holds no memory, so that an idle connection costs none.
+ * Writes replies into one buffer that grows as needed; {@link take} hands it over. An empty writer holds no memory, so an
+ * idle connection costs no memory.
  */
 export class ReplyWriter {
   readonly #buffers: ReplyBuffers;
   #bytes: Uint8Array<ArrayBuffer> = NOTHING;
-  #view = NOWHERE;
+  #view = EMPTY_VIEW;
   #length = 0;
   #closes = false;
 
-  /** @param buffers where memory comes from; several writers may share them. Default: new memory for every take */
+  /** @param buffers source of memory; several writers may share it. Default: new memory for every take */
   constructor(buffers: ReplyBuffers = new ReplyBuffers()) {
     this.#buffers = buffers;
   }
@@ -98,13 +98,13 @@ export class ReplyWriter {
     return this.#length;
   }
 
-  /** S-39: a reply has been written after which the connection is closed. */
+  /** S-39: whether a reply was written that closes the connection. */
   get closes(): boolean {
     return this.#closes;
   }
 
   /**
-   * A link reply (R-24, R-25): `ids` from index `from` up to, not including, `to`.
+   * Writes a link reply (R-24, R-25) with the `ids` from index `from` up to, not including, `to`.
    * @param start position of the first of them in the whole result, from 0
    */
   links(code: number, found: number, start: number, ids: Uint32Array, from: number, to: number): void {
@@ -122,35 +122,35 @@ export class ReplyWriter {
     this.#length = writeLiteral(view, at, END);
   }
 
-  /** 404 with a found-count of 0 (R-27, R-34). */
+  /** Writes a 404 with a found-count of 0 (R-27, R-34). */
   notFound(): void {
     this.#reserve(NOT_FOUND.length);
     this.#length = writeLiteral(this.#view, this.#length, NOT_FOUND);
   }
 
-  /** The reply to request 008 (R-33). */
+  /** Writes the reply to request 008 (R-33). */
   description(described: UrlDescription): void {
     this.#text(formatHead({ code: CODES.urlByName.number, headers: descriptionHeaders(described) }));
   }
 
-  /** An error: a code of the 4xx or 5xx range and nothing else (S-42). */
+  /** Writes an error: only a code of the 4xx or 5xx range (S-42). */
   error(code: number): void {
     this.#text(formatHead({ code, headers: [] }));
     if (codeEntry(code)?.closes === true) this.#closes = true;
   }
 
-  /** A reply with a body, as a dispatcher sends its lists (S-52). */
+  /** Writes a reply with a body, as a dispatcher sends its lists (S-52). */
   body(code: number, body: Uint8Array): void {
     this.#text(formatHead({ code, headers: [[HEADERS.contentLength.name, String(body.length)]] }));
     this.#reserve(body.length);
     this.#octets(body);
   }
 
-  /** What was written since the last call; the caller owns it. */
+  /** Takes the octets written since the last call; the caller owns them. */
   take(): Uint8Array<ArrayBuffer> {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#bytes = NOTHING;
-    this.#view = NOWHERE;
+    this.#view = EMPTY_VIEW;
     this.#length = 0;
     return taken;
   }
@@ -176,16 +176,16 @@ export class ReplyWriter {
   }
 }
 
-/** @returns where it ends */
+/** @returns the index after it */
 function writeLiteral(view: DataView, at: number, { words, length }: Literal): number {
   for (let i = 0; i < words.length; i++) view.setFloat64(at + WORD * i, words[i]!, true);
   return at + length;
 }
 
-/** Decimal digits of a u32 (S-34); returns where they end. */
+/** Writes the decimal digits of a u32 (S-34); returns the index after them. */
 function writeNumber(view: DataView, from: number, value: number): number {
   if (value < 10_000) return writeLeading(view, from, value);
-  // A whole quotient of u32, which needs no floating point.
+  // `>>> 0` keeps the quotient an integer, without floating-point arithmetic.
   const high = (value / 10_000) >>> 0;
   let at = from;
   if (high < 10_000) at = writeLeading(view, at, high);

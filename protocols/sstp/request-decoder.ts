@@ -4,13 +4,13 @@ import { REQUEST_LIMITS, type SstpLimits } from './limits.js';
 import { parseRequest, type SstpRequest } from './requests.js';
 
 export interface RequestDecoderOptions extends Partial<SstpLimits> {
-  /** Reads usual requests straight from the octets. Default true; false is for comparing the two. */
+  /** Reads usual requests directly from the octets. Default true; tests compare both ways. */
   readonly fast?: boolean;
 }
 
 /**
- * Reads requests, one at a time and only when asked, so that who answers decides how much is pending. A chunk is held
- * until it is used up. Whatever way a request is read, the result is the same.
+ * Reads requests one at a time, on demand, so the caller decides how many are pending. A chunk is held until it is used
+ * up. The fast and the slow path give the same result.
  */
 export class RequestDecoder {
   readonly #decoder: SstpDecoder;
@@ -25,7 +25,7 @@ export class RequestDecoder {
     this.#fast = options.fast !== false && fitsFastRequests(limits);
   }
 
-  /** No octet is held. */
+  /** Whether no octet is held. */
   get idle(): boolean {
     return this.#chunks.length === 0 && this.#decoder.idle;
   }
@@ -35,8 +35,8 @@ export class RequestDecoder {
   }
 
   /**
-   * The next request; `undefined` when none is complete.
-   * @throws ProtocolError (to be answered 400, or 505 when its rule is S-46); then every further call throws it
+   * The next request; `undefined` when no request is complete.
+   * @throws ProtocolError (answer 400, or 505 when its rule is S-46); every later call throws it again
    */
   next(): SstpRequest | undefined {
     for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {

@@ -1,6 +1,5 @@
-import { ProtocolError } from '../errors.js';
 import { canonicalDocumentUrl, formatServerName, serverNameOf } from '../urls/server-name.js';
-import { onlyHeader, parseU32 } from './header-values.js';
+import { onlyHeader, parseU32, refusal } from './header-values.js';
 import type { SstpHeader, SstpMessage } from './message.js';
 import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
 
@@ -14,9 +13,9 @@ export interface LinkRequest {
   readonly id: number;
   /** The document's canonical URL, or the server's `host:port` in a site request; '' when {@link id} is given (R-22). */
   readonly name: string;
-  /** Position of the first wanted result, from 0 (R-31). */
+  /** Position of the first requested result, from 0 (R-31). */
   readonly start: number;
-  /** Results wanted; `undefined`: as many as the server gives in one reply (R-31). */
+  /** Number of requested results; `undefined`: as many as the server sends in one reply (R-31). */
   readonly count: number | undefined;
 }
 
@@ -27,7 +26,7 @@ export interface UrlByNameRequest {
   readonly url: string;
 }
 
-/** A well-formed request with a code that a References Server does not serve (R-20): it is answered 501. */
+/** A well-formed request with a code that a References Server does not serve (R-20); the reply is 501. */
 export interface UnservedRequest {
   readonly kind: 'unserved';
   readonly code: number;
@@ -57,19 +56,19 @@ export function codeOfKind(kind: LinkKind): number {
   return CODE_OF_KIND[kind];
 }
 
-/** The kind of link request that a code stands for. */
+/** The kind of link request of a code. */
 export function kindOfCode(code: number): LinkKind | undefined {
   return KIND_OF_CODE.get(code);
 }
 
-/** Whether the request asks about a site rather than a document. */
+/** Whether the request is about a site, not a document. */
 export function isSiteKind(kind: LinkKind): boolean {
   return kind === 'site-references' || kind === 'site-referers';
 }
 
 /**
- * Reads a request. Headers that are no parameters of this kind of request are not looked at (S-33, R-34, R-37).
- * @throws ProtocolError (answered 400) rule S-33, S-34, S-37, S-38, R-21, R-23, R-33 or R-41
+ * Parses a request. Headers that are not parameters of this kind of request are ignored (S-33, R-34, R-37).
+ * @throws ProtocolError (the reply is 400) rule S-33, S-34, S-37, S-38, R-21, R-23, R-33 or R-41
  */
 export function parseRequest(message: SstpMessage): SstpRequest {
   const { code, headers, body } = message;
@@ -93,7 +92,7 @@ function parseLinkRequest(kind: LinkKind, headers: readonly SstpHeader[]): LinkR
   const id = idText === undefined ? 0 : parseU32(idText, idHeader);
   const start = startText === undefined ? START_RESULTS_BASE : parseU32(startText, HEADERS.startResults.name);
   const count = countText === undefined ? undefined : parseU32(countText, HEADERS.numResults.name);
-  // R-22: where there is an ID, the URL is not looked at; S-35: 0 is no ID.
+  // R-22: with an ID, the URL is ignored; S-35: 0 is not an ID.
   if (id === 0 && url === undefined)
     throw refusal('R-21', `neither ${idHeader} nor ${HEADERS.url.name} is given`);
   const name = id !== 0 || url === undefined ? '' : nameOf(kind, url);
@@ -101,7 +100,7 @@ function parseLinkRequest(kind: LinkKind, headers: readonly SstpHeader[]): LinkR
 }
 
 /**
- * What a link request's URL names: the canonical URL of a document (R-41), or a site's `host:port` (R-40).
+ * The name in the URL of a link request: the canonical URL of a document (R-41), or a site's `host:port` (R-40).
  * @throws ProtocolError rule S-38, R-23, R-39 or R-41
  */
 export function nameOf(kind: LinkKind, url: string): string {
@@ -119,16 +118,16 @@ function limited(url: string): string {
   return url;
 }
 
-/** What a client asks: an ID (1..4294967295) or a URL, and which part of the result. */
+/** A client's question: an ID (1..4294967295) or a URL, and the requested part of the result. */
 export interface LinkQuestion {
   readonly kind: LinkKind;
   /** Has priority over {@link url} (R-22). */
   readonly id?: number;
-  /** A document's URL; in a site request any URL of the site, or `HOST[:PORT]` (R-40). Sent as it is. */
+  /** A document's URL; in a site request any URL of the site, or `HOST[:PORT]` (R-40). Sent unchanged. */
   readonly url?: string;
-  /** Position of the first wanted result, from 0. Default: the beginning. */
+  /** Position of the first requested result. Default 0. */
   readonly start?: number;
-  /** Default: as many as the server gives in one reply. 0 asks for the total only (R-31). */
+  /** Default: as many as the server sends in one reply. 0 requests only the total (R-31). */
   readonly count?: number;
 }
 
@@ -143,8 +142,4 @@ export function linkRequestMessage(question: LinkQuestion): Omit<SstpMessage, 'b
   if (start !== undefined)
     headers.push([HEADERS.startResults.name, String(Math.min(MAX_U32, start + START_RESULTS_BASE))]);
   return { code: codeOfKind(kind), headers };
-}
-
-function refusal(rule: string, message: string): ProtocolError {
-  return new ProtocolError(message, { protocol: 'sstp', rule, offset: 0 });
 }

@@ -5,7 +5,7 @@ import { ReplyWriter } from './reply-writer.js';
 import { RequestDecoder, type RequestDecoderOptions } from './request-decoder.js';
 import type { SstpRequest } from './requests.js';
 
-/** A request that cannot be understood; the session has answered it, and it is the last one (S-39). */
+/** A malformed request. The session has answered it, and it is the last one (S-39). */
 export interface MalformedRequest {
   readonly kind: 'malformed';
   /** 400, or 505 for the version (S-46). */
@@ -16,9 +16,9 @@ export interface MalformedRequest {
 export type ServerRequest = SstpRequest | MalformedRequest;
 
 /**
- * The server's end of a connection (S-39 to S-46). {@link push} what arrives; ask {@link next} for requests and answer each
- * into {@link replies} before the next, which keeps the order; write `replies.take()`; close when {@link closing} and
- * everything is written. Stop asking while enough is written: what is pending stays pending.
+ * The server's end of a connection (S-39 to S-46). {@link push} what arrives; take requests with {@link next} and write
+ * the reply of each to {@link replies} before the next, which keeps the order; send `replies.take()`; close when
+ * {@link closing} is true and everything is sent. For backpressure, stop calling {@link next}: requests stay pending.
  */
 export class SstpServerSession {
   readonly replies: ReplyWriter;
@@ -26,18 +26,18 @@ export class SstpServerSession {
   #closing = false;
   #ended = false;
 
-  /** @param buffers where memory for replies comes from; sessions may share them */
+  /** @param buffers memory for replies; sessions may share it */
   constructor(options: RequestDecoderOptions = {}, buffers?: ReplyBuffers) {
     this.replies = new ReplyWriter(buffers);
     this.#decoder = new RequestDecoder(options);
   }
 
-  /** No request will come any more: when the replies are written, close. */
+  /** Whether there are no more requests: close when the replies are sent. */
   get closing(): boolean {
     return this.#closing || this.replies.closes;
   }
 
-  /** Nothing of a request is held: what comes next begins one (S-45). */
+  /** Whether no part of a request is held: the next octet begins one (S-45). */
   get idle(): boolean {
     return this.#decoder.idle;
   }
@@ -47,8 +47,8 @@ export class SstpServerSession {
   }
 
   /**
-   * The next request, `undefined` when none is complete. `malformed` (400, 505) and `unserved` (501, S-46) ones are
-   * answered already and come for the log.
+   * The next request; `undefined` when no request is complete. `malformed` (400, 505) and `unserved` (501, S-46) requests are
+   * answered already and are returned for the log.
    */
   next(): ServerRequest | undefined {
     if (this.closing) return undefined;
@@ -66,8 +66,8 @@ export class SstpServerSession {
   }
 
   /**
-   * The peer closed its side (S-39): complete requests still come out of {@link next}, and when there is none any more
-   * the session is {@link closing}. Half a request gets no answer.
+   * The peer closed its side (S-39): {@link next} still returns complete requests, and after the last one the session is
+   * {@link closing}. An incomplete request gets no reply.
    */
   end(): void {
     this.#ended = true;

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.js';
 
-/** G-36, G-55, G-56: the ways of access a configuration can name, in lower case. `nntp:` counts as `news`. */
+/** G-36, G-55, G-56: the access methods of a configuration, in lower case. `nntp:` counts as `news`. */
 export const ACCESS_METHODS = ['file', 'ftp', 'gopher', 'http', 'https', 'news', 'telnet', 'wais'] as const;
 
 export type AccessMethod = (typeof ACCESS_METHODS)[number];
@@ -10,7 +10,7 @@ const METHOD_BY_SCHEME: ReadonlyMap<string, AccessMethod> = new Map([
   ['nntp', 'news'],
 ]);
 
-/** The access method that a scheme (lower case, without the colon) stands for; `undefined` for one we cannot use. */
+/** The access method of a scheme (lower case, without the colon); `undefined` for an unsupported scheme. */
 export function methodOfScheme(scheme: string): AccessMethod | undefined {
   return METHOD_BY_SCHEME.get(scheme);
 }

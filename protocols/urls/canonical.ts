@@ -13,10 +13,10 @@ export interface CanonicalOptions {
 /**
  * The canonical form of a URL (G-57, G-58, G-59): lower-case scheme and host, no default port, no fragment, no
  * dot segments, `~` and `%7E` as `%7e`, illegal bytes escaped as UTF-8, other escapes as written. A file on this
- * machine is `file:///path` whether the host was empty or `localhost`. The function is idempotent.
+ * machine is `file:///path` whether the host is empty or `localhost`. The function is idempotent.
  *
  * @param base an absolute URL that a relative `input` is resolved against
- * @returns `undefined` when the input is no URL of a scheme we know, or too long
+ * @returns `undefined` when the input is not a URL of a known scheme, or too long
  */
 export function canonicalUrl(
   input: string,
@@ -32,15 +32,15 @@ export function canonicalUrl(
 }
 
 /**
- * Resolves the references of one document. The base is taken apart once; the usual references (an absolute plain
- * http URL, a plain relative or absolute path) then cost a pattern test and a concatenation.
+ * Resolves the references of one document. The base is parsed once; the usual references (an absolute plain http URL, a
+ * plain relative or absolute path) then cost a pattern test and a concatenation.
  */
 export class UrlResolver {
   /** The base in canonical form. */
   readonly base: string;
   readonly #options: CanonicalOptions;
   readonly #maxLength: number;
-  /** `http://host` and `http://host/dir/`; both '' when the base is not http(s), which forbids the short cuts. */
+  /** `http://host` and `http://host/dir/`; both '' when the base is not http(s), which disables the fast path. */
   readonly #origin: string;
   readonly #directory: string;
 
@@ -58,15 +58,15 @@ export class UrlResolver {
     this.#directory = origin === '' ? '' : path.slice(0, path.lastIndexOf('/') + 1);
   }
 
-  /** @returns the canonical absolute URL, or `undefined` when there is none */
+  /** @returns the canonical absolute URL, or `undefined` as {@link canonicalUrl} */
   resolve(href: string): string | undefined {
     const reference = withoutFragment(href);
-    const short = this.#resolveShortly(reference);
-    if (short === undefined) return canonicalUrl(reference, this.base, this.#options);
-    return short.length > this.#maxLength ? undefined : short;
+    const fast = this.#resolveFast(reference);
+    if (fast === undefined) return canonicalUrl(reference, this.base, this.#options);
+    return fast.length > this.#maxLength ? undefined : fast;
   }
 
-  #resolveShortly(reference: string): string | undefined {
+  #resolveFast(reference: string): string | undefined {
     if (isAlreadyCanonical(reference)) return reference;
     if (this.#origin === '') return undefined;
     if (PLAIN_PATH.test(reference)) return this.#origin + reference;
@@ -75,7 +75,7 @@ export class UrlResolver {
 }
 
 /**
- * The same URL without `user:password@` (G-81): what may be written into SOIF.
+ * Removes `user:password@` from a URL (G-81), so that it may be written into SOIF.
  * @param url a canonical URL
  */
 export function withoutUserInfo(url: string): string {
@@ -83,9 +83,9 @@ export function withoutUserInfo(url: string): string {
 }
 
 /*
- * The short cuts accept only what the long way would return unchanged: characters that are never escaped, no
- * `%` (an escape may be `%7E`), no `~`, no segment that begins with a dot, and a host whose last label begins with
- * a letter (else it may be an IPv4 address in one of its odd spellings) and that has no `xn--` label to validate.
+ * The fast path accepts only references that the parser would return unchanged: characters that are never escaped, no
+ * `%` (an escape may be `%7E`), no `~`, no segment that begins with a dot, and a host whose last label begins with a
+ * letter (otherwise it may be an IPv4 address in an unusual spelling) and that has no `xn--` label to validate.
  */
 const SAFE_PATH = String.raw`(?:\/(?!\.)[\w\-.*=&+,:;@$!()]*)+`;
 const SAFE_QUERY = String.raw`(?:\?[\w\-.*/=&+,:;@$!()?]*)?`;
@@ -99,12 +99,12 @@ function isAlreadyCanonical(reference: string): boolean {
   return PLAIN_ABSOLUTE.test(reference);
 }
 
-/** CRAWL-2.1: blanks and no-break spaces around go, tabs and line ends inside as well. */
+/** CRAWL-2.1: removes blanks and no-break spaces around, tabs and line ends inside. */
 function cleaned(input: string): string {
   return input.replace(/^[\0- \u00a0]+|[\0- \u00a0]+$|[\t\r\n]+/g, '');
 }
 
-/** G-59: the fragment goes first, so that nothing in it can matter. */
+/** G-59: the fragment is removed first, so that it has no effect. */
 function withoutFragment(reference: string): string {
   const hash = reference.indexOf('#');
   return hash < 0 ? reference : reference.slice(0, hash);

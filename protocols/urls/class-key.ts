@@ -1,13 +1,13 @@
-/** What a class key is made of. */
+/** The input of a class key. */
 export interface ClassKeySubject {
   readonly uri: string;
-  /** The URI on which it was found; a `dns:` URI waits in the queue of the one that needs it. */
+  /** The URI on which it was found. A `dns:` URI is in the queue of the URI that needs it. */
   readonly via?: string;
 }
 
 /**
  * The class key of a URL by the host name policy (CRAWL-9.2): URLs with the same key share a queue, a delay and a
- * connection. The authority without user information, `https` without a port as port 443, `:` written as `#`.
+ * connection. The key is the authority without user information, with port 443 for `https` without a port, and `#` for `:`.
  *
  * @param via for a `dns:` URI: the URI that needs the address
  * @returns `default...` for a URL without an authority (`news:group`, `file:///path`)
@@ -32,7 +32,7 @@ export function classKey(url: string, via?: string): string {
   return key.includes(':') ? key.replaceAll(':', '#') : key;
 }
 
-/** `dns:host?TYPE=A`: the host. */
+/** The host of a `dns:` URI such as `dns:host?TYPE=A`. */
 export function hostOfDns(uri: string): string {
   const name = uri.slice('dns:'.length).replace(/^\/\/[^/]*\//, '');
   const end = name.search(/[?;/]/);

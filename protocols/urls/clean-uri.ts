@@ -6,11 +6,11 @@ export interface CleanUriOptions {
 }
 
 /**
- * The clean-up that every discovered string goes through before a crawl uses it (CRAWL-2.1). Other than `canonicalUrl`,
- * which unifies more for the Gatherer's summaries, it keeps `~`, odd spellings of addresses, and schemes it does not know.
+ * Cleans a discovered string before a crawl uses it (CRAWL-2.1). Unlike `canonicalUrl`, which unifies more for the
+ * Gatherer's summaries, it keeps `~`, unusual spellings of addresses, and unknown schemes.
  *
- * @param base an absolute URI that went through this function; a relative `input` is resolved against it
- * @returns `undefined` when the string is no usable URI
+ * @param base an absolute URI cleaned by this function; a relative `input` is resolved against it
+ * @returns `undefined` when the string is not a usable URI
  */
 export function cleanUri(input: string, base?: string, options: CleanUriOptions = {}): string | undefined {
   const maxLength = options.maxLength ?? MAX_URL_LENGTH;
@@ -22,7 +22,7 @@ export function cleanUri(input: string, base?: string, options: CleanUriOptions 
   return uri === undefined || uri.length > maxLength ? undefined : uri;
 }
 
-/** CRAWL-2.1 step 6: the parts by RFC 2396 appendix B; the fragment is gone (step 11). */
+/** CRAWL-2.1 step 6: the parts by RFC 2396 appendix B, without the fragment (step 11). */
 interface UriParts {
   readonly scheme: string | undefined;
   readonly authority: string | undefined;
@@ -58,7 +58,7 @@ function resolved(reference: UriParts, base: UriParts | undefined): UriParts | u
   if (scheme !== undefined) {
     if (!/^[a-z][a-z0-9+.-]*$/.test(scheme)) return undefined;
     if (!isWeb(scheme) || authority !== undefined) return reference;
-    // `http:foo` without slashes is a relative reference, and only where the base is of that scheme.
+    // `http:foo` without slashes is a relative reference, if the base has the same scheme.
     if (base?.scheme !== scheme) return undefined;
   }
   if (base?.scheme === undefined) return undefined;
@@ -77,7 +77,7 @@ function isWeb(scheme: string): boolean {
 function format({ scheme = '', authority, path, query }: UriParts): string | undefined {
   const suffix = query === undefined ? '' : `?${escaped(query, ILLEGAL_IN_QUERY)}`;
   if (authority === undefined) {
-    // `dns:archive.org`: nothing to look into.
+    // An opaque URI, e.g. `dns:archive.org`.
     if (path === '') return undefined;
     const kept = path.startsWith('/') ? withoutDots(path) : path;
     return `${scheme}:${escaped(kept, ILLEGAL_IN_PATH)}${suffix}`;
@@ -102,7 +102,7 @@ function cleanAuthority(scheme: string, authority: string): string | undefined {
   return text.slice(0, at) + host + port;
 }
 
-/** `:PORT` or nothing; `undefined` when it is none. */
+/** `:PORT` or ''; `undefined` for an invalid port. */
 function cleanPort(scheme: string, port: string | undefined): string | undefined {
   if (port === undefined || port === '') return '';
   if (!/^\d+$/.test(port)) return undefined;
@@ -115,13 +115,13 @@ function cleanPort(scheme: string, port: string | undefined): string | undefined
 function cleanHost(host: string): string | undefined {
   if (/^[\w.-]*$/.test(host)) return host.toLowerCase();
   if (host.startsWith('[')) return /^\[[0-9a-f:.]+\]$/i.test(host) ? host.toLowerCase() : undefined;
-  // What is left holds letters beyond ASCII, or nothing that a host may hold.
+  // The host has letters beyond ASCII, or illegal characters.
   if (/[^\w.\-\u0080-\uffff]/.test(host)) return undefined;
   const url = `http://${host}/`;
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** CRAWL-2.1 steps 8 and 12: `.` and `..` go, also where there is nothing left to go up from. */
+/** CRAWL-2.1 steps 8 and 12: removes `.` and `..`, including a `..` above the root. */
 function withoutDots(path: string): string {
   if (!path.includes('/.')) return path;
   const kept: string[] = [];
@@ -138,7 +138,7 @@ function withoutDots(path: string): string {
   return kept.join('/');
 }
 
-/** CRAWL-2.1 step 10: `%` is never escaped, so escapes survive and a stray `%` stays as it is. */
+/** CRAWL-2.1 step 10: `%` is never escaped, so escapes and stray `%` stay unchanged. */
 const ILLEGAL_IN_PATH = /[^\w\-~.*/=&+,:;@$!()%|']+/g;
 const ILLEGAL_IN_QUERY = /[^\w\-~.*/=&+,:;@$!()%|'{}[\]^?]+/g;
 

@@ -6,19 +6,19 @@ const MAX_BUCKETS = 10_000;
 
 interface Point {
   readonly bucket: number;
-  /** The fingerprint as two halves, the high one signed: the circle is walked in signed order. */
+  /** The fingerprint as two halves; the high one is signed, because the circle is in signed order. */
   readonly high: number;
   readonly low: number;
 }
 
 /**
- * Spreads texts over buckets so that another number of buckets moves few of them (CRAWL-3.11). The circle is made
- * once for the largest number of buckets asked for.
+ * Spreads texts over buckets so that a change of the number of buckets moves few texts (CRAWL-3.11). The circle is built
+ * once, for the largest number of buckets.
  */
 export class ConsistentHash {
   readonly #points: readonly Point[];
 
-  /** @param buckets 1 to 10 000: the largest number that {@link bucketOf} will be asked for */
+  /** @param buckets 1 to 10 000: the largest number for {@link bucketOf} */
   constructor(readonly buckets: number) {
     if (!Number.isInteger(buckets) || buckets < 1 || buckets > MAX_BUCKETS) {
       throw new RangeError(`buckets are 1 to ${MAX_BUCKETS}`);
@@ -33,7 +33,7 @@ export class ConsistentHash {
     this.#points = points.sort((a, b) => a.high - b.high || a.low - b.low);
   }
 
-  /** @param buckets how many there are, at most {@link buckets}; default all */
+  /** @param buckets the number of buckets, at most {@link buckets}; default all */
   bucketOf(text: string, buckets = this.buckets): number {
     if (buckets > this.buckets || buckets < 1) throw new RangeError(`buckets are 1 to ${this.buckets}`);
     const from = this.#firstFrom(fingerprint(text, 64));
@@ -44,7 +44,7 @@ export class ConsistentHash {
     return 0;
   }
 
-  /** The first point that is not before the hash. */
+  /** The index of the first point that is not before the hash. */
   #firstFrom({ high, low }: Word64): number {
     const signed = high | 0;
     let from = 0;
@@ -60,7 +60,7 @@ export class ConsistentHash {
 }
 
 /**
- * CRAWL-9.8: which of several crawlers has a mapping key.
+ * CRAWL-9.8: the crawler that is responsible for a mapping key.
  * @returns 0 to crawlers - 1: the magnitude of the signed fingerprint's remainder
  */
 export function crawlerOf(mappingKey: string, crawlers: number): number {

@@ -7,7 +7,7 @@ export interface Word64 {
 export type FingerprintBits = 24 | 32 | 40 | 64;
 
 /**
- * The Rabin fingerprint of a text (CRAWL-3.1 to 3.6). It sits in the top `bits` bits of the word, the rest is zero.
+ * The Rabin fingerprint of a text (CRAWL-3.1 to 3.6), in the top `bits` bits of the word; the other bits are zero.
  * The input is the text's UTF-16 code units, lone surrogates included; the empty text has a fingerprint too.
  */
 export function fingerprint(text: string, bits: FingerprintBits): Word64 {
@@ -17,8 +17,8 @@ export function fingerprint(text: string, bits: FingerprintBits): Word64 {
 }
 
 /**
- * The key of the already-seen store as two halves (CRAWL-3.7): the top 24 bits depend on scheme and authority only,
- * so that the URLs of one server lie together; the low 40 bits depend on the whole text.
+ * The key of the already-seen store as two halves (CRAWL-3.7): the top 24 bits depend on scheme and authority only, so
+ * the URLs of one server are adjacent; the low 40 bits depend on the whole text.
  *
  * @param canonical the canonical string (`canonicalString`)
  */
@@ -64,7 +64,7 @@ export function elfHash(text: string): number {
   return hash & 0x7fffffff;
 }
 
-/** CRAWL-3.7 steps 1 to 3: how many units of the string are scheme and authority. */
+/** CRAWL-3.7 steps 1 to 3: the length of scheme and authority. */
 function prefixLength(text: string): number {
   let end = text.indexOf('://');
   if (end > 0) end = text.indexOf('/', end + 3);
@@ -77,10 +77,10 @@ function prefixLength(text: string): number {
  * so each is a few table look-ups: the tables hold the images of all values of one byte.
  */
 class RabinGenerator {
-  /** What 16 shift steps make of the register's lowest byte ([0..255]) and of the byte above ([256..511]). */
+  /** The effect of 16 shift steps on the register's lowest byte ([0..255]) and on the byte above ([256..511]). */
   readonly #feedHigh = new Uint32Array(512);
   readonly #feedLow = new Uint32Array(512);
-  /** What the reduction adds for each value of the register's byte k, at [256 k + value]. */
+  /** The addend of the reduction for each value of the register's byte k, at [256 k + value]. */
   readonly #foldHigh: Uint32Array;
   readonly #foldLow: Uint32Array;
   readonly #foldBytes: number;

@@ -1,13 +1,13 @@
 /**
  * CRAWL-2.2: one letter for each hop from the seed: `L` link, `E` embed, `X` speculative, `R` redirect, `P` prerequisite,
- * `I` inferred, `M` manifest, `S` form submit. A seed has none.
+ * `I` inferred, `M` manifest, `S` form submit. A seed has no letters.
  */
 export type HopLetter = 'L' | 'E' | 'X' | 'R' | 'P' | 'I' | 'M' | 'S';
 
-/** CRAWL-2.3: letters that are shown. */
+/** CRAWL-2.3: the number of letters shown. */
 const MAX_SHOWN = 50;
 
-/** CRAWL-2.3: with 50 letters there, the oldest goes and is counted in a prefix: `1+LLL...`. */
+/** CRAWL-2.3: appends a letter. After 50 letters, the oldest is dropped and counted in a prefix: `1+LLL...`. */
 export function appendHop(path: string, hop: HopLetter): string {
   const { dropped, letters } = shownHops(path);
   if (letters.length < MAX_SHOWN) return path + hop;
@@ -27,14 +27,14 @@ export function hopCount(path: string): number {
   return dropped + letters.length;
 }
 
-/** CRAWL-2.4: how many of the letters that are shown are `L`. */
+/** CRAWL-2.4: the number of `L` among the letters shown. */
 export function linkHops(path: string): number {
   let count = 0;
   for (const letter of shownHops(path).letters) if (letter === 'L') count++;
   return count;
 }
 
-/** CRAWL-2.4: the letters after the last `L` or `M`. */
+/** CRAWL-2.4: the number of letters after the last `L` or `M`. */
 export function transHops(path: string): number {
   const { letters } = shownHops(path);
   return letters.length - 1 - Math.max(letters.lastIndexOf('L'), letters.lastIndexOf('M'));
@@ -44,16 +44,16 @@ export function transHops(path: string): number {
 export type SchedulingDirective = 0 | 1 | 2 | 3;
 
 export interface DirectiveOptions {
-  /** CRAWL-2.6: 0 is depth first, more prefers paths up to that length; default -1, no effect. */
+  /** CRAWL-2.6: 0 means depth first, a larger number prefers paths up to that length; default -1, no effect. */
   readonly preferenceDepthHops?: number;
-  /** CRAWL-2.6: embeds with at most so many trans hops come before links; default 1, 0 is off. */
+  /** CRAWL-2.6: embeds with at most this many trans hops precede links; default 1, 0 is off. */
   readonly preferenceEmbedHops?: number;
 }
 
 /**
- * CRAWL-2.6: when a URI that was just found is to be crawled.
+ * CRAWL-2.6: the scheduling directive of a URI that was just found.
  * @param path its hops
- * @param directive what it has so far; default 3, normal
+ * @param directive its directive so far; default 3, normal
  */
 export function schedulingDirective(
   path: string,
@@ -68,7 +68,7 @@ export function schedulingDirective(
   return directive;
 }
 
-/** CRAWL-2.6: a prerequisite comes just before the URI that needs it. */
+/** CRAWL-2.6: a prerequisite precedes the URI that needs it. */
 export function prerequisiteDirective(needing: SchedulingDirective): SchedulingDirective {
   if (needing === 0 || needing === 1) return 0;
   return needing === 2 ? 1 : 2;

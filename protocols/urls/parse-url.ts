@@ -1,23 +1,23 @@
 import { methodOfScheme } from './access-method.js';
 
-/** G-59: default ports that the URL standard does not know. */
+/** G-59: default ports that the URL standard does not have. */
 const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([
   ['gopher', '70'],
   ['news', '119'],
   ['nntp', '119'],
 ]);
 
-/** Schemes for which the URL standard itself knows hosts, default ports and paths ("special" schemes). */
+/** The "special" schemes, for which the URL standard defines hosts, default ports and paths. */
 const STANDARD_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ftp', 'file']);
 
-/** The scheme of a reference in lower case, `undefined` when it has none. */
+/** The scheme of a reference in lower case; `undefined` for a reference without a scheme. */
 export function schemeOf(reference: string): string | undefined {
   return /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(reference)?.[1]?.toLowerCase();
 }
 
 /**
  * Resolves a reference whose result has the given scheme and `//host/path` form.
- * @returns the URL as the standard writes it (tildes untouched), `undefined` when it cannot be used
+ * @returns the URL as the standard writes it (tildes unchanged); `undefined` when it is not usable
  */
 export function parseHierarchical(
   scheme: string,
@@ -28,15 +28,15 @@ export function parseHierarchical(
   if (STANDARD_SCHEMES.has(scheme)) return formatStandard(parse(reference, base));
 
   // The standard treats other schemes as opaque: the host would keep its case and the path its dots. So the
-  // reference is read as FTP and gets its scheme back afterwards.
-  const disguise = (text: string, as: string) =>
+  // reference is parsed as FTP and then gets its scheme back.
+  const withScheme = (text: string, as: string) =>
     text.replaceAll('\\', '%5C').replace(/^[A-Za-z][A-Za-z0-9+.-]*:/, `${as}:`);
   const sameScheme = base !== undefined && schemeOf(base) === scheme;
   const read = (as: string) =>
-    parse(disguise(reference, as), sameScheme && base !== undefined ? disguise(base, as) : undefined);
+    parse(withScheme(reference, as), sameScheme && base !== undefined ? withScheme(base, as) : undefined);
   const url = read('ftp');
   if (url === undefined || !isUsableHost(url)) return undefined;
-  // Port 21 is FTP's default but not this scheme's: a second reading as HTTP, whose default is another, tells it.
+  // The parser drops port 21, FTP's default, which is not this scheme's. Parsing as HTTP keeps it.
   const port = url.port !== '' ? url.port : (read('http')?.port ?? '');
   const shownPort = port === '' || port === DEFAULT_PORTS.get(scheme) ? '' : `:${port}`;
   return `${scheme}://${userInfo(url)}${hostWithoutOuterDots(url)}${shownPort}${url.pathname}${url.search}`;
@@ -53,13 +53,13 @@ function parse(reference: string, base: string | undefined): URL | undefined {
   try {
     return new URL(reference, base);
   } catch {
-    return undefined; // the standard's only complaint is a TypeError: not a URL
+    return undefined; // `URL` only throws TypeError: not a URL
   }
 }
 
 function formatStandard(url: URL | undefined): string | undefined {
   if (url === undefined) return undefined;
-  // The reference may have been relative to a base with another scheme than its own text suggests.
+  // A relative reference gets its scheme from the base.
   if (url.protocol === 'file:') return isUsableHost(url) || url.host === '' ? url.href : undefined;
   if (!isUsableHost(url)) return undefined;
   if (!url.hostname.startsWith('.') && !url.hostname.endsWith('.')) return url.href;
@@ -84,7 +84,7 @@ function userInfo(url: URL): string {
 
 const ILLEGAL = /[^!$%&'()*+,\-./0-9:;=?@A-Z_a-z~[\]]/gu;
 
-/** G-59: what may not stand in a URL is written as the escapes of its UTF-8 bytes. */
+/** G-59: escapes illegal characters as UTF-8 bytes. */
 function escapeIllegal(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd').replace(ILLEGAL, encodeURIComponent);
 }

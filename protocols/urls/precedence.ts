@@ -1,11 +1,11 @@
 import { hopCount, linkHops } from './hops.js';
 
-/** What the precedence of a URI is made of (CRAWL-9.11). */
+/** The input of a precedence policy (CRAWL-9.11). */
 export interface PrecedenceSubject {
   readonly uri: string;
   /** Hops from the seed (CRAWL-2.2). */
   readonly hops: string;
-  /** By its cost policy (CRAWL-9.10). */
+  /** Cost by the cost policy (CRAWL-9.10). */
   readonly cost: number;
 }
 
@@ -15,12 +15,12 @@ export type UriPrecedence = (subject: PrecedenceSubject) => number;
 /** CRAWL-9.11: the URI's cost; the default. */
 export const costPrecedence: UriPrecedence = ({ cost }) => cost;
 
-/** CRAWL-9.11: the same for all. */
+/** CRAWL-9.11: the same precedence for all URIs. */
 export function basePrecedence(base = 1): UriPrecedence {
   return () => base;
 }
 
-/** CRAWL-9.11: the farther from the seed, the later; by links, or by all hops. */
+/** CRAWL-9.11: URIs farther from the seed are later; counts links, or all hops. */
 export function hopsPrecedence(
   options: { readonly base?: number; readonly allHops?: boolean } = {},
 ): UriPrecedence {
@@ -28,7 +28,7 @@ export function hopsPrecedence(
   return ({ hops }) => base + (allHops ? hopCount(hops) : linkHops(hops));
 }
 
-/** CRAWL-9.11: from a table prepared before, else by another policy. */
+/** CRAWL-9.11: the precedence in a prepared table, otherwise by another policy. */
 export function preloadedPrecedence(
   table: ReadonlyMap<string, number>,
   otherwise: UriPrecedence = costPrecedence,
@@ -36,12 +36,12 @@ export function preloadedPrecedence(
   return (subject) => table.get(subject.uri) ?? otherwise(subject);
 }
 
-/** CRAWL-9.11: queues at or above it are never crawled. */
+/** CRAWL-9.11: queues with this precedence or a greater one are never crawled. */
 export const PRECEDENCE_FLOOR = 255;
-/** CRAWL-9.11: what a queue has at first. */
+/** CRAWL-9.11: the initial precedence of a queue. */
 export const QUEUE_PRECEDENCE = 3;
 
-/** CRAWL-9.11: base and the smallest precedence of what the queue holds; of an empty queue the base. */
+/** CRAWL-9.11: `base` plus the smallest precedence of the pending URIs; `base` for an empty queue. */
 export function highestUriPrecedence(pending: Iterable<number>, base = QUEUE_PRECEDENCE): number {
   let best = Number.POSITIVE_INFINITY;
   for (const precedence of pending) best = Math.min(best, precedence);
@@ -49,8 +49,8 @@ export function highestUriPrecedence(pending: Iterable<number>, base = QUEUE_PRE
 }
 
 /**
- * CRAWL-9.11: a queue that gave much comes later: one step at each sum of the increments, of which the last repeats. The
- * usual `[100, 1000]` steps at 100, 1100, 2100 ... successes.
+ * CRAWL-9.11: a queue with many successes becomes later: by one step at each sum of the increments, of which the last
+ * repeats. The default `[100, 1000]` steps at 100, 1100, 2100 ... successes.
  */
 export function successCountsPrecedence(
   successes: number,

@@ -1,20 +1,20 @@
-/** Second labels under which countries assign names, where no list is at hand. */
+/** Second-level labels under which countries assign names, used without a list. */
 const GENERIC_LABELS = new Set(
   'ac co com edu gob go gov gv int ltd me mil ne net nom or org plc sch'.split(' '),
 );
 
 /**
- * Which part of a host is assigned to somebody (CRAWL-9.4): one label more than its public suffix. By the Public Suffix
- * List's text, or without it by a rule of thumb that knows `co.uk` and its like.
+ * Finds the assigned part of a host name (CRAWL-9.4): one label more than its public suffix. It uses the Public Suffix
+ * List, or without it a heuristic for suffixes such as `co.uk`.
  */
 export class PublicSuffixes {
-  /** The rule of thumb: the last label, or the last two when they are a usual category below a country code. */
+  /** The heuristic: the last label, or the last two when they are a usual category below a country code. */
   static readonly USUAL = new PublicSuffixes(undefined);
 
   private constructor(private readonly rules: ReadonlySet<string> | undefined) {}
 
   /**
-   * @param text the Public Suffix List: a rule a line, `//` comments, `*.` for any label, `!` for exceptions
+   * @param text the Public Suffix List: one rule on each line, `//` comments, `*.` for any label, `!` for exceptions
    */
   static parse(text: string): PublicSuffixes {
     const rules = new Set<string>();
@@ -29,7 +29,7 @@ export class PublicSuffixes {
   }
 
   /**
-   * How many of a host's labels were assigned together: 2 of `www.example.com`.
+   * The number of labels in the assigned part: 2 for `www.example.com`.
    * @param labels of the host, from left to right, in lower case
    */
   assignedLabels(labels: readonly string[]): number {
@@ -41,7 +41,7 @@ export class PublicSuffixes {
       const isCountry = labels.at(-1)?.length === 2;
       return isCountry && labels.length > 1 && GENERIC_LABELS.has(labels.at(-2)!) ? 2 : 1;
     }
-    // The longest rule holds; an exception names what is assigned in spite of a longer rule.
+    // The longest rule applies; an exception overrides a longer rule.
     for (let from = 0; from < labels.length; from++) {
       const name = labels.slice(from).join('.');
       if (this.rules.has(`!${name}`)) return labels.length - from - 1;

@@ -4,7 +4,7 @@ import { elfHash } from './fingerprint.js';
 import { PublicSuffixes } from './public-suffixes.js';
 import { surt } from './surt.js';
 
-/** CRAWL-9: the ways to give URIs to queues. `host` is the default (CRAWL-21). */
+/** CRAWL-9: the policies that assign URIs to queues. `host` is the default (CRAWL-21). */
 export const QUEUE_POLICIES = ['host', 'surt', 'topmost', 'limits', 'ip', 'bucket', 'elf'] as const;
 
 export type QueuePolicy = (typeof QUEUE_POLICIES)[number];
@@ -14,21 +14,21 @@ export interface QueueAssignmentOptions {
   readonly policy?: QueuePolicy;
   /** CRAWL-9.4, `topmost`: default {@link PublicSuffixes.USUAL}. */
   readonly publicSuffixes?: PublicSuffixes;
-  /** CRAWL-9.4, `limits`: labels of the SURT that are kept; -1 is all. Default -1. */
+  /** CRAWL-9.4, `limits`: labels of the SURT to keep; -1 keeps all. Default -1. */
   readonly labels?: number;
-  /** CRAWL-9.5, 9.6, `ip` and `bucket`: the address of a host as four bytes or sixteen; `undefined` while it is not known. */
+  /** CRAWL-9.5, 9.6, `ip` and `bucket`: the address of a host as 4 or 16 bytes; `undefined` while it is unknown. */
   readonly addressOf?: (host: string) => Uint8Array | undefined;
-  /** CRAWL-9.9, `elf`: how many queues. Default 100. Politeness then no longer holds for each host. */
+  /** CRAWL-9.9, `elf`: the number of queues. Default 100. Politeness is then not guaranteed for each host. */
   readonly elfQueues?: number;
   /** CRAWL-9.7: queues for each key, 1 to 10 000; default 1. */
   readonly parallelQueues?: number;
   /** CRAWL-9.7: spread by the whole URI, not by the first path segment. Default false. */
   readonly spreadWholeUri?: boolean;
-  /** CRAWL-9.7: a key that the settings of a URI force; '' is none. */
+  /** CRAWL-9.7: a key that the settings of a URI force; '' for no key. */
   readonly forcedKey?: (uri: string) => string;
 }
 
-/** CRAWL-9.1: the queue of a URI: what shares one shares politeness and locking. */
+/** CRAWL-9.1: the queue of a URI. The URIs of a queue share politeness and locking. */
 export type QueueAssignment = (subject: ClassKeySubject) => string;
 
 /**
@@ -89,7 +89,7 @@ export function surtKey({ uri, via }: ClassKeySubject): string {
   return key === '' ? NO_AUTHORITY : key.replaceAll(':', '#');
 }
 
-/** CRAWL-9.4: a SURT key cut to the public suffix plus one label; an address or a key without labels stays. */
+/** CRAWL-9.4: cuts a SURT key to the public suffix plus one label; an address or a key without labels stays. */
 export function topmostKey(key: string, suffixes: PublicSuffixes = PublicSuffixes.USUAL): string {
   const labels = labelsOf(key);
   if (labels.length === 0) return key;
@@ -100,7 +100,7 @@ export function topmostKey(key: string, suffixes: PublicSuffixes = PublicSuffixe
     .join('');
 }
 
-/** CRAWL-9.4 with-limits: the first `count` labels of a SURT key; -1 is all. */
+/** CRAWL-9.4 with-limits: the first `count` labels of a SURT key; -1 keeps all. */
 function limitedKey(key: string, count: number): string {
   const labels = labelsOf(key);
   if (count < 0 || labels.length <= count) return key;
@@ -116,7 +116,7 @@ function labelsOf(key: string): string[] {
   return last < 0 ? [] : key.slice(0, last).split(',');
 }
 
-/** CRAWL-9.6: at most 2046 keys, so that all queues stay in memory. */
+/** CRAWL-9.6: at most 2046 keys, so that all queues fit in memory. */
 function bucketKey(host: string, addressOf: (host: string) => Uint8Array | undefined): string {
   if (host === '') return 'NO-HOST';
   const address = addressOf(host);
@@ -124,14 +124,14 @@ function bucketKey(host: string, addressOf: (host: string) => Uint8Array | undef
   return String(Math.abs(addressHash(address)) % 1021);
 }
 
-/** The hash of a text that CRAWL-9.6 means: 31 times the one before, plus the code unit, in 32 signed bits. */
+/** The hash of CRAWL-9.6, that of Java's strings: 31 times the hash so far, plus the code unit, in 32 signed bits. */
 function javaHash(text: string): number {
   let hash = 0;
   for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
   return hash;
 }
 
-/** Of an address: its four bytes as a signed number; of sixteen bytes the sum of four such numbers. */
+/** The hash of an address: its four bytes as a signed number; for 16 bytes the sum of four such numbers. */
 function addressHash(address: Uint8Array): number {
   const view = new DataView(address.buffer, address.byteOffset, address.byteLength);
   let hash = 0;

@@ -1,15 +1,15 @@
 import { RE2JS } from 're2js';
 import { UsageError } from '../errors.js';
 
-/** CRAWL-14.1: one rule that makes URLs of the same page equal. The result is compared, never fetched. */
+/** CRAWL-14.1: a rule that unifies URLs of the same page. The result is compared, never fetched. */
 export interface SeenRule {
   readonly name: string;
   readonly apply: (url: string) => string;
 }
 
 /**
- * The string whose key tells whether a URL was seen before (CRAWL-14.1): the rules in order. Scheme and host stay
- * distinct: http and https of a page are two URLs.
+ * The string whose key decides whether a URL was seen before (CRAWL-14.1): applies the rules in order. Http and https of a
+ * page stay two URLs.
  *
  * @param url a canonical URL
  * @param rules default {@link DEFAULT_SEEN_RULES}
@@ -27,7 +27,7 @@ export const STRIP_USERINFO: SeenRule = {
   apply: (url) => (url.includes('@') ? url.replace(/^((?:https?|ftps?):\/\/)[^/]*@/i, '$1') : url),
 };
 
-/** `www.`, `www2.` and so on, if something follows the first slash after the host. */
+/** Strips `www.`, `www2.` etc., if something follows the first slash after the host. */
 export const STRIP_WWW_N: SeenRule = {
   name: 'StripWWWN',
   apply: (url) => (hasWww(url) ? url.replace(/^(https?:\/\/)www\d*\.([^/]*\/.)/is, '$1$2') : url),
@@ -48,7 +48,7 @@ export const STRIP_SESSION_CFIDS: SeenRule = {
   apply: (url) => (/cfid=/i.test(url) ? removeLast(url, CFID) : url),
 };
 
-/** One repair a call: an empty query, an empty first or last parameter. */
+/** Makes one repair in each call: an empty query, an empty first or last parameter. */
 export const FIXUP_QUERY: SeenRule = {
   name: 'FixupQuery',
   apply: (url) => {
@@ -62,13 +62,13 @@ export const FIXUP_QUERY: SeenRule = {
   },
 };
 
-/** Optional: as StripWWWN without digits. */
+/** Optional: like StripWWWN, but without digits. */
 export const STRIP_WWW: SeenRule = {
   name: 'StripWWW',
   apply: (url) => (hasWww(url) ? url.replace(/^(https?:\/\/)www\.([^/]*\/.)/is, '$1$2') : url),
 };
 
-/** Optional: runs of slashes after the scheme become one, in the query as well. */
+/** Optional: collapses runs of slashes after the scheme, also in the query. */
 export const STRIP_EXTRA_SLASHES: SeenRule = {
   name: 'StripExtraSlashes',
   apply: (url) => {
@@ -87,33 +87,35 @@ export const DEFAULT_SEEN_RULES: readonly SeenRule[] = [
   FIXUP_QUERY,
 ];
 
-/** Every rule that has a name of its own, the optional ones last. */
+/** All named rules, the optional ones last. */
 export const SEEN_RULES: readonly SeenRule[] = [...DEFAULT_SEEN_RULES, STRIP_WWW, STRIP_EXTRA_SLASHES];
 
 /**
- * The rules of these names, in this order (CRAWL-14.1): an operator's list. Case does not matter.
- * @throws UsageError when a name is no rule's
+ * The rules of an operator's list of names, in order (CRAWL-14.1). Names are case-insensitive.
+ * @throws UsageError for an unknown name
  */
 export function seenRules(names: readonly string[]): SeenRule[] {
   return names.map((name) => {
     const rule = SEEN_RULES.find((known) => known.name.toLowerCase() === name.trim().toLowerCase());
     if (rule !== undefined) return rule;
-    throw new UsageError(`${name} is none of the rules ${SEEN_RULES.map((known) => known.name).join(', ')}`);
+    throw new UsageError(
+      `${name} is not one of the rules ${SEEN_RULES.map((known) => known.name).join(', ')}`,
+    );
   });
 }
 
 /**
- * CRAWL-14.1 Regex: an operator's own rule. It matches the whole string or does nothing.
+ * CRAWL-14.1 Regex: an operator's own rule. It applies if it matches the whole string.
  * @param pattern matched in linear time
- * @param format the new string; `${1}` is what the first group matched, or nothing
- * @throws UsageError when the pattern is no regular expression
+ * @param format the new string; `${1}` is the text of the first group, or ''
+ * @throws UsageError when the pattern is not a regular expression
  */
 export function regexRule(pattern: string, format: string): SeenRule {
   let compiled: RE2JS;
   try {
     compiled = RE2JS.compile(pattern);
   } catch (error) {
-    throw new UsageError(`${pattern} is no regular expression`, { cause: error });
+    throw new UsageError(`${pattern} is not a regular expression`, { cause: error });
   }
   return {
     name: 'Regex',
@@ -128,7 +130,7 @@ export function regexRule(pattern: string, format: string): SeenRule {
   };
 }
 
-/** Each is tried once, in this order; `sid=` last but one because it is also the end of `phpsessid=`. */
+/** Each is applied once, in this order. `sid=` follows `phpsessid=`, which it is a suffix of. */
 const SESSION_IDS: readonly RegExp[] = [
   /(?:jsessionid|phpsessid)=[0-9a-z]{32}(?:&|$)/gi,
   /sid=[0-9a-z]{32}(?:&|$)/gi,
@@ -136,7 +138,7 @@ const SESSION_IDS: readonly RegExp[] = [
 ];
 const CFID = /cfid=[^&]+&cftoken=[^&]+(?:&jsession=[^&]+)?(?:&|$)/gi;
 
-/** Removes the last match that does not begin the text. */
+/** Removes the last match that is not at the beginning of the text. */
 function removeLast(text: string, pattern: RegExp): string {
   let last: RegExpExecArray | undefined;
   for (const match of text.matchAll(pattern)) {

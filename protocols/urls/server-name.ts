@@ -8,7 +8,7 @@ export interface ServerName {
   readonly port: number;
 }
 
-/** R-39: ports of the schemes that have one without saying so. */
+/** R-39: default ports of the schemes. */
 const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['http:', 80],
   ['https:', 443],
@@ -17,7 +17,7 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * What the long way would return unchanged: characters that are never escaped, no segment that begins with a dot, no
+ * URLs that the parser would return unchanged: characters that are never escaped, no segment that begins with a dot, no
  * port, and a host whose last label begins with a letter (it cannot be an IPv4 address) and that has no `xn--` label.
  */
 const PLAIN_URL =
@@ -26,7 +26,7 @@ const PLAIN_URL =
 const ESCAPED_DOT = /%2e/i;
 
 /**
- * The canonical URL of a document (R-41): what the WHATWG parser yields, without fragment and without a trailing dot
+ * The canonical URL of a document (R-41): the result of the WHATWG parser, without the fragment and without a trailing dot
  * of the host. The function is idempotent.
  * @throws ProtocolError rule R-23 (no absolute URL with a host) or R-41 (user information)
  */
@@ -35,30 +35,31 @@ export function canonicalDocumentUrl(text: string): string {
   const url = parse(text);
   const { protocol, port, pathname, search } = url;
   const shownPort = port === '' || Number(port) === DEFAULT_PORTS.get(protocol) ? '' : `:${port}`;
-  // A scheme that the parser does not know may have an empty path (R-41: `/`).
+  // A scheme unknown to the parser may have an empty path (R-41: `/`).
   const path = pathname === '' ? '/' : pathname;
   return `${protocol}//${hostOf(url)}${shownPort}${path}${search}`;
 }
 
 /**
  * The server that a value of a site request names (R-40): a URL, whose path is dropped, or `HOST`, `HOST:PORT`,
- * `HOST/PATH`, which are read as http.
+ * `HOST/PATH`, which are parsed as http.
  * @throws ProtocolError rule R-23 (neither), R-39 (a scheme without a default port) or R-41 (user information)
  */
 export function serverNameOf(text: string): ServerName {
-  // R-40: `://` first; a general parser takes `a.example:81` for a URL of the scheme `a.example`.
+  // R-40: tests for `://` first, because the parser takes `a.example:81` for a URL of the scheme `a.example`.
   const url = parse(text.includes('://') ? text : `http://${text}`);
   const port = url.port === '' ? DEFAULT_PORTS.get(url.protocol) : Number(url.port);
-  if (port === undefined || port === 0) throw refusal('R-39', 'a port is wanted: the scheme has no default');
+  if (port === undefined || port === 0)
+    throw refusal('R-39', 'a port is required: the scheme has no default');
   return { host: hostOf(url), port };
 }
 
-/** `host:port`, by which servers are looked up (R-18, R-38). */
+/** `host:port`, the key of servers (R-18, R-38). */
 export function formatServerName({ host, port }: ServerName): string {
   return `${host}:${port}`;
 }
 
-/** What a description of a document says of its URL (R-33, R-42). */
+/** The parts of a URL in the description of a document (R-33, R-42). */
 export interface DocumentUrlParts extends ServerName {
   /** Scheme in lower case, without the colon. */
   readonly scheme: string;
@@ -67,7 +68,7 @@ export interface DocumentUrlParts extends ServerName {
 }
 
 /**
- * Takes a URL apart as R-33 and R-42 want it.
+ * Parses a URL into the parts of R-33 and R-42.
  * @throws ProtocolError as {@link canonicalDocumentUrl} and {@link serverNameOf}
  */
 export function documentUrlParts(text: string): DocumentUrlParts {
@@ -85,7 +86,7 @@ function parse(text: string): URL {
   return url;
 }
 
-/** R-39, R-41: the parser keeps a trailing dot; and it keeps capitals in hosts of schemes it does not know. */
+/** R-39, R-41: the parser keeps a trailing dot, and capitals in hosts of unknown schemes. */
 function hostOf(url: URL): string {
   const host = url.hostname.toLowerCase();
   let end = host.length;

@@ -8,15 +8,15 @@ export interface SurtOptions {
 const DOTTED_QUAD = /^(?:\d{1,3}\.){3}\d{1,3}$/;
 
 /**
- * The SURT of a URI (CRAWL-15.1): `http://www.example.org:81/a` is `http://(org,example,www,:81)/a`, so that the URIs of
- * a domain begin alike. A URI without an authority (`dns:`) is returned as it is.
+ * The SURT of a URI (CRAWL-15.1): `http://www.example.org:81/a` is `http://(org,example,www,:81)/a`, so the URIs of a
+ * domain have a common prefix. A URI without an authority (`dns:`) is returned unchanged.
  */
 export function surt(uri: string, options: SurtOptions = {}): string {
   const scheme = /^\w+:\/\//.exec(uri)?.[0];
   if (scheme === undefined || /[ \t\n\v\f\r]/.test(uri)) return uri;
   const rest = uri.slice(scheme.length);
   if (rest === '') return uri;
-  // What is called user information ends with the first `@` and holds no slash; after it there must be a host.
+  // The user information ends with the first `@` and has no slash; a host must follow it.
   const user = /^([-\w.!~*'()%;:&=+$,]+)@./.exec(rest)?.[1];
   const server = user === undefined ? rest : rest.slice(user.length + 1);
   const slash = server.indexOf('/', 1);
@@ -40,8 +40,8 @@ function reversed(host: string): string {
 }
 
 /**
- * The SURT prefix that a seed or a line of a list implies (CRAWL-15.2): `example.com` is `http://(com,example,` and holds
- * all sub-domains; `http://example.com/a/b` is `http://(com,example,)/a/`.
+ * The SURT prefix that a seed or a line of a list implies (CRAWL-15.2): `example.com` is `http://(com,example,` and covers
+ * all subdomains; `http://example.com/a/b` is `http://(com,example,)/a/`.
  */
 export function impliedSurtPrefix(text: string): string {
   const named = withScheme(text.trim());
@@ -51,12 +51,12 @@ export function impliedSurtPrefix(text: string): string {
   const form = surt(!slashed && clean.endsWith('/') ? clean.slice(0, -1) : clean);
   const cut = form.replace(/^(.*\/\/.*\/)[^/]*/s, '$1');
   if (cut.endsWith('/')) return cut;
-  // Without a path the bracket goes, so that sub-domains match.
+  // Without a path the bracket is removed, so that subdomains match.
   const bracket = cut.lastIndexOf(')');
   return bracket < 0 ? cut : cut.slice(0, bracket) + cut.slice(bracket + 1);
 }
 
-/** CRAWL-15.2: without a scheme it is `http`; a dot before the first colon is a host's. */
+/** CRAWL-15.2: the default scheme is `http`; a dot before the first colon belongs to a host. */
 function withScheme(text: string): string {
   const colon = text.indexOf(':');
   const dot = text.indexOf('.');
@@ -67,19 +67,19 @@ function asHttp(uri: string): string {
   return uri.startsWith('https://') ? `http${uri.slice(5)}` : uri;
 }
 
-/** CRAWL-15.3: what is looked up in a prefix set: the SURT, `https` as `http`. */
+/** CRAWL-15.3: the form of a URI for look-ups in a prefix set: its SURT, with `https` as `http`. */
 export function surtCandidate(uri: string): string {
   return surt(asHttp(uri));
 }
 
-/** CRAWL-15.3: the same prefix for exactly one host: `http://(com,example,` becomes `http://(com,example,)`. */
+/** CRAWL-15.3: restricts a prefix to exactly one host: `http://(com,example,` becomes `http://(com,example,)`. */
 export function surtPrefixOfHost(prefix: string): string {
   const bracket = prefix.indexOf(')');
   if (bracket >= 0) return prefix.slice(0, bracket + 1);
   return `${prefix}${prefix.endsWith(',') ? '' : ','})`;
 }
 
-/** CRAWL-15.3: the same prefix for the whole domain, without a `www`: `http://(com,example,www,)/a/` becomes `http://(com,example,`. */
+/** CRAWL-15.3: extends a prefix to the whole domain, without `www`: `http://(com,example,www,)/a/` becomes `http://(com,example,`. */
 export function surtPrefixOfDomain(prefix: string): string {
   const bracket = prefix.indexOf(')');
   const open = bracket < 0 ? prefix : prefix.slice(0, bracket);
@@ -90,12 +90,12 @@ export function surtPrefixOfDomain(prefix: string): string {
 export class SurtPrefixSet {
   readonly #prefixes: string[] = [];
 
-  /** @param prefixes formal SURT prefixes, with their round bracket */
+  /** @param prefixes formal SURT prefixes, with the parenthesis */
   constructor(prefixes: Iterable<string> = []) {
     for (const prefix of prefixes) this.add(prefix);
   }
 
-  /** CRAWL-15.2, 10.1.5: from lines of a list: a formal prefix (it has a `(`), or a URI or host that implies one. */
+  /** CRAWL-15.2, 10.1.5: makes a set of the lines of a list: formal prefixes (with a `(`), or URIs or hosts that imply one. */
   static of(lines: Iterable<string>): SurtPrefixSet {
     const set = new SurtPrefixSet();
     for (const line of lines) {
@@ -115,7 +115,7 @@ export class SurtPrefixSet {
     return this.#prefixes;
   }
 
-  /** @returns false when a prefix of it is there already, which makes it redundant */
+  /** @returns false when the set already has a prefix of it, which makes it redundant */
   add(prefix: string): boolean {
     const at = this.#place(prefix);
     if (at > 0 && prefix.startsWith(this.#prefixes[at - 1]!)) return false;
@@ -125,12 +125,12 @@ export class SurtPrefixSet {
     return true;
   }
 
-  /** The prefix under which a URI lies, `undefined` when it lies under none. */
+  /** The prefix that covers a URI; `undefined` when no prefix does. */
   find(uri: string): string | undefined {
     return this.findSurt(surtCandidate(uri));
   }
 
-  /** The same for a SURT. */
+  /** The prefix that covers a SURT. */
   findSurt(text: string): string | undefined {
     const candidate = this.#prefixes[this.#place(text) - 1];
     return candidate !== undefined && text.startsWith(candidate) ? candidate : undefined;
@@ -140,17 +140,17 @@ export class SurtPrefixSet {
     return this.find(uri) !== undefined;
   }
 
-  /** CRAWL-15.3: every prefix for its host only. */
+  /** CRAWL-15.3: every prefix restricted to its host. */
   ofHosts(): SurtPrefixSet {
     return new SurtPrefixSet(this.#prefixes.map(surtPrefixOfHost));
   }
 
-  /** CRAWL-15.3: every prefix for its whole domain. */
+  /** CRAWL-15.3: every prefix extended to its domain. */
   ofDomains(): SurtPrefixSet {
     return new SurtPrefixSet(this.#prefixes.map(surtPrefixOfDomain));
   }
 
-  /** How many entries are not after `text`. */
+  /** The number of entries that sort before `text` or are equal to it. */
   #place(text: string): number {
     let low = 0;
     let high = this.#prefixes.length;
