@@ -369,7 +369,7 @@ t.test('G-172 a page names its feeds; other documents list nothing', async (t) =
   t.match(await read('<svg><loc>http://h.example/</loc></svg>'), {
     kind: undefined,
     urls: [],
-    warnings: [/no sitemap/],
+    warnings: [/not a sitemap/],
   });
   t.same(await read(''), { kind: undefined, urls: [], warnings: [] });
 });
