@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.js';
-import { isInRange, parseAddress, parseAddressRange } from './addresses.js';
+import { type Address, isInRange, parseAddress, parseAddressRange } from './addresses.js';
 import { readLines, wordsOf } from './lines.js';
 
 /** One `Allow` or `Deny` line of gatherd.cf (GATHERD-9.2). */
@@ -78,7 +78,7 @@ export function decideAccess(
 
 interface PeerIdentity {
   readonly name: string | undefined;
-  readonly address: Uint8Array | undefined;
+  readonly address: Address | undefined;
 }
 
 function matchesPeer(name: string, peer: PeerIdentity): boolean {

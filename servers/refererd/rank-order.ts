@@ -1,37 +1,35 @@
+import { LRUCache } from 'lru-cache';
 import type { LinkList, References } from '../../storage/references/index.js';
 import { naturalOrder, type Pager } from './answers.js';
 
-/** Longer lists keep their natural order: to show a page of one, all of it would have to be sorted. */
+/** Longer lists keep their natural order: a single page would require all of it to be sorted. */
 const MAX_SORTED = 1_000_000;
-/** IDs of sorted lists that are kept for their next page. */
-const MAX_KEPT = 2_000_000;
+/** IDs of sorted lists in the cache. */
+const MAX_CACHED_IDS = 2_000_000;
 
 /**
- * R-28: highest PageRank first, equal ones in natural order; an option, never the default. Lists of a generation without
- * ranks, and very long ones, stay as they are.
+ * R-28: orders by PageRank, highest first, equal ranks in natural order. An option, never the default. Lists of a generation
+ * without ranks and very long lists keep their natural order.
  */
 export function rankOrder(): Pager {
-  const kept = new Map<string, Uint32Array>();
-  let size = 0;
+  const cache = new LRUCache<string, Uint32Array>({
+    maxSize: MAX_CACHED_IDS,
+    sizeCalculation: (ids) => Math.max(1, ids.length),
+  });
   let generation: number | undefined;
   return (references, kind, id, list, start, count) => {
     if (!references.ranked || list.total > MAX_SORTED) {
       return naturalOrder(references, kind, id, list, start, count);
     }
     if (generation !== references.generation) {
-      kept.clear();
-      size = 0;
+      cache.clear();
       generation = references.generation;
     }
     const key = `${kind} ${id}`;
-    const sorted = kept.get(key) ?? sortByRank(references, list);
-    // The last one used is the last one to go.
-    if (!kept.delete(key)) size += sorted.length;
-    kept.set(key, sorted);
-    for (const [oldest, ids] of kept) {
-      if (size <= MAX_KEPT || oldest === key) break;
-      kept.delete(oldest);
-      size -= ids.length;
+    let sorted = cache.get(key);
+    if (sorted === undefined) {
+      sorted = sortByRank(references, list);
+      cache.set(key, sorted);
     }
     return sorted.subarray(start, start + count);
   };

@@ -123,7 +123,7 @@ async function readLists({
   passwordFile,
 }: Pick<StartRefererdOptions, 'allowFile' | 'passwordFile'>): Promise<CommonLists> {
   return {
-    allowed: allowFile === undefined ? AllowedHosts.everybody() : new AllowedHosts(await readList(allowFile)),
+    allowed: allowFile === undefined ? AllowedHosts.all() : new AllowedHosts(await readList(allowFile)),
     allowSource: allowFile === undefined ? 'all' : 'file',
     users: passwordFile === undefined ? UserBase.empty : UserBase.parse(await readList(passwordFile)),
     pwSource: passwordFile === undefined ? 'none' : 'file',

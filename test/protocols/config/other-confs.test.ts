@@ -175,14 +175,16 @@ Deny all
 
 t.test('literal addresses', async (t) => {
   const hex = (text: string) => {
-    const bytes = parseAddress(text);
-    return bytes && Buffer.from(bytes).toString('hex');
+    const address = parseAddress(text);
+    return address && Buffer.from(address.toByteArray()).toString('hex');
   };
   t.equal(hex('1.2.3.4'), '01020304');
   t.equal(hex('::1'), '00000000000000000000000000000001');
   t.equal(hex('fe80::1%eth0'), 'fe800000000000000000000000000001');
   t.equal(hex('1:2:3:4:5:6:7:8'), '00010002000300040005000600070008');
   t.equal(hex('::ffff:1.2.3.4'), '01020304');
+  t.equal(hex('[::ffff:102:304]'), '01020304');
+  t.equal(hex('010.2.3.004'), '0a020304', 'leading zeros are decimal');
   for (const wrong of [
     '',
     '1.2.3',
@@ -194,6 +196,10 @@ t.test('literal addresses', async (t) => {
     'g::',
     '1:2:3:4:5:6:7:8:9',
     '::1.2.3',
+    '::1.2.3.4',
+    '1.2.3.4::',
+    '0x1.2.3.4',
+    '1234',
   ]) {
     t.equal(parseAddress(wrong), undefined, wrong);
   }
