@@ -1,15 +1,13 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { StorageError } from '../../protocols/errors.js';
 import type { GathererIds, RegistryRecord } from '../../protocols/registry/index.js';
 import { decodeText } from '../../protocols/soif/index.js';
 import { BrokerStore, type RegistryEntry } from '../../storage/index.js';
 import { locateBroker, RegistryFile, readGathererIds } from '../../storage/original-registry/index.js';
-import { brokerPidFile } from '../broker/index.js';
-import { runningProcess } from '../host/index.js';
 import { complain, EXIT } from './exit.js';
 import { printable } from './printable.js';
 import { StandardOutput } from './standard-output.js';
+import { refuseRunning } from './stopped-broker.js';
 
 const HELP = `
 The directory (default: the current one) is that of a stopped broker: of this kit, or an original one with admin/Registry. A
@@ -47,14 +45,7 @@ export function dumpregistryCommand(): Command {
 
 async function dump(path: string, options: DumpOptions): Promise<number> {
   const place = await locateBroker(path);
-  if (place.directory !== undefined) {
-    const running = await runningProcess(brokerPidFile(place.directory));
-    if (running !== undefined) {
-      throw new StorageError(
-        `a broker is running in ${place.directory} (process ${running.pid}); stop it first`,
-      );
-    }
-  }
+  if (place.directory !== undefined) await refuseRunning(place.directory);
   return place.kind === 'store'
     ? dumpStore(place.directory, options)
     : dumpFile(place.registry, place.directory, options);

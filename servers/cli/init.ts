@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { ConnectionError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
+import { replaceFile } from '../../storage/databases/index.js';
 import { writeRunBroker } from '../broker/index.js';
 import { writeGathererScripts } from '../gatherer/index.js';
 import { givenPassword, type PasswordSources } from './admin-password.js';
@@ -158,7 +159,7 @@ async function write(
       force ||
       !(await exists(file.path)) ||
       (await dialogue.confirm(`${file.path} exists. Overwrite it?`, false, false));
-    if (mayWrite) await writeWhole(file);
+    if (mayWrite) await writePlanned(file);
     (mayWrite ? written : kept).push(file.path);
   }
   const harvest = [process.execPath, HARVEST_PROGRAM];
@@ -187,15 +188,15 @@ async function createDirectory(directory: string): Promise<void> {
 }
 
 /** Writes a file atomically; it never has wider permissions than `mode`. */
-async function writeWhole({ path, content, mode }: PlannedFile): Promise<void> {
-  const draft = join(dirname(path), `.init-${process.pid}`);
-  try {
-    await writeFile(draft, content, { mode });
-    await chmod(draft, mode);
-    await rename(draft, path);
-  } catch (cause) {
-    throw new StorageError(`${path} cannot be written: ${messageOf(cause)}`, { cause });
-  }
+function writePlanned({ path, content, mode }: PlannedFile): Promise<void> {
+  return replaceFile(
+    path,
+    async (temporary) => {
+      await writeFile(temporary, content, { mode });
+      await chmod(temporary, mode);
+    },
+    { force: true },
+  );
 }
 
 async function exists(path: string): Promise<boolean> {

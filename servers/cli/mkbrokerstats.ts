@@ -1,11 +1,10 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { StorageError } from '../../protocols/errors.js';
 import { BrokerStore } from '../../storage/index.js';
-import { brokerPidFile, readBrokerConf, statsFile } from '../broker/index.js';
-import { runningProcess } from '../host/index.js';
+import { readBrokerConf, statsFile } from '../broker/index.js';
 import { EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
+import { refuseRunning } from './stopped-broker.js';
 
 const HELP = `
 Prints stats.html of the broker's web pages as one file without references to others. The broker must be stopped; a running
@@ -26,12 +25,7 @@ export function mkbrokerstatsCommand(): Command {
     .action(async (directory: string) => {
       const path = resolve(directory);
       const { config } = await readBrokerConf(join(path, 'admin', 'broker.conf'));
-      const running = await runningProcess(brokerPidFile(config.brokerDirectory));
-      if (running !== undefined) {
-        throw new StorageError(
-          `a broker is running in ${path} (process ${running.pid}); its web pages have the statistics`,
-        );
-      }
+      await refuseRunning(config.brokerDirectory, 'its web pages have the statistics');
       await using store = await BrokerStore.open(join(config.brokerDirectory, 'store'), { create: false });
       const { brokerName, homePage } = config;
       const now = Math.floor(Date.now() / 1000);

@@ -12,10 +12,9 @@ import {
   type RegistryProblem,
   repairRegistry,
 } from '../../storage/original-registry/index.js';
-import { brokerPidFile } from '../broker/index.js';
-import { runningProcess } from '../host/index.js';
 import { report, runTool, type Tool } from './db/run-tool.js';
 import { EXIT } from './exit.js';
+import { refuseRunning } from './stopped-broker.js';
 
 const HELP = `
 The directory of an original broker has admin/Registry, a file with a record for each object, and the objects as
@@ -228,12 +227,6 @@ async function originalPlace(
   if (place.kind === 'registry') return place;
   const registry = join(place.directory, 'admin', 'Registry');
   throw new StorageError(`${path} is a broker of this kit; give ${registry} itself if it was exported there`);
-}
-
-async function refuseRunning(directory: string): Promise<void> {
-  const running = await runningProcess(brokerPidFile(directory));
-  if (running === undefined) return;
-  throw new StorageError(`a broker is running in ${directory} (process ${running.pid}); stop it first`);
 }
 
 function withFormat(command: Command): Command {

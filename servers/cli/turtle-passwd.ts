@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { messageOf, StorageError, UsageError } from '../../protocols/errors.js';
+import { StorageError, UsageError } from '../../protocols/errors.js';
+import { replaceFile } from '../../storage/databases/index.js';
 import { checkUserName, UserBase, userLine, withUser } from '../refererd/index.js';
 import { complain, EXIT } from './exit.js';
 import { firstLine, hiddenAnswer } from './hidden-answer.js';
@@ -67,7 +67,7 @@ async function setPassword(file: string, user: string, create: boolean): Promise
   const before = create ? '' : await readBase(file);
   if (create && (await exists(file))) throw new UsageError(`${file} exists already: omit --create`);
   const password = await newPassword();
-  await replaceFile(file, withUser(before, user, await userLine(user, password)));
+  await writeBase(file, withUser(before, user, await userLine(user, password)));
   return EXIT.ok;
 }
 
@@ -78,7 +78,7 @@ async function removeUser(file: string, user: string): Promise<number> {
     complain('turtle-passwd', `there is no user ${user} in ${file}`);
     return EXIT.failure;
   }
-  await replaceFile(file, after);
+  await writeBase(file, after);
   return EXIT.ok;
 }
 
@@ -124,14 +124,7 @@ function exists(file: string): Promise<boolean> {
 }
 
 /** Replaces the file atomically; only its owner can read it. */
-async function replaceFile(file: string, content: string): Promise<void> {
-  const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
-  try {
-    await writeFile(draft, content, { flag: 'wx', mode: 0o600 });
-    await rename(draft, file);
-  } catch (cause) {
-    await rm(draft, { force: true });
-    const why = messageOf(cause);
-    throw new StorageError(`${file} cannot be written: ${why}`, { cause });
-  }
+function writeBase(file: string, content: string): Promise<void> {
+  const build = (temporary: string) => writeFile(temporary, content, { flag: 'wx', mode: 0o600 });
+  return replaceFile(file, build, { force: true });
 }

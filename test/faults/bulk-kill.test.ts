@@ -102,7 +102,7 @@ async function dump(port: number): Promise<{ readonly objects: string[]; readonl
   return { objects: sorted.map(([key]) => key), digest };
 }
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('BT-19, BT-26 three brokers in a ring, one of them killed twenty times, end equal', async (t) => {
   const gatherd = await ScriptedGatherd.listen();

@@ -20,7 +20,7 @@ const CHILD = fileURLToPath(new URL('crawl-kill-child.js', import.meta.url));
 const WORKERS = 6;
 
 // Each kill needs a new process, which takes a second on a busy machine.
-t.setTimeout(400_000);
+t.setTimeout(600_000);
 t.jobs = 1;
 
 /** A sequence of Gatherers on the same directory; the next process is loaded while one runs. */

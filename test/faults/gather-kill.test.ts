@@ -7,7 +7,7 @@ import { CliProcess, cli } from '../helpers/cli.js';
 import { type Page, page, Site } from '../helpers/site.js';
 
 // About a dozen processes are started in sequence; each takes seconds on a busy machine.
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const PAGE_COUNT = 300;
 

@@ -11,7 +11,7 @@ import { IS_ROOT, startVsftpd, VSFTPD } from '../helpers/gather-peers/servers.js
 import { fillTree } from '../helpers/gather-peers/tree.js';
 
 // Several processes are started in sequence; each takes seconds on a busy machine.
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const KILLS = 4;
 const DIRECTORIES = 8;

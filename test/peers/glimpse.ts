@@ -99,7 +99,7 @@ const question = (query: string, options: Partial<typeof PLAIN> = {}) => {
 };
 
 // Other people's programs on a busy machine: what must not happen is that it takes for ever.
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 /** One base for the tests that change nothing. */
 let shared: Base | undefined;

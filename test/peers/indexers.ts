@@ -6,7 +6,7 @@ import { parseQuery } from '../../protocols/broker/index.js';
 import { type Indexer, openIndexer, type SearchOptions } from '../../storage/indexers/index.js';
 import { Base, PLAIN, soifOf, type TestObject } from '../storage/indexers/support.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const installed = (program: string) => spawnSync(program, ['-V']).error === undefined;
 const skip =
   installed('glimpseindex') && installed('swish-e') ? false : 'glimpse or swish-e is not installed';

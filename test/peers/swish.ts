@@ -9,7 +9,7 @@ import { documentOf, translate } from '../../storage/indexers/swish/translate.js
 import { Base, type PLAIN, soifOf, type TestObject } from '../storage/indexers/support.js';
 
 const skip = spawnSync('swish-e', ['-V']).error === undefined ? false : 'swish-e is not installed';
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const OBJECTS: readonly TestObject[] = [
   { title: 'Wheat prices', body: 'the wheat is good\nand rye too\nHuman computer interface wheat wheat' },

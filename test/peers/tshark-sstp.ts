@@ -164,7 +164,7 @@ class Recording {
   }
 }
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 t.test('tshark sees SSTP on the wire', { skip: missing() }, async (t) => {
   await t.test('S-27 to S-40: requests and replies are the examples of sstp.md 10', async (t) => {

@@ -12,6 +12,9 @@ import { BrokerStore } from '../../storage/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { ask, corpus, document, NOW, ScriptedGatherd, scene } from '../servers/broker/scene.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 const READY = /^ready broker=127\.0\.0\.1:(\d+)(?: .*)?\n/m;
 
 /** A Broker's directory with its configuration files, on a free port. */

@@ -12,7 +12,7 @@ import { call } from '../servers/gatherd/support.js';
 import { dataDirectory, finished, start } from './gatherd-support.js';
 
 // About twenty programs are started in sequence, on a machine that may be busy.
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 t.test('a link with a program’s name runs that program, and help and errors have its name', async (t) => {
   const path = await dataDirectory(t);

@@ -10,7 +10,7 @@ import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 
 // About twenty processes are started in sequence.
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 const PAGES = 12;
 

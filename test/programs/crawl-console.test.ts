@@ -5,6 +5,9 @@ import { frontierLine } from '../../servers/cli/crawl/tables.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { consoleScene } from '../servers/crawler/console-scene.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 t.test('harvest crawl report', async (t) => {
   const { directory, crawl } = await consoleScene(t);
   const data = ['--data', directory];

@@ -17,6 +17,9 @@ import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from '../storage/databases/helpers.js';
 import { temporaryDirectory } from '../storage/helpers.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 const NAMES = ['mktemplate', 'template2db', 'mergedb', 'mkindex', 'consoldb', 'cleandb'];
 
 /** A directory with the original programs: scripts that start links to ours. */

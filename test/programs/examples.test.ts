@@ -8,6 +8,9 @@ import { SectionDecoder, type SoifObject } from '../../protocols/soif/index.js';
 import { PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 const EXAMPLES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples');
 
 /** Runs an example in a copy of its directory, as its README describes, and returns the exported objects. */
@@ -15,7 +18,7 @@ function run(t: Test, number: number): SoifObject[] {
   const directory = t.testdir({});
   cpSync(join(EXAMPLES, `example-${number}`), directory, { recursive: true });
   const words = [...PLAIN_NODE, PROGRAM, 'gatherer', '--no-daemon', `example-${number}.cf`];
-  const { status, stderr } = spawnSync('env', words, { cwd: directory, encoding: 'utf8', timeout: 60_000 });
+  const { status, stderr } = spawnSync('env', words, { cwd: directory, encoding: 'utf8', timeout: 600_000 });
   t.equal(status, 0, stderr);
   t.equal(readFileSync(join(directory, 'log.errors'), 'utf8'), '');
   const decoder = new SectionDecoder();

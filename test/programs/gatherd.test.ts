@@ -9,6 +9,9 @@ import { cli } from '../helpers/cli.js';
 import { call, Database } from '../servers/gatherd/support.js';
 import { ANSWER, BIG, type Daemon, dataDirectory, gatherd, ONE, SESSION } from './gatherd-support.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 /** Waits until a file matches; the time limit of the test ends the wait. */
 async function fileMatches(path: string, pattern: RegExp): Promise<string> {
   for (;;) {

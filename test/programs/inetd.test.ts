@@ -8,6 +8,9 @@ import t, { type Test } from 'tap';
 import { cli } from '../helpers/cli.js';
 import { ANSWER, BIG, dataDirectory, Heard, SESSION, shell, start } from './gatherd-support.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 /** Runs in.gatherd on one end of a connection like inetd: descriptors 0, 1 and 2 are the socket. */
 async function throughInetd(
   t: Test,

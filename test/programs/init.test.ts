@@ -8,6 +8,9 @@ import { cli, PROGRAM } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 const DOCUMENTS = { 'a.txt': 'Beans and peas.\n', 'b.txt': 'A pear tree.\n' };
 
 /** Directories and ports of its own for a server. */

@@ -6,7 +6,7 @@ import { ReferencesClient } from '../../clients/references/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 

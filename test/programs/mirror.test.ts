@@ -10,6 +10,9 @@ import { requisitesOf } from '../../servers/gatherer/mirror/requisites.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 interface Report {
   readonly gathered: { readonly counts: Record<string, number>; readonly resumed: boolean };
   readonly written: number;

@@ -9,6 +9,9 @@ import { peerAddress } from '../../servers/cli/peer-address.js';
 import { StandardOutput } from '../../servers/cli/standard-output.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 interface Finished {
   readonly code: number | null;
   readonly stdout: string;

@@ -10,6 +10,9 @@ import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { temporary } from '../servers/refererd/scene.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 /** R-64: the default of `maxclients`. */
 const CLIENTS = 8192;
 /** Connections that send requests; the others are idle. */

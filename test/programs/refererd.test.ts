@@ -9,7 +9,7 @@ import { basic, exchange, http, RawClient, temporary } from '../servers/refererd
 import { publishFixture } from '../storage/references/fixture.js';
 
 // Each test starts processes, some of them several.
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 const ASK = 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n';
 const ANSWER =
@@ -205,7 +205,6 @@ t.test('R-60, C-13: SIGUSR1 to the parent finishes pending requests', async (t) 
 t.test(
   'R-57, R-61, R-71, C-15: a fault is reported to the maintainer, once, unless sendmessages is 0',
   async (t) => {
-    t.setTimeout(90_000);
     const place = await home(t);
     const relay = await mailRelay(t);
     for (const [signal, number] of [

@@ -14,6 +14,9 @@ import { cli } from '../helpers/cli.js';
 import { soif, temporaryDirectory } from '../storage/helpers.js';
 import { EXAMPLE, handFile, handRecord, u32 } from '../storage/original-registry/helpers.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 const BY = {
   'Gatherer-Name': 'G',
   'Gatherer-Host': 'h',

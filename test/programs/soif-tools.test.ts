@@ -27,6 +27,9 @@ import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { bytes, cut, singly } from '../protocols/soif/reading.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 async function* stream(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void, undefined> {
   for (const chunk of chunks) yield chunk;
 }

@@ -5,6 +5,9 @@ import t from 'tap';
 import { counting, onLines, scripted } from '../clients/fetch/scripted.js';
 import { cli } from '../helpers/cli.js';
 
+// Each test starts processes, which takes long on a busy machine.
+t.setTimeout(600_000);
+
 t.test('G-89, G-173, G-174 urlget and urlpurge', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'harvest-urlget-test-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));

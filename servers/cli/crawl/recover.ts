@@ -5,9 +5,10 @@ import { configFromRoots } from '../../all-in-one/index.js';
 import { listCheckpoints, restoreCheckpoint } from '../../crawler/checkpoint.js';
 import { number } from '../../crawler/console/labels.js';
 import { orderOf } from '../../gatherer/gatherer.js';
-import { recoverJournal } from '../../gatherer/recover-journal.js';
+import { type RecoveredJournal, recoverJournal } from '../../gatherer/recover-journal.js';
 import { StopSignal } from '../../host/index.js';
-import { EXIT } from '../exit.js';
+import { complain, EXIT } from '../exit.js';
+import { Progress } from '../progress.js';
 import { StandardOutput } from '../standard-output.js';
 import { checkpointsOf } from './checkpoints.js';
 import { exitStatus, gathererOf } from './find-crawl.js';
@@ -26,7 +27,7 @@ Examples:
   harvest crawl recover cp00007-20261121183000 --data DIR
   harvest crawl recover --journal logs/recover.gz.cp00001-20261121183000 logs/recover.gz --data DIR sample.cf
 
-Exit status: 0 done; 1 the checkpoint is damaged or the crawl runs; 2 usage or configuration.
+Exit status: 0 done; 1 the checkpoint is damaged or the crawl runs; 2 usage or configuration; 130 stopped.
 `;
 
 interface RecoverCommandOptions {
@@ -82,21 +83,27 @@ async function fromJournal(
   const { config, warnings } = configFromRoots([resolve(file)], {}, data);
   for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
   const order = await orderOf(config, ({ message }) => process.stderr.write(`warning: ${message}\n`));
-  using stop = new StopSignal({ reason: () => new UsageError('crawl: stopped; nothing is recovered') });
-  const recovered = await recoverJournal({
-    directory: await gathererOf(data),
-    config,
-    order,
-    configFile: file,
-    journals,
-    retainFailures,
-    replace,
-    signal: stop.signal,
-    onDamage: ({ message }) => process.stderr.write(`warning: ${message}; the rest of the file is lost\n`),
-    progress: ({ pass, lines }) => {
-      if (process.stderr.isTTY) process.stderr.write(`pass ${pass} of 2: ${number(lines)} lines\n`);
-    },
-  });
+  using stop = new StopSignal();
+  let recovered: RecoveredJournal;
+  try {
+    using progress = new Progress({ format: 'crawl: pass {pass} of 2, {value} lines, {rate}/s' });
+    recovered = await recoverJournal({
+      directory: await gathererOf(data),
+      config,
+      order,
+      configFile: file,
+      journals,
+      retainFailures,
+      replace,
+      signal: stop.signal,
+      onDamage: ({ message }) => process.stderr.write(`warning: ${message}; the rest of the file is lost\n`),
+      progress: ({ pass, lines }) => progress.update(lines, lines, { pass }),
+    });
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    complain('crawl', 'stopped; nothing is recovered');
+    return EXIT.interrupted;
+  }
   const { noted, queued, outOfScope, badLines } = recovered;
   const lines = [
     `${number(noted)} URIs count as seen, ${number(queued)} are queued; ${number(outOfScope)} are out of scope, ${number(badLines)} lines are not valid.`,
