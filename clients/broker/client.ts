@@ -22,10 +22,10 @@ export interface BrokerClientOptions {
   readonly connectTimeoutMs?: number;
   /**
    * Longest silence of the Broker in milliseconds. Default 120 000, and for a query with a `lifetime` at
-   * least ten seconds more than that, because a Broker may search that long without a word.
+   * least ten seconds more than that, because a Broker may search that long before it answers.
    */
   readonly idleTimeoutMs?: number;
-  /** BRK-3.2: how this Broker reads `#opaque`. Default `suppress`. */
+  /** How this Broker reads `#opaque` (BRK-3.2). Default `suppress`. */
   readonly opaqueMode?: OpaqueMode;
   /** Limits on what the Broker may send. */
   readonly limits?: BrokerClientSessionOptions;
@@ -50,8 +50,8 @@ export interface BrokerResults extends AsyncIterable<BrokerHit> {
 }
 
 /**
- * Asks a Broker. Every call opens a connection of its own (BRK-1.6) when its result is first awaited or
- * iterated; between calls the client holds nothing, so there is nothing to close.
+ * Queries a Broker. Every call opens its own connection (BRK-1.6) when its result is first awaited or iterated. Between
+ * calls the client holds nothing, so it has no close.
  */
 export class BrokerClient {
   readonly host: string;
@@ -65,10 +65,10 @@ export class BrokerClient {
   }
 
   /**
-   * Sends a user query. Objects come as the Broker sends them; a reader that does not ask stops the Broker.
-   * The iteration throws PeerError (status 111) after the objects before it, ConnectionError when the Broker
-   * cannot be reached, breaks off or stalls, ProtocolError when it does not speak this protocol.
-   * @throws UsageError when the query is empty or does not close its quotes, or a number is out of range
+   * Sends a user query. Objects are yielded as they arrive; a reader that stops reading stops the Broker.
+   * The iteration throws PeerError (status 111) after the objects before it, ConnectionError if the Broker
+   * cannot be reached, breaks the connection or is silent for too long, ProtocolError if it does not speak this protocol.
+   * @throws UsageError if the query is empty or does not close its quotes, or a number is out of range
    */
   query(query: QueryInput, options: QueryRequest & AbortOptions = {}): BrokerResults {
     const session = new BrokerClientSession(this.#options.limits);
@@ -79,7 +79,7 @@ export class BrokerClient {
 
   /**
    * Sends an administrative command; resolves with the lines of its outcome (BRK-5.4).
-   * @throws PeerError with the Broker's sentence when it refuses or fails
+   * @throws PeerError with the Broker's sentence if it refuses or fails
    */
   async admin(
     password: string,
@@ -97,7 +97,7 @@ export class BrokerClient {
 
   /**
    * Sends any message line and yields the reply item by item, version lines and unknown codes included.
-   * @throws UsageError when `line` is not one message line
+   * @throws UsageError if `line` is not one message line
    */
   message(line: string | Uint8Array, options: AbortOptions = {}): AsyncIterable<ResultItem> {
     return readItems(
@@ -107,8 +107,8 @@ export class BrokerClient {
   }
 
   /**
-   * Sends any message line and yields the reply's bytes as they come, as the original's `brkclient` shows them (BRK-6.7).
-   * @throws UsageError when `line` is not one message line
+   * Sends any message line and yields the bytes of the reply, which the original's `brkclient` prints (BRK-6.7).
+   * @throws UsageError if `line` is not one message line
    */
   raw(line: string | Uint8Array, options: AbortOptions = {}): AsyncIterable<Uint8Array> {
     return this.#exchange(frameMessage(line), options.signal);
@@ -116,12 +116,12 @@ export class BrokerClient {
 
   #exchange(request: Uint8Array, signal: AbortSignal | undefined, lifetime = 0): AsyncGenerator<Uint8Array> {
     const options = this.#options;
-    const patience = Math.max(DEFAULT_IDLE_TIMEOUT_MS, lifetime * 1000 + LIFETIME_MARGIN_MS);
+    const idleTimeoutMs = Math.max(DEFAULT_IDLE_TIMEOUT_MS, lifetime * 1000 + LIFETIME_MARGIN_MS);
     return exchangeWithBroker(request, {
       host: this.host,
       port: this.port,
       connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-      idleTimeoutMs: options.idleTimeoutMs ?? patience,
+      idleTimeoutMs: options.idleTimeoutMs ?? idleTimeoutMs,
       signal,
     });
   }
@@ -162,13 +162,15 @@ class Results implements BrokerResults {
     } while (last.length > 0);
   }
 
-  /** A reply that stops short is the connection's fault rather than the protocol's. */
+  /** Ends the session; a reply that is cut off is an error of the connection, not of the protocol. */
   #end(): readonly ClientEvent[] {
     try {
       return this.#session.end();
     } catch (error) {
       if (!this.#session.cutOff) throw error;
-      throw new ConnectionError('the broker broke off its reply', { cause: error });
+      throw new ConnectionError('the Broker closed the connection in the middle of its reply', {
+        cause: error,
+      });
     }
   }
 

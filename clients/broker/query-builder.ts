@@ -12,17 +12,17 @@ import { type OpaqueMode, type QueryRequest, queryMessage } from './request.js';
 
 type Blank = ' ' | '\t' | '\n' | '\r';
 
-/** Refuses, where the compiler can see the text, what is empty or more than one word. */
+/** Makes the compiler refuse a literal that is empty or more than one word. */
 type OneWord<T extends string> = T extends '' | `${string}${Blank}${string}` ? never : T;
 
-/** A query made with {@link q}: its tree, its text, its message. It never changes. */
+/** An immutable query made with {@link q}: its tree, its text, its message. */
 abstract class BuiltQuery {
-  /** The tree; a term that was not read from text stands at offset 0. */
+  /** The tree; a term that was not parsed from text has offset 0. */
   abstract readonly query: Query;
 
   /**
-   * The query as it is written behind `#END`; parsing it gives the same tree.
-   * @throws UsageError when it is larger than a Broker reads: 1000 terms, 64 nested parentheses
+   * The query as it is written after `#END`; parsing it gives the same tree.
+   * @throws UsageError if it is larger than a Broker reads: 1000 terms, 64 nested parentheses
    */
   toString(): string {
     const text = formatQuery(this.query);
@@ -45,14 +45,14 @@ abstract class BuiltQuery {
   }
 }
 
-/** BRK-2.11 `#allb`: every object. It stands alone, so it has nothing to combine it with. */
+/** BRK-2.11 `#allb`: every object. It cannot be combined with anything. */
 export class EveryObject extends BuiltQuery {
   readonly query: { readonly kind: 'all' } = { kind: 'all' };
 }
 
 /**
- * A condition on objects. Calls read as they are chained: `a.and(b).or(c)` is `(a and b) or c`, although the language
- * itself groups to the right (BRK-2.12); the parentheses are written where they are needed.
+ * A condition on objects. A chain of calls groups to the left: `a.and(b).or(c)` is `(a and b) or c`. The query language
+ * groups to the right (BRK-2.12), so parentheses are written where they are needed.
  */
 export class QueryExpression extends BuiltQuery {
   readonly query: Expression;
@@ -67,7 +67,7 @@ export class QueryExpression extends BuiltQuery {
     return new QueryExpression(chain('and', this.query, other.query));
   }
 
-  /** Objects that match one of them. */
+  /** Objects that match either. */
   or(other: QueryExpression): QueryExpression {
     return new QueryExpression(chain('or', this.query, other.query));
   }
@@ -83,7 +83,7 @@ export class QueryExpression extends BuiltQuery {
   }
 }
 
-/** An attribute that still needs its condition; names are compared without regard to case (BRK-2.16). */
+/** An attribute without its condition yet; names are compared without regard to case (BRK-2.16). */
 export class AttributeCondition {
   readonly #attribute: string;
 
@@ -96,7 +96,7 @@ export class AttributeCondition {
     return this.#select('contains', escapePattern(checkText(text)));
   }
 
-  /** BRK-2.14, BRK-2.22: the pattern occurs in the value. @throws UsageError when it ends in a single backslash */
+  /** BRK-2.14, BRK-2.22: the pattern occurs in the value. @throws UsageError if it ends in a single backslash */
   matches(pattern: string): QueryExpression {
     return this.#select('contains', checkPattern(pattern));
   }
@@ -106,7 +106,7 @@ export class AttributeCondition {
     return this.#select('exact', escapeBackslash(checkText(value)));
   }
 
-  /** BRK-2.17: the value matches the regular expression. @throws UsageError when it ends in a single backslash */
+  /** BRK-2.17: the value matches the regular expression. @throws UsageError if it ends in a single backslash */
   regexp(source: string): QueryExpression {
     return this.#select('regexp', checkPattern(source));
   }
@@ -127,15 +127,15 @@ export class AttributeCondition {
 }
 
 /**
- * Makes queries: `q.word('wheat').and(q.attribute('title').contains('rye')).except(q.phrase('bread recipe'))`.
- * What combines wrongly does not compile: `#allb` has no operators, an attribute without a condition is no expression.
- * Everything throws UsageError for a text that is blank or not well-formed Unicode.
+ * Builds queries: `q.word('wheat').and(q.attribute('title').contains('rye')).except(q.phrase('bread recipe'))`.
+ * Wrong combinations do not compile: `#allb` has no operators, an attribute without a condition is not an expression.
+ * Every method throws UsageError for a text that is blank or not well-formed Unicode.
  */
 export const q = {
   /** BRK-2.11: every object. */
   all: (): EveryObject => new EveryObject(),
 
-  /** One word, or a part of one; its characters mean themselves. */
+  /** One word or a part of one; its characters mean themselves. */
   word: <T extends string>(text: T & OneWord<T>): QueryExpression => term(escapePattern(checkText(text))),
 
   /** BRK-2.5: words in this order; their characters mean themselves. */
@@ -143,7 +143,7 @@ export const q = {
 
   /**
    * BRK-2.22: `.` is any character, `#` any run of them, `[...]` a class, `^` and `$` line ends, `|`, `*`, `( )`; a
-   * backslash takes the next literally. @throws UsageError when the pattern ends in a single backslash
+   * backslash makes the next character literal. @throws UsageError if the pattern ends in a single backslash
    */
   pattern: (pattern: string): QueryExpression => term(escapeEqualsSign(checkPattern(pattern))),
 
@@ -162,8 +162,8 @@ export const q = {
     others.reduce((left, right) => left.or(right), first),
 
   /**
-   * A query that somebody typed; check `instanceof QueryExpression` before combining it.
-   * @throws ProtocolError where the text goes wrong
+   * A query that a user typed; check `instanceof QueryExpression` before combining it.
+   * @throws ProtocolError with the offset of the first error
    */
   parse: (text: string): QueryExpression | EveryObject => {
     const query = parseQuery(text);
@@ -187,12 +187,12 @@ function chain(kind: 'and' | 'or', left: Expression, right: Expression): Express
   return operands.reduceRight((tail, operand): Expression => ({ kind, left: operand, right: tail }), right);
 }
 
-/** BRK-2.22, BRK-2.15: characters that would mean something to the search engine get a backslash. */
+/** Puts a backslash before the characters that have a meaning for the search engine (BRK-2.22, BRK-2.15). */
 function escapePattern(text: string): string {
   return text.replace(/[.#[\]^$|*()=\\]/g, '\\$&');
 }
 
-/** BRK-2.15: a term must not become `attribute=value`. */
+/** Keeps a term from becoming `attribute=value` (BRK-2.15). */
 function escapeEqualsSign(pattern: string): string {
   return pattern.replace(/\\[\s\S]|=/g, (found) => (found === '=' ? '\\=' : found));
 }
@@ -203,11 +203,12 @@ function escapeBackslash(text: string): string {
 
 function checkText(text: string): string {
   if (text.trim() === '') throw new UsageError('a blank text cannot be searched for');
-  if (/\p{Surrogate}/u.test(text)) throw new UsageError('the text holds half a character (a lone surrogate)');
+  if (/\p{Surrogate}/u.test(text))
+    throw new UsageError('the text contains half a character (a lone surrogate)');
   return text;
 }
 
-/** BRK-2.7: a backslash takes the next character; a pair with a quote is written as the quote alone. */
+/** A backslash makes the next character literal (BRK-2.7); before a quote it is dropped. */
 function checkPattern(pattern: string): string {
   checkText(pattern);
   return pattern.replace(/\\([\s\S]?)/g, (pair, after: string) => {
@@ -218,7 +219,7 @@ function checkPattern(pattern: string): string {
 
 function checkName(name: string): string {
   checkText(name);
-  if (/[\s"\\{}]/.test(name)) throw new UsageError(`not the name of an attribute: ${name}`);
+  if (/[\s"\\{}]/.test(name)) throw new UsageError(`not an attribute name: ${name}`);
   return name;
 }
 

@@ -9,11 +9,11 @@ import {
 import { UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
-/** What a query asks for beside the query itself. The defaults are those of the shipped query pages (BRK-8.6). */
+/** What a query requests. The defaults are those of the shipped query pages (BRK-8.6). */
 export interface QueryRequest {
   /** Descriptions. Default true. */
   readonly desc?: boolean;
-  /** Matched lines. Default true. Which flag says so depends on the server: see {@link OpaqueMode}. */
+  /** Matched lines. Default true. The flag for them depends on the server: see {@link OpaqueMode}. */
   readonly matchedLines?: boolean;
   /** Default true. */
   readonly ignoreCase?: boolean;
@@ -21,26 +21,26 @@ export interface QueryRequest {
   readonly matchWord?: boolean;
   /** Spelling errors, 0 to 8. Default 0. */
   readonly errors?: number;
-  /** Most matched lines in all. Default: the server's own limit. */
+  /** Most matched lines in total. Default: the server's own limit. */
   readonly maxResults?: number;
   /** Most objects. Default: the server's own limit. */
   readonly maxFiles?: number;
   /** Most matched lines of one object. Default: the server's own limit. */
   readonly maxLines?: number;
-  /** Seconds the server may spend; it keeps them between 10 and its own maximum (BRK-8.14). */
+  /** Seconds the server may spend; it limits them to 10 up to its own maximum (BRK-8.14). */
   readonly lifetime?: number;
-  /** Attributes to return of each object, at most 256 names; a Broker sends each once (BRK-2.16). */
+  /** Attributes of each object to return, at most 256 names; a Broker sends each once (BRK-2.16). */
   readonly attributes?: readonly string[];
   /** Only objects changed after this time. */
   readonly since?: UnixSeconds;
-  /** Further `#index` flags for this Broker's search engine, each `NAME` or `NAME VALUE`; who does not know one ignores it (BRK-3.5). */
+  /** More `#index` flags for the Broker's search engine, each `NAME` or `NAME VALUE`; an engine ignores unknown ones (BRK-3.5). */
   readonly indexFlags?: readonly string[];
 }
 
-/** BRK-3.2: whether the server takes `#opaque` as "no matched lines" (the default) or as "matched lines". */
+/** Whether the server reads `#opaque` as "no matched lines" (the default) or as "matched lines" (BRK-3.2). */
 export type OpaqueMode = 'suppress' | 'show';
 
-/** The flags that make a server of that mode answer `request`. @throws UsageError for a number out of range */
+/** The flags that request `request` from a server of that mode. @throws UsageError for a number out of range */
 export function requestFlags(request: QueryRequest, mode: OpaqueMode): QueryFlags {
   const wantLines = request.matchedLines ?? true;
   return {
@@ -72,11 +72,11 @@ function checkCount(name: string, value: number, max: number): number {
   throw new UsageError(`${name} is a whole number from 0 to ${max}, not ${value}`);
 }
 
-/** A query as a client takes it: text, a tree, or what holds one: a built query, or `parseQuerySource`'s result. */
+/** A query as text, as a tree, or an object with a tree: a built query, or the result of `parseQuerySource`. */
 export type QueryInput = string | Query | { readonly query: Query };
 
 /**
- * The message line of a query. A query given as text goes out as typed (BRK-2.7), its line ends as blanks.
+ * The message line of a query. A query given as text is sent as typed (BRK-2.7), its line ends as blanks.
  * @throws UsageError for a number out of range
  */
 export function queryMessage(query: QueryInput, request: QueryRequest, mode: OpaqueMode): string {

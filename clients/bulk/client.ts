@@ -23,13 +23,13 @@ export interface BulkClientOptions {
   readonly idleTimeoutMs?: number;
   /** Limits on what the Broker may send. */
   readonly limits?: BulkReplyDecoderOptions;
-  /** Most bytes a compressed reply may come to. Default 16 GiB. */
+  /** Most bytes that a compressed reply may inflate to. Default 16 GiB. */
   readonly maxInflatedBytes?: number;
-  /** Most bytes out for a byte in. Default 250. */
+  /** Most inflated bytes for one compressed byte. Default 250. */
   readonly maxInflateRatio?: number;
-  /** Told of what was tolerated or left out. */
+  /** Called for everything that was tolerated or left out. */
   readonly onWarning?: (warning: BulkWarning) => void;
-  /** Our clock; for tests. */
+  /** The clock; tests set it. */
   readonly now?: () => UnixSeconds;
 }
 
@@ -43,12 +43,12 @@ const DEFAULT_IDLE_TIMEOUT_MS = 120_000;
 const DEFAULT_MAX_INFLATED_BYTES = 16 * 2 ** 30;
 const DEFAULT_MAX_INFLATE_RATIO = 250;
 
-/** BP-23: the number by which a Broker says that it cannot do this. */
+/** BP-23: the error number of a Broker that does not support a request. */
 const UNSUPPORTED = 2;
 
 /**
- * Asks a Broker for a bulk transfer. Every call opens a connection of its own (BT-2) when it is first awaited or
- * iterated; between calls the client holds nothing, so there is nothing to close.
+ * Requests bulk transfers from a Broker. Every call opens its own connection (BT-2) when it is first awaited or iterated.
+ * Between calls the client holds nothing, so it has no close.
  */
 export class BulkClient {
   readonly host: string;
@@ -72,9 +72,9 @@ export class BulkClient {
    * {@link BulkTransfer}
    */
   transfer(request: BulkTransferRequest): BulkTransfer {
-    const { signal, ...wanted } = request;
-    const message = encodeBulkRequest(wanted);
-    return new BulkTransfer(() => this.#ask(message, signal), {
+    const { signal, ...fields } = request;
+    const message = encodeBulkRequest(fields);
+    return new BulkTransfer(() => this.#request(message, signal), {
       now: this.#options.now ?? (() => Math.floor(Date.now() / 1000)),
       onWarning: this.#options.onWarning ?? (() => {}),
       signal,
@@ -82,7 +82,7 @@ export class BulkClient {
   }
 
   /**
-   * What the Broker says about the objects below a prefix of their digests; undefined when it does not know `#digest`.
+   * The Broker's report about the objects whose digests have a prefix; undefined if the Broker does not know `#digest`.
    * @throws ConnectionError, PeerError, ProtocolError; UsageError for a wrong prefix
    */
   async digest(
@@ -91,10 +91,10 @@ export class BulkClient {
   ): Promise<DigestReport | undefined> {
     const message = encodeBulkRequest({ interface: 2, digest: prefix });
     let known = false;
-    for await (const events of this.#ask(message, options.signal)) {
+    for await (const events of this.#request(message, options.signal)) {
       for (const event of events) {
         if (event.kind === 'version') known = event.interface === 2;
-        // A Broker that does not know the flag refuses it, or sends objects.
+        // A Broker that does not know the flag refuses the message or sends objects.
         else if (!known && (event.kind === 'status' || event.kind === 'change')) return undefined;
         else if (event.kind === 'trailer') {
           const { trailer } = event;
@@ -108,7 +108,7 @@ export class BulkClient {
     return undefined;
   }
 
-  async *#ask(message: Uint8Array, signal: AbortSignal | undefined): ReturnType<typeof readReply> {
+  async *#request(message: Uint8Array, signal: AbortSignal | undefined): ReturnType<typeof readReply> {
     const options = this.#options;
     const chunks = exchangeWithBroker(message, {
       host: this.host,
@@ -137,5 +137,8 @@ function readReport(data: Uint8Array, prefix: string): DigestReport {
   const report = decodeDigest(decodeSoif(data));
   if (report.prefix === prefix) return report;
   const details = { protocol: 'bulk', rule: 'BP-24', offset: 0 } as const;
-  throw new ProtocolError(`asked for the digest of "${prefix}", got that of "${report.prefix}"`, details);
+  throw new ProtocolError(
+    `requested the digest of "${prefix}", received that of "${report.prefix}"`,
+    details,
+  );
 }

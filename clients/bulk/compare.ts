@@ -13,32 +13,32 @@ import { identityOf } from '../../protocols/soif/index.js';
 import type { BulkClient } from './client.js';
 
 export interface CompareOptions {
-  /** Differences to list, both sides together. Default 1000. Behind them nothing more is asked for. */
+  /** Differences to list, both sides together. Default 1000. The comparison stops when they are found. */
   readonly maxDifferences?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Where two Brokers differ. An object that changed is in both lists, with its two identities. */
+/** The differences of two Brokers. An object that changed is in both lists, with its two identities. */
 export interface BrokerDifference {
   readonly equal: boolean;
   readonly onlyA: readonly DigestIdentity[];
   readonly onlyB: readonly DigestIdentity[];
   /** Whether there may be more differences than are listed. */
   readonly truncated: boolean;
-  /** Objects that each has. */
+  /** Number of objects in each. */
   readonly objects: { readonly a: number; readonly b: number };
   /** Bytes received from both. */
   readonly bytes: number;
-  /** By digests, or by reading both completely because one does not know digests. */
+  /** By digests, or by two complete transfers because one Broker does not know digests. */
   readonly method: 'digests' | 'transfer';
 }
 
 const DEFAULT_MAX_DIFFERENCES = 1000;
 
 /**
- * Finds out where two Brokers differ. Brokers of this kit are asked for digests, from the whole down into the prefixes
- * that differ, which costs a few kilobytes a difference; when one does not know digests, both are read completely, with
- * 8 bytes of memory an object. Changes under way may show as differences.
+ * Compares two Brokers. Brokers of this kit report digests; the comparison goes from the whole down into the prefixes that
+ * differ, which costs a few kilobytes per difference. If one Broker does not know digests, both are read completely, with
+ * 8 bytes of memory per object. Changes during the comparison may appear as differences.
  * @throws ConnectionError, PeerError, ProtocolError; the signal's reason
  */
 export async function compareBrokers(
@@ -48,14 +48,14 @@ export async function compareBrokers(
 ): Promise<BrokerDifference> {
   const before = a.bytesReceived + b.bytesReceived;
   const { signal, maxDifferences = DEFAULT_MAX_DIFFERENCES } = options;
-  const asking = signal === undefined ? {} : { signal };
+  const requestOptions = signal === undefined ? {} : { signal };
   const found = new Differences(maxDifferences);
-  const [rootA, rootB] = await Promise.all([digest(a, '', asking), digest(b, '', asking)]);
+  const [rootA, rootB] = await Promise.all([digest(a, '', requestOptions), digest(b, '', requestOptions)]);
   const byDigests = rootA !== undefined && rootB !== undefined;
   const objects = byDigests
     ? { a: rootA.count, b: rootB.count }
-    : await compareTransfers(a, b, found, asking);
-  if (byDigests) await new DigestWalk(a, b, found, asking).compare(rootA, rootB);
+    : await compareTransfers(a, b, found, requestOptions);
+  if (byDigests) await new DigestWalk(a, b, found, requestOptions).compare(rootA, rootB);
   return {
     equal: found.equal,
     onlyA: found.onlyA,
@@ -67,7 +67,7 @@ export async function compareBrokers(
   };
 }
 
-interface Asking {
+interface DigestOptions {
   readonly signal?: AbortSignal;
 }
 
@@ -75,7 +75,7 @@ interface Asking {
 class Differences {
   readonly onlyA: DigestIdentity[] = [];
   readonly onlyB: DigestIdentity[] = [];
-  /** There was no room for another. */
+  /** A difference was found that is not listed. */
   full = false;
   readonly #max: number;
 
@@ -93,18 +93,18 @@ class Differences {
   }
 }
 
-/** What is known of one side below a prefix: a Broker's report, or its objects, when they were listed above. */
+/** What is known about one side below a prefix: a Broker's report, or its objects if a shorter prefix listed them. */
 type Side = Pick<DigestReport, 'count' | 'digest' | 'buckets' | 'identities'>;
 
 class DigestWalk {
   readonly #clients: readonly [BulkClient, BulkClient];
   readonly #found: Differences;
-  readonly #asking: Asking;
+  readonly #options: DigestOptions;
 
-  constructor(a: BulkClient, b: BulkClient, found: Differences, asking: Asking) {
+  constructor(a: BulkClient, b: BulkClient, found: Differences, options: DigestOptions) {
     this.#clients = [a, b];
     this.#found = found;
-    this.#asking = asking;
+    this.#options = options;
   }
 
   compare(a: DigestReport, b: DigestReport): Promise<void> {
@@ -130,13 +130,13 @@ class DigestWalk {
     }
   }
 
-  /** What a Broker says about a prefix of which only the sum is known. */
+  /** Requests a Broker's report about a prefix of which only the sum is known. */
   async #whole(client: 0 | 1, side: Side, prefix: string): Promise<Side> {
     if (side.identities !== undefined) return side;
     if (side.count === 0) return { ...side, identities: [] };
-    const report = await digest(this.#clients[client], prefix, this.#asking);
+    const report = await digest(this.#clients[client], prefix, this.#options);
     if (report !== undefined) return report;
-    throw new ConnectionError('a broker that knew digests does not know them any more');
+    throw new ConnectionError('a Broker that reported digests no longer does');
   }
 
   #listed(a: readonly DigestIdentity[], b: readonly DigestIdentity[]): void {
@@ -146,7 +146,7 @@ class DigestWalk {
   }
 }
 
-/** One side below one digit more. */
+/** One side below a prefix that is one digit longer. */
 function childOf(side: Side, digit: number, prefix: string): Side {
   if (side.buckets !== undefined) return side.buckets[digit]!;
   const identities = (side.identities ?? []).filter(({ digest }) => digest.startsWith(prefix));
@@ -157,26 +157,26 @@ function childOf(side: Side, digit: number, prefix: string): Side {
 
 const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
 
-/** Reads both Brokers; what only A has is known by its key alone, so then A is read again for its name. */
+/** Reads both Brokers. Of A only the keys are kept, so A is read again for the URLs of objects that only A has. */
 async function compareTransfers(
   a: BulkClient,
   b: BulkClient,
   found: Differences,
-  asking: Asking,
+  options: DigestOptions,
 ): Promise<{ a: number; b: number }> {
   const inA = new KeyList();
-  for await (const { digest } of identities(a, asking)) inA.add(keyOf(digest));
+  for await (const { digest } of identities(a, options)) inA.add(keyOf(digest));
   const keys = inA.sorted();
   const seen = new Uint8Array(keys.length);
   let count = 0;
-  for await (const identity of identities(b, asking)) {
+  for await (const identity of identities(b, options)) {
     count++;
     const at = indexOf(keys, keyOf(identity.digest));
     if (at < 0) found.add('b', identity);
     else seen[at] = 1;
   }
   if (seen.includes(0)) {
-    for await (const identity of identities(a, asking)) {
+    for await (const identity of identities(a, options)) {
       const at = indexOf(keys, keyOf(identity.digest));
       if (at < 0 || seen[at] === 1) continue;
       found.add('a', identity);
@@ -187,9 +187,9 @@ async function compareTransfers(
   return { a: keys.length, b: count };
 }
 
-/** The identities of everything a Broker has; objects without one are left out, as every receiver does (BT-24). */
-async function* identities(client: BulkClient, asking: Asking): AsyncGenerator<DigestIdentity> {
-  const changes = client.transfer({ since: 0, ...asking })[Symbol.asyncIterator]();
+/** The identities of all objects of a Broker. Objects without one are left out, as every receiver does (BT-24). */
+async function* identities(client: BulkClient, options: DigestOptions): AsyncGenerator<DigestIdentity> {
+  const changes = client.transfer({ since: 0, ...options })[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await changes.next().catch((error: unknown) => {
@@ -208,15 +208,19 @@ async function* identities(client: BulkClient, asking: Asking): AsyncGenerator<D
   }
 }
 
-async function digest(client: BulkClient, prefix: string, asking: Asking): Promise<DigestReport | undefined> {
+async function digest(
+  client: BulkClient,
+  prefix: string,
+  options: DigestOptions,
+): Promise<DigestReport | undefined> {
   try {
-    return await client.digest(prefix, asking);
+    return await client.digest(prefix, options);
   } catch (error) {
     throw ofBroker(client, error);
   }
 }
 
-/** Two are asked: an error says which one it is about. */
+/** Adds to an error which of the two Brokers it is about. */
 function ofBroker({ host, port }: BulkClient, error: unknown): unknown {
   const place = `${host}:${port}`;
   if (error instanceof KitError && !error.message.includes(place)) {
@@ -227,12 +231,12 @@ function ofBroker({ host, port }: BulkClient, error: unknown): unknown {
 
 const [DELETED] = CHANGE_KINDS;
 
-/** The first 8 bytes of a digest: for a million objects the chance that two agree is below one in ten million. */
+/** The first 8 bytes of a digest: among a million objects the chance of a collision is below one in ten million. */
 function keyOf(digest: string): bigint {
   return BigInt(`0x${digest.slice(0, 16)}`);
 }
 
-/** Keys in 8 bytes each, of any number. */
+/** A growing list of keys of 8 bytes. */
 class KeyList {
   #keys = new BigUint64Array(1024);
   #length = 0;
@@ -251,7 +255,7 @@ class KeyList {
   }
 }
 
-/** Index of a key, by halving; -1 when it is not there. */
+/** Index of a key, by binary search; -1 if it is absent. */
 function indexOf(keys: BigUint64Array, key: bigint): number {
   let low = 0;
   let high = keys.length;

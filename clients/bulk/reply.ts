@@ -11,13 +11,13 @@ export interface ReplyOptions extends InflateLimits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Something that a reader tolerated or left out. */
+/** A defect that the reader tolerated, or data that it left out. */
 export type BulkWarning = Omit<Extract<BulkEvent, { kind: 'warning' }>, 'kind'>;
 
 /**
- * The events of a reply, as they come in together; compressed data is inflated on the way. Reads a chunk only when it is
- * asked for the next events.
- * @throws ProtocolError; whatever the chunks throw; the signal's reason
+ * Yields the events of a reply, those of one chunk together; inflates compressed data. Reads a chunk only when the next
+ * events are requested.
+ * @throws ProtocolError; an error of `chunks`; the signal's reason
  */
 export async function* readReply(
   chunks: AsyncIterable<Uint8Array>,
@@ -27,14 +27,14 @@ export async function* readReply(
   const member = new Member(decoder, options);
   try {
     for await (const chunk of chunks) yield* member.inflating(decoder.push(chunk));
-    // What stands before an error comes first, and the error with the next call.
+    // The decoder returns the events before an error first and throws with the next call.
     while (!decoder.done) yield* member.inflating(decoder.end());
   } finally {
     member.close();
   }
 }
 
-/** The gzip member at hand, if any. */
+/** The gzip member that is being read, if any. */
 class Member {
   readonly #decoder: BulkReplyDecoder;
   readonly #options: ReplyOptions;
@@ -52,7 +52,7 @@ class Member {
     this.#inflater = undefined;
   }
 
-  /** The events, and in place of `inflate` those that the decompressed data makes. */
+  /** Yields the events, and in place of `inflate` the events of the inflated data. */
   async *inflating(first: readonly BulkEvent[]): AsyncGenerator<readonly BulkEvent[], void, undefined> {
     let events = first;
     for (;;) {
@@ -86,7 +86,7 @@ class Member {
   }
 }
 
-/** The inflater speaks of a Gatherer's update; here it is BP-16 that is broken. */
+/** Replaces the inflater's error, which cites the rules of a Gatherer's update, by one that cites BP-16. */
 function ofBulk(error: unknown): unknown {
   if (!(error instanceof ProtocolError)) return error;
   return new ProtocolError('the compressed groups are damaged or exceed a limit', {

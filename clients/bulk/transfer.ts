@@ -4,37 +4,37 @@ import type { SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BulkWarning } from './reply.js';
 
-/** A change as a Broker sent it. */
+/** A change that a Broker sent. */
 export interface BulkReceived {
   readonly change: ChangeKind;
   readonly object: SoifObject;
-  /** The object as received. Shares memory with the stream: copy what you keep. */
+  /** The object as received. Shares memory with the stream: copy it to keep it. */
   readonly bytes: Uint8Array;
-  /** Whether `bytes` have the layout of SOIF-2.2, so that they may be passed on as they are. */
+  /** Whether `bytes` have the layout of SOIF-2.2 and so can be passed on unchanged. */
   readonly exact: boolean;
-  /** The object's Update-Time; undefined when it has none (BT-24). */
+  /** The object's Update-Time; undefined if it is absent (BT-24). */
   readonly time: UnixSeconds | undefined;
 }
 
-/** What a transfer came to so far. */
+/** The totals of a transfer so far. */
 export interface BulkTotals {
   /** Changes received, by kind. */
   readonly received: Readonly<Record<ChangeKind, number>>;
   /** Bytes of the objects. */
   readonly bytes: number;
-  /** Whether everything has come (BT-19). */
+  /** Whether everything was received (BT-19). */
   readonly complete: boolean;
   /**
-   * What to pass as `since` the next time (BT-5); undefined unless complete. The time that the Broker announced, if it
-   * did; else the second before the request by our clock, so that an object changed in that very second is sent twice
-   * rather than never.
+   * The `since` of the next transfer (BT-5); undefined unless complete. It is the time that the Broker announced, else
+   * the second before the request by our clock: an object that changes within that second is then sent twice rather
+   * than never.
    */
   readonly next: UnixSeconds | undefined;
-  /** The interface the Broker answered in; undefined before it did. */
+  /** The interface of the Broker's answer; undefined before the answer. */
   readonly interface: 1 | 2 | undefined;
 }
 
-interface Surroundings {
+interface Options {
   readonly now: () => UnixSeconds;
   readonly onWarning: (warning: BulkWarning) => void;
   readonly signal: AbortSignal | undefined;
@@ -42,15 +42,15 @@ interface Surroundings {
 
 /**
  * The changes of one transfer, as they arrive. It can be iterated once, change by change or in {@link batches}; a
- * reader that does not ask stops the Broker.
+ * reader that stops reading stops the Broker.
  *
- * The iteration throws, after the changes that came before: PeerError when the Broker refuses (status 400, 111, or the
- * number of BP-23), ConnectionError when it cannot be reached, breaks off, stalls, or the transfer is not complete
- * (BT-19), ProtocolError when it does not speak this protocol, the signal's reason when aborted.
+ * The iteration throws after the changes that arrived before the error: PeerError if the Broker refuses (status 400, 111,
+ * or the number of BP-23), ConnectionError if it cannot be reached, breaks the connection, is silent for too long, or the
+ * transfer is incomplete (BT-19), ProtocolError if it does not speak this protocol, the signal's reason if aborted.
  */
 export class BulkTransfer implements AsyncIterable<BulkReceived> {
-  readonly #ask: () => AsyncIterable<readonly BulkEvent[]>;
-  readonly #surroundings: Surroundings;
+  readonly #request: () => AsyncIterable<readonly BulkEvent[]>;
+  readonly #options: Options;
   readonly #received: Record<ChangeKind, number> = { delete: 0, refresh: 0, update: 0 };
   #bytes = 0;
   #complete = false;
@@ -60,9 +60,9 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
   #failure: KitError | undefined;
 
   /** Made by `BulkClient`. */
-  constructor(ask: () => AsyncIterable<readonly BulkEvent[]>, surroundings: Surroundings) {
-    this.#ask = ask;
-    this.#surroundings = surroundings;
+  constructor(request: () => AsyncIterable<readonly BulkEvent[]>, options: Options) {
+    this.#request = request;
+    this.#options = options;
   }
 
   get totals(): BulkTotals {
@@ -81,11 +81,11 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
     for await (const batch of this.batches()) yield* batch;
   }
 
-  /** The changes as they came in together: those of one chunk of the network, never none. */
+  /** Yields the changes of one network chunk together, at least one. */
   async *batches(): AsyncGenerator<readonly BulkReceived[], void, undefined> {
     if (this.#started !== undefined) throw new StateError('a transfer can be iterated once');
-    this.#started = this.#surroundings.now();
-    for await (const events of this.#ask()) {
+    this.#started = this.#options.now();
+    for await (const events of this.#request()) {
       const batch: BulkReceived[] = [];
       for (const event of events) {
         if (event.kind === 'change') batch.push(this.#count(event));
@@ -93,8 +93,11 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
       }
       if (batch.length > 0) yield batch;
     }
-    this.#surroundings.signal?.throwIfAborted();
-    if (!this.#complete) throw this.#failure ?? new ConnectionError('the broker broke off its reply');
+    this.#options.signal?.throwIfAborted();
+    if (!this.#complete)
+      throw (
+        this.#failure ?? new ConnectionError('the Broker closed the connection in the middle of its reply')
+      );
   }
 
   #count({ change, object, bytes, exact }: Extract<BulkEvent, { kind: 'change' }>): BulkReceived {
@@ -122,7 +125,7 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
         break;
       case 'warning': {
         const { rule, offset, message } = event;
-        this.#surroundings.onWarning({ rule, offset, message });
+        this.#options.onWarning({ rule, offset, message });
         break;
       }
       case 'end':
@@ -136,5 +139,5 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
   }
 }
 
-/** Status codes by which a Broker says that there is no transfer, or that it failed (BT-10, BT-11). */
+/** Status codes for no transfer or a failed one (BT-10, BT-11). */
 const REFUSALS: ReadonlySet<number> = new Set([400, 499, 111]);

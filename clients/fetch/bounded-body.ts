@@ -1,6 +1,6 @@
 import { joinBytes } from './decode-body.js';
 
-/** Collects a body up to a size; what is over it is counted, not kept. */
+/** Collects a body up to a size; bytes above it are counted and dropped. */
 export class BoundedBody {
   readonly #maxBytes: number;
   readonly #chunks: Uint8Array[] = [];
@@ -11,7 +11,7 @@ export class BoundedBody {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that came. */
+  /** Bytes received. */
   get length(): number {
     return this.#length;
   }
@@ -20,7 +20,7 @@ export class BoundedBody {
     return this.#length > this.#maxBytes;
   }
 
-  /** @param chunk must not be changed afterwards */
+  /** @param chunk is kept and must not change after the call */
   push(chunk: Uint8Array): void {
     this.#length += chunk.length;
     const piece = chunk.subarray(0, this.#maxBytes - this.#kept);
@@ -29,7 +29,7 @@ export class BoundedBody {
     this.#kept += piece.length;
   }
 
-  /** What was kept, in an array of its own. */
+  /** A copy of the bytes that were kept. */
   bytes(): Uint8Array {
     return joinBytes(this.#chunks, this.#kept);
   }

@@ -2,9 +2,9 @@ import { ConnectionError, StateError } from '../../protocols/errors.js';
 
 /** A connection that can be used again. */
 export interface PooledConnection {
-  /** Nothing is under way on it and it is not broken. */
+  /** No operation is in progress and the connection is open. */
   readonly usable: boolean;
-  /** The server ended it, not we. */
+  /** The server ended it. */
   readonly lost: boolean;
   close(): void;
 }
@@ -16,7 +16,7 @@ interface Slot<C> {
   busy: number;
 }
 
-/** Kept connections by server and login (G-88): at most so many to each, the others wait in turn. */
+/** Keeps connections by server and login (G-88). Each key has at most `perKey`; further calls queue. */
 export class ConnectionPool<C extends PooledConnection> {
   readonly #perKey: number;
   readonly #idleMs: number;
@@ -30,9 +30,8 @@ export class ConnectionPool<C extends PooledConnection> {
   }
 
   /**
-   * Runs `work` on a connection, kept or new. When a kept one turns out to have been ended by the server, work is run again,
-   * once, on a new one.
-   * @throws the signal's reason when it is aborted while this call waits its turn
+   * Runs `work` on a kept or a new connection. If the server has ended the kept one, runs `work` once more on a new one.
+   * @throws the signal's reason if it is aborted while this call is queued
    */
   async use<T>(
     key: string,

@@ -21,15 +21,15 @@ export interface FetcherOptions
   readonly localMappings?: readonly LocalMapping[] | undefined;
   /** `host:port` of an HTTP proxy that `ftp:` URLs go through (G-84). */
   readonly ftpProxy?: string | undefined;
-  /** Stands in front of the network (G-98), not of local files; it may be shared with other fetchers. */
+  /** Is used for the network (G-98), not for local files; several fetchers can share it. */
   readonly cache?: DiskCache | undefined;
-  /** Told what went wrong without spoiling a retrieval. */
+  /** Called for a problem that does not fail a retrieval. */
   readonly onWarning?: ((sentence: string) => void) | undefined;
-  /** Fetchers of further schemes, or in place of ours, by scheme without the colon; they are closed with this one. */
+  /** Fetchers of other schemes, or instead of the built-in ones, by scheme without the colon; closed with this fetcher. */
   readonly schemes?: Readonly<Record<string, Fetcher>> | undefined;
 }
 
-/** A fetcher for http, https, FTP, Gopher, news and `file:` URLs, for mapped URLs, and for what `schemes` adds. */
+/** Creates a fetcher for http, https, FTP, Gopher, news and `file:` URLs, mapped URLs, and the schemes in `schemes`. */
 export function createFetcher(options: FetcherOptions): Fetcher {
   const http = new HttpFetcher(options);
   const news = new NewsFetcher(options);
@@ -50,7 +50,7 @@ function conditions({ headers, publicOnly, reload }: FetchRequest): string {
     ...(headers?.etag ? [`unless it is still ${headers.etag}`] : []),
     ...(headers?.lastModified ? [`if modified since ${headers.lastModified}`] : []),
     ...(publicOnly === true ? ['public addresses only'] : []),
-    ...(reload === true ? ['past the cache'] : []),
+    ...(reload === true ? ['bypassing the cache'] : []),
   ];
   return words.length === 0 ? '' : `, ${words.join(', ')}`;
 }
@@ -83,7 +83,7 @@ class SchemeFetcher implements Fetcher {
     const scheme = request.url.slice(0, Math.max(0, request.url.indexOf(':')));
     const fetcher = this.#schemes.get(scheme);
     if (fetcher === undefined) throw new UsageError(`${scheme}: URLs are not supported by this version`);
-    tell(20, 5, () => `${request.url}: asked by ${scheme}${conditions(request)}`);
+    tell(20, 5, () => `${request.url}: requested by ${scheme}${conditions(request)}`);
     const result = await fetcher.fetch(request);
     tell(20, 9, () => `${request.url}: ${summary(result)}`);
     return result;

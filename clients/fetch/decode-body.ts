@@ -20,11 +20,11 @@ export interface DecodeLimits {
   readonly maxRatio: number;
 }
 
-/** G-174: what HTML of blanks may reach honestly; deflate's limit is 1032. */
+/** The ratio that HTML made of blanks can reach (G-174); deflate's limit is 1032. */
 export const DEFAULT_MAX_RATIO = 200;
 /** Small outputs may have any ratio. */
 const RATIO_FREE_BYTES = 1024 * 1024;
-/** Content-Encoding names at most so many codings. */
+/** Most codings in one Content-Encoding. */
 const MAX_CODINGS = 3;
 /** Outputs up to this size are decoded in one call on the event loop (a few milliseconds); larger ones piece by piece. */
 const DIRECT_BYTES = 1024 * 1024;
@@ -36,7 +36,7 @@ export interface DecodedBody {
 }
 
 /**
- * Undoes a Content-Encoding. A body whose end is missing is decoded as far as it goes.
+ * Decodes a Content-Encoding. A body whose end is missing is decoded as far as possible.
  * @throws ConnectionError for an unknown coding or damaged data
  */
 export async function decodeBody(
@@ -125,7 +125,7 @@ async function decodeUpTo(stream: Transform, body: Uint8Array, limit: number): P
   return { body: joinBytes(chunks, Math.min(length, limit)), truncated: length > limit };
 }
 
-/** One array of its own with the first `length` bytes of the chunks. */
+/** Copies the first `length` bytes of the chunks into one array. */
 export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let at = 0;

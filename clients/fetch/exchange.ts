@@ -11,12 +11,12 @@ export interface RawResponse {
 }
 
 /**
- * What is left of a body over the limit is read to its end if it is no longer than this, because a connection that
- * stays usable is worth more; else the connection is given up.
+ * A rest of this size above the body limit is read and dropped, which keeps the connection usable. A longer rest closes the
+ * connection.
  */
 const DRAIN_BYTES = 64 * 1024;
 
-/** Collects one HTTP answer up to a size: undici's handler on one side, a promise on the other. */
+/** Collects one HTTP response up to a size: a handler for undici, a promise for the caller. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<RawResponse>;
   readonly #maxBytes: number;
@@ -35,7 +35,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Ends the exchange at once, even while it waits for a free connection. */
+  /** Ends the exchange immediately, even while it is queued for a connection. */
   abort(reason: Error): void {
     this.#settle.reject(reason);
     this.#failure ??= reason;
@@ -60,7 +60,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const rest = announced >= this.#length ? announced - this.#length : 0;
     if (this.#length - this.#maxBytes + rest <= DRAIN_BYTES) return;
     this.#finish();
-    this.#failure = new Error('the rest is not wanted');
+    this.#failure = new Error('the body limit is reached');
     controller.abort(this.#failure);
   }
 

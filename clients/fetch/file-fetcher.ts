@@ -12,7 +12,7 @@ import {
 export interface FileFetcherOptions {
   /** Directories that `file:` URLs may reach, symbolic links followed; default `['/']`. */
   readonly fileRoots?: readonly string[] | undefined;
-  /** G-87: names of this machine beside `localhost`; default what the system calls itself. */
+  /** Names of this machine other than `localhost` (G-87); default the system's host name. */
   readonly hostNames?: readonly string[] | undefined;
 }
 
@@ -39,7 +39,7 @@ export class FileFetcher implements Fetcher {
             unlessNewerThan: request.headers?.lastModified,
             signal: request.signal,
           });
-    // `file:///a/` says that a directory is meant.
+    // `file:///a/` names a directory.
     const isFileWithSlash = file.kind !== 'directory' && pathPart(request.url).endsWith('/');
     return fileResult(request.url, isFileWithSlash ? { kind: 'missing' } : file, beginTime);
   }
@@ -48,7 +48,7 @@ export class FileFetcher implements Fetcher {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  /** @returns the path as bytes; `undefined` when no file can have it */
+  /** @returns the path as bytes; undefined if no file can have it */
   #pathOf(url: string): Buffer | undefined {
     const host = /^file:\/\/([^/]*)/.exec(url)?.[1];
     if (host === undefined || !this.#hostNames.has(host)) {
@@ -59,7 +59,7 @@ export class FileFetcher implements Fetcher {
   }
 }
 
-/** The answer for a file that was looked for. */
+/** The result for a file. */
 export function fileResult(url: string, file: LocalFile, beginTime: number): FetchResult {
   const common = { url, headers: {}, etag: '', local: true, beginTime, endTime: Date.now() };
   const nothing = { body: new Uint8Array(0), truncated: false };
@@ -94,7 +94,7 @@ function pathPart(url: string): string {
   return query < 0 ? path : path.slice(0, query);
 }
 
-/** The bytes of a URL's path; an escaped slash would name another file and is refused. */
+/** The bytes of a URL's path; undefined if it contains an escaped slash, which would name another file. */
 function unescapePath(path: string): Buffer | undefined {
   if (/%2f/i.test(path)) return undefined;
   const bytes = path.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>

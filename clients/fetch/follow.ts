@@ -7,8 +7,8 @@ import type { Fetcher, FetchRequest, FetchResult } from './types.js';
 export const MAX_REDIRECTS = 5;
 
 /**
- * Fetches and follows redirects, as tools for one document do; a crawl does not, its frontier judges each step. A redirect
- * never leads to a file of this machine, and not from a public host to a private address (G-174).
+ * Fetches a document and follows redirects; for tools that fetch one document. A crawl does not use it, because its frontier
+ * judges each redirect. A redirect to a file of this machine, or from a public host to a private address, is refused (G-174).
  * @throws ConnectionError after too many redirects
  * @throws RefusedError when a redirect is not followed
  */

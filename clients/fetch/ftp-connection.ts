@@ -14,10 +14,10 @@ export interface FtpLogin {
   readonly password: string;
 }
 
-/** Bytes of one directory listing; a longer one is an error. */
+/** Bytes of one directory listing; a longer one fails. */
 const MAX_LISTING_BYTES = 32 * 1024 * 1024;
 
-/** Bytes of replies to one operation: basic-ftp waits for ever on lines that are none. */
+/** Bytes of replies to one operation: basic-ftp waits without a limit on lines that are not replies. */
 const MAX_REPLY_BYTES = 1024 * 1024;
 
 /** A server's refusal (4xx, 5xx). */
@@ -35,7 +35,7 @@ export class FtpRefusal {
 /** One login at an FTP server by basic-ftp: passive, binary, names as bytes. One operation at a time. */
 export class FtpConnection implements PooledConnection {
   readonly host: string;
-  /** The server did not accept the login: nothing can be done with this connection. */
+  /** The server's refusal of the login; the connection cannot be used then. */
   refusal: FtpRefusal | undefined;
   readonly #client: Client;
   #home = '';
@@ -50,8 +50,8 @@ export class FtpConnection implements PooledConnection {
   }
 
   /**
-   * Connects and logs in; {@link refusal} says when the server does not accept the login.
-   * @throws ConnectionError when it cannot be reached, does not answer in time or is too busy
+   * Connects and logs in; {@link refusal} is set if the server does not accept the login.
+   * @throws ConnectionError if it cannot be reached, does not answer in time or is too busy
    */
   static async open(
     host: string,
@@ -62,7 +62,7 @@ export class FtpConnection implements PooledConnection {
   ): Promise<FtpConnection> {
     const address = await resolveHost(host, request.publicOnly === true, request.signal);
     const client = new Client(silenceOf(request), { maxListingBytes: MAX_LISTING_BYTES });
-    // Names are bytes to FTP; every byte is one character of this encoding.
+    // FTP names are bytes; in this encoding every byte is one character.
     client.ftp.encoding = 'latin1';
     const connection = new FtpConnection(host, client);
     const connectMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_MS;
@@ -107,25 +107,25 @@ export class FtpConnection implements PooledConnection {
     this.#client.close();
   }
 
-  /** Breaks the connection: what waits for it fails with `reason`. */
+  /** Destroys the connection; pending operations fail with `reason`. */
   destroy(reason: Error): void {
     this.#stopped ??= reason;
     this.#client.close();
   }
 
-  /** When the file was changed; 0 when the server does not say. */
+  /** Modification time; 0 if the server does not report it. */
   async modified(path: string): Promise<UnixSeconds> {
-    const date = await this.#know(() => this.#client.lastMod(this.#absolute(path)));
+    const date = await this.#query(() => this.#client.lastMod(this.#absolute(path)));
     return date !== undefined && date.getTime() > 0 ? Math.floor(date.getTime() / 1000) : 0;
   }
 
-  /** Bytes of a file; `undefined` when the server does not say. */
+  /** Bytes of a file; undefined if the server does not report them. */
   async size(path: string): Promise<number | undefined> {
-    const size = await this.#know(() => this.#client.size(this.#absolute(path)));
+    const size = await this.#query(() => this.#client.size(this.#absolute(path)));
     return size !== undefined && size >= 0 ? size : undefined;
   }
 
-  /** Retrieves a file. When it is larger than the body takes, the connection is given up and the call ends normally. */
+  /** Retrieves a file. If it is larger than the body's limit, the connection is closed and the call ends normally. */
   async retrieve(path: string, isText: boolean, body: BoundedBody): Promise<FtpRefusal | undefined> {
     const sink = new Writable({
       write: (chunk: Uint8Array, _, done) => {
@@ -159,18 +159,18 @@ export class FtpConnection implements PooledConnection {
     this.#client.ftp.socket.on('data', (text) => {
       this.#replyBytes += text.length;
       if (this.#replyBytes <= MAX_REPLY_BYTES) return;
-      this.destroy(new ConnectionError(`${this.host}: the FTP server does not stop talking`));
+      this.destroy(new ConnectionError(`${this.host}: the FTP server's replies do not end`));
     });
   }
 
-  /** Independent of the directory that an earlier operation went to. */
+  /** Makes a path independent of the directory that an earlier operation changed to. */
   #absolute(path: string): string {
     if (path.startsWith('/') || this.#home === '') return path;
     return path === '' ? this.#home : `${this.#home.replace(/\/$/, '')}/${path}`;
   }
 
-  /** @returns `undefined` when the server refuses, or nothing can be made of what it says */
-  async #know<T>(operation: () => Promise<T>): Promise<T | undefined> {
+  /** @returns undefined if the server refuses or its reply cannot be read */
+  async #query<T>(operation: () => Promise<T>): Promise<T | undefined> {
     const answer = await this.#do(() =>
       operation().catch((error: unknown) => {
         if (error instanceof FTPError || this.#client.closed) throw error;
@@ -211,4 +211,4 @@ export class FtpConnection implements PooledConnection {
   }
 }
 
-const ENOUGH = new Error('the rest is not wanted');
+const ENOUGH = new Error('the body limit is reached');

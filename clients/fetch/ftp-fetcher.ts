@@ -16,7 +16,7 @@ import {
 } from './types.js';
 
 export interface FtpFetcherOptions extends TransferOptions {
-  /** G-83: logins by server; the first that fits is used. URLs that name a user keep theirs (G-81). */
+  /** Logins by server (G-83); the first match is used. The user of a URL takes precedence (G-81). */
   readonly ftpAuth?:
     | readonly {
         readonly host: string;
@@ -25,13 +25,13 @@ export interface FtpFetcherOptions extends TransferOptions {
         readonly password: string;
       }[]
     | undefined;
-  /** Mail address that anonymous logins give as password; default `harvest@`. */
+  /** Mail address that anonymous logins send as password; default `harvest@`. */
   readonly from?: string | undefined;
-  /** Names of a directory that are listed; default 100 000. */
+  /** Most names of a directory listing; default 100 000. */
   readonly maxEntries?: number | undefined;
 }
 
-/** `ftp:` URLs over kept logins (G-88): files, and directories as `entries`. */
+/** Fetches `ftp:` URLs over kept logins (G-88): files, and directories as `entries`. */
 export class FtpFetcher implements Fetcher {
   readonly #options: FtpFetcherOptions;
   readonly #pool: ConnectionPool<FtpConnection>;
@@ -103,12 +103,12 @@ export class FtpFetcher implements Fetcher {
     const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
     const refusal = await connection.retrieve(path, address.isText, body);
     if (refusal !== undefined) {
-      // Servers say the same of a directory and of nothing.
+      // Servers send the same reply for a directory and for a missing file.
       const listing = refusal.code === 550 ? await this.#list(connection, path) : undefined;
       return listing?.status === 200 ? listing : refused(refusal);
     }
     if (size !== undefined && body.length < size && !body.truncated) {
-      throw new ConnectionError(`${address.host}: only ${body.length} of ${size} bytes came`);
+      throw new ConnectionError(`${address.host}: only ${body.length} of ${size} bytes arrived`);
     }
     return { status: 200, lastModified, body: body.bytes(), truncated: body.truncated };
   }
@@ -130,15 +130,15 @@ export class FtpFetcher implements Fetcher {
 
 type Answer = Pick<FetchResult, 'status'> & Partial<FetchResult>;
 
-/** 5xx is final, 4xx may be tried again. */
+/** 5xx is permanent, 4xx is temporary. */
 function refused({ code, text }: FtpRefusal): Answer {
   const status = code === 530 || code === 532 ? 401 : code >= 500 ? 404 : 503;
   return { status, headers: { 'ftp-reply': text.replace(/[\0-\x1f]+/g, ' ') } };
 }
 
 /**
- * As `entries` have it. What a symbolic link points to is unknown, so it has no slash; fetching it tells. Links to
- * a directory above would make a listing without end.
+ * The name as it appears in `entries`. The target of a symbolic link is unknown until it is fetched, so a link has no slash.
+ * A link to a parent directory is left out, because it would make the listing endless.
  */
 function entryName(file: FileInfo): string | undefined {
   const name = Buffer.from(file.name, 'latin1').toString('utf8');

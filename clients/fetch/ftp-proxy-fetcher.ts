@@ -14,8 +14,8 @@ export interface FtpProxyOptions extends TransferOptions {
 }
 
 /**
- * `ftp:` URLs through an HTTP proxy (G-84), which writes directories as HTML pages with links. By Node's own client, because
- * undici sends no request line with an `ftp:` URL.
+ * Fetches `ftp:` URLs through an HTTP proxy (G-84), which writes directories as HTML pages with links. Uses Node's HTTP client,
+ * because undici cannot send a request line with an `ftp:` URL.
  */
 export class FtpProxyFetcher implements Fetcher {
   readonly #options: FtpProxyOptions;
@@ -39,7 +39,7 @@ export class FtpProxyFetcher implements Fetcher {
   async fetch(request: FetchRequest): Promise<FetchResult> {
     if (this.#closed) throw new StateError('the fetcher is closed');
     const { host, user, password } = parseFtpUrl(request.url);
-    // The proxy resolves the name itself; what is private here is refused all the same.
+    // The proxy resolves the name itself; an address that is private here is refused nevertheless.
     if (request.publicOnly === true) await resolveHost(host, true, request.signal);
     request.signal?.throwIfAborted();
     const beginTime = Date.now();
@@ -48,18 +48,18 @@ export class FtpProxyFetcher implements Fetcher {
     if (known) headers['if-modified-since'] = new Date(known * 1000).toUTCString();
     if (user !== undefined) headers.authorization = basicCredentials(user, password ?? '');
     const path = request.url.replace(/^ftp:\/\/[^/@]*@/, 'ftp://');
-    const asked = httpRequest({ ...this.#proxy, agent: this.#agent, method: 'GET', path, headers });
+    const sent = httpRequest({ ...this.#proxy, agent: this.#agent, method: 'GET', path, headers });
     const silence = silenceOf(request);
-    asked.setTimeout(silence, () => {
-      asked.destroy(new ConnectionError(`${host}: nothing received for ${silence} ms`));
+    sent.setTimeout(silence, () => {
+      sent.destroy(new ConnectionError(`${host}: nothing received for ${silence} ms`));
     });
-    // Whoever waits is told; what comes after that has no listener.
-    asked.on('error', () => {});
-    using watch = new TransferWatch(host, request, this.#options, (reason) => asked.destroy(reason));
-    this.#running.add(asked);
+    // `once` and the iteration report errors; a later one must not end the process.
+    sent.on('error', () => {});
+    using watch = new TransferWatch(host, request, this.#options, (reason) => sent.destroy(reason));
+    this.#running.add(sent);
     try {
-      asked.end();
-      const [response]: IncomingMessage[] = await once(asked, 'response');
+      sent.end();
+      const [response]: IncomingMessage[] = await once(sent, 'response');
       const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
       for await (const chunk of response!) {
         body.push(chunk);
@@ -82,13 +82,13 @@ export class FtpProxyFetcher implements Fetcher {
     } catch (error) {
       throw watch.judge(asConnectionError(host, error));
     } finally {
-      this.#running.delete(asked);
+      this.#running.delete(sent);
     }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const asked of this.#running) asked.destroy(new ConnectionError('the fetcher was closed'));
+    for (const sent of this.#running) sent.destroy(new ConnectionError('the fetcher was closed'));
     this.#agent.destroy();
   }
 

@@ -1,6 +1,6 @@
 import { UsageError } from '../../protocols/errors.js';
 
-/** What an FTP URL asks for. */
+/** The parts of an FTP URL. */
 export interface FtpAddress {
   readonly host: string;
   readonly port: number;
@@ -8,19 +8,19 @@ export interface FtpAddress {
   readonly user: string | undefined;
   readonly password: string | undefined;
   /**
-   * One UTF-16 unit from 0 to 255 a byte, relative to the directory of the login unless it begins with a slash (`%2F` in the
-   * URL); '' is that directory itself. `undefined` when no file can have the name.
+   * One UTF-16 unit from 0 to 255 per byte, relative to the login's directory unless it begins with a slash (`%2F` in the
+   * URL); '' is that directory. Undefined if no file can have the name.
    */
   readonly path: string | undefined;
-  /** The URL ends with a slash or `;type=d`: only a directory will do. */
+  /** The URL ends with a slash or `;type=d` and so names a directory. */
   readonly isDirectory: boolean;
-  /** `;type=a`: as text, the server converts line ends. */
+  /** `;type=a`: a text, whose line ends the server converts. */
   readonly isText: boolean;
 }
 
 const FTP_PORT = 21;
 
-/** @throws UsageError when it is no canonical `ftp:` URL (RFC 1738 3.2) */
+/** @throws UsageError for anything that is not a canonical `ftp:` URL (RFC 1738 3.2) */
 export function parseFtpUrl(url: string): FtpAddress {
   const match = /^ftp:\/\/(?:([^/@]*)@)?(\[[^\]]*\]|[^/:?]+)(?::(\d{1,5}))?(\/.*)?$/s.exec(url);
   if (match === null) throw new UsageError('not a canonical ftp URL');
@@ -36,7 +36,7 @@ export function parseFtpUrl(url: string): FtpAddress {
     port: Number(port),
     user: user === undefined ? undefined : asText(unescapeBytes(user)),
     password: password === undefined ? undefined : asText(unescapeBytes(password)),
-    // A line end would begin another command.
+    // A line end would start another command.
     path: /[\r\n\0]/.test(bytes) ? undefined : bytes.replace(/(?<=.)\/$/, ''),
     isDirectory,
     isText: type === 'a',
@@ -49,8 +49,8 @@ function unescapeBytes(text: string): string {
   );
 }
 
-/** @throws UsageError when it would break a command line */
+/** @throws UsageError if the text would break a command line */
 function asText(bytes: string): string {
-  if (/[\r\n\0]/.test(bytes)) throw new UsageError('a user or password cannot hold line ends');
+  if (/[\r\n\0]/.test(bytes)) throw new UsageError('a user or password cannot contain line ends');
   return bytes;
 }

@@ -18,11 +18,11 @@ import { connectTo, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
 
 export interface GopherFetcherOptions extends TransferOptions {
-  /** Items of a menu that become links; default 100 000. */
+  /** Most items of a menu that become links; default 100 000. */
   readonly maxMenuItems?: number | undefined;
 }
 
-/** `gopher:` URLs: one connection a request, as the protocol has it. */
+/** Fetches `gopher:` URLs, each over its own connection, as the protocol requires. */
 export class GopherFetcher implements Fetcher {
   readonly #options: GopherFetcherOptions;
   readonly #running = new Set<Connection>();
@@ -82,7 +82,7 @@ export class GopherFetcher implements Fetcher {
     await this.close();
   }
 
-  /** Reads until the server closes; a menu's own end is enough, since some servers wait behind it. */
+  /** Reads until the server closes, or until the end mark of a menu: some servers keep the connection open after it. */
   async #read(connection: Connection, address: GopherAddress, request: FetchRequest): Promise<Answer> {
     const { kind, mediaType } = gopherItemType(address.type);
     const isMenu = (kind === 'menu' || kind === 'search') && address.plus === undefined;
@@ -102,11 +102,11 @@ export class GopherFetcher implements Fetcher {
       }
     }
     const bytes = body.bytes();
-    // Even an empty menu has an end. (A text may be empty.)
+    // Even an empty menu has an end mark; a text may be empty.
     if (isMenu && bytes.length === 0) {
       throw new ConnectionError(`${address.host}: the server closed the connection without an answer`);
     }
-    // gophernicus says in plain text that there is no such menu.
+    // gophernicus reports a missing menu in plain text.
     const isNoMenu = isMenu && items === 0 && !/^[\s.]*$/.test(printable(bytes.subarray(0, 512)));
     const refusal = body.truncated
       ? undefined

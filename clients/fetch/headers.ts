@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { UnixSeconds } from '../../protocols/time.js';
 
-/** Joins repeated headers. */
+/** Joins the values of repeated headers. */
 export function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -10,7 +10,7 @@ export function plainHeaders(headers: IncomingHttpHeaders): Record<string, strin
   return plain;
 }
 
-/** `Text/HTML; charset="UTF-8"` is type `text/html` and charset `utf-8`. */
+/** Splits a Content-Type: `Text/HTML; charset="UTF-8"` is type `text/html` and charset `utf-8`. */
 export function splitContentType(header: string | undefined): { contentType?: string; charset?: string } {
   const type = /^\s*([\w.+-]+\/[\w.+-]+)/.exec(header ?? '')?.[1]?.toLowerCase();
   const charset = /;\s*charset\s*=\s*["']?([\w.:+-]+)/i.exec(header ?? '')?.[1]?.toLowerCase();
@@ -20,10 +20,10 @@ export function splitContentType(header: string | undefined): { contentType?: st
   };
 }
 
-/** An HTTP date in any of its three forms; 0 when it is none. */
+/** Parses an HTTP date in any of its three forms; 0 if it is not one. */
 export function parseHttpDate(header: string | undefined): UnixSeconds {
   if (header === undefined || !/^[A-Za-z]{3,9},? [ \w:-]+$/.test(header)) return 0;
-  // The asctime form names no zone but means Greenwich.
+  // The asctime form has no zone and means GMT.
   const milliseconds = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
   return milliseconds > 0 ? Math.floor(milliseconds / 1000) : 0;
 }

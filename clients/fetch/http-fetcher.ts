@@ -20,21 +20,21 @@ import {
 export interface HttpFetcherOptions {
   /** G-65. */
   readonly userAgent: string;
-  /** G-65: mail address of who runs the robot. */
+  /** Mail address of the operator (G-65). */
   readonly from?: string | undefined;
-  /** `host:port` (G-84); https goes through it by CONNECT. */
+  /** `host:port` (G-84); https uses CONNECT. */
   readonly httpProxy?: string | undefined;
-  /** Connections to one host at one time; default 1. */
+  /** Most connections to one host at a time; default 1. */
   readonly maxConnectionsPerHost?: number | undefined;
-  /** Default 30 000. */
+  /** Milliseconds; default 30 000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** How long an unused connection stays open; default 10 000, so that it outlives the usual delays. */
+  /** Milliseconds that an idle connection stays open; default 10 000, longer than the usual delays. */
   readonly keepAliveMs?: number | undefined;
-  /** From the request to the last byte; default 1 200 000. Stops servers that send a byte now and then. */
+  /** Milliseconds from the request to the last byte; default 1 200 000. Limits servers that send single bytes with pauses. */
   readonly maxTransferMs?: number | undefined;
-  /** Decoded bytes per received byte; default 200. */
+  /** Most decoded bytes per received byte; default 200. */
   readonly maxRatio?: number | undefined;
-  /** G-82: used when a server asks for one of these realms. */
+  /** Credentials for a server that requests one of these realms (G-82). */
   readonly httpBasicAuth?:
     | readonly { readonly realm: string; readonly user: string; readonly password: string }[]
     | undefined;
@@ -46,13 +46,13 @@ export interface HttpFetcherOptions {
 const MAX_REMEMBERED = 10_000;
 
 /**
- * HTTP/1.1 over undici (G-80): kept connections, no cookies, no redirects followed, conditional requests, gzip,
- * brotli and deflate undone within limits.
+ * Fetches by HTTP/1.1 over undici (G-80): keep-alive, no cookies, no redirects followed, conditional requests, gzip, brotli
+ * and deflate decoded within limits.
  */
 export class HttpFetcher implements Fetcher {
   readonly #options: HttpFetcherOptions;
   readonly #dispatcher: Dispatcher;
-  /** For requests that private addresses are closed to (G-174); made when the first one comes. */
+  /** For requests with `publicOnly` (G-174); created with the first one. */
   #publicDispatcher: Dispatcher | undefined;
   /** The address last connected to, by origin. */
   readonly #addresses = new LRUCache<string, string>({ max: MAX_REMEMBERED });
@@ -107,7 +107,7 @@ export class HttpFetcher implements Fetcher {
     await this.close();
   }
 
-  /** G-82: asks again, once, when the server names a realm that the configuration has credentials for. */
+  /** Repeats the request once if the server names a realm that the configuration has credentials for (G-82). */
   async #askWithCredentials(target: Target, request: FetchRequest): Promise<RawResponse> {
     const known = target.credentials ?? this.#credentials.get(target.origin);
     const first = await this.#ask(target, request, known);
@@ -119,7 +119,7 @@ export class HttpFetcher implements Fetcher {
       target.credentials === undefined
         ? this.#options.httpBasicAuth?.find((candidate) => candidate.realm === realm)
         : undefined;
-    tell(21, 5, () => `${request.url}: login for ${realm ?? 'no realm'}: ${login?.user ?? 'none fits'}`);
+    tell(21, 5, () => `${request.url}: login for ${realm ?? 'no realm'}: ${login?.user ?? 'no match'}`);
     if (login === undefined) {
       denied(target.credentials !== undefined);
       return first;
@@ -199,7 +199,7 @@ export class HttpFetcher implements Fetcher {
   async #dispatcherFor(target: Target, request: FetchRequest): Promise<Dispatcher> {
     if (request.publicOnly !== true) return this.#dispatcher;
     if (this.#options.httpProxy !== undefined) {
-      // The proxy resolves the name itself; what is private here is refused all the same.
+      // The proxy resolves the name itself; an address that is private here is refused nevertheless.
       const { hostname } = new URL(target.origin);
       await resolveHost(withoutBrackets(hostname), true, request.signal);
       return this.#dispatcher;
@@ -229,7 +229,7 @@ export class HttpFetcher implements Fetcher {
     });
   }
 
-  /** G-84. Plain http is asked for by its full URL, as proxies of any age understand it; https by CONNECT. */
+  /** Requests plain http by its full URL, which proxies of any age understand, and https by CONNECT (G-84). */
   #proxyAgent(hostAndPort: string): Dispatcher {
     return new ProxyAgent({
       ...this.#poolOptions(),
@@ -254,7 +254,7 @@ export class HttpFetcher implements Fetcher {
   }
 }
 
-/** Headers for debugging, without what is secret in them. */
+/** Headers for debugging, secrets hidden. */
 function shown(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${/authorization|cookie/.test(name) ? '[hidden]' : value}`)
@@ -292,6 +292,6 @@ function unescaped(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a stray percent sign stands for itself
+    return text; // a stray percent sign is literal
   }
 }

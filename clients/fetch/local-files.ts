@@ -2,7 +2,7 @@ import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
 import { ConnectionError } from '../../protocols/errors.js';
 
-/** A file that was read, or why it was not. */
+/** A file that was read, or the reason why not. */
 export type LocalFile =
   | { readonly kind: 'file'; readonly stats: Stats; readonly body: Uint8Array; readonly truncated: boolean }
   | { readonly kind: 'unchanged'; readonly stats: Stats }
@@ -17,18 +17,18 @@ export type LocalFile =
 
 export interface ReadLimits {
   readonly maxBytes: number;
-  /** Whole seconds; a file that is not younger is not read. */
+  /** Whole seconds; a file that is not newer is not read. */
   readonly unlessNewerThan?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Names of one directory that are listed. */
+/** Most names of one directory listing. */
 const MAX_ENTRIES = 100_000;
 const READ_BYTES = 1024 * 1024;
 
 /**
- * Reads the regular file or lists the directory at `path`, which must lie, symbolic links followed, below one of
- * the roots. Anything else (devices, pipes, sockets) is forbidden.
+ * Reads the regular file or lists the directory at `path`. With symbolic links resolved it must be below one of the roots.
+ * Anything else (devices, pipes, sockets) is forbidden.
  * @param path bytes, because file names need not be UTF-8
  * @throws ConnectionError for failures of the disk
  */
@@ -46,17 +46,17 @@ export async function readLocal(
   }
 }
 
-/** Why a file is none for a Local-Mapping. */
+/** Why a file cannot be used for a Local-Mapping. */
 export interface NotMapped {
   readonly kind: 'not-mapped';
-  /** Which condition of G-75 failed, for people. */
+  /** The condition of G-75 that failed, as text. */
   readonly why: string;
 }
 
 /**
- * Reads a file for a Local-Mapping. Directories, symbolic links and executables are not for it (G-75).
- * @param root the file must lie below this directory
- * @returns why not, when the mapping fails and the server is to be asked
+ * Reads a file for a Local-Mapping. Directories, symbolic links and executables are not used (G-75).
+ * @param root the file must be below this directory
+ * @returns {@link NotMapped} if the mapping fails and the document has to be requested from the server
  */
 export async function readMapped(
   path: string,
@@ -68,7 +68,7 @@ export async function readMapped(
     if (!stats.isFile()) return notMapped(`is ${irregular(stats)}, not a regular file (G-75 b)`);
     if ((stats.mode & 0o111) !== 0) return notMapped('has execute bits set (G-75 c)');
     const real = await realpath(path, { encoding: 'buffer' });
-    if (!(await isBelowAny(real, [root]))) return notMapped(`lies outside of ${root} (G-76)`);
+    if (!(await isBelowAny(real, [root]))) return notMapped(`is outside of ${root} (G-76)`);
     return await readRegular(real, limits);
   } catch (error) {
     limits.signal?.throwIfAborted();
@@ -95,7 +95,7 @@ async function readReal(path: Buffer, roots: readonly string[], limits: ReadLimi
 
 async function readRegular(path: Buffer, limits: ReadLimits): Promise<LocalFile> {
   limits.signal?.throwIfAborted();
-  // What was checked a moment ago may have been replaced: no link is followed, no pipe is waited for.
+  // The file may have been replaced since the check: the flags refuse a link and do not wait for a pipe.
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();
@@ -120,7 +120,7 @@ async function readUpTo(
   while (at < length) {
     signal?.throwIfAborted();
     const { bytesRead } = await handle.read(body, at, Math.min(READ_BYTES, length - at), at);
-    if (bytesRead === 0) return body.slice(0, at); // it became shorter meanwhile
+    if (bytesRead === 0) return body.slice(0, at); // the file became shorter
     at += bytesRead;
   }
   return body;
@@ -142,14 +142,14 @@ function kindOf(entry: Dirent | Stats): 'file' | 'directory' | undefined {
   return entry.isDirectory() ? 'directory' : undefined;
 }
 
-/** A link counts as what it points to, if that lies below a root. */
+/** The kind of a link's target, if the target is below a root. */
 async function kindOfTarget(directory: Buffer, entry: Dirent, roots: readonly string[]) {
   try {
     const path = Buffer.concat([directory, Buffer.from(`/${entry.name}`)]);
     const real = await realpath(path, { encoding: 'buffer' });
     return (await isBelowAny(real, roots)) ? kindOf(await lstat(real)) : undefined;
   } catch (error) {
-    if (isSystemError(error)) return undefined; // a link to nowhere
+    if (isSystemError(error)) return undefined; // a dangling link
     throw error;
   }
 }

@@ -11,7 +11,7 @@ export interface LocalMapping {
   readonly path: string;
 }
 
-/** Reads documents of a server from this machine's files where the configuration says they are (G-71 to G-79). */
+/** Reads documents of a server from files of this machine, as the configuration maps them (G-71 to G-79). */
 export class LocalMapper {
   readonly #mappings: readonly {
     readonly prefixes: readonly string[];
@@ -21,7 +21,7 @@ export class LocalMapper {
 
   constructor(mappings: readonly LocalMapping[]) {
     this.#mappings = mappings.map(({ prefix, path }) => ({
-      // G-73: as configured and in canonical form.
+      // G-73: the prefix as configured and in canonical form.
       prefixes: [...new Set([prefix, canonicalUrl(prefix) ?? prefix])],
       path,
       root: path.slice(0, path.lastIndexOf('/') + 1) || '.',
@@ -29,19 +29,19 @@ export class LocalMapper {
   }
 
   /**
-   * @returns `undefined` when no mapping applies or the one that does fails (G-75): then the server is asked. Why it fails is told
-   *   as a {@link FetchNote}; section 20 shows the file names (G-78)
+   * @returns undefined if no mapping applies, or it fails (G-75): then the document is requested from the server. A
+   *   {@link FetchNote} has the reason; debugging section 20 shows the file names (G-78)
    */
   async fetch(request: FetchRequest): Promise<FetchResult | undefined> {
     for (const { prefixes, path, root } of this.#mappings) {
       const prefix = prefixes.find((candidate) => request.url.startsWith(candidate));
       if (prefix === undefined) continue;
-      // G-76: the rest is not unescaped; it may not climb out of the prefix.
+      // G-76: the rest is not unescaped and must not leave the prefix.
       const rest = request.url.slice(prefix.length);
       const name = path + rest;
       tell(20, 1, () => `Local-Mapping: ${request.url}: ${prefix} is ${path}, the file is ${name}`);
       if (rest.includes('\0') || rest.split('/').includes('..')) {
-        return fallBack(request.url, name, 'leads out of the prefix (G-76)');
+        return fallBack(request.url, name, 'leaves the prefix (G-76)');
       }
       const beginTime = Date.now();
       const file = await readMapped(name, root, {
@@ -58,6 +58,6 @@ export class LocalMapper {
 }
 
 function fallBack(url: string, path: string, why: string): undefined {
-  tell(20, 1, () => `Local-Mapping: ${url}: ${path} ${why}: the server is asked`);
+  tell(20, 1, () => `Local-Mapping: ${url}: ${path} ${why}: the document is requested from the server`);
   note({ kind: 'not-mapped', url, path, why });
 }

@@ -19,9 +19,9 @@ import { type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
 
 export interface NewsFetcherOptions extends TransferOptions {
-  /** `host[:port]` for URLs that name none (G-70); default `$NNTPSERVER`, else the host `news`. */
+  /** `host[:port]` for URLs without a host (G-70); default `$NNTPSERVER`, else the host `news`. */
   readonly newsServer?: string | undefined;
-  /** Logins by server, used when it asks for one. */
+  /** Logins by server, used if the server requests one. */
   readonly newsAuth?:
     | readonly {
         readonly host: string;
@@ -30,11 +30,11 @@ export interface NewsFetcherOptions extends TransferOptions {
         readonly password: string;
       }[]
     | undefined;
-  /** Articles of a group that are listed, the newest; default 100 000. */
+  /** Most articles of a group listing, the newest ones; default 100 000. */
   readonly maxGroupArticles?: number | undefined;
 }
 
-/** Content type of what OVER says about a group: `number TAB subject TAB from TAB date TAB message-id ...` lines. */
+/** Content type of the overview of a group: `number TAB subject TAB from TAB date TAB message-id ...` lines. */
 export const OVERVIEW_TYPE = 'text/x-news-overview';
 /** Content type of LIST ACTIVE: `group high low status` lines. */
 export const ACTIVE_TYPE = 'text/x-news-active';
@@ -44,7 +44,7 @@ export const ARTICLE_TYPE = 'message/rfc822';
 /** Bytes of lists from which links are taken. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
-/** `news:` and `nntp:` URLs (G-55, G-70) over kept connections: articles, groups, lists of groups. */
+/** Fetches `news:` and `nntp:` URLs (G-55, G-70) over kept connections: articles, groups, lists of groups. */
 export class NewsFetcher implements Fetcher {
   readonly #options: NewsFetcherOptions;
   readonly #pool: ConnectionPool<NntpConnection>;
@@ -122,7 +122,7 @@ export class NewsFetcher implements Fetcher {
     }
   }
 
-  /** The group's articles as links (G-26, G-70), what OVER says of them as body. */
+  /** The articles of a group as links (G-26, G-70), their overview as body. */
   async #listGroup(connection: NntpConnection, name: string, request: FetchRequest): Promise<Answer> {
     const status = await connection.group(name);
     const group = status.code === 211 ? parseGroupStatus(status.text) : undefined;
@@ -178,7 +178,7 @@ function nothing(url: string, beginTime: number): Omit<FetchResult, 'status'> {
   return { ...common, beginTime, endTime: beginTime };
 }
 
-/** An article never changes: who has it needs to know only that it is still there. */
+/** Retrieves an article. An article never changes, so a conditional request only checks that it exists. */
 async function retrieveArticle(
   connection: NntpConnection,
   article: string,
@@ -224,7 +224,7 @@ function dateOf(article: Uint8Array): UnixSeconds {
   return milliseconds > 0 ? Math.floor(milliseconds / 1000) : 0;
 }
 
-/** NEWNEWS, which many servers allow nobody: then nothing is known. */
+/** Asks by NEWNEWS; false if the server does not allow it, as many do not. */
 async function hasNothingNew(
   connection: NntpConnection,
   group: string,
@@ -256,7 +256,7 @@ async function readList(
   return { body: body.bytes(), links: [...links], truncated: body.truncated || body.length > MAX_LIST_BYTES };
 }
 
-/** What a refusal means in the numbers of HTTP. */
+/** HTTP status by the code of a refusal. */
 const STATUS_BY_CODE: ReadonlyMap<number, number> = new Map([
   [411, 404],
   [420, 404],

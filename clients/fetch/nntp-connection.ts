@@ -16,10 +16,10 @@ export interface NntpLogin {
   readonly password: string;
 }
 
-/** RFC 3977 3.1: a command line has at most 512 bytes with its end. */
+/** RFC 3977 3.1: a command line has at most 512 bytes, its end included. */
 const MAX_COMMAND_BYTES = 510;
 
-/** One reader's dialogue with a news server. One command at a time. */
+/** A connection to a news server. One command at a time. */
 export class NntpConnection implements PooledConnection {
   readonly #connection: Connection;
   readonly #login: NntpLogin | undefined;
@@ -35,8 +35,8 @@ export class NntpConnection implements PooledConnection {
   }
 
   /**
-   * Connects, reads the greeting, says MODE READER.
-   * @throws ConnectionError when the server does not want to serve now
+   * Connects, reads the greeting, sends MODE READER.
+   * @throws ConnectionError if the server cannot be reached or refuses to serve now
    */
   static async open(
     host: string,
@@ -51,7 +51,7 @@ export class NntpConnection implements PooledConnection {
       const greeting = await connection.#status();
       if (greeting.code !== 200 && greeting.code !== 201) throw connection.refusal(greeting);
       const mode = await connection.command('MODE READER');
-      // A server that needs no such command may say that it does not know it.
+      // A server that does not need the command may not know it.
       if (mode.code === 400 || mode.code === 502) throw connection.refusal(mode);
       return connection;
     } catch (error) {
@@ -77,7 +77,7 @@ export class NntpConnection implements PooledConnection {
     this.#connection.idleTimeoutMs = silenceOf(request);
   }
 
-  /** Breaks the connection: what waits for it fails with `reason`. */
+  /** Destroys the connection; pending operations fail with `reason`. */
   destroy(reason: Error): void {
     this.#connection.destroy(reason);
   }
@@ -93,21 +93,21 @@ export class NntpConnection implements PooledConnection {
     );
   }
 
-  /** Selects a group unless it is selected already; 211 when it exists. */
+  /** Selects a group; the status is 211 if it exists. */
   async group(name: string): Promise<NntpStatus> {
     const status = await this.command(`GROUP ${name}`);
     this.#group = status.code === 211 ? name : undefined;
     return status;
   }
 
-  /** The group that is selected. */
+  /** The selected group. */
   get selectedGroup(): string | undefined {
     return this.#group;
   }
 
   /**
-   * Sends a command; logs in when the server asks for it (480) and a login is known, then asks again.
-   * @param blockCodes answers that have a block, which {@link block} then reads: it must be read to its end
+   * Sends a command. If the server requests a login (480) and one is known, logs in and sends the command again.
+   * @param blockCodes answers with a block, which {@link block} then must read to its end
    */
   async command(line: string, blockCodes: readonly number[] = []): Promise<NntpStatus> {
     const status = await this.#ask(line, blockCodes);
@@ -118,7 +118,7 @@ export class NntpConnection implements PooledConnection {
     return await this.#ask(line, blockCodes);
   }
 
-  /** The pieces of the block behind the last status. When its reader stops early the connection is given up. */
+  /** The pieces of the block after the last status. If the reader stops early, the connection cannot be used again. */
   async *block(): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
       const event = await this.#next();
@@ -131,7 +131,7 @@ export class NntpConnection implements PooledConnection {
   async #ask(line: string, blockCodes: readonly number[]): Promise<NntpStatus> {
     const bytes = Buffer.from(line, 'utf8');
     if (bytes.length > MAX_COMMAND_BYTES || /[\r\n\0]/.test(line)) {
-      return { code: 501, text: 'a command cannot hold this name' };
+      return { code: 501, text: 'a command cannot contain this name' };
     }
     this.#decoder.expect(blockCodes);
     this.#busy = true;
@@ -149,7 +149,7 @@ export class NntpConnection implements PooledConnection {
   async #status(): Promise<NntpStatus> {
     const event = await this.#next();
     if (event.kind === 'status') return event;
-    throw new ConnectionError(`${this.#connection.name}: the news server answers out of turn`);
+    throw new ConnectionError(`${this.#connection.name}: the news server sent an unexpected answer`);
   }
 
   async #next(): Promise<NntpEvent> {

@@ -1,22 +1,22 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** What a log wants to know about a retrieval beside its result. */
+/** What logs report about a retrieval in addition to its result. */
 export type FetchNote =
   /** Answered from the disk cache (G-98). */
   | { readonly kind: 'cached'; readonly url: string }
-  /** G-82: the server asked for a login. */
+  /** The server requested a login (G-82). */
   | {
       readonly kind: 'login';
       readonly url: string;
-      /** Absent: it named none, or another scheme than Basic. */
+      /** Undefined if the server named none, or another scheme than Basic. */
       readonly realm: string | undefined;
-      /** A login was sent and was not taken. */
+      /** A login was sent and refused. */
       readonly refused: boolean;
     }
-  /** A Local-Mapping applies, but the file is not one for it (G-75, G-76): the server is asked. */
+  /** A Local-Mapping applies but its file cannot be used (G-75, G-76): the document is requested from the server. */
   | { readonly kind: 'not-mapped'; readonly url: string; readonly path: string; readonly why: string };
 
-/** `harvest:fetch:note`, with a {@link FetchNote}; published before the retrieval's result is known. */
+/** `harvest:fetch:note`, with a {@link FetchNote}; published before the result of the retrieval. */
 export const fetchNoteChannel = channel('harvest:fetch:note');
 
 /** Publishes a note. */

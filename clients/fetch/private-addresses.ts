@@ -19,7 +19,7 @@ const PRIVATE_V4 = [
 const PRIVATE = new BlockList();
 for (const [network, prefix] of PRIVATE_V4) {
   PRIVATE.addSubnet(network, prefix, 'ipv4');
-  // The same hosts behind NAT64 (RFC 6052) and 6to4 (RFC 3056).
+  // The same addresses in NAT64 (RFC 6052) and 6to4 (RFC 3056) form.
   PRIVATE.addSubnet(`64:ff9b::${network}`, 96 + prefix, 'ipv6');
   PRIVATE.addSubnet(`2002:${hexadecimal(network)}::`, 16 + prefix, 'ipv6');
 }
@@ -35,13 +35,13 @@ for (const [network, prefix] of [
   PRIVATE.addSubnet(network, prefix, 'ipv6');
 }
 
-/** The four bytes of an address as two groups of IPv6. */
+/** An IPv4 address as two groups of IPv6. */
 function hexadecimal(address: string): string {
   const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
   return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
-/** Whether an IP address belongs to this machine, a private network or no host at all (G-174). */
+/** Whether an IP address is of this machine, of a private network, or not one of a host (G-174). */
 export function isPrivateAddress(address: string): boolean {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   const family = isIP(bare);
@@ -57,7 +57,7 @@ export function refusePrivate(host: string, address: string): void {
 }
 
 /**
- * The address that will be connected to, so that what was checked is what is used.
+ * Resolves a host to the address to connect to, so that the address that was checked is the one that is used.
  * @param publicOnly see `FetchRequest.publicOnly`
  * @throws ConnectionError if the name is unknown; RefusedError if `publicOnly` forbids the address
  */
@@ -88,24 +88,24 @@ async function lookUp(host: string, signal: AbortSignal | undefined): Promise<st
   }
 }
 
-/** Schemes whose servers are asked over the network. */
+/** Schemes that use the network. */
 const NETWORKED = /^(?:https?|ftp|gopher|news|nntp):/;
 
-/** What is known about the hosts of two URLs, for {@link mayReach} and {@link mustBePublic}. */
+/** Facts about hosts for {@link mayReach} and {@link mustBePublic}. */
 export interface HostKnowledge {
-  /** The addresses of a host as far as they are known; of one without any, only literal addresses and `localhost` are judged. */
+  /** The known addresses of a host. Without any, only literal addresses and `localhost` are judged. */
   readonly addresses: (host: string) => readonly string[];
-  /** Does the configuration itself name this host, e.g. in a RootNode? Default: it names none. */
+  /** Whether the configuration names this host, e.g. in a RootNode. Default: it names none. */
   readonly isConfigured?: (host: string) => boolean;
 }
 
 /**
- * G-174: may what was found at `from`, a redirect or a link, lead to `to`? A file of this machine only from a file; a host with a private
- * address only from a file, from a host with a private address, or when the configuration names it. Pure: it asks nobody. What a name
- * resolves to may be another address by the time it is connected to, so the request says `publicOnly` besides, by
- * {@link mustBePublic}.
+ * Whether a redirect or link at `from` may lead to `to` (G-174). Only a file may lead to a file of this machine. A host with a
+ * private address may be reached from a file, from a host with a private address, or if the configuration names it. The
+ * function is pure and resolves nothing. Since a name may resolve to another address later, the request also sets
+ * `publicOnly`, by {@link mustBePublic}.
  *
- * @param from canonical URL of the document; empty: `to` stands in the configuration
+ * @param from canonical URL of the document; empty if `to` is in the configuration
  * @param to canonical URL
  */
 export function mayReach(from: string, to: string, known: HostKnowledge): boolean {

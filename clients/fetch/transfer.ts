@@ -3,15 +3,15 @@ import { asError, Connection } from '../connection/index.js';
 import { resolveHost } from './private-addresses.js';
 import { DEFAULT_TIMEOUT_MS, type FetchRequest } from './types.js';
 
-/** Limits that FTP, Gopher and news have in common. */
+/** Limits of FTP, Gopher and news. */
 export interface TransferOptions {
-  /** Default 30 000. */
+  /** Milliseconds; default 30 000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** From the first command to the last byte; default 1 200 000. Stops servers that send a byte now and then. */
+  /** Milliseconds from the first command to the last byte; default 1 200 000. Limits servers that send single bytes with pauses. */
   readonly maxTransferMs?: number | undefined;
-  /** How long an unused connection stays open; default 10 000. */
+  /** Milliseconds that an idle connection stays open; default 10 000. */
   readonly keepAliveMs?: number | undefined;
-  /** Connections to one host at one time; default 1 (G-66). */
+  /** Most connections to one host at a time; default 1 (G-66). */
   readonly maxConnectionsPerHost?: number | undefined;
 }
 
@@ -19,8 +19,8 @@ export const DEFAULT_CONNECT_MS = 30_000;
 const DEFAULT_TRANSFER_MS = 1_200_000;
 
 /**
- * Watches one transfer: its deadline and its signal. Either ends it by `stop`, which is to break the connection, so that
- * whatever waits for the connection wakes up; {@link reason} then says why.
+ * Watches the deadline and the signal of one transfer. Either calls `stop`, which has to destroy the connection, so that
+ * operations waiting for it fail; {@link reason} is why.
  */
 export class TransferWatch {
   readonly #signal: AbortSignal | undefined;
@@ -39,12 +39,12 @@ export class TransferWatch {
     else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Why the transfer was ended; undefined while it was not. */
+  /** Why the transfer was stopped; undefined if it was not. */
   get reason(): Error | undefined {
     return this.#reason;
   }
 
-  /** What is to be thrown for a failure: the abort's own reason, the deadline, or the failure. */
+  /** The error to throw for a failure: the abort's reason, the deadline, or the failure. */
   judge(error: unknown): unknown {
     if (this.#signal?.aborted === true) return this.#signal.reason;
     return this.#reason ?? error;

@@ -18,19 +18,19 @@ export interface GatherdClientConnectOptions {
   readonly host: string;
   /** Default 8500 (GATHERD-1.2). */
   readonly port?: number;
-  /** Our own host name for HELLO (GATHERD-2.6). Default: the system's. */
+  /** The host name that HELLO sends (GATHERD-2.6). Default: the system's. */
   readonly clientName?: string;
   /** Milliseconds to wait for the connection. Default 30 000. */
   readonly connectTimeoutMs?: number;
   /** Milliseconds to wait for the server's next byte. Default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number;
-  /** Most bytes one compressed update may come to. Default 16 GiB. */
+  /** Most bytes that one compressed update may inflate to. Default 16 GiB. */
   readonly maxInflatedBytes?: number;
-  /** Most bytes out for a byte in. Default 250: text makes 3 to 10, deflate's own limit is 1032. */
+  /** Most inflated bytes for one compressed byte. Default 250: text has 3 to 10, deflate's own limit is 1032. */
   readonly maxInflateRatio?: number;
-  /** Limits and mode for the objects received. */
+  /** Limits and mode of the decoder of objects. */
   readonly soif?: SoifDecoderOptions;
-  /** Told of data that was skipped because it is malformed. */
+  /** Called for malformed data that was skipped. */
   readonly onWarning?: (warning: GatherdWarning) => void;
   /** Gives up connecting and greeting. */
   readonly signal?: AbortSignal;
@@ -46,11 +46,11 @@ export interface GatherdWarning {
 }
 
 export interface UpdateRequest {
-  /** Objects whose Update-Time is not before this; 0 asks for everything (GATHERD-4.1). */
+  /** Requests objects whose Update-Time is not before this; 0 requests everything (GATHERD-4.1). */
   readonly since: UnixSeconds;
-  /** Asks for compression. Default true. Once a server has agreed, it holds for the session (GATHERD-6.1). */
+  /** Requests compression. Default true. Once the server agrees, it stays on for the session (GATHERD-6.1). */
   readonly compression?: boolean;
-  /** Says `SET changes` (GATHERD-6.11). Default true. Holds for the session likewise. */
+  /** Sends `SET changes` (GATHERD-6.11). Default true. Once the server agrees, it stays on for the session. */
   readonly sections?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -58,15 +58,15 @@ export interface UpdateRequest {
 export interface GatherdChange {
   readonly kind: SectionName;
   readonly object: SoifObject;
-  /** The object as received. Shares memory with the stream: copy what you keep. */
+  /** The object as received. Shares memory with the stream: copy it to keep it. */
   readonly bytes: Uint8Array;
-  /** True when `bytes` are in the layout of SOIF-2.2, so that they may be passed on as they are. */
+  /** Whether `bytes` have the layout of SOIF-2.2 and so can be passed on unchanged. */
   readonly exact: boolean;
 }
 
 /**
- * A session with a gatherd. One request at a time; an update that is not read to its end (or any failure) makes
- * the session unusable, and it is closed.
+ * A session with a gatherd. One request at a time. An update that is not read to its end, like any failure, leaves the
+ * session unusable and closes it.
  */
 export class GatherdClient implements AsyncDisposable {
   readonly #connection: Connection;
@@ -89,7 +89,7 @@ export class GatherdClient implements AsyncDisposable {
   }
 
   /**
-   * Connects, reads the greeting and says HELLO. Rejects with ConnectionError (no connection, no answer),
+   * Connects, reads the greeting and sends HELLO. Rejects with ConnectionError (no connection, no answer),
    * PeerError (access denied, or not a gatherd), ProtocolError, or the signal's reason.
    */
   static async connect(options: GatherdClientConnectOptions): Promise<GatherdClient> {
@@ -109,22 +109,22 @@ export class GatherdClient implements AsyncDisposable {
     return client;
   }
 
-  /** The server's words about itself (GATHERD-3.1); empty where it did not say. */
+  /** What the greeting says about the server (GATHERD-3.1); a missing part is empty. */
   get greeting(): { readonly version: string; readonly hostname: string } {
     return this.#greeting;
   }
 
   /**
-   * Whether the server has accepted `SET changes`: then it follows GATHERD-4.4 and sends in the order of GATHERD-4.6.
-   * Known from the first byte of an update's data on.
+   * Whether the server accepted `SET changes`: then it follows GATHERD-4.4 and sends in the order of GATHERD-4.6.
+   * Known from the first byte of an update's data.
    */
   get changesAccepted(): boolean {
     return this.#changesAccepted;
   }
 
   /**
-   * The changed objects. The iteration throws ConnectionError when the transfer was incomplete (GATHERD-3.11,
-   * 6.5): what it gave until then is sound, but not all.
+   * The changed objects. The iteration throws ConnectionError if the transfer is incomplete (GATHERD-3.11, 6.5); the
+   * changes before the error are valid.
    */
   async *changes(request: UpdateRequest): AsyncGenerator<GatherdChange, void, undefined> {
     for await (const events of this.#update(request, 'items')) {
@@ -139,32 +139,32 @@ export class GatherdClient implements AsyncDisposable {
     }
   }
 
-  /** The wrapped stream as it came, decompressed. Throws like {@link changes}. */
+  /** The wrapped stream as received, decompressed. Throws like {@link changes}. */
   async *stream(request: UpdateRequest): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const events of this.#update(request, 'bytes')) {
       for (const event of events) if (event.kind === 'data') yield event.bytes;
     }
   }
 
-  /** One object by its identifier, the URL (GATHERD-5.1); undefined when the server has none. */
+  /** One object by its identifier, the URL (GATHERD-5.1); undefined if the server does not have it. */
   object(oid: string, options: { readonly signal?: AbortSignal } = {}): Promise<SoifObject | undefined> {
     return this.#single(() => this.#session.sendObject(oid), options.signal);
   }
 
-  /** The description of the database (GATHERD-8); undefined when the server gives none. */
+  /** The description of the database (GATHERD-8); undefined if the server sends none. */
   info(options: { readonly signal?: AbortSignal } = {}): Promise<SoifObject | undefined> {
     return this.#single(() => this.#session.info(), options.signal);
   }
 
-  /** Ends the session politely and closes. */
+  /** Sends QUIT, waits for the answer and closes. */
   async quit(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    // GATHERD-6.5: a server may close behind a gzip member; then there is nobody to say it to.
+    // GATHERD-6.5: a server may close after a gzip member; then QUIT has no receiver.
     if (this.#session.state === 'closed') return this.close();
     await this.#exclusively(() => this.#ask(this.#session.quit(), 'bye', options.signal));
     await this.close();
   }
 
-  /** Drops the connection. A request under way fails. */
+  /** Drops the connection. A request in flight fails. */
   async close(): Promise<void> {
     this.#inflater?.close();
     await this.#connection.close();
@@ -185,7 +185,7 @@ export class GatherdClient implements AsyncDisposable {
       if (compression && !this.#session.compressed) {
         await this.#ask(this.#session.setCompression(), 'reply', signal);
       }
-      // Sent together, because a server that does not know `SET changes` may not answer it at all.
+      // Sent together, because a server that does not know `SET changes` may leave it unanswered.
       if (sections && !this.#changesAccepted)
         await this.#connection.write(this.#session.setChanges(), signal);
       await this.#connection.write(this.#session.sendUpdate(since, delivery), signal);
@@ -223,7 +223,7 @@ export class GatherdClient implements AsyncDisposable {
     for await (const _ of this.#until(answer, signal));
   }
 
-  /** The events, as they came in together, up to and including the first of a kind. */
+  /** The events, those of one chunk together, up to and including the first of a kind. */
   async *#until(
     last: GatherdClientEvent['kind'],
     signal: AbortSignal | undefined,
@@ -240,7 +240,7 @@ export class GatherdClient implements AsyncDisposable {
     }
   }
 
-  /** The next bytes. GATHERD-6.5: a reset behind a whole member is a server that closes. */
+  /** The next bytes. A reset after a whole gzip member counts as the server's close (GATHERD-6.5). */
   async #read(signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
     try {
       return await this.#connection.read(signal);
@@ -250,7 +250,7 @@ export class GatherdClient implements AsyncDisposable {
     }
   }
 
-  /** What a chunk, or the end of the connection, means; compressed data is inflated on the way. */
+  /** The events of a chunk, or of the end of the connection; inflates compressed data. */
   async *#events(
     chunk: Uint8Array | undefined,
     signal: AbortSignal | undefined,

@@ -7,89 +7,89 @@ import {
   type GatherdClientConnectOptions,
   type UpdateRequest,
 } from './client.js';
-import { Seam } from './seam.js';
+import { ResumeState } from './resume-state.js';
 
 export interface CollectOptions
   extends GatherdClientConnectOptions,
     Pick<UpdateRequest, 'compression' | 'sections'> {
-  /** Where the collection before this one ended ({@link CollectedTotals.next}). Default 0: everything. */
+  /** {@link CollectedTotals.next} of the previous collection. Default 0: everything. */
   readonly since?: UnixSeconds;
   /** Connections in a row that may fail without a new object. Default 5. */
   readonly maxFruitless?: number;
-  /** Connections in all. Default 100. */
+  /** Connections in total. Default 100. */
   readonly maxConnections?: number;
-  /** Milliseconds before the first new connection; each further fruitless one waits twice as long. Default 1000. */
+  /** Milliseconds before the first new connection; the pause doubles with each that yields nothing new. Default 1000. */
   readonly pauseMs?: number;
   /** Milliseconds of the longest pause. Default 60 000. */
   readonly maxPauseMs?: number;
   /**
-   * Bytes that may be spent on remembering what came, so that nothing is given out twice. Default 64 MiB, which
-   * is some 300 000 objects of a server whose order is unknown; one that is known to send in the order of
-   * GATHERD-4.6 needs next to nothing. When they do not suffice, a transfer that breaks is not taken up again.
+   * Bytes for remembering delivered changes, so that none is delivered twice. Default 64 MiB, enough for about 300 000
+   * objects of a server whose order is unknown. A server that is known to send in the order of GATHERD-4.6 needs almost
+   * none. When the memory is full, a transfer that breaks is not resumed.
    */
   readonly maxMemoryBytes?: number;
   /**
-   * Believes that a stream whose times ascend so far goes on like that, even from a server that has not accepted
-   * `SET changes` and so may follow no such rule. Default false: such a server is asked for everything again.
+   * Assumes that a stream whose times ascend so far continues to ascend, even from a server that did not accept
+   * `SET changes` and so may follow no such rule. Default false: such a server has to send everything again.
    */
   readonly trustOrder?: boolean;
   /** Seconds an Update-Time may be ahead of our clock and still move {@link CollectedTotals.next}. Default 86 400. */
   readonly maxAheadSeconds?: number;
-  /** Told before each pause. */
+  /** Called before each pause. */
   readonly onRetry?: (retry: CollectRetry) => void;
   /** Gives up: connecting, reading, pausing. */
   readonly signal?: AbortSignal;
 }
 
-/** A transfer broke and will be taken up again. */
+/** A transfer broke and will be resumed. */
 export interface CollectRetry {
   readonly error: ConnectionError;
   /** Milliseconds until the next connection. */
   readonly pauseMs: number;
-  /** The time that will be asked for. */
+  /** The time that will be requested. */
   readonly since: UnixSeconds;
 }
 
-/** What a collection came to so far. */
+/** The totals of a collection so far. */
 export interface CollectedTotals {
-  /** Changes given out. */
+  /** Changes delivered. */
   readonly objects: number;
-  /** Changes that came again after a transfer broke, and were dropped. */
+  /** Changes that arrived again after a transfer broke and were dropped. */
   readonly repeated: number;
   readonly connections: number;
-  /** Whether everything has come. */
+  /** Whether everything was received. */
   readonly complete: boolean;
   /**
-   * What to ask for in the next collection: the largest Update-Time received, once the collection is complete;
-   * until then the time this one was asked for (GATHERD-13.6). When a transfer was taken up in the middle, the
-   * largest that was received before: deletions are told with the first request only (GATHERD-4.9).
+   * The `since` of the next collection: the latest Update-Time received, once the collection is complete; until then
+   * the `since` of this one (GATHERD-13.6). After a transfer that was resumed in the middle, the latest time before the
+   * break: only the first request reports deletions (GATHERD-4.9).
    */
   readonly next: UnixSeconds;
 }
 
 /**
- * Collects the changes since a time over as many connections as it takes: when a transfer breaks, a new
- * connection goes on where everything before has surely come (GATHERD-4.6), and what was given out already is
- * dropped (same kind, URL and Update-Time). An iteration that ends normally has given every change once.
+ * Collects the changes since a time over as many connections as it takes. When a transfer breaks, a new connection
+ * resumes at the time before which nothing can be missing (GATHERD-4.6); changes delivered before (same kind, URL and
+ * Update-Time) are dropped. An iteration that ends normally has yielded every change once.
  *
- * It throws what {@link GatherdClient} throws, and {@link ConnectionError} only when the options allow no further
- * connection. Refusals (PeerError) and broken protocol (ProtocolError) are not tried again.
+ * It throws the errors of {@link GatherdClient}; a {@link ConnectionError} only if the options allow no other
+ * connection. Refusals (PeerError) and protocol errors (ProtocolError) are not retried.
  */
 export function collectChanges(options: CollectOptions): Collection {
   return new Collection(options);
 }
 
-/** A collection under way: iterate over it, once, and look at {@link totals} then. */
+/** A collection. Iterate over it, once; {@link totals} follows the iteration. */
 export class Collection implements AsyncIterable<GatherdChange> {
   readonly #options: CollectOptions;
   readonly #since: UnixSeconds;
-  readonly #seam: Seam;
+  readonly #resume: ResumeState;
   #started = false;
   #objects = 0;
   #repeated = 0;
   #connections = 0;
   #complete = false;
-  /** Whether the server has accepted `SET changes`: it follows GATHERD-4.4 and 4.6. */
+  /** The server accepted `SET changes`: it follows GATHERD-4.4 and 4.6. */
   #accepted = false;
   #newest: UnixSeconds = 0;
 
@@ -111,7 +111,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
     }
     this.#options = options;
     this.#since = since;
-    this.#seam = new Seam(since, maxMemoryBytes);
+    this.#resume = new ResumeState(since, maxMemoryBytes);
   }
 
   get totals(): CollectedTotals {
@@ -142,7 +142,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
       } catch (error) {
         if (!(error instanceof ConnectionError)) throw error;
         fruitless = this.#objects > before ? 0 : fruitless + 1;
-        const pauseMs = this.#pauseBefore(error, fruitless);
+        const pauseMs = this.#pauseAfter(error, fruitless);
         await pause(pauseMs, undefined, signal === undefined ? {} : { signal }).catch((reason: Error) => {
           throw signal?.aborted === true ? signal.reason : reason;
         });
@@ -150,22 +150,22 @@ export class Collection implements AsyncIterable<GatherdChange> {
     }
   }
 
-  /** Decides whether there is to be another connection, and how long to wait for it. */
-  #pauseBefore(error: ConnectionError, fruitless: number): number {
+  /** Milliseconds until the next connection. @throws `error` if the options allow none */
+  #pauseAfter(error: ConnectionError, fruitless: number): number {
     const {
       maxFruitless = 5,
       maxConnections = 100,
       pauseMs: first = 1000,
       maxPauseMs = 60_000,
     } = this.#options;
-    if (fruitless >= maxFruitless || this.#connections >= maxConnections || !this.#seam.resumable)
+    if (fruitless >= maxFruitless || this.#connections >= maxConnections || !this.#resume.resumable)
       throw error;
     const pauseMs = Math.min(first * 2 ** fruitless, maxPauseMs);
-    this.#options.onRetry?.({ error, pauseMs, since: this.#seam.since });
+    this.#options.onRetry?.({ error, pauseMs, since: this.#resume.since });
     return pauseMs;
   }
 
-  /** One connection's changes, as far as they are new. */
+  /** The new changes of one connection. */
   async *#connection(): AsyncGenerator<GatherdChange, void, undefined> {
     const {
       compression = true,
@@ -174,23 +174,23 @@ export class Collection implements AsyncIterable<GatherdChange> {
       signal,
       maxAheadSeconds = 86_400,
     } = this.#options;
-    const seam = this.#seam;
+    const resume = this.#resume;
     await using client = await GatherdClient.connect(this.#options);
-    seam.reconnected();
+    resume.reconnected();
     const request = {
-      since: seam.since,
+      since: resume.since,
       compression,
-      sections: sections && !seam.resumed,
+      sections: sections && !resume.resumed,
       ...(signal === undefined ? {} : { signal }),
     };
     const latest = Math.floor(Date.now() / 1000) + maxAheadSeconds;
     for await (const change of client.changes(request)) {
       this.#accepted ||= client.changesAccepted;
       const updateTime = change.object.number('Update-Time');
-      // What was deleted while a transfer was taken up again has not been told: the next collection asks for it.
-      const counts = !(seam.resumed && this.#accepted) && updateTime !== undefined && updateTime <= latest;
+      // A resumed transfer does not report deletions: the next collection requests them.
+      const counts = !(resume.resumed && this.#accepted) && updateTime !== undefined && updateTime <= latest;
       if (counts) this.#newest = Math.max(this.#newest, updateTime);
-      if (seam.repeats(change.kind, change.object, updateTime, trustOrder || this.#accepted)) {
+      if (resume.repeats(change.kind, change.object, updateTime, trustOrder || this.#accepted)) {
         this.#repeated += 1;
         continue;
       }
@@ -198,7 +198,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
       yield change;
     }
     this.#complete = true;
-    // The transfer is whole; a server that closes instead of saying good-bye takes nothing from it.
+    // The transfer is whole even if the server closes without answering QUIT.
     await client.quit().catch(() => undefined);
   }
 }

@@ -1,18 +1,18 @@
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
 import { ProtocolError } from '../../protocols/errors.js';
 
-/** Limits against data that only pretends to be an update. */
+/** Limits against decompression bombs. */
 export interface InflateLimits {
-  /** Most bytes one update may come to. */
+  /** Most bytes that one update may inflate to. */
   readonly maxInflatedBytes: number;
-  /** Most bytes out for one byte in, counted over the update. */
+  /** Most inflated bytes per compressed byte, counted over the update. */
   readonly maxInflateRatio: number;
 }
 
-/** The ratio is not looked at before this many bytes have come out: short updates may be very repetitive. */
+/** The ratio is not checked before this many inflated bytes: short updates may be very repetitive. */
 const RATIO_FROM_BYTES = 16 << 20;
 
-/** What the members of one update came to so far. */
+/** Counts the bytes of all members of one update against the limits. */
 export class InflateBudget {
   readonly #limits: InflateLimits;
   #consumed = 0;
@@ -42,8 +42,8 @@ export class InflateBudget {
 }
 
 /**
- * Inflates the deflate data of one gzip member and finds its end (GATHERD-6.7). Output is made when it is asked
- * for; at most one chunk of it waits.
+ * Inflates the deflate data of one gzip member and finds its end (GATHERD-6.7). Inflates on demand; at most one chunk of
+ * output is buffered.
  */
 export class MemberInflater {
   readonly #stream: InflateRaw = createInflateRaw({ chunkSize: 64 * 1024 });
@@ -65,11 +65,12 @@ export class MemberInflater {
     });
   }
 
-  /** CRC-32 and number of the bytes given out. */
+  /** CRC-32 of the inflated bytes so far. */
   get crc(): number {
     return this.#crc;
   }
 
+  /** Number of the inflated bytes so far. */
   get size(): number {
     return this.#size;
   }
@@ -79,7 +80,7 @@ export class MemberInflater {
     return this.#ended;
   }
 
-  /** Inflates a chunk. The generator returns what was not consumed, empty unless {@link ended}. */
+  /** Inflates a chunk. The generator returns the unconsumed rest, empty unless {@link ended}. */
   async *push(chunk: Uint8Array): AsyncGenerator<Uint8Array, Uint8Array, undefined> {
     let taken = false;
     this.#written += chunk.length;
@@ -98,8 +99,8 @@ export class MemberInflater {
       } else if (this.#failure !== undefined) {
         throw this.#damaged(this.#failure);
       } else if (taken || this.#stream.readableEnded) {
-        // Where the deflate data ends, the stream stops by itself and leaves the rest of the chunk. Data that
-        // ends just with a chunk shows it when the next one (there is a trailer) is not touched at all.
+        // At the end of the deflate data the stream stops and leaves the rest of the chunk. If the data ends exactly
+        // with a chunk, the next one (the trailer follows) is left untouched.
         const unused = this.#written - this.#stream.bytesWritten;
         this.#ended = unused > 0 || this.#stream.readableEnded;
         this.#budget.consume(-unused);

@@ -16,23 +16,23 @@ import {
 } from '../../protocols/sstp/index.js';
 
 export interface CallOptions {
-  /** Gives up this call; the connection goes on. */
+  /** Gives up this call; the connection stays open. */
   readonly signal?: AbortSignal;
 }
 
-/** A document, or a server in the site calls, and which part of the result is wanted. */
+/** A document (in the site calls a server), and the requested part of the result. */
 export interface LinkQuery extends CallOptions {
   /** 1..4294967295. Has priority over {@link url} (R-22). */
   readonly id?: number;
   /** URL of the document; in the site calls any URL of the site, or `HOST[:PORT]` (R-40). */
   readonly url?: string;
-  /** Position of the first wanted result, from 0. Default 0. */
+  /** Position of the first requested result, from 0. Default 0. */
   readonly start?: number;
-  /** Default: as many as the server gives in one reply; 0 asks for the total only. */
+  /** Default: as many as the server sends in one reply; 0 requests only the total. */
   readonly count?: number;
 }
 
-/** As {@link LinkQuery}, for reading a result to its end. */
+/** A {@link LinkQuery} that reads a result to its end. */
 export interface PagesQuery extends Omit<LinkQuery, 'count'> {
   /** IDs of one request. Default 1000. */
   readonly pageSize?: number;
@@ -41,12 +41,12 @@ export interface PagesQuery extends Omit<LinkQuery, 'count'> {
 const DEFAULT_PAGE_SIZE = 1000;
 
 /**
- * The questions of a References Server (R-20), over whatever carries them. Every call rejects with PeerError when the
- * server refuses (its `status` is the code, S-42), ConnectionError when it cannot be reached, breaks off or is silent too
- * long, ProtocolError when it does not speak SSTP, TypeError or RangeError for wrong arguments, or the signal's reason.
+ * The requests of a References Server (R-20), over one connection or a pool. Every call rejects with PeerError if the
+ * server refuses (its `status` is the code, S-42), ConnectionError if it cannot be reached, breaks the connection or is
+ * silent for too long, ProtocolError if it does not speak SSTP, TypeError or RangeError for wrong arguments, or the signal's reason.
  */
 export abstract class ReferencesCalls implements AsyncDisposable {
-  /** Sends one request, which has no body, and resolves with its reply. */
+  /** Sends one request without a body; resolves with its reply. */
   protected abstract exchange(
     message: Omit<SstpMessage, 'body'>,
     signal: AbortSignal | undefined,
@@ -54,12 +54,12 @@ export abstract class ReferencesCalls implements AsyncDisposable {
 
   abstract close(): Promise<void>;
 
-  /** What the document links to. */
+  /** Documents that this document links to. */
   references(query: LinkQuery): Promise<LinkReply> {
     return this.links('references', query);
   }
 
-  /** What links to the document. */
+  /** Documents that link to this document. */
   referers(query: LinkQuery): Promise<LinkReply> {
     return this.links('referers', query);
   }
@@ -74,7 +74,7 @@ export abstract class ReferencesCalls implements AsyncDisposable {
     return this.links('site-referers', query);
   }
 
-  /** One page of links. An empty result is no error, however the server says it (S-41). */
+  /** One page of links. An empty result is not an error, in whichever form the server sends it (S-41). */
   async links(kind: LinkKind, query: LinkQuery): Promise<LinkReply> {
     const { id, url, start, count, signal } = query;
     if (id === undefined && url === undefined) throw new TypeError('R-21: a query needs an ID or a URL');
@@ -92,15 +92,15 @@ export abstract class ReferencesCalls implements AsyncDisposable {
     return parseLinkReply(await this.exchange(message, signal), codeOfKind(kind));
   }
 
-  /** The description of a document; `undefined` when the server does not know the URL (R-34). */
+  /** The description of a document; undefined if the server does not know the URL (R-34). */
   async urlByName(url: string, { signal }: CallOptions = {}): Promise<UrlDescription | undefined> {
     const headers: SstpHeader[] = [[HEADERS.url.name, url]];
     return parseUrlDescription(await this.exchange({ code: CODES.urlByName.number, headers }, signal));
   }
 
   /**
-   * Any request by a published name of its code: `REQ_GET_URLBYNAME` and `REQ_GET_URL_BYNAME` are one (P-22). Resolves with
-   * whatever the server answers.
+   * Any request by a published name of its code: `REQ_GET_URLBYNAME` and `REQ_GET_URL_BYNAME` are the same (P-22). Resolves
+   * with the reply, whatever its code.
    */
   async request(
     symbol: string,
@@ -113,8 +113,8 @@ export abstract class ReferencesCalls implements AsyncDisposable {
   }
 
   /**
-   * The whole result, page by page, going on from start + returned, for a server may return fewer than asked (R-31). At least
-   * one page comes, which says how many were found.
+   * The whole result, page by page. Each page starts at start + returned, because a server may return fewer than requested
+   * (R-31). Yields at least one page, which has the total.
    */
   async *pages(kind: LinkKind, query: PagesQuery): AsyncGenerator<LinkReply, void, undefined> {
     const { pageSize = DEFAULT_PAGE_SIZE, start: first = 0, ...rest } = query;
@@ -122,7 +122,7 @@ export abstract class ReferencesCalls implements AsyncDisposable {
     for (let start = first; ; ) {
       const page = await this.links(kind, { ...rest, start, count: pageSize });
       if (page.ids.length > pageSize)
-        throw new ProtocolError(`${page.ids.length} IDs where ${pageSize} were wanted`, {
+        throw new ProtocolError(`${page.ids.length} IDs where ${pageSize} were requested`, {
           protocol: 'sstp',
           rule: 'R-31',
           offset: 0,

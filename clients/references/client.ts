@@ -15,11 +15,11 @@ export interface ReferencesClientOptions {
   readonly port?: number;
   /** Default 10 000 ms. */
   readonly connectTimeoutMs?: number;
-  /** Longest silence of the server while it owes a reply. Default 60 000 ms. */
+  /** Longest silence of the server while a reply is pending. Default 60 000 ms. */
   readonly replyTimeoutMs?: number;
-  /** Calls that are on their way at a time; more wait for their turn. Default 1024. */
+  /** Calls in flight at a time; others are queued. Default 1024. */
   readonly maxInFlight?: number;
-  /** What is accepted of the server. */
+  /** Limits on the server's replies. */
   readonly limits?: SstpDecoderOptions;
   /** Gives up connecting. */
   readonly signal?: AbortSignal;
@@ -36,8 +36,8 @@ const DEFAULT_REPLY_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_IN_FLIGHT = 1024;
 
 /**
- * One connection to a References Server. Calls need not wait for one another: they are sent at once, those of one turn in one
- * piece, and answered in order (S-39).
+ * One connection to a References Server. Calls are pipelined: those made in one turn of the event loop are sent in one write
+ * and answered in order (S-39).
  */
 export class ReferencesClient extends ReferencesCalls {
   readonly host: string;
@@ -71,7 +71,7 @@ export class ReferencesClient extends ReferencesCalls {
       throw new RangeError('maxInFlight must be at least 1');
     const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
     const name = `server at ${host}:${port}`;
-    // No limit on silence here: the server may be silent while it owes no reply.
+    // No idle time-out: the server may be silent while no reply is pending.
     const connection = await Connection.open({
       host,
       port,
@@ -83,12 +83,12 @@ export class ReferencesClient extends ReferencesCalls {
     return new ReferencesClient(connection, options, port);
   }
 
-  /** Calls without an answer. */
+  /** Number of calls without a reply. */
   get pending(): number {
     return this.#inFlight.length + this.#waiting.size;
   }
 
-  /** No further call can be made. */
+  /** Whether every further call fails. */
   get closed(): boolean {
     return this.#failure !== undefined;
   }
@@ -105,7 +105,7 @@ export class ReferencesClient extends ReferencesCalls {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
       if (signal?.aborted === true) return reject(signal.reason);
-      // A call on its way keeps its place: its reply will come, and nobody takes it.
+      // A call in flight keeps its place in the order; its reply is dropped.
       const onAbort = () => {
         this.#waiting.delete(call);
         reject(signal?.reason);
@@ -127,13 +127,13 @@ export class ReferencesClient extends ReferencesCalls {
     });
   }
 
-  /** Drops the connection; calls without an answer reject. Resolves when it is gone. */
+  /** Drops the connection; pending calls reject. Resolves when the socket is closed. */
   async close(): Promise<void> {
-    this.#fail(new ConnectionError('the client was closed'));
+    this.#fail(new ConnectionError('the client is closed'));
     await this.#connection.close();
   }
 
-  /** The calls of one turn are sent together. */
+  /** Sends the queued calls at the end of this turn, together. */
   #schedule(): void {
     if (this.#flushing || this.#writing || this.#waiting.size === 0) return;
     this.#flushing = true;
@@ -196,7 +196,7 @@ export class ReferencesClient extends ReferencesCalls {
       return;
     }
     const { refusal } = this.#session;
-    // S-39: what is still pending is not going to be answered.
+    // S-39: the server answers no pending call after a refusal.
     if (refusal !== undefined) {
       this.#fail(replyError(refusal.status));
       return;
@@ -205,7 +205,7 @@ export class ReferencesClient extends ReferencesCalls {
     this.#schedule();
   }
 
-  /** S-45 from this side: whoever owes a reply may not be silent for ever. */
+  /** Limits the server's silence while replies are pending (S-45). */
   #watch(): void {
     if (this.#inFlight.length === 0) {
       clearTimeout(this.#timer);

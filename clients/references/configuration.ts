@@ -2,12 +2,12 @@ import { ConnectionError, KitError, ProtocolError } from '../../protocols/errors
 import { CODES, DEFAULT_DISPATCHER_PORT, HEADERS, replyError } from '../../protocols/sstp/index.js';
 import { ReferencesClient } from './client.js';
 
-/** One list of the common configuration: its text, or why the local file is to be used instead (S-53). */
+/** One list of the common configuration: its text, or the reason to use the local file instead (S-53). */
 export type ConfigurationList =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly error: KitError };
 
-/** S-51: what a References Server asks a dispatcher for. */
+/** The lists that a References Server requests from a dispatcher (S-51). */
 export interface CommonConfiguration {
   /** Code 017: the allowed hosts. */
   readonly allow: ConfigurationList;
@@ -19,12 +19,12 @@ export interface CommonConfigurationOptions {
   readonly host: string;
   /** Default 3320 (S-15). */
   readonly port?: number;
-  /** Has no colon (S-43). */
+  /** Must not contain a colon (S-43). */
   readonly user: string;
   readonly password: string;
   /** Default 10 000 ms. */
   readonly connectTimeoutMs?: number;
-  /** For the whole of one list, from the request on. Default 30 000 ms. */
+  /** For one whole list, from its request. Default 30 000 ms. */
   readonly replyTimeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -32,8 +32,8 @@ export interface CommonConfigurationOptions {
 const DEFAULT_REPLY_TIMEOUT_MS = 30_000;
 
 /**
- * Asks a dispatcher for the lists (S-50 to S-54), each over a connection of its own, for a refusal closes it and the lists are
- * independent. An empty list is a list (S-54). Rejects only with the signal's reason: every failure is told in the result.
+ * Fetches the lists from a dispatcher (S-50 to S-54). Each has its own connection, because a refusal closes the connection and
+ * the lists are independent. An empty list is valid (S-54). Rejects only with the signal's reason: a failure is in the result.
  */
 export async function fetchCommonConfiguration(
   options: CommonConfigurationOptions,
@@ -58,8 +58,8 @@ async function list(code: number, options: CommonConfigurationOptions): Promise<
     // S-43
     const authorization = `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
     const message = { code, headers: [[HEADERS.authorization.name, authorization] as const] };
-    const give = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
-    const reply = await client.send(message, give);
+    const giveUp = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    const reply = await client.send(message, giveUp);
     if (reply.code !== code) return { ok: false, error: replyError(reply.code) };
     if (!reply.headers.some(([name]) => name === HEADERS.contentLength.name))
       return { ok: false, error: unreadable(`${HEADERS.contentLength.name} is missing`) };

@@ -4,21 +4,21 @@ import { ReferencesCalls } from './calls.js';
 import { ReferencesClient, type ReferencesClientOptions } from './client.js';
 
 export interface ReferencesPoolOptions extends Omit<ReferencesClientOptions, 'signal'> {
-  /** Connections at most. Default 4. */
+  /** Most connections. Default 4. */
   readonly connections?: number;
 }
 
 const DEFAULT_CONNECTIONS = 4;
 
 /**
- * Connections to one References Server, opened when they are needed; a broken one is replaced when it is needed again. A call
- * goes to the connection with the fewest calls on it.
+ * Connections to one References Server. A connection is opened when it is needed, and a broken one is replaced when it is
+ * needed again. A call goes to the connection with the fewest calls.
  */
 export class ReferencesPool extends ReferencesCalls {
   readonly #options: ReferencesPoolOptions;
-  readonly #places: (Promise<ReferencesClient> | undefined)[];
+  readonly #slots: (Promise<ReferencesClient> | undefined)[];
   readonly #clients: (ReferencesClient | undefined)[];
-  /** Calls on each place, those that wait for its connection included. */
+  /** Calls in each slot, including those that wait for its connection. */
   readonly #calls: number[];
   readonly #stop = new AbortController();
 
@@ -29,7 +29,7 @@ export class ReferencesPool extends ReferencesCalls {
     if (!Number.isInteger(connections) || connections < 1)
       throw new RangeError('a pool has at least one connection');
     this.#options = options;
-    this.#places = Array.from({ length: connections });
+    this.#slots = Array.from({ length: connections });
     this.#clients = Array.from({ length: connections });
     this.#calls = Array.from({ length: connections }, () => 0);
   }
@@ -39,43 +39,43 @@ export class ReferencesPool extends ReferencesCalls {
     signal: AbortSignal | undefined,
   ): Promise<SstpMessage> {
     signal?.throwIfAborted();
-    if (this.#stop.signal.aborted) throw new ConnectionError('the pool was closed');
-    const place = this.#leastBusy();
-    this.#calls[place]!++;
+    if (this.#stop.signal.aborted) throw new ConnectionError('the pool is closed');
+    const slot = this.#leastBusy();
+    this.#calls[slot]!++;
     try {
-      const client = await this.#connected(place);
+      const client = await this.#connected(slot);
       return await client.send(message, signal);
     } finally {
-      this.#calls[place]!--;
+      this.#calls[slot]!--;
     }
   }
 
-  /** Drops all connections; calls without an answer reject. */
+  /** Drops all connections; pending calls reject. */
   async close(): Promise<void> {
-    this.#stop.abort(new ConnectionError('the pool was closed'));
-    await Promise.allSettled(this.#places.map(async (place) => (await place)?.close()));
+    this.#stop.abort(new ConnectionError('the pool is closed'));
+    await Promise.allSettled(this.#slots.map(async (client) => (await client)?.close()));
   }
 
   #leastBusy(): number {
     let best = 0;
-    for (let place = 0; place < this.#calls.length; place++)
-      if (this.#calls[place]! < this.#calls[best]!) best = place;
+    for (let slot = 0; slot < this.#calls.length; slot++)
+      if (this.#calls[slot]! < this.#calls[best]!) best = slot;
     return best;
   }
 
-  #connected(place: number): Promise<ReferencesClient> {
-    const open = this.#places[place];
-    if (open !== undefined && this.#clients[place]?.closed !== true) return open;
-    this.#clients[place] = undefined;
+  #connected(slot: number): Promise<ReferencesClient> {
+    const open = this.#slots[slot];
+    if (open !== undefined && this.#clients[slot]?.closed !== true) return open;
+    this.#clients[slot] = undefined;
     const opening = ReferencesClient.connect({ ...this.#options, signal: this.#stop.signal });
-    this.#places[place] = opening;
+    this.#slots[slot] = opening;
     opening.then(
       (client) => {
-        this.#clients[place] = client;
+        this.#clients[slot] = client;
       },
       () => {
-        // Whoever waits hears of it; the next call tries again.
-        if (this.#places[place] === opening) this.#places[place] = undefined;
+        // The waiting calls reject; the next call tries again.
+        if (this.#slots[slot] === opening) this.#slots[slot] = undefined;
       },
     );
     return opening;

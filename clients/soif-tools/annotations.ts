@@ -7,14 +7,14 @@ import {
 } from '../../protocols/soif/index.js';
 
 export interface TemplateOptions extends AnnotationOptions {
-  /** Told of everything that is not as SOIF-11.1 wants it, in the order of the file. */
+  /** Called for each departure from SOIF-11.1, in the order of the file. */
   readonly onWarning?: (warning: AnnotationWarning) => void;
 }
 
 /**
- * `mktemplate` (G-138): the SOIF objects of an annotation file (SOIF-11.1), one piece each, in the layout of
+ * `mktemplate` (G-138): yields the SOIF objects of an annotation file (SOIF-11.1), one chunk each, in the layout of
  * SOIF-2.2.
- * @throws ProtocolError in strict mode, with rule, line and offset.
+ * @throws ProtocolError in strict mode, with rule, line and offset
  */
 export async function* makeTemplates(
   chunks: AsyncIterable<Uint8Array>,

@@ -2,21 +2,21 @@ import { ProtocolError, UsageError } from '../../protocols/errors.js';
 import { encodeAttributes, isAttributeName, type SoifObject } from '../../protocols/soif/index.js';
 import { canonicalUrl, UrlResolver } from '../../protocols/urls/index.js';
 
-/** Default limit of a value that `wrapit` makes: that of the decoders. */
+/** Default limit of a value that `wrapit` writes, the same as that of the decoders. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
 /**
- * `wrapit` (E-62): raw data as one SOIF attribute with its byte count. The count stands before the data, so all of
- * it is held. No data, no attribute (SOIF-3.2).
+ * `wrapit` (E-62): returns raw data as one SOIF attribute with its byte count. The count precedes the data, so all data is
+ * held in memory. Without data there is no attribute (SOIF-3.2).
  * @param maxBytes most bytes of data; default 64 MiB
- * @throws UsageError a name that an emitter must not write (SOIF-2.8); ProtocolError more data than that.
+ * @throws UsageError for a name that an emitter must not write (SOIF-2.8); ProtocolError for more than `maxBytes`
  */
 export async function wrapAttribute(
   name: string,
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number = MAX_VALUE_BYTES,
 ): Promise<Uint8Array> {
-  // Before anything is read: whoever types into a terminal is told at once.
+  // Checked before anything is read, so that a user at a terminal sees the error immediately.
   if (!isAttributeName(name)) {
     throw new UsageError(`not a SOIF attribute name: ${JSON.stringify(name)} (SOIF-2.8)`);
   }
@@ -37,8 +37,8 @@ export async function wrapAttribute(
 }
 
 /**
- * `print-urlrefs` (G-132): the URLs of `URL-References` in canonical form (G-61: resolved by the URL standard
- * against the object's URL), then the object's own. Lines that are no URLs of a scheme we know are left out.
+ * `print-urlrefs` (G-132): yields the URLs of `URL-References` in canonical form (G-61: resolved by the URL standard
+ * against the object's URL), then the object's own. Lines that are not URLs of a known scheme are left out.
  */
 export function* urlReferences(object: SoifObject): Generator<string, void, undefined> {
   const own = canonicalUrl(object.url);

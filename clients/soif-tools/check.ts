@@ -13,14 +13,15 @@ export interface SoifAttempt {
   /** Counted from 1. */
   readonly number: number;
   readonly valid: boolean;
-  /** Bytes from the start of the stream: where the object begins, or the byte that is wrong. */
+  /** Bytes from the start of the stream to the object, or to the offending byte. */
   readonly offset: number;
-  /** Of a valid object. */
+  /** The type of a valid object. */
   readonly type?: string;
+  /** The URL of a valid object. */
   readonly url?: string;
   /** Why the attempt failed. */
   readonly problem?: Omit<SoifWarning, 'kind'>;
-  /** What lenient reading tolerated in this object or before it. */
+  /** Defects that lenient reading tolerated in this object or before it. */
   readonly warnings: readonly SoifWarning[];
 }
 
@@ -28,31 +29,31 @@ export interface SoifAttempt {
 export interface SoifCounts {
   readonly valid: number;
   readonly attempts: number;
-  /** What lenient reading tolerated in all. */
+  /** Number of defects that lenient reading tolerated. */
   readonly warnings: number;
 }
 
 type Decoder = SoifDecoder | SectionDecoder;
 type Item = SoifItem | SectionItem;
 
-/** Warnings that one attempt remembers. */
+/** Most warnings kept for one attempt. */
 const MAX_WARNINGS = 100;
 
-/** White space and a header are looked for in this much of a stream. */
+/** Bytes at the start of a stream that are searched for white space and a header. */
 const MAX_SNIFFED = 4096;
 const WRAPPED = /^[\t-\r ]*@(?:DELETE|REFRESH|UPDATE)[\t-\r ]*\{[\t-\r ]*[@}]/i;
-/** What may still become {@link WRAPPED} when more bytes come. */
+/** A text that can become {@link WRAPPED} with more bytes. */
 const MAYBE_WRAPPED =
   /^[\t-\r ]*(?:@(?:(?:DELETE|REFRESH|UPDATE)[\t-\r ]*(?:\{[\t-\r ]*)?|[DRU][A-Z]{0,6})?)?$/i;
 
 /**
- * Judges a stream attempt by attempt, as `cksoif` does (SOIF-4.9). An attempt begins where the one before it ended:
- * it comes to an object, or fails at its first defect. The next one then begins at the next plausible start of an
- * object (SOIF-4.5); several defects of one object are therefore one attempt, unless what is behind the first one
- * looks like an object. In strict mode (default) text between objects is a failed attempt too, in lenient mode
- * it is passed over (SOIF-4.1).
+ * Judges a stream attempt by attempt, as `cksoif` does (SOIF-4.9). An attempt begins where the one before it ended. It
+ * ends with an object, or fails at its first defect. The next one begins at the next plausible start of an object
+ * (SOIF-4.5), so several defects of one object are one attempt, unless the text after the first defect looks like an
+ * object. In strict mode (default) text between objects is a failed attempt too; in lenient mode it is skipped
+ * (SOIF-4.1).
  *
- * A stream that begins with a section is read as an update stream: wrappers are no attempts (SOIF-8.6, 8.9).
+ * A stream that begins with a section is read as an update stream: wrappers are not attempts (SOIF-8.6, 8.9).
  */
 export async function* checkSoif(
   chunks: AsyncIterable<Uint8Array>,
@@ -91,7 +92,7 @@ function isWrapped(begin: Uint8Array, final: boolean): boolean | undefined {
   return final || begin.length >= MAX_SNIFFED || !MAYBE_WRAPPED.test(text) ? false : undefined;
 }
 
-/** Numbers the attempts and remembers what belongs to the one at hand. */
+/** Numbers the attempts and collects the warnings of the current one. */
 class Judge {
   #valid = 0;
   #attempts = 0;
@@ -106,7 +107,7 @@ class Judge {
     return { valid: this.#valid, attempts: this.#attempts, warnings: this.#warned };
   }
 
-  /** What comes out of one step, and of going on after each error in it. */
+  /** The attempts of one step; resumes after each error in it. */
   *attempts(decoder: Decoder, first: () => readonly Item[]): Generator<SoifAttempt, void, undefined> {
     for (let step = first; ; step = () => decoder.resume()) {
       let items: readonly Item[];
@@ -135,20 +136,20 @@ class Judge {
     }
     if (item.kind !== 'warning' || this.#isConsequence(item.rule)) return undefined;
     if (item.rule !== 'SOIF-4.5') {
-      // The last one is always kept: it may be the reason of a failure.
+      // The last warning is always kept: it may be the reason for a failure.
       if (this.#warnings.length >= MAX_WARNINGS) this.#warnings.pop();
       this.#warnings.push(item);
       this.#warned++;
       return undefined;
     }
-    // The warning that tells what was skipped comes behind the one that says why: that attempt has failed.
+    // The warning about the skipped text follows the one with the reason: the attempt failed.
     const why = this.#warnings.pop();
     if (why !== undefined) this.#warned--;
     const { rule, offset, message } = why ?? item;
     return this.#failed({ rule, offset, message });
   }
 
-  /** The closing brace of a section is skipped with a malformed last object: that is one mistake, not two. */
+  /** The closing brace of a section is skipped with a malformed last object: that counts as one defect. */
   #isConsequence(rule: string): boolean {
     return this.#lost && rule === 'SOIF-8.9';
   }
@@ -165,7 +166,7 @@ class Judge {
   }
 }
 
-/** The sentence alone: rule and offset are told beside it. */
+/** The sentence without rule and offset, which are reported separately. */
 function bareMessage(error: ProtocolError): string {
   const tail = ` (${error.rule}, offset ${error.offset})`;
   return error.message.endsWith(tail) ? error.message.slice(0, -tail.length) : error.message;

@@ -4,17 +4,17 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { KitError, StorageError } from '../../protocols/errors.js';
 
-/** The name that stands for standard input on a command line. */
+/** The name of standard input on a command line. */
 export const STANDARD_INPUT = '-';
 
 export interface InputOptions {
-  /** Ends the reading with the signal's reason. */
+  /** Ends reading with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** What `-` stands for; default: the process's standard input. */
+  /** The stream that `-` reads; default: the process's standard input. */
   readonly stdin?: Readable;
   /** Whether gzip data is unpacked; default true. */
   readonly unpack?: boolean;
-  /** Told how many more bytes of the file have been read, before anything is unpacked. */
+  /** Called with the number of bytes of each chunk of the file, before it is unpacked. */
   readonly onRead?: (bytes: number) => void;
 }
 
@@ -23,9 +23,9 @@ const GZIP = [0x1f, 0x8b] as const;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * The bytes of a file or, for `-`, of standard input; what begins like gzip (`All-Templates.gz`) is unpacked, all
- * of its members. One chunk at a time, at the reader's pace. The file is closed when the reader stops.
- * @throws StorageError the file cannot be read, or its compressed data is damaged or cut off.
+ * Yields the bytes of a file or, for `-`, of standard input. Input that begins like gzip (`All-Templates.gz`) is unpacked,
+ * with all its members. Reads one chunk at a time, on demand, and closes the file when the reader stops.
+ * @throws StorageError if the file cannot be read, or its compressed data is damaged or cut off
  */
 export async function* readInput(
   path: string,
@@ -46,7 +46,7 @@ export async function* readInput(
       yield chunk;
     }
   } finally {
-    // First the source: where a read is waiting for a silent peer, nothing else ends it.
+    // The source first: nothing else ends a read that waits for a silent writer.
     source.destroy();
     await chunks.return();
   }
@@ -76,7 +76,7 @@ async function* counted(
   }
 }
 
-/** As many chunks as it takes to see two bytes. */
+/** The first two bytes or more. */
 async function beginning(chunks: AsyncGenerator<Uint8Array, void, undefined>): Promise<Uint8Array> {
   let begin: Uint8Array = new Uint8Array(0);
   while (begin.length < GZIP.length) {
@@ -129,7 +129,7 @@ function unreadable(path: string, error: unknown): unknown {
   return new StorageError(`${nameOf(path)}: ${reason}`, { cause: error });
 }
 
-/** A file's name as messages give it. */
+/** The name of a file in messages. */
 export function nameOf(path: string): string {
   return path === STANDARD_INPUT ? 'standard input' : path;
 }

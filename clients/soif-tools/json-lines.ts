@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ProtocolError } from '../../protocols/errors.js';
 import { encodeVerbatim, type SectionName, type SoifObject } from '../../protocols/soif/index.js';
 
-/** A lone surrogate would become another character as UTF-8. */
+/** Text without lone surrogates, which UTF-8 cannot encode. */
 const TEXT = z.string().refine((text) => !/\p{Surrogate}/u.test(text), 'a lone surrogate is no text');
 
 /** One attribute as JSON: text when the value is UTF-8, base64 of its bytes when not. */
@@ -33,9 +33,9 @@ const LF = 0x0a;
 const MAX_LINE_BYTES = 96 * 1024 * 1024;
 
 /**
- * The object as one line of JSON, without the line's end. Nothing is lost: attributes in order, duplicates and
- * empty values included, and bytes that are not UTF-8 in base64 (SOIF-1.2). `section` is written when it is not
- * the usual one, so that objects to be deleted are not taken for others (SOIF-8.4).
+ * Returns the object as one line of JSON, without the line end. Nothing is lost: attributes keep their order, duplicates and
+ * empty values are included, bytes that are not UTF-8 are in base64 (SOIF-1.2). `section` is written unless it is
+ * `update`, so that deleted objects are recognized (SOIF-8.4).
  */
 export function jsonLine(object: SoifObject, section: SectionName = 'update'): string {
   const url = object.urlBytes;
@@ -58,20 +58,19 @@ function base64Of(bytes: Uint8Array): string {
 }
 
 export interface JsonLinesOptions {
-  /** Bytes of one line; default 96 MiB. */
+  /** Most bytes of one line; default 96 MiB. */
   readonly maxLineBytes?: number;
 }
 
-/** An object that a line of JSON holds, in the layout of SOIF-2.2. */
+/** The object of a line of JSON, in the layout of SOIF-2.2. */
 export interface JsonLineObject {
   readonly bytes: Uint8Array;
   readonly section: SectionName;
 }
 
 /**
- * Reads what {@link jsonLine} writes, one object a line; empty lines are passed over. The bytes of an object that
- * was exact come out as they were.
- * @throws ProtocolError the line that is wrong, by its number; `offset` is that of the line's first byte.
+ * Reads the lines of {@link jsonLine}; empty lines are skipped. An object that was exact gets its original bytes.
+ * @throws ProtocolError with the number of the malformed line and the offset of its first byte
  */
 export async function* readJsonLines(
   chunks: AsyncIterable<Uint8Array>,
@@ -116,7 +115,7 @@ function parsedLine(line: Uint8Array, number: number, offset: number): JsonLineO
   }
 }
 
-/** Where the JSON is not as it should be, in words. */
+/** The most specific validation error as text. */
 function issueOf(error: z.ZodError): string {
   const { path, message } = error.issues.map((issue) => deepest(issue, [])).reduce(further);
   return `${path.join('.') || 'the line'}: ${message}`;
@@ -127,7 +126,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** Of several forms (url or urlBase64, value or base64) the one that came further says more. */
+/** The issue with the longest path: of several forms (url or urlBase64, value or base64) it is the most specific. */
 function deepest(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Issue {
   const path = [...above, ...issue.path];
   const forms = issue.code === 'invalid_union' ? issue.errors.flat() : [];
@@ -143,7 +142,7 @@ function wrong(number: number, offset: number, rule: string, message: string): P
   return new ProtocolError(`line ${number}: ${message}`, { protocol: 'soif', rule, offset });
 }
 
-/** The lines without their ends; `undefined` for one that is longer than `limit`, which is the last one given. */
+/** Yields the lines without their ends; undefined, as the last one, for a line longer than `limit`. */
 async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   limit: number,

@@ -6,18 +6,18 @@ import {
   type SoifWarning,
 } from '../../protocols/soif/index.js';
 
-/** An object of a stream, with the bytes it came in. */
+/** An object of a stream, with its bytes as received. */
 export type StreamObject = Extract<SectionItem, { kind: 'object' }>;
 
 export interface ReadOptions extends Omit<SoifDecoderOptions, 'mode'> {
-  /** Told what was tolerated or left out, in the order of the stream. */
+  /** Called for what was tolerated or left out, in the order of the stream. */
   readonly onWarning?: (warning: SoifWarning) => void;
 }
 
 /**
- * The objects of a SOIF stream, read leniently (SOIF-4.4): plain, or an update stream with its sections unwrapped
- * (SOIF-8.6, 8.9). Each is valid until the next is asked for. What is malformed is told of and left out
- * (SOIF-4.5); an object of more than `maxObjectBytes` is too.
+ * Yields the objects of a SOIF stream, read leniently (SOIF-4.4): a plain stream, or an update stream with its sections
+ * unwrapped (SOIF-8.6, 8.9). An object is valid until the next one is requested. Malformed objects, and those of more than
+ * `maxObjectBytes`, are reported and left out (SOIF-4.5).
  */
 export async function* readObjects(
   chunks: AsyncIterable<Uint8Array>,
@@ -39,8 +39,8 @@ function* objectsOf(
 }
 
 /**
- * The object in the layout of SOIF-2.2: the bytes it came in when they have it, else written anew. `undefined` for
- * an object that cannot be written, since it has no URL.
+ * The object in the layout of SOIF-2.2: the received bytes if they have it, else newly encoded. Undefined for an object
+ * without a URL, which cannot be encoded.
  */
 export function exactBytes({ object, bytes, exact }: StreamObject): Uint8Array | undefined {
   if (exact) return bytes;

@@ -1,23 +1,23 @@
 import type { SoifCounts } from './check.js';
 
-/** What the original validator says about one attempt (SOIF-4.9). */
+/** The original validator's verdict on one attempt (SOIF-4.9). */
 export interface OriginalAttempt {
   /** Counted from 1. */
   readonly number: number;
   readonly valid: boolean;
 }
 
-/** What {@link checkAsOriginal} found. */
+/** The totals of {@link checkAsOriginal}. */
 export interface OriginalCounts extends Pick<SoifCounts, 'valid' | 'attempts'> {
-  /** Whether groups of an update stream were met, which the original takes for objects (SOIF-8.6). */
+  /** Whether the stream has the groups of an update stream, which the original reads as objects (SOIF-8.6). */
   readonly wrapped: boolean;
 }
 
 /** Longest template type, URL, name or size: its stdio buffer less two (SOIF-4.4). */
 const MAX_TOKEN_BYTES = 8190;
-/** Of a size these are looked at: its number is over long before. */
+/** Characters of a size that are kept: its number is shorter. */
 const MAX_SIZE_BYTES = 64;
-/** Of a type or URL these are kept, to tell the wrappers of an update stream. */
+/** Characters of a type or URL that are kept, to recognize the wrappers of an update stream. */
 const MAX_KEPT_BYTES = 8;
 const LARGEST_INT = 2 ** 31 - 1;
 
@@ -29,14 +29,14 @@ const AT = 0x40;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** Where in an object the reader is (SOIF-4.1 to 4.3). */
+/** The reader's position in an object (SOIF-4.1 to 4.3). */
 type State = 'search' | 'type' | 'braces' | 'url' | 'gap' | 'name' | 'size' | 'colon' | 'tab' | 'value';
 
 /**
- * Judges a stream as the C library does, the column "C library" of SOIF-4.4, and counts as `cksoif` (SOIF-4.9): after a
- * failure the next attempt looks for `@` from the very byte where the reader stopped (SOIF-4.5). An object that the
- * input's end cuts off is no attempt, unless only its closing brace is missing: then it is valid. What crashed the original, a
- * negative or an impossible size, is an invalid attempt here. Memory does not depend on the input.
+ * Judges a stream as the C library does, the column "C library" of SOIF-4.4, and counts like `cksoif` (SOIF-4.9): after a
+ * failure the next attempt searches for `@` from the byte where the reader stopped (SOIF-4.5). An object that the end of the
+ * input cuts off is not an attempt, unless only its closing brace is missing: then it is valid. A negative or impossible size,
+ * which crashed the original, is an invalid attempt here. Memory does not depend on the input.
  */
 export async function* checkAsOriginal(
   chunks: AsyncIterable<Uint8Array>,
@@ -55,23 +55,23 @@ export async function* checkAsOriginal(
   return { valid, attempts, wrapped: reader.wrapped };
 }
 
-/** The C library's reader without what it reads: only whether it comes to an object. */
+/** The states of the C library's reader without its data: they show only whether an attempt ends with an object. */
 class OriginalReader {
   wrapped = false;
   #state: State = 'search';
-  /** Bytes of the token at hand, and the first ones of them. */
+  /** Length of the current token, and its first characters. */
   #length = 0;
   #kept = '';
   #type = '';
-  /** Bytes of the value that are still to come. */
+  /** Bytes of the value that are yet to be read. */
   #left = 0;
 
-  /** Whether the input may end here with an object: between its attributes (SOIF-4.4, no closing brace). */
+  /** Whether the end of the input would complete an object here: between its attributes (SOIF-4.4, no closing brace). */
   get endsObject(): boolean {
     return this.#state === 'gap' || (this.#state === 'value' && this.#left === 0);
   }
 
-  /** One verdict for each attempt that ends in these bytes. */
+  /** Yields one verdict for each attempt that ends in these bytes. */
   *push(chunk: Uint8Array): Generator<boolean, void, undefined> {
     let at = 0;
     while (at < chunk.length) {
@@ -95,7 +95,7 @@ class OriginalReader {
     }
   }
 
-  /** One byte outside of values; a verdict when the attempt ends with it. */
+  /** Reads one byte outside of values; returns a verdict if the attempt ends with it. */
   #take(byte: number): boolean | undefined {
     switch (this.#state) {
       case 'type':
@@ -136,7 +136,7 @@ class OriginalReader {
     this.#kept = '';
   }
 
-  /** The attempt fails with the byte that is one too many. */
+  /** Adds a byte to the token; false, the failure of the attempt, if the token is too long. */
   #append(byte: number, kept: number): false | undefined {
     if (this.#length < kept) this.#kept += String.fromCharCode(byte);
     this.#length++;
@@ -149,7 +149,7 @@ class OriginalReader {
       this.#enter('braces');
       return;
     }
-    // SOIF-8.10: no URL begins like this.
+    // SOIF-8.10: no URL begins with these characters.
     if (/^[@}]/.test(this.#kept) && /^(?:DELETE|REFRESH|UPDATE)\{?$/i.test(this.#type)) this.wrapped = true;
     this.#state = 'gap';
   }
@@ -159,7 +159,7 @@ function isSpace(byte: number): boolean {
   return byte === SP || (byte >= HT && byte <= CR);
 }
 
-/** As C's `atoi`: what does not begin as a number is 0, what follows the number is ignored (SOIF-4.4). */
+/** C's `atoi`: 0 for a text that does not begin with a number; text after the number is ignored (SOIF-4.4). */
 function sizeOf(text: string): number {
   return Number(/^[\t-\r ]*([+-]?\d+)/.exec(text)?.[1] ?? 0);
 }

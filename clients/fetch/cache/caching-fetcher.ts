@@ -4,13 +4,13 @@ import { note } from '../notes.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from '../types.js';
 import type { DiskCache } from './disk-cache.js';
 
-/** A fetcher in front of which stands the disk cache (G-98). */
+/** A fetcher with the disk cache in front of it (G-98). */
 export class CachingFetcher implements Fetcher {
   readonly #inner: Fetcher;
   readonly #cache: DiskCache;
   readonly #onWarning: (sentence: string) => void;
 
-  /** @param onWarning told when the disk does not take an entry; the retrieval succeeds all the same */
+  /** @param onWarning called if an entry cannot be read or written; the retrieval succeeds nevertheless */
   constructor(inner: Fetcher, cache: DiskCache, onWarning: (sentence: string) => void = () => {}) {
     this.#inner = inner;
     this.#cache = cache;
@@ -19,7 +19,7 @@ export class CachingFetcher implements Fetcher {
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
     request.signal?.throwIfAborted();
-    // G-174: whether an address is private is found out by going there.
+    // G-174: the cache does not know whether the address is private; resolving the name tells.
     const mayAsk = request.reload !== true && request.publicOnly !== true;
     const kept = mayAsk ? await this.#attempt(() => this.#cache.get(request.url)) : undefined;
     if (kept !== undefined) {
@@ -27,7 +27,7 @@ export class CachingFetcher implements Fetcher {
       note({ kind: 'cached', url: request.url });
       return answer(kept, request);
     }
-    tell(22, 1, () => `${request.url}: ${mayAsk ? 'not in the cache' : 'the cache is not asked'}`);
+    tell(22, 1, () => `${request.url}: ${mayAsk ? 'not in the cache' : 'the cache is bypassed'}`);
     const result = await this.#inner.fetch(request);
     await this.#attempt(() => this.#cache.put(result));
     tell(22, 5, () => `${request.url}: offered to the cache, status ${result.status}`);
@@ -52,7 +52,7 @@ export class CachingFetcher implements Fetcher {
   }
 }
 
-/** What the server would have said to the request's conditions, and within its limits. */
+/** The answer that the server would have given to the request's conditions and limits. */
 function answer(kept: FetchResult, { headers, maxBytes = DEFAULT_MAX_BYTES }: FetchRequest): FetchResult {
   const isSame = headers?.etag
     ? headers.etag === kept.etag

@@ -8,13 +8,13 @@ import type { FetchResult } from '../types.js';
 import { decodeEntry, encodeEntry, isCacheable } from './entry.js';
 import { CACHE_BYTES, CACHE_TTL, type CacheSettings } from './settings.js';
 
-/** A temporary file that nobody finished for so long belongs to a process that was killed. */
+/** A temporary file of this age belongs to a process that was killed. */
 const ABANDONED_MS = 3_600_000;
-/** The part of the limit that one process adds before it looks at the whole again. */
+/** The part of the limit that one process adds before it measures the whole cache again. */
 const SWEEP_PART = 1 / 32;
-/** What is left after a sweep that had to evict: room for four processes until each one's next. */
+/** The part of the limit that a sweep leaves: room for four processes until their next sweeps. */
 const KEPT_PART = 7 / 8;
-/** The part of the limit that one entry may take: a single huge document is not worth all others. */
+/** The part of the limit that one entry may take, so that one huge document does not evict all others. */
 const LARGEST_PART = 1 / 2;
 
 interface StoredFile {
@@ -25,11 +25,11 @@ interface StoredFile {
 }
 
 /**
- * The Gatherer's disk cache (G-91 to G-98): what was retrieved lately, so that an aborted run need not retrieve it again.
+ * The Gatherer's disk cache (G-91 to G-98): recent retrievals, so that the run after an aborted one need not repeat them.
  *
- * One file an entry, at `XX/SHA256-OF-THE-URL`. A writer writes a temporary file and renames it, so readers and any number of
- * writers, in any number of processes, need no lock, and a process that is killed leaves nothing but its temporary
- * file, which a later sweep removes. A file's mtime is when it was retrieved, its atime when it was used last.
+ * An entry is a file at `XX/SHA256-OF-THE-URL`. A writer writes a temporary file and renames it, so readers and writers in any
+ * number of processes need no lock. A process that is killed leaves only its temporary file, which a later sweep
+ * removes. The mtime of a file is the time of the retrieval, its atime the time of its last use.
  */
 export class DiskCache {
   readonly directory: string;
@@ -43,8 +43,8 @@ export class DiskCache {
   }
 
   /**
-   * Opens or makes the cache in a directory of its own.
-   * @throws StorageError when the directory cannot be used or belongs to somebody else
+   * Opens or creates the cache in its own directory.
+   * @throws StorageError if the directory cannot be used or belongs to another user
    */
   static async open(directory: string, settings: Partial<CacheSettings> = {}): Promise<DiskCache> {
     try {
@@ -52,7 +52,7 @@ export class DiskCache {
       const stats = await lstat(directory);
       const user = process.getuid?.();
       if (!stats.isDirectory() || (user !== undefined && stats.uid !== user && user !== 0)) {
-        // Below /tmp somebody may have been there before us.
+        // Below /tmp another user may have created it first.
         throw new StorageError(`${directory}: not a directory of this user`);
       }
     } catch (error) {
@@ -61,7 +61,7 @@ export class DiskCache {
     return new DiskCache(directory, { maxBytes: CACHE_BYTES, ttl: CACHE_TTL, ...settings });
   }
 
-  /** The document, unless it is not there, too old or damaged. */
+  /** The document; undefined if it is absent, too old or damaged. */
   async get(url: string): Promise<FetchResult | undefined> {
     const path = this.#pathOf(url);
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(missing);
@@ -82,9 +82,9 @@ export class DiskCache {
   }
 
   /**
-   * Keeps a result if it may be kept (G-98) and fits.
-   * @returns whether it is there now
-   * @throws StorageError when the disk does not take it
+   * Stores a result if it is cacheable (G-98) and fits.
+   * @returns whether it was stored
+   * @throws StorageError if it cannot be written
    */
   async put(result: FetchResult): Promise<boolean> {
     if (!isCacheable(result)) return false;
@@ -110,7 +110,7 @@ export class DiskCache {
     return removed;
   }
 
-  /** Removes everything (G-89, G-92), and nothing that is not the cache's; returns the number of entries. */
+  /** Removes all files of the cache (G-89, G-92) and no others; returns the number of entries. */
   async purge(): Promise<number> {
     let removed = 0;
     for (const { path } of await this.#files()) if (await remove(path)) removed += 1;
@@ -118,7 +118,7 @@ export class DiskCache {
     return removed;
   }
 
-  /** Entries and their bytes. */
+  /** The number of entries and their bytes. */
   async size(): Promise<{ entries: number; bytes: number }> {
     const files = await this.#files();
     return { entries: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
@@ -164,14 +164,14 @@ export class DiskCache {
     });
   }
 
-  /** Expired entries go, then those not used for longest, until `bytes` more fit. */
+  /** Removes expired entries, then the least recently used ones, until `bytes` more fit. */
   async #sweep(bytes: number): Promise<void> {
     await this.#removeTemporaries(ABANDONED_MS);
     const { maxBytes } = this.#settings;
     const files = await this.#files();
     let total = files.reduce((sum, file) => sum + file.bytes, 0);
     const wanted = Math.min(maxBytes * KEPT_PART, maxBytes - bytes);
-    // Who was used last goes last; what expired counts as never used.
+    // An expired entry counts as never used.
     const age = (file: StoredFile) => (this.#isExpired(file.fetchedMs) ? 0 : file.usedMs);
     for (const file of files.sort((a, b) => age(a) - age(b))) {
       if (age(file) > 0 && total <= wanted) break;
@@ -209,7 +209,7 @@ export class DiskCache {
   }
 }
 
-/** @returns false when another process was quicker */
+/** @returns false if another process removed it first */
 async function remove(path: string): Promise<boolean> {
   try {
     await unlink(path);
@@ -220,7 +220,7 @@ async function remove(path: string): Promise<boolean> {
   }
 }
 
-/** Other processes remove files and directories at any time: what is gone is no error. */
+/** Ignores that a file or directory is missing: other processes remove them at any time. */
 function missing(error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT') throw error;
   return undefined;

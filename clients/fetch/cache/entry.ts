@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { FetchResult } from '../types.js';
 
 /*
- * One file an entry: `HARVEST-CACHE 1 LENGTH` and a line feed, LENGTH bytes of JSON, the body. The JSON holds the body's
- * length and MD5 (G-90), so a file that is damaged or was cut by a crash of the machine is recognized.
+ * The file of an entry: `HARVEST-CACHE 1 LENGTH` and a line feed, LENGTH bytes of JSON, the body. The JSON holds the body's
+ * length and MD5 (G-90), which reveal a file that is damaged or was cut off by a crash of the machine.
  */
 const MAGIC = 'HARVEST-CACHE 1 ';
-/** A listing's names and links are in the JSON. */
+/** The JSON holds the names and links of listings. */
 const MAX_META_BYTES = 64 * 1024 * 1024;
 
 const META = z.object({
@@ -52,7 +52,7 @@ export function encodeEntry(result: FetchResult): Uint8Array[] {
   return [Buffer.from(`${MAGIC}${bytes.length}\n`), bytes, result.body];
 }
 
-/** @returns `undefined` when the file is damaged or holds another URL */
+/** @returns undefined if the file is damaged or is about another URL */
 export function decodeEntry(file: Uint8Array, url: string): CacheEntry | undefined {
   const start = Buffer.from(file.subarray(0, MAGIC.length + 12)).toString('latin1');
   const length = /^HARVEST-CACHE 1 (\d{1,9})\n/.exec(start);

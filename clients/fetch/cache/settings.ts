@@ -2,21 +2,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../../../protocols/errors.js';
 
-/** G-93: seconds; the environment only shortens it. */
+/** Seconds (G-93); the environment can only shorten it. */
 export const CACHE_TTL = 7 * 86_400;
-/** G-94: bytes. */
+/** Bytes (G-94). */
 export const CACHE_BYTES = 32 * 1024 * 1024;
 
 export interface CacheSettings {
   /** Bytes of all entries together (G-94). */
   readonly maxBytes: number;
-  /** Seconds after which an entry is not used any more (G-93). */
+  /** Seconds after which an entry expires (G-93). */
   readonly ttl: number;
 }
 
 /**
  * Limits from `GATHERER_CACHE_TTL` (seconds) and `HARVEST_MAX_LOCAL_CACHE` (up to 65535 megabytes, above bytes).
- * @throws UsageError when one of them is not a whole number
+ * @throws UsageError if one of them is not a whole number
  */
 export function cacheSettings(environment: Readonly<Record<string, string | undefined>>): CacheSettings {
   const ttl = numberOf(environment, 'GATHERER_CACHE_TTL');
@@ -34,7 +34,7 @@ function numberOf(environment: Readonly<Record<string, string | undefined>>, nam
   return Number(value);
 }
 
-/** G-95: the cache of who has no Working-Directory: below `$TMPDIR` or `/tmp`, one for each user. */
+/** The cache of a program without a Working-Directory: below `$TMPDIR` or `/tmp`, one per user (G-95). */
 export function defaultCacheDirectory(): string {
   return join(tmpdir(), `harvest-cache-${process.getuid?.() ?? 'user'}`);
 }

@@ -105,7 +105,7 @@ t.test('G-149 to G-151 the sections of a run over HTTP', async (t) => {
   ]);
   const has = (beginning: string): string => lineOf(t, debug, beginning);
 
-  t.equal(has(`[20,5] ${url}/a.html: `), 'asked by http');
+  t.equal(has(`[20,5] ${url}/a.html: `), 'requested by http');
   t.match(has(`[20,9] ${url}/a.html: `), /^status 200, \d+ bytes, type text\/html, modified 0, \d+ ms$/);
   t.equal(has(`[40,5] ${url}/deny/b.html, found in ${url}/: `), 'refused: url-filter', 'G-148');
   t.match(has(`[21,1] GET ${url}/a.html: `), /^status 200, \d+ bytes$/);
@@ -225,7 +225,7 @@ t.test(
       if (why[name] === undefined) continue;
       t.ok(
         debug.includes(
-          `[20,1] Local-Mapping: ${at(name)}: ${files}${name} ${why[name]}: the server is asked`,
+          `[20,1] Local-Mapping: ${at(name)}: ${files}${name} ${why[name]}: the document is requested from the server`,
         ),
         name,
       );

@@ -1,37 +1,37 @@
 import type { SectionName, SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
-/** What an entry costs beside the characters of its key: 165 in a map of 400 000. */
+/** Bytes of an entry in addition to the characters of its key, measured in a map of 400 000. */
 const ENTRY_BYTES = 165;
 
-/** Key of a change, and the number of the connection on which it was given out. */
-type Given = Map<string, number>;
+/** Key of a change, and the number of the connection that delivered it. */
+type Delivered = Map<string, number>;
 
 /**
- * Joins the transfers of one collection: knows from when on to ask again, and what came already.
+ * What a collection remembers from one connection to the next: the time to request from, and the changes delivered.
  *
- * A server of GATHERD-4.6 sends `@UPDATE` last and in the order of Update-Time. Then everything before the time
- * reached has come, and only what has just that time has to be remembered; so has what carries no time, or
- * stands in the other sections. From any other server everything is asked for again, and everything remembered.
+ * A server that follows GATHERD-4.6 sends `@UPDATE` last and in the order of Update-Time. Then every change before the
+ * latest time was received, and only the changes of exactly that time, those without a time and those of the other
+ * sections are remembered. Any other server has to send everything again, and everything is remembered.
  */
-export class Seam {
+export class ResumeState {
   readonly #original: UnixSeconds;
   readonly #maxMemoryBytes: number;
   #since: UnixSeconds;
   #connection = 0;
-  /** Update-Time reached on the present connection. */
+  /** Latest Update-Time on the current connection. */
   #reached: UnixSeconds | undefined;
   #updatesBegun = false;
-  /** Whether the present connection's server says that it sends in order. */
+  /** The server of the current connection says that it sends in order. */
   #ordered = false;
-  /** It does not. */
+  /** The server was seen to break the order. */
   #disproved = false;
   /** Objects of `@UPDATE` that have a time. */
-  readonly #timed: Given = new Map();
-  readonly #others: Given = new Map();
+  readonly #timed: Delivered = new Map();
+  readonly #others: Delivered = new Map();
   #latestTimed: UnixSeconds = 0;
   #bytes = 0;
-  /** Whether some of what came before {@link #reached} is not remembered any more. */
+  /** Changes before {@link #reached} were dropped from memory. */
   #forgotten = false;
   #overflown = false;
 
@@ -41,27 +41,27 @@ export class Seam {
     this.#maxMemoryBytes = maxMemoryBytes;
   }
 
-  /** What to ask for next. */
+  /** The time to request next. */
   get since(): UnixSeconds {
     if (this.#disproved) return this.#original;
     return this.#ordered ? Math.max(this.#since, this.#reached ?? 0) : this.#since;
   }
 
-  /** Whether a further connection can give the rest, and nothing twice. */
+  /** Whether another connection can deliver the rest without duplicates. */
   get resumable(): boolean {
     return !this.#overflown && !(this.#disproved && this.#forgotten);
   }
 
   /**
-   * Whether the present connection is asked from a later time on than the first. Then it must not use the sections
-   * (GATHERD-4.4): an object that is still to come, and whose content is older than that time, would only be
-   * named in `@REFRESH`.
+   * Whether the current connection requests a later time than the first. Then it must not use the sections
+   * (GATHERD-4.4): an object that is yet to come and whose content is older than that time would only be named in
+   * `@REFRESH`.
    */
   get resumed(): boolean {
     return this.#since > this.#original;
   }
 
-  /** A new connection is there, and is asked for {@link since}. */
+  /** Records that a new connection requests {@link since}. */
   reconnected(): void {
     this.#since = this.since;
     this.#connection += 1;
@@ -71,8 +71,8 @@ export class Seam {
   }
 
   /**
-   * Whether an earlier connection gave this change; otherwise it counts as given from now on.
-   * @param updateTime its Update-Time, undefined when it has none that can be read
+   * Whether an earlier connection delivered this change; if not, records it as delivered.
+   * @param updateTime its Update-Time; undefined if it is absent or unreadable
    * @param ordered whether the server says that it sends in the order of GATHERD-4.6
    */
   repeats(
@@ -84,13 +84,13 @@ export class Seam {
     this.#ordered = ordered;
     const timed = kind === 'update' && updateTime !== undefined;
     if (timed) this.#reach(updateTime);
-    // GATHERD-4.4: the sections come in one order, so that what follows the updates contradicts it.
+    // GATHERD-4.4: the updates are the last section, so another section after them breaks the order.
     else if (kind !== 'update' && this.#updatesBegun) this.#disproved = true;
     if (timed && this.resumed && updateTime < this.#since) return true;
     const key = `${updateTime ?? '-'} ${urlOf(object)}`;
-    // What the first connection refreshed comes as an update without the sections.
+    // An object that the first connection refreshed arrives as an update when the sections are off.
     if (timed && this.#others.has(`refresh ${key}`)) return true;
-    return this.#given(timed ? this.#timed : this.#others, `${kind} ${key}`);
+    return this.#delivered(timed ? this.#timed : this.#others, `${kind} ${key}`);
   }
 
   #reach(updateTime: UnixSeconds): void {
@@ -99,7 +99,7 @@ export class Seam {
     if (before !== undefined && updateTime < before) this.#disproved = true;
     if (before === undefined || updateTime > before) {
       this.#reached = updateTime;
-      // With everything in it lying before, the memory is needed no more, if the order can be relied on.
+      // In a reliable order no remembered change can come again once all are earlier than the latest time.
       if (this.#ordered && !this.#disproved && this.#latestTimed < updateTime) this.#forget();
     }
     this.#latestTimed = Math.max(this.#latestTimed, updateTime);
@@ -111,7 +111,7 @@ export class Seam {
     this.#timed.clear();
   }
 
-  #given(memory: Given, key: string): boolean {
+  #delivered(memory: Delivered, key: string): boolean {
     const connection = memory.get(key);
     if (connection !== undefined) return connection < this.#connection;
     if (this.#overflown) return false;
@@ -126,7 +126,7 @@ export class Seam {
   }
 }
 
-/** The URL's bytes as a string: text would make one of URLs that differ in encoding only. */
+/** The bytes of the URL as Latin-1: decoded text would make URLs equal that differ only in encoding. */
 function urlOf(object: SoifObject): string {
   const { urlBytes: bytes } = object;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
