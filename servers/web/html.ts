@@ -1,4 +1,4 @@
-/** Text that is HTML already. Only {@link html} and {@link raw} make it. */
+/** Text that is HTML already, and is not escaped again. */
 export class Html {
   constructor(readonly text: string) {}
 
@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, HTML is not, lists are joined, the rest says nothing. */
+/** A value in a template: text is escaped, HTML is not, lists are joined, `undefined` and `false` are empty. */
 export type Content = Html | string | number | undefined | false | readonly Content[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -19,9 +19,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text as HTML, for element content and quoted attribute values. Control characters, which HTML cannot hold,
- * and characters that turn the direction of what follows become U+FFFD, so that a document's text cannot
- * pretend to be something else.
+ * Escapes text for element content and quoted attribute values. Control characters, which HTML cannot hold, and characters that
+ * change the direction of text become U+FFFD, so that a document's text cannot disguise itself.
  */
 export function escapeHtml(text: string): string {
   return text
@@ -29,7 +28,7 @@ export function escapeHtml(text: string): string {
     .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 
-/** A template whose values are escaped; attribute values in it must be quoted. */
+/** A template whose values are escaped. Attribute values in it must be quoted. */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
   let text = strings[0] ?? '';
   values.forEach((value, i) => {
@@ -46,7 +45,7 @@ function render(value: Content): string {
   return value.map(render).join('');
 }
 
-/** URL schemes a page may link to: what came from the network never becomes a `javascript:` link. */
+/** URL schemes that a page may link to, so that text from the network never becomes a `javascript:` link. */
 const LINKABLE = /^(?:https?|ftp|gopher|news):/i;
 
 /** Whether a URL from a document may become a link. */
@@ -54,7 +53,7 @@ export function isLinkable(url: string): boolean {
   return LINKABLE.test(url) && !/[\0-\x20\x7f]/.test(url);
 }
 
-/** The text as a link to `url` if that may be one, else just the text. */
+/** The text as a link to `url` if its scheme is allowed, else the text alone. */
 export function link(url: string, text: Content): Html {
   return isLinkable(url)
     ? html`<a href="${url}" rel="noreferrer nofollow">${text}</a>`

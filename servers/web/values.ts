@@ -1,24 +1,24 @@
 import type { UnixSeconds } from '../../protocols/time.js';
 import { type Content, html } from './html.js';
 
-/** Latest time that is shown as a date: the end of the year 9999. */
+/** Latest time with a date: the end of the year 9999. */
 const LATEST: UnixSeconds = 253_402_300_799;
 
-/** Decimal seconds as a date for people (UTC), as they are if they are none. */
+/** Decimal seconds since 1970 as a date (UTC); text that is not a valid time stays as it is. */
 export function date(seconds: string | number): Content {
   const time = dateTime(seconds);
   if (time === undefined) return String(seconds);
   return html`<time datetime="${time}">${time.slice(0, 10)}</time>`;
 }
 
-/** Decimal seconds as `2026-01-31T12:00:00Z`; undefined if they are none or beyond the calendar. */
+/** Decimal seconds since 1970 as `2026-01-31T12:00:00Z`; undefined for text that is not a valid time. */
 export function dateTime(seconds: string | number): string | undefined {
   const text = String(seconds).trim();
   if (!/^[0-9]{1,12}$/.test(text) || Number(text) > LATEST) return undefined;
   return new Date(Number(text) * 1000).toISOString().replace('.000Z', 'Z');
 }
 
-/** A number of bytes for people: `8.2 kB`. */
+/** A number of bytes with its unit: `8.2 kB`. */
 export function byteSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   const units = ['kB', 'MB', 'GB', 'TB', 'PB'];
@@ -26,7 +26,7 @@ export function byteSize(bytes: number): string {
   return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1]}`;
 }
 
-/** A span of seconds for people: `4 weeks`, `36 hours`. */
+/** A duration in seconds with the largest unit that divides it: `4 weeks`, `36 hours`. */
 export function duration(seconds: number): string {
   const units: readonly (readonly [number, string])[] = [
     [604_800, 'week'],

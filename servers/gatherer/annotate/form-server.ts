@@ -12,26 +12,26 @@ import { AnnotationFile } from './annotation-file.js';
 import { editPage, listPage, messagePage } from './pages.js';
 
 export interface FormServerOptions {
-  /** The annotation file; it need not exist yet. */
+  /** The annotation file; it may be absent. */
   readonly file: string;
-  /** 0: any free port. Default 0. */
+  /** 0 takes a free port. Default 0. */
   readonly port?: number;
   /** For tests. Default: a random one. */
   readonly token?: string;
 }
 
-/** Only this machine reaches the form. */
+/** Only this machine can connect. */
 const LOOPBACK = '127.0.0.1';
 const COOKIE = 'harvest-annotate';
-/** Bytes of a form that is sent back. */
+/** Bytes of a submitted form at most. */
 const MAX_FORM = 1024 * 1024;
 
-/** A form holds what the user typed, so that no page is kept in a cache. */
+/** Pages are not cached: the file may change between two requests. */
 const HEADERS = securityHeaders({ referrer: 'same-origin', more: { 'cache-control': 'no-store' } });
 
 /**
- * The local form for annotations (G-141). Who has the token, which stands in {@link url}, may read and write the file; it becomes
- * a cookie at the first visit. The file is read again for every page, so that people may edit it by hand beside the form.
+ * The local form for annotations (G-141). The token in {@link url} gives access to the file; the first request turns it into a
+ * cookie. The file is read again for every page, so that it may be edited by hand at the same time.
  */
 export class FormServer implements AsyncDisposable {
   private constructor(
@@ -40,13 +40,13 @@ export class FormServer implements AsyncDisposable {
     readonly token: string,
   ) {}
 
-  /** @throws ConnectionError when the port is taken; what {@link AnnotationFile.open} throws */
+  /** @throws ConnectionError when the port is taken, and the errors of {@link AnnotationFile.open} */
   static async listen({
     file,
     port = 0,
     token = randomBytes(18).toString('base64url'),
   }: FormServerOptions): Promise<FormServer> {
-    // What is wrong with the file is better said now than in a browser.
+    // An error in the file is thrown here rather than shown in a browser.
     await AnnotationFile.open(file);
     const app = await createApplication({
       headers: HEADERS,
@@ -66,7 +66,7 @@ export class FormServer implements AsyncDisposable {
     return new FormServer(app, address.port, token);
   }
 
-  /** Where to begin; it holds the token. */
+  /** URL of the first page; it contains the token. */
   get url(): string {
     return `http://${LOOPBACK}:${this.port}/?token=${this.token}`;
   }
@@ -124,15 +124,15 @@ function addRoutes(app: FastifyInstance, file: string): void {
 }
 
 /**
- * Lets through who has the token, and only under the name that the form was given: a page of another site that has its own name
- * lead here, or has a browser send a form, gets nothing.
+ * Admits requests with the token, to this server's own address only: another site cannot reach the form under its own name (DNS
+ * rebinding) or make a browser send it.
  */
 function admit(request: FastifyRequest, reply: FastifyReply, token: string): FastifyReply | undefined {
   const own = `${LOOPBACK}:${request.socket.localPort ?? ''}`;
   const { host, origin } = request.headers;
   const site = request.headers['sec-fetch-site'];
   if (host !== own || (origin !== undefined && origin !== `http://${own}`) || site === 'cross-site')
-    return sendPage(reply, 403, messagePage('Asked from elsewhere.'));
+    return sendPage(reply, 403, messagePage('The request came from another site.'));
   const given = (request.query as Query).token;
   if (given !== undefined && request.method === 'GET' && equalSecrets(given, token)) {
     reply.header('set-cookie', sessionCookie(COOKIE, token));
@@ -142,7 +142,7 @@ function admit(request: FastifyRequest, reply: FastifyReply, token: string): Fas
   return sendPage(reply, 403, messagePage('Please open the address that "harvest annotate" printed.'));
 }
 
-/** So that a form does not overwrite what was changed after it was shown. */
+/** A digest of the annotations, so that a form does not overwrite changes made after it was shown. */
 function versionOf(annotations: AnnotationFile): string {
   return createHash('sha256').update(annotations.text()).digest('hex').slice(0, 16);
 }

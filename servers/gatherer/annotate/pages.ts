@@ -7,10 +7,10 @@ const PER_PAGE = 100;
 /** Empty rows of a form, for new attributes. */
 const SPARE_ROWS = 3;
 
-/** Attributes that people add most often (G-141), as proposals for names. */
+/** Suggested names: the attributes that users add most often (G-141). */
 const USUAL_NAMES = ['Title', 'Author', 'Description', 'Abstract', 'Keywords'];
 
-/** The list, with a search field; `number` is the page, from 1. */
+/** The list with a search field; `number` is the page, from 1. */
 export function listPage(file: string, found: readonly Annotation[], q: string, number: number): Html {
   const shown = found.slice((number - 1) * PER_PAGE, number * PER_PAGE);
   const to = (number: number, text: string): Content =>
@@ -28,7 +28,7 @@ ${shown.map(
 ${attributes.map(([name, value], i) => html`${i > 0 ? ', ' : ''}${name}: ${value.slice(0, 120)}`)}</li>
 `,
 )}</ul>
-<p>${number > 1 && to(number - 1, 'Back')}${found.length > number * PER_PAGE && to(number + 1, 'On')}</p>`,
+<p>${number > 1 && to(number - 1, 'Back')}${found.length > number * PER_PAGE && to(number + 1, 'Next')}</p>`,
   );
 }
 
@@ -58,7 +58,7 @@ ${rows.map(
   );
 }
 
-/** One sentence. */
+/** A page with one sentence. */
 export function messagePage(text: string): Html {
   return document('Annotations', html`<p role="alert">${text}</p><p><a href="/">To the list</a></p>`);
 }

@@ -7,9 +7,9 @@ import type { RefererService } from '../service.js';
 
 const ROUTE = { method: ['GET', 'HEAD', 'POST'] as ['GET', 'HEAD', 'POST'] };
 
-/** `/stat`, `/reload`, `/clean` (R-42 to R-49). HEAD tells whether one may, and changes nothing. */
+/** Adds `/stat`, `/reload`, `/clean` (R-42 to R-49). HEAD checks the credentials and changes nothing. */
 export function addAdministration(app: FastifyInstance, service: RefererService): void {
-  /** R-44, R-45: all three are for the users of the user base. */
+  /** R-44, R-45: all three require a user of the user base. */
   const authorized = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -17,23 +17,23 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
     const given = credentialsOf(request.headers.authorization);
     const right = given && (await service.lists.users.check(given.user, given.password));
     if (right === true) return undefined;
-    if (given !== undefined && right === undefined) return sendLine(reply, 503, 'too many are asking');
+    if (given !== undefined && right === undefined) return sendLine(reply, 503, 'too many requests');
     if (given !== undefined) {
       service.log.write(LEVEL.warning, `HTTP: wrong credentials for ${pathOf(request)}`);
     }
     return sendLine(
       reply.header('www-authenticate', 'Basic realm="refererd"'),
       401,
-      'a user and a password, please',
+      'user and password are required',
     );
   };
-  /** A page of another site must not make a browser use the credentials that it remembers. */
-  const notFromElsewhere = async (
+  /** A page of another site must not make a browser send its stored credentials. */
+  const notCrossSite = async (
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply | undefined> => {
     if (request.headers['sec-fetch-site'] !== 'cross-site') return undefined;
-    return sendLine(reply, 403, 'another site asked for this');
+    return sendLine(reply, 403, 'the request comes from another site');
   };
 
   app.route({
@@ -49,7 +49,7 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
   app.route({
     ...ROUTE,
     url: '/clean',
-    preHandler: [notFromElsewhere, authorized],
+    preHandler: [notCrossSite, authorized],
     handler: (request, reply) => {
       if (request.method !== 'HEAD') service.statistics.clean();
       return sendLine(reply, 200, 'the statistics are cleared');
@@ -58,14 +58,14 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
   app.route({
     ...ROUTE,
     url: '/reload',
-    preHandler: [notFromElsewhere, authorized],
+    preHandler: [notCrossSite, authorized],
     handler: async (request, reply) => {
       if (request.method === 'HEAD') return sendLine(reply, 200, 'the configuration would be read again');
       try {
         await service.reload();
         return sendLine(reply, 200, 'the configuration is in force');
       } catch (error) {
-        // The sentence names file, line and parameter, never a value.
+        // The message names file, line and parameter, never a value.
         const why = error instanceof KitError ? error.message : 'the server failed';
         return sendLine(reply, 500, `the old configuration stays: ${why}`);
       }

@@ -11,7 +11,7 @@ import type { HttpClient, RefererService } from '../service.js';
 import { addAdministration } from './administration.js';
 import { addLinkPages } from './link-pages.js';
 
-/** what else is asked is answered 405. */
+/** other methods get 405. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST'];
 
 const HEADERS = securityHeaders({
@@ -27,14 +27,14 @@ const ASSETS: readonly Asset[] = [
   { path: '/favicon.ico', file: '#web-assets/icon.svg' },
 ];
 
-/** The HTTP side of the port: it takes over connections whose first octets are HTTP. */
+/** Takes over connections of the port whose first octets are HTTP. */
 export interface HttpServer {
-  /** The socket's unread data begins with the request; it is paused. */
+  /** Serves a connection. The socket is paused, and its unread data begins with the request. */
   take(socket: Socket, client: HttpClient): void;
   close(): Promise<void>;
 }
 
-/** The statistics and the page of links. */
+/** Creates the HTTP server of the statistics and the page of links. */
 export async function createHttpServer(service: RefererService): Promise<HttpServer> {
   const clients = new WeakMap<Socket, HttpClient>();
   const clientOf = ({ raw }: FastifyRequest): HttpClient | undefined => clients.get(raw.socket);

@@ -10,7 +10,7 @@ const TITLES: Readonly<Record<ViewName, string>> = {
   'site-from': 'Links from this site to outside',
 };
 
-/** The form, and how much there is. */
+/** The form, and the counts of the collection. */
 export function homePage(counts: ReferencesCounts | undefined): Html {
   const said =
     counts === undefined
@@ -26,7 +26,7 @@ ${form('')}
   );
 }
 
-/** What is said when nothing has that name. */
+/** The page for a query that names no document and no site. */
 export function nothingPage(query: string): Html {
   return page(
     'Not known here',

@@ -3,15 +3,15 @@ import { MAX_U32 } from '../../../protocols/sstp/index.js';
 import { canonicalDocumentUrl, formatServerName, serverNameOf } from '../../../protocols/urls/index.js';
 import type { References, ServerRecord, UrlRecord } from '../../../storage/references/index.js';
 
-/** What the words of the form mean. */
+/** The document and the site that a query names. */
 export interface Subject {
-  /** u32; `undefined` when they name no known document. */
+  /** u32; undefined if no document is known. */
   readonly id: number | undefined;
   readonly document: UrlRecord | undefined;
   readonly server: ServerRecord | undefined;
 }
 
-/** Finds the document and the site that an ID, a URL or a server name stands for (R-40, R-41). */
+/** Finds the document and the site of an ID, a URL or a server name (R-40, R-41); undefined if neither is known. */
 export function findSubject(references: References, text: string): Subject | undefined {
   if (/^\d{1,10}$/.test(text)) {
     const id = Number(text);
@@ -28,7 +28,7 @@ export function findSubject(references: References, text: string): Subject | und
     if (document === undefined && server === undefined) return undefined;
     return { id: document?.id, document, server };
   } catch (error) {
-    // Not a URL: so nothing has it.
+    // Not a URL.
     if (error instanceof KitError) return undefined;
     throw error;
   }

@@ -61,7 +61,7 @@ async function urlsOf(broker: Broker, query: string): Promise<string[]> {
 
 const FOLLOWED = '101 - The index is up to date; Index corpus is not needed\n';
 
-t.test('BRK-5.1 every command has its title, and what people type becomes it', (t) => {
+t.test('BRK-5.1 every command has a title, and typed text becomes a command', (t) => {
   t.same(
     ADMIN_COMMANDS.map(({ title }) => title),
     [
@@ -238,7 +238,7 @@ t.test('BRK-5.1, 5.7 log types, closing, opening, rotating', async (t) => {
   );
 });
 
-t.test('BRK-5.1 #open-log writes into nothing but logs below Broker-Directory', async (t) => {
+t.test('BRK-5.1 #open-log writes only into logs below Broker-Directory', async (t) => {
   const { admin, directory } = await administered(t);
   const outside = t.testdir({ file: '' });
   await mkdir(join(directory, 'admin'), { recursive: true });
@@ -262,7 +262,7 @@ t.test('BRK-5.1 #open-log writes into nothing but logs below Broker-Directory', 
   t.equal(existsSync(join(directory, '..', 'outside.log')), false);
 });
 
-t.test('BRK-5.1, 5.3 #set holds for this run; what is bound at the start is refused', async (t) => {
+t.test('BRK-5.1, 5.3 #set lasts for this run; variables that are in use are refused', async (t) => {
   const { admin, broker, port, log, open } = await administered(t);
   t.equal(await admin('#set max-results 1'), '101 - Max-Results is set until the broker ends\n');
   const objects = (reply: string) => reply.split('\n').filter((line) => line === '130 - object end').length;
@@ -304,7 +304,7 @@ t.test('BRK-5.1, 5.3 #set holds for this run; what is bound at the start is refu
   t.equal(setBrokerVariable(config, 'HTTP-Host', '').config.httpHost, 'broker.example.org');
 });
 
-t.test('BRK-5.4 what takes long answers at once, goes on behind, and is logged', async (t) => {
+t.test('BRK-5.4 a long command replies at once, continues in the background, and is logged', async (t) => {
   const gatherd = await ScriptedGatherd.listen();
   t.teardown(() => gatherd.close());
   gatherd.documents = corpus();
@@ -340,7 +340,7 @@ t.test('BRK-5.4 what takes long answers at once, goes on behind, and is logged',
   t.same(await urlsOf(broker, 'Mosaic'), ['http://new.example/', MOSAIC]);
 });
 
-t.test('BRK-5.4 a deletion that lasts longer than the answer may wait goes on behind it', async (t) => {
+t.test('BRK-5.4 a deletion that takes longer than the reply may wait continues after it', async (t) => {
   const { broker } = await administered(t);
   let release = () => {};
   const held = new Promise<void>((resolve) => {

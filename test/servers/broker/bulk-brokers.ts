@@ -14,7 +14,7 @@ export class Clock {
   }
 }
 
-/** A broker that listens, and collects from whoever is told. */
+/** A broker with a port that collects from the given points. */
 export interface Peer extends Scene {
   readonly server: BrokerServer;
   /** Edit it as one edits Collection.conf. */

@@ -20,7 +20,7 @@ import {
 } from './bulk-brokers.js';
 import { document, NOW, soif, type Teardown } from './scene.js';
 
-/** A broker of a few lines: it sends what it is told to, and writes down what it was asked. */
+/** A minimal broker: it sends a scripted reply and records the requests. */
 class ScriptedBroker {
   reply: Uint8Array = Buffer.alloc(0);
   readonly messages: string[] = [];
@@ -92,7 +92,7 @@ t.test(
   },
 );
 
-t.test('BT-5 a broker that announces no time is asked from the second before our last request', async (t) => {
+t.test('BT-5 a broker that announces no time receives the second before our last request', async (t) => {
   const clock = new Clock();
   const remote = await ScriptedBroker.listen(t);
   remote.reply = stream({ updated: document(url('a'), { Title: 'x' }, NOW - 9) });
@@ -141,7 +141,7 @@ t.test(
   },
 );
 
-t.test('BT-7 an empty store asks for everything, whatever the file of the lost one says', async (t) => {
+t.test('BT-7 an empty store requests everything, whatever the file of a lost one says', async (t) => {
   const clock = new Clock();
   const remote = await ScriptedBroker.listen(t);
   const { port } = remote.point(5);
@@ -204,7 +204,7 @@ t.test('BT-10, BT-19 a refusal is logged, and <last> stays', async (t) => {
   t.equal(await lastOf(one, remote.point(5)), undefined);
 });
 
-t.test('BT-18, BT-20, BT-24 to BT-27 the groups of a stream, as they come', async (t) => {
+t.test('BT-18, BT-20, BT-24 to BT-27 the groups of a stream in the order of arrival', async (t) => {
   const clock = new Clock();
   const remote = await ScriptedBroker.listen(t);
   const one = await peer(t, clock, { conf: 'Log-Types Update Refresh Delete\n' });
@@ -263,7 +263,7 @@ t.test('BT-18, BT-20, BT-24 to BT-27 the groups of a stream, as they come', asyn
   );
 });
 
-t.test('REG-48 what has expired when it comes is not stored, and nothing of it is passed on', async (t) => {
+t.test('REG-48 an object that has expired on arrival is neither stored nor relayed', async (t) => {
   const clock = new Clock();
   const remote = await ScriptedBroker.listen(t);
   const one = await peer(t, clock);
@@ -306,7 +306,7 @@ t.test('BT-6 types 4 to 7 between two brokers', async (t) => {
   for (const [one, { type }] of wants) {
     const report = await one.broker.collect();
     const expected = type > 5 ? ['3 0', '4 0'] : ['2 -100', '3 0', '4 0'];
-    // BT-6: nobody tells a peer that asks without a time what is gone.
+    // BT-6: a request without a time gets no deletions.
     t.same(await contents(one), type === 6 ? ['1 -100', ...expected] : expected, `type ${type}`);
     if (type === 5 || type === 7) t.equal(report.received, 3, `type ${type} gets what changed`);
     t.equal(one.broker.indexLag, 0);

@@ -33,7 +33,7 @@ t.test('BP-24 two brokers are compared by digests, whatever they have in common'
   t.equal((await compareBrokers(clientOf(a), clientOf(a))).equal, true);
 });
 
-t.test('REG-48, BP-24 what has expired is in no digest, cleaned or not', async (t) => {
+t.test('REG-48, BP-24 expired objects are in no digest, cleaned or not', async (t) => {
   const clock = new Clock();
   const [a, b] = [await peer(t, clock), await peer(t, clock)];
   const brief = document(url('brief'), { Title: 'x' }, NOW).replace('{7}:\t2419200', '{2}:\t50');

@@ -55,7 +55,7 @@ t.test(
   },
 );
 
-t.test('BT-4, BT-5, BT-21 since T: what changed here after T, in its group', async (t) => {
+t.test('BT-4, BT-5, BT-21 since T: the changes after T, in their groups', async (t) => {
   const clock = new Clock();
   const one = await peer(t, clock);
   await gather(one, ...['a', 'b', 'c', 'd'].map((n) => update(n, NOW - 100)));
@@ -78,7 +78,7 @@ t.test('BT-4, BT-5, BT-21 since T: what changed here after T, in its group', asy
   t.match(first, /Update-Time\{10\}:\t1767225550\n[^@]*Title|Title[^@]*Update-Time\{10\}:\t1767225550/);
 });
 
-t.test('BT-5 an object whose Update-Time is after T is sent, whenever it came', async (t) => {
+t.test('BT-5 an object whose Update-Time is after T is sent, whenever it arrived', async (t) => {
   const clock = new Clock();
   const one = await peer(t, clock);
   await gather(one, update('a', NOW + 500));
@@ -100,7 +100,7 @@ t.test(
   },
 );
 
-t.test('REG-48 what has expired is not sent, cleaned or not', async (t) => {
+t.test('REG-48 expired objects are not sent, cleaned or not', async (t) => {
   const clock = new Clock();
   const one = await peer(t, clock);
   const brief = document(url('a'), { Title: 'brief' }, NOW).replace('{7}:\t2419200', '{2}:\t50');
@@ -111,21 +111,24 @@ t.test('REG-48 what has expired is not sent, cleaned or not', async (t) => {
   t.notMatch(await bulk(one, '#SINCE 0 '), url('a'));
   t.notMatch(await bulk(one, '#SINCE 1 '), url('a'));
   await one.broker.clean();
-  t.equal(one.broker.store.removals, 0, 'nobody needs to be told of it');
+  t.equal(one.broker.store.removals, 0, 'no peer needs the deletion');
 });
 
-t.test('BT-21 who has dropped the content by its Time-to-Live gets a refreshed object whole', async (t) => {
-  const clock = new Clock();
-  const one = await peer(t, clock);
-  await gather(one, update('a', NOW));
-  clock.tick(2_419_200);
-  await gather(one, refresh('a', NOW + 2_419_200));
-  t.match(await bulk(one, `#SINCE ${NOW + 1} `), /@REFRESH \{\n@FILE/);
-  clock.tick();
-  t.match(await bulk(one, `#SINCE ${NOW + 1} `), /@REFRESH \{\n\}\n\n@UPDATE \{\n@FILE/);
-});
+t.test(
+  'BT-21 a peer that has dropped the content after its Time-to-Live gets a refreshed object whole',
+  async (t) => {
+    const clock = new Clock();
+    const one = await peer(t, clock);
+    await gather(one, update('a', NOW));
+    clock.tick(2_419_200);
+    await gather(one, refresh('a', NOW + 2_419_200));
+    t.match(await bulk(one, `#SINCE ${NOW + 1} `), /@REFRESH \{\n@FILE/);
+    clock.tick();
+    t.match(await bulk(one, `#SINCE ${NOW + 1} `), /@REFRESH \{\n\}\n\n@UPDATE \{\n@FILE/);
+  },
+);
 
-t.test('BT-5 removals of every kind are told of, until nobody can have the object', async (t) => {
+t.test('BT-5 removals of every kind are sent until no peer can have the object', async (t) => {
   const clock = new Clock();
   const one = await peer(t, clock);
   await gather(one, ...['a', 'b', 'c'].map((n) => update(n, NOW - 100)));
@@ -137,7 +140,7 @@ t.test('BT-5 removals of every kind are told of, until nobody can have the objec
     await bulk(one, `#SINCE ${NOW} `),
     reply(NOW, { deleted: sorted(removed('a', NOW - 100), removed('b', NOW - 60), await order(one)) }),
   );
-  t.notMatch(await bulk(one, ''), /@DELETE \{\n@/, 'BT-6 without a time there are none');
+  t.notMatch(await bulk(one, ''), /@DELETE \{\n@/, 'BT-6 no deletions without a time');
   clock.tick();
   await gather(one, update('b', NOW - 60));
   t.notMatch(await bulk(one, `#SINCE ${NOW} `), /@DELETE \{\n[^}]*\/b\n/, 'its Gatherer has it again');
@@ -146,7 +149,7 @@ t.test('BT-5 removals of every kind are told of, until nobody can have the objec
   t.equal(one.broker.store.removals, 0);
 });
 
-/** URLs in the order of the reply: those removed in one second have none of their own. */
+/** URLs in the order of the reply; removals within one second have no order. */
 async function order(one: Peer): Promise<string[]> {
   return [...(await bulk(one, `#SINCE ${NOW} `)).matchAll(/@FILE \{ (\S+)/g)].map((match) => match[1] ?? '');
 }
@@ -155,7 +158,7 @@ function sorted(a: string, b: string, urls: readonly string[]): string {
   return urls[0] === url('a') ? a + b : b + a;
 }
 
-t.test('BT-6, BT-8 a query chooses what is updated and refreshed, without our cap of results', async (t) => {
+t.test('BT-6, BT-8 a query selects updates and refreshes, without our own limit of results', async (t) => {
   const clock = new Clock();
   const one = await peer(t, clock, { conf: 'Max-Results 2\n' });
   await gather(one, ...[1, 2, 3, 4, 5].map((n) => update(n, NOW - 100, n % 2 === 1 ? 'Gopher' : 'wais')));
@@ -179,7 +182,7 @@ t.test('BT-6, BT-8 a query chooses what is updated and refreshed, without our ca
   t.equal(of(since), '236');
 });
 
-t.test('BT-10 what cannot be done gets a 400 line and nothing else', async (t) => {
+t.test('BT-10 an unsupported request gets a 400 line and nothing else', async (t) => {
   const clock = new Clock();
   const one = await peer(t, clock, { conf: 'Max-Queries 1\n' });
   await gather(one, update('a', NOW - 5));
@@ -193,7 +196,7 @@ t.test('BT-10 what cannot be done gets a 400 line and nothing else', async (t) =
   t.match(await bulk(one, '#digest - '), /^200 - .*\n400 - ERROR: .*#interface 2\n$/);
 });
 
-t.test('BT-8 #index limits of the peer hold for a query, our own cap does not', async (t) => {
+t.test('BT-8 #index limits of the peer apply to a query, our own limit does not', async (t) => {
   const one = await peer(t, new Clock(), { conf: 'Max-Results 1\n' });
   await gather(one, ...['a', 'b', 'c', 'd'].map((n) => update(n, NOW - 100)));
   const sent = async (flags: string): Promise<number> =>
@@ -206,7 +209,7 @@ t.test('BT-8 #index limits of the peer hold for a query, our own cap does not', 
   t.equal(await sent(`#SINCE ${NOW - 1} #index maxfiles 2 `), 2);
 });
 
-t.test('BT-28 the sender logs the request and what came of it', async (t) => {
+t.test('BT-28 the sender logs the request and its outcome', async (t) => {
   const clock = new Clock();
   const one = await peer(t, clock, { conf: 'Log-Types Bulk-Transfer Bulk-Return\n' });
   await gather(one, update('a', NOW - 5));
@@ -247,7 +250,7 @@ t.test('BT-17 a slow reader holds the sender back, and gets every byte of a mome
         before = read;
         await new Promise((resolve) => setTimeout(resolve, 300));
       }
-      t.ok(read < 2000, `${read} of 2000 objects were read for a reader that takes none`);
+      t.ok(read < 2000, `${read} of 2000 objects were read for a reader that reads nothing`);
       clock.tick();
       await gather(one, update(1, NOW + 1, 'changed'), deletion(1999, NOW + 1));
     }

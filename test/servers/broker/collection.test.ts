@@ -38,7 +38,7 @@ async function find(broker: Broker, query: string): Promise<string[]> {
   return urls.sort();
 }
 
-t.test('GATHERD-13.4 the type decides what is asked for', async (t) => {
+t.test('GATHERD-13.4 the type decides the request', async (t) => {
   for (const [type, first, second] of [
     [0, ['SEND-UPDATE 0'], ['SEND-UPDATE 0']],
     [1, ['SEND-UPDATE 0'], [`SEND-UPDATE ${LAST}`]],
@@ -63,30 +63,33 @@ t.test('GATHERD-13.4 the type decides what is asked for', async (t) => {
   }
 });
 
-t.test('GATHERD-13.6 an incomplete transfer leaves <last> alone and keeps what came', async (t) => {
-  const server = await gatherd(t);
-  const point = server.point(1);
-  const limits = { maxFruitless: 2, retryPauseMs: 1 };
-  const { broker, log } = await scene(t, { points: [point], limits });
-  server.breakAfter = 800;
-  server.onUpdate = () => {
-    if (server.commands.filter((line) => line.startsWith('SEND-UPDATE')).length > 1) server.breakAfter = 50;
-  };
-  const report = await broker.collect();
-  server.onUpdate = undefined;
-  t.equal(report.points[0]?.complete, false);
-  t.type(report.points[0]?.error, 'string');
-  t.ok(broker.count > 0 && broker.count < 3, `${broker.count} of 3 objects`);
-  t.ok((await find(broker, 'gopher')).includes('http://www.example.org/gopher.html'), 'and it is indexed');
-  t.equal((await broker.store.collectionState(pointKey(point)))?.last ?? 0, 0);
-  t.ok(log.some((line) => /ERROR: .*incomplete/.test(line)));
+t.test(
+  'GATHERD-13.6 an incomplete transfer leaves <last> unchanged and keeps the objects that arrived',
+  async (t) => {
+    const server = await gatherd(t);
+    const point = server.point(1);
+    const limits = { maxFruitless: 2, retryPauseMs: 1 };
+    const { broker, log } = await scene(t, { points: [point], limits });
+    server.breakAfter = 800;
+    server.onUpdate = () => {
+      if (server.commands.filter((line) => line.startsWith('SEND-UPDATE')).length > 1) server.breakAfter = 50;
+    };
+    const report = await broker.collect();
+    server.onUpdate = undefined;
+    t.equal(report.points[0]?.complete, false);
+    t.type(report.points[0]?.error, 'string');
+    t.ok(broker.count > 0 && broker.count < 3, `${broker.count} of 3 objects`);
+    t.ok((await find(broker, 'gopher')).includes('http://www.example.org/gopher.html'), 'and it is indexed');
+    t.equal((await broker.store.collectionState(pointKey(point)))?.last ?? 0, 0);
+    t.ok(log.some((line) => /ERROR: .*incomplete/.test(line)));
 
-  server.breakAfter = undefined;
-  const again = await broker.collect();
-  t.equal(again.points[0]?.since, 0);
-  t.equal(broker.count, 3);
-  t.equal((await broker.store.collectionState(pointKey(point)))?.last, LAST);
-});
+    server.breakAfter = undefined;
+    const again = await broker.collect();
+    t.equal(again.points[0]?.since, 0);
+    t.equal(broker.count, 3);
+    t.equal((await broker.store.collectionState(pointKey(point)))?.last, LAST);
+  },
+);
 
 t.test('GATHERD-13.7 a broken transfer is resumed and delivers each object once', async (t) => {
   const server = await gatherd(t);
@@ -102,7 +105,7 @@ t.test('GATHERD-13.7 a broken transfer is resumed and delivers each object once'
   t.ok(log.some((line) => line.includes('the transfer is resumed in 1 ms')));
 });
 
-t.test('BRK-7.14 what has expired already is not added, and takes its predecessor with it', async (t) => {
+t.test('BRK-7.14 an object that has expired already is not added, and deletes its predecessor', async (t) => {
   const server = await gatherd(t);
   const { broker } = await scene(t, { points: [server.point(0)] });
   await broker.collect();
@@ -136,7 +139,7 @@ t.test('GATHERD-13.6 a time in the far future is stored but does not become <las
   t.equal((await broker.store.collectionState(pointKey(server.point(3))))?.last, LAST);
 });
 
-t.test('BRK-7.12 a point that fails is logged and the next is tried', async (t) => {
+t.test('BRK-7.12 a point that fails is logged, and the collection continues with the next', async (t) => {
   const gone = await ScriptedGatherd.listen();
   const dead = gone.point(0);
   await gone.close();
@@ -184,17 +187,17 @@ t.test('GATHERD-13.8 updates, refreshes and deletions are applied and indexed', 
   t.equal(refreshed?.updateTime, NOW - 500);
 });
 
-t.test('GATHERD-4.4, 5 an object that is only refreshed, but not here, is asked for whole', async (t) => {
+t.test('GATHERD-4.4, 5 an object that is refreshed but not stored is requested', async (t) => {
   const server = await gatherd(t);
   const { broker } = await scene(t, { points: [server.point(1)] });
   const known = server.documents[0]!.text.split(/[ \n]/)[2]!;
   const refresh = (url: string): string => soif(url, { 'Update-Time': String(NOW - 400) });
-  server.sections = `@REFRESH {\n${refresh(known)}${refresh('http://nobody.example/')}}\n`;
+  server.sections = `@REFRESH {\n${refresh(known)}${refresh('http://unknown.example/')}}\n`;
   const report = await broker.collect();
   t.match(report.totals, { added: 1, refreshed: 0, rejected: 1 });
-  t.same(server.commands.slice(-3), [`SEND-OBJECT ${known}`, 'SEND-OBJECT http://nobody.example/', 'QUIT']);
+  t.same(server.commands.slice(-3), [`SEND-OBJECT ${known}`, 'SEND-OBJECT http://unknown.example/', 'QUIT']);
   t.equal((await broker.store.byUrl(known)).length, 1);
-  t.match(report.points[0]?.reasons, ['refresh of http://nobody.example/: the object is not known']);
+  t.match(report.points[0]?.reasons, ['refresh of http://unknown.example/: the object is not known']);
 });
 
 t.test(
@@ -211,7 +214,7 @@ t.test(
   },
 );
 
-t.test('BRK-7.13 queries go on during a collection, and a second call joins it', async (t) => {
+t.test('BRK-7.13 queries run during a collection, and a second call joins it', async (t) => {
   const server = await gatherd(t);
   const { broker } = await scene(t, { points: [server.point(0)] });
   await broker.collect();
@@ -229,7 +232,7 @@ t.test('BRK-7.13 queries go on during a collection, and a second call joins it',
   t.equal(server.commands.filter((line) => line.startsWith('SEND')).length, 2);
 });
 
-t.test('BRK-7.14 what has expired goes at the start and after each collection', async (t) => {
+t.test('BRK-7.14 expired objects are deleted at the start and after each collection', async (t) => {
   const server = await gatherd(t);
   const { broker, open } = await scene(t, { points: [server.point(0)] });
   await broker.collect();
@@ -240,7 +243,7 @@ t.test('BRK-7.14 what has expired goes at the start and after each collection', 
   t.equal((await later.collect()).expired, 0);
 });
 
-t.test('BRK-6.3 starting anew drops every object and asks for everything', async (t) => {
+t.test('BRK-6.3 mode new drops every object and requests everything', async (t) => {
   const server = await gatherd(t);
   const { broker } = await scene(t, { points: [server.point(1)] });
   await broker.collect();
@@ -285,7 +288,7 @@ t.test('DESIGN-4 the index catches up from its watermark, and is rebuilt when it
   t.same(await find(empty, 'mosaic'), []);
 });
 
-t.test('the collection tells its progress on a diagnostics channel', async (t) => {
+t.test('the collection reports its progress on a diagnostics channel', async (t) => {
   const server = await gatherd(t);
   const { broker } = await scene(t, { points: [server.point(0)] });
   const events: CollectEvent[] = [];

@@ -249,7 +249,7 @@ t.test(
   },
 );
 
-t.test('BRK-3.2: one client, two servers: matched lines come when they are wanted', async (t) => {
+t.test('BRK-3.2: one client, two servers: matched lines are sent on request', async (t) => {
   for (const mode of ['suppress', 'show'] as const) {
     const { port } = await served(t, `Opaque-Mode ${mode}\n`);
     const lines = async (request: QueryRequest) => {
@@ -262,7 +262,7 @@ t.test('BRK-3.2: one client, two servers: matched lines come when they are wante
   }
 });
 
-t.test('the query builder asks what it says, characters meaning themselves', async (t) => {
+t.test('the query builder takes every character literally', async (t) => {
   const { port } = await shared;
   const client = new BrokerClient({ host: '127.0.0.1', port });
   const found = async (query: QueryInput) => {
@@ -308,7 +308,7 @@ t.test('BRK-1.10: a matched line has the bytes that its object has', async (t) =
   t.match(reply, /^122 - Matched line: Type# Type\{5\}:\tcaf\xc3\xa9$/m);
 });
 
-t.test('BRK-1.6 to BRK-1.8: one message a connection, however it is cut', async (t) => {
+t.test('BRK-1.6 to BRK-1.8: one message per connection, however its bytes are split', async (t) => {
   const { port } = await shared;
   const message = '\r\n#USER #opaque #END "green\nbrick" or pie\r\n#USER #END #allb\r\n';
   const whole = await ask(port, message);
@@ -330,7 +330,7 @@ t.test('BRK-1.6 to BRK-1.8: one message a connection, however it is cut', async 
   t.equal(reply, whole, 'byte by byte');
 });
 
-t.test('BRK-4.14: a refusal is a PeerError with its sentence', async (t) => {
+t.test('BRK-4.14: a refusal is a PeerError with the sentence of the broker', async (t) => {
   const { port } = await shared;
   const client = new BrokerClient({ host: '127.0.0.1', port });
   await t.rejects(async () => {

@@ -199,7 +199,7 @@ t.test('BRK-5 administration', async (t) => {
   t.equal(await admin('#shutdown'), '101 - Shutdown started\n');
   t.equal(stopped, 1);
   t.ok(log.some((line) => line.includes('Admin: 127.0.0.1: #collection refused')));
-  t.notOk(log.join('').includes('sesame'), 'the password is nowhere in the log');
+  t.notOk(log.join('').includes('sesame'), 'the password is not in the log');
 
   t.equal(passwordMatches('', ''), false, 'BRK-5.2 an empty configured password refuses all');
   t.equal(passwordMatches('a', 'a'), true);
@@ -251,7 +251,7 @@ t.test('BRK-1.5 the version line is repeated while a query finds nothing', async
   t.match(reply, /^(?:200 - HARVEST Broker 1\.0\n){3,}101 - done\n$/);
 });
 
-t.test('a client that leaves ends its query', async (t) => {
+t.test('a client that closes the connection ends its query', async (t) => {
   const { broker } = await scene(t);
   let started = () => {};
   const running = new Promise<void>((resolve) => {
@@ -276,7 +276,7 @@ t.test('a client that leaves ends its query', async (t) => {
   await t.resolves(aborted, 'the search was told');
 });
 
-t.test('a slow reader costs what one page takes, and its query only runs when it reads', async (t) => {
+t.test('a slow reader costs one page, and its query runs only while it reads', async (t) => {
   const { broker } = await scene(t);
   let pages = 0;
   const page: ResultItem[] = Array.from({ length: 100 }, () => ({ kind: 'opaque', text: 'x'.repeat(2000) }));
@@ -321,7 +321,7 @@ t.test('BRK-4.18 too many queries at once', async (t) => {
   t.equal(await ask(port, '#USER #opaque #END Mosaic\n'), `${VERSION}${MOSAIC}${END}`);
 });
 
-t.test('100 clients at once all get their answers, five at a time', async (t) => {
+t.test('100 concurrent clients all get their replies, five at a time', async (t) => {
   const documents = Array.from({ length: 300 }, (_, i) => ({
     updateTime: NOW - 1000,
     text: document(`http://www.example.org/${i}`, {
@@ -339,7 +339,7 @@ t.test('100 clients at once all get their answers, five at a time', async (t) =>
   t.same(new Set(counts), new Set([100]));
 });
 
-t.test('BRK-8.14, 4.15 a query that takes too long gives what it has', async (t) => {
+t.test('BRK-8.14, 4.15 a query that takes too long returns the objects found until then', async (t) => {
   const { broker } = await filled(t, 'Glimpse-MaxLife 10\n');
   const context = {
     store: broker.store,

@@ -65,7 +65,7 @@ t.test('BRK-9.10 the administration page sends commands', async (t) => {
   t.equal((await site.get('/Harvest/brokers/example/adminhelp.html')).$('dt').length, ADMIN_COMMANDS.length);
 });
 
-t.test('BRK-5.2 the page runs nothing for other sites, nor without the password', async (t) => {
+t.test('BRK-5.2 the page runs no command for other sites or without the password', async (t) => {
   const site = await website(t);
   const { cookie, token } = await open(site);
   const fields = { command: 'clean-broker', password: PASSWORD, token };
@@ -107,7 +107,11 @@ t.test('BRK-5.2 the page runs nothing for other sites, nor without the password'
     t.equal(wrong.status, 403);
     t.match(wrong.$('.outcome .error').text(), /Invalid password/);
   }
-  t.equal((await site.post(ADMIN, fields, { cookie })).status, 429, 'who guesses has to wait');
+  t.equal(
+    (await site.post(ADMIN, fields, { cookie })).status,
+    429,
+    'after too many guesses the address must wait',
+  );
 
   const form = { command: '', parameters: '', token: '', action: '', help: '', host: '', port: 1 };
   t.match(adminPart({ ...form, enabled: false }).text, /every command is refused/);
@@ -174,7 +178,6 @@ t.test('colors have the contrast of WCAG AA, light and dark', async (t) => {
     const ratio = (a: string, b: string) => contrast(colors.get(a) ?? '', colors.get(b) ?? '');
     const scheme = i === 0 ? 'light' : 'dark';
     for (const [a, b] of text) t.ok(ratio(a, b) >= 4.5, `${scheme} ${a} on ${b}: ${ratio(a, b).toFixed(2)}`);
-    for (const [a, b] of parts)
-      t.ok(ratio(a, b) >= 3, `${scheme} ${a} beside ${b}: ${ratio(a, b).toFixed(2)}`);
+    for (const [a, b] of parts) t.ok(ratio(a, b) >= 3, `${scheme} ${a} on ${b}: ${ratio(a, b).toFixed(2)}`);
   }
 });

@@ -79,7 +79,7 @@ t.test(
   },
 );
 
-t.test('References-Rank raises what many documents link to; it is off by default', async (t) => {
+t.test('References-Rank raises documents that many others link to; it is off by default', async (t) => {
   const server = await references(t);
   const conf = `References-Server ${server}\nReferences-Rank on\n`;
   const { get } = await website(t, { documents: OBJECTS, conf });
@@ -88,7 +88,7 @@ t.test('References-Rank raises what many documents link to; it is off by default
   t.same(await titles('&sort=by-NML'), ['Page 0', 'Page 1', 'Page 2'], 'only "best first"');
 });
 
-t.test('the weight of a link falls with its place', (t) => {
+t.test('the weight of a link falls with its rank', (t) => {
   const hits = Array.from({ length: 30 }, (_, i) => ({ url: `http://x/${i}`, lines: [], lineCount: 0 }));
   const order = (links: Record<string, number>) =>
     byLinks(hits, new Map(Object.entries(links))).map(({ url }) => Number(url.slice(9)));
@@ -103,7 +103,7 @@ t.test('the weight of a link falls with its place', (t) => {
   t.end();
 });
 
-t.test('a References Server that is silent or away costs one deadline, and no page', async (t) => {
+t.test('a References Server that is silent or down costs one deadline, and no page', async (t) => {
   let asked = 0;
   const silent = createServer((socket) => socket.on('error', () => undefined).on('data', () => asked++));
   silent.listen(0, '127.0.0.1');
@@ -116,13 +116,13 @@ t.test('a References Server that is silent or away costs one deadline, and no pa
     t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
     t.equal(asked, 1);
     t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
-    t.equal(asked, 1, 'it is left alone for a while');
+    t.equal(asked, 1, 'it receives no request for a while');
   }
   const gone = new AbortController();
   gone.abort();
   {
     await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 3_600_000, pauseMs: 0 });
-    t.equal((await links.count(['http://a.example.org/'], gone.signal)).size, 0, 'nobody reads any more');
+    t.equal((await links.count(['http://a.example.org/'], gone.signal)).size, 0, 'the client is gone');
     t.equal((await links.count(['file:///etc/motd', 'news:x'], never)).size, 0, 'nothing to ask');
   }
   const { get } = await website(t, { documents: OBJECTS, conf: 'References-Server 127.0.0.1:1\n' });

@@ -31,7 +31,7 @@ function many() {
   }));
 }
 
-t.test('facets count the whole result, not only what is listed, and narrow it', async (t) => {
+t.test('facets count the whole result, not only the listed objects, and narrow it', async (t) => {
   const { get } = await website(t, { documents: many() });
   const fields = 'query=many&caseflag=on&wordflag=on&maxobjflag=5&opaqueflag=on&verbose=on';
   const page = await get(`${QUERY}?${fields}`);
@@ -75,7 +75,7 @@ t.test('facets count the whole result, not only what is listed, and narrow it', 
   t.equal((await follow(page, 'First "quoted" Gatherer')).$('h1').text(), '6 objects found');
 });
 
-t.test('facets are bounded: what was cut is said, too many at once are left out', async (t) => {
+t.test('facets are bounded: a cut is shown, and too many concurrent counts are left out', async (t) => {
   const { broker } = await website(t, { documents: many() });
   const matching = { ignoreCase: true, matchWord: true, errors: 0 };
   const signal = new AbortController().signal;
@@ -119,7 +119,7 @@ t.test('narrowing writes a query that any broker reads', async (t) => {
   t.equal(hostOfUrl('http://[::1]:80/'), '[::1]');
 });
 
-t.test('BRK-9.1 the advanced form makes a query of the language', async (t) => {
+t.test('BRK-9.1 the advanced form composes a query', async (t) => {
   const compose = (fields: Record<string, string>) => composeQuery(new URLSearchParams(fields));
   t.equal(compose({}), '');
   t.equal(
@@ -259,7 +259,7 @@ never ends
   ]);
 });
 
-t.test('BRK-9.9 substitutions are data, program text never runs', async (t) => {
+t.test('BRK-9.9 substitutions are data; program text never runs', async (t) => {
   const { rules, problem } = parseLineRules(
     's/^Matched line: //; s|(\\w+)# |<b>$1</b>: |\n# c\ns/x/[$&\\1]/gi',
   );
@@ -273,7 +273,7 @@ t.test('BRK-9.9 substitutions are data, program text never runs', async (t) => {
   t.match(parseLineRules('s/a/b').problem, /lacks its last/);
 });
 
-t.test('BRK-9.7 variables are escaped for where they stand', async (t) => {
+t.test('BRK-9.7 variables are escaped for their context', async (t) => {
   const render = (body: string, variables: Record<string, string>) =>
     renderTemplate(
       parseBrokerQueryCf(`<PrintObject>\n${body}\n</PrintObject>`, 'x').config.templates.PrintObject,
@@ -304,7 +304,7 @@ t.test('BRK-9.7 variables are escaped for where they stand', async (t) => {
   });
 });
 
-t.test('BRK-9.8 pages by definitions of a file', async (t) => {
+t.test('BRK-9.8 pages by the definitions of a file', async (t) => {
   const { get, directory, log, server } = await website(t, { documents: many() });
   const classic = `<ResultHeader>
 <HTML><TITLE>$query</TITLE><P>$host:$port max $maxresult <TT>$bquery</TT>
@@ -362,7 +362,7 @@ die;
   t.match(down.body, /<P>down/);
 });
 
-t.test('BRK-9.3 only brokers that Brokers.cf lists are asked', async (t) => {
+t.test('BRK-9.3 only brokers in Brokers.cf are queried', async (t) => {
   const other = await website(t, { documents: many() });
   const { get, directory } = await website(t);
   await writeFile(join(directory, 'Brokers.cf'), `Other 127.0.0.1 ${other.server.address.port}\n`);
@@ -371,5 +371,5 @@ t.test('BRK-9.3 only brokers that Brokers.cf lists are asked', async (t) => {
   t.equal(await count('broker=other'), 20);
   t.equal(await count(`host=127.0.0.1:${other.server.address.port}`), 20);
   t.equal(await count(`host=127.0.0.1&port=${other.server.address.port}`), 20);
-  t.equal(await count('host=127.0.0.1:9'), 0, 'ours was asked');
+  t.equal(await count('host=127.0.0.1:9'), 0, 'our own broker was queried');
 });

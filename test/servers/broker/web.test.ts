@@ -41,7 +41,7 @@ async function site(t: Teardown, options: { conf?: string; extra?: readonly stri
   return { ...made, server, app, get };
 }
 
-t.test('BRK-9.1 the search page is a form that anyone can use', async (t) => {
+t.test('BRK-9.1 the search page is an accessible form', async (t) => {
   const { get } = await site(t);
   for (const path of ['/', HOME, `${HOME}query.html`]) {
     const { status, headers, $ } = await get(path);
@@ -94,7 +94,7 @@ t.test('BRK-9.4 results by GET and POST from all three programs', async (t) => {
     t.match($('.results').text(), /The gopher menu[\s\S]*About gopher/);
     t.ok($('.results mark').length >= 2);
     t.equal($('.lines').length, 0, 'title, URL and description are not shown twice');
-    t.equal($('input[name=query]').attr('value'), 'gopher', 'the form says what was asked');
+    t.equal($('input[name=query]').attr('value'), 'gopher', 'the form shows the query');
     t.equal($('input[name=wordflag]:checked').length, 0);
     const posted = await app.inject({
       method: 'POST',
@@ -115,7 +115,7 @@ t.test('BRK-9.4 results by GET and POST from all three programs', async (t) => {
   t.equal((await get(summary)).$('h1').text(), 'Mosaic');
 });
 
-t.test('BRK-1.10 fields come as UTF-8 or as the Latin-1 of old pages', async (t) => {
+t.test('BRK-1.10 fields are UTF-8, or Latin-1 as old pages send them', async (t) => {
   t.equal(decodeFields('query=caf%E9+au%2Blait&x').get('query'), 'caf\u00e9 au+lait');
   t.equal(decodeFields('query=caf%C3%A9=%zz&query=b').get('query'), 'caf\u00e9=%zz');
   t.same([...decodeFields('&&a&=b&c=')], [...new URLSearchParams('&&a&=b&c=')]);
@@ -223,7 +223,7 @@ t.test('objects: raw and readable', async (t) => {
   }
 });
 
-t.test('BRK-9.8 what goes wrong is said', async (t) => {
+t.test('BRK-9.8 errors are shown', async (t) => {
   const { get, server, broker } = await site(t, { conf: 'Max-Queries 1\n' });
   const fault = await get(`${QUERY}?query=${encodeURIComponent('gopher and (wais')}`);
   t.equal(fault.status, 400);
@@ -310,7 +310,7 @@ t.test('statistics, help, assets, health', async (t) => {
   t.match((await get('/robots.txt')).body, /Disallow: \/Harvest\/cgi-bin\//);
 });
 
-t.test('over a socket, beside its broker', async (t) => {
+t.test('over a socket, next to its broker', async (t) => {
   const made = await scene(t);
   const server = await serve(t, made);
   const web = await WebServer.listen({

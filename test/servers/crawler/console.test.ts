@@ -61,7 +61,7 @@ async function events(response: Response, count: number): Promise<{ event: strin
   return found;
 }
 
-t.test('issue 7.9 nobody looks or acts without the password', async (t) => {
+t.test('no access without the password', async (t) => {
   const site = await consoleScene(t);
   const { ask, crawl } = site;
   for (const path of ['/api/snapshot', '/api/queues', '/events', '/metrics', '/api/nonsense'])
@@ -101,7 +101,7 @@ t.test('issue 7.9 nobody looks or acts without the password', async (t) => {
   t.same(crawl.told, []);
 });
 
-t.test('issue 7.9 who guesses passwords has to wait, and sessions end', async (t) => {
+t.test('guessing passwords is throttled, and sessions end', async (t) => {
   const site = await consoleScene(t);
   const guess = (password: string) =>
     site.ask('/login', { method: 'POST', body: new URLSearchParams({ password }) });
@@ -127,7 +127,7 @@ t.test('issue 7.9 who guesses passwords has to wait, and sessions end', async (t
   t.equal(new ConsoleAccess('').tryPassword('192.0.2.1', ''), -1, 'no password is no empty password');
 });
 
-t.test('issue 7.9 only our own forms act', async (t) => {
+t.test('only forms of the console act', async (t) => {
   const site = await consoleScene(t);
   const { cookie, formToken } = await logIn(site);
   const act = (headers: Record<string, string>, token: string) =>
@@ -147,7 +147,7 @@ t.test('issue 7.9 only our own forms act', async (t) => {
   t.same(site.crawl.told, ['pause']);
 });
 
-t.test('issue 7.9 the name in Host must be ours (DNS rebinding)', async (t) => {
+t.test('the name in Host must be allowed (DNS rebinding)', async (t) => {
   const site = await consoleScene(t, { allowedHosts: ['Crawler.Example'] });
   const status = async (host: string) => {
     const request = httpGet(`${site.console.url}login`, { headers: { host } });
@@ -212,7 +212,7 @@ t.test('CRAWL-22 JSON says why each queue waits', async (t) => {
   t.match(made.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
 });
 
-t.test('CRAWL-5.6.6 CRAWL-20.3 every act of an operator', async (t) => {
+t.test('CRAWL-5.6.6 CRAWL-20.3 every action of an operator', async (t) => {
   const { ask, bearer, crawl } = await consoleScene(t);
   const act = async (name: string, fields: object = {}) => {
     const body = JSON.stringify(fields);
@@ -249,7 +249,7 @@ t.test('CRAWL-5.6.6 CRAWL-20.3 every act of an operator', async (t) => {
   t.notMatch(JSON.stringify(reply), /secret/);
 });
 
-t.test('issue 7.9 the page shows everything without a script', async (t) => {
+t.test('the page shows everything without script', async (t) => {
   const site = await consoleScene(t);
   site.crawl.list = Array.from({ length: 60 }, (_, i) =>
     queue(`q${String(i).padStart(2, '0')}.example`, {
@@ -303,7 +303,7 @@ t.test('issue 7.9 the page shows everything without a script', async (t) => {
   t.equal((await site.ask('/', { headers: { ...PAGE, ...site.bearer } })).status, 403);
 });
 
-t.test('issue 7.9 events: a snapshot each second, and the pieces of the page', async (t) => {
+t.test('events: a snapshot each second, and the sections of the page', async (t) => {
   const site = await consoleScene(t, { intervalMs: 20 });
   const plain = await site.ask('/events', { headers: site.bearer });
   t.equal(plain.headers.get('content-type'), 'text/event-stream');
@@ -341,7 +341,7 @@ t.test('issue 7.9 events: a snapshot each second, and the pieces of the page', a
   t.match(await whole, /event: snapshot/);
 });
 
-t.test('issue 7.9 who reads slowly misses snapshots, nothing waits for it', async (t) => {
+t.test('a slow follower misses snapshots, and no other waits for it', async (t) => {
   const crawl = new FakeCrawl();
   crawl.change = { name: 'x'.repeat(200_000) };
   const feed = new SnapshotFeed({ control: crawl, log: LOG, intervalMs: 0, maxMissed: 5, maxFollowers: 1 });
@@ -394,7 +394,7 @@ t.test('issue 7.9 who reads slowly misses snapshots, nothing waits for it', asyn
   t.equal(eventText('a', { b: 'c\nd' }), 'event: a\ndata: {"b":"c\\nd"}\n\n');
 });
 
-t.test('issue 7.9 the last ten minutes stay in a ring and become plots', (t) => {
+t.test('the last ten minutes stay in a ring buffer and become plots', (t) => {
   const crawl = new FakeCrawl();
   const history = new RateHistory(4);
   for (let i = 0; i < 6; i++) {
@@ -426,7 +426,7 @@ t.test('issue 7.9 the last ten minutes stay in a ring and become plots', (t) => 
   t.end();
 });
 
-t.test('issue 7.9 metrics in Prometheus text', async (t) => {
+t.test('metrics in Prometheus text', async (t) => {
   const { ask, bearer, crawl } = await consoleScene(t);
   crawl.change = { name: 'a "b" \\' };
   const reply = await ask('/metrics', { headers: bearer });
@@ -447,7 +447,7 @@ t.test('issue 7.9 metrics in Prometheus text', async (t) => {
   t.same([...used], described, 'each metric is described once');
 });
 
-t.test('issue 7.9 the file for local commands', async (t) => {
+t.test('the file for local commands', async (t) => {
   const site = await consoleScene(t);
   t.equal((await stat(site.file)).mode & 0o777, 0o600);
   const { url, token } = site.console;
@@ -464,7 +464,7 @@ t.test('issue 7.9 the file for local commands', async (t) => {
   await t.rejects(readConsoleFile(site.file), StorageError);
 });
 
-t.test('issue 7.9 which console is meant', async (t) => {
+t.test('local commands find the console of a crawl', async (t) => {
   const { directory, console: made, file, crawl } = await consoleScene(t);
   const { url } = made;
   t.teardown(() => {
@@ -494,7 +494,7 @@ t.test('issue 7.9 which console is meant', async (t) => {
   );
 });
 
-t.test('issue 7.9 a screen is never larger than the terminal', async (t) => {
+t.test('a screen is never larger than the terminal', async (t) => {
   const crawl = new FakeCrawl();
   const screen = {
     snapshot: crawl.snapshot(),
