@@ -9,6 +9,12 @@ export type {
   StopReason,
 } from './contract.js';
 export { type EmbeddedIndexerOptions, openEmbeddedIndexer } from './embedded.js';
+export {
+  type Candidate,
+  type CandidateEngine,
+  type CandidateOptions,
+  searchCandidates,
+} from './external/candidate-search.js';
 export { type GlimpseIndexerOptions, openGlimpseIndexer } from './glimpse/glimpse-indexer.js';
 export type { QueryLimits } from './matcher.js';
 export { INDEXER_TYPES, type OpenIndexerOptions, openIndexer } from './open.js';

@@ -1,4 +1,5 @@
 // One process for the query engines: starting one for each file takes longer than its tests.
+import '../storage/indexers/conformance.test.js';
 import '../storage/indexers/differential.test.js';
 import '../storage/indexers/open-indexer.test.js';
 import '../storage/indexers/order.test.js';

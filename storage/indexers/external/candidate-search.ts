@@ -74,7 +74,7 @@ export function searchCandidates(
   reader: Pick<ObjectReader, 'objects'>,
   expression: Expression,
   options: SearchOptions,
-  limits: CandidateSearchLimits,
+  limits: CandidateSearchLimits = CANDIDATE_SEARCH_LIMITS,
 ): SearchResults {
   const search = new CandidateSearch(engine, reader, expression, options, limits);
   let pages: AsyncGenerator<readonly Hit[], SearchOutcome> | undefined;
