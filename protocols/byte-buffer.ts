@@ -1,6 +1,6 @@
 const INITIAL_CAPACITY = 256;
 
-/** Bytes that arrive in pieces and are taken as a whole. Grows by doubling, so input byte by byte stays linear. */
+/** Collects bytes that arrive in pieces. It grows by doubling, so input byte by byte takes linear time. */
 export class ByteBuffer {
   #bytes = new Uint8Array(0);
   #length = 0;
@@ -25,7 +25,7 @@ export class ByteBuffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** All bytes, which the caller owns from now on; the buffer is empty afterwards. */
+  /** Returns all bytes, which the caller then owns, and empties the buffer. */
   take(): Uint8Array {
     const bytes = this.view();
     this.#bytes = new Uint8Array(0);

@@ -18,7 +18,7 @@ export abstract class KitError extends Error {
   }
 }
 
-/** What a {@link ProtocolError} says beside its sentence. */
+/** The details of a {@link ProtocolError}. */
 export interface ProtocolErrorDetails {
   readonly protocol: ProtocolName;
   /** The rule of the specification that the input breaks, e.g. `SOIF-4.3`, `BRK-2.9`, `GATHERD-3.7`, `G-24`. */
@@ -28,7 +28,7 @@ export interface ProtocolErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The peer, a file or a document broke a protocol's rule: theirs, not ours. */
+/** A peer, a file or a document breaks a rule of a protocol, or a value cannot be written by the rule. */
 export class ProtocolError extends KitError {
   readonly code = 'ERR_PROTOCOL';
   readonly protocol: ProtocolName;
@@ -46,17 +46,17 @@ export class ProtocolError extends KitError {
   }
 }
 
-/** The user's words are wrong: an option, an argument, a query on a command line. Exit status 2, no stack. */
+/** The user's words are wrong: an option, an argument, a URL, a query. Exit status 2, no stack. */
 export class UsageError extends KitError {
   readonly code = 'ERR_USAGE';
 }
 
-/** The calling program used an API in a state that does not allow it, e.g. wrote to what is closed. Exit status 70. */
+/** A program called a method in a state that does not allow it, e.g. wrote after the end. A bug: exit status 70. */
 export class StateError extends KitError {
   readonly code = 'ERR_STATE';
 }
 
-/** A policy of the configuration refuses: an access list, robots.txt, a private address, an encrypted document. */
+/** A policy refuses: an access list, robots.txt, a private address, an encrypted document. */
 export class RefusedError extends KitError {
   readonly code = 'ERR_REFUSED';
 }
@@ -69,18 +69,19 @@ export class ConfigError extends KitError {
     /** 1-based; 0 when the error is about the file as a whole. */
     readonly line: number,
     readonly variable: string,
-    problem: string,
+    /** The message without file, line and variable. */
+    readonly problem: string,
   ) {
     super(`${file}:${line}: ${variable === '' ? '' : `${variable}: `}${problem}`);
   }
 }
 
-/** The connection failed, broke off, or the peer did not answer in time. */
+/** The connection failed or broke, or the peer did not answer in time. */
 export class ConnectionError extends KitError {
   readonly code = 'ERR_CONNECTION';
 }
 
-/** The peer answered with an error of its protocol (e.g. a broker's `111`). */
+/** The peer answered with an error of its protocol, e.g. a broker's `111`. */
 export class PeerError extends KitError {
   readonly code = 'ERR_PEER';
   constructor(
@@ -92,17 +93,17 @@ export class PeerError extends KitError {
   }
 }
 
-/** A stored record or directory cannot be used: damaged, or written by a newer schema. */
+/** A stored record, file or directory cannot be used: it is damaged, locked, missing, or has a newer schema. */
 export class StorageError extends KitError {
   readonly code = 'ERR_STORAGE';
 }
 
-/** The `code` of an error of Node or of this kit, e.g. `ENOENT`; undefined if it has none. */
+/** The `code` of an error of Node or of this kit, e.g. `ENOENT`; undefined if absent. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The sentence of anything that was thrown. */
+/** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

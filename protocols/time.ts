@@ -6,6 +6,6 @@ export const WEEK = 604_800;
 export const MONTH = 4 * WEEK;
 export const YEAR = 12 * MONTH;
 
-/** SOIF-6.2: `Refresh-Rate` and `Time-to-Live` of an object that does not say. */
+/** SOIF-6.2: the defaults of `Refresh-Rate` and `Time-to-Live`, in seconds. */
 export const DEFAULT_REFRESH_RATE = WEEK;
 export const DEFAULT_TIME_TO_LIVE = MONTH;

@@ -20,7 +20,7 @@ type State =
   | { readonly kind: 'line' }
   /** Inside the bytes of a `124` (name undefined) or `127`. */
   | { readonly kind: 'value'; readonly name: string | undefined; readonly size: number; readonly at: number }
-  /** Behind the bytes: one LF or CR LF may follow (BRK-4.4). */
+  /** After the bytes: one LF or CR LF may follow (BRK-4.4). */
   | { readonly kind: 'after-value'; readonly carriageReturn: boolean };
 
 const LINE: State = { kind: 'line' };

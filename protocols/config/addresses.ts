@@ -10,7 +10,7 @@ export interface AddressRange {
 }
 
 /**
- * Reads a literal address, with or without brackets and zone.
+ * Parses a literal address, with or without brackets and zone.
  *
  * @returns an IPv4 address for one inside IPv6 (`::ffff:1.2.3.4`); undefined if the text is not an address
  */
@@ -24,10 +24,10 @@ export function parseAddress(text: string): Address | undefined {
   return ipaddr.IPv4.isValidFourPartDecimal(decimal) ? ipaddr.IPv4.parse(decimal) : undefined;
 }
 
-/** Bits before an IPv4 address that is written as an IPv6 one. */
+/** Prefix bits of an IPv4-mapped IPv6 address. */
 const MAPPED_BITS = 96;
 
-/** Reads an address or `address/bits` (G-124); the bits of `::ffff:1.2.3.0/120` count as written. */
+/** Parses an address or `address/bits` (G-124). The bits of `::ffff:1.2.3.0/120` include the prefix. */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const [literal = '', bits, ...rest] = text.split('/');
   const address = parseAddress(literal);

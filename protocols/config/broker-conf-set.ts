@@ -2,7 +2,7 @@ import { ConfigError, UsageError } from '../errors.js';
 import { BROKER_VARIABLES, type BrokerConfig, defaultHomePage } from './broker-conf.js';
 import { joinPath } from './paths.js';
 
-/** What a Broker has opened, or told others, by the time that a command could change it. */
+/** Variables that a running Broker cannot change, because it has opened or published what they name. */
 const BOUND_AT_START: ReadonlySet<string> = new Set<keyof BrokerConfig>([
   'brokerDirectory',
   'brokerHost',
@@ -16,7 +16,7 @@ const BOUND_AT_START: ReadonlySet<string> = new Set<keyof BrokerConfig>([
   'glimpseServerPort',
 ]);
 
-/** Whether a variable, by its key in {@link BrokerConfig}, holds until the program ends. */
+/** Whether a variable, by its key in {@link BrokerConfig}, cannot change until the program ends. */
 export function isBoundAtStart(key: string): boolean {
   return BOUND_AT_START.has(key);
 }
@@ -25,9 +25,9 @@ export function isBoundAtStart(key: string): boolean {
  * BRK-5.1 `#set`: the configuration with one variable changed for this run (BRK-5.3).
  *
  * @param name as in the file, in any case
- * @param value as in the file; the empty text is the variable's default
- * @throws UsageError when there is no such variable, it is bound at the start, or the value cannot be used. Its text never
- *   shows the value, which may be a password.
+ * @param value as in the file; '' sets the variable's default
+ * @throws UsageError for an unknown variable, one that is bound at the start, or an unusable value. Its message never shows
+ *   the value, which may be a password.
  */
 export function setBrokerVariable(
   config: BrokerConfig,
@@ -37,15 +37,13 @@ export function setBrokerVariable(
   const row = BROKER_VARIABLES.describe().find((known) => known.name.toLowerCase() === name.toLowerCase());
   if (row === undefined) throw new UsageError('there is no such variable');
   if (isBoundAtStart(row.key)) {
-    throw new UsageError(
-      `${row.name} cannot be set while the broker runs: change broker.conf and start anew`,
-    );
+    throw new UsageError(`${row.name} cannot be set while the broker runs: change broker.conf and restart`);
   }
   const values = readOne(row.name, value.trim());
   const changed = { ...config, [row.key]: Reflect.get(values, row.key) };
   const httpHost = changed.httpHost || config.brokerHost;
   const homePageOf = (host: string, port: number): string => defaultHomePage(host, port, config.brokerName);
-  // A page that was only derived follows what it was derived from.
+  // A derived home page changes with the values that it is derived from.
   const derived = config.homePage === homePageOf(config.httpHost, config.httpPort);
   const homePage = derived && row.key !== 'homePage' ? undefined : changed.homePage;
   return {
@@ -60,9 +58,9 @@ export function setBrokerVariable(
 }
 
 /**
- * BRK-5.1 `#restart`: a configuration that was read again, but for what is bound at the start.
+ * BRK-5.1 `#restart`: the configuration read again, except for variables that are bound at the start.
  *
- * @returns also the names of the variables whose new values wait for the next start
+ * @returns also the names of the variables whose new values take effect at the next start
  */
 export function rereadBrokerConfig(
   running: BrokerConfig,
@@ -82,6 +80,6 @@ function readOne(name: string, value: string): object {
     return BROKER_VARIABLES.read([{ name, value, line: 0 }], '').values;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new UsageError(error.message.replace(/^:0: /, ''));
+    throw new UsageError(`${error.variable}: ${error.problem}`);
   }
 }

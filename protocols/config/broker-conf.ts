@@ -30,7 +30,7 @@ const opaqueMode = parsed((value) => {
   return mode;
 });
 
-/** BRK-7.3, then those that are ours. The defaults of the optional ones depend on others and are filled in below. */
+/** The variables of BRK-7.3, then those of this kit. `withDerived` adds defaults that depend on other variables. */
 const schema = z.object({
   brokerDirectory: text
     .optional()
@@ -88,7 +88,7 @@ const schema = z.object({
   opaqueMode: opaqueMode
     .default('suppress')
     .meta({ title: 'Opaque-Mode', description: 'meaning of #opaque (BRK-3.2)' }),
-  // Ours.
+  // Variables of this kit.
   referencesServer: hostAndPort.optional().meta({
     title: 'References-Server',
     description: 'host:port of a refererd, also for browsers: results say how many documents link to them',
@@ -122,12 +122,12 @@ export interface BrokerConfig extends Readonly<Omit<BrokerVariables, Derived>> {
 }
 
 /**
- * Reads a broker.conf (BRK-7.1 to 7.3): a name, blanks or a colon, the value to the end of the line.
+ * Parses a broker.conf (BRK-7.1 to 7.3): a name, blanks or a colon, the value to the end of the line.
  *
- * @param file its name; the default of Broker-Directory is the directory above the one it lies in
- * @param defaults replace the table's defaults: what the command line or the host knows better; file values win
- * @returns warnings for unknown names and for second values (the last one holds)
- * @throws ConfigError for a value that cannot be used; its text never shows the value
+ * @param file its name; the default of Broker-Directory is the parent of its directory
+ * @param defaults replace the table's defaults, e.g. by values of the command line or the host; values of the file win
+ * @returns warnings for unknown names and for second values (the last one applies)
+ * @throws ConfigError for an unusable value; its message never shows the value
  */
 export function parseBrokerConf(
   content: string,
@@ -164,7 +164,7 @@ function withDerived(
   };
 }
 
-/** BRK-7.3 `Home-Page` of a Broker whose configuration does not name one. */
+/** BRK-7.3: the default of `Home-Page`. */
 export function defaultHomePage(httpHost: string, httpPort: number, brokerName: string): string {
   const authority = httpPort === 80 ? httpHost : `${httpHost}:${httpPort}`;
   return `http://${authority}/Harvest/brokers/${encodeURIComponent(brokerName)}/`;

@@ -1,7 +1,7 @@
 import { ConfigError } from '../errors.js';
 import { type LineRule, parseLineRules } from './line-rules.js';
 
-/** BRK-9.6: the definitions that are text with variables, in the order of a page (BRK-9.8). */
+/** BRK-9.6: the definitions with variables, in the order of a page (BRK-9.8). */
 const BROKER_QUERY_TEMPLATES = [
   'ResultHeader',
   'ResultSetBegin',
@@ -15,7 +15,7 @@ const BROKER_QUERY_TEMPLATES = [
 ] as const;
 export type BrokerQueryTemplate = (typeof BROKER_QUERY_TEMPLATES)[number];
 
-/** Where in the HTML of a definition a variable stands; what has to be escaped depends on it. */
+/** The position of a variable in the HTML of a definition, which determines the escaping. */
 type TemplateContext = 'text' | 'quoted' | 'unquoted';
 
 /** A piece of a definition. */
@@ -24,14 +24,14 @@ export type TemplatePart =
   | {
       readonly kind: 'variable';
       readonly name: string;
-      /** As it is written, `$name` or `${name}`: what a name that means nothing stands for. */
+      /** As written, `$name` or `${name}`; an unknown variable is replaced by this text. */
       readonly source: string;
       readonly context: TemplateContext;
-      /** The variable begins the value of an attribute, such as `HREF="$url"`. */
+      /** Whether the variable begins the value of an attribute, as in `HREF="$url"`. */
       readonly beginsValue: boolean;
     };
 
-/** `ObjectNumPrintf`: what stands around the number, its least width and how that is filled. */
+/** `ObjectNumPrintf`: the text around the number, its minimum width and its padding. */
 export interface NumberFormat {
   readonly before: string;
   readonly after: string;
@@ -39,7 +39,7 @@ export interface NumberFormat {
   readonly fill: 'right' | 'left' | 'zeros';
 }
 
-/** What a `BrokerQuery.cf` defines; a custom file lays its own over the default's (BRK-9.5). */
+/** The definitions of a `BrokerQuery.cf`; a custom file overrides those of the default file (BRK-9.5). */
 export interface BrokerQueryConfig {
   readonly templates: Partial<Readonly<Record<BrokerQueryTemplate, readonly TemplatePart[]>>>;
   /** `Timeout`: seconds to wait for the Broker. */
@@ -51,18 +51,18 @@ export interface BrokerQueryConfig {
   readonly lineRules?: readonly LineRule[];
 }
 
-/** Definitions that hold program text, which is never run (BRK-9.9). */
+/** Definitions with program text, which is never run (BRK-9.9). */
 const PROGRAMS = new Set(['InitFunction', 'PerObjectFunction']);
 
-/** Longest number of a `Timeout`, seconds. */
+/** The largest `Timeout`, seconds. */
 const MAX_TIMEOUT = 3600;
 
 /** Largest width of an `ObjectNumPrintf`. */
 const MAX_WIDTH = 40;
 
 /**
- * Reads a `BrokerQuery.cf` (BRK-9.5, 9.6). Only text is taken from it, never program text (BRK-9.9). Nothing in it is
- * fatal: what cannot be used is left out and reported, in file order; a later definition of a name holds.
+ * Parses a `BrokerQuery.cf` (BRK-9.5, 9.6). It uses only text, never program text (BRK-9.9). No error is fatal: an unusable
+ * definition is skipped and reported, in file order. Of two definitions of a name the later one applies.
  */
 export function parseBrokerQueryCf(
   text: string,
@@ -75,7 +75,7 @@ export function parseBrokerQueryCf(
       warnings.push(new ConfigError(file, line + below, name, problem));
     config = { ...config, ...readDefinition(name, body, config, warn) };
   }
-  // The file was cut into definitions before these were read.
+  // The warnings of `definitionsOf` precede those of the definitions.
   return { config, warnings: warnings.sort((a, b) => a.line - b.line) };
 }
 
@@ -87,12 +87,12 @@ export function mergeBrokerQueryConfig(
   return { ...base, ...custom, templates: { ...base.templates, ...custom.templates } };
 }
 
-/** Whether a definition shows a variable. */
+/** Whether a definition uses a variable. */
 export function usesVariable(parts: readonly TemplatePart[] | undefined, name: string): boolean {
   return parts?.some((part) => part.kind === 'variable' && part.name === name) ?? false;
 }
 
-/** The number as `ObjectNumPrintf` writes it. */
+/** Formats a number by `ObjectNumPrintf`. */
 export function formatNumber(value: number, format: NumberFormat | undefined): string {
   if (format === undefined) return String(value);
   const digits = String(value);
@@ -160,7 +160,7 @@ function readDefinition(
     case 'ObjectNumPrintf': {
       const objectNumber = parseNumberFormat(body);
       if (objectNumber !== undefined) return { objectNumber };
-      warn(`must hold one number as printf writes it, such as %3d, at most ${MAX_WIDTH} wide`);
+      warn(`must have one number in the syntax of printf, such as %3d, at most ${MAX_WIDTH} wide`);
       return {};
     }
     case 'MatchedLineSub': {
@@ -184,10 +184,10 @@ function parseNumberFormat(body: string): NumberFormat | undefined {
   return { before: before.replaceAll('%%', '%'), after: after.replaceAll('%%', '%'), width, fill };
 }
 
-/** A definition cut at its variables: `$name` and `${name}`; `\$` is a dollar sign. */
+/** Splits a definition at its variables, `$name` and `${name}`; `\$` is a dollar sign. */
 function parseTemplate(body: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
-  let place: Place = { inTag: false, quote: '' };
+  let state: HtmlState = { inTag: false, quote: '' };
   let text = '';
   const flush = () => {
     if (text !== '') parts.push({ kind: 'text', text });
@@ -196,30 +196,30 @@ function parseTemplate(body: string): TemplatePart[] {
   for (const [token] of body.matchAll(/\\\$|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|[\s\S]/g)) {
     if (token.length === 1 || token === '\\$') {
       const plain = token === '\\$' ? '$' : token;
-      place = step(place, plain);
+      state = step(state, plain);
       text += plain;
       continue;
     }
     const before = text;
     flush();
-    const context = !place.inTag ? 'text' : place.quote === '' ? 'unquoted' : 'quoted';
+    const context = !state.inTag ? 'text' : state.quote === '' ? 'unquoted' : 'quoted';
     const name = token.replace(/[${}]/g, '');
-    const beginsValue = place.inTag && /=\s*["']?$/.test(before);
+    const beginsValue = state.inTag && /=\s*["']?$/.test(before);
     parts.push({ kind: 'variable', name, source: token, context, beginsValue });
   }
   flush();
   return parts;
 }
 
-/** Where a character of HTML stands: in a tag, and there in which quotes. */
-interface Place {
+/** The state at a character of HTML: whether it is in a tag, and in which quotes. */
+interface HtmlState {
   readonly inTag: boolean;
   readonly quote: string;
 }
 
-function step(place: Place, character: string): Place {
-  if (!place.inTag) return character === '<' ? { inTag: true, quote: '' } : place;
-  if (place.quote !== '') return character === place.quote ? { inTag: true, quote: '' } : place;
+function step(state: HtmlState, character: string): HtmlState {
+  if (!state.inTag) return character === '<' ? { inTag: true, quote: '' } : state;
+  if (state.quote !== '') return character === state.quote ? { inTag: true, quote: '' } : state;
   if (character === '"' || character === "'") return { inTag: true, quote: character };
-  return character === '>' ? { inTag: false, quote: '' } : place;
+  return character === '>' ? { inTag: false, quote: '' } : state;
 }

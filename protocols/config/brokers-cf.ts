@@ -8,7 +8,7 @@ export interface ListedBroker {
   readonly port: number;
 }
 
-/** Reads a `Brokers.cf`: name, host and port a line (BRK-9.3). A line that cannot be used is skipped and reported. */
+/** Parses a `Brokers.cf`: name, host and port on each line (BRK-9.3). An unusable line is skipped and reported. */
 export function parseBrokersCf(
   text: string,
   file: string,

@@ -1,12 +1,12 @@
 import { ConfigError } from '../errors.js';
 import { readLines } from './lines.js';
 
-/** BRK-7.5: 0 to 3 are Gatherers, 4 to 7 Brokers; odd = incremental; 2, 3 compressed; 6, 7 by query. */
+/** BRK-7.5: 0 to 3 are Gatherers, 4 to 7 Brokers; odd means incremental; 2 and 3 compressed; 6 and 7 by query. */
 export type CollectionType = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
 export interface CollectionFilter {
   readonly query: string;
-  /** Flags as the peer gets them (BRK-7.7); '' = none. */
+  /** The flags sent to the peer (BRK-7.7); '' for no flags. */
   readonly flags: string;
 }
 
@@ -20,7 +20,7 @@ export interface CollectionPoint {
   readonly line: number;
 }
 
-/** What a type means (BRK-7.5). */
+/** The meaning of a type (BRK-7.5). */
 export function collectionMode(type: CollectionType): {
   readonly peer: 'gatherer' | 'broker';
   readonly incremental: boolean;
@@ -36,8 +36,8 @@ export function collectionMode(type: CollectionType): {
 }
 
 /**
- * Reads a Collection.conf (BRK-7.4 to 7.8). Nothing in it stops the Broker: a line that cannot be used is skipped
- * and reported, in file order.
+ * Parses a Collection.conf (BRK-7.4 to 7.8). No error stops the Broker: an unusable line is skipped and reported, in file
+ * order.
  */
 export function parseCollectionConf(
   text: string,
@@ -82,7 +82,7 @@ function readPoint(content: string, line: number, warn: Warn): CollectionPoint |
 
 const COLLECTION_TYPES: readonly CollectionType[] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/** BRK-7.6: `--QUERY words` and `--FLAGS flags`, in either order; `--` or nothing = no filter (BRK-7.8). */
+/** BRK-7.6: `--QUERY words` and `--FLAGS flags`, in either order; `--` or nothing means no filter (BRK-7.8). */
 function readFilter(text: string, warn: Warn): CollectionFilter | undefined {
   if (text === '' || text === '--') return undefined;
   const options = [...text.matchAll(/(?:^|(?<=\s))--(query|flags)(?=\s|$)/gi)];
@@ -96,11 +96,11 @@ function readFilter(text: string, warn: Warn): CollectionFilter | undefined {
     if (option[1]?.toLowerCase() === 'query') query = value;
     else flags = value;
   });
-  for (const flag of unknownFlags(flags)) warn('--FLAGS', `${flag} is not one of the flags known here`);
+  for (const flag of unknownFlags(flags)) warn('--FLAGS', `${flag} is not a known flag`);
   return query === '' && flags === '' ? undefined : { query, flags };
 }
 
-/** BRK-7.7, BRK-3.1: the flags that make sense in a filter; others go to the peer all the same. */
+/** BRK-7.7, BRK-3.1: the flags that are not meant for filters. They are sent to the peer all the same. */
 function unknownFlags(flags: string): string[] {
   return flags
     .split(/(?=#)/)

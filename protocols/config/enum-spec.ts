@@ -9,32 +9,32 @@ export interface UrlProgram {
   readonly args: readonly string[];
 }
 
-/** G-26: one URL (or a program that prints URLs), fetched as it is. */
+/** G-26: one URL (or a program that prints URLs), fetched without expansion. */
 export interface LeafNode {
-  /** Canonical; '' when a program stands there. */
+  /** Canonical; '' for a program. */
   readonly url: string;
   readonly configuredUrl: string;
   readonly program?: UrlProgram;
   readonly line: number;
 }
 
-/** G-26, G-28: one URL to be expanded, and its limits. */
+/** G-26, G-28: one URL to expand, and its limits. */
 export interface RootNode extends LeafNode {
-  /** URLs that enumeration generates at most, over all depths (G-32). */
+  /** Limit of the URLs that enumeration generates, over all depths (G-32). */
   readonly urlMax: number;
-  /** File name as written. Absent: the default filter applies; `/dev/null`: none does (G-31). */
+  /** File name as written. Absent: the default filter applies; `/dev/null`: no filter applies (G-31). */
   readonly urlFilter?: string;
-  /** Hosts touched at most (G-33). */
+  /** Limit of the hosts contacted (G-33). */
   readonly hostMax: number;
   readonly hostFilter?: string;
-  /** Methods that are followed; `http` includes `https` (G-36, G-56). */
+  /** Methods to follow; `http` includes `https` (G-36, G-56). */
   readonly access: readonly AccessMethod[];
   /** Seconds between contacts with a server (G-38). */
   readonly delay: number;
-  /** Steps from the URL; 0 = no limit (G-34). */
+  /** Steps from the URL; 0 means no limit (G-34). */
   readonly depth: number;
   readonly search: 'breadth' | 'depth';
-  /** Program that replaces this node by others (G-50). */
+  /** Program that replaces this node by other nodes (G-50). */
   readonly enumeration?: string;
 }
 
@@ -54,12 +54,12 @@ export const DEFAULT_URL_MAX = 250;
 export const DEFAULT_HOST_MAX = 1;
 
 /**
- * Reads one line of `<RootNodes>` (G-28 to G-36, G-52, G-53).
+ * Parses one line of `<RootNodes>` (G-28 to G-36, G-52, G-53).
  * @throws ConfigError
  */
 export function parseRootNode(text: string, place: NodePlace, defaults: RootNodeDefaults): RootNode {
   const words = wordsOf(text);
-  // G-53: of a program everything in front of a keyword is its own, `name=value` too; after a URL it would be a slip.
+  // G-53: words before the first known keyword belong to a program, `name=value` too; after a URL they are an error.
   const begins = text.trimStart().startsWith('|') ? isKnownModifier : isModifier;
   const firstModifier = words.findIndex((word, index) => index > 0 && begins(word));
   const head = firstModifier < 0 ? words : words.slice(0, firstModifier);
@@ -76,7 +76,7 @@ export function parseRootNode(text: string, place: NodePlace, defaults: RootNode
   for (const word of modifiers) {
     const { keyword, value } = splitModifier(word);
     const reader = READERS.get(keyword);
-    if (reader === undefined) throw problemAt(place, keyword, 'is no keyword of a RootNode');
+    if (reader === undefined) throw problemAt(place, keyword, 'is not a keyword of a RootNode');
     const name = ALIASES.get(keyword) ?? keyword;
     if (given.has(name)) throw problemAt(place, keyword, 'is given twice');
     given.add(name);
@@ -85,13 +85,13 @@ export function parseRootNode(text: string, place: NodePlace, defaults: RootNode
   return { ...parseHead(head, place), ...node };
 }
 
-/** Reads one line of `<LeafNodes>` (G-26, G-52). @throws ConfigError */
+/** Parses one line of `<LeafNodes>` (G-26, G-52). @throws ConfigError */
 export function parseLeafNode(text: string, place: NodePlace): LeafNode {
   return parseHead(wordsOf(text), place);
 }
 
 /**
- * Reads one line that an `Enumeration=` program printed (G-50): nine fields, all present.
+ * Parses one line that an `Enumeration=` program printed (G-50): nine fields, all present.
  * @throws ConfigError
  */
 export function parseEnumeratedNode(text: string, place: NodePlace): RootNode {
@@ -127,7 +127,7 @@ type ModifierReader = (value: string) => Partial<Modifiers>;
 /** G-29. */
 const ALIASES: ReadonlyMap<string, string> = new Map([['site', 'host']]);
 
-/** What each keyword's value says about the node; the readers throw a {@link ValueError}. */
+/** The parser of each keyword's value. @throws ValueError */
 const READERS: ReadonlyMap<string, ModifierReader> = new Map<string, ModifierReader>([
   ['url', readUrlLimit],
   ['host', readHostLimit],
@@ -156,13 +156,13 @@ function readSearch(value: string): Partial<Modifiers> {
   return { search };
 }
 
-/** G-50: `/bin/false` says that there is no program. */
+/** G-50: `/bin/false` means no program. */
 function readEnumeration(value: string): Partial<Modifiers> {
   if (value === '') throw new ValueError('needs a program');
   return value === '/bin/false' ? {} : { enumeration: value };
 }
 
-/** `Max[,filter-file]` (G-28); there is no way to write "unlimited" (G-32). */
+/** `Max[,filter-file]` (G-28); "unlimited" cannot be written (G-32). */
 function parseLimit(value: string): { maximum: number; filter?: string } {
   const comma = value.indexOf(',');
   const maximum = parseInteger(comma < 0 ? value : value.slice(0, comma), 1, INT_MAX);
@@ -198,7 +198,7 @@ function splitModifier(word: string): { keyword: string; value: string } {
   return { keyword: word.slice(0, equals).toLowerCase(), value: word.slice(equals + 1) };
 }
 
-/** The URL or the program in front of the modifiers. */
+/** The URL or the program before the modifiers. */
 function parseHead(words: readonly string[], place: NodePlace): LeafNode {
   const [first = '', ...rest] = words;
   if (first.startsWith('|')) {
@@ -206,11 +206,11 @@ function parseHead(words: readonly string[], place: NodePlace): LeafNode {
     if (command === undefined) throw problemAt(place, '', 'a program must follow `|`');
     return { url: '', configuredUrl: '', program: { command, args }, line: place.line };
   }
-  // The words themselves stay out of the messages: a URL can hold a password.
+  // Messages do not repeat the words: a URL may have a password.
   if (rest.length > 0)
     throw problemAt(place, '', 'only modifiers of the form Keyword=value may follow the URL');
   const url = canonicalUrl(first);
-  if (url === undefined) throw problemAt(place, '', 'is no URL of a supported form');
+  if (url === undefined) throw problemAt(place, '', 'is not a URL of a supported form');
   return { url, configuredUrl: first, line: place.line };
 }
 

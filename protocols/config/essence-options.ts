@@ -2,8 +2,8 @@ import { wordsOf } from './lines.js';
 import { INT_MAX, parseInteger, ValueError } from './values.js';
 
 /**
- * What `Essence-Options:` asks for (E-5, E-116): the command line of the original essence. Only what was given is there, under
- * the names that Essence's own options have, so that it can be spread over its defaults.
+ * The options in `Essence-Options:` (E-5, E-116), the command line of the original essence. It has only the options that
+ * were given, under the names of Essence's own options, so that it can be spread over the defaults.
  */
 export interface EssenceSwitches {
   /** E-22: file with the list of the only types to index. */
@@ -12,7 +12,7 @@ export interface EssenceSwitches {
   readonly stoplist?: string;
   /** E-5: another Lib-Directory. */
   readonly libDirectory?: string;
-  /** E-5: identity in the objects, instead of the configuration's. */
+  /** E-5: the identity in the objects, instead of that of the configuration. */
   readonly gathererHost?: string;
   readonly gathererName?: string;
   readonly gathererVersion?: string;
@@ -20,7 +20,7 @@ export interface EssenceSwitches {
   readonly fakeMd5s?: true;
   /** E-117: the extracted text instead of a summary. */
   readonly fullText?: true;
-  /** E-117, `--full-text=raw`: the raw content, as the original did it. */
+  /** E-117, `--full-text=raw`: the raw content, as in the original. */
   readonly rawText?: true;
   /** E-113. */
   readonly minimalBookkeeping?: true;
@@ -30,13 +30,13 @@ export interface EssenceSwitches {
   readonly keywords?: false;
   /** E-99. */
   readonly rawReferences?: true;
-  /** E-116: the type is all that is wanted of a document. */
+  /** E-116: only the type of a document is requested. */
   readonly typeOnly?: true;
 }
 
 type Reader = (value: string) => EssenceSwitches;
 
-/** Options with a value: after `=`, or the next word. */
+/** Options with a value, which follows `=` or is the next word. */
 const WITH_VALUE: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['--allowlist', (allowlist) => ({ allowlist })],
   ['--stoplist', (stoplist) => ({ stoplist })],
@@ -44,7 +44,7 @@ const WITH_VALUE: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['--gatherer-host', (gathererHost) => ({ gathererHost })],
   ['--gatherer-name', (gathererName) => ({ gathererName })],
   ['--gatherer-version', (gathererVersion) => ({ gathererVersion })],
-  // E-119: our database needs no reorganization; the number is still looked at.
+  // E-119: the database of this kit needs no reorganization; the number is only checked.
   [
     '--max-deletions',
     (value) => {
@@ -52,7 +52,7 @@ const WITH_VALUE: ReadonlyMap<string, Reader> = new Map<string, Reader>([
       return {};
     },
   ],
-  // E-5: database and log are the Gatherer's.
+  // E-5: the Gatherer determines database and log.
   ['--dbdir', () => ({})],
   ['--log', () => ({})],
 ]);
@@ -72,8 +72,8 @@ const WITHOUT_VALUE: ReadonlyMap<string, EssenceSwitches> = new Map<string, Esse
 ]);
 
 /**
- * Reads the value of `Essence-Options:`. A later option replaces an earlier one.
- * @throws ValueError for an option that essence does not have, or one whose value is missing
+ * Parses the value of `Essence-Options:`. A later option replaces an earlier one.
+ * @throws ValueError for an unknown option, or an option without its value
  */
 export function parseEssenceOptions(text: string): EssenceSwitches {
   const words = wordsOf(text);
@@ -88,7 +88,7 @@ export function parseEssenceOptions(text: string): EssenceSwitches {
     const equals = word.indexOf('=');
     const name = equals < 0 ? word : word.slice(0, equals);
     const read = WITH_VALUE.get(name);
-    // What stands there may be a value gone astray: only what has the look of an option is repeated.
+    // The word may be a misplaced value, e.g. a password: the message repeats it only if it looks like an option.
     if (read === undefined)
       throw new ValueError(/^--[a-z0-9-]{1,40}$/.test(name) ? `essence has no ${name}` : 'must be options');
     const value = equals < 0 ? words[++at] : word.slice(equals + 1);

@@ -4,12 +4,12 @@ import { compilePattern, type Pattern } from '../patterns/index.js';
 import { readLines } from './lines.js';
 
 /**
- * A filter file (G-42 to G-48). A URL filter is asked with the canonical path and its query (G-44, G-48); a host
- * filter with `name:port` and `address:port` (G-45).
+ * A filter file (G-42 to G-48). The subject of a URL filter is the canonical path with its query (G-44, G-48); the subjects
+ * of a host filter are `name:port` and `address:port` (G-45).
  */
 export interface UrlFilter {
   /**
-   * The first line that matches any of the subjects decides; no line: allowed (G-46).
+   * The first line that matches any of the subjects decides; without a match the result is true (G-46).
    * A URL filter has one subject, a host filter one or two.
    */
   allows(subject: string, ...others: string[]): boolean;
@@ -21,11 +21,11 @@ export interface FilterEvent {
   readonly file: string;
   readonly subjects: readonly string[];
   readonly allowed: boolean;
-  /** The line that decided; absent: none matched. */
+  /** The line that decided; absent when no line matched. */
   readonly rule: FilterRule | undefined;
 }
 
-/** `harvest:filter`, with a {@link FilterEvent}. */
+/** The channel `harvest:filter`; its messages are {@link FilterEvent}s. */
 export const filterChannel = channel('harvest:filter');
 
 export interface FilterRule {
@@ -36,12 +36,12 @@ export interface FilterRule {
   readonly line: number;
 }
 
-/** What is missing or `/dev/null` restricts nothing (G-46, G-50). */
+/** The filter of a missing file and of `/dev/null`, which restricts nothing (G-46, G-50). */
 export const ALLOW_ALL: UrlFilter = { allows: () => true, rules: [] };
 
 /**
- * Reads a filter file: `Allow regex` and `Deny regex`, comments and blank lines.
- * @throws ConfigError with the line of the first rule that is wrong
+ * Parses a filter file: `Allow regex` and `Deny regex`, comments and blank lines.
+ * @throws ConfigError with the line of the first bad rule
  */
 export function parseFilter(text: string, file: string): UrlFilter {
   return new Filter(

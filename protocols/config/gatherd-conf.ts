@@ -11,28 +11,28 @@ export interface AccessRule {
   readonly line: number;
 }
 
-/** What a gatherd.cf says. */
+/** The rules of a gatherd.cf. */
 export interface GatherdAccess {
   readonly rules: readonly AccessRule[];
   /** GATHERD-9.2: path of the gzip program, if the file names one. */
   readonly gzip?: string;
   readonly warnings: readonly ConfigError[];
   /**
-   * May this peer connect? (GATHERD-9.3 to 9.5)
-   * @param hostName the peer's confirmed name; `undefined` if it has none
+   * Whether a peer may connect (GATHERD-9.3 to 9.5).
+   * @param hostName the peer's confirmed name; `undefined` if it has no name
    * @param address its literal address
    */
   decide(hostName: string | undefined, address: string): boolean;
 }
 
-/** Reads a gatherd.cf (GATHERD-9). Nothing in it is an error: what is not understood is skipped and reported (9.6). */
+/** Parses a gatherd.cf (GATHERD-9). Nothing in it is an error: an unknown line is skipped and reported (9.6). */
 export function parseGatherdConf(text: string, file: string): GatherdAccess {
   const rules: AccessRule[] = [];
   const warnings: ConfigError[] = [];
   let gzip: string | undefined;
   for (const { text: content, line } of readLines(text)) {
     const words = wordsOf(content);
-    // GATHERD-9.6: no name begins with a `#`, and what people say about a rule must not become part of it.
+    // GATHERD-9.6: no name begins with a `#`, so the rest of the line is a comment on the rule.
     const comment = words.findIndex((word) => word.startsWith('#'));
     const [directive = '', ...names] = comment < 0 ? words : words.slice(0, comment);
     const keyword = directive.toLowerCase().replace(/:$/, '');
@@ -42,7 +42,12 @@ export function parseGatherdConf(text: string, file: string): GatherdAccess {
       rules.push({ allow: keyword === 'allow', names, line });
       for (const name of names.filter(isMistaken)) {
         warnings.push(
-          new ConfigError(file, line, directive, `${name} is no name, address or range: nobody matches it`),
+          new ConfigError(
+            file,
+            line,
+            directive,
+            `${name} is not a name, address or range: no peer matches it`,
+          ),
         );
       }
     } else if (keyword === 'gzip') {
@@ -55,13 +60,13 @@ export function parseGatherdConf(text: string, file: string): GatherdAccess {
   return { rules, warnings, decide, ...(gzip === undefined ? {} : { gzip }) };
 }
 
-/** Looks like an address or a range, and is none: a `Deny` of it would silently let everybody in. */
+/** Whether a name looks like an address or a range, but is not valid: a `Deny` of it would silently admit every peer. */
 function isMistaken(name: string): boolean {
   return /^[\d.]+$|[/:]/.test(name) && parseAddressRange(plainName(name)) === undefined;
 }
 
 /**
- * GATHERD-9.4: the first line with a name of the peer decides; if none has one, access is allowed.
+ * GATHERD-9.4: the first line with a name of the peer decides; without such a line access is allowed.
  */
 export function decideAccess(
   rules: readonly Pick<AccessRule, 'allow' | 'names'>[],
@@ -82,18 +87,16 @@ interface PeerIdentity {
 }
 
 function matchesPeer(name: string, peer: PeerIdentity): boolean {
-  const wanted = plainName(name);
-  if (wanted === 'all') return true;
-  // GATHERD-9.5, G-124: literal addresses and ranges hold whether or not the peer has a name.
-  const range = parseAddressRange(wanted);
+  const plain = plainName(name);
+  if (plain === 'all') return true;
+  // GATHERD-9.5, G-124: literal addresses and ranges match whether or not the peer has a name.
+  const range = parseAddressRange(plain);
   if (range !== undefined) return peer.address !== undefined && isInRange(peer.address, range);
   // GATHERD-9.3: the host itself and all below it, by whole labels.
-  return (
-    peer.name !== undefined && wanted !== '' && (peer.name === wanted || peer.name.endsWith(`.${wanted}`))
-  );
+  return peer.name !== undefined && plain !== '' && (peer.name === plain || peer.name.endsWith(`.${plain}`));
 }
 
-/** Case does not count, nor do the dots of `.example.org` and `example.org.`. */
+/** Removes the differences that do not count: case, and the dots of `.example.org` and `example.org.`. */
 function plainName(name: string): string {
   return name.toLowerCase().replace(/^\.|\.$/g, '');
 }

@@ -19,8 +19,8 @@ type Located =
   | 'workingDirectory';
 
 /**
- * A Gatherer's configuration (gatherer.md 2.1). `libDirectory`, `postSummarizing`, `secretsFile` and the filters of
- * the RootNodes stay as written; {@link filePaths} says where to look for them.
+ * A Gatherer's configuration (gatherer.md 2.1). `libDirectory`, `postSummarizing`, `secretsFile` and the filters of the
+ * RootNodes are as written; {@link filePaths} returns the paths to try.
  */
 export interface GathererConfig extends Readonly<Omit<GathererVariables, Located>> {
   readonly gathererHost: string;
@@ -35,7 +35,7 @@ export interface GathererConfig extends Readonly<Omit<GathererVariables, Located
   readonly leafNodes: readonly LeafNode[];
 }
 
-/** What the file cannot know: this host's name, and a Top-Directory for files that name none. */
+/** Defaults that the caller supplies: the name of this host, and a Top-Directory. */
 export interface GathererDefaults {
   /** Default `localhost`. */
   readonly gathererHost?: string;
@@ -46,12 +46,12 @@ export interface GathererDefaults {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads a Gatherer's configuration file (G-13 to G-36).
+ * Parses a Gatherer's configuration file (G-13 to G-36).
  *
  * @param file its name, for messages and for the default of Top-Directory
  * @param env values of `${NAME}` (G-25), e.g. `process.env`
  * @returns warnings for unknown variables (G-24)
- * @throws ConfigError for the first error: variables after the lists, duplicates, bad numbers, bad URL lines
+ * @throws ConfigError for the first error: a variable after the lists, a duplicate, a bad number, a bad URL line
  */
 export function parseGathererConf(
   text: string,
@@ -59,8 +59,8 @@ export function parseGathererConf(
   env: Environment = {},
   defaults: GathererDefaults = {},
 ): { config: GathererConfig; warnings: ConfigError[] } {
-  const parts = splitParts(readLines(text, { continuation: true }), file);
-  const assignments = parts.variables.map((line) => readAssignment(line, file, env));
+  const sections = splitSections(readLines(text, { continuation: true }), file);
+  const assignments = sections.variables.map((line) => readAssignment(line, file, env));
   const { values, warnings } = GATHERER_VARIABLES.read(assignments, file);
   const place = (line: ConfigLine): NodePlace => ({ file, line: line.line });
   const topDirectory = values.topDirectory ?? defaults.topDirectory ?? directoryOf(file);
@@ -72,16 +72,16 @@ export function parseGathererConf(
     workingDirectory: joinPath(topDirectory, values.workingDirectory ?? 'tmp'),
     logFile: joinPath(topDirectory, values.logFile),
     errorlogFile: joinPath(topDirectory, values.errorlogFile),
-    rootNodes: parts.rootNodes.map((line) =>
+    rootNodes: sections.rootNodes.map((line) =>
       parseRootNode(line.text, place(line), { delay: values.accessDelay }),
     ),
-    leafNodes: parts.leafNodes.map((line) => parseLeafNode(line.text, place(line))),
+    leafNodes: sections.leafNodes.map((line) => parseLeafNode(line.text, place(line))),
   };
   return { config, warnings };
 }
 
 /**
- * Reads a secrets file (G-25): `HTTP-Basic-Auth:` and `FTP-Auth:` lines in the syntax of the main file.
+ * Parses a secrets file (G-25): `HTTP-Basic-Auth:` and `FTP-Auth:` lines in the syntax of the main file.
  * @throws ConfigError
  */
 export function parseSecrets(
@@ -94,29 +94,29 @@ export function parseSecrets(
   return { secrets: values, warnings };
 }
 
-/** G-20: where a file that the configuration names may lie, first choice first. */
+/** G-20: the possible paths of a file that the configuration names, first choice first. */
 export function filePaths(config: { readonly topDirectory: string }, name: string): readonly string[] {
   if (isAbsolutePath(name)) return [name];
   const inTop = joinPath(config.topDirectory, name);
   return inTop === name ? [name] : [inTop, name];
 }
 
-interface Parts {
+interface Sections {
   readonly variables: ConfigLine[];
   readonly rootNodes: ConfigLine[];
   readonly leafNodes: ConfigLine[];
 }
 
 /** G-13: variables first, then the lists. */
-function splitParts(lines: readonly ConfigLine[], file: string): Parts {
-  const parts: Parts = { variables: [], rootNodes: [], leafNodes: [] };
+function splitSections(lines: readonly ConfigLine[], file: string): Sections {
+  const sections: Sections = { variables: [], rootNodes: [], leafNodes: [] };
   let open: { name: string; line: number; into: ConfigLine[] } | undefined;
   let listsBegun = false;
   for (const line of lines) {
     const tag = /^\s*<(\/?)(RootNodes|LeafNodes)>$/i.exec(line.text);
     if (tag === null) {
       if (open !== undefined) open.into.push(line);
-      else if (!listsBegun) parts.variables.push(line);
+      else if (!listsBegun) sections.variables.push(line);
       // G-24: the lists come last.
       else
         throw new ConfigError(
@@ -134,16 +134,16 @@ function splitParts(lines: readonly ConfigLine[], file: string): Parts {
         file,
         line.line,
         tag[2]!,
-        closing ? 'no such list is open' : 'the list before is still open',
+        closing ? 'no such list is open' : 'the previous list is still open',
       );
     }
     listsBegun = true;
     open = closing
       ? undefined
-      : { name, line: line.line, into: name === 'rootnodes' ? parts.rootNodes : parts.leafNodes };
+      : { name, line: line.line, into: name === 'rootnodes' ? sections.rootNodes : sections.leafNodes };
   }
   if (open !== undefined) throw new ConfigError(file, open.line, '', 'the URL list is not closed');
-  return parts;
+  return sections;
 }
 
 /** G-14: the name in column one, a colon, the value. */
@@ -152,7 +152,7 @@ function readAssignment(line: ConfigLine, file: string, env: Environment): Assig
   if (match === null)
     throw new ConfigError(file, line.line, '', 'a variable must start in column one and end with a colon');
   const name = match[1]!;
-  // G-25: what the environment gives is not looked at again.
+  // G-25: values of the environment are not expanded again.
   const value = match[2]!.trim().replace(/\$\{(\w+)\}/g, (_, variable: string) => {
     const found = env[variable];
     if (found === undefined)
@@ -162,7 +162,7 @@ function readAssignment(line: ConfigLine, file: string, env: Environment): Assig
   return { name, value, line: line.line };
 }
 
-/** What a message may show of a line that has the look of a variable. */
+/** The name of the variable in a line, for a message; '' if the line does not look like a variable. */
 function variableName(text: string): string {
   return /^([A-Za-z][\w-]*)[ \t]*:(?!\/\/)/.exec(text)?.[1] ?? '';
 }

@@ -17,7 +17,7 @@ import {
 } from './values.js';
 import { VariableTable } from './variables.js';
 
-/** G-71: URLs that begin with `prefix` are read from the file whose name is `path` plus the rest. */
+/** G-71: a URL that begins with `prefix` is read from the file whose name is `path` plus the rest of the URL. */
 export interface LocalMapping {
   readonly prefix: string;
   readonly path: string;
@@ -30,7 +30,7 @@ export interface HttpBasicAuth {
   readonly password: string;
 }
 
-/** G-83. `port` is absent when the line names none. */
+/** G-83: login for one FTP server. */
 export interface FtpAuth {
   readonly host: string;
   readonly port?: number;
@@ -62,7 +62,7 @@ const ftpAuth = parsed((value): FtpAuth => {
   return match[2] === undefined ? login : { ...login, port: Number(match[2]) };
 });
 
-/** G-18: the variables of table 2.1, then those that are ours. */
+/** G-18: the variables of table 2.1, then those of this kit. */
 const schema = z.object({
   accessDelay: delay
     .default(1)
@@ -117,7 +117,7 @@ const schema = z.object({
     many: true,
     description: 'login for documents of this realm, used before that of a Secrets-File (G-82)',
   }),
-  // G-106: off in the original, on in ours.
+  // G-106: off in the original, on in this kit.
   httpIfModifiedSince: yesNo
     .default(true)
     .meta({ title: 'HTTP-If-Modified-Since', description: 'send conditional requests' }),

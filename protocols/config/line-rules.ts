@@ -4,28 +4,28 @@ import { messageOf } from '../errors.js';
 /** One `s/pattern/replacement/` (BRK-9.9). */
 export interface LineRule {
   readonly pattern: RE2JS;
-  /** Texts and numbers of groups, 0 for all that matched. */
+  /** Texts and numbers of groups, 0 for the whole match. */
   readonly replacement: readonly (string | number)[];
-  /** The flag `g`: everywhere, not only the first time. */
+  /** The flag `g`: replaces every match, not only the first. */
   readonly everywhere: boolean;
 }
 
-/** What could be read, and what stopped the reading, `line` lines below the first. */
+/** The rules that were parsed, and the problem that stopped the parser, `line` lines below the first. */
 export interface LineRules {
   readonly rules: readonly LineRule[];
   readonly problem?: string;
   readonly line?: number;
 }
 
-/** Most rules of one definition, and the longest text that rules may make of a line, characters. */
+/** The largest number of rules of one definition, and of characters in a result. */
 const MAX_RULES = 50;
 const MAX_RESULT = 65_536;
 
 /**
- * Reads substitutions as sed and Perl write them, one after the other, with blanks, `;` and `#` comments between:
- * `s/pattern/replacement/` or another sign than `/`, flags `g` and `i`. Patterns are RE2's, so they take linear time;
- * a replacement has `$1` or `\1` for what a group matched and `$&` for all that matched.
- * Whatever else stands there ends the reading: it would be program text.
+ * Parses substitutions in the syntax of sed and Perl, with blanks, `;` and `#` comments between them:
+ * `s/pattern/replacement/`, with `/` or another delimiter, and the flags `g` and `i`. Patterns are RE2's, so they take
+ * linear time. A replacement has `$1` or `\1` for the match of a group and `$&` for the whole match. Any other text
+ * stops the parser: it would be program text.
  */
 export function parseLineRules(text: string): LineRules {
   const rules: LineRule[] = [];
@@ -39,14 +39,14 @@ export function parseLineRules(text: string): LineRules {
       line: text.slice(0, at).split('\n').length,
     });
     if (rules.length >= MAX_RULES) return stop(`more than ${MAX_RULES} substitutions`);
-    const sign = text[at + 1] ?? '';
-    if (text[at] !== 's' || !/[^\w\s\\;]/.test(sign)) {
-      return stop('only s/pattern/replacement/ is understood; program text is never run');
+    const delimiter = text[at + 1] ?? '';
+    if (text[at] !== 's' || !/[^\w\s\\;]/.test(delimiter)) {
+      return stop('only s/pattern/replacement/ is supported; program text is never run');
     }
-    const pattern = upTo(text, at + 2, sign);
-    const replacement = pattern && upTo(text, pattern.next, sign);
+    const pattern = upTo(text, at + 2, delimiter);
+    const replacement = pattern && upTo(text, pattern.next, delimiter);
     if (pattern === undefined || replacement === undefined)
-      return stop(`a substitution lacks its last ${sign}`);
+      return stop(`a substitution lacks its last ${delimiter}`);
     const flags = /^[a-z]*/.exec(text.slice(replacement.next))?.[0] ?? '';
     if (/[^gi]/.test(flags)) return stop(`a substitution has other flags than g and i: ${flags}`);
     let compiled: RE2JS;
@@ -63,7 +63,7 @@ export function parseLineRules(text: string): LineRules {
   }
 }
 
-/** The text with every rule applied, one after the other. */
+/** Applies every rule, in order. */
 export function applyLineRules(rules: readonly LineRule[], text: string): string {
   return rules.reduce((line, rule) => applyRule(rule, line), text);
 }
@@ -83,19 +83,19 @@ function applyRule(rule: LineRule, text: string): string {
   return (result + text.slice(end)).slice(0, MAX_RESULT);
 }
 
-/** The text up to the sign that ends it; `\` before the sign takes it literally. */
+/** The text up to the delimiter; `\` before the delimiter makes it literal. */
 function upTo(
   text: string,
   from: number,
-  sign: string,
+  delimiter: string,
 ): { readonly text: string; readonly next: number } | undefined {
   let found = '';
   for (let i = from; i < text.length; i++) {
     const c = text[i] ?? '';
-    if (c === sign) return { text: found, next: i + 1 };
+    if (c === delimiter) return { text: found, next: i + 1 };
     if (c === '\\' && i + 1 < text.length) {
       const next = text[++i] ?? '';
-      found += next === sign ? sign : `\\${next}`;
+      found += next === delimiter ? delimiter : `\\${next}`;
     } else {
       found += c;
     }

@@ -1,16 +1,16 @@
 /** One logical line of a configuration file. */
 export interface ConfigLine {
-  /** Without its line end and without blanks after; blanks in front are kept, because column one can matter. */
+  /** Without its line end and trailing blanks. Leading blanks are kept, because column one can matter. */
   readonly text: string;
   /** 1-based number of its first physical line. */
   readonly line: number;
 }
 
 /**
- * The lines of a configuration file that say something: comments (`#` as first non-blank, G-15, BRK-7.2) and blank
- * lines are left out. Lines end with LF or CR LF; a byte-order mark is skipped.
+ * The lines of a configuration file, without comments (`#` as first non-blank, G-15, BRK-7.2) and blank lines. Lines end
+ * with LF or CR LF; a byte-order mark is skipped.
  *
- * @param options.continuation G-16: a `\` at the end joins the next line, nothing in between
+ * @param options.continuation G-16: a `\` at the end joins the next line, without a separator
  */
 export function readLines(text: string, options: { readonly continuation?: boolean } = {}): ConfigLine[] {
   const lines: ConfigLine[] = [];

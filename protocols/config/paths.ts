@@ -1,16 +1,16 @@
-/** Path arithmetic on strings, as the configuration needs it; nothing here looks at a disk. */
+/** Path functions on strings, without file access. */
 
 export function isAbsolutePath(path: string): boolean {
   return path.startsWith('/');
 }
 
-/** `name` inside `directory`; an absolute name stays as it is. */
+/** Joins `name` to `directory`; an absolute name stays unchanged. */
 export function joinPath(directory: string, name: string): string {
   if (isAbsolutePath(name) || directory === '' || directory === '.') return name;
   return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
 }
 
-/** The directory a path lies in; `.` when it has none. */
+/** The directory of a path; `.` for a name without a directory. */
 export function directoryOf(path: string): string {
   const slash = path.replace(/\/+$/, '').lastIndexOf('/');
   if (slash < 0) return '.';

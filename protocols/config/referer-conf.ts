@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trimBlanks } from '../ascii.js';
 import { ConfigError } from '../errors.js';
 import { joinPath } from './paths.js';
 import { INT_MAX, integer, port, text } from './values.js';
@@ -8,7 +9,7 @@ import { type Assignment, VariableTable } from './variables.js';
 const timeout = integer(1, 86_400);
 const fromZero = integer(0, INT_MAX);
 
-/** The parameters of references-server.md 9.2, with their recorded defaults and ours where none is recorded. */
+/** The parameters of references-server.md 9.2, with their recorded defaults, or those of this kit. */
 const schema = z.object({
   rootdir: text
     .default('/usr/local/turtle')
@@ -51,7 +52,7 @@ const schema = z.object({
   hubsdb: text.default('hubs.db').meta({ description: 'links turned round, below `hubsdir`' }),
 });
 
-/** The parameters of a references server and what a file may say (R-62 to R-65); `describe()` gives the table's rows. */
+/** The parameters of a references server (R-62 to R-65); `describe()` returns the rows of the table. */
 export const REFERER_VARIABLES = new VariableTable(schema, 'last');
 
 type Values = z.output<typeof schema>;
@@ -61,7 +62,7 @@ export interface RefererConfig extends Values {
   readonly progname: string;
 }
 
-/** R-49: what a running server keeps until its next start. */
+/** R-49: parameters that a running server keeps until its next start. */
 const BOUND_AT_START: readonly (keyof RefererConfig)[] = [
   'refererport',
   'referername',
@@ -90,19 +91,19 @@ const FILE_NAMES = [
   'hubsdir',
 ] as const;
 
-/** What the surroundings of the program decide. */
+/** Values that the caller supplies. */
 export interface RefererDefaults {
-  /** Name by which the program was started: `progname` where the file gives none. */
+  /** The name by which the program was started: the default of `progname`. */
   readonly progname: string;
-  /** Takes the place of the file's `rootdir`: R-56, below a changed root that is `/`. */
+  /** Replaces the file's `rootdir`: `/` below a changed root (R-56). */
   readonly rootdir?: string;
 }
 
 /**
- * Reads a `referer.cf` (R-62 to R-65). Nothing of the file is looked at but its text.
+ * Parses a `referer.cf` (R-62 to R-65).
  *
- * @returns warnings for what is skipped: unknown names, repeated ones, lines without `=`
- * @throws ConfigError at the first number that is none of its range; its text never shows a value
+ * @returns warnings for skipped lines: unknown names, repeated names, lines without `=`
+ * @throws ConfigError at the first number outside its range; its message never shows a value
  */
 export function parseRefererConf(
   content: string,
@@ -120,9 +121,9 @@ export function parseRefererConf(
 }
 
 /**
- * R-49: a configuration that was read again, but for what is bound at the start.
+ * R-49: the configuration read again, except for parameters that are bound at the start.
  *
- * @returns also the names of the parameters whose new values wait for the next start
+ * @returns also the names of the parameters whose new values take effect at the next start
  */
 export function rereadRefererConf(
   running: RefererConfig,
@@ -142,25 +143,20 @@ function readAssignments(
   let line = 0;
   for (const physical of content.replace(/^\ufeff/, '').split('\n')) {
     line += 1;
-    // R-63: there is no quoting, so the first `#` begins a comment wherever it stands.
-    const said = trimBlanks(physical.replace(/\r$/, '').replace(/#.*$/s, ''));
-    if (said === '') continue;
-    const equals = said.indexOf('=');
-    const name = trimBlanks(equals < 0 ? said : said.slice(0, equals));
+    // R-63: there is no quoting, so the first `#` begins a comment.
+    const content = trimBlanks(physical.replace(/\r$/, '').replace(/#.*$/s, ''));
+    if (content === '') continue;
+    const equals = content.indexOf('=');
+    const name = trimBlanks(equals < 0 ? content : content.slice(0, equals));
     if (equals < 0) {
-      // The text may be a password whose `=` was forgotten: it is not shown.
+      // The text may be a password without its `=`: the message does not repeat it.
       problems.push(new ConfigError(file, line, '', 'skipped: there is no "="'));
     } else if (!/^\w+$/.test(name)) {
-      problems.push(new ConfigError(file, line, '', 'skipped: a name of letters, digits and "_" is wanted'));
+      problems.push(new ConfigError(file, line, '', 'skipped: a name has letters, digits and "_" only'));
     } else {
-      const value = trimBlanks(said.slice(equals + 1));
+      const value = trimBlanks(content.slice(equals + 1));
       assignments.push({ name: OTHER_SPELLINGS.get(name.toLowerCase()) ?? name, value, line });
     }
   }
   return { assignments, problems };
-}
-
-/** Without spaces and tabs at both ends; other white space is part of a value. */
-function trimBlanks(said: string): string {
-  return said.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
 }

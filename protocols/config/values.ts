@@ -2,17 +2,18 @@ import { z } from 'zod';
 import { wordsOf } from './lines.js';
 
 /*
- * Schemas from the text after a variable to its value; `syntax` says for the documentation what may stand there. No message repeats the text: it may be a password.
- * `undefined` never reaches them; a variable that is missing takes its default, an empty one counts as missing.
+ * Schemas that turn the text of a variable into its value. `syntax` describes the text for the documentation. No message
+ * repeats the text, which may be a password. The schemas never get `undefined`: a missing variable takes its default, and
+ * an empty one counts as missing.
  */
 
-/** 2^31 - 1: what every program of the family can hold in an int. */
+/** 2^31 - 1: the largest int of the original programs. */
 export const INT_MAX = 2_147_483_647;
 
-/** Text as it stands. */
+/** Any text. */
 export const text = z.string({ error: 'must be given' }).meta({ syntax: 'text' });
 
-/** A value of the caller's parser; the parser throws a {@link ValueError} that says what is wrong. */
+/** A value with a parser of its own, which throws a {@link ValueError} for a bad text. */
 export function parsed<T>(parse: (value: string) => T) {
   return text.transform((value, context): T => {
     try {
@@ -45,7 +46,7 @@ export function parseInteger(value: string, minimum: number, maximum: number): n
   return number;
 }
 
-/** Seconds, with up to three decimals: delays between requests. */
+/** Parses seconds with up to three decimals, for delays between requests. */
 export function parseDelay(value: string): number {
   if (!/^\d{1,7}(?:\.\d{1,3})?$/.test(value)) throw new ValueError('must be a number of seconds');
   return Number(value);
@@ -65,7 +66,7 @@ export const yesNo = parsed((value) => {
 
 export const words = text.transform(wordsOf).meta({ syntax: 'words' });
 
-/** `host:port`, the old `http://host:port/` accepted too; the result is `host:port`. */
+/** `host:port`; the old form `http://host:port/` is accepted too. The result is `host:port`. */
 export const hostAndPort = parsed((value) => {
   const match = /^(?:http:\/\/)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(\d{1,5})\/?$/.exec(value);
   if (match === null) throw new ValueError('must be host:port');

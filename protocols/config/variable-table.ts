@@ -3,8 +3,8 @@ import type { VariableRow } from './variables.js';
 const NAME_MANY = ' (may be repeated)';
 
 /**
- * The variables of a configuration file as plain text: what `--help-variables` prints. Each is a line `Name: syntax`, then, two
- * blanks in, what it means and what holds without it; in alphabetical order.
+ * Formats the variables of a configuration file as plain text for `--help-variables`, in alphabetical order. Each has a line
+ * `Name: syntax`, then, indented by two blanks, its meaning and its default.
  */
 export function variablesText(rows: readonly VariableRow[]): string {
   return sorted(rows)
@@ -15,7 +15,7 @@ export function variablesText(rows: readonly VariableRow[]): string {
     .join('');
 }
 
-/** The same as a Markdown table, for a README. */
+/** Formats the variables as a Markdown table. */
 export function variablesMarkdown(rows: readonly VariableRow[]): string {
   const lines = sorted(rows).map(({ name, syntax, many, description, default: value }) => {
     const cells = [`\`${name}\``, `${syntax}${many ? NAME_MANY : ''}`, value === '' ? '' : `\`${value}\``];

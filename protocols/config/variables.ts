@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ConfigError } from '../errors.js';
 
-/** One assignment as it stands in a file. */
+/** One assignment of a file. */
 export interface Assignment {
   readonly name: string;
   readonly value: string;
@@ -16,17 +16,17 @@ export interface VariableRow {
   readonly name: string;
   /** May occur more than once. */
   readonly many: boolean;
-  /** What may stand after the colon, in a word or two; empty when the schema does not say. */
+  /** The syntax of the value, in a word or two; empty when the schema does not have it. */
   readonly syntax: string;
-  /** The value when the file does not say; empty: none. */
+  /** The default value; empty when there is no default. */
   readonly default: string;
   readonly description: string;
 }
 
 /**
- * The variables of one configuration file: a zod object whose fields carry, as meta data, `title` (the variable's
- * name in the file), `description`, `many: true` if the variable may occur more than once, `syntax`, and `shown`, a default that
- * is not in the schema.
+ * The variables of one configuration file: a zod object whose fields have as metadata `title` (the variable's name in the
+ * file), `description`, `many: true` if the variable may occur more than once, `syntax`, and `shown`, a default that is not
+ * in the schema.
  */
 export class VariableTable<Shape extends z.ZodRawShape> {
   readonly #keys = new Map<string, string>();
@@ -34,7 +34,7 @@ export class VariableTable<Shape extends z.ZodRawShape> {
 
   constructor(
     readonly schema: z.ZodObject<Shape>,
-    /** What a second value of a single variable is: an error (G-24), or a warning and the last one holds. */
+    /** The effect of a second value of a single variable: an error (G-24), or a warning and the last value applies. */
     private readonly onDuplicate: 'error' | 'last',
   ) {
     for (const variable of this.describe()) {
@@ -119,7 +119,7 @@ export interface VariableReading<Values> {
   readonly warnings: ConfigError[];
 }
 
-/** What a value itself says of its syntax, below defaults and lists. */
+/** The syntax of a field's inner type, without defaults and lists. */
 function syntaxOf(field: unknown): string {
   let inner = field;
   while (inner instanceof z.ZodDefault || inner instanceof z.ZodOptional) inner = inner.unwrap();
@@ -128,7 +128,7 @@ function syntaxOf(field: unknown): string {
   return typeof syntax === 'string' ? syntax : '';
 }
 
-/** What the schema gives for a variable that is missing, as it would be written. */
+/** The schema's value for a missing variable, as it would be written in a file. */
 function defaultOf(field: z.core.$ZodType): string {
   const { data } = z.safeParse(field, undefined);
   if (typeof data === 'boolean') return data ? 'yes' : 'no';

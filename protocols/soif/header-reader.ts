@@ -157,7 +157,7 @@ export abstract class HeaderReader extends Attempt {
     return 'more';
   }
 
-  /** Behind a URL that did not end with LF: the line's end, the object's end, or more of the URL. */
+  /** After a URL that did not end with LF: the end of the line or object, or more of the URL. */
   protected readUrlRest(window: Window): Progress | 'next' {
     for (; this.at < window.end; this.at++) {
       const byte = window.at(this.at);

@@ -166,11 +166,11 @@ t.test('G-28 to G-36, G-52, G-53 EnumSpec', async (t) => {
     ['http://h.example/ Depth=1x', /depth/],
     ['http://h.example/ Access=HTTP|SMTP', /access/],
     ['http://h.example/ Search=Random', /Breadth or Depth/],
-    ['http://h.example/ Color=blue', /color: is no keyword/],
+    ['http://h.example/ Color=blue', /color: is not a keyword/],
     ['http://h.example/ Host=1 Site=2', /given twice/],
-    ['http://h.example/ Depth=1 words', /is no keyword/],
+    ['http://h.example/ Depth=1 words', /is not a keyword/],
     ['http://h.example/ words', /Keyword=value/],
-    ['mailto:a@b.example', /no URL/],
+    ['mailto:a@b.example', /not a URL/],
     ['| Depth=1', /program/],
   ];
   for (const [line, message] of wrong) {

@@ -151,7 +151,7 @@ t.test('GATHERD-9.6 what is ignored in gatherd.cf stands in the log', async (t) 
   t.match(log, `${file}:2: Permit: ignored: unknown directive`);
   t.match(log, `${file}:3: Allow: ignored: a name must follow`);
   for (const name of ['10.0.0.0/33', '127.0.0', '::1/129'])
-    t.match(log, `${file}:4: Deny: ${name} is no name, address or range: nobody matches it`);
+    t.match(log, `${file}:4: Deny: ${name} is not a name, address or range: no peer matches it`);
   t.notMatch(log, 'fine');
   t.match(log, /gatherd: \d{6} \d\d:\d\d:\d\d: 127\.0\.0\.9: connection: allowed\n/, 'GATHERD-12.2');
 });

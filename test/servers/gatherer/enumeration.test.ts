@@ -101,7 +101,7 @@ t.test(
       'http://one.example/%7ex',
     ]);
     // `b=1` is the program's own word (G-53), but no host name.
-    t.same(problems, ['my-fave-sites.pl:1: is no URL of a supported form']);
+    t.same(problems, ['my-fave-sites.pl:1: is not a URL of a supported form']);
   },
 );
 
@@ -234,8 +234,8 @@ t.test('G-51 wrong lines are told with their number, not all of them', async (t)
   const nodes = await all(expandLeafNodes(config.leafNodes, { ...options, maxProblems: 2 }));
   t.same(urls(nodes), ['http://ok.example/']);
   t.same(problems, [
-    'wrong:2: is no URL of a supported form',
-    'wrong:3: is no URL of a supported form',
+    'wrong:2: is not a URL of a supported form',
+    'wrong:3: is not a URL of a supported form',
     'x.cf:5: wrong 29 more lines are wrong',
   ]);
 });
