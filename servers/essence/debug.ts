@@ -7,7 +7,7 @@ import { type RecognitionStep, recognize } from './recognize.js';
 // Debug sections 60 to 69 (G-150). The calling thread writes them, not the worker, and computes nothing that is not shown.
 
 /** Sections 60 and 63: the gathered document, and how its type is recognized. */
-export function tellDocument(input: EssenceInput, { rules, settings }: EssenceContext): void {
+export function debugDocument(input: EssenceInput, { rules, settings }: EssenceContext): void {
   if (!debugChannel.hasSubscribers) return;
   const { url, body, contentType, charset, lastModificationTime } = input;
   const bytes = body.length;
@@ -28,7 +28,7 @@ function step({ how, subject, type, rule, note }: RecognitionStep): string {
 }
 
 /** Sections 64 to 67, and 69: the summary. */
-export function tellOutput(url: string, output: EssenceOutput): void {
+export function debugOutput(url: string, output: EssenceOutput): void {
   if (!debugChannel.hasSubscribers) return;
   const { type, rejected, soif, md5, exploded = [], rules = [], url: renamed } = output;
   tell(64, 1, () =>

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { StateError } from '../../protocols/errors.js';
 import { compileEssence, type EssenceContext, readEssenceSources, type SelectionRules } from './context.js';
-import { tellDocument, tellOutput } from './debug.js';
+import { debugDocument, debugOutput } from './debug.js';
 import { EssenceError } from './errors.js';
 import type { EssenceInput, EssenceOptions, EssenceOutput } from './model.js';
 import { NESTED_TYPES } from './recognize.js';
@@ -124,9 +124,9 @@ export class EssencePool implements AsyncDisposable {
     if (this.#closed) throw new StateError('the essence pool is closed');
     signal?.throwIfAborted();
     // Before the body is transferred.
-    tellDocument(input, this.#context);
+    debugDocument(input, this.#context);
     const output = await this.#summarize(input, signal);
-    tellOutput(input.url, output);
+    debugOutput(input.url, output);
     return output;
   }
 

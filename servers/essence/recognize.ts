@@ -34,7 +34,7 @@ export function isRejected(type: string, rules: SelectionRules): boolean {
 }
 
 /** Whether a document of this type can contain links and is fetched although it is not indexed (G-49). */
-export function mayHoldLinks(type: string | undefined): boolean {
+export function mayContainLinks(type: string | undefined): boolean {
   return type === undefined || type === 'HTML' || type === 'HTTP-Query' || type === 'Directory';
 }
 
@@ -117,8 +117,8 @@ function recognizeSubject(subject: Subject, rules: SelectionRules, steps: Recogn
         : `symbolic link to ${linkTarget}`;
     return description;
   };
-  const told = refine(named ?? mime, mime, bytes, content, steps);
-  const type = told ?? byContent(content(), rules, steps) ?? 'Unrecognized';
+  const refined = refine(named ?? mime, mime, bytes, content, steps);
+  const type = refined ?? byContent(content(), rules, steps) ?? 'Unrecognized';
   const isHtml =
     type === 'HTML' ||
     (mime === 'HTML' && !isBinary(bytes)) ||

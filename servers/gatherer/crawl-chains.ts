@@ -19,7 +19,7 @@ import { WarcWriter } from '../crawler/processors/warc-writer.js';
 import type { Scope } from '../crawler/scope.js';
 import type { ServerCache } from '../crawler/servers/index.js';
 import type { WarcFiles } from '../crawler/warc/index.js';
-import { type EssencePool, isRejected, mayHoldLinks, typeByUrl } from '../essence/index.js';
+import { type EssencePool, isRejected, mayContainLinks, typeByUrl } from '../essence/index.js';
 import type { Annotations } from './annotations.js';
 import type { MinTimeToLive } from './min-time-to-live.js';
 import { ExtractProcessor } from './processors/extract.js';
@@ -165,7 +165,7 @@ function orderedChecks(servers: ServerCache, frontier: Frontier): Processor[] {
 /** E-28: returns the type if the URL alone shows that the document is rejected and holds no links (E-25). */
 function stoppedByUrl(url: string, { rules }: EssencePool): string | undefined {
   const type = typeByUrl(url, rules);
-  if (type === undefined || mayHoldLinks(type)) return undefined;
+  if (type === undefined || mayContainLinks(type)) return undefined;
   return isRejected(type, rules) ? type : undefined;
 }
 

@@ -292,7 +292,7 @@ export async function seed(
   for (const { url } of nodes.leaves)
     candidates.push({ ...common, url, root: roots.length, isLeaf: true, sourceTag: tag(url) });
   minTimeToLive.note(config.timeToLive, batch);
-  state.begun(nodes, batch);
+  state.markBegun(nodes, batch);
   await frontier.schedule(candidates, batch, () => {
     for (const [root, limits] of roots.entries()) limits.store(root, batch);
   });

@@ -18,30 +18,30 @@ import type { Debug } from '../host/index.js';
  * 48 and 61 of a run also need {@link debugProcessors}.
  */
 export function followDebug(debug: Debug): Disposable {
-  const message = (given: unknown): void => {
-    const { section, level, text } = given as DebugMessage;
+  const debugMessage = (event: unknown): void => {
+    const { section, level, text } = event as DebugMessage;
     debug(section, level, () => redactLogins(text()));
   };
-  const document = (given: unknown): void => {
-    const { url, disposition, type, status, bytes, milliseconds } = given as DocumentEvent;
+  const document = (event: unknown): void => {
+    const { url, disposition, type, status, bytes, milliseconds } = event as DocumentEvent;
     tell(62, 1, () => {
       const what = `${disposition}, type ${type}, status ${status}, ${bytes} bytes`;
       return `${url}: ${what}, ${milliseconds} ms`;
     });
-    const { queued, inProcess, discovered } = (given as DocumentEvent).frontier;
+    const { queued, inProcess, discovered } = (event as DocumentEvent).frontier;
     tell(40, 9, () => `${discovered} URLs known, ${queued} queued, ${inProcess} in work`);
   };
-  const uriError = (given: unknown): void => {
-    const { url, source, message } = given as UriErrorEvent;
+  const uriError = (event: unknown): void => {
+    const { url, source, message } = event as UriErrorEvent;
     tell(41, 1, () => `${url}, found in ${source}: ${message}`);
   };
-  const crawl = (given: unknown): void => {
-    const { text } = given as CrawlEvent;
+  const crawl = (event: unknown): void => {
+    const { text } = event as CrawlEvent;
     tell(62, 1, () => text);
   };
   // Level 1: denied subjects, level 5: all.
-  const filter = (given: unknown): void => {
-    const { file, subjects, allowed, rule } = given as FilterEvent;
+  const filter = (event: unknown): void => {
+    const { file, subjects, allowed, rule } = event as FilterEvent;
     tell(44, allowed ? 5 : 1, () => {
       const by = rule === undefined ? 'no line' : `line ${rule.line}, ${rule.expression}`;
       return `${subjects.join(', ')}: ${allowed ? 'allowed' : 'denied'} by ${file}, ${by}`;
@@ -49,7 +49,7 @@ export function followDebug(debug: Debug): Disposable {
   };
   const subscriptions = [
     { channel: filterChannel, listen: filter },
-    { channel: debugChannel, listen: message },
+    { channel: debugChannel, listen: debugMessage },
     { channel: documentChannel, listen: document },
     { channel: uriErrorChannel, listen: uriError },
     { channel: crawlChannel, listen: crawl },
@@ -65,17 +65,17 @@ export function followDebug(debug: Debug): Disposable {
 /** Processors that only write debug messages, for `GathererOptions.processors`. */
 export function debugProcessors(): Partial<Record<ChainName, readonly Processor[]>> {
   return {
-    'pre-fetch': [told('DebugPreFetch', robots, decision)],
-    write: [told('DebugWrite', database)],
-    'post-process': [told('DebugLinks', forbidden, links)],
+    'pre-fetch': [debugProcessor('DebugPreFetch', robots, decision)],
+    write: [debugProcessor('DebugWrite', database)],
+    'post-process': [debugProcessor('DebugLinks', forbidden, links)],
   };
 }
 
-function told(name: string, ...abouts: readonly ((uri: CrawlUri) => void)[]): Processor {
+function debugProcessor(name: string, ...reports: readonly ((uri: CrawlUri) => void)[]): Processor {
   return {
     name,
     process(uri): ProcessResult {
-      if (debugChannel.hasSubscribers) for (const about of abouts) about(uri);
+      if (debugChannel.hasSubscribers) for (const report of reports) report(uri);
       return 'proceed';
     },
   };

@@ -35,8 +35,8 @@ function listFile(config: GathererConfig, name: string): string {
 
 /** E-46, E-61: the user's programs are in Lib-Directory and its sibling `bin`; those of rules (E-135) also in the PATH. */
 function programsOf(lib: string | undefined): NonNullable<EssenceOptions['programs']> {
-  const places = lib === undefined ? [] : [lib, join(dirname(lib), 'bin')];
-  const directories = places.filter((path) => existsSync(path));
+  const candidates = lib === undefined ? [] : [lib, join(dirname(lib), 'bin')];
+  const directories = candidates.filter((path) => existsSync(path));
   const { PATH: path = '', HARVEST_HOME } = process.env;
   const environment = HARVEST_HOME === undefined ? {} : { HARVEST_HOME };
   return { directories, path, environment };

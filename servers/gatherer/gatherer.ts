@@ -256,7 +256,7 @@ export class Gatherer implements AsyncDisposable {
 
   /** G-92, G-99: marks the run as finished and removes its cache. */
   async #finish(state: RunState): Promise<void> {
-    await state.done();
+    await state.markDone();
     if (!this.config.keepCache) await rm(cacheDirectory(this.options), { recursive: true, force: true });
   }
 
@@ -347,6 +347,6 @@ export async function orderOf(
   // Heritrix orders are XML; ours are JSON.
   if (!text.trimStart().startsWith('<')) return readOrder(text, file);
   const { order, warnings } = readOrderXml(text, file);
-  for (const { line, text: said } of warnings) onProblem(new ConfigError(file, line, '', said));
+  for (const { line, text: problem } of warnings) onProblem(new ConfigError(file, line, '', problem));
   return order;
 }

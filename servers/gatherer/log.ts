@@ -21,10 +21,10 @@ const MAX_NOTED = 10_000;
 export function logDocuments(log: Logger, errors: Logger): Disposable {
   const notes = new LRUCache<string, readonly FetchNote[]>({ max: MAX_NOTED });
   const onNote = (message: unknown): void => {
-    const about = message as FetchNote;
-    const url = withoutUserInfo(about.url);
+    const note = message as FetchNote;
+    const url = withoutUserInfo(note.url);
     const before = notes.get(url) ?? [];
-    notes.set(url, [...before.filter(({ kind }) => kind !== about.kind), about]);
+    notes.set(url, [...before.filter(({ kind }) => kind !== note.kind), note]);
   };
   const onDocument = (message: unknown): void => {
     const event = redactEvent(message as DocumentEvent);
@@ -65,8 +65,8 @@ function line(url: string, event: DocumentEvent, notes: readonly FetchNote[]): s
 }
 
 function notMapped(notes: readonly FetchNote[]): string[] {
-  return notes.flatMap((about) =>
-    about.kind === 'not-mapped' ? [`Local-Mapping: ${about.path} ${about.why}`] : [],
+  return notes.flatMap((note) =>
+    note.kind === 'not-mapped' ? [`Local-Mapping: ${note.path} ${note.why}`] : [],
   );
 }
 
@@ -78,10 +78,10 @@ function remedies({ url, status }: DocumentEvent, notes: readonly FetchNote[]): 
 /** G-82, G-83. */
 function login(url: string, notes: readonly FetchNote[]): string {
   const { host, protocol } = new URL(url);
-  const asked = notes.find((about) => about.kind === 'login');
-  if (asked !== undefined && asked.realm !== undefined) {
-    const realm = /\s/.test(asked.realm) ? JSON.stringify(asked.realm) : asked.realm;
-    return asked.refused
+  const challenge = notes.find((note) => note.kind === 'login');
+  if (challenge !== undefined && challenge.realm !== undefined) {
+    const realm = /\s/.test(challenge.realm) ? JSON.stringify(challenge.realm) : challenge.realm;
+    return challenge.refused
       ? `the server refuses the login for its realm ${realm}`
       : `no login is known for its realm; the configuration can have it: HTTP-Basic-Auth: ${realm} username password`;
   }

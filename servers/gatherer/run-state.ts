@@ -60,14 +60,14 @@ export class RunState {
     return typeof nodes === 'string' ? storedNodes.parse(JSON.parse(nodes)) : undefined;
   }
 
-  begun(nodes: RunNodes, batch: GathererBatch): void {
+  markBegun(nodes: RunNodes, batch: GathererBatch): void {
     batch
       .putMeta('run.state', 'running')
       .putMeta('run.job', this.#job)
       .putMeta('run.nodes', JSON.stringify(nodes));
   }
 
-  async done(): Promise<void> {
+  async markDone(): Promise<void> {
     await this.store.batch().putMeta('run.state', 'done').deleteMeta('run.nodes').commit({ sync: true });
   }
 }

@@ -11,7 +11,7 @@ export interface ProgramLimits {
   /** Bytes of its standard output; at the limit it is killed and the output counts as truncated (E-69). Default 16 MiB. */
   readonly outputBytes?: number;
   /** Characters kept of its standard error. Default 2000. */
-  readonly complaintCharacters?: number;
+  readonly stderrCharacters?: number;
 }
 
 /** Settings of external programs. Plain data, because it is posted to worker threads, whose own environment is empty. */
@@ -33,6 +33,6 @@ export function programLimits(limits: ProgramLimits = {}): Required<ProgramLimit
     memoryBytes: limits.memoryBytes ?? 1024 * 1024 * 1024,
     fileBytes: limits.fileBytes ?? 256 * 1024 * 1024,
     outputBytes: limits.outputBytes ?? 16 * 1024 * 1024,
-    complaintCharacters: limits.complaintCharacters ?? 2000,
+    stderrCharacters: limits.stderrCharacters ?? 2000,
   };
 }

@@ -41,7 +41,7 @@ export async function summarizeByProgram(
     { program, arguments: [file], directory: scratch.directory, ...(signal === undefined ? {} : { signal }) },
     settings,
   );
-  report(document, program, result.failure, result.complaint);
+  report(document, program, result.failure, result.stderr);
   const attributes: [string, string][] = [];
   for (const { name, value } of readAttributeList(result.output, (message) => {
     // The output of a program that was stopped is expected to be incomplete.
@@ -76,7 +76,7 @@ export async function explodeByProgram(
     },
     settings,
   );
-  report(document, program, result.failure, result.complaint);
+  report(document, program, result.failure, result.stderr);
   const decoder = new SoifDecoder();
   const objects: SoifObject[] = [];
   for (const item of [...decoder.push(result.output), ...decoder.end()]) {
@@ -94,10 +94,10 @@ function report(
   document: ProgramDocument,
   program: string,
   failure: string | undefined,
-  complaint: string,
+  stderr: string,
 ): void {
   if (failure !== undefined) document.warn(`${program} failed: ${failure} (E-70)`);
-  else if (complaint.trim() !== '') document.warn(`${program} says: ${complaint.trim()}`);
+  else if (stderr.trim() !== '') document.warn(`${program} says: ${stderr.trim()}`);
 }
 
 /**

@@ -26,13 +26,13 @@ export interface ProgramResult {
   /** The reason of a failure, e.g. `exit status 3: no such word`; undefined after a success (E-70). */
   readonly failure?: string;
   /** Its standard error, truncated. */
-  readonly complaint: string;
+  readonly stderr: string;
 }
 
 /** `wrapit` and `FullText.sum` for the scripts of users (E-62, E-66). */
 const SHIPPED = fileURLToPath(new URL('bin', import.meta.resolve('#essence-lib/byname.cf')));
 
-type Verdict = 'time' | 'output' | 'abort';
+type KillReason = 'time' | 'output' | 'abort';
 
 /**
  * Runs a program without a shell (E-70, E-135), so that no text of a document is interpreted. It runs in its own process group, which is
@@ -45,7 +45,7 @@ export async function runProgram(call: ProgramCall, settings: ProgramSettings): 
   const path = [...settings.directories, SHIPPED, settings.path].join(delimiter);
   const program = await executable(call.program, path);
   if (program === undefined) {
-    return { output: Buffer.alloc(0), complaint: '', failure: 'there is no such program' };
+    return { output: Buffer.alloc(0), stderr: '', failure: 'there is no such program' };
   }
   call.signal?.throwIfAborted();
   const argv = [...(await guards(settings.path, limits)), program, ...call.arguments];
@@ -68,16 +68,16 @@ function supervise(
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    let complaint = '';
-    let verdict: Verdict | undefined;
+    let stderr = '';
+    let killReason: KillReason | undefined;
     const child = spawn(argv[0]!, argv.slice(1), {
       stdio: ['pipe', 'pipe', 'pipe'],
       cwd: call.directory,
       env: environment,
       detached: true,
     });
-    const kill = (why: Verdict): void => {
-      verdict ??= why;
+    const kill = (why: KillReason): void => {
+      killReason ??= why;
       killGroup(child.pid);
       // A grandchild that left the group may hold the pipes open: do not wait for it.
       child.stdout.destroy();
@@ -93,7 +93,7 @@ function supervise(
       clearTimeout(timer);
       call.signal?.removeEventListener('abort', onAbort);
       const output = Buffer.concat(chunks);
-      resolve({ output, complaint, ...(failure === undefined ? {} : { failure }) });
+      resolve({ output, stderr, ...(failure === undefined ? {} : { failure }) });
     };
     child.stdout.on('data', (chunk: Buffer) => {
       const room = limits.outputBytes - size;
@@ -102,8 +102,8 @@ function supervise(
       if (size > limits.outputBytes) kill('output');
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (complaint.length < limits.complaintCharacters) {
-        complaint = (complaint + text).slice(0, limits.complaintCharacters);
+      if (stderr.length < limits.stderrCharacters) {
+        stderr = (stderr + text).slice(0, limits.stderrCharacters);
       }
     });
     // EPIPE: a program may exit before it has read everything; its exit status decides.
@@ -112,22 +112,22 @@ function supervise(
     child.once('error', (error) => finish(`it cannot be started: ${error.message}`));
     // Processes that it left running in its group would hold the pipes open.
     child.once('exit', () => killGroup(child.pid));
-    child.once('close', (code, signal) => finish(failureOf(verdict, code, signal, complaint, limits)));
+    child.once('close', (code, signal) => finish(failureOf(killReason, code, signal, stderr, limits)));
   });
 }
 
 function failureOf(
-  verdict: Verdict | undefined,
+  killReason: KillReason | undefined,
   code: number | null,
   signal: NodeJS.Signals | null,
-  complaint: string,
+  stderr: string,
   limits: Required<ProgramLimits>,
 ): string | undefined {
-  if (verdict === 'time') return `it took more than ${limits.timeMs} ms and was killed`;
-  if (verdict === 'output') return `its output was cut at ${limits.outputBytes} bytes`;
-  if (verdict === 'abort') return 'it was killed on request';
+  if (killReason === 'time') return `it took more than ${limits.timeMs} ms and was killed`;
+  if (killReason === 'output') return `its output was cut at ${limits.outputBytes} bytes`;
+  if (killReason === 'abort') return 'it was killed on request';
   if (code === 0) return undefined;
-  const message = complaint.trim().split('\n')[0] ?? '';
+  const message = stderr.trim().split('\n')[0] ?? '';
   const how = signal === null ? `exit status ${code}` : `killed by ${signal}`;
   return message === '' ? how : `${how}: ${message}`;
 }

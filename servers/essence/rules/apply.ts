@@ -123,17 +123,17 @@ class PostRun {
 
   /** E-132: the program reads an object with the attributes and writes an object or attribute lines. */
   async #exchange(attributes: readonly string[], command: Command, line: number): Promise<void> {
-    const given = new Map<string, Uint8Array>();
+    const passed = new Map<string, Uint8Array>();
     for (const attribute of attributes) {
       const value = this.object.get(attribute);
-      if (value !== undefined) given.set(this.#spelling(attribute), value);
+      if (value !== undefined) passed.set(this.#spelling(attribute), value);
     }
-    const input = encodeSoif(SoifObject.of('FILE', this.object.url, given));
+    const input = encodeSoif(SoifObject.of('FILE', this.object.url, passed));
     const output = await this.#run(command, input, line);
     if (output === undefined) return;
-    let answer: readonly SoifAttribute[];
+    let reply: readonly SoifAttribute[];
     try {
-      answer = readAnswer(output);
+      reply = decodeReply(output);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.#warn(line, `${command[0]} wrote no SOIF: ${error.message}; nothing is changed (E-133)`);
@@ -141,8 +141,8 @@ class PostRun {
     }
     const changes = new Map<string, readonly [string, SoifValue | undefined]>();
     // E-132: attributes that it does not return are removed.
-    for (const name of given.keys()) changes.set(name.toLowerCase(), [name, undefined]);
-    for (const { name, value } of answer) {
+    for (const name of passed.keys()) changes.set(name.toLowerCase(), [name, undefined]);
+    for (const { name, value } of reply) {
       if (isAttributeName(name)) changes.set(name.toLowerCase(), [this.#spelling(name), value]);
       else
         this.#warn(
@@ -189,7 +189,7 @@ class PostRun {
 }
 
 /** Decodes a complete object or bare attribute lines (E-132). @throws ProtocolError if it is neither */
-function readAnswer(output: Uint8Array): readonly SoifAttribute[] {
+function decodeReply(output: Uint8Array): readonly SoifAttribute[] {
   if (/^\s*@/.test(Buffer.from(output.subarray(0, 200)).toString('latin1'))) {
     return decodeSoif(output).attributes;
   }

@@ -159,11 +159,11 @@ function readInstruction(reader: LineReader): Instruction {
   }
   while (reader.take(',')) attributes.push(reader.name());
   reader.skipBlanks();
-  const place = reader.at;
-  const sign = reader.match(/[=|!]/y) ?? reader.fail('=, | or ! is expected behind the name (E-128)');
+  const column = reader.at;
+  const sign = reader.match(/[=|!]/y) ?? reader.fail('=, | or ! is expected after the name (E-128)');
   const attribute = attributes[0]!;
   if (attributes.length > 1 && sign !== '!') {
-    reader.fail(`${sign} takes one attribute; several are filtered by ! (E-128)`, place);
+    reader.fail(`${sign} takes one attribute; several are filtered by ! (E-128)`, column);
   }
   // E-130
   if (sign !== '|' && attributes.some((name) => name.toLowerCase() === 'url')) {

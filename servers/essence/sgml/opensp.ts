@@ -58,7 +58,7 @@ export async function runOpenSp(
     result.failure === undefined || (/^exit status 1\b/.test(result.failure) && esis.includes('('));
   return {
     esis,
-    messages: result.complaint.replaceAll(`${scratch.directory}/`, ''),
+    messages: result.stderr.replaceAll(`${scratch.directory}/`, ''),
     ...(isUsable ? {} : { failure: result.failure ?? 'it failed' }),
   };
 }

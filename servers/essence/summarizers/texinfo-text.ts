@@ -191,8 +191,8 @@ class InlineReader {
   }
 
   #begin(name: string): void {
-    const isLookedInto = LEFT_OUT.has(name) || CROSS_REFERENCES.has(name) || ADDRESSES.has(name);
-    const counts = isLookedInto && this.#nested < MAX_NESTED;
+    const isInterpreted = LEFT_OUT.has(name) || CROSS_REFERENCES.has(name) || ADDRESSES.has(name);
+    const counts = isInterpreted && this.#nested < MAX_NESTED;
     if (this.#open.length >= MAX_OPEN) return;
     if (counts) this.#nested++;
     this.#open.push({ name, from: counts ? this.#out.length : undefined });

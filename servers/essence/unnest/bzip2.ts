@@ -266,9 +266,9 @@ function readCodes(bits: BitReader, symbols: number): { codes: Code[]; selectors
   const order = [0, 1, 2, 3, 4, 5].slice(0, tables);
   const selectors = new Uint8Array(count);
   for (let i = 0; i < count; i++) {
-    let place = 0;
-    while (bits.read(1) === 1) if (++place >= tables) throw bad('a missing table');
-    const [table = 0] = order.splice(place, 1);
+    let index = 0;
+    while (bits.read(1) === 1) if (++index >= tables) throw bad('a missing table');
+    const [table = 0] = order.splice(index, 1);
     order.unshift(table);
     selectors[i] = table;
   }

@@ -39,11 +39,11 @@ export async function componentsOf(
   const { settings, rules } = context;
   const embedded: EmbeddedSummary[] = [];
   const exploded: ExplodedObject[] = [];
-  let told = 0;
+  let reported = 0;
   let room = settings.maxObjectBytes;
   const warn = (message: string) => {
-    told++;
-    if (told <= MAX_WARNINGS) document.warn(message);
+    reported++;
+    if (reported <= MAX_WARNINGS) document.warn(message);
   };
   const isExploder = (name: string) =>
     CONVERTERS.has(name) || context.programs?.found.unnesters[name] !== undefined;
@@ -82,7 +82,7 @@ export async function componentsOf(
       for (const message of part.warnings) warn(`${leaf.path}: ${message}`);
     },
   });
-  if (told > MAX_WARNINGS) document.warn(`${told - MAX_WARNINGS} more warnings about its components`);
+  if (reported > MAX_WARNINGS) document.warn(`${reported - MAX_WARNINGS} more warnings about its components`);
   return { embedded: settings.grouping ? withoutRedundant(embedded) : embedded, exploded };
 }
 

@@ -1,5 +1,5 @@
 /** Types that are generated from a source of the same name (E-27). */
-const MADE: ReadonlySet<string> = new Set(['Object', 'Binary', 'Dvi', 'PostScript']);
+const GENERATED: ReadonlySet<string> = new Set(['Object', 'Binary', 'Dvi', 'PostScript']);
 /** Types of sources. */
 const SOURCES: ReadonlySet<string> = new Set(['C', 'TeX', 'LaTeX']);
 
@@ -11,7 +11,7 @@ export function withoutRedundant<T extends { readonly name: string; readonly typ
   files: readonly T[],
 ): T[] {
   const sources = new Set(files.filter(({ type }) => SOURCES.has(type)).map(({ name }) => stem(name)));
-  return files.filter(({ name, type }) => !MADE.has(type) || !sources.has(stem(name)));
+  return files.filter(({ name, type }) => !GENERATED.has(type) || !sources.has(stem(name)));
 }
 
 function stem(name: string): string {

@@ -42,10 +42,10 @@ class LzwDecoder {
       if (this.#head.length === 3) this.#begin();
     }
     while (at < chunk.length) {
-      const wanted = Math.min(this.#bits - this.#filled, chunk.length - at);
-      this.#group.set(chunk.subarray(at, at + wanted), this.#filled);
-      at += wanted;
-      this.#filled += wanted;
+      const needed = Math.min(this.#bits - this.#filled, chunk.length - at);
+      this.#group.set(chunk.subarray(at, at + needed), this.#filled);
+      at += needed;
+      this.#filled += needed;
       if (this.#filled === this.#bits) yield* this.#codes();
     }
   }

@@ -16,8 +16,8 @@ export function isTarHead(head: Uint8Array): boolean {
     sum += head[i]!;
     signed += (head[i]! << 24) >> 24;
   }
-  const said = octal(head.subarray(148, 156));
-  return said === sum || said === signed;
+  const recorded = octal(head.subarray(148, 156));
+  return recorded === sum || recorded === signed;
 }
 
 /** Yields the members of a tar archive (E-43): V7, POSIX with extended headers, GNU with long names and large sizes. */

@@ -53,7 +53,7 @@ export async function unnest(
   );
 }
 
-interface Place {
+interface NestedFile {
   readonly type: string;
   /** The name that determines its type. */
   readonly name: string;
@@ -67,54 +67,54 @@ interface Place {
 }
 
 class Walk {
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(readonly environment: WalkEnvironment) {}
 
   /** Unpacks a file of a nested type. */
-  async nested(place: Place, reader: ByteReader): Promise<void> {
+  async nested(file: NestedFile, reader: ByteReader): Promise<void> {
     const { meter } = this.environment;
-    if (place.depth >= meter.limits.maxDepth) {
-      return this.#warn(place, `more than ${meter.limits.maxDepth} nested layers (E-45)`);
+    if (file.depth >= meter.limits.maxDepth) {
+      return this.#warn(file, `more than ${meter.limits.maxDepth} nested layers (E-45)`);
     }
-    const format = await this.#format(place, reader);
+    const format = await this.#format(file, reader);
     if (format === undefined) return;
     try {
       for await (const member of format.members(reader.rest(), meter)) {
-        await this.#member(place, format, member);
+        await this.#member(file, format, member);
         if (meter.exhausted) return;
       }
     } catch (error) {
-      this.#failed(place, error);
+      this.#failed(file, error);
     }
   }
 
   /** Returns the format by the bytes, else by the type. A file that does not match its name is a leaf. */
-  async #format(place: Place, reader: ByteReader): Promise<Format | undefined> {
-    if (MESSAGE_TYPES.has(place.type)) return MESSAGE_FORMAT;
-    const possible = FORMATS.get(place.type) ?? [];
+  async #format(file: NestedFile, reader: ByteReader): Promise<Format | undefined> {
+    if (MESSAGE_TYPES.has(file.type)) return MESSAGE_FORMAT;
+    const possible = FORMATS.get(file.type) ?? [];
     const head = await reader.peek(HEAD);
-    const shown = formatByContent(head);
-    if (shown !== undefined && possible.includes(shown)) return shown;
+    const detected = formatByContent(head);
+    if (detected !== undefined && possible.includes(detected)) return detected;
     const [usual] = possible;
-    if (shown === undefined && usual !== undefined && isTextFormat(usual)) return usual;
-    if (shown !== undefined) {
-      this.#warn(place, `it is called ${place.type}, but its bytes are ${shown.name} data (E-40)`);
-      return shown;
+    if (detected === undefined && usual !== undefined && isTextFormat(usual)) return usual;
+    if (detected !== undefined) {
+      this.#warn(file, `it is called ${file.type}, but its bytes are ${detected.name} data (E-40)`);
+      return detected;
     }
     const found = recognizeComponent('', head, this.environment.rules);
-    this.#warn(place, `it is called ${place.type}, but its bytes are not (E-40)`);
-    if (!place.isRoot && !FORMATS.has(found.type)) await this.#leaf(place.path, found, reader);
+    this.#warn(file, `it is called ${file.type}, but its bytes are not (E-40)`);
+    if (!file.isRoot && !FORMATS.has(found.type)) await this.#leaf(file.path, found, reader);
     return undefined;
   }
 
-  async #member(parent: Place, format: Format, member: Member): Promise<void> {
+  async #member(parent: NestedFile, format: Format, member: Member): Promise<void> {
     const { meter, rules } = this.environment;
     meter.component();
     const written = member.name === '' ? unpackedName(parent.name) : member.name;
-    if (isUnsafe(written)) return this.#warn(parent, `a member named ${shown(written)} is left out (E-45)`);
+    if (isUnsafe(written)) return this.#warn(parent, `a member named ${quoted(written)} is left out (E-45)`);
     if (member.special !== undefined) {
-      return this.#warn(parent, `${shown(written)} is ${member.special} and is not followed (E-45)`);
+      return this.#warn(parent, `${quoted(written)} is ${member.special} and is not followed (E-45)`);
     }
     const own = cleanPath(written);
     const path = `${format.transparent ? directoryOf(parent.path) : parent.prefix}${own}`;
@@ -123,7 +123,7 @@ class Walk {
       const found = recognizeComponent(baseName(own), await reader.peek(HEAD), rules);
       // E-26: only the component whose type is on the stop list is skipped.
       if (isRejected(found.type, rules)) return;
-      const place: Place = {
+      const file: NestedFile = {
         type: found.type,
         name: baseName(own),
         path,
@@ -132,9 +132,9 @@ class Walk {
         depth: parent.depth + 1,
         isRoot: false,
       };
-      if (FORMATS.has(found.type)) return await this.nested(place, reader);
+      if (FORMATS.has(found.type)) return await this.nested(file, reader);
       if (MESSAGE_TYPES.has(found.type) && hasParts(await reader.peek(HEAD))) {
-        return await this.#message(place, found, reader);
+        return await this.#message(file, found, reader);
       }
       await this.#leaf(path, found, reader);
     } catch (error) {
@@ -145,10 +145,10 @@ class Walk {
   }
 
   /** A message with attached files is a component, and each attached file is one. */
-  async #message(place: Place, found: Recognition, reader: ByteReader): Promise<void> {
+  async #message(file: NestedFile, found: Recognition, reader: ByteReader): Promise<void> {
     const bytes: Uint8Array[] = [];
-    await this.#leaf(place.path, found, reader, (chunk) => bytes.push(chunk));
-    await this.nested({ ...place, prefix: `${place.path}/` }, new ByteReader(each(bytes)));
+    await this.#leaf(file.path, found, reader, (chunk) => bytes.push(chunk));
+    await this.nested({ ...file, prefix: `${file.path}/` }, new ByteReader(each(bytes)));
   }
 
   async #leaf(
@@ -179,7 +179,7 @@ class Walk {
     }
     if (size > maxComponentBytes) {
       this.environment.warn(
-        `${shown(path)}: only its first ${maxComponentBytes} bytes are summarized (E-45)`,
+        `${quoted(path)}: only its first ${maxComponentBytes} bytes are summarized (E-45)`,
       );
     }
     const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
@@ -191,16 +191,16 @@ class Walk {
     if (failure !== undefined) throw failure;
   }
 
-  #failed(place: Place, error: unknown): void {
+  #failed(file: NestedFile, error: unknown): void {
     if (!(error instanceof KitError)) throw error;
-    this.#warn(place, error.message);
+    this.#warn(file, error.message);
   }
 
   /** Reports each message once: an early end is detected at several levels. */
-  #warn(place: Place, message: string): void {
-    if (this.#told.has(message)) return;
-    this.#told.add(message);
-    this.environment.warn(`${shown(place.path)}: ${message}`);
+  #warn(file: NestedFile, message: string): void {
+    if (this.#reported.has(message)) return;
+    this.#reported.add(message);
+    this.environment.warn(`${quoted(file.path)}: ${message}`);
   }
 }
 
@@ -216,6 +216,6 @@ function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-function shown(name: string): string {
+function quoted(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
 }

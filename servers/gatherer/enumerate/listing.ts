@@ -60,7 +60,7 @@ export async function* readListing(
 ): AsyncGenerator<ListedUrl, ListingKind | undefined, undefined> {
   const warn = options.onWarning ?? (() => undefined);
   const { maxEntries = DEFAULT_MAX_ENTRIES } = options;
-  const taken = new Acceptance(options);
+  const acceptance = new Acceptance(options);
   let format: ListingFormat | undefined;
   let count = 0;
   for await (const { text, last } of texts(body, options, warn)) {
@@ -68,11 +68,11 @@ export async function* readListing(
     format.write(text);
     if (last) format.end();
     for (const reference of format.found.splice(0)) {
-      const url = taken.accept(reference);
+      const url = acceptance.accept(reference);
       if (url === undefined) continue;
       if (count >= maxEntries) {
         warn(`URLs beyond the first ${maxEntries} are left out`);
-        taken.tell(warn);
+        acceptance.report(warn);
         return format.kind;
       }
       count++;
@@ -80,7 +80,7 @@ export async function* readListing(
     }
     if (format.problem !== undefined) break;
   }
-  taken.tell(warn);
+  acceptance.report(warn);
   if (format?.problem !== undefined) warn(format.problem);
   return format?.kind;
 }
@@ -128,7 +128,7 @@ class Acceptance {
     return { url, lastModified, kind };
   }
 
-  tell(warn: (message: string) => void): void {
+  report(warn: (message: string) => void): void {
     for (const [why, count] of this.#refused) warn(`${count} left out: ${why}`);
   }
 
@@ -211,15 +211,15 @@ async function* unpacked(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const first = await pieces.next();
   if (first.done === true) return;
-  const again = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+  const all = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
     yield first.value;
     yield* pieces;
   };
   if (first.value[0] !== GZIP_MAGIC[0] || first.value[1] !== GZIP_MAGIC[1]) {
-    yield* again();
+    yield* all();
     return;
   }
-  const packed = Readable.from(again());
+  const packed = Readable.from(all());
   const gunzip = createGunzip();
   let broken: Error | undefined;
   packed.once('error', (error) => {

@@ -218,7 +218,7 @@ class Expansion {
     const { programs, signal } = this.#options;
     const result = await runProgram(
       {
-        program: placeOf(command, programs.topDirectory),
+        program: programPath(command, programs.topDirectory),
         arguments: args,
         input: Buffer.from(input),
         directory: programs.topDirectory,
@@ -227,7 +227,7 @@ class Expansion {
       },
       programs,
     );
-    const message = result.complaint.trim();
+    const message = result.stderr.trim();
     if (result.failure !== undefined) this.#problem(line, command, `failed: ${result.failure}`);
     else if (message !== '') this.#problem(line, command, `says: ${message}`);
     const { lines, tooLong } = linesOf(result.output, result.failure !== undefined);
@@ -249,7 +249,7 @@ function parseUrlLine(text: string, place: NodePlace): LeafNode {
 }
 
 /** G-20, G-54: a name is searched for; a relative path is below Top-Directory. */
-function placeOf(command: string, topDirectory: string): string {
+function programPath(command: string, topDirectory: string): string {
   return command.includes('/') && !isAbsolute(command) ? join(topDirectory, command) : command;
 }
 

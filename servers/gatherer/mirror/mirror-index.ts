@@ -157,8 +157,8 @@ export class MirrorIndex implements AsyncDisposable {
     return path;
   }
 
-  async #claim(parent: string, wanted: Claim): Promise<string> {
-    const { name: plain, directory, owner } = wanted;
+  async #claim(parent: string, claim: Claim): Promise<string> {
+    const { name: plain, directory, owner } = claim;
     for (const digits of [0, 8, 32]) {
       const name = digits === 0 ? plain : distinctName(plain, owner, digits);
       const key = `n!${`${parent}/${name}`.toLowerCase()}`;

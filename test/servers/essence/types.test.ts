@@ -5,7 +5,7 @@ import {
   createEssenceContext,
   fileNameOf,
   isRejected,
-  mayHoldLinks,
+  mayContainLinks,
   parseTypeList,
   parseTypeRules,
   typeByUrl,
@@ -76,8 +76,8 @@ t.test('E-19 pictures, sound and queries are rejected before they are fetched (E
     t.ok(isRejected(typeByUrl(`http://a.test/${name}`, rules)!, rules), name);
   }
   t.notOk(isRejected('HTML', rules));
-  t.ok(mayHoldLinks(typeByUrl('http://a.test/x?y', rules)), 'a query may still lead on (G-49)');
-  t.notOk(mayHoldLinks('Image'));
+  t.ok(mayContainLinks(typeByUrl('http://a.test/x?y', rules)), 'a query may still lead on (G-49)');
+  t.notOk(mayContainLinks('Image'));
 });
 
 t.test('E-23 allowed first, then the stop list; E-24 an empty list indexes everything', async (t) => {

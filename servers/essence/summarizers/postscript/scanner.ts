@@ -93,13 +93,13 @@ export class PsScanner {
   }
 
   /** Skips to the next occurrence of `text`, or after it, or to the end. */
-  skipTo(text: string, behind: boolean): void {
+  skipTo(text: string, after: boolean): void {
     const found = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength).indexOf(
       text,
       this.at,
       'latin1',
     );
-    this.at = found < 0 ? this.#bytes.length : found + (behind ? text.length : 0);
+    this.at = found < 0 ? this.#bytes.length : found + (after ? text.length : 0);
   }
 
   #skipComment(): void {
@@ -161,8 +161,8 @@ export class PsScanner {
       if (this.#bytes[this.at] === 10) this.at++;
       return undefined;
     }
-    const place = 'nrtbf'.indexOf(String.fromCharCode(code));
-    return place < 0 ? code : [10, 13, 9, 8, 12][place]!;
+    const index = 'nrtbf'.indexOf(String.fromCharCode(code));
+    return index < 0 ? code : [10, 13, 9, 8, 12][index]!;
   }
 
   #hexadecimal(): PsString {
