@@ -32,7 +32,7 @@ export async function daemon(
     // With the processes that it started for its connections.
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
   });
-  for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
+  for (let tries = 0; tries < 2400 && child.exitCode === null; tries++) {
     if (await answers(port)) return child;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -1,5 +1,5 @@
-// The link graph and Berkeley DB's own tools: what `harvest links dump` writes, db5.3_load reads, and what db5.3_dump prints of it is
-// loaded again, every list in its order. Prints TAP. Needs Debian's db5.3-util; `.ci/run` installs it.
+// The link graph and Berkeley DB's tools: db5.3_load reads the output of `harvest links dump`, and the output of db5.3_dump is loaded
+// again, every list in its order. Prints TAP. Needs Debian's db5.3-util; `.ci/run` installs it.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Clients of other protocols' gateways, written the way they were in 1998, and nc, against our Broker. Prints TAP. Needs perl and nc;
+// Gateways of other protocols, in the style of 1998, and nc, against our Broker. Prints TAP. Needs perl and nc;
 // `.ci/run` installs them.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ const clients = join(
   'clients',
 );
 
-/** Descriptions that look like a reply, and objects without one. */
+/** Descriptions that look like a reply, and objects without a description. */
 function documents(): GathererDocument[] {
   return Array.from({ length: 300 }, (_, i) => {
     const updateTime = NOW - 5000 + i;
@@ -71,7 +71,7 @@ t.test('clients of 1998 ask the Broker', async (t) => {
     },
   );
 
-  await t.test('BRK-2.13a, BRK-2.15 what its users type goes on as it is', async (t) => {
+  await t.test('BRK-2.13a, BRK-2.15 the input of users is passed unchanged', async (t) => {
     t.equal((await gateway('300', 'NETWORKS', 'not', 'neural')).at(-1), 'records 200');
     t.same(await gateway('9', 'title=Report 42 on'), ['url http://host.example/42', 'record', 'records 1']);
     t.same(await gateway('9', 'Report\\ 42\\ on'), ['url http://host.example/42', 'record', 'records 1']);
@@ -134,7 +134,7 @@ t.test('clients of 1998 ask the Broker', async (t) => {
     }
   });
 
-  await t.test('BRK-6.7 brkclient, and query beside it', async (t) => {
+  await t.test('BRK-6.7 brkclient and query', async (t) => {
     const raw = await cli('brkclient', '127.0.0.1', `${port}`, '#USER #opaque #END "Report 42 on"');
     t.equal(raw.code, 0, raw.stderr);
     t.match(raw.stdout, /^200 - .*Broker.*\n120 - http:\/\/host\.example\/42\n/);

@@ -3,7 +3,7 @@
  *
  *     CHROMIUM=/usr/bin/chromium node console-browser.js [DIRECTORY FOR SCREENSHOTS]
  *
- * Prints `ok` and exits with 0 if a person without a mouse can log in, see the crawl change, and tell it what to do.
+ * Prints `ok` and exits with 0 if the console can be used without a mouse: log in, see the crawl change, control it.
  */
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const PASSWORD = 'open sesame';
 const VIEWPORT = { width: 1200, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
-/** A crawl whose figures change with every snapshot, ten minutes of them by the time anybody looks. */
+/** A crawl whose figures change with every snapshot, with ten minutes of history at the start. */
 class LivelyCrawl extends FakeCrawl {
   override snapshot(): ReturnType<FakeCrawl['snapshot']> {
     const i = this.snapshots;
@@ -56,7 +56,7 @@ await using site = await CrawlConsole.start({
   name: 'example',
   log: pino({ enabled: false }),
 });
-// What a reload shows: ten minutes of history, made at once.
+// Ten minutes of history, created immediately, for a reload.
 for (let i = 0; i < 600; i++) site.sample();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -124,7 +124,7 @@ async function useWithKeyboard(context: BrowserContext): Promise<void> {
   assert.match((await page.locator('#outcome').textContent()) ?? '', /not a regular expression/);
   assert.deepEqual(crawl.told, ['pause', 'resume', 'checkpoint']);
 
-  // Live can be switched off: then nothing moves.
+  // Live updates can be switched off: then nothing changes.
   await tabTo(page, /^BUTTON .*Live/, 'Shift+Tab');
   await page.keyboard.press('Enter');
   assert.equal(await page.locator('#live').getAttribute('aria-pressed'), 'false');
@@ -145,7 +145,7 @@ async function useWithKeyboard(context: BrowserContext): Promise<void> {
   await context.close();
 }
 
-/** The same page for a browser that runs no script. */
+/** The same page in a browser without scripts. */
 async function useWithoutScript(context: BrowserContext): Promise<void> {
   const page = await context.newPage();
   await logIn(page);
@@ -184,7 +184,7 @@ async function saysState(page: Page, state: string): Promise<void> {
   await page.waitForSelector(`[data-part=state] .${state}`);
 }
 
-/** What has the focus: element, then what it is. */
+/** The focused element and its description. */
 async function focused(page: Page): Promise<string> {
   const text = await page.evaluate(`(() => {
     const it = document.activeElement;

@@ -1,16 +1,15 @@
 /**
- * Real files of every kind through the pool (issue 9): none crashes it, none takes too long, memory stays bounded, every
- * object is strict SOIF; archives made of the files give them back byte for byte; their text is what Debian's programs find.
+ * Runs real files of every kind through the pool: no file crashes it or takes too long, memory stays bounded, every object is
+ * strict SOIF; archives of the files yield them byte for byte; their text matches that of Debian's programs.
  *
- *     node .build/X/test/peers/essence-corpora.js [--all] [--files 120] [--oracle-files 25] [--worst] [DIRECTORY]
+ *     node dist/test/peers/essence-corpora.js [--all] [--files 120] [--oracle-files 25] [--worst] [DIRECTORY]
  *
- * DIRECTORY (default: `essence-corpus` in the temporary directory) holds unpacked packages, as for essence-oracles.js; good
- * ones beside those it names are libcurl4-doc (Pdf, HTML, C), libpython3.11-testsuite (mail, archives, sound, broken files),
+ * DIRECTORY (default: `essence-corpus` in the temporary directory) contains unpacked packages, as for essence-oracles.js; other
+ * useful ones are libcurl4-doc (Pdf, HTML, C), libpython3.11-testsuite (mail, archives, sound, broken files),
  * python3-docutils (HTML), spamassassin (mail), postgresql-doc-15 (HTML). Of each type at most `--files` are read, and
- * at most `--oracle-files` compared; `--all` takes them all. Prints TAP: one line a property, and the peak of memory.
+ * at most `--oracle-files` compared; `--all` uses all. Prints TAP: one line per property, and the peak of memory.
  *
- * The measure of text: of the words that the other program prints, as a multiset, the share that our full text has too. It
- * must be 0.95 in the median of each type (0.9 for WordPerfect), and 0.7 for each file that is not among REASONS.
+ * The measure of text is the share of the other program's words, as a multiset, that our full text contains. It must be 0.95 in the median of each type (0.9 for WordPerfect), and 0.7 for each file that is not among REASONS.
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -33,17 +32,17 @@ import { oracleText, overlap, spread, TEXT_ORACLES, unpacked, wordsOf } from '..
 const ENOUGH = 1000;
 const MEDIAN_GOAL = 0.95;
 const FILE_GOAL = 0.7;
-/** Words an oracle must have found in a file for it to count. */
+/** Minimum number of words of an oracle for a file to count. */
 const MIN_WORDS = 50;
-/** Bytes of a file that is read; a Gatherer has such a limit too. */
+/** Maximum size of a file in bytes, as a Gatherer has one. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** MiB the whole process may need at its peak with two workers. */
+/** Peak memory of the process with two workers, MiB. */
 const MAX_RSS_MB = 1500;
 /** Files in one archive, and bytes of each. */
 const MEMBERS = 12;
 const MAX_MEMBER_BYTES = 150_000;
 
-/** Files whose text differs from the other program's for a reason. */
+/** Files whose text differs from the other program's for a known reason. */
 const REASONS: readonly (readonly [file: RegExp, reason: string])[] = [
   [/\/(?:parimacro|pdfmacs)\.tex$/, 'definitions of macros: detex prints them, they are no text'],
   [/\/bookmark-example\.tex$/, 'most of it are settings before the document, which detex prints'],
@@ -96,7 +95,7 @@ async function corpusFiles(): Promise<string[]> {
     .sort();
 }
 
-/** Each type's files as shipped, gzip and all, with the options as shipped but the stop list. Gives the names that were read. */
+/** Summarizes the files of each type as shipped, with default options except the stop list. Returns the names of the files read. */
 async function everyFile(): Promise<string[]> {
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 2 });
   const byType = new Map<string, string[]>();
@@ -130,7 +129,7 @@ async function everyFile(): Promise<string[]> {
   }
   for (const failure of failures.slice(0, 40)) console.log(`# ${failure}`);
   check(chosen.length >= ENOUGH, `issue 9: ${chosen.length} real files are read, of at least ${ENOUGH}`);
-  check(failures.length === 0, `E-70, E-140 none of them fails: ${failures.length}`);
+  check(failures.length === 0, `E-70, E-140 no file fails: ${failures.length}`);
   check(
     pool.statistics.replaced === 0,
     `E-70 no worker crashed or took too long: ${pool.statistics.replaced}`,
@@ -138,7 +137,7 @@ async function everyFile(): Promise<string[]> {
   return chosen;
 }
 
-/** Archives of all formats made of the files: what comes out are the files, byte for byte, in their order. */
+/** Packs the files into archives of all formats; unpacking yields them byte for byte, in order. */
 async function everyArchive(chosen: readonly string[]): Promise<void> {
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 2 });
   const bodies: (readonly [file: string, body: Uint8Array])[] = [];
@@ -191,7 +190,7 @@ async function everyArchive(chosen: readonly string[]): Promise<void> {
   }
 }
 
-/** MD5 of the members by their names, as the object tells them. */
+/** MD5 of the members by name, from the object. */
 function sumsIn(output: EssenceOutput): Map<string, string> {
   const sums = new Map<string, string>();
   if (output.soif === undefined) return sums;
@@ -203,7 +202,7 @@ function sumsIn(output: EssenceOutput): Map<string, string> {
   }
 }
 
-/** Full texts beside what the other programs print; HTML beside another parser. */
+/** Compares full texts with those of other programs; HTML with another parser. */
 async function everyText(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'essence-corpora-'));
   await using pool = await EssencePool.create({
@@ -233,7 +232,7 @@ async function everyText(): Promise<void> {
       async (body) => {
         const page = load(Buffer.from(body));
         page('script, style, template, noscript, iframe, noframes').remove();
-        // Elements end words where they stand on lines of their own.
+        // Block elements end words.
         page('*').append(' ').prepend(' ');
         return page.root().text();
       },
@@ -286,7 +285,7 @@ async function compare(
   );
 }
 
-/** Four at a time: two are in work while two are read. */
+/** Four at a time: two are processed while two are read. */
 async function inTurns<T>(all: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
   const rest = all.values();
   await Promise.all(
@@ -309,13 +308,13 @@ function plainName(file: string): string {
   return file.replace(/\.gz$/, '');
 }
 
-/** What there is must be strict; what a type's own rules leave out (an Exploder's empty file) is no failure. */
+/** Every object must be strict SOIF; a document without an object by its type's rules is not a failure. */
 function isStrict(output: EssenceOutput): boolean {
   if (output.soif === undefined) return output.rejected;
   return decodeSoif(output.soif).text('Type') === output.type;
 }
 
-/** Lines as shell archives can carry them. */
+/** Lines that shell archives can contain. */
 function isPlainText(body: Uint8Array): boolean {
   return !body.includes(0) && !body.includes(0x0d) && body.at(-1) === 0x0a;
 }

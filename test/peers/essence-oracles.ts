@@ -1,16 +1,16 @@
 /**
- * How much of a document's text our readers find, beside the programs that Debian has for it (6.2, E-140).
+ * Compares the text that our readers find in documents with that of Debian's programs (6.2, E-140).
  *
- *     node .build/X/test/peers/essence-oracles.js [--type Pdf] [--files 40] [--worst] DIRECTORY
+ *     node dist/test/peers/essence-oracles.js [--type Pdf] [--files 40] [--worst] DIRECTORY
  *
- * DIRECTORY holds unpacked packages (`apt-get download P && dpkg -x P_*.deb DIRECTORY/P`): texlive-latex-base-doc,
+ * DIRECTORY contains unpacked packages (`apt-get download P && dpkg -x P_*.deb DIRECTORY/P`): texlive-latex-base-doc,
  * texlive-extra-utils (Pdf, TeX), spooles-doc, mcl-doc, groff (PostScript), axiom-doc, pari-doc (Dvi), cxref-doc,
  * sc3-plugins-language (RTF), freebsd-manpages, manpages-dev (ManPage). Programs: pdftotext, ps2ascii, catdvi, detex,
- * unrtf, mandoc, odt2txt, catdoc. A type whose program or files are missing is passed over and said so.
+ * unrtf, mandoc, odt2txt, catdoc. A type without its program or files is skipped with a note.
  *
- * The measure: of the words the program prints, as a multiset, the share that our text has too. Prints one line a type
+ * The measure is the share of the program's words, as a multiset, that our text contains. Prints one line per type
  * (median, tenth percentile, processor time) as TAP, and with `--worst` the files below the median goal. Exit status 1: a
- * median is below 0.95 (0.9 for WordPerfect, whose notes are not read). Without files there is nothing to judge, and that is skipped.
+ * median is below 0.95 (0.9 for WordPerfect, whose notes are not read). Skipped without files.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ import {
 
 /** Medians below this fail. */
 const GOAL = 0.95;
-/** Words an oracle must have found in a file for it to count. */
+/** Minimum number of words of an oracle for a file to count. */
 const MIN_WORDS = 50;
 
 const { values, positionals } = parseArgs({

@@ -1,5 +1,5 @@
-// FTP against Debian's vsftpd and pyftpdlib: what the fetcher finds by following listings is what lies in the directory.
-// Prints TAP. Needs vsftpd and python3-pyftpdlib, and root for vsftpd; what is not installed is skipped.
+// FTP against Debian's vsftpd and pyftpdlib: following listings finds exactly the files of the directory.
+// Prints TAP. Needs vsftpd and python3-pyftpdlib, and root for vsftpd; tests of missing programs are skipped.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Whole crawls by FTP of vsftpd and pyftpdlib, beside what lftp finds there: the same set of documents, and on a second run nothing is
-// retrieved. Prints TAP. Needs lftp, vsftpd, python3-pyftpdlib, squid, and root; what is not installed is skipped.
+// Whole crawls by FTP of vsftpd and pyftpdlib, compared with lftp: the same set of documents, and nothing is retrieved in a second
+// run. Prints TAP. Needs lftp, vsftpd, python3-pyftpdlib, squid, and root; tests of missing programs are skipped.
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -25,7 +25,7 @@ function site(t: Test) {
   return { directory, root, files: fillTree(root) };
 }
 
-/** Paths below a root's URL, as people write them. */
+/** Decoded paths below a root's URL. */
 function pathsOf(gathered: Gathered, root: string): string[] {
   return urlsOf(gathered)
     .map((url) => decodeURIComponent(url.slice(root.length)))
@@ -113,10 +113,10 @@ t.test('G-81, G-83 logins', { skip: skipPython }, async (t) => {
   const inUrl = `ftp://joe:se%40cret@127.0.0.1:${port}/pub/`;
   const own = await gather(join(directory, 'own'), { roots: [everything(inUrl)] });
   t.equal(own.exported.length, [...files.keys()].filter((path) => path.startsWith('pub/')).length);
-  t.notMatch(urlsOf(own).join('\n'), /joe|cret/, 'G-81: nobody sees the password');
+  t.notMatch(urlsOf(own).join('\n'), /joe|cret/, 'G-81: the password is not visible');
 });
 
-t.test('G-84 beside a squid that is for HTTP', { skip: skipPython || needs([SQUID], true) }, async (t) => {
+t.test('G-84 with a squid for HTTP only', { skip: skipPython || needs([SQUID], true) }, async (t) => {
   const { directory, root } = site(t);
   const port = await startPyftpdlib(t, root);
   const squid = await startSquid(t, directory);
@@ -126,5 +126,5 @@ t.test('G-84 beside a squid that is for HTTP', { skip: skipPython || needs([SQUI
     lines: [`HTTP-Proxy: 127.0.0.1:${squid.port}`],
   });
   t.strictSame(pathsOf(gathered, url), lftpFinds(port));
-  t.notMatch(squid.log().join('\n'), 'ftp:', 'HTTP-Proxy leaves FTP alone');
+  t.notMatch(squid.log().join('\n'), 'ftp:', 'HTTP-Proxy does not apply to FTP');
 });

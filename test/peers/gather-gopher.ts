@@ -1,5 +1,5 @@
-// Whole crawls by Gopher of gophernicus and pygopherd, beside a plain walk through their menus: the same set of documents.
-// Prints TAP. Needs gophernicus with socat, pygopherd, and root for setpriv; what is not installed is skipped.
+// Whole crawls by Gopher of gophernicus and pygopherd, compared with a plain walk through their menus: the same set of documents.
+// Prints TAP. Needs gophernicus with socat, pygopherd, and root for setpriv; tests of missing programs are skipped.
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -15,7 +15,7 @@ import {
 } from '../helpers/gather-peers/servers.js';
 import { fillTree, md5 } from '../helpers/gather-peers/tree.js';
 
-/** pygopherd takes what looks like a tilde or a semicolon for something else. */
+/** pygopherd gives tildes and semicolons another meaning. */
 const NAMES = [
   'plain.txt',
   'page.html',
@@ -43,7 +43,7 @@ async function compared(t: Test, directory: string, port: number, files: Map<str
   t.comment(`a plain walk finds ${wanted.length}, we ${found.length}; ${files.size} files`);
   t.equal(wanted.length, files.size);
   t.strictSame(found.sort(), wanted, `the ${wanted.length} documents of the menus, each once`);
-  // What the server sends of a text may be less than the file: ends of lines are its own.
+  // The server may change line ends, so a text can be shorter than the file.
   for (const item of wanted.slice(0, 5)) {
     const url = urlsOf(first).find((one) => decodeURIComponent(one.slice(root.length)) === item) ?? '';
     const sent = (await gopherAsk(port, item.slice(1))).toString('latin1').replace(/(^|\n)\.\r\n$/, '$1');

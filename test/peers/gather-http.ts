@@ -1,5 +1,5 @@
-// Whole crawls by HTTP and HTTPS of what nginx and apache2 list, beside what wget finds there: the same set of documents, and on a
-// second run no body. Prints TAP. Needs nginx, apache2-bin, wget, openssl; what is not installed is skipped.
+// Whole crawls by HTTP and HTTPS of directories listed by nginx and apache2, compared with wget: the same set of documents, and no
+// body in a second run. Prints TAP. Needs nginx, apache2-bin, wget, openssl; tests of missing programs are skipped.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import {
 } from '../helpers/gather-peers/servers.js';
 import { fillTree, md5 } from '../helpers/gather-peers/tree.js';
 
-/** A folder that the servers' own users may read, with a tree in it. */
+/** A folder with a tree, readable by the users of the servers. */
 function site(t: Test) {
   const directory = scratch(t);
   chmodSync(directory, 0o755);
@@ -35,7 +35,7 @@ const bodies = (lines: readonly string[]) => lines.filter((line) => / 200 /.test
 async function compared(t: Test, directory: string, server: Served, files: Map<string, Buffer>) {
   const url = `http://127.0.0.1:${server.port}/`;
   const found = wgetFinds(url, directory);
-  // E-21: lists sorted in another way are on the stop list; they are visited, for their links.
+  // E-21: listings in another order are on the stop list; they are visited for their links.
   const wanted = found.filter((one) => !one.includes('?'));
   const data = join(directory, 'data');
   const nodes = { roots: [everything(url)] };
@@ -83,11 +83,7 @@ t.test(
     const second = await gather(data, nodes, { force: true });
     t.equal(second.report.counts.unchanged, first.exported.length, 'G-108 line 3: the digests are equal');
     const again = server.log().slice(before);
-    t.equal(
-      again.filter((line) => / 304 /.test(line)).length,
-      0,
-      'switched off: nothing is asked conditionally',
-    );
+    t.equal(again.filter((line) => / 304 /.test(line)).length, 0, 'switched off: no conditional requests');
     t.ok(bodies(again).length >= files.size);
   },
 );
@@ -98,7 +94,7 @@ t.test('G-26, G-106 apache2 and wget', { skip: needs([APACHE, WGET]) }, async (t
   const { found, again } = await compared(t, directory, server, files);
   t.ok(
     found.some((url) => url.includes('?C=')),
-    'its lists can be sorted, each way is a page of its own',
+    'its listings can be sorted; each order is a separate page',
   );
   const twice = bodies(again.map((line) => line.replace(/^.*"GET (\S+) \S+" (\d+) .*$/, '$1 $2 '))).filter(
     (line) => !/\/(\?\S*)? 200 /.test(line),
@@ -120,7 +116,7 @@ t.test('G-84 the same site through squid', { skip: needs([NGINX, SQUID, WGET], t
   t.ok(squid.log().length >= wanted.length, `${squid.log().length} requests went through squid`);
 });
 
-t.test('a certificate that nobody vouches for', { skip: needs([NGINX, OPENSSL, WGET]) }, async (t) => {
+t.test('a certificate without a trusted issuer', { skip: needs([NGINX, OPENSSL, WGET]) }, async (t) => {
   const { directory, root } = site(t);
   const [key, certificate] = [join(directory, 'key.pem'), join(directory, 'certificate.pem')];
   execFileSync(

@@ -1,5 +1,5 @@
-// Whole crawls of newsgroups against INN, with a spool of its own: every article once, and on a second run none is fetched again.
-// Prints TAP. Needs inn2 (its programs and files, not its set-up) and root; where it is not installed this is skipped.
+// Whole crawls of newsgroups on INN with its own spool: every article is fetched once, and none again in a second run.
+// Prints TAP. Needs inn2 (its programs and files, not its configuration) and root; skipped if it is not installed.
 import { join } from 'node:path';
 import t from 'tap';
 import { scratch } from '../helpers/daemon.js';

@@ -1,4 +1,4 @@
-// Other people's clients against our daemon: nc, gzip, and two collectors written the way they were in 1997 and 1998.
+// Other clients against our daemon: nc, gzip, and two collectors in the style of 1997 and 1998.
 // Prints TAP. Needs perl, nc and gzip; `.ci/run` installs them.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ t.test('clients of the 1990s', async (t) => {
       /^gzip status 2$/m,
       'GATHERD-6.7 it complains about the end line, which it was given too',
     );
-    t.match(stderr, /^quit 999$/m, 'GATHERD-6.5 the session goes on behind the member');
+    t.match(stderr, /^quit 999$/m, 'GATHERD-6.5 the session continues after the member');
   });
 
   await t.test('GATHERD-7.1, 4.3 the same, in clear and since a time', async (t) => {

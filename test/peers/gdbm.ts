@@ -1,5 +1,5 @@
-// Original GDBM databases, made by GNU's own programs, are imported, listed and published; what a Gatherer of ours exports is loaded
-// back by nothing but SOIF. Prints TAP. Needs Debian's gdbmtool; `.ci/run` installs it.
+// Original GDBM databases, created by GNU's programs, are imported, listed and published; the export of our Gatherer is loaded
+// back as SOIF. Prints TAP. Needs Debian's gdbmtool; `.ci/run` installs it.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -127,7 +127,7 @@ t.test('original GDBM databases', { skip: installed ? false : 'gdbmtool is not i
   });
 });
 
-/** `harvest ARGS`, for output that is not text. */
+/** `harvest ARGS` with binary output. */
 function programArgs(...args: readonly string[]): string[] {
   return [join(import.meta.dirname, '..', '..', 'servers', 'cli', 'harvest.js'), ...args];
 }

@@ -41,7 +41,7 @@ async function change(base: Base, more: Partial<GlimpseIndexerOptions> = {}): Pr
   base.indexer = await openGlimpseIndexer(optionsFor(base, more));
 }
 
-/** A server on a port that glimpse takes. */
+/** A server on a port that glimpse accepts. */
 async function listener(): Promise<{ port: number; close: () => Promise<void> }> {
   for (let port = 20_000 + (process.pid % 9000); ; port++) {
     const server = createServer();
@@ -55,15 +55,15 @@ async function listener(): Promise<{ port: number; close: () => Promise<void> }>
   }
 }
 
-/** Waits until something is so; fails after 20 s. */
+/** Waits until a condition holds; fails after five minutes. */
 async function until(what: string, is: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; !(await is()); ) {
-    if (Date.now() > end) throw new Error(`in vain: ${what}`);
+  for (const end = Date.now() + 300_000; !(await is()); ) {
+    if (Date.now() > end) throw new Error(`waited too long: ${what}`);
     await sleep(20);
   }
 }
 
-/** A program of ours in the place of glimpse. */
+/** A program that replaces glimpse. */
 async function program(base: Base, name: string, source: string): Promise<string> {
   const path = join(base.directory, name);
   await writeFile(path, `#!${process.execPath}\n${source}\n`);
@@ -71,7 +71,7 @@ async function program(base: Base, name: string, source: string): Promise<string
   return path;
 }
 
-/** Puts a pipe that nobody writes to into the place of the last file glimpse looks at, so that it waits there. */
+/** Replaces the last file that glimpse reads with a pipe without a writer, so that it waits there. */
 async function blockLastFile(base: Base): Promise<{ file: string; unblock: () => Promise<void> }> {
   const current = (await readFile(join(base.directory, 'glimpse', 'CURRENT'), 'utf8')).trim();
   const names = await readFile(join(base.directory, 'glimpse', current, '.glimpse_filenames'), 'utf8');
@@ -98,7 +98,7 @@ const question = (query: string, options: Partial<typeof PLAIN> = {}) => {
   return translate(expression, { ...PLAIN, ...options });
 };
 
-// Other people's programs on a busy machine: what must not happen is that it takes for ever.
+// Other programs on a busy machine take long; only a hang must fail.
 t.setTimeout(600_000);
 
 /** One base for the tests that change nothing. */
@@ -223,7 +223,7 @@ t.test('BRK-8.2 glimpse: changes, removals, and an index that survives its proce
     'one index is left',
   );
   await change(base, { indexOption: '-o' });
-  t.equal(base.indexer.watermark, 0, 'an index of another kind is made anew');
+  t.equal(base.indexer.watermark, 0, 'an index of another kind is rebuilt');
   await t.rejects(openGlimpseIndexer(optionsFor(base, { indexOption: '-o;id' })), UsageError);
 });
 
@@ -343,12 +343,12 @@ t.test(
     const { file, unblock } = await blockLastFile(base);
     const long = base.searchAll('http', { lifetimeMs: 3000 });
     await until('the client runs', async () => (await processesWith(`\0${port}\0-W\0-e\0http`)).length > 0);
-    const beside = await base.oids('nowhere');
-    t.same(beside, [], 'a query beside it is answered');
+    const concurrent = await base.oids('nowhere');
+    t.same(concurrent, [], 'a concurrent query is answered');
     const { outcome, hits } = await long;
     t.equal(outcome.reason, 'lifetime');
     t.equal(hits.length, 4);
-    await until('a server that answers nobody is replaced', async () => {
+    await until('a server without answers is replaced', async () => {
       const now = await server();
       return /^\d+$/.test(now) && now !== second;
     });

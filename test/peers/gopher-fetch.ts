@@ -1,5 +1,5 @@
-// Gopher against Debian's gophernicus and pygopherd: what is found by following menus is what lies in the directory.
-// Prints TAP. Needs gophernicus with socat, pygopherd, and root for setpriv; what is not installed is skipped.
+// Gopher against Debian's gophernicus and pygopherd: following menus finds exactly the files of the directory.
+// Prints TAP. Needs gophernicus with socat, pygopherd, and root for setpriv; tests of missing programs are skipped.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

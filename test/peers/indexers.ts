@@ -1,5 +1,4 @@
-// The Glimpse of Debian's package and Swish-e beside the embedded engine: the same objects, the same questions, the same
-// answers. Prints TAP. Needs Debian's glimpse and swish-e; `.ci/run` installs them.
+// Debian's Glimpse and Swish-e compared with the embedded engine: the same objects and queries have the same results. Prints TAP. Needs Debian's glimpse and swish-e; `.ci/run` installs them.
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { parseQuery } from '../../protocols/broker/index.js';
@@ -13,7 +12,7 @@ const skip =
 const OBJECTS = 400;
 const QUESTIONS = 100;
 
-/** Pseudorandom numbers below a bound, the same in each run. */
+/** Pseudorandom numbers below a bound, equal in each run. */
 function numbers(seed: number): (bound: number) => number {
   let state = seed;
   return (bound) => {

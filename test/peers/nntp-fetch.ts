@@ -1,5 +1,5 @@
 // News against Debian's INN: groups, articles, numbers, lists, dots, conditions.
-// Prints TAP. Needs inn2 with its local.test group, and root; where it is not installed or configured this is skipped.
+// Prints TAP. Needs inn2 with its local.test group, and root; skipped if it is not installed or configured.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -15,7 +15,7 @@ const ARTICLES = 20;
 const RUN = `${Date.now().toString(36)}.${process.pid}`;
 const idOf = (n: number) => `${n}.${RUN}@news.example.net`;
 
-/** Posts by hand, line by line, as any newsreader does. */
+/** Posts line by line, as a newsreader does. */
 async function post(port: number, articles: readonly string[]): Promise<void> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   const pending = [...articles];

@@ -3,7 +3,7 @@
  *
  *     CHROMIUM=/usr/bin/chromium node refererd-page.js [DIRECTORY FOR SCREENSHOTS]
  *
- * Prints `ok` and exits with 0 if a person without a mouse can go through the links, and the page fits every screen.
+ * Prints `ok` and exits with 0 if a user without a mouse can follow the links, and the page fits every screen.
  */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { MemoryLog } from '../servers/refererd/scene.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
 const HUB = 'http://www.example.org/';
-/** Longer than any screen, without a place to break it. */
+/** Longer than any screen, without a line break opportunity. */
 const LONG = `http://www.example.org/${'a'.repeat(900)}?${'b'.repeat(900)}`;
 const HOSTILE =
   'http://www.example.net/?q=<script>document.title="taken"</script>\'"><img src=x onerror=alert(1)>';
@@ -97,7 +97,7 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   await page.keyboard.press('Enter');
   await page.waitForURL(/start=100/);
   assert.equal(await page.locator('ol > li').count(), 22, 'the last page holds the rest');
-  assert.equal(await page.locator('ol').getAttribute('start'), '101', 'the numbers go on');
+  assert.equal(await page.locator('ol').getAttribute('start'), '101', 'the numbers continue');
   assert.equal(await page.locator('a[rel=next]').count(), 0);
 
   await tabTo(page, /^A Links from this document/);
@@ -111,13 +111,13 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   assert.equal(await page.locator('img').count(), 1, 'nor has it made an element');
 
   await page.goto(`${url}?q=${encodeURIComponent(HOSTILE)}`);
-  assert.equal(await page.locator('#q').inputValue(), HOSTILE, 'what was typed stands in the field');
+  assert.equal(await page.locator('#q').inputValue(), HOSTILE, 'the field keeps its text');
   await page.goto(`${url}?q=www.example.org&view=site-to`);
   assert.equal(await heading(page), 'Links to this site from outside');
   assert.match(await main(page), /120 documents, 1 to 50/);
   await page.goto(`${url}?q=${encodeURIComponent('<b>nothing</b>')}`);
   assert.equal(await heading(page), 'Not known here');
-  // What is not known is answered with status 404, which Chromium reports on its console.
+  // An unknown URL is answered with status 404, which Chromium reports on its console.
   assert.deepEqual(
     complaints.filter((complaint) => !complaint.includes('404 (Not Found)')),
     [],
@@ -154,7 +154,7 @@ async function heading(page: Page): Promise<string | null> {
   return page.locator('h1').textContent();
 }
 
-/** What has the focus: element, then its name or text. */
+/** The focused element and its name or text. */
 async function focused(page: Page): Promise<string> {
   const text = await page.evaluate(
     "[document.activeElement.tagName, document.activeElement.name || document.activeElement.innerText].join(' ')",

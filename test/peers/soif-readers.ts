@@ -1,4 +1,4 @@
-// The original SOIF libraries of 1994 and 1995, in C and in Perl, read what our daemon exports. They are in the sources of Debian's
+// The original SOIF libraries of 1994 and 1995, in C and in Perl, read the export of our daemon. They are in the sources of Debian's
 // glimpse, which are fetched with apt into a directory of our own (or found in PEER_GLIMPSE_SOURCE) and compiled there.
 // Prints TAP. Needs gcc, libc6-dev, make, perl and apt; `.ci/run` installs them.
 import { createHash } from 'node:crypto';
@@ -21,7 +21,7 @@ const clients = join(
   'clients',
 );
 
-/** Source packages are looked up beside the system's own lists, on the mirror that the system uses. */
+/** Source packages are looked up on the system's mirror, with package lists separate from those of the system. */
 async function fetchSource(scratch: string): Promise<string | undefined> {
   const format = 'deb-src $(SITE) $(RELEASE) $(COMPONENT)';
   const targets = await run('apt-get', [
@@ -43,7 +43,7 @@ async function fetchSource(scratch: string): Promise<string | undefined> {
     'Dir::Etc::sourceparts': '/dev/null',
     'Dir::State::lists': lists,
     'Dir::Cache': join(scratch, 'cache'),
-    // The directory is ours alone, and apt's own user may not look into it.
+    // The user of apt may not read this directory.
     'APT::Sandbox::User': 'root',
   };
   const apt = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
@@ -66,17 +66,17 @@ async function compile(library: string, program: string, scratch: string): Promi
       )
       .map((name) => join(library, folder, name)),
   );
-  // The code is older than the C standard that the compiler takes for granted.
+  // The code is older than the compiler's default C standard.
   const flags = ['-w', '-std=gnu89', '-fcommon', '-I', join(library, 'include'), '-o', target];
   const { code, stderr } = await run('gcc', [...flags, ...sources]);
   if (code !== 0) throw new Error(`${program} was not compiled: ${stderr.slice(-500)}`);
   return target;
 }
 
-/** Compiles the search engine with what Debian leaves out: searching in attributes. Returns its directory of programs. */
+/** Compiles the search engine with attribute search, which Debian omits. Returns the directory of its programs. */
 async function compileGlimpse(source: string): Promise<string> {
   await run('sh', ['./configure', '--enable-structured-queries'], { cwd: source });
-  // Its filters need flex and are not needed here, so that make goes on without them.
+  // Its filters need flex and are not needed here, so make continues without them.
   const { stderr } = await run('make', ['-k', 'CC=gcc -w -std=gnu89 -fcommon', 'LEX=true'], { cwd: source });
   const programs = join(source, 'bin');
   for (const name of ['glimpse', 'glimpseindex']) {
@@ -86,7 +86,7 @@ async function compileGlimpse(source: string): Promise<string> {
   return programs;
 }
 
-/** Objects that tempt a reader: values like syntax, every byte, one line, many lines, LF at the end, no attributes. */
+/** Objects that are hard to read: values like syntax, every byte, one line, many lines, LF at the end, no attributes. */
 function objects(): SoifObject[] {
   const every = Uint8Array.from({ length: 256 }, (_, i) => i);
   const times = (i: number): [string, string] => ['Update-Time', String(1_000_000 + i)];
@@ -149,7 +149,7 @@ t.test('what we write is read by the readers of the time', async (t) => {
   t.teardown(() => daemon.kill('SIGKILL'));
   const port = Number((await daemon.output(/^ready gatherd=\S*:(\d+)$/m))[1]);
   const stream = await exported(port);
-  // SOIF-3.2: what has no value is not written.
+  // SOIF-3.2: attributes without a value are not written.
   const attributes = written.reduce((sum, object) => sum + decodeSoif(encodeSoif(object)).size, 0);
 
   await t.test('SOIF-8.8, 4.1 a line-based reader finds every object between the wrappers', async (t) => {
@@ -159,7 +159,7 @@ t.test('what we write is read by the readers of the time', async (t) => {
 
   const source = process.env.PEER_GLIMPSE_SOURCE ?? (await fetchSource(scratch));
   if (source === undefined) {
-    t.pass('left out: the sources of glimpse cannot be had', { skip: true });
+    t.pass('skipped: the sources of glimpse are not available', { skip: true });
     return;
   }
   const library = join(source, 'libtemplate');
@@ -179,7 +179,7 @@ t.test('what we write is read by the readers of the time', async (t) => {
     const wrong: string[] = [];
     for (const object of written.slice(0, 40)) {
       const { stdout } = await run(printer, [], { input: encodeSoif(object) });
-      // SOIF-5.3: in another order, and with a Print-Time of its own (SOIF-10.2).
+      // SOIF-5.3: in another order, with Print-Time (SOIF-10.2).
       const back = decodeSoif(stdout.subarray(stdout.indexOf('@')));
       const same = [...object].every(
         ({ name, value }) => md5(back.get(name) ?? new Uint8Array(0)) === md5(value),
@@ -191,7 +191,7 @@ t.test('what we write is read by the readers of the time', async (t) => {
   });
 
   await t.test(
-    'SOIF-4.7, 8.8 the Perl library reads the wrapped stream, but for the byte that it always drops',
+    'SOIF-4.7, 8.8 the Perl library reads the wrapped stream except the byte that it always drops',
     async (t) => {
       const program = `
       require $ARGV[0]; require Digest::MD5; binmode STDIN;
@@ -224,7 +224,7 @@ t.test('what we write is read by the readers of the time', async (t) => {
       const programs = await compileGlimpse(source);
       const [files, index] = [join(scratch, 'files'), join(scratch, 'index')];
       for (const directory of [files, index]) mkdirSync(directory);
-      // One object a file, cut out of the export by the lengths that we wrote.
+      // One object per file, cut out of the export by its lengths.
       const texts = stream.bare.toString('latin1').split(/^(?=@(?:FILE|DOCUMENT) \{ http)/m);
       t.equal(texts.length, written.length);
       for (const text of texts) {

@@ -1,5 +1,5 @@
-// HTTP and FTP through Debian's squid: what comes through the proxy is what the servers hold.
-// Prints TAP. Needs squid, python3-pyftpdlib and root; what is not installed is skipped.
+// HTTP and FTP through Debian's squid: documents through the proxy are those of the servers.
+// Prints TAP. Needs squid, python3-pyftpdlib and root; tests of missing programs are skipped.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What a bystander sees of SSTP: refererd serves the fixture, the requests of sstp.md 10 are sent over loopback while tshark records, and
-// its view of both directions must be the examples byte for byte. Prints TAP. Needs tshark and the right to capture.
+// SSTP as an observer sees it: refererd serves the fixture, the requests of section 10 are sent over loopback while tshark records, and
+// both directions of the record must be the examples byte for byte. Prints TAP. Needs tshark and the right to capture.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -71,16 +71,16 @@ const ALLOW_REPLY = `${textOf(['SSTP/1.0 017 REQ_GET_ALLOW', 'HEADER_CONTENT_LEN
 
 const REFUSAL = textOf(['SSTP/1.0 403 FORBIDDEN']);
 
-/** How often it is looked whether tshark sees packets already, and how long in between. */
-const TRIES = 200;
+/** Number of checks whether tshark sees packets, and the pause between them. */
+const TRIES = 2400;
 const PAUSE_MS = 50;
 
-/** CR LF behind each line and an empty one at the end. */
+/** Lines with CR LF and an empty line at the end. */
 function textOf(lines: readonly string[]): string {
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** Why nothing can be recorded here; false when it can. */
+/** The reason why recording is impossible here, or false. */
 function missing(): string | false {
   if (spawnSync('tshark', ['--version'], { stdio: 'ignore' }).status !== 0) return 'tshark is not installed';
   const { status } = spawnSync('tshark', ['-i', 'lo', '-a', 'duration:1', '-w', '/dev/null'], {
@@ -89,7 +89,7 @@ function missing(): string | false {
   return status === 0 ? false : 'capturing is not allowed here';
 }
 
-/** tshark, recording what goes to and from a port. */
+/** tshark, recording the traffic of a port. */
 class Recording {
   readonly #child: ChildProcess;
   readonly #file: string;
@@ -99,7 +99,7 @@ class Recording {
     this.#file = file;
   }
 
-  /** Resolves when packets are seen: connections to `probe` are made until one of them is in the file. */
+  /** Resolves when packets are recorded: connects to `probe` until a connection is in the file. */
   static async start(t: Test, port: number): Promise<Recording> {
     const file = join(await temporary(t), 'recorded.pcapng');
     const probe = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
@@ -212,7 +212,7 @@ t.test('tshark sees SSTP on the wire', { skip: missing() }, async (t) => {
     t.same(lists.allow, { ok: true, text: ALLOW_BODY });
     t.equal(lists.users.ok, false, 'S-53: what is refused is said');
     await recording.finish(port, 4);
-    // The two lists are fetched side by side (S-54).
+    // The two lists are fetched concurrently (S-54).
     const seen = [recording.conversation(port, 0), recording.conversation(port, 1)];
     const allow = seen.find(({ requests }) => requests.includes(' 017 '));
     const users = seen.find(({ requests }) => requests.includes(' 016 '));

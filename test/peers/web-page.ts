@@ -3,7 +3,7 @@
  *
  *     CHROMIUM=/usr/bin/chromium node web-page.js [DIRECTORY FOR SCREENSHOTS]
  *
- * Prints `ok` and exits with 0 if a person without a mouse can search and read a summary.
+ * Prints `ok` and exits with 0 if a user without a mouse can search and read a summary.
  */
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
@@ -124,7 +124,7 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   assert.match((await page.locator('h1').textContent()) ?? '', /^Notes on (?:gopher|wais)/);
 
   await page.goto(`${url}advanced.html`);
-  // On a busy machine the page is there a moment before its cursor.
+  // On a busy machine the page appears before its cursor.
   await page.waitForFunction("document.activeElement?.name === 'all'");
   await page.keyboard.type('internet');
   await page.keyboard.press('Enter');
@@ -164,7 +164,7 @@ async function administer(context: BrowserContext, url: string): Promise<void> {
   await page.screenshot({ path: join(directory, 'admin-outcome.png') });
 }
 
-/** The same site for a browser that runs no script. */
+/** The same site in a browser without scripts. */
 async function useWithoutScript(context: BrowserContext, url: string): Promise<void> {
   const page = await context.newPage();
   await page.goto(url);
@@ -201,7 +201,7 @@ async function lookAt(context: BrowserContext, url: string, name: string): Promi
   }
 }
 
-/** What has the focus: element, then what it is on this site. */
+/** The focused element and its role on this site. */
 async function focused(page: Page): Promise<string> {
   const text = await page.evaluate(`(() => {
     const it = document.activeElement;

@@ -1,4 +1,4 @@
-/** How an answer goes over the wire; everything but the first three is some kind of trouble. */
+/** How an answer is sent; all values except the first three are faults. */
 export type Manner =
   | 'plain' // HTTP/1.1, Content-Length, the connection is kept
   | 'close' // the same with `Connection: close`
@@ -19,7 +19,7 @@ export type Manner =
   | 'endless-headers'
   | 'endless-body'; // as fast as it is taken
 
-/** One answer of a site, as data: what the child sends and the judge knows. */
+/** One answer of a site as data, for the server and the judge. */
 export interface Answer {
   readonly status: number;
   /** `Retry-After: +3` stands for the HTTP date three seconds from now. */
@@ -29,7 +29,7 @@ export interface Answer {
   readonly manner: Manner;
 }
 
-/** An answer with the usual values for what is not said. */
+/** An answer with default values. */
 export function answer(parts: Partial<Answer> = {}): Answer {
   return { status: 200, headers: {}, body: '', manner: 'plain', ...parts };
 }

@@ -1,11 +1,11 @@
-// The crawler of the thousand sites: the public Gatherer in a process of its own, so that its memory is its own.
+// The crawler of the thousand sites: the public Gatherer as a process, so that its memory can be measured.
 // Prints {report, maxRssBytes} as JSON.
 //   node gather.js CONFIGURATION DIRECTORY TRIES
 import { readFileSync } from 'node:fs';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { Gatherer, type GatherReport } from '../../../servers/gatherer/index.js';
 
-/** What the process prints. */
+/** Output of the process. */
 export interface Gathered {
   readonly report: GatherReport;
   readonly maxRssBytes: number;
@@ -16,7 +16,7 @@ const { config } = parseGathererConf(readFileSync(file, 'utf8'), file, {});
 const gatherer = await Gatherer.open({
   directory,
   config,
-  // Sites that hang hold a worker each, for as long as a read may take.
+  // Each hanging site occupies a worker until the read times out.
   workers: 200,
   maxRetries: Number(tries),
   retryDelayMs: 1000,

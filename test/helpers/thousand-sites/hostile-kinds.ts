@@ -137,7 +137,7 @@ function monthLink(month: number): string {
   return `/calendar?year=${Math.floor(month / 12)}&month=${(month % 12) + 1}`;
 }
 
-/** All pages in this manner, and all of them arrive. */
+/** All pages are sent in this manner, and all arrive. */
 function manner(site: SiteBuilder, how: Manner): void {
   site.linked('/slow-1.html', html('slow', ['/behind.html'], { manner: how }));
   site.page('/behind.html', html('behind', []));
@@ -149,7 +149,7 @@ function broken(site: SiteBuilder, how: Manner): void {
   site.web(3);
   const links = ['/', '/perhaps.html'];
   site.linked('/broken.html', html('broken', links, { manner: how }), [1, site.options.tries]);
-  // The link stands in a part that may have arrived: following it is right, and so is not to.
+  // The part with the link may have arrived or not: following it is optional.
   site.page('/perhaps.html', html('perhaps', []), [0, 1]);
   site.linked('/sound.html', html('sound', ['/']));
 }
@@ -158,7 +158,7 @@ function bomb(encoding: string, body: Uint8Array): Answer {
   return answer({ headers: { 'content-type': 'text/html', 'content-encoding': encoding }, body });
 }
 
-/** Answers "later" once, then the page. */
+/** Answers once with Retry-After, then with the page. */
 function busy(site: SiteBuilder, status: number, retryAfter: string): void {
   const headers = { 'content-type': 'text/plain', 'retry-after': retryAfter };
   site.linked('/busy.html', [text('later', { status, headers }), html('now', ['/behind.html'])], [2, 2]);

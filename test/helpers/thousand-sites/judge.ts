@@ -46,7 +46,7 @@ export interface Verdict {
   readonly leastMargin: number;
 }
 
-/** Proves from what the server saw that a crawl was polite and complete. */
+/** Checks from the server's log that a crawl was polite and complete. */
 export async function judge(
   sites: readonly Site[],
   log: AsyncIterable<LogEvent>,
@@ -82,7 +82,7 @@ class SiteJudge {
   readonly #openSince = new Map<number, number>();
   readonly #inFlight = new Map<number, string[]>();
   #lastEnd: { readonly at: number; readonly cut: boolean; readonly path: string } | undefined;
-  /** Nobody may come before; why it is so late. */
+  /** The earliest allowed time of the next request, and the reason. */
   #notBefore = { at: 0, path: '' };
 
   constructor(
@@ -107,7 +107,7 @@ class SiteJudge {
     }
   }
 
-  /** Every path as often as it must be, once the log is over. */
+  /** At the end of the log: every path was requested as often as required. */
   end(): void {
     const { times, most } = this.site.expected;
     for (const [path, [least]] of times) {
@@ -134,7 +134,7 @@ class SiteJudge {
     this.#count(path);
   }
 
-  /** A neighbor's robots.txt that a redirect led to is nobody's first page. */
+  /** A neighbor's robots.txt after a redirect does not count as its first page. */
   #isForeignRobots(path: string): boolean {
     return path.endsWith('/robots.txt') || path.endsWith('-robots.txt');
   }
@@ -186,7 +186,7 @@ class SiteJudge {
       this.#notBefore = { at: event.at + event.retryAfter, path };
   }
 
-  /** Two connections of one time: those that were open together for longer than the tolerance. */
+  /** Connections that were open at the same time for longer than the tolerance. */
   #close(event: LogEvent): void {
     const since = this.#openSince.get(event.connection) ?? event.at;
     this.#openSince.delete(event.connection);

@@ -2,15 +2,15 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
- * What the server saw, one line of JSON each. `end` is when the last byte of an answer was handed to the system, or when
- * the connection ended if that came first: never later than the crawler can know of it.
+ * The events of the server, one JSON line each. `end` is the time when the last byte of an answer was passed to the system, or
+ * when the connection ended if that was earlier: never later than the crawler can notice it.
  */
 export interface LogEvent {
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly at: number;
   /** The site's number. */
   readonly site: number;
-  /** Of the connection; none is used twice. */
+  /** Unique number of the connection. */
   readonly connection: number;
   readonly event: 'open' | 'begin' | 'end' | 'close';
   /** Of `begin`: path with query. */
@@ -18,9 +18,9 @@ export interface LogEvent {
   readonly agent?: string;
   /** Of `begin`: the crawler sent a cookie. */
   readonly cookie?: boolean;
-  /** Of `end`: milliseconds that the answer's Retry-After asks to stay away. */
+  /** Of `end`: milliseconds of the answer's Retry-After. */
   readonly retryAfter?: number;
-  /** Of `end`: the crawler gave up before the answer was over. */
+  /** Of `end`: the crawler aborted the answer. */
   readonly cut?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { answer, html, page, text } from './answers.js';
 import type { SiteBuilder } from './site.js';
 
-/** Sites that mean no harm, in all the ways there are. */
+/** Correct sites of all kinds. */
 export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> = {
   plain: (site) => site.web(8),
   'plain, more': (site) => site.web(14),
@@ -54,7 +54,7 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
     site.linked('/empty.html', html('', [], { body: '' }));
   },
   'links away': (site) => {
-    // Host=1: none of them may be followed from here.
+    // Host=1: no link may be followed from here.
     for (const n of [1, 2, 3]) site.link(`${site.originOf(site.index + n)}/not-for-you`);
     site.link('mailto:nobody@example.org');
     site.link('file:///etc/passwd');

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { answer, html, redirect, text } from './answers.js';
 import type { SiteBuilder } from './site.js';
 
-/** Sites whose robots.txt is the matter (G-62, G-63, CRAWL-13). */
+/** Sites that test robots.txt (G-62, G-63, CRAWL-13). */
 export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> = {
   'robots allows': (site) => {
     site.robots(text('User-agent: *\nDisallow:\n'));
@@ -123,7 +123,7 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
     maybe(site);
   },
   'robots is elsewhere': (site) => {
-    // The neighbor has other rules of its own: its robots.txt counts for both.
+    // The robots.txt of the neighbor applies to both sites.
     site.robots(redirect(`${site.originOf(site.index + 1)}/shared-robots.txt`, 302));
     site.web();
     refuse(site, '/shared/1.html');
@@ -163,7 +163,7 @@ function metaPage(content: string, link: string): string {
   return `<html><head><meta name="ROBOTS" content="${content}"><title>meta</title></head><body><a href="${link}">x</a></body></html>`;
 }
 
-/** Links to what must not be fetched. */
+/** Links to pages that must not be fetched. */
 function refuse(site: SiteBuilder, ...paths: readonly string[]): void {
   for (const path of paths) {
     site.forbidden(path);
@@ -171,13 +171,13 @@ function refuse(site: SiteBuilder, ...paths: readonly string[]): void {
   }
 }
 
-/** Nothing of the site may be fetched but robots.txt. */
+/** Only robots.txt of the site may be fetched. */
 function closed(site: SiteBuilder): void {
   site.frontPage = false;
   site.forbidden('/');
 }
 
-/** Whether the pages may be fetched is a matter of opinion. */
+/** The pages may or may not be fetched. */
 function maybe(site: SiteBuilder): void {
   site.frontTimes = [0, 1];
   site.web(3, [0, 1]);

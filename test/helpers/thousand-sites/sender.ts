@@ -6,13 +6,13 @@ import type { Answer } from './answers.js';
 const LATE_MS = 700;
 const DRIP_PIECES = 8;
 const DRIP_MS = 50;
-/** A piece each so often: more often than the crawl's time limit for a read. */
+/** Interval between pieces, shorter than the crawler's read timeout. */
 const LONG_DRIP_MS = 600;
 const ENDLESS_PIECE = 64 * 1024;
-/** Where a crawler that takes everything is left alone. */
+/** Bytes after which an endless answer stops. */
 const ENDLESS_BYTES = 512 * 1024 * 1024;
 
-/** What an answer leaves behind. */
+/** State of the connection after an answer. */
 export interface Sent {
   /** The connection can take another request. */
   readonly keep: boolean;
@@ -20,7 +20,7 @@ export interface Sent {
 
 /**
  * Sends an answer in its manner. `beforeLast` is called right before the bytes (or the end) that complete it.
- * It returns early when the connection is gone.
+ * It returns early if the connection is closed.
  */
 export async function send(socket: Socket, answer: Answer, beforeLast: () => void): Promise<Sent> {
   const body = Buffer.from(typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body);
@@ -105,7 +105,7 @@ export async function send(socket: Socket, answer: Answer, beforeLast: () => voi
   }
 }
 
-/** Milliseconds that an answer asks to stay away; undefined: it does not. The value is what is sent. */
+/** Milliseconds that the answer's Retry-After requests; undefined without one. */
 export function retryAfter(answer: Answer): { readonly value: string; readonly ms: number } | undefined {
   const written = answer.headers['retry-after'];
   if (written === undefined) return undefined;
@@ -149,7 +149,7 @@ async function drip(socket: Socket, bytes: Buffer, everyMs: number, beforeLast: 
   return { keep: true };
 }
 
-/** Until the other side has had enough. */
+/** Sends until the peer closes the connection. */
 async function silence(socket: Socket): Promise<Sent> {
   if (!socket.destroyed) await once(socket, 'close');
   return { keep: false };

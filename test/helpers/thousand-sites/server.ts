@@ -1,5 +1,5 @@
-// The web as a process of its own: a listener on each site's address, one port for all, and a log of what the server saw.
-// Ends when its standard input does.
+// The web as a process: a listener on each site's address, one port for all, and a log of the requests. Ends with its standard
+// input.
 //   node server.js SEED SITES TRIES LOG        prints "ready PORT"
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -38,7 +38,7 @@ class Log {
   }
 }
 
-/** One connection: requests are answered one after another, and every one that comes is logged when it comes. */
+/** One connection: requests are answered in sequence and logged on arrival. */
 class Connection {
   readonly #waiting: string[] = [];
   #text = '';
@@ -53,7 +53,7 @@ class Connection {
   ) {
     this.#note('open');
     socket.on('data', (bytes) => this.#take(bytes));
-    // The other side may reset or leave at any moment; `close` tells.
+    // The peer may reset or close at any moment; `close` reports it.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       for (; this.#open > 0; this.#open--) this.#note('end', { cut: true });

@@ -1,9 +1,9 @@
 import { type Answer, answer, html } from './answers.js';
 
-/** How often a path may be asked for: at least, at most. */
+/** Minimum and maximum number of requests of a path. */
 export type Times = readonly [least: number, most: number];
 
-/** One site: what it answers, and what a polite crawler must and must not ask it. */
+/** One site: its answers, and the requests that a polite crawler must and must not send. */
 export interface Site {
   readonly index: number;
   readonly kind: string;
@@ -11,22 +11,22 @@ export interface Site {
   readonly address: string;
   /** Answers by path with query; the n-th request gets the n-th answer, later ones the last. */
   readonly answers: ReadonlyMap<string, readonly Answer[]>;
-  /** For paths that are made up without end; undefined: 404. */
+  /** Answers of generated paths without end; undefined: 404. */
   readonly trap: ((path: string) => Answer | undefined) | undefined;
   readonly expected: Expectation;
 }
 
-/** What the server's log must show of a site after a crawl. */
+/** The expected log of a site after a crawl. */
 export interface Expectation {
-  /** Paths and how often each is asked for; what is not here must belong to a trap. */
+  /** Number of requests by path; other requested paths must belong to a trap. */
   readonly times: ReadonlyMap<string, Times>;
-  /** Paths that must never be asked for. */
+  /** Paths that must never be requested. */
   readonly forbidden: ReadonlySet<string>;
-  /** Requests in all, robots.txt left out. */
+  /** Total number of requests, without robots.txt. */
   readonly most: number;
-  /** Milliseconds between contacts that robots.txt asks for. */
+  /** Milliseconds between requests by robots.txt. */
   readonly crawlDelayMs: number;
-  /** The line of a Gatherer's configuration behind the URL. */
+  /** Options after the URL in a Gatherer's configuration. */
   readonly rootSpec: string;
 }
 
@@ -38,11 +38,11 @@ export interface WebOptions {
   readonly sites: number;
   /** Of every address. */
   readonly port: number;
-  /** Attempts that a crawler makes at most for one URI, that for robots.txt included. */
+  /** Maximum number of attempts of a crawler for one URI, including robots.txt. */
   readonly tries: number;
 }
 
-/** URL-Max of every RootNode: what ends the traps. */
+/** URL-Max of every RootNode, which ends the traps. */
 export const URL_MAX = 40;
 
 /** 127.1.0.1 and up: never the usual 127.0.0.1. */
@@ -50,7 +50,7 @@ export function addressOf(index: number): string {
   return `127.${1 + Math.floor(index / 50_000)}.${Math.floor(index / 200) % 250}.${1 + (index % 200)}`;
 }
 
-/** Collects what a kind of site consists of. */
+/** Builder of a site, used by the kinds. */
 export class SiteBuilder {
   readonly #answers = new Map<string, readonly Answer[]>();
   readonly #times = new Map<string, Times>();
@@ -60,7 +60,7 @@ export class SiteBuilder {
   trap: ((path: string) => Answer | undefined) | undefined;
   crawlDelayMs = 0;
   hostMax = 1;
-  /** False: the front page is the kind's own business. */
+  /** False: the kind defines the front page itself. */
   frontPage = true;
   frontTimes: Times = [1, 1];
 
@@ -86,12 +86,12 @@ export class SiteBuilder {
     return Math.floor(this.#random() * below);
   }
 
-  /** Answers of robots.txt; asked for once unless `times` says otherwise. */
+  /** Answers of robots.txt; requested once unless `times` differs. */
   robots(answers: Answer | readonly Answer[], times: Times = [1, 1]): void {
     this.page('/robots.txt', answers, times);
   }
 
-  /** A path that answers, and how often a crawler asks for it; by default exactly once. */
+  /** A path with its answers and its number of requests, by default exactly one. */
   page(path: string, answers: Answer | readonly Answer[], times: Times = [1, 1]): void {
     this.#answers.set(path, 'status' in answers ? [answers] : answers);
     this.#times.set(path, times);
@@ -103,7 +103,7 @@ export class SiteBuilder {
     this.link(path);
   }
 
-  /** A path that must never be asked for; it would answer. */
+  /** A path that must never be requested, although it answers. */
   forbidden(path: string): void {
     this.#answers.set(path, [html('forbidden', [])]);
     this.#forbidden.add(path);

@@ -5,12 +5,12 @@ import { type Expectation, type Site, SiteBuilder, type WebOptions } from './sit
 
 const KINDS = Object.entries({ ...PLAIN_KINDS, ...ROBOTS_KINDS, ...HOSTILE_KINDS });
 
-/** Names of all kinds of sites; a web of at least so many has each of them. */
+/** Names of all kinds of sites; a web with at least this many sites has each of them. */
 export const KIND_NAMES: readonly string[] = KINDS.map(([name]) => name);
 
-/** One site of the web: the same for the same options, in whatever process. */
+/** One site of the web: equal for equal options, in any process. */
 export function siteOf(options: WebOptions, index: number): Site {
-  // Some kinds need the next one beside them: the last round is filled up with plain sites.
+  // Some kinds need a next site: the last round is filled with plain sites.
   const whole = options.sites - (options.sites % KINDS.length);
   const [kind, build] = KINDS[index < whole ? index % KINDS.length : 0]!;
   const site = new SiteBuilder(options, index);
@@ -18,12 +18,12 @@ export function siteOf(options: WebOptions, index: number): Site {
   return site.build(kind);
 }
 
-/** What the server's log must show of this site after a crawl. */
+/** The expected log of this site after a crawl. */
 export function expected(site: Site): Expectation {
   return site.expected;
 }
 
-/** All of them. */
+/** All sites of the web. */
 export function allSites(options: WebOptions): Site[] {
   return Array.from({ length: options.sites }, (_, index) => siteOf(options, index));
 }

@@ -6,7 +6,7 @@ import { PLAIN_NODE } from '../plain-node.js';
 import type { Site, WebOptions } from './site.js';
 import { allSites } from './sites.js';
 
-/** The web, served by a process of its own. */
+/** The web, served by a child process. */
 export class Web implements AsyncDisposable {
   private constructor(
     readonly options: WebOptions,
@@ -14,7 +14,7 @@ export class Web implements AsyncDisposable {
     readonly child: ChildProcess,
   ) {}
 
-  /** @param log the file that the server writes what it saw into; see log.ts */
+  /** @param log file of the server's log; see log.ts */
   static async start(options: Omit<WebOptions, 'port'>, log: string): Promise<Web> {
     const program = fileURLToPath(new URL('server.js', import.meta.url));
     const { seed, sites, tries } = options;
@@ -29,7 +29,7 @@ export class Web implements AsyncDisposable {
     throw new Error('the sites did not start');
   }
 
-  /** Lines of a configuration's RootNodes, one a site. */
+  /** RootNodes of a configuration, one line per site. */
   rootNodes(delaySeconds: number): string[] {
     return this.sites.map(
       ({ address, expected }) =>

@@ -23,7 +23,7 @@ export function run(
       const code = error === null ? 0 : Number(error.code);
       resolve({ code: Number.isNaN(code) ? 127 : code, stdout, stderr: stderr.toString('latin1') });
     });
-    // A program that does not read to the end of its input closes it.
+    // A program that does not read its whole input closes the pipe.
     child.stdin?.on('error', () => {}).end(input);
   });
 }
