@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { statfs } from 'node:fs/promises';
 import { StateError } from '../../protocols/errors.js';
 import type { GathererBatch, GathererStore } from '../../storage/index.js';
 import type { SeenFilter } from '../../storage/seen/index.js';
 import { CHAIN_NAMES, type ProcessorChains, runChains } from './chains.js';
+import { Completions, documentEvent } from './completions.js';
 import type {
   CheckpointInfo,
   CrawlControl,
@@ -19,6 +19,7 @@ import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import { disposition } from './disposition.js';
 import { crawlChannel, type DocumentEvent } from './events.js';
 import type { CrawlFrontier } from './frontier/index.js';
+import { type CrawlLimits, freeDiskBytes, NO_LIMITS } from './limits.js';
 import { CrawlStatistics } from './logs/statistics.js';
 import type { CrawlSettings } from './order/settings.js';
 import { patternMatcher } from './patterns.js';
@@ -26,21 +27,10 @@ import { TotalBandwidth } from './servers/politeness.js';
 import type { ServerCache } from './servers/server-cache.js';
 import { runWorkers } from './worker-pool.js';
 
-export interface CrawlLimits {
-  /** CRAWL-20.2; 0 is no limit. Of one run. */
-  readonly maxBytes: number;
-  readonly maxDocuments: number;
-  readonly maxSeconds: number;
-  /** CRAWL-20.4: the crawl pauses when less is free; 0 is never. */
-  readonly lowDiskMiB: number;
-  /** A worker that is busy with one URI for longer is killed (CRAWL-20.3); 0 is never. */
-  readonly stuckSeconds: number;
-}
-
 export interface ControllerOptions {
   readonly name: string;
   readonly store: GathererStore;
-  /** Whose disk is watched. */
+  /** The directory of the crawl; the free space of its disk is watched. */
   readonly directory: string;
   readonly frontier: CrawlFrontier<GathererBatch>;
   readonly seen: SeenFilter;
@@ -51,37 +41,29 @@ export interface ControllerOptions {
   readonly statistics?: CrawlStatistics;
   /** Default: no limit. */
   readonly bandwidth?: TotalBandwidth;
-  /** Workers at one time, over all hosts (CRAWL-20.3). */
+  /** Number of workers (CRAWL-20.3). */
   readonly workers: number;
   /** Default: no limits. */
   readonly limits?: CrawlLimits;
   readonly pauseAtStart?: boolean;
-  /** Wait for more when nothing is left, until somebody resumes or stops the crawl. */
+  /** When nothing is left the crawl waits until it is resumed or stopped. */
   readonly pauseAtFinish?: boolean;
-  /** Adds records of the caller's to the batch that finishes the URI, so that they are stored with it or not at all. */
+  /** Adds the caller's records to the batch that finishes the URI; they are stored with it or not at all. */
   readonly onFinish?: (uri: CrawlUri, batch: GathererBatch) => void;
-  /** Told of every URI that is handed back, after it is stored; may make its worker wait. */
+  /** Called for every returned URI after it is stored; its promise delays the workers. */
   readonly onDocument?: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
-  /** Takes a checkpoint; default: checkpoints are refused. */
+  /** Takes a checkpoint. Default: the crawl takes none. */
   readonly checkpoint?: () => Promise<CheckpointInfo>;
   /** Name of the newest checkpoint; empty: none. */
   readonly lastCheckpoint?: () => string;
 }
 
-/** How often limits of time and disk are looked at, milliseconds. */
+/** Interval at which the limits of time and disk are checked, milliseconds. */
 const WATCH_MS = 2_000;
 const MIB = 1 << 20;
 
-const NO_LIMITS: CrawlLimits = {
-  maxBytes: 0,
-  maxDocuments: 0,
-  maxSeconds: 0,
-  lowDiskMiB: 0,
-  stuckSeconds: 0,
-};
-
 interface Worker {
-  /** Aborted when the crawl is stopped at once, or the worker is killed. */
+  /** Aborted when the run is aborted or the worker is killed. */
   kill: AbortController;
   uri: CrawlUri | undefined;
   begin: number;
@@ -89,9 +71,8 @@ interface Worker {
 }
 
 /**
- * The engine's controller (CRAWL-1.1): it owns the frontier, the chains, the server cache and the workers, takes URIs
- * from the frontier, leads them through the chains and hands them back with what shall become of them. It is what the console, the
- * reports and the terminal talk to.
+ * The controller of the engine (CRAWL-1.1): its workers take URIs from the frontier, lead them through the chains and return them with
+ * their outcome. The console, the reports and the terminal use it as {@link CrawlControl}.
  */
 export class CrawlController implements CrawlControl {
   readonly #workers: Worker[];
@@ -101,9 +82,7 @@ export class CrawlController implements CrawlControl {
   readonly #limits: CrawlLimits;
   #state: CrawlState = 'preparing';
   #end: EndReason | undefined;
-  /** URIs that are handed back but not on disk yet. */
-  readonly #unwritten = new Set<Promise<void>>();
-  #failure: { readonly error: unknown } | undefined;
+  readonly #completions: Completions;
   #abort: AbortController | undefined;
   #stopped = false;
   #pauseFirst = false;
@@ -118,6 +97,14 @@ export class CrawlController implements CrawlControl {
     this.#statistics = options.statistics ?? new CrawlStatistics();
     this.#bandwidth = options.bandwidth ?? new TotalBandwidth(0);
     this.#limits = options.limits ?? NO_LIMITS;
+    this.#completions = new Completions(
+      async (event, uri) => {
+        options.servers.note(event);
+        this.#statistics.document(event);
+        await options.onDocument?.(event, uri);
+      },
+      (error) => this.#abort?.abort(error),
+    );
     this.#workers = Array.from({ length: options.workers }, () => ({
       kill: new AbortController(),
       uri: undefined,
@@ -127,15 +114,15 @@ export class CrawlController implements CrawlControl {
   }
 
   /**
-   * Crawls until the frontier is empty, a limit is reached or somebody says {@link stop}; throws the signal's reason when that
-   * stopped it. What is left stays for the next run.
+   * Crawls until the frontier is empty, a limit is reached or {@link stop} is called. Pending URIs stay for the next run.
+   * @throws the signal's reason when aborted
    */
   async run(signal: AbortSignal): Promise<EndReason> {
     const statistics = this.#statistics;
     const { frontier, pauseAtStart = false, pauseAtFinish = false } = this.options;
     const abort = new AbortController();
     this.#abort = abort;
-    // Every worker waits on the one signal, in the frontier and in its fetch: that is no leak.
+    // Every worker listens to the one signal, in the frontier and in its fetch.
     setMaxListeners(0, abort.signal);
     abort.signal.addEventListener('abort', () => this.#abortWorkers(abort.signal.reason), { once: true });
     const stop = (): void => abort.abort(signal.reason);
@@ -157,7 +144,9 @@ export class CrawlController implements CrawlControl {
         await this.#waitForMore(abort.signal);
         if (this.#stopped || abort.signal.aborted) break;
       }
-      await this.#allTold();
+      await frontier.settled();
+      await this.#completions.settled();
+      this.#completions.throwFailure();
       signal.throwIfAborted();
       this.#end ??= 'finished';
       return this.#end;
@@ -168,7 +157,7 @@ export class CrawlController implements CrawlControl {
       clearInterval(watch);
       signal.removeEventListener('abort', stop);
       await frontier.settled();
-      await Promise.all(this.#unwritten);
+      await this.#completions.settled();
       frontier.close();
       statistics.pause();
       this.#enter('finished', `ended: ${this.#end ?? 'finished'}`);
@@ -239,7 +228,7 @@ export class CrawlController implements CrawlControl {
       queued,
       inProcess,
       ...this.#statistics.figures(),
-      // Those of the store outlive a killed process.
+      // The frontier's counters are stored; those of the statistics are lost with a killed process.
       succeeded,
       failed,
       disregarded,
@@ -289,7 +278,7 @@ export class CrawlController implements CrawlControl {
     return this.#workers.reduce((busy, { uri }) => busy + (uri === undefined ? 0 : 1), 0);
   }
 
-  /** One URI from `next` to `finished` (CRAWL-11.5). False: nothing is left. */
+  /** Processes one URI from `next` to `finished` (CRAWL-11.5). Returns false if nothing is left. */
   async #step(number: number, signal: AbortSignal): Promise<boolean> {
     const { frontier, store, chains, settingsFor } = this.options;
     const worker = this.#workers[number - 1]!;
@@ -312,7 +301,7 @@ export class CrawlController implements CrawlControl {
         }
         this.#killed(worker, uri);
       }
-      await this.#handBack(uri, worker.begin);
+      await this.#finishUri(uri, worker.begin);
     } finally {
       worker.uri = undefined;
       this.#notePaused();
@@ -320,7 +309,7 @@ export class CrawlController implements CrawlControl {
     return true;
   }
 
-  /** CRAWL-20.3: the URI ends with -7000; the worker goes on with a signal of its own. */
+  /** CRAWL-20.3: the URI ends with -7000; the worker gets a new signal. */
   #killed(worker: Worker, uri: CrawlUri): void {
     worker.killed = false;
     worker.kill = new AbortController();
@@ -332,82 +321,30 @@ export class CrawlController implements CrawlControl {
     this.#say(`worker ${uri.worker} was killed: ${uri.url}`, true);
   }
 
-  async #handBack(uri: CrawlUri, begin: number): Promise<void> {
+  async #finishUri(uri: CrawlUri, begin: number): Promise<void> {
     const { frontier, servers, store, onFinish } = this.options;
-    // What a killed URI has collected so far is not stored.
+    // The records of a killed URI are not stored.
     const batch = uri.status === FETCH_STATUS.killed ? store.batch() : uri.batch;
     const finish = disposition(uri, servers);
     const { written } = await frontier.finished(uri.entry, finish, batch, uri.candidates, () =>
       onFinish?.(uri, batch),
     );
-    this.#follow(written, uri, begin);
-    // So that what a kill can undo stays small.
-    if (this.#unwritten.size > this.#workers.length) await Promise.race(this.#unwritten);
+    this.#completions.add(written, documentEvent(uri, begin, frontier.counts), uri);
+    await this.#completions.room(this.#workers.length);
     this.#bandwidth.took(uri.size);
     this.#bytes += uri.size;
     if (finish.outcome === 'success') this.#documents++;
     this.#checkLimits();
   }
 
-  async #allTold(): Promise<void> {
-    await this.options.frontier.settled();
-    await Promise.all(this.#unwritten);
-    if (this.#failure !== undefined) throw this.#failure.error;
-  }
-
-  /** Tells of the URI once what became of it is on disk. */
-  #follow(written: Promise<void>, uri: CrawlUri, begin: number): void {
-    const event = this.#event(uri, begin);
-    const told = written
-      .then(async () => {
-        this.options.servers.note(event);
-        this.#statistics.document(event);
-        await this.options.onDocument?.(event, uri);
-      })
-      .catch((error: unknown) => {
-        this.#failure ??= { error };
-        this.#abort?.abort(error);
-      })
-      .finally(() => this.#unwritten.delete(told));
-    this.#unwritten.add(told);
-  }
-
-  #event(uri: CrawlUri, begin: number): DocumentEvent {
-    const { classKey } = uri.entry;
-    const { via, pathFromSeed, sourceTag, attempts } = uri.entry.uri;
-    return {
-      url: uri.url,
-      status: uri.status,
-      disposition: uri.disposition,
-      reason: uri.reason,
-      type: uri.essence?.type ?? uri.document?.type ?? '',
-      bytes: uri.size,
-      local: uri.fetched?.local ?? false,
-      milliseconds: Date.now() - begin,
-      warnings: uri.essence?.warnings ?? [],
-      frontier: this.options.frontier.counts,
-      classKey,
-      via,
-      pathFromSeed,
-      sourceTag,
-      attempts: attempts + 1,
-      worker: uri.worker,
-      fetchBegin: uri.fetchBegin,
-      fetchDuration: uri.contactEnd === 0 ? -1 : uri.contactEnd - uri.fetchBegin,
-      contentType: uri.fetched?.contentType ?? '',
-      digest: uri.digest,
-      annotations: uri.annotations,
-    };
-  }
-
-  /** CRAWL-20.2, of the 1.x generation: tested as URIs finish. */
+  /** CRAWL-20.2, as in the 1.x line: checked when a URI finishes. */
   #checkLimits(): void {
     const { maxBytes, maxDocuments } = this.#limits;
     if (maxBytes > 0 && this.#bytes >= maxBytes) this.#finish('data limit');
     else if (maxDocuments > 0 && this.#documents >= maxDocuments) this.#finish('document limit');
   }
 
-  /** Time, disk, stuck workers. */
+  /** Checks the limits of time and disk, and kills stuck workers. */
   async #watch(): Promise<void> {
     const limits = this.#limits;
     const { directory } = this.options;
@@ -421,16 +358,16 @@ export class CrawlController implements CrawlControl {
       if (limits.stuckSeconds > 0 && uri !== undefined && now - begin > limits.stuckSeconds * 1000)
         this.killWorker(i + 1);
     });
-    const disk = await statfs(directory).catch(() => undefined);
-    if (disk === undefined) return;
-    this.#diskFree = disk.bavail * disk.bsize;
+    const free = await freeDiskBytes(directory);
+    if (free < 0) return;
+    this.#diskFree = free;
     if (limits.lowDiskMiB > 0 && this.#diskFree < limits.lowDiskMiB * MIB && this.#state === 'running') {
       this.#say(`less than ${limits.lowDiskMiB} MiB are free in ${directory}: the crawl pauses`, true);
       this.pause();
     }
   }
 
-  /** Ends the crawl when the running URIs are done. */
+  /** Ends the crawl when the URIs in flight are finished. */
   #finish(reason: EndReason): void {
     if (this.#stopped) return;
     this.#stopped = true;
