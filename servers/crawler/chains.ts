@@ -2,12 +2,12 @@ import { messageOf } from '../../protocols/errors.js';
 import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 
 /**
- * What a processor says after it has seen a URI (CRAWL-11.1): go on, or leave this chain. `post` jumps to the
- * post-process chain, so that nothing is extracted or written (CRAWL-11.5).
+ * The result of a processor (CRAWL-11.1): continue with the next one, leave this chain (`finish`), or skip to the post-process chain
+ * (`post`), so that nothing is extracted or written (CRAWL-11.5).
  */
 export type ProcessResult = 'proceed' | 'finish' | 'post';
 
-/** One step of the work on a URI (CRAWL-1.4). It may be called for many URIs at once and keeps no state of one. */
+/** One step of the processing of a URI (CRAWL-1.4). It may be called for several URIs concurrently. */
 export interface Processor {
   readonly name: string;
   process(uri: CrawlUri): Promise<ProcessResult> | ProcessResult;
@@ -17,12 +17,12 @@ export interface Processor {
 export const CHAIN_NAMES = ['pre-fetch', 'fetch', 'extract', 'write', 'post-process'] as const;
 export type ChainName = (typeof CHAIN_NAMES)[number];
 
-/** All chains of a crawl; any chain may hold any number of processors, set by whoever assembles the crawl. */
+/** The processors of a crawl, by chain. */
 export type ProcessorChains = Readonly<Record<ChainName, readonly Processor[]>>;
 
 /**
- * Leads a URI through the chains (CRAWL-11.5). A processor that throws ends the URI as failed with status -5
- * (CRAWL-11.6); the post-process chain runs in any case, so that every URI is accounted for.
+ * Runs the chains on a URI (CRAWL-11.5). If a processor throws, the URI fails with status -5 (CRAWL-11.6). The post-process chain always
+ * runs, so that every URI is counted.
  */
 export async function runChains(
   chains: ProcessorChains,
@@ -50,7 +50,7 @@ async function runChain(
     try {
       result = await processor.process(uri);
     } catch (error) {
-      // An abort is no fault of the URI: it stays queued, and the worker sees the signal too.
+      // The URI of an aborted worker stays queued.
       if (uri.signal.aborted) throw error;
       uri.status = FETCH_STATUS.runtimeError;
       uri.disposition = 'failed';

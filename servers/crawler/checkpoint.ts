@@ -15,6 +15,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { errorCode, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
+import { Mutex } from '../../protocols/mutex.js';
 import { GathererStore } from '../../storage/index.js';
 import { saveComponents } from './component-state.js';
 import type { CheckpointInfo } from './control.js';
@@ -22,27 +23,27 @@ import type { CheckpointInfo } from './control.js';
 /*
  * A directory of checkpoints:
  *
- *     cp00007-20261121183000/       one that is whole
- *         store/                    the working store as it was: table files are hard links
- *         seen/                     the seen filters that have files of their own, if there are any
- *         components.json           what else is to be taken over: servers, statistics
+ *     cp00007-20261121183000/       a complete checkpoint
+ *         store/                    a copy of the working store: its table files are hard links
+ *         seen/                     the seen filters with their own files, if there are any
+ *         components.json           state of the other components: servers, statistics
  *         manifest.json             every file with its length and digest
  *         valid                     written last: 14 digits, the time
- *     cp00008-....tmp/              one in the making, or what a killed process left
- *     cp00007-....probe-XXXXXX/     the copy in which one is verified, or what a killed process left
+ *     cp00008-....tmp/              an incomplete checkpoint, of this or a killed process
+ *     cp00007-....probe-XXXXXX/     a copy for verification, of this or a killed process
  */
 
 export interface CheckpointsOptions {
   readonly store: GathererStore;
-  /** Seen filters with files of their own lie below; missing: there are none. */
+  /** The directory of seen filters with their own files; absent if there are none. */
   readonly seenDirectory?: string;
-  /** Older ones are removed. */
+  /** Checkpoints to keep; older ones are removed. */
   readonly kept: number;
-  /** CRAWL-17.3.1: runs work while nothing is taken in or handed back, and what was before is on disk. */
+  /** CRAWL-17.3.1: runs work while nothing is scheduled or returned and all earlier writes are on disk. */
   readonly atRest: <T>(work: () => Promise<T>) => Promise<T>;
-  /** What is kept beside the store: `frontier` gives the counts that are shown. */
+  /** State of the other components; `frontier` has the counts of the manifest. */
   readonly components: () => { readonly frontier: FrontierFigures } & Readonly<Record<string, unknown>>;
-  /** CRAWL-17.2.1: rotates logs and journal; their old parts get this suffix. */
+  /** CRAWL-17.2.1: rotates logs and journal; the rotated files get this suffix. */
   readonly rotate: (suffix: string) => Promise<void>;
 }
 
@@ -53,7 +54,7 @@ interface FrontierFigures {
 }
 
 const NAME = /^cp(\d{5,9})-(\d{14})$/;
-/** What a process leaves that was killed while it took or verified one. */
+/** Leftovers of a process that was killed while it took or verified a checkpoint. */
 const LEFTOVER = /^cp\d{5,9}-\d{14}\.(?:tmp|probe-\w{6}|tmp\.probe-\w{6})$/;
 
 const manifestSchema = z.object({
@@ -67,15 +68,15 @@ const manifestSchema = z.object({
 type Manifest = z.output<typeof manifestSchema>;
 
 /**
- * CRAWL-17.3: checkpoints without stopping the crawl. Nothing is handed back for the moment that linking the store's files takes;
- * a URI that is at a worker is the head of its queue there, so nothing is lost and nothing is done twice but what was under way. A
- * checkpoint is verified before it counts, never written again, and can be gone back to any number of times (CRAWL-17.3.2).
+ * CRAWL-17.3: checkpoints of a running crawl. Workers wait only while the store's files are linked. A URI in process is the head of its
+ * queue in the checkpoint, so nothing is lost and only URIs in process are fetched twice. A checkpoint is verified before it counts, is
+ * never changed, and can be restored any number of times (CRAWL-17.3.2).
  */
 export class Checkpoints {
   #next: number;
   #newest: string;
-  #taking: Promise<unknown> = Promise.resolve();
-  /** Digests of the last one's files, by what tells them from others: a table that is linked again is not read again. */
+  readonly #mutex = new Mutex();
+  /** Digests of the last checkpoint's files by name, inode, size and time, so that a table that is linked again is not read again. */
   #digests: ReadonlyMap<string, string> = new Map();
 
   private constructor(
@@ -87,31 +88,29 @@ export class Checkpoints {
     this.#next = numberOf(this.#newest) + 1;
   }
 
-  /** Removes what a killed process has left. Only one process may take checkpoints: the owner of the store. */
+  /** Removes leftovers of a killed process. Only the owner of the store may take checkpoints. */
   static async open(directory: string, options: CheckpointsOptions): Promise<Checkpoints> {
     for (const name of await namesIn(directory))
       if (LEFTOVER.test(name)) await rm(join(directory, name), { recursive: true, force: true });
     return new Checkpoints(directory, options, await listCheckpoints(directory));
   }
 
-  /** Name of the newest; empty: none. */
+  /** Name of the newest checkpoint; empty if there is none. */
   get newest(): string {
     return this.#newest;
   }
 
   /**
-   * Takes one, after those that are being taken. What goes wrong leaves the crawl and the former checkpoints as they are.
-   * @throws StorageError when it cannot be written or verified; also when it is there, but the logs could not be rotated
+   * Takes a checkpoint, one at a time. A failure does not affect the crawl or earlier checkpoints.
+   * @throws StorageError when it cannot be written or verified; also when it is complete but the logs could not be rotated
    */
   take(): Promise<CheckpointInfo> {
-    const taken = this.#taking.then(() => this.#take());
-    this.#taking = taken.catch(() => undefined);
-    return taken;
+    return this.#mutex.runExclusive(() => this.#take());
   }
 
-  /** Waits for those that are being taken: before the store is closed. */
-  async settled(): Promise<void> {
-    await this.#taking;
+  /** Waits until no checkpoint is being taken. The store must stay open until then. */
+  settled(): Promise<void> {
+    return this.#mutex.runExclusive(() => undefined);
   }
 
   async #take(): Promise<CheckpointInfo> {
@@ -133,7 +132,7 @@ export class Checkpoints {
     await this.#removeOld();
     await this.options.rotate(name).catch((cause: unknown) => {
       throw new StorageError(
-        `checkpoint ${name} is taken, but the logs go on as they were: ${messageOf(cause)}`,
+        `checkpoint ${name} is taken, but the logs are not rotated: ${messageOf(cause)}`,
         {
           cause,
         },
@@ -166,11 +165,11 @@ export class Checkpoints {
     await writeFile(join(temporary, 'valid'), `${fourteenDigits(time)}\n`);
   }
 
-  /** What cannot be removed now is left to the next time: the new one is there. */
+  /** A checkpoint that cannot be removed is removed after the next one. */
   async #removeOld(): Promise<void> {
     const names = await listCheckpoints(this.directory);
     for (const name of names.slice(0, -this.options.kept)) {
-      // Renamed first: half a checkpoint must not look like a whole one.
+      // Renamed first, so that a partly removed checkpoint does not look complete.
       const leaving = join(this.directory, `${name}.tmp`);
       await rename(join(this.directory, name), leaving)
         .then(() => rm(leaving, { recursive: true, force: true }))
@@ -179,7 +178,7 @@ export class Checkpoints {
   }
 }
 
-/** Names of the whole checkpoints in a directory, the oldest first; a directory that is not there holds none. */
+/** Names of the complete checkpoints in a directory, the oldest first; none if the directory does not exist. */
 export async function listCheckpoints(directory: string): Promise<string[]> {
   const names = (await namesIn(directory)).filter((name) => NAME.test(name));
   return names.sort((a, b) => numberOf(a) - numberOf(b));
@@ -192,8 +191,8 @@ export async function infoOf(directory: string, name: string): Promise<Checkpoin
 }
 
 /**
- * CRAWL-17.3.2: are all files there and as they were, none besides, and is the store one that opens? It is opened in a copy, so that
- * the checkpoint stays as it is.
+ * CRAWL-17.3.2: verifies that the files are exactly those of the manifest and that the store opens. The store is opened in a copy, so that
+ * the checkpoint does not change.
  * @throws StorageError that names the file
  */
 export async function verifyCheckpoint(directory: string): Promise<void> {
@@ -204,12 +203,12 @@ export async function verifyCheckpoint(directory: string): Promise<void> {
   const names = new Set(files.map(({ name }) => name));
   for (const name of await treeOf(directory))
     if (!names.has(name) && !OWN_FILES.has(name))
-      throw new StorageError(`${join(directory, name)} is not of this checkpoint`);
+      throw new StorageError(`${join(directory, name)} does not belong to this checkpoint`);
   for (const { name, length, sha256 } of files) {
     const path = join(directory, name);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) throw new StorageError(`${path} is missing`);
-    if (found.size !== length) throw new StorageError(`${path} has ${found.size} bytes and had ${length}`);
+    if (found.size !== length) throw new StorageError(`${path} has ${found.size} bytes instead of ${length}`);
     if ((await digestOf(path)) !== sha256) throw new StorageError(`${path} was changed`);
   }
   const probe = await mkdtemp(`${directory}.probe-`);
@@ -218,7 +217,9 @@ export async function verifyCheckpoint(directory: string): Promise<void> {
     await using store = await GathererStore.open(probe);
     const state = await store.queueRecords.state();
     if ((state?.succeeded ?? 0) !== succeeded)
-      throw new StorageError(`${join(directory, 'store')} has another count of successes than its manifest`);
+      throw new StorageError(
+        `${join(directory, 'store')} and its manifest have different counts of successes`,
+      );
   } finally {
     await rm(probe, { recursive: true, force: true });
   }
@@ -226,19 +227,19 @@ export async function verifyCheckpoint(directory: string): Promise<void> {
 
 const OWN_FILES: ReadonlySet<string> = new Set(['manifest.json', 'valid']);
 
-/** What {@link restoreCheckpoint} has put aside: paths. */
+/** The result of {@link restoreCheckpoint}. */
 export interface Restored {
   readonly checkpoint: CheckpointInfo;
-  /** The working store and the seen filters that were there before. */
+  /** Paths to which the earlier working store and seen filters were moved. */
   readonly former: readonly string[];
 }
 
 /**
- * CRAWL-17.2.2: makes a checkpoint's store the Gatherer's working store; what the next run takes over of servers and statistics is
- * laid beside it. What was there is kept under another name. The checkpoint stays as it is. Killed in the middle, it can be done again.
+ * CRAWL-17.2.2: copies a checkpoint's store to the Gatherer's working store and saves the state of the other components for the next run.
+ * The earlier files are moved to other names. The checkpoint does not change. After a crash the restoration can be repeated.
  *
- * @param gatherer the Gatherer's directory
- * @throws UsageError when there is no such checkpoint; StorageError when it is not whole, or when somebody has the store open
+ * @param gatherer the Gatherer's data directory
+ * @throws UsageError when there is no such checkpoint; StorageError when it is damaged, or when another process has the store open
  */
 export async function restoreCheckpoint(
   gatherer: string,
@@ -261,7 +262,7 @@ export async function restoreCheckpoint(
   await copyTree(join(checkpoint, 'seen'), `${seen}.new`);
   const components: unknown = JSON.parse(await readFile(join(checkpoint, 'components.json'), 'utf8'));
 
-  // With milliseconds: somebody may try one after the other.
+  // With milliseconds, so that repeated restorations have different names.
   const suffix = `.before-${new Date().toISOString().replace(/\D/g, '')}`;
   const former: string[] = [];
   for (const directory of [seen, working]) {
@@ -281,12 +282,12 @@ async function mustBeFree(working: string): Promise<void> {
     const store = await GathererStore.open(working);
     await store.close();
   } catch (error) {
-    // A damaged one is what a checkpoint is for.
+    // A damaged store is a reason to restore a checkpoint.
     if (messageOf(error).includes('in use')) throw error;
   }
 }
 
-/** False: there is nothing of that name. */
+/** Renames a file or directory; returns false if it does not exist. */
 async function moved(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
@@ -306,7 +307,7 @@ async function readManifest(directory: string): Promise<Manifest> {
   }
 }
 
-/** Copies files and folders; what is not there gives nothing. */
+/** Copies a directory; does nothing if it does not exist. */
 async function copyTree(source: string, target: string): Promise<void> {
   for (const name of await treeOf(source)) {
     await mkdir(dirname(join(target, name)), { recursive: true });
@@ -339,7 +340,7 @@ async function digestOf(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Makes files and folders last. LevelDB has done so with its tables when it made them. */
+/** Syncs files and directories. LevelDB synced its tables when it wrote them. */
 async function syncTree(directory: string): Promise<void> {
   const names = await treeOf(directory);
   for (const name of names) if (!name.endsWith('.ldb')) await syncOne(join(directory, name));

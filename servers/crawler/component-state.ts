@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { StorageError } from '../../protocols/errors.js';
 
-/** Below the crawl's directory: what the next run takes over beside the store. */
+/** The file in the crawl's directory. */
 const FILE = 'restored.json';
 
 const schema = z.object({ servers: z.unknown().optional(), statistics: z.unknown().optional() });
 
-/** CRAWL-17.3.1: what a run goes on from beside its store; each part is checked by whom it belongs to. */
+/** CRAWL-17.3.1: state that a run continues from in addition to its store. Each component validates its own part. */
 export interface ComponentState {
-  /** Of `ServerCache.snapshot`. */
+  /** Result of `ServerCache.snapshot`. */
   readonly servers?: unknown;
-  /** Of `CrawlStatistics.toJSON`. */
+  /** Result of `CrawlStatistics.toJSON`. */
   readonly statistics?: unknown;
 }
 
-/** Lays them down for the next run: when a checkpoint is restored, and when a crawl stops before its end. */
+/** Saves the state for the next run, when a checkpoint is restored and when a crawl stops before its end. */
 export async function saveComponents(crawlDirectory: string, components: unknown): Promise<void> {
   await mkdir(crawlDirectory, { recursive: true });
   const path = join(crawlDirectory, FILE);
@@ -25,7 +25,7 @@ export async function saveComponents(crawlDirectory: string, components: unknown
 }
 
 /**
- * What the last run, or a restored checkpoint, has left; it is taken away, so that it is taken over once. Undefined: nothing.
+ * Reads and removes the state that the last run or a restored checkpoint saved; undefined if there is none.
  * @throws StorageError when the file is damaged
  */
 export async function takeComponents(crawlDirectory: string): Promise<ComponentState | undefined> {
@@ -36,6 +36,6 @@ export async function takeComponents(crawlDirectory: string): Promise<ComponentS
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new StorageError(`${path} is damaged; it is removed, the crawl goes on without it`, { cause });
+    throw new StorageError(`${path} is damaged; it is removed and the crawl continues without it`, { cause });
   }
 }

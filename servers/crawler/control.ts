@@ -1,4 +1,4 @@
-/** CRAWL-20.1. `empty`: nothing is left, and the crawl waits for more (pauseAtFinish). */
+/** CRAWL-20.1. In the state `empty` no URI is left and the crawl waits for more (pauseAtFinish). */
 const CRAWL_STATES = ['preparing', 'running', 'empty', 'pausing', 'paused', 'stopping', 'finished'] as const;
 export type CrawlState = (typeof CRAWL_STATES)[number];
 
@@ -11,36 +11,36 @@ export type EndReason =
   | 'ended by operator'
   | 'abnormal exit';
 
-/** CRAWL-5.4: where a queue stands. */
+/** CRAWL-5.4: the states of a queue. */
 export const QUEUE_STATES = ['exhausted', 'inactive', 'ready', 'in-process', 'snoozed', 'retired'] as const;
 export type QueueState = (typeof QUEUE_STATES)[number];
 
-/** Why a queue that holds something gives nothing right now (CRAWL-22, pain 3). */
+/** Why a queue with pending URIs gives none now (CRAWL-22, pain 3). */
 export const WAIT_REASONS = [
   'politeness', // the pause after a contact (CRAWL-7.1)
-  'crawl-delay', // robots.txt asks for more
+  'crawl-delay', // a longer pause in robots.txt
   'bandwidth', // of its host
-  'retry', // a contact failed, or robots.txt could not be had
+  'retry', // a contact failed, or robots.txt is unavailable
   'retry-after', // the server said so (429, 503)
   'backlog', // inactive: enough others are ready
-  'session-budget', // inactive: it used its turn up
+  'session-budget', // inactive: its session is over
   'total-budget', // retired
   'quota', // retired
   'operator', // retired
 ] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
 
-/** One queue, as reports show it. */
+/** The report of one queue. */
 export interface QueueReport {
   readonly classKey: string;
   readonly state: QueueState;
-  /** URIs in it. */
+  /** Pending URIs. */
   readonly count: number;
-  /** URIs that were ever put in. */
+  /** URIs that were ever queued. */
   readonly enqueued: number;
-  /** Why it waits; absent for one that does not. */
+  /** Why it waits; absent if it does not. */
   readonly reason?: WaitReason;
-  /** Milliseconds since 1970 until which it sleeps; 0: it does not. */
+  /** End of its sleep, milliseconds since 1970; 0 if it does not sleep. */
   readonly wakeTime: number;
   readonly precedence: number;
   readonly sessionBalance: number;
@@ -52,7 +52,7 @@ export interface QueueReport {
   readonly lastQueued: string;
 }
 
-/** CRAWL-12.2, 16.6: one host or server. */
+/** CRAWL-12.2, 16.6: the report of one host or server. */
 export interface HostReport {
   /** `host` or `host:port`. */
   readonly server: string;
@@ -71,16 +71,16 @@ export interface HostReport {
   readonly lastContact: number;
 }
 
-/** What every worker does (CRAWL-20.3). */
+/** The URI of a busy worker (CRAWL-20.3). */
 export interface WorkerReport {
   readonly worker: number;
   readonly url: string;
-  /** The processor that has it. */
+  /** Name of the processor. */
   readonly step: string;
   readonly milliseconds: number;
 }
 
-/** A URI that failed, for the list of recent errors. */
+/** A failed URI in the list of recent errors. */
 export interface RecentError {
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -89,7 +89,7 @@ export interface RecentError {
   readonly reason: string;
 }
 
-/** The crawl at one moment. Cheap: it is asked for every second. */
+/** The state and figures of the crawl at one moment. Cheap enough to be taken every second. */
 export interface CrawlSnapshot {
   readonly name: string;
   /** Milliseconds since 1970. */
@@ -115,7 +115,7 @@ export interface CrawlSnapshot {
   readonly busyWorkers: number;
   /** Queues by state. */
   readonly queues: Readonly<Record<QueueState, number>>;
-  /** Queues that wait, by reason, as far as they are in memory. */
+  /** Waiting queues in memory, by reason. */
   readonly reasons: Readonly<Partial<Record<WaitReason, number>>>;
   /** CRAWL-5.6.7. */
   readonly congestion: number;
@@ -125,7 +125,7 @@ export interface CrawlSnapshot {
   /** Of the process. */
   readonly memoryBytes: number;
   readonly heapBytes: number;
-  /** Free on the disk of the data; -1 when it is not known. */
+  /** Free space on the disk of the data; -1 if it is not known. */
   readonly diskFreeBytes: number;
   /** The newest checkpoint; empty: none. */
   readonly checkpoint: string;
@@ -142,34 +142,34 @@ export interface CheckpointInfo {
   readonly bytes: number;
 }
 
-/** What the console, the terminal and the reports ask of a running crawl, and tell it. */
+/** Reports and actions of a running crawl, for the console, the terminal and the end reports. */
 export interface CrawlControl {
   snapshot(): CrawlSnapshot;
-  /** Queues in the order of their class keys behind `after`; those in memory and those on disk. */
+  /** Queues in the order of their class keys, after the key `after`, whether in memory or on disk. */
   queues(options?: {
     readonly state?: QueueState;
     readonly after?: string;
     /** Default 100. */
     readonly limit?: number;
   }): Promise<QueueReport[]>;
-  /** The hosts met last come first. Default limit 100. */
+  /** Most recently used hosts first. Default limit 100. */
   hosts(options?: { readonly limit?: number; readonly match?: string }): HostReport[];
   workers(): WorkerReport[];
   /** The newest first. */
   recentErrors(): readonly RecentError[];
-  /** Names of the processors by chain, with how many URIs each has seen. */
+  /** The processors by chain, with the number of URIs that each received. */
   chains(): readonly { readonly chain: string; readonly processor: string; readonly uris: number }[];
   pause(): void;
   resume(): void;
-  /** Ends the crawl; what is left stays for the next run. */
+  /** Ends the crawl; pending URIs stay for the next run. */
   stop(): void;
   checkpoint(): Promise<CheckpointInfo>;
   /** CRAWL-5.4 T20. */
   forceWake(): void;
-  /** CRAWL-5.4 T19: retired queues may go on; budgets are read anew. */
+  /** CRAWL-5.4 T19: reactivates retired queues. Returns how many. */
   reconsiderRetired(): Promise<number>;
-  /** CRAWL-5.6.6: deletes pending URIs that match; patterns in RE2's language. Returns how many. */
+  /** CRAWL-5.6.6: deletes pending URIs that match the pattern, in RE2's language. Returns how many. */
   deleteUris(pattern: string, queuePattern?: string): Promise<number>;
-  /** CRAWL-20.3: the worker's URI ends with -7000. */
+  /** CRAWL-20.3: fails the worker's URI with -7000. Returns false if the worker is idle. */
   killWorker(worker: number): boolean;
 }

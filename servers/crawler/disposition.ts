@@ -4,15 +4,15 @@ import { outcomeOf } from './logs/outcome.js';
 import { politenessDelay } from './servers/politeness.js';
 import type { ServerCache } from './servers/server-cache.js';
 
-/** Failures that may pass: when the URI is found again it counts as new (CRAWL-4.2, 21). */
-const PASSING: ReadonlySet<number> = new Set([
+/** Temporary failures: the URI counts as new when it is found again (CRAWL-4.2, 21). */
+const TEMPORARY: ReadonlySet<number> = new Set([
   FETCH_STATUS.unresolvable,
   FETCH_STATUS.connectFailed,
   FETCH_STATUS.connectLost,
   FETCH_STATUS.robotsUnavailable,
 ]);
 
-/** CRAWL-8.2 to 8.4: what shall become of a URI, and how long its queue sleeps. It may settle the URI's own disposition. */
+/** CRAWL-8.2 to 8.4: decides the outcome of a URI and how long its queue sleeps. After the last retry it sets the disposition to `failed`. */
 export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
   const { settings } = uri;
   const polite = politeness(uri, servers);
@@ -21,7 +21,7 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
     const robots = uri.status === FETCH_STATUS.deferred;
     const retryDelayMs = settings.retryDelaySeconds * 1000;
     if (robots) {
-      // The next turn goes to the document itself, or to another try for robots.txt.
+      // The next fetch of the queue is the document itself, or another attempt to get robots.txt.
       return servers.robotsKnown(uri.url) || polite.delayMs >= retryDelayMs
         ? { outcome: 'retry', ...polite, free: true }
         : { outcome: 'retry', delayMs: retryDelayMs, reason: 'retry', free: true };
@@ -43,11 +43,11 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
     ...polite,
     bytes,
     penalty: settings.errorPenaltyAmount,
-    forget: PASSING.has(uri.status),
+    forget: TEMPORARY.has(uri.status),
   };
 }
 
-/** CRAWL-7: nobody was contacted: no wait; nor for files of this machine. */
+/** CRAWL-7: the wait after a contact; none if there was none, or for files of this machine. */
 function politeness(uri: CrawlUri, servers: ServerCache): Pick<Finish, 'delayMs' | 'reason'> {
   if (uri.contactEnd === 0 || uri.fetched?.local === true) return { delayMs: 0 };
   const { delayMs, reason, hostEmission } = politenessDelay(uri.settings, {

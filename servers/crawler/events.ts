@@ -2,13 +2,13 @@ import { channel } from 'node:diagnostics_channel';
 import type { Disposition } from './crawl-uri.js';
 import type { FrontierCounts } from './frontier/index.js';
 
-/** Published for every URI that the frontier gets back; logs, metrics, reports and progress bars subscribe. */
+/** Message on {@link documentChannel} for every URI that is returned to the frontier. */
 export interface DocumentEvent {
   readonly url: string;
   /** CRAWL-8.1. */
   readonly status: number;
   readonly disposition: Disposition;
-  /** Why it failed, was rejected or is tried again; empty otherwise. */
+  /** Why it failed, was rejected or is retried; empty otherwise. */
   readonly reason: string;
   /** Essence's type name. */
   readonly type: string;
@@ -21,7 +21,7 @@ export interface DocumentEvent {
   readonly warnings: readonly string[];
   readonly frontier: FrontierCounts;
 
-  /** The queue that it came from (CRAWL-9.1). */
+  /** Class key of its queue (CRAWL-9.1). */
   readonly classKey: string;
   /** The URI on which it was found; empty for a seed. */
   readonly via: string;
@@ -31,11 +31,11 @@ export interface DocumentEvent {
   readonly sourceTag: string;
   /** Attempts, this one included. */
   readonly attempts: number;
-  /** The worker that had it, from 1 (CRAWL-16.1 field 8). */
+  /** Number of its worker, from 1 (CRAWL-16.1 field 8). */
   readonly worker: number;
-  /** When the fetch began, milliseconds since 1970; 0 when nothing was fetched. */
+  /** Start of the fetch, milliseconds since 1970; 0 if nothing was fetched. */
   readonly fetchBegin: number;
-  /** How long it took, milliseconds; -1 when it has no end (CRAWL-7.1). */
+  /** Duration of the fetch, milliseconds; -1 if it has no end (CRAWL-7.1). */
   readonly fetchDuration: number;
   /** The declared media type with its parameters; empty: none. */
   readonly contentType: string;
@@ -48,7 +48,7 @@ export interface DocumentEvent {
 /** `harvest:gatherer:document`, with a {@link DocumentEvent}. */
 export const documentChannel = channel('harvest:gatherer:document');
 
-/** A link that could not be made a URI (CRAWL-16.4, uri-errors.log). */
+/** A link that is not a URI (CRAWL-16.4, uri-errors.log). */
 export interface UriErrorEvent {
   readonly url: string;
   readonly source: string;
@@ -58,10 +58,10 @@ export interface UriErrorEvent {
 /** `harvest:gatherer:uri-error`, with a {@link UriErrorEvent}. */
 export const uriErrorChannel = channel('harvest:gatherer:uri-error');
 
-/** What happened to the crawl as a whole: started, paused, checkpoint taken, limit reached ... (CRAWL-16.3). */
+/** An event of the crawl as a whole: started, paused, checkpoint taken, limit reached ... (CRAWL-16.3). */
 export interface CrawlEvent {
   readonly text: string;
-  /** True for what an operator should look at. */
+  /** Whether an operator should look at it. */
   readonly alert: boolean;
 }
 

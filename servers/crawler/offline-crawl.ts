@@ -6,8 +6,8 @@ import { listCheckpoints } from './checkpoint.js';
 import type { CrawlSnapshot, QueueReport, QueueState, WaitReason } from './control.js';
 import { WorkQueue } from './frontier/work-queue.js';
 
-/** What the store knows of a crawl that does not run; the names are those of a {@link CrawlSnapshot}. */
-export interface StoppedSnapshot
+/** The stored figures of a crawl that is not running; the names are those of {@link CrawlSnapshot}. */
+export interface OfflineSnapshot
   extends Pick<
     CrawlSnapshot,
     | 'time'
@@ -25,7 +25,7 @@ export interface StoppedSnapshot
     | 'averageDepth'
     | 'checkpoint'
   > {
-  /** `interrupted`: the next run goes on with it. `done`: the next one begins anew. */
+  /** `interrupted`: the next run continues it. `done`: the next run starts anew. */
   readonly run: 'interrupted' | 'done' | 'none';
   readonly seenFilter: { readonly kind: string; readonly count: number };
   /** In the database. */
@@ -33,28 +33,28 @@ export interface StoppedSnapshot
 }
 
 /**
- * The crawl of a Gatherer that does not run, read from its store (CRAWL-17.2.2): queues, counters, seen filter. While it is open
- * nobody else can have the store. Nothing of the crawl is changed.
+ * The crawl of a Gatherer that is not running, read from its store (CRAWL-17.2.2): queues, counters, seen filter. It changes nothing. No
+ * other process can open the store while it is open.
  */
-export class StoppedCrawl implements AsyncDisposable {
+export class OfflineCrawl implements AsyncDisposable {
   private constructor(
     readonly directory: string,
     private readonly store: GathererStore,
   ) {}
 
   /**
-   * @param directory the Gatherer's
-   * @returns undefined when there is no store
+   * @param directory the Gatherer's data directory
+   * @returns undefined if there is no store
    * @throws StorageError when the store is in use, e.g. by a crawl without a console, or damaged
    */
-  static async open(directory: string): Promise<StoppedCrawl | undefined> {
+  static async open(directory: string): Promise<OfflineCrawl | undefined> {
     const working = join(directory, 'working');
     if (!(await isThere(join(working, 'CURRENT')))) return undefined;
-    return new StoppedCrawl(directory, await GathererStore.open(working, { create: false }));
+    return new OfflineCrawl(directory, await GathererStore.open(working, { create: false }));
   }
 
-  /** One walk over all queues' records. */
-  async snapshot(): Promise<StoppedSnapshot> {
+  /** Reads the records of all queues once. */
+  async snapshot(): Promise<OfflineSnapshot> {
     const { store } = this;
     const time = Date.now();
     const queues = { exhausted: 0, inactive: 0, ready: 0, 'in-process': 0, snoozed: 0, retired: 0 };
@@ -65,7 +65,7 @@ export class StoppedCrawl implements AsyncDisposable {
       for (const { state, count, reason } of page) {
         queues[state]++;
         deepestQueue = Math.max(deepestQueue, count);
-        // CRAWL-5.4: what is in a retired queue is not queued.
+        // CRAWL-5.4: the URIs of a retired queue are not counted as queued.
         if (state !== 'retired') queued += count;
         if (reason !== undefined) reasons[reason] = (reasons[reason] ?? 0) + 1;
       }
@@ -96,7 +96,7 @@ export class StoppedCrawl implements AsyncDisposable {
     };
   }
 
-  /** Pages of queues in the order of their class keys: those in a state, or else those that hold something. */
+  /** Pages of queues in the order of their class keys: those in a state, by default those with pending URIs. */
   async *queues(options: { readonly state?: QueueState } = {}): AsyncGenerator<readonly QueueReport[]> {
     for await (const page of this.#pages(Date.now()))
       yield page.filter(({ state, count }) =>
@@ -124,8 +124,8 @@ export class StoppedCrawl implements AsyncDisposable {
       });
   }
 
-  /** The filter in the store, or the one with files of its own: a crawl has one. */
-  async #seen(): Promise<StoppedSnapshot['seenFilter']> {
+  /** The seen filter: in the store, or with its own files. */
+  async #seen(): Promise<OfflineSnapshot['seenFilter']> {
     await using inStore = await this.store.openSeenFilter();
     if (inStore.count > 0) return { kind: inStore.kind, count: inStore.count };
     for (const kind of SEEN_KINDS) {

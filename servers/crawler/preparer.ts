@@ -17,11 +17,11 @@ import type { CrawlSettings } from './order/settings.js';
 
 export interface PreparerOptions {
   readonly settingsFor: (uri: PreparedOf) => CrawlSettings;
-  /** CRAWL-9.5, 9.6: the address of a host, while it is known. */
+  /** CRAWL-9.5, 9.6: the address of a host; undefined while it is not known. */
   readonly addressOf?: (hostname: string) => Uint8Array | undefined;
 }
 
-/** Queues that the files of this machine are spread over: nobody's server stands behind them, so there is no politeness to keep. */
+/** Number of queues for the files of this machine, which need no politeness. */
 const FILE_QUEUES = 8;
 
 const URI_PRECEDENCES: Readonly<Record<CrawlSettings['uriPrecedence'], UriPrecedence>> = {
@@ -30,10 +30,10 @@ const URI_PRECEDENCES: Readonly<Record<CrawlSettings['uriPrecedence'], UriPreced
   hops: hopsPrecedence(),
 };
 
-/** CRAWL-11.4: directive, canonical string, class key, cost and precedence of a URI, by its settings. */
+/** CRAWL-11.4: computes directive, canonical string, class key, cost and precedence of a URI from its settings. */
 export class FrontierPreparer {
-  /** What is made of settings, by the settings: there are as many as sets of sheets. */
-  readonly #made = new WeakMap<CrawlSettings, { queueOf: QueueAssignment; rules: readonly SeenRule[] }>();
+  /** Cache of what depends on the settings alone; there is one entry per set of sheets. */
+  readonly #cache = new WeakMap<CrawlSettings, { queueOf: QueueAssignment; rules: readonly SeenRule[] }>();
   readonly #fileQueues = queueAssignment({ parallelQueues: FILE_QUEUES, spreadWholeUri: true });
 
   constructor(readonly options: PreparerOptions) {}
@@ -59,7 +59,7 @@ export class FrontierPreparer {
   }
 
   #of(settings: CrawlSettings): { queueOf: QueueAssignment; rules: readonly SeenRule[] } {
-    const known = this.#made.get(settings);
+    const known = this.#cache.get(settings);
     if (known !== undefined) return known;
     const { addressOf } = this.options;
     const made = {
@@ -72,7 +72,7 @@ export class FrontierPreparer {
       }),
       rules: seenRules(settings.seenRules),
     };
-    this.#made.set(settings, made);
+    this.#cache.set(settings, made);
     return made;
   }
 }

@@ -3,24 +3,24 @@ import type { CrawlControl, QueueReport, RecentError, WorkerReport } from './con
 import type { DocumentEvent } from './events.js';
 
 /*
- * G-81: a login may be part of a URL, and nobody but its server shall see it. It stays where the crawl needs it to go on: in the
- * queues, in the lists of links of documents and in the recovery journal, in files that are their owner's alone. Everything else,
- * objects and what they are stored by, links between documents, logs, reports and the console, has URLs without it.
+ * G-81: a login may be part of a URL and is for its server only. The crawl needs it in the queues, in the lists of links of documents and in
+ * the recovery journal; those files are readable by their owner only. Everything else has URLs without logins: objects and their keys,
+ * links between documents, logs, reports and the console.
  */
 
-/** Longer logins than any URL (CRAWL-2.1) are none. */
+/** A login is at most as long as a URL (CRAWL-2.1). */
 const LOGIN = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#\s@]{1,2083}@/gi;
 
-/** Text of any kind: `ftp://user:password@host/` in it is shown as `ftp://host/` (G-81). */
+/** Removes logins from URLs in a text: `ftp://user:password@host/` becomes `ftp://host/` (G-81). */
 export function redactLogins(text: string): string {
   return text.includes('@') ? text.replace(LOGIN, '$1') : text;
 }
 
 /**
- * Links of a document whose URL has a login: those to its own server (method, host and port) get it, for the document was read
- * without showing it to anybody. Others, and those that name a login themselves, stay as they are.
+ * Adds the login of a document's URL to its links to the same server (scheme, host and port), since the document was processed without
+ * it. Other links, and links with a login of their own, are not changed.
  *
- * @param url canonical, as it was fetched
+ * @param url canonical URL that was fetched
  */
 export function withLoginOf<L extends { readonly url: string }>(
   url: string,
@@ -38,7 +38,7 @@ export function withLoginOf<L extends { readonly url: string }>(
   });
 }
 
-/** An event as it may be logged, counted and published. */
+/** Removes logins from an event, so that it may be logged, counted and published. */
 export function redactEvent(event: DocumentEvent): DocumentEvent {
   const { url, via, sourceTag, reason, warnings, annotations } = event;
   const texts = [url, via, sourceTag, reason, ...warnings, ...annotations];
@@ -54,14 +54,14 @@ export function redactEvent(event: DocumentEvent): DocumentEvent {
   };
 }
 
-/** A crawl's control as the console, the terminal and the reports see it. */
-export function shownControl(control: CrawlControl): CrawlControl {
+/** Wraps a crawl's control; its reports have no logins. For the console, the terminal and the end reports. */
+export function redactControl(control: CrawlControl): CrawlControl {
   return {
     snapshot: () => control.snapshot(),
-    queues: async (options) => (await control.queues(options)).map(shownQueue),
+    queues: async (options) => (await control.queues(options)).map(redactQueue),
     hosts: (options) => control.hosts(options),
-    workers: () => control.workers().map(shownUrl),
-    recentErrors: () => control.recentErrors().map(shownUrl),
+    workers: () => control.workers().map(redactUrl),
+    recentErrors: () => control.recentErrors().map(redactUrl),
     chains: () => control.chains(),
     pause: () => control.pause(),
     resume: () => control.resume(),
@@ -74,11 +74,11 @@ export function shownControl(control: CrawlControl): CrawlControl {
   };
 }
 
-function shownUrl<R extends WorkerReport | RecentError>(report: R): R {
+function redactUrl<R extends WorkerReport | RecentError>(report: R): R {
   return { ...report, url: withoutUserInfo(report.url) };
 }
 
-function shownQueue(report: QueueReport): QueueReport {
+function redactQueue(report: QueueReport): QueueReport {
   const { lastPeeked, lastQueued } = report;
   return { ...report, lastPeeked: withoutUserInfo(lastPeeked), lastQueued: withoutUserInfo(lastQueued) };
 }

@@ -1,25 +1,26 @@
+import type { LRUCache } from 'lru-cache';
+import { lruCache } from './lru.js';
+
 export interface PatternBudgetOptions {
-  /** Patterns that are remembered; beyond, those met least lately are forgotten and count from 0 again. Default 100 000. */
+  /** Patterns in the cache; the least recently used ones are evicted and count from 0 again. Default 100 000. */
   readonly maxPatterns?: number;
 }
 
-/** Characters of a pattern; what is longer is one pattern with all that begins alike. */
+/** Characters of a pattern; longer ones are cut, and share a pattern with all that have the same beginning. */
 const MAX_PATTERN_LENGTH = 512;
 
 /**
- * A budget for the URIs of one make (CRAWL-22 pain 5, G-173): calendars, counters and endless lists differ from page to page only in
- * their numbers. It is asked for every new URI that is otherwise in scope, after the seen test, since it counts. Repeated path
- * segments, deep paths and many hops are decide rules (`decide/`).
+ * A budget for URIs that differ only in their numbers (CRAWL-22 pain 5, G-173), as those of calendars, counters and endless lists do. It is
+ * applied to new URIs in scope, after the seen test, since it counts them. Repeated path segments, deep paths and many hops are decide
+ * rules (`decide/`).
  *
- * [choice] It lives in memory: a crawl that is resumed begins to count anew. What is forgotten lets too much in, never too little.
+ * [choice] The counts are in memory only: a resumed crawl starts from 0, and so does an evicted pattern. Both admit more URIs, never fewer.
  */
 export class PatternBudget {
-  readonly #maxPatterns: number;
-  /** The one met least lately comes first. */
-  readonly #counts = new Map<string, number>();
+  readonly #counts: LRUCache<string, number>;
 
   constructor({ maxPatterns = 100_000 }: PatternBudgetOptions = {}) {
-    this.#maxPatterns = Math.max(1, maxPatterns);
+    this.#counts = lruCache(Math.max(1, maxPatterns));
   }
 
   /** Patterns in memory. */
@@ -29,34 +30,22 @@ export class PatternBudget {
 
   /**
    * Counts the URI.
-   * @param max URIs of one pattern that are let in; 0: as many as come
-   * @returns why it is not let in; undefined: it is
+   * @param max URIs of one pattern that are admitted; 0: no limit
+   * @returns why it is refused; undefined if it is admitted
    */
   admit(url: string, max: number): string | undefined {
     if (max === 0) return undefined;
     const pattern = uriPattern(url);
-    // Without a number in it, it is the only one of its make.
+    // A URI without numbers has no pattern.
     if (pattern === undefined) return undefined;
     const count = this.#counts.get(pattern) ?? 0;
-    this.#counts.delete(pattern);
-    if (count === 0 && this.#counts.size >= this.#maxPatterns) this.#forget();
-    if (count >= max) {
-      this.#counts.set(pattern, count);
-      return `trap: ${max} URIs like ${pattern} are enough`;
-    }
+    if (count >= max) return `trap: ${max} URIs like ${pattern} are enough`;
     this.#counts.set(pattern, count + 1);
     return undefined;
   }
-
-  #forget(): void {
-    for (const oldest of this.#counts.keys()) {
-      this.#counts.delete(oldest);
-      return;
-    }
-  }
 }
 
-/** The URI with `#` for every number in its path and query; its host stays. Undefined when there is none. */
+/** Returns the URI with `#` for every number in its path and query; undefined if there is none. */
 export function uriPattern(url: string): string | undefined {
   const [, origin = '', rest = ''] = /^([a-z][a-z0-9+.-]*:(?:\/\/[^/?]*)?)(.*)$/is.exec(url) ?? [];
   const general = rest.replace(/\d+/g, '#');

@@ -1,6 +1,6 @@
 /**
- * CRAWL-1.5, 20.5: the workers are asynchronous tasks. Each loops over `step` until that says that there is nothing
- * left. The first failure stops all of them through `abort` and is thrown.
+ * CRAWL-1.5, 20.5: runs the workers as asynchronous tasks. Each repeats `step` until it returns false. The first failure stops all of them
+ * through `abort` and is thrown.
  */
 export async function runWorkers(
   count: number,

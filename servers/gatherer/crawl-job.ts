@@ -25,7 +25,7 @@ import { JOURNAL_FILE, JournalWriter } from '../crawler/journal/index.js';
 import { CrawlLogs, CrawlStatistics, writeEndReports } from '../crawler/logs/index.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
-import { redactEvent, shownControl } from '../crawler/redaction.js';
+import { redactControl, redactEvent } from '../crawler/redaction.js';
 import { HostAddresses, ServerCache, TotalBandwidth } from '../crawler/servers/index.js';
 import { WarcFiles } from '../crawler/warc/index.js';
 import type { EssencePool } from '../essence/index.js';
@@ -80,7 +80,7 @@ export class CrawlJob implements AsyncDisposable {
 
   /** The controller as consoles and reports see it, without logins (G-81). */
   get control(): CrawlControl {
-    return shownControl(this.controller);
+    return redactControl(this.controller);
   }
 
   /** Crawls until nothing is left. @throws the signal's reason when aborted */
@@ -362,7 +362,7 @@ async function openConsole(
   const { host, port, passwordEnvironment } = order.console;
   await mkdir(directory, { recursive: true });
   const console = await CrawlConsole.start({
-    control: shownControl(controller),
+    control: redactControl(controller),
     host,
     port,
     password: process.env[passwordEnvironment] ?? '',

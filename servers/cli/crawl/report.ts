@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { type CrawlSnapshot, QUEUE_STATES, type QueueState } from '../../crawler/control.js';
-import { StoppedCrawl } from '../../crawler/offline-crawl.js';
+import { OfflineCrawl } from '../../crawler/offline-crawl.js';
 import { complain, EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 import type { ConsoleClient } from './console-client.js';
@@ -78,7 +78,7 @@ export function reportCommand(): Command {
 async function report(kind: Kind | 'all', options: ReportOptions): Promise<number> {
   const crawl = await runningCrawl(options);
   if (crawl !== undefined) return print(lines(kind, crawl, options));
-  await using offline = await StoppedCrawl.open(await gathererOf(options.data));
+  await using offline = await OfflineCrawl.open(await gathererOf(options.data));
   if (offline === undefined) return reportNoCrawl(options);
   if (isOne(OFFLINE_KINDS, kind)) return await print(offlineReport(kind, offline, options));
   complain('crawl', `no crawl runs on ${options.data}; its store has ${OFFLINE_KINDS.join(', ')}`);
@@ -102,7 +102,7 @@ function isOne<T extends string>(kinds: readonly T[], kind: string): kind is T {
 
 async function* offlineReport(
   kind: (typeof OFFLINE_KINDS)[number],
-  crawl: StoppedCrawl,
+  crawl: OfflineCrawl,
   { json, state }: ReportOptions,
 ): AsyncGenerator<string> {
   const snapshot = await crawl.snapshot();

@@ -18,7 +18,7 @@ import {
   WAIT_REASONS,
   type WorkerReport,
 } from '../../crawler/control.js';
-import type { StoppedSnapshot } from '../../crawler/offline-crawl.js';
+import type { OfflineSnapshot } from '../../crawler/offline-crawl.js';
 import { byteSize } from '../../web/values.js';
 import { printable } from '../printable.js';
 
@@ -106,7 +106,7 @@ export const CHAIN_TABLE = new TextTable<ReturnType<CrawlControl['chains']>[numb
 export function seenLine({
   seenFilter: { kind, count, memoryBytes },
 }: {
-  readonly seenFilter: StoppedSnapshot['seenFilter'] & { readonly memoryBytes?: number };
+  readonly seenFilter: OfflineSnapshot['seenFilter'] & { readonly memoryBytes?: number };
 }): string {
   return `${kind}: ${number(count)} URIs${memoryBytes === undefined ? '' : `, ${byteSize(memoryBytes)} of memory`}`;
 }
@@ -143,14 +143,14 @@ function reasonsText(s: FrontierView): string {
   }).join(', ');
 }
 
-const RUN_LABELS: Readonly<Record<StoppedSnapshot['run'], string>> = {
+const RUN_LABELS: Readonly<Record<OfflineSnapshot['run'], string>> = {
   interrupted: 'is interrupted; the next run continues it',
   done: 'is finished; the next run starts again',
   none: 'has not begun',
 };
 
 /** The totals of a stopped crawl. */
-export function offlineLines(s: StoppedSnapshot): readonly string[] {
+export function offlineLines(s: OfflineSnapshot): readonly string[] {
   return [
     `The crawl ${RUN_LABELS[s.run]}`,
     `URIs      ${number(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued of ${number(s.discovered)} discovered`,

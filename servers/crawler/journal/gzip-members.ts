@@ -5,32 +5,32 @@ import { errorCode, StorageError } from '../../../protocols/errors.js';
 import type { LineEncoder } from '../../host/append-file.js';
 
 /**
- * The head of each of our gzip members (RFC 1952): deflate, no name, no time, Unix, and an empty extra field `HK`, which everybody
- * passes over and by which we know our own members when a file is mended.
+ * The header of our gzip members (RFC 1952): deflate, no name, no time, Unix, and an empty extra field `HK`, which readers skip and by which
+ * the repair of a file recognizes our members.
  */
 const MEMBER_HEAD = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 3, 4, 0, 0x48, 0x4b, 0, 0]);
-/** An empty last block of deflate, which ends a member at any flush. */
+/** An empty final block of deflate, which can end a member after any flush. */
 const LAST_BLOCK = Buffer.from([3, 0]);
-/** What a flush ends with: an empty stored block, at a byte's border. */
+/** The end of a flush: an empty stored block, aligned to a byte. */
 const FLUSH_END = Buffer.from([0, 0, 0xff, 0xff]);
 
 const deflate = promisify<Buffer, ZlibOptions, Buffer>(deflateRaw);
 
-/** How far back deflate looks, bytes. */
+/** Window of deflate, bytes. */
 const WINDOW_BYTES = 32_768;
-/** Text in one member, bytes: so much is read to mend a torn file, so it stays small. */
+/** Text of one member, bytes. The repair of a torn file reads a whole member, so this is small. */
 const MEMBER_BYTES = 8_388_608;
-/** Compressed bytes that are searched for the last member's head; more than one member can have. */
+/** Compressed bytes that are searched for the header of the last member; more than a member can have. */
 const SEARCH_BYTES = 12 * 1_048_576;
-/** Text of a member at most: {@link MEMBER_BYTES} and one block of lines. */
+/** Longest text of a member: {@link MEMBER_BYTES} and one block of lines. */
 const INFLATED_BYTES = 8 * MEMBER_BYTES;
 
 /**
- * Text as gzip, flushed after every piece (Z_SYNC_FLUSH): a file that ends after any piece gives all of them back. A new member
- * begins after {@link MEMBER_BYTES} of text and after {@link finish}.
+ * Encodes text as gzip and flushes after every piece (Z_SYNC_FLUSH), so that a file that ends after a piece contains all of them. A new
+ * member begins after {@link MEMBER_BYTES} of text and after {@link finish}.
  */
 export class GzipMembers implements LineEncoder {
-  /** The end of the member's text so far, as far back as deflate can look. */
+  /** The end of the member's text, as long as deflate's window. */
   #window: Buffer = Buffer.alloc(0);
   #crc = 0;
   #size = 0;
@@ -67,14 +67,13 @@ function memberEnd(crc: number, size: number): Buffer {
 }
 
 /**
- * Makes a file of {@link GzipMembers} whole again after a crash, so that a new member can be appended: a torn last member is cut behind
- * its last whole flush and ended there. What was written behind that flush is lost; it was not yet flushed when the crash came.
- * A crash while mending does no harm.
+ * Repairs a file of {@link GzipMembers} after a crash, so that a new member can be appended: a torn last member is truncated after its last
+ * complete flush and ended there. A crash during the repair does no harm.
  *
- * @returns bytes that were cut off; 0 when the file was whole or is not there
- * @throws StorageError for a file that is not ours
+ * @returns bytes that were cut off; 0 if the file was complete or does not exist
+ * @throws StorageError for a file that this class did not write
  */
-export async function mendGzipMembers(path: string): Promise<number> {
+export async function repairGzipMembers(path: string): Promise<number> {
   let handle: FileHandle;
   try {
     handle = await open(path, 'r+');
@@ -98,8 +97,8 @@ export async function mendGzipMembers(path: string): Promise<number> {
       return size;
     }
     if (head < 0) throw new StorageError(`${path} is not a journal that can be continued: move it away`);
-    const { keep, end } = mended(tail.subarray(head + MEMBER_HEAD.length));
-    // The next member's head may be torn too: it is behind the end of this one.
+    const { keep, end } = lastFlush(tail.subarray(head + MEMBER_HEAD.length));
+    // The torn header of a next member may follow.
     const cut = tail.length - head - MEMBER_HEAD.length - keep;
     if (cut > 0) await handle.truncate(size - cut);
     if (end.length > 0) await handle.write(end, 0, end.length, size - cut);
@@ -109,14 +108,14 @@ export async function mendGzipMembers(path: string): Promise<number> {
   }
 }
 
-/** How much of a member's body is good, and what must follow it to make it whole. */
-function mended(body: Buffer): { keep: number; end: Uint8Array } {
+/** Returns the valid length of a member's body and the bytes that complete it. */
+function lastFlush(body: Buffer): { keep: number; end: Uint8Array } {
   const whole = wholeLength(body);
   if (whole !== undefined) return { keep: whole, end: new Uint8Array() };
   const flushes: number[] = [];
   for (let at = body.indexOf(FLUSH_END); at >= 0; at = body.indexOf(FLUSH_END, at + 1))
     flushes.push(at + FLUSH_END.length);
-  // What is good up to one flush is good up to all before it. Mostly the last one is the one.
+  // If a body is valid up to one flush, it is valid up to all before it. The last flush is tried first.
   let good = { keep: 0, end: memberEnd(0, 0) };
   for (let low = 0, high = flushes.length - 1, i = high; low <= high; i = (low + high) >> 1) {
     const keep = flushes[i]!;
@@ -130,7 +129,7 @@ function mended(body: Buffer): { keep: number; end: Uint8Array } {
   return good;
 }
 
-/** Bytes of the member when it is whole and its sum is right. */
+/** Length of a complete member with a correct checksum; undefined for any other. */
 function wholeLength(body: Buffer): number | undefined {
   try {
     const result: unknown = inflateRawSync(body, { info: true, maxOutputLength: INFLATED_BYTES });
@@ -150,11 +149,11 @@ function inflated(flushed: Buffer): Buffer | undefined {
   try {
     return inflateRawSync(Buffer.concat([flushed, LAST_BLOCK]), { maxOutputLength: INFLATED_BYTES });
   } catch {
-    return undefined; // the four bytes were chance, or what is before them is damaged
+    return undefined; // the four bytes are not a flush, or the data before them is damaged
   }
 }
 
-/** What `inflateRawSync` gives with the option `info`; its type does not tell. */
+/** The result of `inflateRawSync` with the option `info`, which its type does not describe. */
 function isInflated(result: unknown): result is { buffer: Buffer; engine: { bytesWritten: number } } {
   return typeof result === 'object' && result !== null && 'buffer' in result && 'engine' in result;
 }

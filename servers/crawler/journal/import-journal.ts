@@ -1,9 +1,9 @@
 import type { JournalUri } from './journal-line.js';
 import { type ReadJournalOptions, readJournal } from './journal-reader.js';
 
-/** What takes a journal in: the crawl's frontier. Each call is waited for before the next one. */
+/** Receives the URIs of a journal: the crawl's frontier. Calls do not overlap. */
 export interface JournalSink {
-  /** Notes URIs in the seen filter: they will not be fetched. */
+  /** Adds URIs to the seen filter, so that they are not fetched. */
   note(urls: string[]): Promise<void>;
   /** Schedules URIs; those that were noted or scheduled before are dropped by the seen filter (CRAWL-17.1.2). */
   schedule(uris: JournalUri[]): Promise<void>;
@@ -18,39 +18,39 @@ export interface ImportProgress {
   readonly noted: number;
   /** URIs given to {@link JournalSink.schedule}. */
   readonly scheduled: number;
-  /** URIs that the scope does not take any more, both passes. */
+  /** URIs that are no longer in scope, in both passes. */
   readonly outOfScope: number;
-  /** Lines that are no events, first pass. */
+  /** Lines that are not events, in the first pass. */
   readonly badLines: number;
 }
 
 export interface ImportJournalOptions {
   readonly signal?: AbortSignal;
-  /** Note failures too, so that they are not tried again (CRAWL-17.1.2). Default false. */
+  /** Notes failures too, so that they are not fetched again (CRAWL-17.1.2). Default false. */
   readonly retainFailures?: boolean;
-  /** The crawl's scope; a URI that it does not take is neither noted nor scheduled. */
+  /** The crawl's scope; a URI out of scope is neither noted nor scheduled. */
   readonly scope?: (uri: JournalUri) => boolean | Promise<boolean>;
-  /** Ask `scope` again (CRAWL-17.1.2). Default true. */
+  /** Whether `scope` applies (CRAWL-17.1.2). Default true. */
   readonly checkScope?: boolean;
   /** Called each {@link progressLines} events and at the end of each pass. */
   readonly progress?: (progress: ImportProgress) => void;
   /** Default 1 000 000 (CRAWL-17.1.2). */
   readonly progressLines?: number;
-  /** So many scheduled URIs are enough for the crawl to start while the import goes on (CRAWL-17.1.2). Default 100 000. */
+  /** Number of scheduled URIs after which the crawl can start while the import continues (CRAWL-17.1.2). Default 100 000. */
   readonly enough?: number;
-  /** Called once: when there are {@link enough}, else at the end. */
+  /** Called once, when {@link enough} URIs are scheduled or at the end. */
   readonly onEnough?: () => void;
-  /** URIs given to the sink at once. Default 1000. */
+  /** URIs per call of the sink. Default 1000. */
   readonly batchSize?: number;
-  /** As in {@link readJournal}: by default a damaged journal is an error. */
+  /** See {@link readJournal}; by default a damaged journal is an error. */
   readonly onDamage?: ReadJournalOptions['onDamage'];
 }
 
 /**
- * Recovers a crawl from its journal (CRAWL-17.1.2) in two passes: what was finished is noted, then all that was ever queued is
- * scheduled. Memory is bounded by one batch.
+ * Recovers a crawl from its journal (CRAWL-17.1.2) in two passes: it notes the URIs that were finished, then schedules all that were queued.
+ * Memory is bounded by one batch.
  *
- * @param paths the journal; with rotated parts: all of them, the oldest first
+ * @param paths the journal with its rotated files, the oldest first
  * @throws StorageError, the sink's errors, the signal's reason
  */
 export async function importJournal(
@@ -93,7 +93,7 @@ export async function importJournal(
     if (event.tag === 'Fs' || (event.tag === 'Ff' && retainFailures)) {
       if (await accepts(event)) await finished.add(event.url);
     }
-    // Included by hand: seen, though never fetched. Its way from the seed is not known, so the scope cannot be asked.
+    // Included by hand: seen, but never fetched. Its hops path is not known, so the scope cannot decide.
     else if (event.tag === 'Fi') await finished.add(event.url);
   }
   await finished.end();
@@ -129,7 +129,7 @@ function reading(
   return { ...(signal && { signal }), ...(onDamage && { onDamage }) };
 }
 
-/** Gathers things and gives them away together. */
+/** Collects items and passes them on in batches. */
 class Batch<T> {
   #items: T[] = [];
 

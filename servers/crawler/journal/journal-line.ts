@@ -1,14 +1,14 @@
 import { escapeField, parseDigitTime, time14 } from '../logs/line-fields.js';
 
-/** CRAWL-17.1.1: events that tell a URI with its way from the seed. */
+/** CRAWL-17.1.1: events with a URI, its hops path and via. */
 const WITH_PATH = ['F+', 'Fs', 'Ff'] as const;
-/** CRAWL-17.1.1: events that tell the URI alone. */
+/** CRAWL-17.1.1: events with a URI only. */
 const URI_ONLY = ['Fe', 'Fd', 'Fr', 'Fi'] as const;
 
 export type PathTag = (typeof WITH_PATH)[number];
 export type UriTag = (typeof URI_ONLY)[number];
 
-/** A URI as the journal knows it, enough to schedule it again. */
+/** A URI of the journal, with what is needed to schedule it again. */
 export interface JournalUri {
   readonly url: string;
   /** CRAWL-2.2; empty for a seed. */
@@ -21,7 +21,7 @@ export interface JournalUri {
 export type JournalEvent =
   /** `F+` queued, `Fs` finished with success, `Ff` failed. */
   | ({ readonly tag: PathTag } & JournalUri)
-  /** `Fe` given to a worker, `Fd` disregarded, `Fr` to be tried again, `Fi` included without a fetch. */
+  /** `Fe` given to a worker, `Fd` disregarded, `Fr` to be retried, `Fi` included without a fetch. */
   | { readonly tag: UriTag; readonly url: string }
   /** A time mark, milliseconds since 1970; whole seconds in the file. */
   | { readonly tag: 'T'; readonly time: number }
@@ -29,8 +29,8 @@ export type JournalEvent =
   | { readonly tag: 'E'; readonly text: string };
 
 /**
- * A line without its end (CRAWL-17.1.1). The parts are joined by single blanks, so a seed's line ends in two of them.
- * Blanks and line ends inside a part are percent-escaped: what is read back is the same URI, written so.
+ * Formats an event as a line without line end (CRAWL-17.1.1). Fields are separated by single spaces, so a seed's line ends in two of them.
+ * Spaces and line ends within a field are percent-escaped; the URI stays the same.
  */
 export function formatJournalLine(event: JournalEvent): string {
   switch (event.tag) {
@@ -48,9 +48,9 @@ export function formatJournalLine(event: JournalEvent): string {
 }
 
 /**
- * Reads a line, ours or the original's; hops path and via may be missing at its end.
+ * Parses a line of ours or of the original; hops path and via may be missing.
  *
- * @returns undefined for a line that is none
+ * @returns undefined for a line that is not an event
  */
 export function parseJournalLine(line: string): JournalEvent | undefined {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line;
@@ -62,7 +62,7 @@ export function parseJournalLine(line: string): JournalEvent | undefined {
   const [tag, url = '', pathFromSeed = '', via = '', ...more] = text.split(' ');
   if (url === '' || more.length > 0) return undefined;
   if (isOneOf(WITH_PATH, tag)) return { tag, url, pathFromSeed, via };
-  // What the original's later versions put behind the URI is not needed.
+  // Later versions of the original have more fields after the URI.
   if (isOneOf(URI_ONLY, tag)) return { tag, url };
   return undefined;
 }

@@ -6,23 +6,23 @@ import { type JournalEvent, parseJournalLine } from './journal-line.js';
 
 export interface ReadJournalOptions {
   readonly signal?: AbortSignal;
-  /** Longest line, bytes; longer ones are bad lines. Default 65 536: three URIs and their tag. */
+  /** Longest line, bytes; longer ones are bad lines. Default 65 536. */
   readonly maxLineLength?: number;
-  /** A line that is no event of a journal; it is passed over. */
+  /** Called for a line that is not an event; it is skipped. */
   readonly onBadLine?: (lineNumber: number, text: string) => void;
   /**
-   * The compressed data are damaged (not merely cut off): what was before the damage has been given, what is behind is
-   * lost. With this callback the reading ends there; without it the error is thrown.
+   * Called if the compressed data is damaged, not only cut off. The events before the damage were returned, those after it are lost.
+   * Without this callback the error is thrown.
    */
   readonly onDamage?: (error: StorageError) => void;
 }
 
-/** Compressed bytes that are unpacked at once; gzip makes at most a thousand times as many of them. */
+/** Compressed bytes that are decompressed at a time; gzip expands them at most a thousand times. */
 const CHUNK_BYTES = 16_384;
 
 /**
- * The events of a journal (CRAWL-17.1.1), gzip or plain text, one after the other; memory does not follow the file's size.
- * A file that breaks off, in the midst of a line or of a gzip member, is read as far as it goes: a last line without its end is left out.
+ * Reads the events of a journal (CRAWL-17.1.1), gzip or plain text, in bounded memory. A file may end within a line or a gzip member; a last
+ * line without line end is skipped.
  *
  * @throws StorageError when the file cannot be read or is damaged, the signal's reason
  */
@@ -46,7 +46,7 @@ export async function* readJournal(
   } catch (error) {
     if (signal?.aborted || !isSystemError(error)) throw error;
     const failure = new StorageError(`${path}: ${error.message}`, { cause: error });
-    // Z_...: the data; anything else is the disk, or no such file.
+    // Z_... is an error of the data; others are of the file.
     if (!String(error.code).startsWith('Z_') || onDamage === undefined) throw failure;
     onDamage(failure);
   }
@@ -62,9 +62,9 @@ async function isGzip(path: string): Promise<boolean> {
   }
 }
 
-/** All members of a gzip file. Node's stream throws away what it has unpacked when an error follows, so it is led by hand. */
+/** Decompresses all members of a gzip file. Node's stream discards output when an error follows, so its output is collected here. */
 async function* unpacked(path: string): AsyncGenerator<Buffer> {
-  // A member that breaks off ends like one that was flushed.
+  // A truncated member is read like a flushed one.
   const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
   const ready: Buffer[] = [];
   const error = new Promise<Error>((resolve) => gunzip.once('error', resolve));
@@ -86,7 +86,7 @@ async function* unpacked(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Cuts bytes into lines; chunk borders do not matter. A line longer than the limit is given as undefined. */
+/** Splits chunks into lines; a line longer than the limit is undefined. */
 class Lines {
   #parts: Buffer[] = [];
   #length = 0;

@@ -2,7 +2,7 @@ import type { StorageError } from '../../../protocols/errors.js';
 import { AppendFile } from '../../host/append-file.js';
 import type { DocumentEvent } from '../events.js';
 import { outcomeOf } from '../logs/outcome.js';
-import { GzipMembers, mendGzipMembers } from './gzip-members.js';
+import { GzipMembers, repairGzipMembers } from './gzip-members.js';
 import { formatJournalLine, type JournalEvent } from './journal-line.js';
 
 /** CRAWL-17.1.1: the journal's name in the crawl's directory. */
@@ -13,15 +13,15 @@ const TIME_MARK_LINES = 10_000;
 export interface JournalWriterOptions {
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
-  /** How long an event may stay in memory, milliseconds: what `kill -9` can take away. Default 1000. */
+  /** Longest time for which an event stays in memory, milliseconds. Default 1000. */
   readonly flushMs?: number;
-  /** Characters that may wait for the disk before {@link JournalWriter.full}. Default 1 048 576. */
+  /** Characters in memory at which {@link JournalWriter.full} becomes true. Default 1 048 576. */
   readonly limit?: number;
-  /** The journal cannot be written; it is tried again. Default: nobody is told before {@link JournalWriter.close}. */
+  /** Called if a write fails; it is retried. By default {@link JournalWriter.close} throws. */
   readonly onError?: (error: StorageError) => void;
 }
 
-/** Writes a recovery journal (CRAWL-17.1): gzip that can be read up to its last flush, whenever the process dies. */
+/** Writes a recovery journal (CRAWL-17.1): gzip that is readable up to its last flush after a crash. */
 export class JournalWriter implements AsyncDisposable {
   readonly #file: AppendFile;
   readonly #now: () => number;
@@ -33,19 +33,19 @@ export class JournalWriter implements AsyncDisposable {
   }
 
   /**
-   * Goes on with a journal that is there, in a new gzip member; a torn end of it is mended first.
+   * Opens a journal. An existing one is repaired if it is torn, and continued in a new gzip member.
    *
    * @throws StorageError also for a gzip file that this class did not write
    */
   static async open(path: string, options: JournalWriterOptions = {}): Promise<JournalWriter> {
     const { now = Date.now, flushMs = 1000, limit = 1_048_576, onError } = options;
-    const cut = await mendGzipMembers(path);
+    const cut = await repairGzipMembers(path);
     const encoder = new GzipMembers();
     const file = await AppendFile.open(path, {
       flushMs,
       limit,
       encoder,
-      // G-81: its URLs have their logins, so that a recovered crawl can go on.
+      // G-81: its URLs contain logins, which a recovered crawl needs.
       mode: 0o600,
       ...(onError && { onError }),
     });
@@ -58,14 +58,14 @@ export class JournalWriter implements AsyncDisposable {
     return this.#file.path;
   }
 
-  /** Never waits; see {@link full}. */
+  /** Adds an event without waiting; see {@link full}. */
   write(event: JournalEvent): void {
     this.#file.write(formatJournalLine(event));
     if (++this.#lines % TIME_MARK_LINES === 0)
       this.#file.write(formatJournalLine({ tag: 'T', time: this.#now() }));
   }
 
-  /** CRAWL-8.4: a URI came back from a worker. */
+  /** CRAWL-8.4: adds the event of a returned URI. */
   finished(event: DocumentEvent): void {
     const { url, pathFromSeed, via } = event;
     const outcome = outcomeOf(event);
@@ -74,7 +74,7 @@ export class JournalWriter implements AsyncDisposable {
     else this.write({ tag: outcome === 'retry' ? 'Fr' : 'Fd', url });
   }
 
-  /** So much waits for the disk that more should not be added before {@link room}. */
+  /** True if so much text is in memory that the caller should wait for {@link room}. */
   get full(): boolean {
     return this.#file.full;
   }
@@ -84,12 +84,12 @@ export class JournalWriter implements AsyncDisposable {
     return this.#file.room(signal);
   }
 
-  /** Everything up to now can be read from the file when this is over. @throws StorageError */
+  /** Writes all events to the file. @throws StorageError */
   flush(): Promise<void> {
     return this.#file.flush();
   }
 
-  /** CRAWL-16.4, 17.2.1: the journal becomes `PATH.SUFFIX` and goes on in a new file. @returns the renamed file @throws StateError, StorageError */
+  /** CRAWL-16.4, 17.2.1: renames the journal to `PATH.SUFFIX` and continues in a new file. @returns the renamed file @throws StateError, StorageError */
   rotate(suffix: string): Promise<string> {
     return this.#file.rotate(suffix);
   }

@@ -4,7 +4,7 @@ import type { CrawlUri } from '../crawl-uri.js';
 import type { Revisit, WarcPlace } from '../warc/index.js';
 import type { RevisitSource } from './warc-writer.js';
 
-/** Where a body was archived first, whatever its URI (CRAWL-18.5). */
+/** The first archived record of a body, whatever its URI (CRAWL-18.5). */
 export interface DigestRecord {
   readonly url: string;
   /** WARC-Date, milliseconds since 1970. */
@@ -13,7 +13,7 @@ export interface DigestRecord {
   readonly file: string;
   /** Bytes from the start of the file. */
   readonly offset: number;
-  /** Fetches that brought this body. */
+  /** Fetches with this body. */
   readonly count: number;
 }
 
@@ -24,9 +24,9 @@ export interface DigestStore {
 }
 
 /**
- * CRAWL-18.5, the URL-agnostic history: what lies in the archive already, under whatever URI. This processor stands behind the
- * digest's and before the WARC writer, {@link keeper} in the post-process chain. Two URIs that bring the same body at the same
- * time are both written.
+ * CRAWL-18.5, with the setting `warc.digestHistory`: the URL-agnostic history, which finds a body in the archive under any URI. This
+ * processor runs after the digest's and before the WARC writer, {@link keeper} in the post-process chain. If two URIs with the same body
+ * are fetched at the same time, both bodies are written.
  */
 export class DigestHistory implements Processor, RevisitSource {
   readonly name = 'DigestHistory';
@@ -51,7 +51,7 @@ export class DigestHistory implements Processor, RevisitSource {
   }
 
   captured(uri: CrawlUri, { recordId, file, offset }: WarcPlace, payloadDigest: string): void {
-    // A digest that leaves something out (CRAWL-18.7) names no body.
+    // A stripped digest (CRAWL-18.7) does not identify a body.
     if (payloadDigest !== uri.digest || uri.size === 0) return;
     const date = uri.fetched?.beginTime ?? 0;
     this.#fresh.set(uri, { url: uri.url, date, recordId, file, offset, count: 1 });

@@ -13,7 +13,7 @@ export interface FetchRecord {
   readonly status: number;
   /** When it began, milliseconds since 1970. */
   readonly begin: number;
-  /** `sha1:` and base32; empty: none. A 304 carries the one before forward. */
+  /** `sha1:` and base32; empty if there is none. A 304 keeps the one before. */
   readonly digest: string;
   /** Empty: none. */
   readonly etag: string;
@@ -21,11 +21,11 @@ export interface FetchRecord {
   readonly lastModified: UnixSeconds;
   /** Bytes of the body. */
   readonly length: number;
-  /** The WARC record that holds this body: its own, or that of the fetch that it repeats. Absent: none was written. */
+  /** The WARC record with this body: its own, or that of the fetch that it repeats; absent if none was written. */
   readonly capture?: FetchCapture;
 }
 
-/** Where the body of a fetch was archived. */
+/** The archived record of a fetch. */
 interface FetchCapture {
   readonly recordId: string;
   /** WARC-Date, milliseconds since 1970. */
@@ -33,16 +33,16 @@ interface FetchCapture {
   readonly payloadDigest: string;
 }
 
-/** CRAWL-18.4: the table `uri_history`. Keys are made by {@link historyKey}. */
+/** CRAWL-18.4: the table `uri_history`, with keys of {@link historyKey}. */
 export interface HistoryStore {
-  /** The newest first; empty: never fetched. */
+  /** The newest first; empty if the URI was never fetched. */
   get(key: string): Promise<readonly FetchRecord[]>;
   put(key: string, history: readonly FetchRecord[], batch: GathererBatch): void;
 }
 
 export interface FetchHistoryOptions {
   readonly store: HistoryStore;
-  /** Fetches of a URI that are kept (CRAWL-18.2); default 2. */
+  /** Fetches per URI in the history (CRAWL-18.2); default 2. */
   readonly length?: number;
   /** CRAWL-18.3; both default to true. */
   readonly sendIfNoneMatch?: boolean;
@@ -54,7 +54,7 @@ export function historyKey(url: string): string {
   return surt(url, { preserveCase: true });
 }
 
-/** What is known of a URI that is on its way. */
+/** History of a URI in process. */
 interface Entry {
   readonly former: readonly FetchRecord[];
   now?: FetchRecord;
@@ -64,8 +64,8 @@ interface Entry {
 }
 
 /**
- * CRAWL-18.2 to 18.4: what the last fetches of a URI brought, in three steps: {@link loader} in the pre-fetch chain, this
- * processor behind the digest's, {@link keeper} in the post-process chain.
+ * CRAWL-18.2 to 18.4: the history of the last fetches of a URI, in three steps: {@link loader} in the pre-fetch chain, this processor
+ * after the digest's, {@link keeper} in the post-process chain.
  */
 export class FetchHistory implements Processor, RevisitSource {
   readonly name = 'FetchHistory';
@@ -75,12 +75,12 @@ export class FetchHistory implements Processor, RevisitSource {
 
   constructor(readonly options: FetchHistoryOptions) {}
 
-  /** The last fetches of the URI, the newest first; this one is not among them. */
+  /** The earlier fetches of the URI, the newest first. */
   former(uri: CrawlUri): readonly FetchRecord[] {
     return this.#entries.get(uri)?.former ?? [];
   }
 
-  /** CRAWL-18.3: what makes the request conditional; nothing if the last fetch failed. */
+  /** CRAWL-18.3: the headers of a conditional request; empty if the last fetch failed. */
   conditionalHeaders(uri: CrawlUri): NonNullable<FetchRequest['headers']> {
     const { sendIfNoneMatch = true, sendIfModifiedSince = true } = this.options;
     const last = this.former(uri)[0];
@@ -91,7 +91,7 @@ export class FetchHistory implements Processor, RevisitSource {
     };
   }
 
-  /** CRAWL-18.2: puts this fetch beside the last ones. */
+  /** CRAWL-18.2: compares this fetch with the earlier ones. */
   process(uri: CrawlUri): ProcessResult {
     const { fetched } = uri;
     if (fetched === undefined || !uri.succeeded) return 'proceed';
@@ -99,7 +99,7 @@ export class FetchHistory implements Processor, RevisitSource {
     if (entry.now !== undefined) return 'proceed';
     const notModified = fetched.status === 304;
     const last = entry.former[0];
-    // A failure between two fetches of the page leaves none; the page's own is behind it.
+    // A failed fetch has no digest; that of the page is in an earlier one.
     const known = notModified ? entry.former.find(({ digest }) => digest !== '') : last;
     const { status, beginTime: begin, etag, lastModified } = fetched;
     if (notModified) {
@@ -124,7 +124,7 @@ export class FetchHistory implements Processor, RevisitSource {
     return 'proceed';
   }
 
-  /** Was the body the one of the last fetch, or did the server say so? */
+  /** Whether the body is that of the last fetch, by its digest or by a 304. */
   isUnchanged(uri: CrawlUri): boolean {
     return this.#entries.get(uri)?.repeats !== undefined;
   }
@@ -157,7 +157,7 @@ export class FetchHistory implements Processor, RevisitSource {
     return entry;
   }
 
-  /** CRAWL-18.4: what the URI already has is not overwritten. */
+  /** CRAWL-18.4: loads the history unless it is loaded. */
   async #load(uri: CrawlUri): Promise<ProcessResult> {
     if (!this.#entries.has(uri) && isKept(uri.url)) {
       this.#entries.set(uri, { former: await this.options.store.get(historyKey(uri.url)) });
@@ -165,11 +165,11 @@ export class FetchHistory implements Processor, RevisitSource {
     return 'proceed';
   }
 
-  /** CRAWL-18.4: only successes, and of those only what was written, or is known to be identical. */
+  /** CRAWL-18.4: stores successes whose body was written or is known to be identical. */
   #keep(uri: CrawlUri): ProcessResult {
     this.process(uri);
     const entry = this.#entries.get(uri);
-    // A URI that comes again is not at its end: what a 503 brought would hide the page's own ETag.
+    // A URI that is retried is not finished: the record of a 503 would hide the ETag of the page.
     if (entry?.now === undefined || uri.disposition === 'retry' || !isKept(uri.url)) return 'proceed';
     if (uri.annotations.some((text) => text.startsWith('unwritten:') && text !== 'unwritten:identicalDigest'))
       return 'proceed';
@@ -181,7 +181,7 @@ export class FetchHistory implements Processor, RevisitSource {
   }
 }
 
-/** CRAWL-18.4: the access methods that have a history. */
+/** CRAWL-18.4: whether URIs of this scheme have a history. */
 function isKept(url: string): boolean {
   return /^(?:https?|s?ftp):/.test(url);
 }

@@ -12,17 +12,17 @@ import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { redactLogins, withLoginOf } from '../redaction.js';
 import type { ServerCache } from '../servers/index.js';
 
-/** How documents are asked for, by whatever access method. */
+/** Options of requests, for every access method. */
 export interface FetchLimits {
-  /** Bytes of a document that are taken at most (G-86). */
+  /** Largest document, bytes (G-86). */
   readonly maxBytes: number;
-  /** Milliseconds without a byte after which a read is given up (G-85). */
+  /** Timeout of a read without a byte, milliseconds (G-85). */
   readonly timeoutMs: number;
   /** Whether the request for a known document carries If-None-Match and If-Modified-Since (G-106, G-110). Default: always. */
   readonly conditional?: (known: DocumentRecord) => boolean;
-  /** Users and passwords of the configuration, which no log shows (G-81). */
+  /** Users and passwords of the configuration, hidden in reasons (G-81). */
   readonly logins?: readonly string[];
-  /** G-174: must the request not reach private addresses? */
+  /** G-174: whether a request for `to`, found on `from`, must not reach private addresses. */
   readonly mustBePublic?: (from: string, to: string) => boolean;
 }
 
@@ -42,13 +42,13 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
   };
 }
 
-/** Milliseconds that the header asks for: seconds, or a date (RFC 9110 10.2.3); 0 when it says nothing. */
+/** Parses Retry-After, seconds or a date (RFC 9110 10.2.3), to milliseconds; 0 if it is not valid. */
 function retryAfter(value: string): number {
   const seconds = /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds * 1000)) : 0;
 }
 
-/** CRAWL-11.2 chain 2: gets the document by its access method, conditionally when it is known (G-105, G-106). */
+/** CRAWL-11.2 chain 2: fetches the document by its access method, conditionally if it is known (G-105, G-106). */
 export class FetchProcessor implements Processor {
   readonly name = 'Fetch';
 
@@ -96,14 +96,14 @@ export class FetchProcessor implements Processor {
     const code = codeOf(error);
     if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') uri.status = FETCH_STATUS.unresolvable;
     if (UNREACHED.has(code)) return;
-    // CRAWL-8.6: somebody was there; the pause that follows every contact (G-38) follows this one too.
+    // CRAWL-8.6: the server was contacted, so the usual pause follows (G-38).
     uri.status = FETCH_STATUS.connectLost;
     uri.fetchBegin = begin;
     uri.contactEnd = Date.now();
   }
 }
 
-/** Codes of failures that nobody else has noticed. */
+/** Error codes of failures before the server was contacted. */
 const UNREACHED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -117,7 +117,7 @@ function codeOf({ cause }: ConnectionError): string {
   return errorCode(cause) ?? '';
 }
 
-/** CRAWL-8: what an answer means for the URI: go on with a document, or jump to the post-process chain. */
+/** CRAWL-8: continues with a document, or ends with redirects, listings and failures in the post-process chain. */
 export class FetchJudge implements Processor {
   readonly name = 'Judge';
 
@@ -167,19 +167,19 @@ export class FetchJudge implements Processor {
     return 'proceed';
   }
 
-  /** The status, and the words of a server that has only a few numbers of its own. */
+  /** The status, with the reply text of protocols that have few status codes. */
   #refusal(uri: CrawlUri, { status, headers }: FetchResult): string {
-    const said = headers['ftp-reply'] ?? headers['nntp-reply'] ?? headers['gopher-error'];
-    if (said === undefined) return `status ${status}`;
+    const reply = headers['ftp-reply'] ?? headers['nntp-reply'] ?? headers['gopher-error'];
+    if (reply === undefined) return `status ${status}`;
     const { logins = [] } = this.limits;
-    return `status ${status} (${withoutWords(said, [...logins, ...loginOf(uri.url)]).slice(0, MAX_SAID)})`;
+    return `status ${status} (${hideWords(reply, [...logins, ...loginOf(uri.url)]).slice(0, MAX_REPLY)})`;
   }
 }
 
-/** Characters of a server's words that are shown. */
-const MAX_SAID = 300;
+/** Characters of a server's reply that are shown. */
+const MAX_REPLY = 300;
 
-/** G-81: user and password as they may come back, escaped and not. */
+/** G-81: user and password of a URL, escaped and unescaped. */
 function loginOf(url: string): string[] {
   const userInfo = /^[a-z]+:\/\/([^/?#]*)@/.exec(url)?.[1];
   if (userInfo === undefined) return [];
@@ -190,12 +190,12 @@ function unescaped(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a stray percent sign stands for itself
+    return text; // not an escape
   }
 }
 
-/** Text on one line, each of the words hidden where it stands alone. */
-function withoutWords(text: string, words: readonly string[]): string {
+/** Returns the text on one line, with each of the words hidden where it is a whole word. */
+function hideWords(text: string, words: readonly string[]): string {
   let shown = redactLogins(text.replace(/[\0-\x1f\x7f]+/g, ' '));
   // The longest first: one may begin with another.
   for (const word of [...new Set(words)].sort((a, b) => b.length - a.length)) {

@@ -3,9 +3,8 @@ import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import type { ServerCache } from '../servers/index.js';
 
 /**
- * CRAWL-12.4, 12.5: robots.txt comes before anything else of a server. The turn of the first URI is used for it; that
- * URI goes back to the head of its queue and comes again after the politeness delay, which the fetch of robots.txt
- * earns like any other contact.
+ * CRAWL-12.4, 12.5: fetches robots.txt before anything else of a server, in place of the first URI. That URI returns to the head of its
+ * queue, and is given out again after the politeness delay that follows the fetch of robots.txt.
  */
 export class PreconditionEnforcer implements Processor {
   readonly name = 'PreconditionEnforcer';
@@ -13,7 +12,7 @@ export class PreconditionEnforcer implements Processor {
   constructor(readonly servers: ServerCache) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    // A document that is kept as it is (G-108), or was read locally (G-71), contacts nobody: nothing must be asked first.
+    // A kept document (G-108) and one that was read locally (G-71) need no contact.
     if (uri.disposition === 'kept' || uri.fetched !== undefined) return 'proceed';
     if (!this.servers.robotsKnown(uri.url)) {
       const contact = await this.servers.fetchRobots(uri.url, uri.signal);

@@ -2,19 +2,19 @@ import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import type { CrawlSettings } from '../order/settings.js';
 
-/** What was had of a server, host or queue so far (CRAWL-16.6). */
+/** Counts of a server, host or queue (CRAWL-16.6). */
 export interface QuotaCounts {
   /** Fetches whose status is positive (CRAWL-8.2). */
   readonly successes: number;
-  /** Bytes of those. */
+  /** Bytes of the successes. */
   readonly successBytes: number;
-  /** Contacts that were answered, also those that are no success. */
+  /** Responses, successful or not. */
   readonly responses: number;
   /** Bytes received. */
   readonly totalBytes: number;
 }
 
-/** Who counts; what was never met counts 0 everywhere. Looked up for every URI: no disk. */
+/** Provides counts, 0 for an unknown server. It is called for every URI and must not read the disk. */
 export interface QuotaCounters {
   /** CRAWL-12.1: host and port. */
   server(url: string): QuotaCounts;
@@ -25,15 +25,15 @@ export interface QuotaCounters {
 
 export interface QuotaEnforcerOptions {
   readonly counters: QuotaCounters;
-  /** In the context of the URI (CRAWL-19.5). */
+  /** Settings of the URI, sheets applied (CRAWL-19.5). */
   readonly settings: (uri: CrawlUri) => Pick<CrawlSettings, 'quotas' | 'quotaForceRetire'>;
 }
 
 type Quotas = CrawlSettings['quotas'];
 
 /**
- * CRAWL-11.3, in the pre-fetch chain: over a quota of its server, host or queue a URI is not fetched. Its queue is retired with the
- * URI still in it, or the URI fails with -5003; the annotation says which quota it was.
+ * CRAWL-11.3, in the pre-fetch chain: does not fetch a URI whose server, host or queue has reached a quota. Its queue is retired with the
+ * URI in it, or the URI fails with -5003. The annotation names the quota.
  */
 export class QuotaEnforcer implements Processor {
   readonly name = 'QuotaEnforcer';
@@ -59,7 +59,7 @@ export class QuotaEnforcer implements Processor {
   }
 
   #reached(uri: CrawlUri, quotas: Quotas): keyof Quotas | undefined {
-    // Off, as nearly always: nothing is looked up.
+    // Usually all are off and nothing needs to be looked up.
     if (Object.values(quotas).every((quota) => quota < 0)) return undefined;
     const { counters } = this.options;
     const server = counters.server(uri.url);
@@ -83,7 +83,7 @@ export class QuotaEnforcer implements Processor {
   }
 }
 
-/** In the order in which they are looked at. */
+/** In the order of the checks. */
 const QUOTA_NAMES = [
   'serverMaxSuccesses',
   'serverMaxSuccessKB',

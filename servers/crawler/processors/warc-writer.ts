@@ -11,39 +11,39 @@ import {
   type WarcPlace,
 } from '../warc/index.js';
 
-/** Knows earlier captures, and is told of new ones: a fetch history (CRAWL-18.2), a history of digests (CRAWL-18.5). */
+/** Finds earlier captures and records new ones: a fetch history (CRAWL-18.2), a history of digests (CRAWL-18.5). */
 export interface RevisitSource {
-  /** The capture that this one repeats; undefined: it is new. */
+  /** Returns the capture that this one repeats; undefined if it is new. */
   revisitOf(uri: CrawlUri): Revisit | undefined;
-  /** A record with the whole payload was written. */
+  /** Called after a record with the complete payload was written. */
   captured(uri: CrawlUri, place: WarcPlace, payloadDigest: string): void;
 }
 
 export interface WarcWriterOptions {
   readonly files: Pick<WarcFiles, 'write'>;
-  /** CRAWL-18.6: no record at all for an identical payload, instead of a revisit record. Default false. */
+  /** CRAWL-18.6: writes no record for an identical payload, instead of a revisit record. Default false. */
   readonly skipIdenticalDigests?: boolean;
-  /** The first one that knows an earlier capture decides. */
+  /** The first source with an earlier capture is used. */
   readonly revisits?: readonly RevisitSource[];
-  /** What was sent, where somebody knows it; then a request record is written too. */
+  /** Returns the request as it was sent, if it is known; then a request record is written too. */
   readonly requestHead?: (uri: CrawlUri) => RequestHead | undefined;
 }
 
-/** The record with the capture, for its metadata. */
+/** The capture's record, which its metadata record names. */
 interface Written {
   readonly id: string;
 }
 
 /**
- * CRAWL-18.6: writes what was fetched into WARC files. It has to stand before Essence, which gives the body away to a worker
- * thread; {@link metadata} stands at the end of the post-process chain, where the links are known, and there sees to what jumped
- * over this one: redirects and error pages are captures too.
+ * CRAWL-18.6: writes fetched documents into WARC files. It must run before Essence, which transfers the body to a worker thread.
+ * {@link metadata} runs at the end of the post-process chain, where the links are known. It also writes the captures of URIs that skipped
+ * this processor.
  */
 export class WarcWriter implements Processor {
   readonly name = 'WarcWriter';
   /** Writes the metadata record. */
   readonly metadata: Processor = { name: 'WarcMetadata', process: (uri) => this.#describe(uri) };
-  /** Of URIs that are on their way: undefined when there was nothing to write. */
+  /** By URI in process; undefined if there was nothing to write. */
   readonly #written = new WeakMap<CrawlUri, Written | undefined>();
 
   constructor(readonly options: WarcWriterOptions) {}
@@ -60,7 +60,7 @@ export class WarcWriter implements Processor {
     return 'proceed';
   }
 
-  /** Writes a capture that goes through no chain, e.g. of a robots.txt. */
+  /** Writes a capture outside the chains, e.g. of a robots.txt. */
   async record(fetched: FetchResult, signal?: AbortSignal): Promise<void> {
     const { records } = captureRecords(fetched, {});
     await this.options.files.write(records, signal);
@@ -108,13 +108,13 @@ export class WarcWriter implements Processor {
   }
 }
 
-/** Why there is nothing that could be archived (CRAWL-16.2 `unwritten:`). */
+/** Returns why the document cannot be archived (CRAWL-16.2 `unwritten:`); undefined if it can. */
 function unwritable(uri: CrawlUri, fetched: FetchResult): string | undefined {
-  // Its time would be a lie: nobody was asked.
+  // The time would be wrong: no server was contacted.
   if (fetched.cached === true) return 'cached';
-  // A listing that is not a document has no bytes of its own.
+  // A listing has no bytes of its own.
   if (!/^https?:/.test(fetched.url) && fetched.body.length === 0) return 'empty';
-  // Somebody has given the body away.
+  // The body was transferred.
   if (fetched.body.length < uri.size) return 'body';
   return undefined;
 }

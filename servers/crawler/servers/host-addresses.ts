@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
 import type { LRUCache } from 'lru-cache';
-import { lruCache } from './lru.js';
+import { lruCache } from '../lru.js';
 
 /** What a name stands for. */
 interface LookedUp {

@@ -12,10 +12,10 @@ import {
   robotsOutcome,
 } from '../../../protocols/robots/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { unlessAborted } from './host-addresses.js';
 import { HostLocks } from './host-locks.js';
-import { lruCache } from './lru.js';
 
 /** What is known of a server's robots.txt (G-63, CRAWL-13.3). */
 export type RobotsState =

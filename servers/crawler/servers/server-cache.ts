@@ -5,11 +5,11 @@ import { StorageError } from '../../../protocols/errors.js';
 import { parseRobots, RobotsPolicy, RobotsTxt } from '../../../protocols/robots/index.js';
 import type { HostReport } from '../control.js';
 import type { DocumentEvent } from '../events.js';
+import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { type CountedEvent, countEvent, noTraffic, type Traffic, trafficSchema } from './counters.js';
 import { HostAddresses } from './host-addresses.js';
 import { HostLocks } from './host-locks.js';
-import { lruCache } from './lru.js';
 import { type RobotsContact, RobotsFiles, type RobotsState } from './robots-files.js';
 import { hasRobots, partsOf, type ServerOfUrl, serverOf } from './server-key.js';
 

@@ -7,17 +7,17 @@ import { type NewWarcRecord, newRecordId, warcDate, warcFields } from './new-rec
 /** An earlier capture that a revisit record points to (CRAWL-18.2). */
 export interface Revisit {
   readonly kind: 'identical-payload-digest' | 'server-not-modified';
-  /** Where the earlier capture was made; the same URI unless the history is URL-agnostic (CRAWL-18.5). */
+  /** URI of the earlier capture; another one only if the history is URL-agnostic (CRAWL-18.5). */
   readonly url: string;
   /** Its WARC-Date, milliseconds since 1970. */
   readonly date: number;
-  /** Its record; empty: none was written, and then an identical payload is written again. */
+  /** Its record; empty if none was written, so that an identical payload is written now. */
   readonly recordId: string;
-  /** `sha1:` and base32, of the payload that lies there. */
+  /** Digest of its payload, `sha1:` and base32. */
   readonly payloadDigest: string;
 }
 
-/** A request as it was sent, for whoever knows it. */
+/** A request as it was sent. */
 export interface RequestHead {
   /** `GET /path HTTP/1.1` */
   readonly line: string;
@@ -34,14 +34,14 @@ export interface CaptureRecords {
   readonly payloadDigest: string;
 }
 
-/** What of a URI goes into its metadata record. */
+/** The contents of a URI's metadata record. */
 export interface CaptureMetadata {
   readonly url: string;
   /** When the fetch began, milliseconds since 1970. */
   readonly date: number;
   /** The capture's record. */
   readonly concurrentTo: string;
-  /** Empty: a seed. */
+  /** Empty for a seed. */
   readonly via: string;
   readonly hopsFromSeed: string;
   /** Empty: none. */
@@ -54,13 +54,12 @@ export interface CaptureMetadata {
 const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
 const RESPONSE_TYPE = 'application/http; msgtype=response';
 const REQUEST_TYPE = 'application/http; msgtype=request';
-/** Of no bytes: the payload of a GET. */
+/** Digest of the empty payload of a GET. */
 const EMPTY_DIGEST = sha1Base32(new Uint8Array());
 
 /**
- * The records of what was fetched (CRAWL-18.6): a response (HTTP over the wire) or a resource (anything else, WARC 1.1, 6.4),
- * or a revisit of `revisit`, and the request if it is known. An identical payload is a revisit only when it is in truth the one
- * that was written then: the digest that the crawl compares may leave something out (CRAWL-18.7).
+ * Returns the records of a fetch (CRAWL-18.6): a response (HTTP), a resource (any other scheme, WARC 1.1, 6.4) or a revisit, and the request
+ * if it is known. A revisit requires that the payload is the one that was written; equal stripped digests (CRAWL-18.7) do not suffice.
  */
 export function captureRecords(
   fetched: FetchResult,
@@ -102,7 +101,7 @@ export function captureRecords(
   return { records, id, kind: original?.kind ?? (http ? 'response' : 'resource'), payloadDigest };
 }
 
-/** The metadata record of a capture (WARC 1.1, 6.6): how the crawl came to it, what it cost, where it leads. */
+/** Returns the metadata record of a capture (WARC 1.1, 6.6): its path from the seed, the duration of its fetch, and its links. */
 export function metadataRecord(metadata: CaptureMetadata): NewWarcRecord {
   const { url, via, hopsFromSeed, sourceTag, fetchTimeMs, outLinks } = metadata;
   const values: [string, string][] = [];
@@ -159,8 +158,8 @@ function requestRecord(
 }
 
 /**
- * Status line and headers. The body that we have is decoded, so a head that announces a coding would be a lie: such fields, and
- * the length that belonged to them, are kept under names that begin with `x-orig-`, and the true length is put in.
+ * Returns status line and headers. The body is decoded, so the headers of its coding and its coded length are renamed with the prefix
+ * `x-orig-`, and the decoded length is added.
  */
 function responseHead({ status, headers, body }: FetchResult): Uint8Array {
   const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
@@ -173,7 +172,7 @@ function responseHead({ status, headers, body }: FetchResult): Uint8Array {
   return headBytes(line, [...said, ['content-length', String(body.length)]]);
 }
 
-/** Header values come as Latin-1: so every byte is as it was received. */
+/** Header values are Latin-1 text, so every byte is written as it was received. */
 function headBytes(line: string, headers: readonly (readonly [string, string])[]): Uint8Array {
   const lines = [line, ...headers.map(([name, value]) => `${name}: ${value}`), '', ''];
   return Buffer.from(lines.join('\r\n'), 'latin1');

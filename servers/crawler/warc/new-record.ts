@@ -9,18 +9,18 @@ const compressed = promisify(gzip);
 /** The record types that a crawl writes (WARC 1.1, 6). */
 export type WarcRecordType = 'warcinfo' | 'response' | 'request' | 'resource' | 'revisit' | 'metadata';
 
-/** A record that is to be written. */
+/** A record to be written. */
 export interface NewWarcRecord {
   readonly type: WarcRecordType;
-  /** `<urn:uuid:...>`, see {@link newRecordId}: others of the same capture name it. */
+  /** `<urn:uuid:...>`, see {@link newRecordId}; other records of the capture refer to it. */
   readonly id: string;
   /** WARC-Date: milliseconds since 1970. */
   readonly date: number;
-  /** Of the block. */
+  /** Media type of the block. */
   readonly contentType: string;
-  /** Further named fields, in their order. Line ends inside a value become blanks. */
+  /** Further named fields in their order. Line ends within a value become spaces. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** The content block in pieces, which must not change until the record is written. */
+  /** The content block in pieces; they must not change until the record is written. */
   readonly block: readonly Uint8Array[];
 }
 
@@ -29,7 +29,7 @@ export function newRecordId(): string {
   return `<urn:uuid:${randomUUID()}>`;
 }
 
-/** WARC-Date as WARC 1.1 has it: UTC with milliseconds. */
+/** Formats a WARC-Date of WARC 1.1: UTC with milliseconds. */
 export function warcDate(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
@@ -40,9 +40,8 @@ export function warcFields(fields: readonly (readonly [name: string, value: stri
 }
 
 /**
- * The bytes of a record, with its Content-Length and its digests; as one gzip member of its own when `compress` is set. A
- * WARC-Payload-Digest among the fields is kept; without one the whole block is the payload, so whatever begins with a head of its
- * own must bring it along.
+ * Encodes a record with its Content-Length and digests, as one gzip member if `compress` is set. Without a WARC-Payload-Digest among the
+ * fields the whole block is the payload; a block that begins with a header needs the field.
  */
 export async function serializeRecord(record: NewWarcRecord, compress: boolean): Promise<Uint8Array> {
   const headers = new SingleValues();
@@ -50,7 +49,7 @@ export async function serializeRecord(record: NewWarcRecord, compress: boolean):
   headers.set('WARC-Record-ID', record.id);
   headers.set('WARC-Date', warcDate(record.date));
   if (record.type !== 'warcinfo') {
-    // The library would compute them too, with a WebAssembly module that it sets up anew for every record.
+    // The library computes digests with a WebAssembly module that it instantiates for every record.
     const digest = sha1Base32(...record.block);
     headers.set('WARC-Block-Digest', digest);
     if (record.type !== 'revisit') headers.set('WARC-Payload-Digest', digest);
@@ -63,8 +62,8 @@ export async function serializeRecord(record: NewWarcRecord, compress: boolean):
 }
 
 /**
- * The library takes a value with `,,,` for several, and refuses that in fields that have only one, e.g. in the
- * WARC-Target-URI of a page whose address has three commas in a row.
+ * The library splits values at `,,,` and refuses several values in fields that allow one, e.g. in the WARC-Target-URI of a page whose URI has
+ * three commas in a row.
  */
 class SingleValues extends HeadersMultiMap {
   override isMultiValue(): boolean {

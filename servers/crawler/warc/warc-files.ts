@@ -2,32 +2,33 @@ import { type FileHandle, mkdir, open, readdir, rename, unlink } from 'node:fs/p
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { StateError, StorageError } from '../../../protocols/errors.js';
+import { Mutex } from '../../../protocols/mutex.js';
 import { type NewWarcRecord, newRecordId, serializeRecord, warcFields } from './new-record.js';
 import { wholeRecords } from './whole-records.js';
 
 export interface WarcFilesOptions {
-  /** Made if it is not there. A directory, prefix and host belong to one writer at a time. */
+  /** Created if it does not exist. Only one writer at a time may use a directory, prefix and host. */
   readonly directory: string;
-  /** First part of the files' names; default `HARVEST`. Letters, digits, `_`, `.`, `-`. */
+  /** First part of the file names; default `HARVEST`. Letters, digits, `_`, `.`, `-`. */
   readonly prefix?: string;
-  /** Last part; default the name of this machine. What is no letter, digit, `_`, `.` or `-` in it becomes `-`. */
+  /** Last part of the file names; default the name of this machine. Other characters than the prefix's become `-`. */
   readonly host?: string;
-  /** A file that has reached this many bytes is finished: it is longer by what was written last. Default 1 000 000 000. */
+  /** A file is finished after the write that reaches this many bytes. Default 1 000 000 000. */
   readonly maxFileBytes?: number;
   /** One gzip member for each record; default true. */
   readonly compress?: boolean;
-  /** What the warcinfo record says beside `software`, `format`, `conformsTo` and `hostname`, e.g. `isPartOf`, `robots`. */
+  /** Fields of the warcinfo record in addition to `software`, `format`, `conformsTo` and `hostname`, e.g. `isPartOf`, `robots`. */
   readonly info?: Readonly<Record<string, string>>;
-  /** Writes that wait for their turn; one more is refused. Default 1000, as many as a crawl has workers at most. */
+  /** Longest queue of writes; one more is refused. Default 1000, the largest number of workers. */
   readonly maxWaiting?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly signal?: AbortSignal;
 }
 
-/** Where a record lies. */
+/** The position of a record. */
 export interface WarcPlace {
-  /** Name of the finished file, without its directory: as long as it is written it ends in `.open`. */
+  /** Name of the finished file, without its directory and without `.open`. */
   readonly file: string;
   /** Bytes from the start of the file. */
   readonly offset: number;
@@ -36,12 +37,12 @@ export interface WarcPlace {
   readonly recordId: string;
 }
 
-/** A file that a former writer had left open. */
+/** A file that an earlier writer left open. */
 export interface RecoveredFile {
   readonly file: string;
-  /** Bytes of whole records. 0: there was none, and the file is gone. */
+  /** Bytes of complete records; 0 if there were none and the file was removed. */
   readonly bytes: number;
-  /** Bytes behind them that were cut off. */
+  /** Bytes that were cut off after them. */
   readonly cut: number;
 }
 
@@ -59,12 +60,12 @@ const FORMAT: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * WARC files (ISO 28500) of a crawl: `PREFIX-YYYYMMDDhhmmssmmm-NNNNN-HOST.warc.gz`, with `.open` behind it while it is written,
- * each beginning with a warcinfo record. Whatever happens, a file consists of whole records: a write that fails is taken back, and
- * what a killed process left is cut at the next start.
+ * Writes the WARC files (ISO 28500) of a crawl: `PREFIX-YYYYMMDDhhmmssmmm-NNNNN-HOST.warc.gz`, with the suffix `.open` while they are
+ * written, each beginning with a warcinfo record. Files always consist of complete records: a failed write is undone, and the file of a
+ * killed process is truncated at the next start.
  */
 export class WarcFiles implements AsyncDisposable {
-  /** What {@link open} found and finished. */
+  /** Files that {@link open} found and finished. */
   readonly recovered: readonly RecoveredFile[];
   readonly #options: WarcFilesOptions;
   readonly #now: () => number;
@@ -74,10 +75,10 @@ export class WarcFiles implements AsyncDisposable {
   #serial = 0;
   #waiting = 0;
   #closed = false;
-  /** The write, roll or close that was asked for last: each begins when the one before has ended. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** Writes, rolls and closing run one after the other. */
+  readonly #mutex = new Mutex();
 
-  /** Finishes what a former writer had left open, then is ready to write. The first file is made by the first write. */
+  /** Finishes the files that an earlier writer left open. The first write creates the first file. */
   static async open(options: WarcFilesOptions): Promise<WarcFiles> {
     const { directory, prefix = 'HARVEST', signal } = options;
     if (!/^[\w.-]+$/.test(prefix)) throw new TypeError(`a prefix of WARC files must not be ${prefix}`);
@@ -104,33 +105,33 @@ export class WarcFiles implements AsyncDisposable {
   }
 
   /**
-   * Writes records one behind the other into one file: all of them or none.
+   * Writes records into one file, all of them or none.
    *
    * @throws StateError when it is closed, or too many writes wait
-   * @throws StorageError when the disk refuses
-   * @throws the signal's reason when it is aborted before the turn comes; a write that has begun is finished
+   * @throws StorageError when a write fails
+   * @throws the signal's reason when it is aborted before the write begins; a write that has begun is finished
    */
   write(records: readonly NewWarcRecord[], signal?: AbortSignal): Promise<readonly WarcPlace[]> {
     if (this.#waiting >= (this.#options.maxWaiting ?? 1000)) {
       return Promise.reject(new StateError('too many WARC records wait to be written'));
     }
     this.#waiting++;
-    return this.#inTurn(async () => {
+    return this.#exclusive(async () => {
       this.#waiting--;
       signal?.throwIfAborted();
       return await this.#write(records);
     });
   }
 
-  /** Finishes the file that is being written, e.g. for a checkpoint; the next write begins a new one. */
+  /** Finishes the current file, e.g. for a checkpoint; the next write begins a new one. */
   roll(): Promise<void> {
-    return this.#inTurn(() => this.#finish());
+    return this.#exclusive(() => this.#finish());
   }
 
-  /** Waits for the writes that were asked for, and finishes the last file. */
+  /** Waits for the pending writes and finishes the last file. */
   close(): Promise<void> {
-    if (this.#closed) return this.#last.then(() => {});
-    const finished = this.#inTurn(() => this.#finish());
+    if (this.#closed) return this.#mutex.runExclusive(() => undefined);
+    const finished = this.#exclusive(() => this.#finish());
     this.#closed = true;
     return finished;
   }
@@ -139,11 +140,9 @@ export class WarcFiles implements AsyncDisposable {
     await this.close();
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  #exclusive<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new StateError('the WARC files are closed'));
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => {});
-    return turn;
+    return this.#mutex.runExclusive(work);
   }
 
   async #write(records: readonly NewWarcRecord[]): Promise<readonly WarcPlace[]> {
@@ -157,12 +156,12 @@ export class WarcFiles implements AsyncDisposable {
       if (file.size >= (this.#options.maxFileBytes ?? 1_000_000_000)) await this.#finish();
       return places;
     } catch (error) {
-      if (file !== undefined && this.#file === file) await this.#takeBack(file, start);
+      if (file !== undefined && this.#file === file) await this.#undo(file, start);
       throw new StorageError(`${this.#options.directory}: a WARC record cannot be written`, { cause: error });
     }
   }
 
-  /** The file that is being written; a new one with its warcinfo record. */
+  /** Returns the current file, or a new one with its warcinfo record. */
   async #current(): Promise<OpenFile> {
     if (this.#file !== undefined) return this.#file;
     const { directory, prefix = 'HARVEST' } = this.#options;
@@ -176,7 +175,7 @@ export class WarcFiles implements AsyncDisposable {
     try {
       await this.#append(file, this.#info(file, date));
     } catch (error) {
-      await this.#takeBack(file, 0);
+      await this.#undo(file, 0);
       throw error;
     }
     return file;
@@ -213,8 +212,8 @@ export class WarcFiles implements AsyncDisposable {
     return { file: file.name, offset, length: file.size - offset, recordId: record.id };
   }
 
-  /** The file as it was before the write that failed. If even that fails, it stays `.open` and is cut at the next start. */
-  async #takeBack(file: OpenFile, size: number): Promise<void> {
+  /** Undoes a failed write. If that fails too, the file stays `.open` and is truncated at the next start. */
+  async #undo(file: OpenFile, size: number): Promise<void> {
     const cut = size > 0 && (await file.handle.truncate(size).then(succeeded, failed));
     if (cut) {
       file.size = size;
@@ -243,12 +242,12 @@ function succeeded(): boolean {
   return true;
 }
 
-/** What went wrong first is reported; this is about cleaning up after it. */
+/** The first error is reported; errors of the cleanup are ignored. */
 function failed(): boolean {
   return false;
 }
 
-/** What stands behind the serial number: `-HOST.warc.gz`. */
+/** The file name after the serial number: `-HOST.warc.gz`. */
 function endingOf({ host = hostname(), compress = true }: WarcFilesOptions): string {
   return `-${host.replace(/[^\w.-]/g, '-')}.warc${compress ? '.gz' : ''}`;
 }

@@ -2,18 +2,18 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 
-/** Bytes read at once. */
+/** Bytes per read. */
 const READ_BYTES = 1024 * 1024;
-/** A record that is shorter than this is looked at in one step. */
+/** A shorter record is inflated in one step. */
 const SHORT_BYTES = 256 * 1024;
-/** What a short record may become. */
+/** Longest inflated record of one step. */
 const MAX_INFLATED_BYTES = 16 * 1024 * 1024;
 const GZIP_HEADER_BYTES = 10;
 const GZIP_TRAILER_BYTES = 8;
 
 /**
- * How many bytes of a WARC file are whole records: what a killed writer leaves behind them is cut off. The file is read once,
- * from its start, with a bounded memory.
+ * Returns the number of bytes of complete records at the start of a WARC file; a killed writer may leave an incomplete one after them. The
+ * file is read once, in bounded memory.
  */
 export async function wholeRecords(
   file: FileHandle,
@@ -29,17 +29,17 @@ export async function wholeRecords(
   }
 }
 
-/** What was inflated: bytes taken, checksum and length (modulo 2^32) of what came out. */
+/** An inflated member: bytes consumed, checksum and length (modulo 2^32) of the output. */
 interface Inflated {
   readonly consumed: number;
   readonly crc: number;
   readonly length: number;
 }
 
-/** Where the gzip member that begins at `at` ends; undefined when it is not there as a whole. */
+/** Returns the end of the gzip member that begins at `at`; undefined if it is incomplete. */
 async function endOfMember(window: ReadWindow, at: number): Promise<number | undefined> {
   const bytes = await window.from(at);
-  // Deflate, and none of the optional fields: we write none.
+  // Deflate without optional fields, as we write it.
   if (bytes.length < GZIP_HEADER_BYTES || bytes.readUInt32BE(0) !== 0x1f8b0800) return undefined;
   const body =
     inflatedAtOnce(bytes.subarray(GZIP_HEADER_BYTES)) ?? (await inflated(window, at + GZIP_HEADER_BYTES));
@@ -51,7 +51,7 @@ async function endOfMember(window: ReadWindow, at: number): Promise<number | und
   return bodyEnd + GZIP_TRAILER_BYTES;
 }
 
-/** Inflates a short member; undefined when it is none. */
+/** Inflates a short member; undefined for a longer or damaged one. */
 function inflatedAtOnce(bytes: Uint8Array): Inflated | undefined {
   try {
     const result: unknown = inflateRawSync(bytes, { info: true, maxOutputLength: MAX_INFLATED_BYTES });
@@ -59,11 +59,11 @@ function inflatedAtOnce(bytes: Uint8Array): Inflated | undefined {
     const { buffer, engine } = result;
     return { consumed: engine.bytesWritten, crc: crc32(buffer), length: buffer.length };
   } catch {
-    return undefined; // it goes on behind the window, or is damaged: the other way tells
+    return undefined; // longer than the window, or damaged
   }
 }
 
-/** `info` makes Node give the engine along with what it made; its types do not say so. */
+/** The result of `inflateRawSync` with the option `info`, which its type does not describe. */
 function hasInfo(
   result: unknown,
 ): result is { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } } {
@@ -102,7 +102,7 @@ async function* pieces(window: ReadWindow, start: number): AsyncGenerator<Buffer
   }
 }
 
-/** Where the uncompressed record that begins at `at` ends. */
+/** Returns the end of the uncompressed record that begins at `at`; undefined if it is incomplete. */
 async function endOfPlainRecord(window: ReadWindow, at: number): Promise<number | undefined> {
   const head = (await window.from(at)).subarray(0, SHORT_BYTES).toString('latin1');
   const headEnd = head.indexOf('\r\n\r\n');
@@ -115,7 +115,7 @@ async function endOfPlainRecord(window: ReadWindow, at: number): Promise<number 
     : undefined;
 }
 
-/** A part of the file in memory that moves ahead with the reader. */
+/** A part of the file in memory, which moves with the reader. */
 class ReadWindow {
   #start = 0;
   #bytes: Buffer = Buffer.alloc(0);
@@ -123,7 +123,7 @@ class ReadWindow {
 
   constructor(readonly file: FileHandle) {}
 
-  /** What begins there: {@link SHORT_BYTES} at least, less only at the end of the file. It stays as it is. */
+  /** Returns the bytes from an offset: at least {@link SHORT_BYTES}, fewer only at the end of the file. They do not change later. */
   async from(at: number): Promise<Buffer> {
     const left = this.#start + this.#bytes.length - at;
     if (at < this.#start || (left < SHORT_BYTES && !this.#atEnd)) {
@@ -135,7 +135,7 @@ class ReadWindow {
   }
 }
 
-/** At most `length` bytes: fewer at the end of the file. */
+/** Reads `length` bytes, fewer only at the end of the file. */
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let got = 0;

@@ -28,7 +28,7 @@ import { takeComponents } from '../../../servers/crawler/component-state.js';
 import type { CheckpointInfo, CrawlControl, CrawlSnapshot } from '../../../servers/crawler/control.js';
 import { ManualClock } from '../../../servers/crawler/frontier/conformance.js';
 import { type Candidate, DIRECTIVE, Frontier, type Prepared } from '../../../servers/crawler/index.js';
-import { StoppedCrawl } from '../../../servers/crawler/offline-crawl.js';
+import { OfflineCrawl } from '../../../servers/crawler/offline-crawl.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/index.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { GathererStore } from '../../../storage/index.js';
@@ -146,7 +146,7 @@ for (const seen of ['level', 'memory-set', 'disk-merge'] as const) {
         'the former is kept',
       );
       {
-        await using stopped = await StoppedCrawl.open(directory);
+        await using stopped = await OfflineCrawl.open(directory);
         const { queued, succeeded, bytes, run, seenFilter } = (await stopped?.snapshot()) ?? {};
         t.same(
           { queued, succeeded, bytes },
@@ -337,7 +337,7 @@ t.test('CRAWL-17.3.2 what is wrong with a checkpoint is named', async (t) => {
   t.equal(await problem((at) => rmSync(join(at, 'store', 'CURRENT'))), 'CP/store/CURRENT is missing');
   t.match(
     await problem((at) => appendFileSync(join(at, 'store', manifest), 'x')),
-    /CP\/store\/MANIFEST-\d+ has \d+ bytes and had \d+/,
+    /CP\/store\/MANIFEST-\d+ has \d+ bytes instead of \d+/,
   );
   t.equal(
     await problem((at) => writeFileSync(join(at, 'store', 'CURRENT'), `${manifest.replace(/\d/g, '9')}\n`)),
@@ -345,11 +345,11 @@ t.test('CRAWL-17.3.2 what is wrong with a checkpoint is named', async (t) => {
   );
   t.equal(
     await problem((at) => writeFileSync(join(at, 'store', '999999.log'), 'x')),
-    'CP/store/999999.log is not of this checkpoint',
+    'CP/store/999999.log does not belong to this checkpoint',
   );
   t.equal(
     await problem((at) => truncateSync(join(at, 'components.json'), 1)),
-    'CP/components.json has 1 bytes and had 49',
+    'CP/components.json has 1 bytes instead of 49',
   );
   t.same(
     await listCheckpoints(places),
@@ -400,7 +400,7 @@ t.test('CRAWL-17.3 what fails while one is taken leaves the crawl and the others
   faults.components = false;
   faults.rotate = true;
   await t.rejects(checkpoints.take(), {
-    message: /^checkpoint cp00003-\d+ is taken, but the logs go on as they were: no room$/,
+    message: /^checkpoint cp00003-\d+ is taken, but the logs are not rotated: no room$/,
   });
   t.match(checkpoints.newest, /^cp00003-/, 'it counts');
   await verifyCheckpoint(join(places, checkpoints.newest));
