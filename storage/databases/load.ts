@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { decodeSoif, mergeSoif } from '../../protocols/soif/index.js';
 import { DatabaseFile } from './database-file.js';
 import { type LocatedSource, locateSource } from './file-kind.js';
@@ -23,15 +23,18 @@ export interface LoadCounts {
   readonly deleted: number;
 }
 
-/** Objects between two turns of the event loop. */
-const TURN_OBJECTS = 256;
+/** Objects between two yields to the event loop. */
+const YIELD_OBJECTS = 256;
 
-/** Lets signals and timers have their turn now and then in work that never waits. */
-export function turns(signal?: AbortSignal): () => Promise<void> {
+/**
+ * Returns a function to call after each object of synchronous work: at every 256th call it yields to the event loop, so that timers
+ * and signals are handled, and throws if the signal is aborted.
+ */
+export function yieldRegularly(signal?: AbortSignal): () => Promise<void> {
   let count = 0;
   return async () => {
-    if (++count % TURN_OBJECTS !== 0) return;
-    await nextTurn();
+    if (++count % YIELD_OBJECTS !== 0) return;
+    await setImmediate();
     signal?.throwIfAborted();
   };
 }
@@ -48,7 +51,7 @@ export function loadObjects(
   objects: AsyncIterable<SourceObject>,
   options: ToolOptions & { readonly replace?: boolean } = {},
 ): Promise<LoadCounts> {
-  const turn = turns(options.signal);
+  const maybeYield = yieldRegularly(options.signal);
   return database.transaction(async () => {
     const counts = { read: 0, added: 0, replaced: 0, deleted: 0 };
     if (options.replace === true) counts.deleted = database.clear();
@@ -57,7 +60,7 @@ export function loadObjects(
       const outcome = applyObject(database, item);
       if (outcome !== undefined) counts[outcome]++;
       options.onObject?.();
-      await turn();
+      await maybeYield();
     }
     return counts;
   });

@@ -8,7 +8,7 @@ import {
   withoutBinary,
 } from '../../protocols/soif/index.js';
 import type { DatabaseFile } from './database-file.js';
-import { type ToolOptions, turns } from './load.js';
+import { type ToolOptions, yieldRegularly } from './load.js';
 import { type DatabaseRecord, recordOf } from './record.js';
 
 /** What {@link cleanDatabase} did. */
@@ -34,7 +34,7 @@ export interface CleanOptions extends ToolOptions {
  * the Gatherer writes, so that is only asked for with `complete`.
  */
 export function cleanDatabase(database: DatabaseFile, options: CleanOptions = {}): Promise<CleanCounts> {
-  const turn = turns(options.signal);
+  const maybeYield = yieldRegularly(options.signal);
   return database.transaction(async () => {
     const counts = { read: 0, deleted: 0, truncated: 0 };
     for (const record of database.entries()) {
@@ -48,7 +48,7 @@ export function cleanDatabase(database: DatabaseFile, options: CleanOptions = {}
         if (rewrite(database, object, truncateKeywords(object))) counts.truncated++;
       }
       options.onObject?.();
-      await turn();
+      await maybeYield();
     }
     return counts;
   });
@@ -62,7 +62,7 @@ export interface BinaryCounts {
 
 /** `rmbinary` (G-133): takes binary data out of every object, in one transaction. Records that are no SOIF are left to `cleandb`. */
 export function removeBinary(database: DatabaseFile, options: ToolOptions = {}): Promise<BinaryCounts> {
-  const turn = turns(options.signal);
+  const maybeYield = yieldRegularly(options.signal);
   return database.transaction(async () => {
     const counts = { read: 0, changed: 0 };
     for (const record of database.entries()) {
@@ -70,7 +70,7 @@ export function removeBinary(database: DatabaseFile, options: ToolOptions = {}):
       const object = check(record, false);
       if (typeof object !== 'string' && rewrite(database, object, withoutBinary(object))) counts.changed++;
       options.onObject?.();
-      await turn();
+      await maybeYield();
     }
     return counts;
   });

@@ -2,7 +2,7 @@ import { StorageError } from '../../protocols/errors.js';
 import { decodeSoif, mergeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import { type ReplaceOptions, replaceFile } from '../files/replace-file.js';
 import { DatabaseFile } from './database-file.js';
-import { applyObject, type LookupDatabase, openLookup, type ToolOptions, turns } from './load.js';
+import { applyObject, type LookupDatabase, openLookup, type ToolOptions, yieldRegularly } from './load.js';
 import { recordOf } from './record.js';
 import { openSource, type SourceObject } from './sources.js';
 
@@ -68,7 +68,7 @@ async function addAutomatic(
   annotations: readonly DatabaseFile[],
   options: ToolOptions,
 ): Promise<number> {
-  const turn = turns(options.signal);
+  const maybeYield = yieldRegularly(options.signal);
   let merged = 0;
   for await (const item of objects) {
     const manual = manualOf(item.object.url, annotations);
@@ -79,7 +79,7 @@ async function addAutomatic(
       database.put(recordOf(overlay(manual, item.object)));
     }
     options.onObject?.();
-    await turn();
+    await maybeYield();
   }
   return merged;
 }
@@ -89,11 +89,11 @@ async function addManual(
   annotations: readonly DatabaseFile[],
   options: ToolOptions,
 ): Promise<number> {
-  const turn = turns(options.signal);
+  const maybeYield = yieldRegularly(options.signal);
   let added = 0;
   for (const annotation of annotations) {
     for (const { url } of annotation.entries()) {
-      await turn();
+      await maybeYield();
       const manual = manualOf(url, annotations);
       if (manual === undefined) continue;
       // The new database may spell the URL in another way (SOIF-2.9).
@@ -144,7 +144,7 @@ export function consolidate(
   sources: readonly string[],
   options: ToolOptions = {},
 ): Promise<ConsolidateCounts> {
-  const turn = turns(options.signal);
+  const maybeYield = yieldRegularly(options.signal);
   return database.transaction(async () => {
     const counts = { read: 0, added: 0, replaced: 0, kept: 0 };
     for (const source of sources) {
@@ -159,7 +159,7 @@ export function consolidate(
           counts[known === undefined ? 'added' : 'replaced']++;
         }
         options.onObject?.();
-        await turn();
+        await maybeYield();
       }
     }
     return counts;

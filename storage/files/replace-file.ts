@@ -46,7 +46,7 @@ export async function replaceFile<T>(
 }
 
 /** Removes a database file and what a killed process may have left beside it. */
-export async function removeDatabaseFile(path: string): Promise<void> {
+async function removeDatabaseFile(path: string): Promise<void> {
   for (const suffix of SUFFIXES) await rm(`${path}${suffix}`, { force: true });
 }
 

@@ -94,7 +94,7 @@ export function openIndexFile(file: string, options: IndexFileOptions = {}): Ind
 }
 
 /** Deletes the index and its side files. */
-export function removeIndexFile(file: string): void {
+function removeIndexFile(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
 }
 

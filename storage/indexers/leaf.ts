@@ -18,7 +18,7 @@ export interface LiteralLookup {
 }
 
 /** How the word index can narrow a leaf: objects with all of the texts, with any of them, or all objects. */
-export type Lookup =
+type Lookup =
   | { readonly kind: 'all' }
   | { readonly kind: 'each' | 'any'; readonly texts: readonly LiteralLookup[] };
 

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../protocols/errors.js';
 import type { Indexer } from './contract.js';
@@ -51,9 +50,6 @@ export async function openIndexer(options: OpenIndexerOptions): Promise<Indexer>
 }
 
 async function embedded({ brokerDirectory, storeDirectory }: OpenIndexerOptions): Promise<Indexer> {
-  // Where versions before 0.2 had the index, which is made anew from the store.
-  for (const suffix of ['', '-wal', '-shm'])
-    await rm(join(brokerDirectory, `index.sqlite${suffix}`), { force: true });
   return openRebuildable(join(brokerDirectory, 'index'), (directory) =>
     openEmbeddedIndexer({ file: indexFileIn(directory), storeDirectory, rebuildOnError: true }),
   );

@@ -2,7 +2,7 @@ import { ApproximateMatcher } from './approximate.js';
 import { MAX_LOOKUP, wordsOf } from './words.js';
 
 /** What a word of the vocabulary says about the objects that have it. */
-export type TermVerdict =
+type TermVerdict =
   /** They match. */
   | 'certain'
   /** They may: a match may begin or end in this word and go on in its neighbor. */

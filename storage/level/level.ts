@@ -5,7 +5,7 @@ import { type KeyRange, TABLE, textKey } from './keys.js';
 import { ReadWriteLock } from './read-write-lock.js';
 
 /** What a directory holds. */
-export type StoreKind = 'gatherer' | 'broker';
+type StoreKind = 'gatherer' | 'broker';
 
 /** One row of a batch: without `value` the row is deleted. */
 export interface RowChange {

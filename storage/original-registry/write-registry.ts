@@ -13,7 +13,7 @@ import { count } from './walk.js';
 const WRITE_BYTES = 256 * 1024;
 
 /** Writes bytes to a file, one piece behind the other, in large writes. */
-export class FileAppender {
+class FileAppender {
   readonly #file: RandomFile;
   #pieces: Uint8Array[] = [];
   #bytes = 0;

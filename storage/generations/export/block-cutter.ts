@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { UnixSeconds } from '../../../protocols/time.js';
 
 /** Bytes of objects after which a block may end, and before which it does end. A larger object is a block alone. */
-export const MIN_BLOCK_BYTES = 32 * 1024;
+const MIN_BLOCK_BYTES = 32 * 1024;
 export const MAX_BLOCK_BYTES = 128 * 1024;
 /** Beyond the minimum, one object in so many is the last of its block. */
 const ENDS_ONE_IN = 16;

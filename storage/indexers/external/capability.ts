@@ -4,7 +4,7 @@ import type { IndexerCapabilities, SearchOptions } from '../contract.js';
 import { parseTerm } from '../term-pattern.js';
 
 /** A failure with a text of BRK-4.18. */
-export function unsupported(name: string, what: string): PeerError {
+function unsupported(name: string, what: string): PeerError {
   return new PeerError(`ERROR: ${name} does not support ${what}`, 111);
 }
 

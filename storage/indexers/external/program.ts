@@ -34,7 +34,7 @@ function environment(): NodeJS.ProcessEnv {
 }
 
 /** The program's path, or undefined when it is not installed. A name without a slash is looked up in PATH. */
-export async function findProgram(name: string): Promise<string | undefined> {
+async function findProgram(name: string): Promise<string | undefined> {
   const places = isAbsolute(name)
     ? [name]
     : (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, name));

@@ -5,7 +5,7 @@ import { parseTerm, unescapeTerm } from '../term-pattern.js';
 import { fold, wordsOf } from '../words.js';
 
 /** A word that every object has, so that all of them can be asked for. No word of an object is spelled so. */
-export const EVERY_OBJECT = 'zzz';
+const EVERY_OBJECT = 'zzz';
 
 /** The configuration that goes with {@link documentOf}: words are runs of a-z and 0-9, and none is left out. */
 export const SWISH_CONFIGURATION = [
