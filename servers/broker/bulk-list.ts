@@ -7,7 +7,7 @@ type MutableObject = { -readonly [K in keyof BulkListedObject]: BulkListedObject
 };
 
 /**
- * Turns the result items of a user query into the interface of 1995, for a client that asked for it by `#interface 2`
+ * Turns the result items of a user query into the interface of 1995, for a client that requests it with `#interface 2`
  * (BP-29): Version, Header, an ObjectList, Trailer (BP-11, 12, 17 to 23).
  */
 export class ObjectList {

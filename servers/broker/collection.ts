@@ -27,7 +27,7 @@ export interface CollectionReport {
 export interface CollectionContext {
   readonly store: BrokerStore;
   readonly keeper: IndexKeeper;
-  /** Reads the points anew, so that an edit of `Collection-File` needs no restart. */
+  /** Reads the points again for each collection, so that an edit of `Collection-File` needs no restart. */
   readonly points: () => Promise<readonly CollectionPoint[]>;
   /** BT-7: the file `admin/LAST-COLLECTION`. */
   readonly lastCollections: string;

@@ -213,12 +213,12 @@ class SearchRun {
     const needed =
       this.flags.attributes.length > 0 ||
       (this.flags.desc && entries.some((e) => e.description !== '')) ||
-      // BRK-1.10: what is not ASCII goes out in the bytes of the object.
+      // BRK-1.10: a line that is not ASCII is sent in the bytes of the object.
       entries.some((e) => lines.get(e.oid)?.some((line) => !isAscii(line.text)));
     return needed ? this.context.store.objects(entries.map((entry) => entry.oid)) : Promise.resolve([]);
   }
 
-  /** BRK-4.3: 120, 125, 126, 124, 127s in the order asked, 122s, 130. */
+  /** BRK-4.3: 120, 125, 126, 124, 127s in the requested order, 122s, 130. */
   #renderObject(
     entry: RegistryEntry,
     lines: readonly MatchedLine[],

@@ -203,7 +203,7 @@ async function answerQuery(
   const { broker, repeatVersionMs = 15_000 } = options;
   const { address } = connection.peer;
   const started = performance.now();
-  // A burst of clients is served one after the other; only who would wait too long is turned away.
+  // A burst of clients is served one after the other; a client that would wait too long is refused.
   const deadline = started + (options.queueWaitMs ?? 10_000);
   let pages = broker.search(message.query, message.flags, connection.signal);
   while (pages === undefined && performance.now() < deadline && !connection.signal.aborted) {

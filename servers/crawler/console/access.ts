@@ -29,7 +29,7 @@ export type Caller =
 
 /** A client without access. `seconds`: how long its address must wait; 0: it only lacks credentials. */
 export interface Refusal {
-  readonly by: 'nobody';
+  readonly by: 'unknown';
   readonly seconds: number;
 }
 
@@ -63,18 +63,18 @@ export class ConsoleAccess {
     const { authorization } = headers;
     if (authorization === undefined) {
       const session = this.session(readCookie(headers, cookieName));
-      return session === undefined ? { by: 'nobody', seconds: 0 } : { by: 'session', session };
+      return session === undefined ? { by: 'unknown', seconds: 0 } : { by: 'session', session };
     }
     const bearer = /^Bearer +([\w-]+) *$/i.exec(authorization)?.[1];
     if (bearer !== undefined) {
       // Not throttled: 256 bits cannot be guessed, and a command with the token of the last start must not lock its user out.
-      return equalSecrets(bearer, this.token) ? { by: 'token' } : { by: 'nobody', seconds: 0 };
+      return equalSecrets(bearer, this.token) ? { by: 'token' } : { by: 'unknown', seconds: 0 };
     }
     const basic = /^Basic +([\w+/=-]+) *$/i.exec(authorization)?.[1];
-    if (basic === undefined) return { by: 'nobody', seconds: 0 };
+    if (basic === undefined) return { by: 'unknown', seconds: 0 };
     const credentials = Buffer.from(basic, 'base64').toString('utf8');
     const seconds = this.tryPassword(address, credentials.slice(credentials.indexOf(':') + 1));
-    return seconds === 0 ? { by: 'password' } : { by: 'nobody', seconds: Math.max(0, seconds) };
+    return seconds === 0 ? { by: 'password' } : { by: 'unknown', seconds: Math.max(0, seconds) };
   }
 
   /** Returns 0 for the right password, -1 for a wrong one, else the seconds that the address must wait before another try. */

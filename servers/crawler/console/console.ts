@@ -185,7 +185,7 @@ function createApp(
         return refuse(request, reply, 421, 'This is not that host.');
       if (OPEN_PATHS.has(pathOf(request))) return undefined;
       const caller = context.access.identify(request.headers, request.ip, context.cookieName(request));
-      if (caller.by === 'nobody') return refuseUnknown(request, reply, caller);
+      if (caller.by === 'unknown') return refuseUnknown(request, reply, caller);
       callers.set(request, caller);
       return undefined;
     },

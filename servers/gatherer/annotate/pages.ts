@@ -21,7 +21,7 @@ export function listPage(file: string, found: readonly Annotation[], q: string, 
 <form action="/" method="get" role="search"><p><label for="q">Search</label>
 <input id="q" name="q" type="search" value="${q}"> <button>Search</button></p></form>
 <form action="/edit" method="get"><p><label for="url">Annotate the document with the URL</label>
-<input id="url" name="url" size="60" required> <button>Annotate</button></p></form>
+<input type="text" id="url" name="url" size="60" required> <button>Annotate</button></p></form>
 <ul>
 ${shown.map(
   ({ url, attributes }) => html`<li><a href="${`/edit?url=${encodeURIComponent(url)}`}">${url}</a><br>
@@ -39,7 +39,7 @@ export function editPage({ url, attributes }: Annotation, version: string): Html
     'Annotate a document',
     html`<form action="/edit" method="post">
 <input type="hidden" name="version" value="${version}">
-<p><label for="url">URL</label> <input id="url" name="url" size="80" value="${url}" required></p>
+<p><label for="url">URL</label> <input type="text" id="url" name="url" size="80" value="${url}" required></p>
 <table><caption>Attributes; one without a value is removed</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Value, one line</th></tr></thead>
 <tbody>
@@ -47,8 +47,8 @@ ${rows.map(
   (
     [name, value],
     i,
-  ) => html`<tr><td><input name="name" list="names" size="20" value="${name}" aria-label="${`Name ${i + 1}`}"></td>
-<td><input name="value" size="80" value="${value}" aria-label="${`Value ${i + 1}`}"></td></tr>
+  ) => html`<tr><td><input type="text" name="name" list="names" size="20" value="${name}" aria-label="${`Name ${i + 1}`}"></td>
+<td><input type="text" name="value" size="80" value="${value}" aria-label="${`Value ${i + 1}`}"></td></tr>
 `,
 )}</tbody></table>
 <datalist id="names">${USUAL_NAMES.map((name) => html`<option value="${name}">`)}</datalist>

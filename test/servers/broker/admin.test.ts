@@ -163,7 +163,7 @@ t.test('BRK-5.1 #rem-dups: of one URL the newest object stays', async (t) => {
 });
 
 t.test(
-  'BRK-5.1 #add-object: plain and gzip files, counted; what is wrong does not hold up the rest',
+  'BRK-5.1 #add-object: plain and gzip files, counted; a faulty object does not stop the rest',
   async (t) => {
     const made = await administered(t);
     const { admin, broker, directory } = made;

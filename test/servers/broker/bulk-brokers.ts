@@ -4,7 +4,7 @@ import type { Broker, BrokerOptions, BrokerServer } from '../../../servers/broke
 import type { CollectedChange } from '../../../storage/index.js';
 import { document, NOW, type Scene, scene, serve, soif, type Teardown } from './scene.js';
 
-/** A clock that only goes when told to. */
+/** A clock that a test sets. */
 export class Clock {
   now = NOW;
   readonly read = (): number => this.now;

@@ -150,7 +150,7 @@ t.test('BT-7 an empty store requests everything, whatever the file of a lost one
   await mkdir(join(one.directory, 'admin'), { recursive: true });
   await writeFile(file, `127.0.0.1 ${port} 5 42\n`);
   one.points.push(remote.point(5));
-  // What comes before a cut is stored; the next collection must not believe the file either.
+  // Objects before a cut are stored; the next collection must not use the file either.
   const updated = document(url('a'), { Title: 'x' }, NOW - 9) + document(url('b'), { Title: 'x' }, NOW - 9);
   remote.reply = stream({ updated }).slice(0, -20);
   t.match(await one.broker.collect(), { points: [{ complete: false, added: 1 }] });
@@ -161,7 +161,7 @@ t.test('BT-7 an empty store requests everything, whatever the file of a lost one
 });
 
 t.test(
-  'BT-19 a transfer cut at any byte: what came is kept, <last> stays, the next one makes up for it',
+  'BT-19 a transfer cut at any byte: its objects are kept, <last> stays, the next transfer delivers the rest',
   async (t) => {
     const clock = new Clock();
     const remote = await ScriptedBroker.listen(t);
@@ -235,7 +235,7 @@ t.test('BT-18, BT-20, BT-24 to BT-27 the groups of a stream in the order of arri
   );
   const quiet = await one.broker.collect();
   t.match(quiet.totals, { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 5, rejected: 2 });
-  t.equal(one.broker.store.lastSequence, before, 'what is the same or older changes nothing');
+  t.equal(one.broker.store.lastSequence, before, 'equal or older objects change nothing');
   t.same(
     quiet.points[0]?.reasons.map((reason) => reason.replace(/ of .*: /, ': ')),
     [

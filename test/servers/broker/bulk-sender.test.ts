@@ -74,7 +74,7 @@ t.test('BT-4, BT-5, BT-21 since T: the changes after T, in their groups', async 
   const late = document(url('e'), { Title: 'title e' }, NOW - 9999);
   t.equal(await bulk(one, `#SINCE ${NOW + 10} `), reply(NOW + 10, { updated: late }));
   const first = await bulk(one, `#SINCE ${NOW - 1} `);
-  t.notMatch(first, /@REFRESH \{\n@FILE/, 'who has no content of it gets the whole object');
+  t.notMatch(first, /@REFRESH \{\n@FILE/, 'a peer without the content gets the whole object');
   t.match(first, /Update-Time\{10\}:\t1767225550\n[^@]*Title|Title[^@]*Update-Time\{10\}:\t1767225550/);
 });
 
@@ -89,7 +89,7 @@ t.test('BT-5 an object whose Update-Time is after T is sent, whenever it arrived
 });
 
 t.test(
-  'BT-4 the announced time is never later than a change to come, though the clock runs backwards',
+  'BT-4 the announced time is never later than a future change, although the clock runs backwards',
   async (t) => {
     const clock = new Clock();
     const one = await peer(t, clock);
@@ -135,7 +135,7 @@ t.test('BT-5 removals of every kind are sent until no peer can have the object',
   clock.tick();
   const [a] = await one.broker.store.byUrl(url('a'));
   await one.broker.maintenance.remove([a?.oid ?? 0]);
-  await gather(one, deletion('b', NOW - 60), deletion('nobody', NOW));
+  await gather(one, deletion('b', NOW - 60), deletion('unknown', NOW));
   t.equal(
     await bulk(one, `#SINCE ${NOW} `),
     reply(NOW, { deleted: sorted(removed('a', NOW - 100), removed('b', NOW - 60), await order(one)) }),
@@ -191,7 +191,7 @@ t.test('BT-10 an unsupported request gets a 400 line and nothing else', async (t
   await held?.next();
   const lines = await bulk(one, '', 'wais');
   t.match(lines, /^200 - .*\n400 - ERROR: .*busy.*\n$/);
-  t.match(await bulk(one, '#SINCE 0 '), /^200 - .*\n000 - /, 'what needs no query needs no place of one');
+  t.match(await bulk(one, '#SINCE 0 '), /^200 - .*\n000 - /, 'a transfer without a query needs no slot');
   t.match(await bulk(one, '#nonsense '), /^200 - .*\n400 - ERROR: Malformed message: .*\n$/);
   t.match(await bulk(one, '#digest - '), /^200 - .*\n400 - ERROR: .*#interface 2\n$/);
 });
@@ -245,7 +245,7 @@ t.test('BT-17 a slow reader holds the sender back, and gets every byte of a mome
   let tail = '';
   for await (const chunk of socket) {
     if (bytes === 0) {
-      // Nothing is taken until the sender has come to a stand.
+      // Nothing is read until the sender has stopped.
       for (let before = -1; before !== read; ) {
         before = read;
         await new Promise((resolve) => setTimeout(resolve, 300));

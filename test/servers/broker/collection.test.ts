@@ -56,7 +56,7 @@ t.test('GATHERD-13.4 the type decides the request', async (t) => {
 
     const again = await broker.collect();
     t.same(commands(), [...second, 'QUIT'], `type ${type}, second collection`);
-    t.match(again.totals, { added: 0, updated: 0 }, 'what comes again is a duplicate');
+    t.match(again.totals, { added: 0, updated: 0 }, 'a repeated object is a duplicate');
     t.equal(again.totals.duplicates, again.received);
     t.equal(broker.count, 3);
     t.equal(broker.indexLag, 0);
@@ -331,7 +331,7 @@ t.test('GATHERD-13.4 collecting from our own gatherd over a published generation
     });
     t.match((await collecting.collect()).totals, { added: 3, rejected: 0 }, `type ${type}`);
     const again = await collecting.collect();
-    t.match(again, { received: 1, totals: { duplicates: 1 } }, 'only the boundary comes again');
+    t.match(again, { received: 1, totals: { duplicates: 1 } }, 'only the boundary is repeated');
     t.same(await find(collecting, 'browser'), ['http://www.example.org/mosaic.html']);
     t.same(
       log.filter((line) => line.includes('ERROR')),

@@ -20,7 +20,7 @@ import {
 
 const VERSION = '200 - HARVEST Broker 1.0\n';
 
-/** Five objects, told apart by one letter in their URLs; their words let each rule select a different set. */
+/** Five objects with one letter in their URLs; each rule selects a different set by their words. */
 function library(): GathererDocument[] {
   const objects: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     ['a', { Title: 'red apple', Type: 'HTML', Size: '5', Keywords: 'and' }],

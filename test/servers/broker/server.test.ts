@@ -60,7 +60,7 @@ t.test('BRK-4 replies byte for byte', async (t) => {
       `${GOPHER}124 - 26\nAbout gopher\nand its menus\n${END}`,
     ],
     [
-      'BRK-4.6 attributes in the order and spelling asked for; what an object lacks is left out',
+      'BRK-4.6 attributes in the requested order and spelling; missing ones are left out',
       '#USER #opaque #attribute author #attribute nothing #attribute TITLE #END menu\r\n',
       `${GOPHER}127 - author 9\nA. Writer\n127 - TITLE 15\nThe gopher menu\n${END}`,
     ],
@@ -69,7 +69,7 @@ t.test('BRK-4 replies byte for byte', async (t) => {
       '#USER #END #ALLB\n',
       `${GOPHER}${END}${WAIS}${END}${MOSAIC}${END}`,
     ],
-    ['#since: only what is newer', `#USER #since ${NOW - 9998} #END #allb\n`, `${MOSAIC}${END}`],
+    ['#since: only newer objects', `#USER #since ${NOW - 9998} #END #allb\n`, `${MOSAIC}${END}`],
     ['#since with words', `#USER #since ${NOW - 9999} #opaque #END gopher\n`, `${WAIS}${END}`],
     ['#index maxfiles', '#USER #index maxfiles 2 #END #allb\n', `${GOPHER}${END}${WAIS}${END}`],
     ['BRK-2.13 except', '#USER #opaque #END gopher except WAIS\n', `${GOPHER}${END}`],
@@ -179,11 +179,7 @@ t.test('BRK-1.8 messages that do not end', async (t) => {
   t.equal(Buffer.concat(chunks).toString(), `${VERSION}${MOSAIC}${END}`, 'a half-close ends the message');
   const silent = connect(port, '127.0.0.1');
   silent.end();
-  t.equal(
-    (await once(silent, 'data'))[0]?.toString(),
-    VERSION,
-    'who says nothing gets no more than the version',
-  );
+  t.equal((await once(silent, 'data'))[0]?.toString(), VERSION, 'a silent client gets the version only');
 });
 
 t.test('BRK-5 administration', async (t) => {
@@ -273,7 +269,7 @@ t.test('a client that closes the connection ends its query', async (t) => {
   socket.write('#USER #END x\n');
   await running;
   socket.resetAndDestroy();
-  await t.resolves(aborted, 'the search was told');
+  await t.resolves(aborted, 'the search was aborted');
 });
 
 t.test('a slow reader costs one page, and its query runs only while it reads', async (t) => {
@@ -289,7 +285,7 @@ t.test('a slow reader costs one page, and its query runs only while it reads', a
   const socket = connect(server.address.port, '127.0.0.1');
   socket.pause();
   socket.write('#USER #END x\n');
-  // The search stands still once the socket buffers are full: wait until two looks see the same.
+  // The search stops when the socket buffers are full: wait until two samples are equal.
   let before = -1;
   while (pages === 0 || pages !== before) {
     before = pages;

@@ -5,7 +5,7 @@ import { corpus, type GathererDocument, ScriptedGatherd, scene, serve, type Tear
 /** Path of the query program. */
 export const QUERY = '/Harvest/cgi-bin/BrokerQuery.pl.cgi';
 
-/** A broker with the documents, its port and its pages; `get` asks for a page and reads it. */
+/** A broker with the documents, its port and its pages; `get` requests and parses a page. */
 export async function website(
   t: Teardown,
   options: { readonly documents?: readonly GathererDocument[]; readonly conf?: string } = {},

@@ -42,7 +42,7 @@ async function logIn({ ask }: Scene) {
   return { reply, set, cookie, formToken };
 }
 
-/** Reads a stream of events until `count` of them came. */
+/** Reads a stream until `count` events have arrived. */
 async function events(response: Response, count: number): Promise<{ event: string; data: unknown }[]> {
   const found: { event: string; data: unknown }[] = [];
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -327,7 +327,7 @@ t.test('events: a snapshot each second, and the sections of the page', async (t)
   t.same(Object.keys(first ?? {}).sort(), [
     ...['chains', 'errors', 'hosts', 'plots', 'queues', 'state', 'states', 'totals', 'workers'],
   ]);
-  t.notOk('queues' in (second ?? {}), 'the long ones come every third time');
+  t.notOk('queues' in (second ?? {}), 'the slow sections are sent every third time');
 
   // A stream ends with its session, and with the console.
   const own = await site.ask('/events', { headers: { cookie } });
@@ -372,7 +372,7 @@ t.test('a slow follower misses snapshots, and no other waits for it', async (t) 
   t.ok(one > 200_000);
   for (let i = 0; i < 4; i++) feed.tick();
   await turn();
-  t.equal(sink.waiting, one, 'only one snapshot lies in its buffer');
+  t.equal(sink.waiting, one, 'its buffer holds one snapshot');
   t.equal(feed.missed, 4);
   sink.writableNeedDrain = false;
   feed.tick();
@@ -483,7 +483,7 @@ t.test('local commands find the console of a crawl', async (t) => {
   await made.close();
   await t.rejects(async () => byFile?.snapshot(), { name: 'ConnectionError', message: /cannot be reached/ });
   t.equal(await runningCrawl({ data: directory }), undefined, 'no file, no crawl');
-  // What a crawl that was killed leaves: a process with a number that no system gives.
+  // The file of a killed crawl: its process has a number that no system assigns.
   await writeFile(file, JSON.stringify({ ...left, pid: 2 ** 31 - 1 }));
   t.equal(await runningCrawl({ data: directory }), undefined);
   await writeFile(file, JSON.stringify({ ...left, pid: process.pid }));

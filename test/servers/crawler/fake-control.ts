@@ -11,7 +11,7 @@ import type {
 /** Saturday, 2026-01-31 12:00:00 UTC. */
 export const NOW = 1_769_860_800_000;
 
-/** A crawl that does nothing: what a console shows and tells is in fields, what it was told in `told`. */
+/** A crawl that does nothing: fields hold what a console shows, `told` the actions that it performed. */
 export class FakeCrawl implements CrawlControl {
   readonly told: string[] = [];
   state: CrawlState = 'running';
@@ -168,7 +168,7 @@ export class FakeCrawl implements CrawlControl {
   }
 }
 
-/** A queue; what is not said is nothing. */
+/** A queue; missing fields are empty. */
 export function queue(
   classKey: string,
   said: Partial<QueueReport> & Pick<QueueReport, 'state'>,
