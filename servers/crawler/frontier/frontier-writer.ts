@@ -6,15 +6,15 @@ import type { InactiveQueues } from './inactive-queues.js';
 import type { SeenUris } from './seen-uris.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Writes what the frontier changes: every batch takes the records of its queues and the counters along. */
+/** Writes the frontier's batches, each with the records of its queues and the counters. */
 export class FrontierWriter {
   readonly counters: Counters = { nextOrdinal: 1, succeeded: 0, failed: 0, disregarded: 0, bytes: 0 };
-  /** A write that nobody waits for has failed. */
+  /** Failure of a write that no caller awaits. */
   failure: { readonly error: unknown } | undefined;
   #writes: Promise<unknown> = Promise.resolve();
-  /** They wait for the seen filter to be written. */
+  /** Callers that wait for the seen filter to be written. */
   readonly #seenWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
-  /** What is to be done when a batch is written. */
+  /** Callbacks to run after a batch is written. */
   readonly #followers = new Map<GathererBatch, (() => void)[]>();
 
   constructor(
@@ -25,7 +25,7 @@ export class FrontierWriter {
     private readonly onFailure: () => void,
   ) {}
 
-  /** Puts the records of the queues into the batch and hands it to the store; what was handed over first is written first. */
+  /** Adds the records of the queues to the batch and submits it to the store, which writes batches in the order of submission. */
   submit(batch: GathererBatch, queues: readonly WorkQueue[], lazy = false): Promise<void> {
     const changed = new Set(queues);
     for (const queue of changed) {
@@ -43,12 +43,12 @@ export class FrontierWriter {
     return written;
   }
 
-  /** {@link submit} for those who do not wait: `then` runs when it is written; a failure ends the crawl. */
+  /** {@link submit} without waiting: `then` runs after the write; a failure ends the crawl. */
   submitAside(batch: GathererBatch, queues: readonly WorkQueue[], then: () => void): void {
     this.submit(batch, queues).then(then, (error) => this.fail(error));
   }
 
-  /** Runs `work` when the batch is written. */
+  /** Runs `work` after the batch is written. */
   after(batch: GathererBatch, work: () => void): void {
     const followers = this.#followers.get(batch);
     if (followers === undefined) this.#followers.set(batch, [work]);
@@ -60,15 +60,15 @@ export class FrontierWriter {
     this.onFailure();
   }
 
-  /** Waits for the writes under way. */
+  /** Waits for the writes in flight. */
   async settled(): Promise<void> {
     await this.store.flush();
     await this.#writes;
   }
 
   /**
-   * Lets the seen filter reach the disk. One with files of its own must not be there before the batches that queue what it holds: so
-   * it is written when none is under way, for all that wait at that time together.
+   * Writes the seen filter to disk. A filter with its own files must not be written before the batches that queue its URIs. It is written
+   * while no batch is in flight, once for all callers that wait.
    */
   keepSeen(): Promise<void> {
     if (this.seen.inStore) return Promise.resolve();
@@ -82,7 +82,7 @@ export class FrontierWriter {
   async writeSeen(): Promise<void> {
     try {
       await this.settled();
-      // Whoever has just heard that its batch is written comes to wait for this.
+      // Callers whose batch was just written arrive here in the next tick.
       await nextTick();
       await this.seen.written();
       for (const { resolve } of this.#seenWaiters.splice(0)) resolve();

@@ -1,20 +1,20 @@
 /**
- * The head of an ordered table on disk, in memory: so taking one item after the other costs a read only now and then.
+ * The first items of an ordered table on disk, so that taking items one by one needs few reads.
  *
  * ```
  *   disk:    e1 e2 e3 e4 e5 e6 ... en
  *   window:        e3 e4 e5            taken: e1 e2; `complete` when it reaches to en
  * ```
  *
- * An item is added once it is on disk. What was taken may still be on disk, or be gone: reading goes on behind it, so that the
- * deleted rows of a long queue are not stepped over again and again.
+ * An item is added after it was written to disk. An item that was taken may still be on disk; reads continue after it, so that they do not
+ * step over the deleted rows of a long queue each time.
  */
 export class HeadWindow<T> {
   #items: T[] = [];
   #complete = true;
-  /** The last one taken, or undefined: then reading begins at the start. */
+  /** The last item taken; undefined if the next read begins at the start. */
   #after: T | undefined;
-  /** Counts what makes the answer of a read under way useless. */
+  /** Incremented when the result of a read in flight becomes invalid. */
   #epoch = 0;
   #addedWhileReading = false;
 
@@ -35,13 +35,13 @@ export class HeadWindow<T> {
     return item;
   }
 
-  /** Gives back the item that was taken last; what came meanwhile may stand before it. */
+  /** Returns the item that was taken last; items that were added meanwhile may precede it. */
   giveBack(item: T): void {
     if (this.needsRefill) this.#after = undefined;
     else this.#insert(item);
   }
 
-  /** The item is on disk now; it enters the window when it belongs there, which holds at most `limit`. */
+  /** Adds an item that is on disk, if it is among the first `limit`. */
   added(item: T, limit: number): void {
     this.#addedWhileReading = true;
     const items = this.#items;
@@ -65,7 +65,7 @@ export class HeadWindow<T> {
     items.splice(at, 0, item);
   }
 
-  /** Forgets what is in memory; `onDisk` says whether the disk may hold anything. */
+  /** Removes all items from memory; `onDisk` says whether there may be any on disk. */
   clear(onDisk: boolean): void {
     this.#items = [];
     this.#complete = !onDisk;
@@ -80,10 +80,10 @@ export class HeadWindow<T> {
     const after = this.#after;
     const items = await read(limit, after);
     if (epoch !== this.#epoch) return;
-    // Something smaller than where the reading began came meanwhile: begin again.
+    // An item before the start of the read was added meanwhile: the next read begins at the start.
     if (after !== undefined && this.#after === undefined) return;
     this.#items = items;
-    // What was added since the read began may be missing from it: then the next read finds it.
+    // The read may lack items that were added meanwhile; the next read returns them.
     this.#complete = items.length < limit && !this.#addedWhileReading;
   }
 }

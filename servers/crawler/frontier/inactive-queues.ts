@@ -2,37 +2,38 @@ import type { GathererBatch, InactivePlace } from '../../../storage/index.js';
 import { HeadWindow } from './head-window.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Places that are held in memory. */
+/** Places in memory. */
 const WINDOW_PLACES = 1024;
 
 /**
- * The line of the inactive queues (CRAWL-5.3): first in, first out within each precedence (CRAWL-9.11). It lies on disk; memory holds its head.
+ * The inactive queues (CRAWL-5.3), first in, first out within each precedence (CRAWL-9.11). They are stored on disk; memory holds the first
+ * ones.
  */
 export class InactiveQueues {
   readonly #window = new HeadWindow<InactivePlace>(
     (a, b) => a.precedence - b.precedence || a.sequence - b.sequence,
   );
 
-  /** Queues in the line, those included that are being written. */
+  /** Inactive queues, including those that are being written. */
   size = 0;
   /** The sequence number of the next place; stored in the frontier's state row. */
   nextSequence = 1;
-  /** Queues that {@link take} can give. */
+  /** Queues that {@link take} can return. */
   available = 0;
 
   constructor(
-    /** The next places in the line on disk; what was pushed before must be there. */
+    /** Reads the next places from disk, after all earlier writes. */
     private readonly read: (limit: number, after: InactivePlace | undefined) => Promise<InactivePlace[]>,
   ) {}
 
-  /** A restart found so many on disk. */
+  /** Sets the number of inactive queues that a restart found on disk. */
   restored(count: number): void {
     this.size = count;
     this.available = count;
     this.#window.clear(count > 0);
   }
 
-  /** Puts the queue at the end of its precedence's line; {@link written} must follow when the batch is on disk. */
+  /** Appends the queue to those of its precedence; {@link written} must follow after the batch is on disk. */
   push(queue: WorkQueue, batch: GathererBatch): InactivePlace {
     queue.sequence = this.nextSequence++;
     queue.placedAt = queue.precedence;
@@ -47,7 +48,7 @@ export class InactiveQueues {
     this.#window.added(place, WINDOW_PLACES);
   }
 
-  /** The class keys of the next ones, fewer when there are not so many. They leave the line on disk by {@link remove}. */
+  /** Takes the places of the next queues, at most `limit`. {@link remove} deletes them on disk. */
   async take(limit: number): Promise<InactivePlace[]> {
     const taken: InactivePlace[] = [];
     while (taken.length < limit) {

@@ -8,7 +8,7 @@ import type { QueueMemory } from './queue-memory.js';
 import { WakeHeap } from './wake-heap.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** CRAWL-9.11: queues at or above are never crawled. */
+/** CRAWL-9.11: queues of this or a larger precedence are never crawled. */
 const PRECEDENCE_FLOOR = 255;
 
 export interface LifeCycleOptions {
@@ -18,13 +18,13 @@ export interface LifeCycleOptions {
   /** CRAWL-5.4 T18. */
   readonly snoozeDeactivateMs: number;
   readonly clock: FrontierClock;
-  /** A queue may give something, or may become active. */
+  /** Called when a queue may give a URI or may become active. */
   readonly onReady: () => void;
 }
 
 /**
- * The states of queues and their transitions, T1 to T20 of CRAWL-5.4. What changes a queue's record takes the batch that is to hold it;
- * a function that is returned makes the transition complete once that batch is written.
+ * The states of queues and their transitions, T1 to T20 of CRAWL-5.4. A transition that changes a queue's record takes the batch of the
+ * record and returns a function that completes the transition after the batch is written.
  */
 export class QueueLifeCycle {
   #ready: WorkQueue[] = [];
@@ -42,7 +42,7 @@ export class QueueLifeCycle {
     private readonly options: LifeCycleOptions,
   ) {}
 
-  /** T1, T2: a queue that was exhausted has something to give. */
+  /** T1, T2: URIs were queued in an exhausted queue. */
   hold(queue: WorkQueue, batch: GathererBatch): void {
     if (queue.state !== 'exhausted') return;
     const { holdQueues, targetReadyBacklog, clock } = this.options;
@@ -58,13 +58,13 @@ export class QueueLifeCycle {
     }
   }
 
-  /** T10 to T18: where the queue goes when its URI is handed back. */
+  /** T10 to T18: the next state of a queue whose URI is returned. */
   dispose(queue: WorkQueue, { outcome, delayMs, reason }: Finish, batch: GathererBatch): () => void {
     if (outcome === 'retire') return this.retire(queue, reason ?? 'operator');
     queue.reason = reason ?? '';
     if (delayMs <= 0) return this.#reenqueue(queue, batch);
     queue.wakeTime = this.options.clock.now() + delayMs;
-    // T18: what sleeps long makes room.
+    // T18: a queue with a long sleep makes room for others.
     if (delayMs > this.options.snoozeDeactivateMs && this.inactive.size > 0 && queue.count > 0)
       return this.deactivate(queue, batch, reason ?? 'politeness');
     return () => this.snooze(queue);
@@ -98,7 +98,7 @@ export class QueueLifeCycle {
     };
   }
 
-  /** T4 to T6: a queue that was inactive has its turn. */
+  /** T4 to T6: activates an inactive queue. */
   activate(queue: WorkQueue, batch: GathererBatch): () => void {
     this.inactive.remove(placeOf(queue), batch);
     queue.replenishBalance();
@@ -114,7 +114,7 @@ export class QueueLifeCycle {
     return () => undefined;
   }
 
-  /** To the end of the line of the ready ones; with nothing in it, it is exhausted (T9). */
+  /** Appends a queue to the ready queues; an empty queue becomes exhausted (T9). */
   list(queue: WorkQueue): void {
     if (queue.count === 0) {
       this.exhaust(queue);
@@ -145,13 +145,13 @@ export class QueueLifeCycle {
   }
 
   snooze(queue: WorkQueue): void {
-    // An exhausted queue sleeps too: a URI that arrives meanwhile must not find its host ready.
+    // An empty queue sleeps too: a URI that is queued meanwhile must wait for its host.
     this.memory.setState(queue, 'snoozed');
     this.#snoozed.push(queue.wakeTime, queue);
     this.#setTimer();
   }
 
-  /** T17 for all whose time has come. */
+  /** T17 for all queues that are due. */
   wakeDue(): void {
     const now = this.options.clock.now();
     for (let queue = this.#snoozed.popDue(now); queue !== undefined; queue = this.#snoozed.popDue(now))

@@ -15,7 +15,7 @@ export interface OperatorScene {
   readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** CRAWL-5.4 T19: all retired queues become inactive; those still over budget retire again when their turn comes. */
+/** CRAWL-5.4 T19: all retired queues become inactive; those still over budget retire again at their activation. */
 export async function reconsiderRetired(
   { memory, cycle, writer, exclusive }: OperatorScene,
   budgets?: (classKey: string) => number,
@@ -43,8 +43,8 @@ export async function reconsiderRetired(
 }
 
 /**
- * CRAWL-5.6.6, T21: deletes pending URIs. Those at a worker stay.
- * @returns the URIs that were deleted
+ * CRAWL-5.6.6, T21: deletes pending URIs; those in process stay.
+ * @returns the number of deleted URIs
  */
 export async function deleteUris(
   { memory, cycle, writer, exclusive }: OperatorScene,
@@ -60,7 +60,7 @@ export async function deleteUris(
       const queues = await memory.load([...new Set(matching.map(({ classKey }) => classKey))]);
       for (const entry of matching) {
         const queue = memory.get(entry.classKey)!;
-        // Not at a worker, nor given back or finished since the page was read.
+        // Skips a URI that is in process, or was returned or finished since the page was read.
         if (queue.peeked?.ordinal === entry.ordinal) continue;
         const justBefore = { ...entry, ordinal: entry.ordinal - 1 };
         const [now] = await writer.store.queues.heads(entry.classKey, 1, justBefore);
@@ -79,7 +79,7 @@ export async function deleteUris(
   return deleted;
 }
 
-/** Queues in the order of their class keys, those in memory as they are there. */
+/** Reports of queues in the order of their class keys, with the state in memory if they are in memory. */
 export async function queueReports(
   { memory, writer }: Pick<OperatorScene, 'memory' | 'writer'>,
   selection: QueueSelection,

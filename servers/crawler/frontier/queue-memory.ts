@@ -6,21 +6,21 @@ const MIN_WINDOW = 8;
 const MAX_WINDOW = 256;
 
 export interface QueueMemoryOptions {
-  /** Queues without work that stay in memory. */
+  /** Resting queues that stay in memory. */
   readonly restingQueues: number;
   /** URIs in memory over all queues. */
   readonly windowEntries: number;
 }
 
 /**
- * The queues that are in memory: all active ones, and some that rest (CRAWL-5.3). The others are records on disk, from where they
- * are loaded when something is to be put into them. Memory follows the active queues.
+ * The queues in memory: all active ones and some resting ones (CRAWL-5.3). The others are records on disk and are loaded when a URI is queued
+ * in them. Memory is proportional to the active queues.
  */
 export class QueueMemory {
   readonly #queues = new Map<string, WorkQueue>();
-  /** In memory without need, the longest resting first. */
+  /** Queues that may be removed from memory, the longest resting first. */
   readonly #resting = new Set<WorkQueue>();
-  /** Queues by state, those on disk included, but of the exhausted only those in memory. */
+  /** Number of queues by state, in memory and on disk; exhausted ones only in memory. */
   readonly status: Record<QueueState, number> = {
     exhausted: 0,
     inactive: 0,
@@ -43,13 +43,13 @@ export class QueueMemory {
     return this.#queues.values();
   }
 
-  /** A queue that comes from disk when the frontier is opened; it is exhausted until somebody says otherwise. */
+  /** Adds a queue when the frontier opens, in the state `exhausted`. */
   add(queue: WorkQueue): void {
     this.#queues.set(queue.classKey, queue);
     this.status.exhausted++;
   }
 
-  /** The queues of these class keys, from memory or disk, or new ones. They stay until {@link trim}. */
+  /** Returns the queues of these class keys, from memory or disk, or new ones. They stay in memory until {@link trim}. */
   async load(classKeys: readonly string[]): Promise<WorkQueue[]> {
     const missing = classKeys.filter((classKey) => !this.#queues.has(classKey));
     const records = missing.length === 0 ? [] : await this.records.getMany(missing);
@@ -70,14 +70,14 @@ export class QueueMemory {
     if (state === 'ready' || state === 'in-process' || state === 'snoozed') this.#resting.delete(queue);
   }
 
-  /** Nothing is to be had of it for now: it is kept for a while. */
+  /** Marks a queue as resting: it has no work and may be removed from memory. */
   rest(queue: WorkQueue): void {
     queue.window.clear(queue.count > 0);
     this.#resting.delete(queue);
     this.#resting.add(queue);
   }
 
-  /** Lets go of those that have rested longest: their records are on disk. */
+  /** Removes the longest resting queues from memory; their records are on disk. */
   trim(): void {
     let surplus = this.#resting.size - this.options.restingQueues;
     if (surplus <= 0) return;
@@ -90,7 +90,7 @@ export class QueueMemory {
     }
   }
 
-  /** How many URIs of one queue are held in memory. */
+  /** URIs of one queue in memory. */
   get windowSize(): number {
     const active = Math.max(1, this.#queues.size - this.#resting.size);
     return Math.max(MIN_WINDOW, Math.min(MAX_WINDOW, Math.floor(this.options.windowEntries / active)));

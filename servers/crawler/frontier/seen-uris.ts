@@ -1,14 +1,14 @@
 import type { GathererBatch } from '../../../storage/index.js';
 import { LevelFilter, type SeenFilter } from '../../../storage/seen/index.js';
 
-/** Failures of one URI in a crawl after which it stays seen: a page that links to a dead one must not revive it for ever. */
+/** Temporary failures of a URI after which it stays seen, so that links to a dead page do not revive it forever. */
 const MAX_REVIVALS = 2;
-/** URIs whose failures are counted; beyond it nothing is forgotten any more. */
+/** URIs whose failures are counted; a further one stays seen. */
 const MAX_COUNTED = 65_536;
 
 /**
- * The seen filter as the frontier uses it: what it takes in and what is queued reach the disk together (for the filter in the store), or
- * the filter's part later (for the others): then the frontier adds what is queued when it opens.
+ * The seen filter of the frontier. A filter in the store is written in the batches that queue its URIs. A filter with its own files is
+ * written later; when the frontier opens it adds the queued URIs.
  */
 export class SeenUris {
   readonly #revivals = new Map<string, number>();
@@ -30,12 +30,12 @@ export class SeenUris {
     return this.filter.add(keys);
   }
 
-  /** Takes back what {@link add} has just said to be new. */
+  /** Removes keys that {@link add} reported as new. */
   async refuse(keys: readonly string[]): Promise<void> {
     if (keys.length > 0) await this.filter.forget(keys);
   }
 
-  /** CRAWL-4.2, 21: a failure that may pass leaves the URI new, a few times. */
+  /** CRAWL-4.2, 21: makes a URI new again after a temporary failure, a limited number of times. */
   async forget(key: string): Promise<void> {
     const revivals = this.#revivals.get(key) ?? 0;
     if (revivals >= MAX_REVIVALS || (revivals === 0 && this.#revivals.size >= MAX_COUNTED)) return;
@@ -43,7 +43,7 @@ export class SeenUris {
     await this.filter.forget([key]);
   }
 
-  /** Puts what changed into the batch; what is returned is to be called when that is written. */
+  /** Adds the changes to the batch; returns a function to call after it is written. */
   into(batch: GathererBatch): () => void {
     const changes = this.#inStore?.takeChanges();
     if (changes === undefined || changes.rows.length === 0) return () => undefined;
@@ -51,7 +51,7 @@ export class SeenUris {
     return changes.written;
   }
 
-  /** The batches before are on disk: now the filter may be. */
+  /** Commits a filter with its own files. All earlier batches must be on disk. */
   async written(): Promise<void> {
     if (this.#inStore === undefined && this.filter.uncommitted > 0) await this.filter.commit();
   }

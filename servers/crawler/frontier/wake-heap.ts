@@ -1,4 +1,4 @@
-/** A binary heap of things that sleep until a time (milliseconds): the earliest is on top. */
+/** A binary heap of values by wake time, milliseconds; the earliest is on top. */
 export class WakeHeap<T> {
   readonly #items: { readonly at: number; readonly value: T }[] = [];
 
@@ -6,7 +6,7 @@ export class WakeHeap<T> {
     return this.#items.length;
   }
 
-  /** The earliest wake time, or undefined when nothing sleeps. */
+  /** The earliest wake time; undefined if the heap is empty. */
   get earliest(): number | undefined {
     return this.#items[0]?.at;
   }
@@ -23,13 +23,13 @@ export class WakeHeap<T> {
     }
   }
 
-  /** Takes the earliest one if its time has come. */
+  /** Removes the earliest value if it is due. */
   popDue(now: number): T | undefined {
     const earliest = this.earliest;
     return earliest === undefined || earliest > now ? undefined : this.pop();
   }
 
-  /** Takes the earliest one. */
+  /** Removes the earliest value. */
   pop(): T | undefined {
     const items = this.#items;
     const top = items[0];

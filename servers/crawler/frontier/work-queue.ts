@@ -6,13 +6,12 @@ import type { Budgets } from './contract.js';
 import { HeadWindow } from './head-window.js';
 
 /**
- * All pending URIs of one class key (CRAWL-5.2). The URIs are on disk; this object holds the queue's state and a window on its
- * head. A queue gives out one URI at a time, and none while it sleeps: that is what makes "one connection a host, with the delay"
- * true (CRAWL-5.6.4).
+ * The pending URIs of one class key (CRAWL-5.2). The URIs are on disk; this object holds the queue's state and its first entries. A queue
+ * has one URI in process at a time and gives none while it sleeps (CRAWL-5.6.4).
  */
 export class WorkQueue {
   state: QueueState = 'exhausted';
-  /** URIs in it: on disk, or in a batch that is being written. */
+  /** Pending URIs, on disk or in a batch in flight. */
   count = 0;
   enqueued = 0;
   sessionBalance = 0;
@@ -21,26 +20,26 @@ export class WorkQueue {
   totalBudget = -1;
   successes = 0;
   errors = 0;
-  /** Of successes. */
+  /** Bytes of successes. */
   bytes = 0;
   lastCost = 0;
-  /** Milliseconds since 1970; 0: it does not sleep. */
+  /** Milliseconds since 1970; 0 if it does not sleep. */
   wakeTime = 0;
   reason: WaitReason | '' = '';
   /** CRAWL-9.11. */
   precedence = 0;
-  /** Its place among the inactive: the precedence that it had then, and its number. */
+  /** Its place among the inactive queues: its precedence at that time and its sequence number. */
   placedAt = 0;
   sequence = 0;
   lastQueued = '';
   lastPeeked = '';
 
-  /** The URI that a worker has: it stays the head on disk until it is finished (CRAWL-5.2.2). */
+  /** The URI in process; it stays the head on disk until it is finished (CRAWL-5.2.2). */
   peeked: QueueEntry | undefined;
   readonly window = new HeadWindow<QueueEntry>(compareEntries);
-  /** Batches with a change of it that are not written yet: until then its record on disk is an old one. */
+  /** Batches in flight with a record of this queue. */
   writes = 0;
-  /** It stands in the line of the ready ones. */
+  /** Whether it is in the list of ready queues. */
   listed = false;
 
   constructor(readonly classKey: string) {}
@@ -95,7 +94,7 @@ export class WorkQueue {
       lastCost,
       wakeTime,
       reason,
-      // Of an inactive one, where it stands in the line.
+      // The record of an inactive queue has its place.
       precedence: this.state === 'inactive' ? this.placedAt : precedence,
       sequence,
       lastQueued,
@@ -133,7 +132,7 @@ export class WorkQueue {
     return this.totalBudget >= 0 && this.totalExpenditure >= this.totalBudget;
   }
 
-  /** A turn begins: its balance is set, nothing is added to what was left (CRAWL-5.4.2). */
+  /** Begins a session: the balance is set, not added to (CRAWL-5.4.2). */
   replenishBalance(): void {
     this.sessionBalance = this.replenish;
   }
@@ -152,14 +151,14 @@ export class WorkQueue {
       precedence === 'success-counts' ? successCountsPrecedence(this.successes) : QUEUE_PRECEDENCE;
   }
 
-  /** Takes the head out of the window for a worker. */
+  /** Takes the head for a worker. */
   peek(): QueueEntry | undefined {
     this.peeked = this.window.shift();
     if (this.peeked !== undefined) this.lastPeeked = this.peeked.uri.url;
     return this.peeked;
   }
 
-  /** The worker gave it back: it is the head again, unless something of higher priority came (CRAWL-5.2.2). */
+  /** A worker returned the head: it is the head again unless a URI of higher priority was queued (CRAWL-5.2.2). */
   unpeek(entry: QueueEntry): void {
     this.peeked = undefined;
     this.window.giveBack(entry);

@@ -3,20 +3,20 @@ import type { DocumentEvent } from '../events.js';
 
 const count = z.int().min(0);
 
-/** CRAWL-16.6, 11.3: what is counted of a server, of a host, and of a queue. Bytes and URIs. */
+/** CRAWL-16.6, 11.3: counts of a server, a host or a queue. */
 export const trafficSchema = z.strictObject({
   /** CRAWL-8.2: URIs with a positive status, a 404 too. */
   successes: count,
   failures: count,
   disregarded: count,
-  /** Answers of any kind, those of attempts that are repeated too. */
+  /** Responses of any kind, including those of retried attempts. */
   responses: count,
-  /** Attempts that brought no answer. */
+  /** Attempts without a response. */
   nonResponses: count,
   robotsDenials: count,
   successBytes: count,
   totalBytes: count,
-  /** CRAWL-18: documents that were new, that the server said were not modified, whose digest was known. */
+  /** CRAWL-18: new documents, those that the server reported as not modified, and those with a known digest. */
   novelUris: count,
   novelBytes: count,
   notModifiedUris: count,
@@ -46,14 +46,14 @@ export function noTraffic(): Traffic {
   };
 }
 
-/** CRAWL-8.1: the prerequisite was fetched instead, which is neither an answer nor the lack of one. */
+/** CRAWL-8.1: the prerequisite was fetched instead; counts neither as a response nor as a missing one. */
 const DEFERRED = -50;
 const FORBIDDEN_BY_ROBOTS = -9998;
 
-/** What of an event is counted. */
+/** The fields of an event that are counted. */
 export type CountedEvent = Pick<DocumentEvent, 'status' | 'disposition' | 'bytes' | 'annotations'>;
 
-/** CRAWL-8.4, 16.6: counts a URI that was handed back. */
+/** CRAWL-8.4, 16.6: counts a URI that was returned to the frontier. */
 export function countEvent(
   traffic: Traffic,
   { status, disposition, bytes, annotations }: CountedEvent,
@@ -77,7 +77,7 @@ export function countEvent(
   }
 }
 
-/** CRAWL-16.2: the annotations that de-duplication leaves. */
+/** CRAWL-16.2: counts by the annotations of de-duplication. */
 function countNovelty(traffic: Traffic, bytes: number, annotations: readonly string[]): void {
   if (annotations.includes('duplicate:server-not-modified')) {
     traffic.notModifiedUris++;

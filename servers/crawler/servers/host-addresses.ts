@@ -3,33 +3,33 @@ import { isIP, isIPv4 } from 'node:net';
 import type { LRUCache } from 'lru-cache';
 import { lruCache } from '../lru.js';
 
-/** What a name stands for. */
+/** The result of a look-up. */
 interface LookedUp {
-  /** As text, any order; empty: the name does not resolve. */
+  /** Addresses as text, in any order; empty if the name does not resolve. */
   readonly addresses: readonly string[];
-  /** Seconds that the answer holds; absent: nobody said (CRAWL-12.3). */
+  /** Time to live, seconds; absent if it is not known (CRAWL-12.3). */
   readonly ttlSeconds?: number | undefined;
 }
 
-/** Resolves a name. A rejection counts as "does not resolve". */
+/** Resolves a name. A rejection means that it does not resolve. */
 type Lookup = (hostname: string) => Promise<LookedUp>;
 
 export interface HostAddressesOptions {
   /** Default: the system's. */
   readonly lookup?: Lookup;
-  /** A look-up that takes longer, milliseconds, counts as unresolved: the name then stands for itself. Default 3000. */
+  /** Timeout of a look-up, milliseconds; the name then counts as unresolved. Default 3000. */
   readonly timeoutMs?: number;
-  /** Look-ups at one time; each of the system's holds a thread of the pool that also reads and writes the store. Default 2. */
+  /** Concurrent look-ups; each of the system's occupies a thread of the pool that the store uses too. Default 2. */
   readonly atOnce?: number;
-  /** Seconds that addresses hold (CRAWL-12.3), 0: for ever, which is the default: each name is resolved once a run. */
+  /** Validity of addresses, seconds (CRAWL-12.3). Default 0: they do not expire, and each name is resolved once per run. */
   readonly validitySeconds?: number | ((hostname: string) => number);
-  /** Names kept; those met longest ago go. Default 100 000. */
+  /** Names in the cache. Default 100 000. */
   readonly maxHosts?: number;
   /** Milliseconds since 1970; default: the clock. */
   readonly now?: () => number;
 }
 
-/** CRAWL-12.3: an answer of the system's look-up, which names no lifetime, counts this long. */
+/** CRAWL-12.3: time to live of an answer without one, as those of the system's look-up. */
 const SYSTEM_TTL_SECONDS = 21_600;
 
 interface Resolved {
@@ -42,9 +42,8 @@ interface Resolved {
 }
 
 /**
- * The addresses of the hosts met (CRAWL-12.2, 12.3). And G-33: hosts are counted by address, so that aliases count once: a host's
- * identity is that of the first host met that shares an address with it; a name that does not resolve stands for itself. An
- * identity once given stays, whatever the addresses become.
+ * Addresses of hosts (CRAWL-12.2, 12.3). G-33: hosts are counted by address, so that aliases count once. The identity of a host is that of the
+ * first host with a common address; a name that does not resolve is its own identity. An identity does not change when addresses do.
  */
 export class HostAddresses {
   readonly #resolved: LRUCache<string, Resolved>;
@@ -52,7 +51,7 @@ export class HostAddresses {
   readonly #byAddress: LRUCache<string, string>;
   readonly #pending = new Map<string, Promise<void>>();
   #running = 0;
-  readonly #turns: (() => void)[] = [];
+  readonly #queue: (() => void)[] = [];
 
   constructor(readonly options: HostAddressesOptions = {}) {
     const { maxHosts = 100_000 } = options;
@@ -62,8 +61,8 @@ export class HostAddresses {
   }
 
   /**
-   * Makes {@link identity} and {@link of} ready to answer for these names. What two ask for at one time is looked up once.
-   * @param signal ends the waiting, not the look-ups: others may wait for them
+   * Resolves these names for {@link identity} and {@link of}. Concurrent calls share look-ups.
+   * @param signal ends the wait, not the look-ups, which other callers may wait for
    */
   async resolve(hostnames: Iterable<string>, signal?: AbortSignal): Promise<void> {
     const waits: Promise<void>[] = [];
@@ -79,7 +78,7 @@ export class HostAddresses {
     if (waits.length > 0) await unlessAborted(Promise.all(waits), signal);
   }
 
-  /** True when the name needs no look-up: it was looked up, found or not, and that has not expired (CRAWL-12.3). */
+  /** Whether the name was looked up, successfully or not, and the answer has not expired (CRAWL-12.3). */
   knows(hostname: string): boolean {
     const resolved = this.#resolved.peek(hostname);
     if (resolved === undefined) return false;
@@ -89,18 +88,18 @@ export class HostAddresses {
     return this.#now() < resolved.time + Math.max(validity, resolved.ttlSeconds) * 1000;
   }
 
-  /** The name's addresses, sorted, expired or not; empty when it does not resolve or was not asked for. */
+  /** The name's addresses, sorted, expired or not; empty if it does not resolve or was not looked up. */
   of(hostname: string): readonly string[] {
     return this.#resolved.get(hostname)?.addresses ?? [];
   }
 
-  /** CRAWL-9.5, 9.6: the first address as 4 or 16 bytes; undefined while none is known. */
+  /** CRAWL-9.5, 9.6: the first address as 4 or 16 bytes; undefined if none is known. */
   bytesOf(hostname: string): Uint8Array | undefined {
     const [address] = this.of(hostname);
     return address === undefined ? undefined : addressBytes(address);
   }
 
-  /** What the host is counted as. */
+  /** The identity by which the host is counted. */
   identity(hostname: string): string {
     const known = this.#identities.get(hostname);
     if (known !== undefined) return known;
@@ -118,11 +117,11 @@ export class HostAddresses {
     if (isIP(bare) !== 0) {
       this.#keep(hostname, { addresses: [bare], ttlSeconds: -1 });
     } else {
-      // Who waits is handed the turn of the one that ends, so that nobody slips in between.
-      if (this.#running >= atOnce) await new Promise<void>((turn) => this.#turns.push(turn));
+      // A look-up that ends passes its slot to the next one in the queue.
+      if (this.#running >= atOnce) await new Promise<void>((start) => this.#queue.push(start));
       else this.#running++;
       const found = await inTime(lookup(bare), timeoutMs);
-      const next = this.#turns.shift();
+      const next = this.#queue.shift();
       if (next === undefined) this.#running--;
       else next();
       const ttlSeconds = found.addresses.length === 0 ? 0 : (found.ttlSeconds ?? SYSTEM_TTL_SECONDS);
@@ -145,7 +144,7 @@ async function lookUpBySystem(hostname: string): Promise<LookedUp> {
   return { addresses: list.map(({ address }) => address) };
 }
 
-/** The answer, or "does not resolve" when it fails or does not come. */
+/** Returns the answer; a failure or a timeout counts as unresolved. */
 async function inTime(answer: Promise<LookedUp>, timeoutMs: number): Promise<LookedUp> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<LookedUp>((resolve) => {
@@ -172,11 +171,11 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
   }
 }
 
-/** Of an address as text. */
+/** Returns the bytes of an address. */
 export function addressBytes(address: string): Uint8Array | undefined {
   if (isIPv4(address)) return Uint8Array.from(address.split('.'), Number);
   if (isIP(address) === 0) return undefined;
-  // The URL parser writes an IPv4 tail as hexadecimal; a zone is not part of the address.
+  // The URL parser converts an IPv4 tail to hexadecimal; a zone is not part of the address.
   const plain = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
   const [head = '', tail] = plain.split('::');
   const left = wordsOf(head);

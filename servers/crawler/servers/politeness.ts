@@ -1,10 +1,10 @@
 import type { WaitReason } from '../control.js';
 import type { CrawlSettings } from '../order/settings.js';
 
-/** Bytes a millisecond of one KB/s (CRAWL-7.1: 1024 bytes a second). */
+/** Bytes per millisecond at one KB/s (CRAWL-7.1: 1024 bytes per second). */
 const BYTES_PER_MS = 1.024;
 
-/** What {@link politenessDelay} reads of the settings. */
+/** The settings of {@link politenessDelay}. */
 export type PolitenessSettings = Pick<
   CrawlSettings,
   | 'delayFactor'
@@ -16,41 +16,41 @@ export type PolitenessSettings = Pick<
   | 'respectRetryAfterUpToSecs'
 >;
 
-/** A contact with a server that is over. Times are milliseconds since 1970. */
+/** A completed contact with a server. Times are milliseconds since 1970. */
 export interface Contact {
   readonly begin: number;
-  /** 0: it has no end, as a failed connect or a URI that contacted nobody (CRAWL-7.3). */
+  /** 0 if it has no end: the connection failed, or there was no contact (CRAWL-7.3). */
   readonly end: number;
   /** Bytes received. */
   readonly bytes: number;
-  /** When the URI is handed back: the wait counts from here. */
+  /** When the URI is returned; the wait counts from here. */
   readonly now: number;
-  /** Seconds that robots.txt asks for. */
+  /** Crawl-delay of robots.txt, seconds. */
   readonly crawlDelay?: number | undefined;
-  /** Milliseconds that a 429 or 503 asked us to stay away; 0 or absent: it did not. */
+  /** Retry-After of a 429 or 503, milliseconds; 0 or absent if there is none. */
   readonly retryAfterMs?: number | undefined;
-  /** The host's next emission time; 0: none yet (CRAWL-12.2). */
+  /** The host's next emission time; 0 if there is none (CRAWL-12.2). */
   readonly hostEmission?: number | undefined;
 }
 
 export interface PolitenessDelay {
-  /** How long the queue sleeps, counted from `now`. */
+  /** Sleep of the queue from `now`, milliseconds. */
   readonly delayMs: number;
-  /** The longest of the waits: what an operator is shown (CRAWL-22 pain 3). */
+  /** Reason of the longest wait, for the operator (CRAWL-22 pain 3). */
   readonly reason: WaitReason;
-  /** To be remembered for the host until its next contact. */
+  /** The host's emission time for its next contact. */
   readonly hostEmission: number;
 }
 
 /**
- * How long a queue sleeps after a contact (CRAWL-7.1, 7.3): a multiple of the time that the fetch took, within limits; raised by
- * Crawl-delay, which may exceed the upper limit (G-63: it never lowers anything), by the host's bandwidth and by Retry-After.
+ * Computes the sleep of a queue after a contact (CRAWL-7.1, 7.3): a multiple of the duration of the fetch, within limits. Crawl-delay (which
+ * may exceed the upper limit, G-63), the host's bandwidth and Retry-After can raise it.
  *
  * A Gatherer without an order passes the RootNode's Delay as `minDelayMs` and `maxDelayMs`, and `delayFactor` 0 (G-38).
  */
 export function politenessDelay(settings: PolitenessSettings, contact: Contact): PolitenessDelay {
   const { hostEmission = 0 } = contact;
-  // CRAWL-7.1: only if both times are known.
+  // CRAWL-7.1: both times are required.
   if (contact.end === 0) return { delayMs: 0, reason: 'politeness', hostEmission };
   const waits = new LongestWait();
   const duration = Math.max(0, contact.end - contact.begin);
@@ -66,7 +66,7 @@ export function politenessDelay(settings: PolitenessSettings, contact: Contact):
     waits.raise(emission.wait, 'bandwidth');
     waits.raise(retryAfter, 'retry-after');
   } else {
-    // CRAWL-7.5: the bandwidth's wait, and then the interval.
+    // CRAWL-7.5: the wait for bandwidth is added to the interval.
     waits.add(emission.wait, 'bandwidth');
     waits.raise(retryAfter, 'retry-after');
   }
@@ -81,15 +81,15 @@ function bandwidthWait(
 ): { readonly wait: number; readonly next: number } {
   if (limit <= 0) return { wait: 0, next: hostEmission };
   const due = bytes / (limit * BYTES_PER_MS);
-  // CRAWL-7.4: what the document before left holds now, what this one leaves holds the next time.
+  // CRAWL-7.4: the emission time of the previous document applies now, that of this one to the next document.
   if (bandwidthReading === 'maximum')
     return { wait: Math.max(0, hostEmission - now), next: now + Math.trunc(due) };
-  // The bytes are due from when they began to flow; those of other queues of the host come first.
+  // The bytes are due from the start of the fetch, after those of other queues of the host.
   const next = Math.ceil(Math.max(hostEmission, begin) + due);
   return { wait: Math.max(0, next - now), next };
 }
 
-/** The wait, and which of its parts is to be named. */
+/** The total wait and the reason of its longest part. */
 class LongestWait {
   delay = 0;
   reason: WaitReason = 'politeness';
@@ -111,8 +111,8 @@ class LongestWait {
 }
 
 /**
- * The bandwidth of the whole crawl (CRAWL-7.6): whoever takes a URI waits first. All wait for the same time, so the limit is loose;
- * over a while it holds.
+ * The bandwidth of the whole crawl (CRAWL-7.6): every worker waits before it takes a URI. All wait until the same time, so the limit holds on
+ * average only.
  */
 export class TotalBandwidth {
   #limit: number;
@@ -128,20 +128,20 @@ export class TotalBandwidth {
     return this.#limit;
   }
 
-  /** CRAWL-7.6: a changed limit counts the bytes anew. */
+  /** CRAWL-7.6: a changed limit resets the count of bytes. */
   set limitKBs(limit: number) {
     if (limit === this.#limit) return;
     this.#limit = limit;
     this.#bytes = 0;
   }
 
-  /** Bytes that were received, whatever URI they belong to. */
+  /** Adds received bytes. */
   took(bytes: number): void {
     this.#bytes += bytes;
   }
 
   /**
-   * To be asked once before each URI is handed out.
+   * Called once before each URI is given out.
    * @param now milliseconds since 1970
    * @returns milliseconds to wait
    */

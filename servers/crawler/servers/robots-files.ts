@@ -17,51 +17,52 @@ import type { CrawlSettings } from '../order/settings.js';
 import { unlessAborted } from './host-addresses.js';
 import { HostLocks } from './host-locks.js';
 
-/** What is known of a server's robots.txt (G-63, CRAWL-13.3). */
+/** The robots.txt of a server (G-63, CRAWL-13.3). */
 export type RobotsState =
   | { readonly state: 'rules'; readonly rules: RobotsTxt }
   | { readonly state: 'allow-all' }
   | { readonly state: 'unavailable'; readonly reason: string };
 
-/** How an attempt to get robots.txt went; whoever made it counts it as a contact with the server (CRAWL-7.3). */
+/** An attempt to get robots.txt; it counts as a contact with the server (CRAWL-7.3). */
 export interface RobotsContact {
   /** Milliseconds since 1970. */
   readonly begin: number;
-  /** 0: the connection failed, so no politeness wait follows but the retry delay. */
+  /** 0 if the connection failed: then the retry delay follows instead of the politeness wait. */
   readonly end: number;
   readonly bytes: number;
-  /** Of the last answer; 0: none came. */
+  /** Status of the last response; 0 if there was none. */
   readonly status: number;
-  /** Why it could not be had; empty when it could. */
+  /** Why it is unavailable; empty if it is available. */
   readonly reason: string;
 }
 
 export interface RobotsFilesOptions {
   readonly fetcher: Fetcher;
-  /** Milliseconds without a byte after which an attempt is given up. */
+  /** Timeout without a byte, milliseconds. */
   readonly timeoutMs: number;
   /** Locks of the hosts that a redirect may lead to; default: new ones. */
   readonly locks?: HostLocks;
   /** CRAWL-13.3.12: default 3. */
   readonly tries?: number;
-  /** Servers of which something is kept; default 100 000. */
+  /** Servers whose failed attempts are counted; default 100 000. */
   readonly maxServers?: number;
-  /** Bytes of all robots.txt texts that are kept; those used longest ago are fetched again. Default 64 MiB. */
+  /** Bytes of robots.txt files in the cache; evicted ones are fetched again. Default 64 MiB. */
   readonly maxBytes?: number;
   /** Milliseconds since 1970; default: the clock. */
   readonly now?: () => number;
 }
 
-interface Kept {
+interface CachedRobots {
   readonly robots: RobotsState;
   readonly fetched: UnixSeconds;
   readonly bytes: number;
 }
 
-/** One attempt that is under way, and how many wait for it. */
+/** An attempt in flight. */
 interface Attempt {
   readonly contact: Promise<RobotsContact>;
   readonly stop: AbortController;
+  /** Callers that wait for it. */
   waiting: number;
 }
 
@@ -73,19 +74,19 @@ interface Answer {
 
 /** RFC 9309 2.3.1.2: at least five redirects are followed. */
 const MAX_REDIRECTS = 5;
-/** What an entry weighs beside its text. */
+/** Bytes of an entry without its text. */
 const ENTRY_BYTES = 64;
 
-/** The robots.txt files of the servers met, by origin: fetched once, kept while they hold. */
+/** A cache of robots.txt files by origin. */
 export class RobotsFiles {
-  readonly #kept: LRUCache<string, Kept>;
+  readonly #cache: LRUCache<string, CachedRobots>;
   readonly #tries: LRUCache<string, number>;
   readonly #attempts = new Map<string, Attempt>();
   readonly #locks: HostLocks;
 
   constructor(readonly options: RobotsFilesOptions) {
     const { maxServers = 100_000, maxBytes = 64 * 1024 * 1024 } = options;
-    this.#kept = new LRUCache({
+    this.#cache = new LRUCache({
       maxSize: maxBytes,
       // The newest file stays even if it alone is too large.
       sizeCalculation: ({ bytes }) => Math.min(bytes + ENTRY_BYTES, maxBytes),
@@ -94,28 +95,27 @@ export class RobotsFiles {
     this.#locks = options.locks ?? new HostLocks();
   }
 
-  /** What holds; undefined while nothing does, or it has expired (CRAWL-13.3.13). */
+  /** Returns the valid robots.txt; undefined if it is not known or has expired (CRAWL-13.3.13). */
   of(origin: string, { robotsValiditySeconds }: CrawlSettings): RobotsState | undefined {
-    const kept = this.#kept.get(origin);
+    const kept = this.#cache.get(origin);
     if (kept === undefined) return undefined;
     const expired = robotsExpired(kept.fetched, this.#seconds(), robotsValiditySeconds);
     return expired ? undefined : kept.robots;
   }
 
-  /** The same, expired or not, and without marking it as used: for reports. */
+  /** Returns robots.txt, expired or not, without marking it as used; for reports. */
   peek(origin: string): RobotsState | undefined {
-    return this.#kept.peek(origin)?.robots;
+    return this.#cache.peek(origin)?.robots;
   }
 
-  /** Is it being fetched, or to be tried again? */
+  /** Whether it is being fetched or another attempt is due. */
   pending(origin: string): boolean {
     return this.#attempts.has(origin) || this.#tries.peek(origin) !== undefined;
   }
 
   /**
-   * Makes one attempt; callers that come while it is under way wait for the same one. After it {@link of} answers, unless tries
-   * are left (CRAWL-13.3.12).
-   * @param signal ends the wait; the attempt itself when nobody waits any more
+   * Makes one attempt; concurrent callers share it. After it {@link of} returns the file unless another attempt is due (CRAWL-13.3.12).
+   * @param signal ends the wait; the attempt is aborted when no caller waits
    * @throws the signal's reason
    */
   async fetch(origin: string, settings: CrawlSettings, signal: AbortSignal): Promise<RobotsContact> {
@@ -127,7 +127,7 @@ export class RobotsFiles {
     } finally {
       attempt.waiting--;
       if (attempt.waiting === 0 && this.#attempts.get(origin) === attempt) {
-        // Whoever comes now begins anew.
+        // A later call starts a new attempt.
         this.#attempts.delete(origin);
         attempt.stop.abort(signal.reason);
       }
@@ -158,27 +158,27 @@ export class RobotsFiles {
     if (answer.outcome === 'retry') this.#tries.set(origin, tries);
     else {
       this.#tries.delete(origin);
-      this.#keep(origin, answer);
+      this.#store(origin, answer);
     }
     return answer.contact;
   }
 
-  #keep(origin: string, { outcome, contact, body = new Uint8Array() }: Answer): void {
+  #store(origin: string, { outcome, contact, body = new Uint8Array() }: Answer): void {
     let robots: RobotsState = { state: 'allow-all' };
     if (outcome === 'parse') {
       robots = { state: 'rules', rules: parseRobots(new TextDecoder().decode(body)) };
     } else if (outcome === 'deny-all') {
       robots = { state: 'rules', rules: RobotsTxt.DENY_ALL };
     } else if (outcome === 'unavailable') {
-      // RFC 9309 2.4: a copy that has expired may be used while the file cannot be had.
-      const old = this.#kept.peek(origin);
+      // RFC 9309 2.4: an expired copy may be used while the file is unavailable.
+      const old = this.#cache.peek(origin);
       if (old !== undefined && old.robots.state !== 'unavailable') {
-        this.#kept.set(origin, { ...old, fetched: this.#seconds() });
+        this.#cache.set(origin, { ...old, fetched: this.#seconds() });
         return;
       }
       robots = { state: 'unavailable', reason: contact.reason };
     }
-    this.#kept.set(origin, { robots, fetched: this.#seconds(), bytes: body.length });
+    this.#cache.set(origin, { robots, fetched: this.#seconds(), bytes: body.length });
   }
 
   async #ask(
@@ -196,9 +196,9 @@ export class RobotsFiles {
       let result: FetchResult;
       try {
         const { fetcher, timeoutMs } = this.options;
-        // CRAWL-13.1.7: what is longer is cut.
+        // CRAWL-13.1.7: a longer file is truncated.
         const request = { url: at, maxBytes: MAX_ROBOTS_LENGTH, timeoutMs, signal, publicOnly };
-        // The first request has the turn of the queue that it is for; where redirects lead, it is a guest.
+        // The first request belongs to a queue of the host; the host of a redirect does not expect one.
         const { host } = new URL(at);
         const ask = (): Promise<FetchResult> => fetcher.fetch(request);
         result = await (redirects === 0
@@ -234,7 +234,7 @@ export class RobotsFiles {
   }
 }
 
-/** How answers are read: the rules, and what an answer counts as before them. */
+/** How responses are interpreted. */
 interface JudgedBy {
   readonly rules: RobotsFetchRules;
   answer(status: number): RobotsAnswer;
@@ -246,11 +246,11 @@ function rulesOf(settings: CrawlSettings, tries: number): JudgedBy {
     tries,
     unreachable: settings.robotsUnreachable === 'allow' ? 'allow-all' : 'unavailable',
     redirects: MAX_REDIRECTS,
-    // CRAWL-13.3.14: it is fetched all the same.
+    // CRAWL-13.3.14: robots.txt is fetched even if it is ignored.
     ignore: settings.robotsPolicy === 'ignore',
   } as const;
   if (settings.robotsAnswers === 'original' && settings.robotsPolicy !== 'rfc9309') {
-    // CRAWL-13.3.11, 13.3.12: every answer is one, and a connection that is lost without one counts as 404.
+    // CRAWL-13.3.11, 13.3.12: every response counts, and a connection that is lost without one counts as 404.
     return {
       rules: common,
       answer: (status) => ({ kind: 'status', status }),
@@ -259,14 +259,14 @@ function rulesOf(settings: CrawlSettings, tries: number): JudgedBy {
   }
   return {
     rules: { ...common, rfc9309: true },
-    // G-63: a 5xx is no answer; RFC 9309 forbids everything at once.
+    // G-63: a 5xx counts as a failed connection; with RFC 9309 it forbids everything.
     answer: (status) =>
       status >= 500 && settings.robotsPolicy !== 'rfc9309' ? { kind: 'failure' } : { kind: 'status', status },
     failure: () => ({ kind: 'failure' }),
   };
 }
 
-/** Codes of a connection that was made and then lost. */
+/** Error codes of a connection that was lost after it was established. */
 const LOST = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ERR_STREAM_PREMATURE_CLOSE']);
 
 function brokeOff({ cause }: ConnectionError): boolean {

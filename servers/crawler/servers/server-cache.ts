@@ -15,36 +15,36 @@ import { hasRobots, partsOf, type ServerOfUrl, serverOf } from './server-key.js'
 
 export interface ServerCacheOptions {
   readonly fetcher: Fetcher;
-  /** What holds for a URL (CRAWL-19.5): the sheets' answer, or one object for all. */
+  /** The settings of a URL (CRAWL-19.5). URLs of the same sheets share one object. */
   readonly settingsFor: (url: string) => CrawlSettings;
-  /** The agent name that robots.txt groups are matched against (G-63). */
+  /** The product token that is matched against the groups of robots.txt (G-63). */
   readonly robotsAgent: string;
-  /** The User-Agent that is sent; default: `robotsAgent`. */
+  /** The User-Agent of requests; default: `robotsAgent`. */
   readonly userAgent?: string;
-  /** Milliseconds without a byte after which an attempt to get robots.txt is given up. */
+  /** Timeout without a byte of an attempt to get robots.txt, milliseconds. */
   readonly timeoutMs: number;
-  /** Tries before the robots.txt of a server counts as not to be had (CRAWL-13.3.12). Default 3. */
+  /** Attempts after which the robots.txt of a server counts as unavailable (CRAWL-13.3.12). Default 3. */
   readonly robotsTries?: number;
-  /** Default: one of its own. */
+  /** Default: a new one. */
   readonly addresses?: HostAddresses;
-  /** Servers, and hosts, that are known at one time; those used longest ago are forgotten. Default 100 000. */
+  /** Servers, and hosts, in the cache; the least recently used are evicted. Default 100 000. */
   readonly maxServers?: number;
-  /** Bytes of robots.txt texts kept; default 64 MiB. */
+  /** Bytes of robots.txt files in the cache; default 64 MiB. */
   readonly maxRobotsBytes?: number;
   /** Milliseconds since 1970; default: the clock. */
   readonly now?: () => number;
 }
 
-/** What robots.txt says of a URL. */
+/** The decision of robots.txt about a URL. */
 export interface RobotsVerdict {
   readonly allowed: boolean;
-  /** Not forbidden, but robots.txt cannot be had (-61). */
+  /** True if robots.txt is unavailable (-61). */
   readonly unavailable: boolean;
-  /** The line that decided and its number, or why the server is skipped; empty when nothing forbids. */
+  /** The deciding line and its number, or why the server is skipped; empty if the URL is allowed. */
   readonly reason: string;
-  /** The User-Agent to send: ours, or the one that is allowed (CRAWL-13.5). */
+  /** The User-Agent to send: ours, or an allowed one (CRAWL-13.5). */
   readonly fetchAs: string;
-  /** CRAWL-12.5: it would be forbidden, but is only noted; goes into the annotations. */
+  /** CRAWL-12.5: the annotation of a URL that robots.txt forbids, if it is only noted. */
   readonly annotation?: 'robotExcluded';
 }
 
@@ -82,12 +82,12 @@ export type ServerCacheSnapshot = z.output<typeof snapshotSchema>;
 
 const NO_TRAFFIC: Readonly<Traffic> = noTraffic();
 
-/** The operator's own robots texts that are kept parsed; sheets may have one each. */
+/** The operator's robots texts in the cache, parsed; each sheet may have one. */
 const MAX_CUSTOM_ROBOTS = 100;
 
 /**
- * The servers and hosts met in this crawl (CRAWL-12.1, 12.2): robots.txt, addresses, counters, and when a host's bandwidth is free
- * again. Bounded: what was used longest ago is forgotten, and found out again.
+ * The servers and hosts of a crawl (CRAWL-12.1, 12.2): robots.txt, addresses, counters, and emission times of bandwidth limits. An LRU cache:
+ * evicted servers are looked up again.
  */
 export class ServerCache {
   /** CRAWL-12.3. */
@@ -97,7 +97,7 @@ export class ServerCache {
   readonly #robots: RobotsFiles;
   readonly #servers: LRUCache<string, ServerRecord>;
   readonly #hosts: LRUCache<string, HostRecord>;
-  /** One policy for each object of settings: sheets share theirs. */
+  /** Policies by settings object. */
   readonly #policies = new WeakMap<CrawlSettings, RobotsPolicy>();
   readonly #custom = new LRUCache<string, RobotsTxt>({ max: MAX_CUSTOM_ROBOTS });
 
@@ -125,14 +125,14 @@ export class ServerCache {
     });
   }
 
-  /** Is robots.txt of this URL's server settled, one way or the other? Only http and https have one (CRAWL-12.4). */
+  /** Whether robots.txt of the URL's server is known, or known to be unavailable. Always true except for http and https (CRAWL-12.4). */
   robotsKnown(url: string): boolean {
     return !hasRobots(url) || this.#robotsOf(url) !== undefined;
   }
 
   /**
-   * Fetches robots.txt, once for all who ask at the same time. After this, unless tries are left, {@link robotsKnown} is true.
-   * @returns how the contact went, for the politeness wait; an attempt that others share is one contact
+   * Fetches robots.txt; concurrent calls share one attempt. After it {@link robotsKnown} is true unless another attempt is due.
+   * @returns the contact, for the politeness wait
    * @throws the signal's reason
    */
   async fetchRobots(url: string, signal: AbortSignal): Promise<RobotsContact> {
@@ -140,23 +140,23 @@ export class ServerCache {
     return this.#robots.fetch(origin, this.options.settingsFor(url), signal);
   }
 
-  /** May the URL be fetched (CRAWL-13.4)? Before robots.txt is known: yes. */
+  /** Whether robots.txt allows the URL (CRAWL-13.4); true before robots.txt is known. */
   verdict(url: string): RobotsVerdict {
     const fetchAs = this.#userAgent;
     const robots = hasRobots(url) ? this.#robotsOf(url) : undefined;
     if (robots === undefined) return { allowed: true, unavailable: false, reason: '', fetchAs };
     const settings = this.options.settingsFor(url);
     if (robots.state === 'unavailable') {
-      // CRAWL-12.5 holds here too: nothing is forbidden.
+      // CRAWL-12.5 applies here too: nothing is forbidden.
       if (settings.calculateRobotsOnly) return { allowed: true, unavailable: false, reason: '', fetchAs };
       return { allowed: false, unavailable: true, reason: `robots.txt: ${robots.reason}`, fetchAs };
     }
-    // CRAWL-13.4 custom: the operator's text holds, whatever the site has.
+    // CRAWL-13.4 custom: the operator's text applies, whatever robots.txt says.
     const rules = robots.state === 'rules' ? robots.rules : RobotsTxt.ALLOW_ALL;
     const { pathname, search } = new URL(url);
     const decision = this.#policyOf(settings).decide(rules, pathname + search);
-    const disguise = decision.fetchAs === this.options.robotsAgent ? fetchAs : decision.fetchAs;
-    if (decision.allowed) return { allowed: true, unavailable: false, reason: '', fetchAs: disguise };
+    const agent = decision.fetchAs === this.options.robotsAgent ? fetchAs : decision.fetchAs;
+    if (decision.allowed) return { allowed: true, unavailable: false, reason: '', fetchAs: agent };
     const line =
       decision.lineNumber === undefined || decision.lineNumber === 0 ? '' : ` (line ${decision.lineNumber})`;
     const reason = `robots.txt: ${decision.line ?? 'disallowed'}${line}`;
@@ -165,7 +165,7 @@ export class ServerCache {
       : { allowed: false, unavailable: false, reason, fetchAs };
   }
 
-  /** Seconds of Crawl-delay for us (CRAWL-7.1 step 3), if the server or the operator's own text names them. */
+  /** Crawl-delay for us, seconds (CRAWL-7.1 step 3), from robots.txt or the operator's text; undefined if there is none. */
   crawlDelay(url: string): number | undefined {
     const robots = hasRobots(url) ? this.#robotsOf(url) : undefined;
     if (robots === undefined || robots.state === 'unavailable') return undefined;
@@ -173,14 +173,14 @@ export class ServerCache {
     return this.#policyOf(this.options.settingsFor(url)).crawlDelay(rules);
   }
 
-  /** CRAWL-12.2: a contact with the URL's server is over; failed ones in a row are counted. */
+  /** CRAWL-12.2: records a contact with the URL's server; consecutive failures are counted. */
   contact(url: string, ok: boolean): void {
     const server = this.#server(serverOf(url));
     server.connectionErrors = ok ? 0 : server.connectionErrors + 1;
     server.lastContact = this.#now();
   }
 
-  /** CRAWL-16.6: counts a URI that was handed back. */
+  /** CRAWL-16.6: counts a URI that was returned to the frontier. */
   note(event: CountedEvent & Pick<DocumentEvent, 'url'>): void {
     const at = serverOf(event.url);
     if (at.host === '') return;
@@ -188,12 +188,12 @@ export class ServerCache {
     countEvent(this.#host(at.host).traffic, event);
   }
 
-  /** CRAWL-11.3: what was counted of the URL's server. */
+  /** CRAWL-11.3: the counts of the URL's server. */
   serverTraffic(url: string): Readonly<Traffic> {
     return this.#servers.peek(serverOf(url).server)?.traffic ?? NO_TRAFFIC;
   }
 
-  /** CRAWL-11.3: what was counted of the URL's host, over all its ports and schemes. */
+  /** CRAWL-11.3: the counts of the URL's host, over all ports and schemes. */
   hostTraffic(url: string): Readonly<Traffic> {
     return this.#hosts.peek(serverOf(url).host)?.traffic ?? NO_TRAFFIC;
   }
@@ -203,14 +203,14 @@ export class ServerCache {
     return this.#hosts.peek(serverOf(url).host)?.emission ?? 0;
   }
 
-  /** Keeps what `politenessDelay` returned. */
+  /** Stores the emission time that `politenessDelay` returned. */
   setHostEmission(url: string, emission: number): void {
     const { host } = serverOf(url);
     if (host !== '' && (emission > 0 || this.#hosts.peek(host) !== undefined))
       this.#host(host).emission = emission;
   }
 
-  /** CRAWL-12.2, 16.6: the servers used last come first. Default limit 100; `match` is a part of the name, in any case. */
+  /** CRAWL-12.2, 16.6: reports of servers, most recently used first. Default limit 100; `match` is a part of the name, ignoring case. */
   report({
     limit = 100,
     match = '',
@@ -218,19 +218,19 @@ export class ServerCache {
     readonly limit?: number;
     readonly match?: string;
   } = {}): HostReport[] {
-    const wanted = match.toLowerCase();
+    const part = match.toLowerCase();
     const reports: HostReport[] = [];
     // The most recently used first.
     for (const [server, record] of this.#servers.entries()) {
       if (reports.length >= limit) break;
-      if (server.includes(wanted)) reports.push(this.#report(server, record));
+      if (server.includes(part)) reports.push(this.#report(server, record));
     }
     return reports;
   }
 
   /**
-   * CRAWL-17.2: what a checkpoint keeps: counters and wait times. robots.txt is fetched anew, names are looked up anew. As many
-   * entries as the cache has, those used longest ago first.
+   * CRAWL-17.2: counters and emission times for a checkpoint, least recently used first. A restored crawl fetches robots.txt and looks names
+   * up again.
    */
   snapshot(): ServerCacheSnapshot {
     return {
@@ -264,8 +264,8 @@ export class ServerCache {
   }
 
   /**
-   * Takes over what {@link snapshot} returned, in place of what is known of the same servers and hosts.
-   * @throws StorageError when it is nothing of that kind
+   * Restores a {@link snapshot}; its entries replace those of the same servers and hosts.
+   * @throws StorageError when it is not a snapshot
    */
   restore(snapshot: unknown): void {
     const result = snapshotSchema.safeParse(snapshot);

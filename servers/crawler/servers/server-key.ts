@@ -1,10 +1,10 @@
-/** Whose URL it is (CRAWL-12.1). */
+/** The server of a URL (CRAWL-12.1). */
 export interface ServerOfUrl {
-  /** `host` or `host:port`: the port of http is left out, that of every other scheme is shown; '' without a host. */
+  /** `host` for the default port of http, otherwise `host:port`; '' without a host. */
   readonly server: string;
   /** In lower case, an IPv6 address in brackets; '' for a file. */
   readonly host: string;
-  /** Scheme and authority: where robots.txt is asked for. */
+  /** Scheme and authority, to which robots.txt belongs. */
   readonly origin: string;
 }
 
@@ -12,7 +12,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { https: '443', ftp: '21
 
 const PARTS = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?/i;
 
-/** CRAWL-12.1: the server without user information; `https` has its port; `dns:` is of the host that it asks for. */
+/** CRAWL-12.1: returns the server of a URL. The server of `dns:` is the host in the query. */
 export function serverOf(url: string): ServerOfUrl {
   const [, scheme = '', name = '', port = ''] = PARTS.exec(url) ?? [];
   if (scheme === '') {
@@ -35,7 +35,7 @@ export function hasRobots(url: string): boolean {
   return /^https?:/i.test(url);
 }
 
-/** The host of a {@link ServerOfUrl.server}, and the origins that share the name, the likeliest first. */
+/** Returns the host of a {@link ServerOfUrl.server} and the origins that share its name, the likeliest first. */
 export function partsOf(server: string): { readonly host: string; readonly origins: readonly string[] } {
   const port = /:(\d+)$/.exec(server)?.[1];
   if (port === undefined) return { host: server, origins: [`http://${server}`] };
