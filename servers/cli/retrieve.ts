@@ -86,7 +86,7 @@ async function save(file: string, document: Uint8Array): Promise<void> {
 }
 
 /** The URLs in a listing; undefined if the answer is a document. */
-export function listedUrls(result: FetchResult): readonly string[] | undefined {
+function listedUrls(result: FetchResult): readonly string[] | undefined {
   return result.entries?.map((entry) => entryUrl(result.url, entry)) ?? result.links;
 }
 

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 
-/** What every bench module exports: `args` are the words behind its name. */
+/** The function that every benchmark exports; `args` are the arguments after its name. */
 type BenchModule = { readonly run: (args: string[]) => Promise<void> };
 
-/** What the benches start or share. */
+/** Modules that benchmarks start or share. */
 const HELPERS = new Set([
   'bench',
   'harness',
@@ -14,7 +14,7 @@ const HELPERS = new Set([
   'references-graph',
 ]);
 
-/** The benches there are: the modules beside this one. */
+/** Names of all benchmarks: the modules of this folder. */
 async function benchNames(): Promise<string[]> {
   const files = await readdir(new URL('.', import.meta.url));
   return files

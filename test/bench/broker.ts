@@ -1,5 +1,5 @@
-// Bench `broker`: our embedded search engine beside glimpse (small and medium index), swish-e and SQLite FTS5 used
-// plainly, over the same text of real documents: time to index, size of the index, latency of ten kinds of query.
+// Benchmark `broker`: our embedded search engine compared with glimpse (small and medium index), swish-e and plain SQLite FTS5, over
+// the same text of real documents: time to index, size of the index, latency of ten kinds of query.
 //   npm run bench -- broker --root DIR [--root DIR ...] [--documents N] [--queries N] [--runs N] [--scratch DIR]
 // Documents: Debian documentation, for example 10 000 from one package and 83 000 from six:
 //   apt-get download openjdk-17-doc rust-doc lazarus-doc-2.2 fp-docs-3.2.2 libboost1.74-doc postgresql-doc-15

@@ -1,6 +1,6 @@
-// Bench `frontier`: URIs a second of the frontier alone, with its queues and its seen filter on disk: N URIs of 1 000 hosts are
-// scheduled, some of them twice, and drained by `next` and `finished` without fetching anything. Prints rates and memory at each
-// tenth, so that one sees whether the cost of a URI stays flat.
+// Benchmark `frontier`: URIs per second of the frontier alone, with queues and seen filter on disk. N URIs of 1 000 hosts are
+// scheduled, some of them twice, and drained by `next` and `finished` without any fetch. Prints rates and memory for each tenth, which
+// shows whether the cost of a URI stays constant.
 //   npm run bench -- frontier [--uris N] [--hosts N] [--links N] [--workers N] [--scratch DIR]
 import { setMaxListeners } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ interface Tenth {
 
 const TENTHS = 10;
 
-/** Runs the bench; see the head of the file. */
+/** Runs the benchmark; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -63,7 +63,7 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-/** One queue a host, no delays: what is measured is the frontier. */
+/** One queue per host, no delays: only the frontier is measured. */
 async function openFrontier(store: GathererStore): Promise<Frontier> {
   const seen = await store.openSeenFilter();
   return Frontier.open({
@@ -80,7 +80,7 @@ async function openFrontier(store: GathererStore): Promise<Frontier> {
   });
 }
 
-/** Pages of links: each brings new URIs of several hosts, and as many that are known. */
+/** Pages of links: each has new URIs of several hosts, and as many known ones. */
 async function schedule(
   frontier: Frontier,
   { uris, hosts, links }: { readonly uris: number; readonly hosts: number; readonly links: number },
@@ -89,7 +89,7 @@ async function schedule(
   for (let from = 0; from < uris; from += links) {
     const count = Math.min(links, uris - from);
     const numbers = Array.from({ length: count }, (_, i) => from + i);
-    // What was seen before, anywhere.
+    // URIs seen before, anywhere.
     const known = from === 0 ? [] : numbers.map((number) => (Math.imul(number, 0x9e3779b1) >>> 0) % from);
     const candidates = [...numbers, ...known].map((number) => ({
       url: `http://www${number % hosts}.example.org/department/${number % 31}/page-${number}.html`,
@@ -107,7 +107,7 @@ async function schedule(
   }
 }
 
-/** Takes and hands back until nothing is left. */
+/** Takes and finishes URIs until none is left. */
 async function drain(
   frontier: Frontier,
   store: GathererStore,
@@ -126,7 +126,7 @@ async function drain(
   await Promise.all(Array.from({ length: workers }, work));
 }
 
-/** Does the work and prints how it goes at each tenth of it. */
+/** Does the work and prints the progress at each tenth. */
 async function measure(
   label: string,
   uris: number,

@@ -1,5 +1,5 @@
-// The rival of bench `crawl`: the plainest possible crawl loop, undici + htmlparser2 + a Set. It fetches every page of one
-// site and walks it for links; it summarizes nothing and stores nothing. Prints {pages, bytes, seconds, maxRssBytes} as JSON.
+// The competitor of benchmark `crawl`: the simplest crawl loop, undici + htmlparser2 + a Set. It fetches every page of one site and
+// extracts its links; it summarizes and stores nothing. Prints {pages, bytes, seconds, maxRssBytes} as JSON.
 //   node plain-crawl.js --url URL [--connections N] [--found FILE]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,9 +1,9 @@
-// Bench `references`: refererd over a made-up graph with power-law degrees. Loading beside Berkeley DB's db5.3_load; first pages
-// (at most 100 results) over the wire beside Redis 7 (LRANGE of the same lists, pipelined, the same client program) and beside a C
-// program that reads Berkeley DB locally through cursors; pages of a large site beside pages of a document; resident memory.
+// Benchmark `references`: refererd over a generated graph with power-law degrees. Compares loading with Berkeley DB's db5.3_load;
+// first pages (at most 100 results) over the wire with Redis 7 (LRANGE of the same lists, pipelined, the same client program) and with a
+// C program that reads Berkeley DB locally through cursors; pages of a large site with pages of a document; resident memory.
 //   npm run bench -- references [--documents N] [--links N] [--clients N] [--servers N] [--seconds N] [--rounds N] [--load-rounds N]
-// Wants gcc, for the client that loads the servers. redis-server with redis-tools, db5.3-util and libdb5.3-dev are the rivals; what
-// is not installed is left out. Small: --documents 20000 --links 200000 --servers 50.
+// Needs gcc for the client that loads the servers. Competitors are redis-server with redis-tools, db5.3-util and libdb5.3-dev, if
+// installed. Small: --documents 20000 --links 200000 --servers 50.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ export async function run(args: string[]): Promise<void> {
       local:
         hubsdb === undefined || cursors === undefined ? undefined : { program: cursors, database: hubsdb },
     };
-    // Only for drawing keys: the server under test reads for itself.
+    // Only for drawing keys: the server under test has its own reader.
     await using reader = await ReferencesReader.openCurrent(loads.data, { residentBytes: 0 });
     await using refererd = await ServerProcess.refererd(loads.data);
     const residentAtStart = refererd.resident;

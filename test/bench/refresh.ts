@@ -1,7 +1,7 @@
-// Bench `refresh`: the second run over a site that did not change, all of it due (--force): pages checked a second by
-// conditional requests, beside `wget2 -N` over the files that it saved. Both have gathered the site once, unmeasured.
+// Benchmark `refresh`: the second run over an unchanged site with all documents due (--force): pages checked per second by
+// conditional requests, compared with `wget2 -N` over its saved files. Both have gathered the site once, unmeasured.
 //   npm run bench -- refresh [--site DIRECTORY] [--runs N] [--connections N]
-// Needs nginx, whose log shows how many answers were 304.
+// Needs nginx, whose log shows the number of 304 answers.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -88,7 +88,7 @@ class Ours {
   }
 }
 
-/** `wget2 -N`: asks whether a file is newer than the one it saved. */
+/** `wget2 -N`: checks whether a file is newer than the saved one. */
 class Wget2 {
   readonly label = 'wget2 -N';
   readonly #files: string;
@@ -112,7 +112,7 @@ class Wget2 {
   }
 }
 
-/** A run with the answers that the server gave meanwhile. */
+/** A run and the answers of the server during it. */
 function watched(site: BenchSite, work: () => Omit<Checked, 'answers'>): Checked {
   const before = site.answers();
   const done = work();

@@ -18,8 +18,8 @@ interface SeenResult {
 }
 
 /**
- * Checks a second of every seen filter: batches of URIs, of which every other one was seen before, some of them long ago.
- * The URIs are made before the clock starts; fingerprints are part of the check. Disk kinds commit after each batch.
+ * Checks per second of every seen filter: batches of URIs, half of which were seen before, some of them long ago. The URIs are
+ * generated before the clock starts; fingerprints are part of the check. Disk kinds commit after each batch.
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -77,7 +77,7 @@ async function measure(kind: SeenKind, checks: number): Promise<SeenResult> {
   }
 }
 
-/** Half of a batch is new, the other half is from anywhere before. */
+/** Half of a batch is new, the other half is drawn from all earlier URIs. */
 function batch(from: number): string[] {
   return Array.from({ length: BATCH }, (_, i) => {
     const number = i % 2 === 0 || from === 0 ? from + i : scatteredEven(from, i);

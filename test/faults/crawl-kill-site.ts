@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { page } from '../helpers/site.js';
 
 /** Hosts of the site, each a loopback address with its own queue. */
-export const HOSTS: readonly string[] = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
+const HOSTS: readonly string[] = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
 
 /** Sites on several addresses and one port that record the requests of each process of the crawler. */
 export class KillSite implements AsyncDisposable {

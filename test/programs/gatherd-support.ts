@@ -10,7 +10,7 @@ import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { Database, type Entry, entry, wrapped } from '../servers/gatherd/support.js';
 
 export const ONE = entry('http://a.example/', 100, 'first');
-export const TWO = entry('http://b.example/', 200, 'second');
+const TWO = entry('http://b.example/', 200, 'second');
 /** More data than the buffers of a connection hold. */
 export const BIG = Array.from({ length: 400 }, (_, i) =>
   entry(`http://big.example/${i}`, 100, 'x'.repeat(65_536)),

@@ -9,7 +9,7 @@ import { Generations, type SummarySnapshot } from '../../../storage/index.js';
 import { encodeInfo } from '../../gatherd/info.js';
 
 /** File with the statistics of a data directory (GATHERD-10.1). */
-export const INFO_FILE = 'INFO.soif';
+const INFO_FILE = 'INFO.soif';
 const VERSION = '1.8';
 const DEFAULT_PORT = 8500;
 

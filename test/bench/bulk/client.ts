@@ -1,5 +1,5 @@
-// Makes the transfers of a plan one after the other, each alone, and prints what they took as JSON. A bulk transfer is decoded
-// to objects and left at that; a file from a web server is only read.
+// Runs the transfers of a plan in sequence and prints their cost as JSON. A bulk transfer is decoded to objects, which are discarded;
+// a file from a web server is only read.
 //   node client.js PLAN
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -34,7 +34,7 @@ async function fetch(transfer: Transfer): Promise<Pick<Measured, 'bytes' | 'obje
     host: '127.0.0.1',
     port: transfer.port,
     onread: {
-      // A chunk's memory belongs to the decoder; what is only read can go into the same again.
+      // The decoder keeps its chunks; data that is only read can reuse the same buffer.
       buffer:
         decoder === undefined ? Buffer.allocUnsafeSlow(READ_BYTES) : () => Buffer.allocUnsafeSlow(READ_BYTES),
       callback(length, buffer) {

@@ -12,7 +12,7 @@ interface Objects {
   readonly from: number;
   readonly to: number;
   readonly text: string;
-  /** New versions: a day newer, other content. */
+  /** New versions: a day newer, with different content. */
   readonly newer?: boolean;
 }
 
@@ -50,7 +50,7 @@ function object(i: number, text: string, newer: boolean): Uint8Array {
   );
 }
 
-/** The documents of our dependencies: text as people write it. */
+/** The documentation of our dependencies: natural text. */
 export function realText(): string {
   const root = resolve('node_modules');
   const pieces: string[] = [];

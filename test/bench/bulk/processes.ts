@@ -13,7 +13,7 @@ const HOST = '127.0.0.1';
 const PASSWORD = 'bench';
 const TICKS_PER_SECOND = 100;
 
-/** A Broker that runs, what it logs, and its Broker-Directory. */
+/** A running Broker, its log, and its Broker-Directory. */
 export interface RunningBroker {
   readonly name: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface RunningBroker {
   logged(pattern: RegExp): Promise<string>;
 }
 
-/** The programs that a bench has started. */
+/** The programs that a benchmark has started. */
 export class Processes {
   readonly #scratch: string;
   readonly #running = new Map<string, ChildProcess>();
@@ -32,7 +32,7 @@ export class Processes {
     this.#scratch = scratch;
   }
 
-  /** Starts a Broker without data. @param points text of Collection.conf; nothing is collected before it is asked for */
+  /** Starts a Broker without data. @param points text of Collection.conf; nothing is collected until requested */
   async broker(name: string, points: string): Promise<RunningBroker> {
     const directory = join(this.#scratch, name);
     const admin = join(directory, 'admin');
@@ -55,7 +55,7 @@ export class Processes {
     };
   }
 
-  /** Loads a file of SOIF that lies in the Broker-Directory, and waits until it is stored and indexed. */
+  /** Loads a SOIF file of the Broker-Directory and waits until it is stored and indexed. */
   async load(broker: RunningBroker, file: string, objects: number): Promise<void> {
     const done = broker.logged(/Add objects by file: .* \(\d+ ms\)/);
     await new BrokerClient({ host: HOST, port: broker.port }).admin(PASSWORD, {
@@ -106,7 +106,7 @@ http { access_log off; sendfile on; tcp_nopush on; types {} default_type applica
     throw new Error('nginx did not start');
   }
 
-  /** Runs a plan in a client process of its own. */
+  /** Runs a plan in a client process. */
   client(plan: readonly Transfer[]): Measured[] {
     return JSON.parse(
       execFileSync(process.execPath, [CLIENT, JSON.stringify(plan)], { encoding: 'utf8' }),
@@ -123,13 +123,13 @@ http { access_log off; sendfile on; tcp_nopush on; types {} default_type applica
   }
 }
 
-/** Seconds of processor time that a process has used, its threads too; Linux. */
+/** Processor time of a process with its threads, in seconds; Linux. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** What two Brokers are compared by must be the same work. */
+/** Checks that two Brokers have done the same work. */
 async function assertHas({ port }: RunningBroker, objects: number, said: string): Promise<void> {
   const messages = await new BrokerClient({ host: HOST, port }).admin(PASSWORD, { kind: 'do-stats' });
   if (!messages.some((line) => new RegExp(`\\b${objects}\\b`).test(line.replaceAll(',', '')))) {
@@ -145,7 +145,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** What a child says on either way, line by line. */
+/** Both outputs of a child, line by line. */
 class Lines {
   readonly #waiting = new Set<(line: string | undefined) => void>();
   #all = '';

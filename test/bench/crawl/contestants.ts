@@ -110,7 +110,7 @@ export function contestants(options: ContestantOptions): Contestant[] {
 }
 
 /** The path of a page as all of them write it: unescaped, without query, directories by their index. */
-export function pagePath(path: string): string {
+function pagePath(path: string): string {
   const bare = path.replace(/[?#].*$/s, '');
   let plain = bare;
   try {

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-/** A document to be summarized, in memory. */
+/** A document in memory. */
 export interface BenchDocument {
   readonly name: string;
   readonly body: Uint8Array;
 }
 
-/** A kind of documents, where they are and what else reads them. */
+/** A kind of documents, their location, and another program that reads them. */
 export interface Kind {
   /** Essence's name of the type. */
   readonly type: string;
@@ -24,7 +24,7 @@ export interface Kind {
 /** Unpacked Debian packages, as `.ci/run` fetches them. */
 const CORPUS = join(tmpdir(), 'essence-corpus');
 
-/** Pages as they are on the web: Java's own documentation, and a data base's. */
+/** Typical web pages: the documentation of Java and of a database. */
 export const HTML_DIRECTORIES = [
   '/dev/shm/corpus/usr/share/doc/openjdk-17-jre-headless/api',
   '/usr/share/doc/openjdk-17-jre-headless/api',
@@ -76,10 +76,10 @@ export const KINDS: readonly Kind[] = [
   { type: 'Mail', names: /\.(?:eml|mbox)$/, directories: [CORPUS, '/usr/share/doc', '/usr/lib/python3.11'] },
 ];
 
-/** Larger files say little about many. */
+/** Larger files are not typical. */
 const MAX_BYTES = 8_000_000;
 
-/** Up to `limit` documents from all over the directories that exist; packed ones unpacked. */
+/** Up to `limit` documents, spread over the existing directories, decompressed. */
 export async function documentsOf(
   directories: readonly string[],
   names: RegExp,
@@ -107,7 +107,7 @@ async function collect(directory: string, names: RegExp, files: string[]): Promi
   }
 }
 
-/** Undefined for what is empty, too large or broken. */
+/** Undefined if the file is empty, too large or broken. */
 async function readBody(file: string): Promise<Uint8Array | undefined> {
   const { size } = await stat(file);
   if (size === 0 || size > MAX_BYTES) return undefined;

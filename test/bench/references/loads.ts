@@ -5,21 +5,21 @@ import { median, print } from '../harness.js';
 import { documentTexts, type GraphShape, linkTexts, writeTexts } from '../references-graph.js';
 import { type Cost, harvest, isThere, runMeasured } from './programs.js';
 
-/** What Berkeley DB may hold in memory while it loads. */
+/** Cache of Berkeley DB while it loads. */
 const DB_CONFIG = 'set_cachesize 0 268435456 1\n';
 
 export interface Loads {
   /** The data directory with the whole graph. */
   readonly data: string;
-  /** `hubsdb` as db5.3_load made it. */
+  /** `hubsdb`, loaded by db5.3_load. */
   readonly hubsdb: string | undefined;
   readonly results: object;
 }
 
 /**
- * Makes the graph and loads it. Compared are `harvest links load` and db5.3_load, both reading the same text of `refdb` (R-19): ours
- * makes both directions of it, Berkeley DB needs the text of `hubsdb` too and runs twice. Documents and site lists, which
- * Berkeley DB has none of, are loaded by ours once, beside the comparison.
+ * Generates the graph and loads it. Compares `harvest links load` with db5.3_load, both from the same text of `refdb` (R-19). Ours
+ * builds both directions from it; Berkeley DB also needs the text of `hubsdb` and runs twice. Documents and site lists, which
+ * Berkeley DB does not have, are loaded once outside the comparison.
  */
 export async function compareLoads(
   work: string,

@@ -16,32 +16,32 @@ import {
 } from './requests.js';
 
 const SEED = 20;
-/** Requests in flight on one connection, when it is alone and when it is one of many. */
+/** Requests in flight per connection, for a single connection and for many. */
 const DEPTH_ALONE = 64;
 const DEPTH_AMONG = 16;
-/** Pages that are compared with what Redis answers. */
+/** Number of pages compared with the answers of Redis. */
 const COMPARED = 50;
 
 export interface PageOptions {
   readonly work: string;
-  /** The many connections. */
+  /** Number of connections. */
   readonly clients: number;
   readonly rounds: number;
-  /** Of each measurement. */
+  /** Duration of each measurement. */
   readonly seconds: number;
-  /** Different requests that are gone round in. */
+  /** Number of different requests, repeated in turn. */
   readonly requests: number;
   readonly loadClient: string;
-  /** What reads Berkeley DB through cursors, and of which database. */
+  /** The program that reads Berkeley DB through cursors, and its database. */
   readonly local: { readonly program: string; readonly database: string } | undefined;
 }
 
 /** Rates of one measurement. */
 export interface Rate {
   readonly perSecond: number;
-  /** By the processor time of the server, or of the local reader. */
+  /** Per second of processor time of the server, or of the local reader. */
   readonly perCpuSecond: number;
-  /** Share of a processor that the client took: near 1 it would be the bottleneck. */
+  /** Share of a processor used by the client: near 1 the client is the bottleneck. */
   readonly clientShare?: number;
 }
 
@@ -57,7 +57,7 @@ export interface PageResult {
   readonly local?: Rate;
 }
 
-/** First pages from refererd, from Redis lists, and by a local program from Berkeley DB: in turns, the same keys. */
+/** First pages from refererd, from Redis lists, and from Berkeley DB by a local program: alternating, with the same keys. */
 export async function comparePages(
   refererd: ServerProcess,
   reader: ReferencesReader,
@@ -142,7 +142,7 @@ export async function askServer(
   const before = server.cpuSeconds;
   const count = await runCounting(loadClient, [protocol, server.port, connections, depth, seconds, requests]);
   const used = server.cpuSeconds - before;
-  // Asked for here, so that the most is known.
+  // Read here to record the maximum.
   if (server.resident === 0) throw new Error('the server ended');
   return {
     perSecond: count.replies / count.seconds,
@@ -202,7 +202,7 @@ function report({ distribution, connections, depth, meanResults, ours, redis, lo
   }
 }
 
-/** A rate for people. */
+/** A rate as text. */
 export function described({ perSecond, perCpuSecond }: Rate): string {
   const whole = (value: number): string => Math.round(value).toLocaleString('en').padStart(9);
   return `${whole(perSecond)}/s ${whole(perCpuSecond)}/cpu s`;

@@ -9,13 +9,13 @@ import { harvest } from './programs.js';
 
 /** Of `/proc/PID/stat`, Linux. */
 const TICKS_PER_SECOND = 100;
-/** Milliseconds, and how often. */
+/** Pause in milliseconds, and number of attempts. */
 const START_PAUSE = 50;
 const START_TRIES = 200;
 /** Values of one RPUSH. */
 const PUSH = 1000;
 
-/** A server under test: a process of its own. */
+/** A server under test, as a process. */
 export class ServerProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   #most = 0;
@@ -37,7 +37,7 @@ export class ServerProcess implements AsyncDisposable {
     throw new Error('refererd did not start');
   }
 
-  /** Redis without any writing to the disk. */
+  /** Redis without persistence. */
   static async redis(): Promise<ServerProcess> {
     const port = await freePort();
     const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
@@ -58,7 +58,7 @@ export class ServerProcess implements AsyncDisposable {
 
   /** Processor time of all its threads so far, seconds. */
   get cpuSeconds(): number {
-    // Behind the name, which may hold blanks, the state is the first field; user and system time are the 12th and 13th.
+    // After the name, which may contain blanks, the first field is the state; the 12th and 13th are user and system time.
     const fields = this.#proc('stat')
       .replace(/^.*\) /s, '')
       .split(' ');
@@ -72,7 +72,7 @@ export class ServerProcess implements AsyncDisposable {
     return bytes;
   }
 
-  /** The most that {@link resident} has said. */
+  /** The largest value of {@link resident} so far. */
   get mostResident(): number {
     return this.#most;
   }
@@ -109,7 +109,7 @@ export async function fillRedis(port: number, reader: ReferencesReader): Promise
   await once(socket, 'close');
 }
 
-/** A command as Redis reads it. */
+/** Encodes a command for Redis. */
 export function resp(words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`;
 }

@@ -9,10 +9,10 @@ import { PLAIN_NODE } from '../../helpers/plain-node.js';
 const execute = promisify(execFile);
 const SOURCES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'test/bench/references');
 const MAX_OUTPUT = 1 << 20;
-/** Of one program, milliseconds: a load of twenty million links is the longest. */
+/** Time limit of one program in milliseconds; a load of twenty million links takes longest. */
 const PATIENCE = 1_800_000;
 
-/** The words that start a `harvest` command as a process of its own. */
+/** Command line prefix of a `harvest` command. */
 export function harvest(...args: readonly string[]): readonly [string, ...string[]] {
   return ['env', ...PLAIN_NODE, PROGRAM, ...args];
 }
@@ -24,9 +24,9 @@ export function isThere(program: string, ...args: readonly string[]): boolean {
 }
 
 /**
- * Compiles one of the C programs beside this file.
+ * Compiles one of the C programs in this folder.
  *
- * @returns where it is, or undefined when it does not compile here
+ * @returns its path, or undefined if it does not compile
  */
 export function compile(work: string, name: string, ...libraries: readonly string[]): string | undefined {
   const program = join(work, name);
@@ -34,7 +34,7 @@ export function compile(work: string, name: string, ...libraries: readonly strin
   return spawnSync('gcc', args, { stdio: 'ignore' }).status === 0 ? program : undefined;
 }
 
-/** What running a program took. */
+/** Cost of a program run. */
 export interface Cost {
   readonly seconds: number;
   /** Of all its threads. */
@@ -43,7 +43,7 @@ export interface Cost {
   readonly maxRss: number;
 }
 
-/** Runs programs one behind the other under `measured`, each to its end; costs are added up, of memory the largest counts. */
+/** Runs programs in sequence under `measured`; returns the sum of their times and the maximum of their memory. */
 export function runMeasured(
   measured: string,
   work: string,
@@ -67,10 +67,10 @@ export function runMeasured(
   };
 }
 
-/** What the load client and the local reader print. */
+/** Output of the load client and the local reader. */
 export interface Count {
   readonly replies: number;
-  /** Rows, where they are counted. */
+  /** Number of rows, if counted. */
   readonly elements: number;
   readonly bytes?: number;
   readonly seconds: number;

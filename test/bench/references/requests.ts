@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { randomOf } from '../references-graph.js';
 import { resp } from './processes.js';
 
-/** How keys are drawn: each alike often, or the n-th with a probability of 1/n (the pages most linked to come first). */
+/** Distribution of keys: uniform, or the n-th with a probability of 1/n (pages with most links first). */
 export const DISTRIBUTIONS = ['uniform', 'zipf'] as const;
 export type Distribution = (typeof DISTRIBUTIONS)[number];
 
-/** Results of a first page. */
+/** Number of results of a first page. */
 export const PAGE_RESULTS = 100;
 
-/** A sequence of keys; the same for the same seed. */
+/** A sequence of keys, equal for equal seeds. */
 export function drawKeys(
   keys: Uint32Array,
   distribution: Distribution,
@@ -31,7 +31,7 @@ export function writeKeys(work: string, name: string, keys: Uint32Array): string
   return path;
 }
 
-/** Writes requests as the load client reads them. */
+/** Writes requests in the format of the load client. */
 export function writeRequests(work: string, name: string, texts: readonly string[]): string {
   const lengths = Uint32Array.from([texts.length, ...texts.map(({ length }) => length)]);
   const path = join(work, `${name}.requests`);
@@ -39,7 +39,7 @@ export function writeRequests(work: string, name: string, texts: readonly string
   return path;
 }
 
-/** Who links to a document: the first page. */
+/** The first page of links to a document. */
 export function pageRequest(id: number): string {
   return `SSTP/1.0 082 REQ_GET_REFERERS\r\nHEADER_URI_ID: ${id}\r\nHEADER_NUMRESULTS: ${PAGE_RESULTS}\r\n\r\n`;
 }
@@ -49,7 +49,7 @@ export function listRequest(id: number): string {
   return resp(['LRANGE', String(id), '0', String(PAGE_RESULTS - 1)]);
 }
 
-/** A page of what the pages of a site are linked from. */
+/** A page of links to a site. */
 export function sitePageRequest(serverId: number, start: number): string {
   return `SSTP/1.0 084 REQ_GET_SITEREFERERS\r\nHEADER_SERVER_ID: ${serverId}\r\nHEADER_NUMRESULTS: ${PAGE_RESULTS}\r\nHEADER_START_RESULTS: ${start}\r\n\r\n`;
 }

@@ -8,21 +8,21 @@ import { drawKeys, PAGE_RESULTS, pageRequest, sitePageRequest, writeRequests } f
 const SEED = 30;
 const DEPTH = 64;
 
-/** Pages of site requests beside pages of document requests; all of them full. */
+/** Compares full pages of site requests with full pages of document requests. */
 export interface SiteResult {
   readonly serverId: number;
   /** Of the site. */
   readonly documents: number;
-  /** Found by the site request. */
+  /** Number of results of the site request. */
   readonly links: number;
   readonly document: Rate;
   readonly firstPage: Rate;
   readonly laterPages: Rate;
-  /** Rates of site requests over those of document requests, by the processor time of the server. */
+  /** Ratio of the rates of site requests and document requests, by processor time of the server. */
   readonly ratios: { readonly firstPage: number; readonly laterPages: number };
 }
 
-/** The largest site's pages; undefined when no list is longer than a page. */
+/** Pages of the largest site; undefined if no list is longer than a page. */
 export async function compareSites(
   refererd: ServerProcess,
   reader: ReferencesReader,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Parser } from 'htmlparser2';
 import { encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 
-/** One document as every engine gets it. */
+/** One document, equal for every engine. */
 export interface BenchDocument {
   /** Its number, from 1; also its rowid and, in a new store, its OID. */
   readonly id: number;
@@ -27,9 +27,8 @@ const NO_TEXT = /^(?:script|style|template|svg)$/;
 const MAX_FILE = 4 * 1024 * 1024;
 
 /**
- * Extracts up to `limit` documents below `roots` (HTML and plain text, in the order of their paths, spread over all of
- * them) into `directory`; a directory that holds the same selection already is used as it is. Copies are left out: a
- * Broker takes each content once.
+ * Extracts up to `limit` documents below `roots` (HTML and plain text, in the order of their paths, spread over all of them) into
+ * `directory`; a directory with the same selection is reused. Duplicates are skipped, because a Broker stores each content once.
  */
 export function extractCorpus(roots: readonly string[], directory: string, limit: number): BenchCorpus {
   const note = join(directory, 'corpus.json');
@@ -62,7 +61,7 @@ export function extractCorpus(roots: readonly string[], directory: string, limit
   return { ...corpus, directory };
 }
 
-export function pathOf(directory: string, id: number): string {
+function pathOf(directory: string, id: number): string {
   return join(
     directory,
     'text',
@@ -77,7 +76,7 @@ export function readBenchDocument(corpus: BenchCorpus, id: number): BenchDocumen
   return { id, url: `http://docs.example.org/${id}`, title: text.slice(0, end), body: text.slice(end + 1) };
 }
 
-/** The document as a Gatherer would hand it to a Broker. */
+/** The document as a Gatherer exports it to a Broker. */
 export function soifOf(
   { url, title, body }: BenchDocument,
   updateTime: number,

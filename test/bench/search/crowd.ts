@@ -14,18 +14,18 @@ const HOST = '127.0.0.1';
 const PASSWORD = 'bench';
 const TEN_YEARS = 315_360_000;
 const BATCH = 500;
-/** Queries of each client while nothing else goes on. */
+/** Queries of each client without other load. */
 const ROUNDS = 10;
 
-/** Latencies of many clients that ask one query after the other, each on a connection of its own; milliseconds. */
-export interface Crowd {
+/** Latencies of many clients that send queries in sequence, each query on a new connection; milliseconds. */
+interface Crowd {
   readonly queries: number;
   readonly errors: number;
   readonly median: number;
   readonly p99: number;
 }
 
-/** What a crowd sees of a collection. */
+/** Latencies with and without a collection. */
 export interface UnderLoad {
   readonly quiet: Crowd;
   readonly collecting: Crowd;
@@ -34,8 +34,8 @@ export interface UnderLoad {
 }
 
 /**
- * A gatherd and a Broker, each a process of its own. `clients` ask the Broker at once over TCP, first alone, then while
- * it collects and indexes `count` new objects from the gatherd.
+ * A gatherd and a Broker as processes. `clients` query the Broker concurrently over TCP, first without other load, then while it
+ * collects and indexes `count` new objects from the gatherd.
  */
 export async function underLoad(
   directory: string,
@@ -83,7 +83,7 @@ export async function underLoad(
   }
 }
 
-/** Documents of the corpus under URLs of their own; the newest says that they are all there. */
+/** Documents of the corpus under new URLs; the newest one shows that all have arrived. */
 async function fill(store: GathererStore, corpus: BenchCorpus, count: number, name: string): Promise<void> {
   const time = Math.floor(Date.now() / 1000);
   for (let at = 0; at <= count; ) {
@@ -101,7 +101,7 @@ async function fill(store: GathererStore, corpus: BenchCorpus, count: number, na
   }
 }
 
-/** Waits until the last document can be found. */
+/** Waits until the last document is found. */
 async function isThere(broker: BrokerClient, name: string): Promise<void> {
   for (;;) {
     for await (const _ of broker.query(`${name}documents`, { maxFiles: 1, matchWord: true })) return;

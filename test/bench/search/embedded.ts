@@ -10,7 +10,7 @@ import { type BenchQuery, QUERY_KINDS } from './queries.js';
 const TIME = 1_700_000_000;
 const PAGE = 500;
 
-/** Our own engine over a Broker's store: what a Broker does, without its sockets. */
+/** Our engine over a Broker's store: the work of a Broker without its sockets. */
 export class EmbeddedEngine implements Engine {
   readonly label = 'embedded';
   readonly kinds = new Set(QUERY_KINDS);
@@ -35,7 +35,7 @@ export class EmbeddedEngine implements Engine {
     return this.#store;
   }
 
-  /** Stores the objects: a collection's work, not the index's. */
+  /** Stores the objects: the work of a collection, not of the index. */
   async prepare(): Promise<void> {
     const store = await BrokerStore.open(join(this.#directory, 'store'));
     this.#store = store;
@@ -55,7 +55,7 @@ export class EmbeddedEngine implements Engine {
     });
   }
 
-  /** From the stored objects to an index that answers. */
+  /** Builds the index from the stored objects. */
   async build(): Promise<void> {
     const { indexer, store } = this;
     await indexer.beginUpdate();
@@ -82,7 +82,7 @@ export class EmbeddedEngine implements Engine {
     return this.run(expressionOf(query), optionsOf(query));
   }
 
-  /** Asks, and counts the hits. */
+  /** Runs a query and counts the hits. */
   async run(expression: Expression, options: SearchOptions): Promise<number> {
     let hits = 0;
     for await (const _ of this.indexer.query(expression, options)) hits++;
@@ -95,7 +95,7 @@ export class EmbeddedEngine implements Engine {
   }
 }
 
-/** A query of the Broker's language as the tree that an indexer gets. */
+/** Parses a query of the Broker's language into the tree for an indexer. */
 export function expression(text: string): Expression {
   const query = parseQuery(text);
   if (query.kind === 'all') throw new Error('#allb is not for indexers');
@@ -119,7 +119,7 @@ function expressionOf({ kind, words }: BenchQuery): Expression {
   }
 }
 
-/** As the Broker's query page sends them: case ignored; whole words but where the kind is about parts of them. */
+/** Flags as sent by the query page: case ignored; whole words, except for kinds about parts of words. */
 export function optionsOf({ kind }: BenchQuery): SearchOptions {
   const parts = kind === 'part' || kind === 'error' || kind === 'regexp';
   return {

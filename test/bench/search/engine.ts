@@ -5,17 +5,17 @@ import type { BenchQuery, QueryKind } from './queries.js';
 /** One side of the comparison. */
 export interface Engine {
   readonly label: string;
-  /** What it can answer at all. */
+  /** Kinds of query that it supports. */
   readonly kinds: ReadonlySet<QueryKind>;
-  /** Every query starts a process, whose start is part of its time. */
+  /** Every query starts a process; its start is part of the latency. */
   readonly process: boolean;
-  /** Makes the index; the caller takes the time. */
+  /** Builds the index; the caller measures the time. */
   build(): Promise<void>;
   /** Bytes of the index on disk. */
   size(): number;
-  /** The first ten answers; returns how many came. */
+  /** Requests the first ten answers; returns their number. */
   top(query: BenchQuery): Promise<number>;
-  /** How many documents match in all. */
+  /** Number of all matching documents. */
   count(query: BenchQuery): Promise<number>;
   close(): Promise<void>;
 }

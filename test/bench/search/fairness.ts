@@ -9,7 +9,7 @@ export interface Beside {
   readonly worst: number;
 }
 
-/** Queries that are work for a long time, as strangers may ask them. */
+/** Expensive queries, as any client may send them. */
 const NASTY: readonly { readonly label: string; readonly text: string; readonly errors: number }[] = [
   {
     label: 'a regular expression with nested repeats',
@@ -29,7 +29,7 @@ const NASTY: readonly { readonly label: string; readonly text: string; readonly 
 ];
 const SAMPLES = 40;
 
-/** Asks plain queries one after the other, alone and beside each of the nasty ones. */
+/** Runs plain queries in sequence, alone and concurrently with each expensive one. */
 export async function fairness(engine: EmbeddedEngine, queries: readonly BenchQuery[]): Promise<Beside[]> {
   const plain = queries.filter(({ kind }) => kind === 'rare' || kind === 'and');
   const sample = async (label: string): Promise<Beside> => {

@@ -15,7 +15,7 @@ export const QUERY_KINDS = [
 ] as const;
 export type QueryKind = (typeof QUERY_KINDS)[number];
 
-/** Kinds that every engine counts alike, by whole words. */
+/** Kinds that every engine counts equally, by whole words. */
 export const COUNTED: readonly QueryKind[] = ['rare', 'common', 'and', 'or', 'not'];
 
 /** A query before an engine's own syntax: one or two words, or a pattern whose `.` is any character. */
@@ -24,13 +24,13 @@ export interface BenchQuery {
   readonly words: readonly string[];
 }
 
-/** A word of the corpus and how many documents have it. */
+/** A word of the corpus and the number of its documents. */
 export interface Term {
   readonly term: string;
   readonly documents: number;
 }
 
-/** Draws `count` queries of each kind from the corpus: always the same ones for the same corpus. */
+/** Draws `count` queries of each kind from the corpus, equal for equal corpora. */
 export function drawQueries(corpus: BenchCorpus, vocabulary: readonly Term[], count: number): BenchQuery[] {
   const words = vocabulary
     .filter(({ term }) => /^[a-z]{5,14}$/.test(term))
@@ -67,7 +67,7 @@ export function drawQueries(corpus: BenchCorpus, vocabulary: readonly Term[], co
       corpus,
       1 + (Number.parseInt(scatter(`d${i}`).slice(0, 8), 16) % corpus.documents),
     );
-    // From anywhere in the text: pages of one tool begin alike.
+    // From anywhere in the text, because pages of one tool begin with the same words.
     const from = Number.parseInt(scatter(`p${i}`).slice(0, 8), 16) % Math.max(1, document.body.length - 200);
     const title = /\b[A-Za-z]{5,12}\b/.exec(document.title)?.[0]?.toLowerCase();
     const pair = /(?<![\w-])([a-z]{5,12}) ([a-z]{5,12})(?![\w-])/.exec(document.body.slice(from));

@@ -9,7 +9,7 @@ import { type BenchQuery, COUNTED, QUERY_KINDS, type QueryKind, type Term } from
 const TOP = 10;
 const OUTPUT = 256 * 1024 * 1024;
 
-/** SQLite FTS5 as its manual's first page uses it: a table with its text, one transaction, `ORDER BY rank`. */
+/** SQLite FTS5 as on the first page of its manual: a table with its text, one transaction, `ORDER BY rank`. */
 export class PlainFts5 implements Engine {
   readonly label = 'FTS5';
   readonly kinds: ReadonlySet<QueryKind> = new Set<QueryKind>([...COUNTED, 'phrase', 'attribute']);
@@ -192,7 +192,7 @@ export class SwishE implements Engine {
   }
 }
 
-/** Lines of a program's output; no match is no failure. */
+/** Lines of a program's output; no match is not a failure. */
 function linesOf(program: string, args: readonly string[], wanted = /./): number {
   const { stdout, error } = spawnSync(program, args, {
     encoding: 'latin1',

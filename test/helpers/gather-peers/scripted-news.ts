@@ -11,7 +11,7 @@ export interface NewsSite {
   readonly onCommand?: (line: string) => void;
 }
 
-export const messageId = (group: string, number: number): string => `<${number}.${group}@news.example.net>`;
+const messageId = (group: string, number: number): string => `<${number}.${group}@news.example.net>`;
 
 /** A small news server on loopback with the commands of a Gatherer: GROUP, OVER, ARTICLE, STAT. */
 export function newsServer(t: Test, site: NewsSite): Promise<Scripted> {

@@ -22,7 +22,7 @@ export const RULES = [
   'cookies are not sent back',
   'the crawler names itself',
 ] as const;
-export type Rule = (typeof RULES)[number];
+type Rule = (typeof RULES)[number];
 
 export interface JudgeOptions {
   /** Milliseconds between the end of an answer and the next request. */

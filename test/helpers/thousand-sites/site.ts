@@ -43,7 +43,7 @@ export interface WebOptions {
 }
 
 /** URL-Max of every RootNode, which ends the traps. */
-export const URL_MAX = 40;
+const URL_MAX = 40;
 
 /** 127.1.0.1 and up: never the usual 127.0.0.1. */
 export function addressOf(index: number): string {

@@ -1,7 +1,7 @@
 import { HOSTILE_KINDS } from './hostile-kinds.js';
 import { PLAIN_KINDS } from './plain-kinds.js';
 import { ROBOTS_KINDS } from './robots-kinds.js';
-import { type Expectation, type Site, SiteBuilder, type WebOptions } from './site.js';
+import { type Site, SiteBuilder, type WebOptions } from './site.js';
 
 const KINDS = Object.entries({ ...PLAIN_KINDS, ...ROBOTS_KINDS, ...HOSTILE_KINDS });
 
@@ -16,11 +16,6 @@ export function siteOf(options: WebOptions, index: number): Site {
   const site = new SiteBuilder(options, index);
   build(site);
   return site.build(kind);
-}
-
-/** The expected log of this site after a crawl. */
-export function expected(site: Site): Expectation {
-  return site.expected;
 }
 
 /** All sites of the web. */
