@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { CloseStack } from '../../protocols/close-stack.js';
 import {
   type BrokerConfig,
   type CollectionPoint,
@@ -21,11 +22,11 @@ import {
 import type { Logger } from '../host/index.js';
 import { LEVEL, logTo, type RunningRefererd, startRefererd } from '../refererd/index.js';
 
-/** The logs of the parts: `gatherer` and `errors` are the two of G-145. */
+/** The logs: `gatherer` and `errors` are the two of G-145. */
 export type LogName = 'gatherer' | 'errors' | 'gatherd' | 'refererd' | 'broker' | 'web';
 
 export interface AllInOneOptions {
-  /** Everything that is kept lives below it. */
+  /** Directory of all stores and logs. */
   readonly dataDirectory: string;
   /** Address that all servers listen on. */
   readonly host: string;
@@ -34,22 +35,22 @@ export interface AllInOneOptions {
   readonly brokerPort: number;
   readonly webPort: number;
   readonly referencesPort: number;
-  /** What to gather, and the Gatherer's name and rates. */
+  /** The roots, and the Gatherer's name and rates. */
   readonly config: GathererConfig;
-  /** Problems of the configuration's files, and the address of a console that its order asks for, are logged unless it says otherwise. */
+  /** Further options of the Gatherer. By default problems of the configuration files and the address of the console are logged. */
   readonly gatherer?: Omit<GathererOptions, 'directory' | 'config'>;
-  /** The loggers. */
+  /** Returns the logger for a log. */
   readonly log: (log: LogName) => Logger;
 }
 
-/** What one round of gathering, publishing and collecting did. */
+/** Result of one round of gathering, publishing and collecting. */
 export interface CycleReport {
   readonly gathered: GatherReport;
   /** The published generation. */
   readonly generation: number;
   /** Objects in it. */
   readonly exported: number;
-  /** The links that were published; undefined when nothing changed, or they are not wanted. */
+  /** The published links; undefined when nothing changed or links are switched off. */
   readonly references: PublishedReferences | undefined;
   readonly collected: CollectionReport;
   /** Objects in the broker. */
@@ -57,9 +58,9 @@ export interface CycleReport {
 }
 
 /**
- * A Gatherer, its gatherd, a References Server over the links it found, a Broker that collects from that gatherd over TCP, and
- * the Broker's web pages, which ask the References Server over TCP, in one process.
- * They share nothing but the machine: the same parts run as separate programs.
+ * A Gatherer, its gatherd, a References Server for its links, a Broker that collects from that gatherd over TCP, and the
+ * Broker's web pages, which query the References Server over TCP, in one process. They share no state: the same servers run
+ * as separate programs.
  */
 export class AllInOne implements AsyncDisposable {
   private constructor(
@@ -70,73 +71,67 @@ export class AllInOne implements AsyncDisposable {
     readonly broker: Broker,
     readonly brokerServer: BrokerServer,
     readonly web: WebServer,
+    private readonly parts: CloseStack,
   ) {}
 
-  /** Opens the stores and listens on all ports; what earlier runs left is served at once. */
+  /** Opens the stores and listens on all ports; the results of earlier runs are served immediately. */
   static async start(options: AllInOneOptions): Promise<AllInOne> {
-    const opened: AsyncDisposable[] = [];
-    const keep = <T extends AsyncDisposable>(resource: T): T => {
-      opened.push(resource);
-      return resource;
-    };
-    try {
-      const { host, config, log } = options;
-      const data = resolve(options.dataDirectory);
-      const gatherer = keep(
-        await Gatherer.open({
-          onProblem: ({ message }) => log('errors').warn(message),
-          log: log('gatherer'),
-          onControl: (_, url) => {
-            if (url !== undefined) log('gatherer').info(`the crawl's console is ${url}`);
-          },
-          ...options.gatherer,
-          directory: join(data, 'gatherer'),
-          config,
-        }),
-      );
-      const gatherd = keep(
-        await GatherdServer.listen({
-          generationsDirectory: gatherer.generationsDirectory,
-          host,
+    await using parts = new CloseStack();
+    const { host, config, log } = options;
+    const data = resolve(options.dataDirectory);
+    const gatherer = parts.use(
+      await Gatherer.open({
+        onProblem: ({ message }) => log('errors').warn(message),
+        log: log('gatherer'),
+        onControl: (_, url) => {
+          if (url !== undefined) log('gatherer').info(`the crawl's console is ${url}`);
+        },
+        ...options.gatherer,
+        directory: join(data, 'gatherer'),
+        config,
+      }),
+    );
+    const gatherd = parts.use(
+      await GatherdServer.listen({
+        generationsDirectory: gatherer.generationsDirectory,
+        host,
+        port: options.gatherdPort,
+        log: log('gatherd'),
+        accessFile: join(data, 'gatherer', 'gatherd.cf'),
+        identity: {
+          name: config.gathererName,
+          host: config.gathererHost,
           port: options.gatherdPort,
-          log: log('gatherd'),
-          accessFile: join(data, 'gatherer', 'gatherd.cf'),
-          identity: {
-            name: config.gathererName,
-            host: config.gathererHost,
-            port: options.gatherdPort,
-            version: config.gathererVersion,
-          },
-        }),
-      );
-      const refererd = keep(
-        await startRefererd({
-          data: gatherer.options.directory,
-          host,
-          port: options.referencesPort,
-          log: logTo(log('refererd'), LEVEL.notice),
-        }),
-      );
-      const point: CollectionPoint = { host: reachable(host), port: gatherd.address.port, type: 3, line: 0 };
-      const references = authority(reachable(host), refererd.address.port);
-      const brokerConfig = await loadBrokerConfig(join(data, 'broker'), options, point, references);
-      const broker = keep(await Broker.open({ config: brokerConfig, log: log('broker'), points: [point] }));
-      const brokerServer = keep(
-        await BrokerServer.listen({ broker, host, port: options.brokerPort, log: log('broker') }),
-      );
-      const brokerAddress = { host: reachable(host), port: brokerServer.address.port };
-      const web = keep(
-        await WebServer.listen({ broker, brokerAddress, host, port: options.webPort, log: log('web') }),
-      );
-      broker.setWebAddress(reachable(host), web.address.port);
-      return new AllInOne(options, gatherer, gatherd, refererd, broker, brokerServer, web);
-    } catch (error) {
-      for (const resource of opened.reverse()) await resource[Symbol.asyncDispose]();
-      throw error;
-    }
+          version: config.gathererVersion,
+        },
+      }),
+    );
+    const refererd = parts.use(
+      await startRefererd({
+        data: gatherer.options.directory,
+        host,
+        port: options.referencesPort,
+        log: logTo(log('refererd'), LEVEL.notice),
+      }),
+    );
+    const point: CollectionPoint = { host: reachable(host), port: gatherd.address.port, type: 3, line: 0 };
+    const references = authority(reachable(host), refererd.address.port);
+    const brokerConfig = await loadBrokerConfig(join(data, 'broker'), options, point, references);
+    const broker = parts.use(
+      await Broker.open({ config: brokerConfig, log: log('broker'), points: [point] }),
+    );
+    const brokerServer = parts.use(
+      await BrokerServer.listen({ broker, host, port: options.brokerPort, log: log('broker') }),
+    );
+    const brokerAddress = { host: reachable(host), port: brokerServer.address.port };
+    const web = parts.use(
+      await WebServer.listen({ broker, brokerAddress, host, port: options.webPort, log: log('web') }),
+    );
+    broker.setWebAddress(reachable(host), web.address.port);
+    return new AllInOne(options, gatherer, gatherd, refererd, broker, brokerServer, web, parts.move());
   }
 
-  /** Gathers, publishes, and has the broker collect. `onPhase` is told what begins. */
+  /** Gathers, publishes, and has the broker collect. `onPhase` is called at the begin of each phase. */
   async cycle(
     signal: AbortSignal,
     onPhase: (phase: 'gather' | 'publish' | 'collect') => void,
@@ -146,7 +141,7 @@ export class AllInOne implements AsyncDisposable {
     onPhase('publish');
     const generation = await this.gatherer.publish();
     const references = await this.gatherer.publishReferences(signal);
-    // Whoever is told that all is ready shall be answered from what was just published.
+    // After this cycle clients must be answered from the new generation.
     await this.refererd.service.references.refresh();
     onPhase('collect');
     const collected = await this.broker.collect(signal);
@@ -168,14 +163,9 @@ export class AllInOne implements AsyncDisposable {
     );
   }
 
-  /** Clients first, then the servers that they ask, then the stores. */
-  async close(): Promise<void> {
-    await this.web.close();
-    await this.brokerServer.close();
-    await this.broker.close();
-    await this.refererd.close();
-    await this.gatherd.close();
-    await this.gatherer.close();
+  /** Closes clients first, then the servers that they use, then the stores. */
+  close(): Promise<void> {
+    return this.parts[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -183,7 +173,7 @@ export class AllInOne implements AsyncDisposable {
   }
 }
 
-/** The address by which a server that listens on `host` is reached from this machine. */
+/** The address at which a server listening on `host` is reached from this machine. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
@@ -193,7 +183,7 @@ function authority(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** `admin/broker.conf` of the data directory; written at the first start, so that there is something to edit. */
+/** Reads `admin/broker.conf` of the data directory. The first start writes one, for editing. */
 async function loadBrokerConfig(
   directory: string,
   options: AllInOneOptions,
@@ -219,11 +209,11 @@ async function loadBrokerConfig(
   return config;
 }
 
-const FIRST_BROKER_CONF = `# Variables of the Broker: a name, blanks, a value. Command line options win over this file.
+const FIRST_BROKER_CONF = `# Variables of the Broker: a name, blanks, a value. Command line options take precedence over this file.
 # Administrative commands are refused until a password is set:
 #Admin-Password
 Broker-Name harvest
 Max-Results 1000
-# Best first, and of these what many other documents link to:
+# Order results by score and by the number of links to them:
 #References-Rank on
 `;

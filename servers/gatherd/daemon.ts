@@ -44,7 +44,7 @@ const GRACE_MS = 10_000;
 export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
   const { host, port, maxConnections, graceMs = GRACE_MS } = options;
   const files = await gatherdFiles(options.directory, options.names);
-  const opened = openGatherdLog(options, options.names?.log === undefined ? undefined : files.log);
+  using opened = openGatherdLog(options, options.names?.log === undefined ? undefined : files.log);
   const { log } = opened;
   await using pidFile = await PidFile.create(files.pid, 'gatherd');
   await reportFiles(files, options, opened);
@@ -72,7 +72,7 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
 /** GATHERD-11.2: in.gatherd, for inetd: one session on standard input and output, the log always in the file. */
 export async function runInetd(options: GatherdProgramOptions): Promise<void> {
   const files = await gatherdFiles(options.directory, options.names);
-  const opened = openGatherdLog(options, files.log);
+  using opened = openGatherdLog(options, files.log);
   const { graceMs = GRACE_MS } = options;
   await reportFiles(files, options, opened);
   using stop = new StopSignal().on('SIGHUP', () => opened.reopen());

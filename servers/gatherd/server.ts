@@ -1,3 +1,4 @@
+import { CloseStack } from '../../protocols/close-stack.js';
 import { type HostOptions, TcpHost } from '../host/index.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';
 
@@ -7,7 +8,7 @@ export interface GatherdServerOptions
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** Sessions at once; further connections are closed unanswered. Default 2048 (GATHERD-12.4 asks for 32). */
+  /** Sessions at once; further connections are closed unanswered. Default 2048 (GATHERD-12.4 requires 32). */
   readonly maxConnections?: number;
 }
 
@@ -21,21 +22,16 @@ export class GatherdServer implements AsyncDisposable {
     this.#service = service;
   }
 
-  /** Listens and follows the generations. Rejects with ConnectionError when the address cannot be had. */
+  /** Listens and follows the generations. @throws ConnectionError when the address is not available */
   static async listen(options: GatherdServerOptions): Promise<GatherdServer> {
-    const service = new GatherdService(options);
+    await using parts = new CloseStack();
+    const service = parts.use(new GatherdService(options));
     let port = options.port;
-    try {
-      const host = await TcpHost.listen(hostOptions(options), (connection) =>
-        service.serve(connection, port),
-      );
-      port = host.address.port;
-      options.log.info(`listening on ${host.address.host}:${port}`);
-      return new GatherdServer(host, service);
-    } catch (error) {
-      await service.close();
-      throw error;
-    }
+    const host = await TcpHost.listen(hostOptions(options), (connection) => service.serve(connection, port));
+    port = host.address.port;
+    options.log.info(`listening on ${host.address.host}:${port}`);
+    parts.move();
+    return new GatherdServer(host, service);
   }
 
   get address(): { readonly host: string; readonly port: number } {
@@ -52,7 +48,7 @@ export class GatherdServer implements AsyncDisposable {
     return this.#service.refresh();
   }
 
-  /** Stops: sessions first (see {@link TcpHost.close}), then the database. */
+  /** Closes the sessions (see {@link TcpHost.close}), then the database. */
   async close(options: { readonly graceMs?: number } = {}): Promise<void> {
     await this.#host.close(options);
     await this.#service.close();

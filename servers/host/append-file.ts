@@ -1,26 +1,26 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
-import { messageOf, StorageError, UsageError } from '../../protocols/errors.js';
+import { messageOf, StateError, StorageError } from '../../protocols/errors.js';
 
-/** How a file of lines becomes bytes; by default its lines are its bytes. */
+/** Encodes the lines of a file. By default they are written as UTF-8. */
 export interface LineEncoder {
   encode(text: string): Promise<Uint8Array> | Uint8Array;
-  /** What ends the file, so that it can be renamed or closed; the next {@link encode} begins anew. */
+  /** Bytes that complete the file before it is renamed or closed; the next {@link encode} begins a new one. */
   finish(): Promise<Uint8Array> | Uint8Array;
 }
 
 export interface AppendFileOptions {
-  /** How long a line may wait for others before it is written, milliseconds. Default 1000. */
+  /** Milliseconds a line is held before it is written. Default 1000. */
   readonly flushMs?: number;
-  /** So many characters are written at once without waiting. Default 65 536. */
+  /** Characters that are written without delay. Default 65 536. */
   readonly blockLength?: number;
-  /** {@link AppendFile.full} from here on, characters. Default 1 048 576. */
+  /** Pending characters from which on {@link AppendFile.full} is true. Default 1 048 576. */
   readonly limit?: number;
   readonly encoder?: LineEncoder;
-  /** First text of a file that is empty. */
+  /** First text of an empty file. */
   readonly head?: string;
-  /** Permissions of the file. Default: what umask leaves of 0o666. */
+  /** Permissions of the file. Default: 0o666 without the bits of umask. */
   readonly mode?: number;
-  /** A write failed (a full disk): what was not written is kept and tried again. Called once until a write succeeds. */
+  /** Called when a write fails (a full disk), once until a write succeeds. Unwritten lines are kept and tried again. */
   readonly onError?: (error: StorageError) => void;
 }
 
@@ -30,8 +30,8 @@ const PLAIN: LineEncoder = {
 };
 
 /**
- * A file that grows by lines. Lines are gathered and written in blocks, at the latest {@link AppendFileOptions.flushMs}
- * after they came: a crash loses no more than that. The lines of one file keep their order.
+ * A file that grows by lines, for logs of much volume. Lines are collected and written in blocks, in order, at the latest
+ * {@link AppendFileOptions.flushMs} after they were added: a crash loses no more than that.
  */
 export class AppendFile implements AsyncDisposable {
   readonly #options: Required<Omit<AppendFileOptions, 'onError' | 'mode'>>;
@@ -43,12 +43,12 @@ export class AppendFile implements AsyncDisposable {
   #length = 0;
   /** Encoded, not yet in the file. */
   #rest: Uint8Array = new Uint8Array();
-  /** Characters of the lines in `#rest`: they count until they are written, so that a slow disk is felt. */
+  /** Characters of the lines in `#rest`: they count as pending until they are written, so that a slow disk causes backpressure. */
   #restLength = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Writing and renaming happen one after the other. */
+  /** The end of the last write or rename; the next one starts after it. */
   #work: Promise<void> = Promise.resolve();
-  /** A block waits for its turn to be written. */
+  /** Whether a write is queued that will take all collected lines. */
   #queued = false;
   #failing = false;
   #waiting: (() => void)[] = [];
@@ -66,7 +66,7 @@ export class AppendFile implements AsyncDisposable {
     this.#mode = options.mode;
   }
 
-  /** Opens for appending; what is in the file stays. @throws StorageError */
+  /** Opens for appending; the content of the file stays. @throws StorageError */
   static async open(path: string, options: AppendFileOptions = {}): Promise<AppendFile> {
     const handle = await openToAppend(path, options.mode);
     const file = new AppendFile(path, handle, options);
@@ -79,16 +79,16 @@ export class AppendFile implements AsyncDisposable {
     return file;
   }
 
-  /** Adds a line; the line end is put behind it. Never waits: who writes much looks at {@link full}. */
+  /** Adds a line; the line end is appended. Never waits: a caller that writes much checks {@link full}. @throws StateError after {@link close} */
   write(line: string): void {
-    if (this.#closed) throw new UsageError(`${this.path} is closed`);
+    if (this.#closed) throw new StateError(`${this.path} is closed`);
     this.#lines.push(`${line}\n`);
     this.#length += line.length + 1;
     if (this.#length >= this.#options.blockLength) this.#writeSoon();
     else this.#wakeLater();
   }
 
-  /** So much waits that more should not be added before {@link room}. */
+  /** Whether so much is pending that the caller should wait for {@link room}. */
   get full(): boolean {
     return this.#length >= this.#options.limit;
   }
@@ -112,26 +112,26 @@ export class AppendFile implements AsyncDisposable {
     }
   }
 
-  /** Everything that was added is in the file when this is over. @throws StorageError */
+  /** Resolves when all lines added so far are in the file. @throws StorageError */
   flush(): Promise<void> {
     return this.#inTurn(() => this.#writeOut());
   }
 
   /**
-   * CRAWL-16.4: everything up to now goes into this file, which becomes `PATH.SUFFIX`; what follows goes into a new one.
+   * CRAWL-16.4: writes the lines added so far, renames the file to `PATH.SUFFIX` and begins a new one.
    *
    * @returns the path of the renamed file
-   * @throws UsageError when such a file exists or the suffix is no part of a file name, StorageError
+   * @throws StateError when that file exists; TypeError when the suffix cannot be part of a file name; StorageError
    */
   async rotate(suffix: string): Promise<string> {
-    if (!/^[\w-][\w.-]*$/.test(suffix)) throw new UsageError(`${suffix} cannot be part of a file name`);
+    if (!/^[\w-][\w.-]*$/.test(suffix)) throw new TypeError(`${suffix} cannot be part of a file name`);
     const target = `${this.path}.${suffix}`;
     await this.#inTurn(async () => {
-      if (await exists(target)) throw new UsageError(`${target} exists already`);
+      if (await exists(target)) throw new StateError(`${target} exists already`);
       await this.#writeOut();
       await this.#finish();
       try {
-        // A checkpoint rests on it (CRAWL-17.3).
+        // A checkpoint relies on it (CRAWL-17.3).
         await this.#handle.datasync();
         await rename(this.path, target);
         const handle = await openToAppend(this.path, this.#mode);
@@ -145,7 +145,7 @@ export class AppendFile implements AsyncDisposable {
     return target;
   }
 
-  /** Writes what is left and closes; safe to call twice. @throws StorageError when something could not be written */
+  /** Writes the pending lines and closes; safe to call twice. @throws StorageError when something could not be written */
   async close(): Promise<void> {
     if (this.#closed) return this.#work.catch(() => {});
     this.#closed = true;
@@ -211,7 +211,7 @@ export class AppendFile implements AsyncDisposable {
     await this.#append(await this.#options.encoder.finish());
   }
 
-  /** Writes `bytes` behind what an earlier failure left over; what cannot be written is kept. */
+  /** Writes the bytes that an earlier failure left, then `bytes`; those that cannot be written are kept. */
   async #append(bytes: Uint8Array): Promise<void> {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     try {
@@ -235,7 +235,7 @@ export class AppendFile implements AsyncDisposable {
 async function openToAppend(path: string, mode: number | undefined): Promise<FileHandle> {
   try {
     const handle = await open(path, 'a', mode);
-    // Of one that was there already, too.
+    // Also of a file that existed.
     if (mode !== undefined) await handle.chmod(mode);
     return handle;
   } catch (error) {

@@ -1,29 +1,29 @@
 import type { Duplex } from 'node:stream';
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, StateError } from '../../protocols/errors.js';
 import type { Peer } from './peer.js';
 
-/** One connection as a session sees it. TCP is one way to make it; standard input and output can be another. */
+/** One connection of a session: a TCP connection, or standard input and output. */
 export interface HostConnection {
   readonly peer: Peer;
   /** Aborted when the peer is gone, or when the host stops and its grace is over. */
   readonly signal: AbortSignal;
   /**
-   * What the peer sends. Reading is paused while nobody asks, so a session that does not ask holds back its
-   * peer. Ends when the peer has finished sending (it may still read), or when the host is stopping. Throws
-   * {@link ConnectionError} when the connection broke, and after `idleTimeoutMs` without a byte; after the
-   * latter the connection can still be written to. May be called again to go on reading.
+   * Chunks from the peer. Reading pauses until the session asks for the next chunk, which is backpressure for the peer. Ends
+   * when the peer has finished sending (it may still read), or when the host is stopping. Throws {@link ConnectionError}
+   * when the connection broke, and after `idleTimeoutMs` without a byte; after the latter the connection is still
+   * writable. May be called again to continue reading.
    */
   chunks(): AsyncIterable<Uint8Array>;
   /**
-   * Resolves when the connection can take more. The bytes must not change afterwards. Rejects with
-   * {@link ConnectionError} when the peer is gone or took nothing for `drainTimeoutMs`.
+   * Resolves when the connection can accept more. The bytes must not change afterwards. Rejects with
+   * {@link ConnectionError} when the peer is gone or accepted nothing for `drainTimeoutMs`.
    */
   write(bytes: Uint8Array): Promise<void>;
-  /** Like {@link write}, but resolves when the system has taken the bytes: then their memory may be used again. */
+  /** Like {@link write}, but resolves when the system has accepted the bytes: then their memory may be reused. */
   deliver(bytes: Uint8Array): Promise<void>;
-  /** Sends what is buffered and finishes our direction. */
+  /** Sends the buffered bytes and ends our direction. */
   end(): Promise<void>;
-  /** Drops the connection at once. */
+  /** Drops the connection immediately. */
   destroy(): void;
 }
 
@@ -31,17 +31,17 @@ export interface HostConnection {
 export interface ConnectionLimits {
   readonly idleTimeoutMs: number;
   readonly drainTimeoutMs: number;
-  /** How long, after our last byte, we keep discarding what the peer still sends. */
+  /** How long input is discarded after our last byte. */
   readonly lingerMs: number;
 }
 
-/** Most bytes thrown away while lingering; a peer that goes on after that is cut off. */
+/** Most bytes discarded while lingering; then the connection is dropped. */
 const LINGER_BYTES = 1 << 20;
 
-/** What a connection needs of a socket; `net.Socket` is one. */
+/** The part of `net.Socket` that a connection uses. */
 export interface ByteStream extends Duplex {
   readonly bytesRead: number;
-  /** Emits `timeout` after so many milliseconds in which no byte moved; 0 never does. */
+  /** Emits `timeout` after this many milliseconds without a byte; 0 disables it. */
   setTimeout(milliseconds: number): unknown;
 }
 
@@ -99,14 +99,14 @@ export class SocketConnection implements HostConnection {
 
   write(bytes: Uint8Array): Promise<void> {
     if (this.#socket.destroyed) return Promise.reject(this.#error());
-    if (this.#socket.writableEnded) return Promise.reject(new UsageError('write after end'));
+    if (this.#socket.writableEnded) return Promise.reject(new StateError('write after end'));
     if (this.#socket.write(bytes)) return Promise.resolve();
     return this.#progress();
   }
 
   async deliver(bytes: Uint8Array): Promise<void> {
     if (this.#socket.destroyed) throw this.#error();
-    if (this.#socket.writableEnded) throw new UsageError('write after end');
+    if (this.#socket.writableEnded) throw new StateError('write after end');
     const taken = this.#progress();
     this.#socket.write(bytes, (error) => {
       if (error == null) this.#drained();
@@ -128,22 +128,21 @@ export class SocketConnection implements HostConnection {
     this.#socket.destroy();
   }
 
-  /** The host stops: a session that waits for its peer sees the end of input; one that sends may finish. */
+  /** Called when the host stops: input ends for a session that waits for its peer; one that sends may finish. */
   stop(): void {
     this.#stopping = true;
     if (this.#lingering) this.#socket.destroy();
     this.#wakeReader?.();
   }
 
-  /** The host's grace is over. */
+  /** Called when the grace period of the host is over. */
   cut(): void {
     this.#break(new ConnectionError('the server is stopping'));
   }
 
   /**
-   * Closes after the session is over. When we ended our direction, input that is still on its way is read and
-   * thrown away for a while: closing over unread input makes TCP reset the connection, and a reset can
-   * destroy our last bytes before the peer has read them.
+   * Closes after the session. If our direction was ended, input is read and discarded for a while: closing over unread input
+   * makes TCP reset the connection, and a reset can destroy our last bytes before the peer has read them.
    */
   async finish(): Promise<void> {
     const socket = this.#socket;
@@ -177,7 +176,7 @@ export class SocketConnection implements HostConnection {
   }
 
   #readable(): Promise<void> {
-    if (this.#wakeReader !== undefined) throw new UsageError('two readers on one connection');
+    if (this.#wakeReader !== undefined) throw new StateError('two readers on one connection');
     return new Promise((resolve, reject) => {
       const settle = (error?: Error) => {
         clearTimeout(timer);
@@ -194,7 +193,7 @@ export class SocketConnection implements HostConnection {
     });
   }
 
-  /** Waits for the socket's buffer to empty. Node's socket timeout counts from the last byte that moved. */
+  /** Waits for the socket's buffer to empty. Node's socket timeout counts from the last byte read or written. */
   #progress(): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#writers.length === 0) this.#socket.setTimeout(this.#limits.drainTimeoutMs);

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, type Stats } from 'node:fs';
 import { Socket, type SocketConstructorOpts } from 'node:net';
 import type { DuplexOptions, Readable } from 'node:stream';
-import { UsageError } from '../../protocols/errors.js';
+import { ConnectionError } from '../../protocols/errors.js';
 import { type ByteStream, type ConnectionLimits, SocketConnection } from './connection.js';
 import { createPeer, type NameLookup, NO_ADDRESS, systemLookup } from './peer.js';
 import { type PairedOutput, PipePair } from './pipe-pair.js';
@@ -26,7 +26,7 @@ export interface StandardConnection {
  * socket, or two pipes, sockets, files or a terminal. The peer's address is that of standard input, where that is a TCP
  * socket; there is none otherwise.
  *
- * @throws UsageError when one of them carries no stream
+ * @throws ConnectionError when one of them carries no stream
  */
 export function openStandardConnection(options: StandardConnectionOptions = {}): StandardConnection {
   const { idleTimeoutMs = 120_000, drainTimeoutMs = 120_000, lookup = systemLookup() } = options;
@@ -62,7 +62,9 @@ function openDescriptor(options: SocketConstructorOpts): Socket {
   try {
     return new Socket(buffered);
   } catch (cause) {
-    throw new UsageError(`descriptor ${options.fd} is a socket, but none that carries a stream`, { cause });
+    throw new ConnectionError(`descriptor ${options.fd} is a socket, but none that carries a stream`, {
+      cause,
+    });
   }
 }
 

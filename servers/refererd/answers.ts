@@ -45,7 +45,7 @@ export type Pager = (
 export const naturalOrder: Pager = (_references, _kind, _id, list, start, count) => list.page(start, count);
 
 /** What a link request found. */
-export interface FoundLinks {
+interface FoundLinks {
   readonly found: number;
   /** At most what was asked for and {@link MAX_RESULTS}. */
   readonly ids: Uint32Array;
@@ -58,7 +58,7 @@ const NONE: FoundLinks = { found: 0, ids: new Uint32Array(0) };
  *
  * @returns `undefined` when the document or server is not known (R-27)
  */
-export function findLinks(
+function findLinks(
   references: References | undefined,
   request: LinkRequest,
   pager: Pager = naturalOrder,

@@ -1,6 +1,7 @@
 import { promises as dns } from 'node:dns';
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
+import { CloseStack } from '../../protocols/close-stack.js';
 import { type RefererConfig, rereadRefererConf } from '../../protocols/config/index.js';
 import { ConnectionError, messageOf } from '../../protocols/errors.js';
 import { connectionsWithinLimit, PidFile, StopSignal } from '../host/index.js';
@@ -87,6 +88,7 @@ class RefererProcess {
     process.chdir(this.config.rootdir);
     const { directory, written } = await prepareData(this.config, log, stop.signal);
     this.#data = directory;
+    await using parts = new CloseStack();
     const references = await openReferences(this.#data, log);
     const service: RefererService = new RefererService({
       settings: await this.#settings(),
@@ -96,19 +98,16 @@ class RefererProcess {
       reload: () => this.#reload(service),
       ...(options.rankOrder ? { pager: rankOrder() } : {}),
     });
-    try {
-      const addresses = await addressesOf(this.config.referername);
-      await using server = await RefererServer.listen({
-        service,
-        addresses,
-        port: this.config.refererport,
-      });
-      this.#pidFile = await PidFile.replace(this.config.pidfile);
-      await this.#serve(service, server, written);
-    } finally {
-      await this.#pidFile?.close();
-      await service.references.close();
-    }
+    // A reload replaces the links and the pid file.
+    parts.defer(() => service.references.close());
+    const addresses = await addressesOf(this.config.referername);
+    parts.defer(() => this.#pidFile?.close());
+    const server = parts.use(
+      await RefererServer.listen({ service, addresses, port: this.config.refererport }),
+    );
+    this.#pidFile = await PidFile.replace(this.config.pidfile);
+    await this.#serve(service, server, written);
+    await parts[Symbol.asyncDispose]();
     log.write(LEVEL.notice, 'stopped');
   }
 

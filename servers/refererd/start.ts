@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { CloseStack } from '../../protocols/close-stack.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { CurrentReferences } from '../../storage/references/index.js';
 import { AllowedHosts } from './allowed-hosts.js';
@@ -8,20 +9,20 @@ import { RefererServer } from './server.js';
 import { type CommonLists, RefererService, type RefererSettings } from './service.js';
 import { UserBase } from './user-base.js';
 
-/** Version of the program in statistics and mail where no configuration gives one (9.2). */
+/** Version of the program in statistics and mail without a configuration (9.2). */
 const VERSION = '1.0';
 
 export interface StartRefererdOptions {
-  /** Directory below which `references/` is published. */
+  /** Directory that contains the published `references/`. */
   readonly data: string;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Default 3324 (S-15); 0 takes a free one. */
+  /** Default 3324 (S-15); 0 takes a free port. */
   readonly port?: number;
   readonly log: RefererLog;
-  /** Patterns of the hosts that may connect (R-36); left out: all that reach the address. */
+  /** Patterns of the hosts that may connect (R-36). Default: all. */
   readonly allowFile?: string | undefined;
-  /** Users of the statistics (R-37); left out: nobody. */
+  /** Users of the statistics (R-37). Default: none. */
   readonly passwordFile?: string | undefined;
   /** Connections at once, default 8192 (R-64). */
   readonly maxClients?: number;
@@ -31,73 +32,68 @@ export interface StartRefererdOptions {
   readonly sendTimeoutMs?: number;
   /** R-28: highest PageRank first. Default false. */
   readonly rankOrder?: boolean;
-  /** Bytes of links held in memory, default that of the store. */
+  /** Bytes of links held in memory. Default: that of the store. */
   readonly residentBytes?: number;
 }
 
 /** A references server that runs in this process. */
 export interface RunningRefererd extends AsyncDisposable {
   readonly address: { readonly host: string; readonly port: number };
-  /** Of its page of links. */
+  /** Address of its page of links. */
   readonly url: string;
   readonly service: RefererService;
   /** Reads the two files again (R-49). */
   reload(): Promise<void>;
-  /** R-60: no new connections; resolves when what was asked is answered. {@link close} ends the waiting. */
+  /** R-60: refuses new connections; resolves when all requests are answered. {@link close} ends the waiting. */
   stop(): Promise<void>;
   /** Drops all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a references server over a data directory, without a configuration file. What is published later is served as soon
- * as it is there.
+ * Starts a references server over a data directory, without a configuration file. A generation that is published later is
+ * served from then on.
  *
- * @throws StorageError when the links are damaged or a file cannot be read; ConnectionError when the port cannot be had
+ * @throws StorageError when the links are damaged or a file cannot be read; ConnectionError when the port is not available
  */
 export async function startRefererd(options: StartRefererdOptions): Promise<RunningRefererd> {
   const { data, host = '127.0.0.1', port = 3324, log } = options;
+  await using parts = new CloseStack();
   const references = await openReferences(data, log, options.residentBytes);
-  try {
-    const settings: RefererSettings = {
-      program: 'refererd',
-      version: VERSION,
-      maxClients: options.maxClients ?? 8192,
-      readTimeoutMs: options.readTimeoutMs ?? 60_000,
-      sendTimeoutMs: options.sendTimeoutMs ?? 60_000,
-    };
-    const service: RefererService = new RefererService({
-      settings,
-      lists: await readLists(options),
-      references,
-      log,
-      reload: async () => {
-        service.lists = await readLists(options);
-      },
-      ...(options.rankOrder === true ? { pager: rankOrder() } : {}),
-    });
-    const server = await RefererServer.listen({ service, addresses: [host], port });
-    server.open();
-    const close = async () => {
-      await server.close();
-      await references.close();
-    };
-    return {
-      address: { host, port: server.port },
-      url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}/`,
-      service,
-      reload: () => service.reload(),
-      stop: () => server.stop(),
-      close,
-      [Symbol.asyncDispose]: close,
-    };
-  } catch (error) {
-    await references.close();
-    throw error;
-  }
+  parts.defer(() => references.close());
+  const settings: RefererSettings = {
+    program: 'refererd',
+    version: VERSION,
+    maxClients: options.maxClients ?? 8192,
+    readTimeoutMs: options.readTimeoutMs ?? 60_000,
+    sendTimeoutMs: options.sendTimeoutMs ?? 60_000,
+  };
+  const service: RefererService = new RefererService({
+    settings,
+    lists: await readLists(options),
+    references,
+    log,
+    reload: async () => {
+      service.lists = await readLists(options);
+    },
+    ...(options.rankOrder === true ? { pager: rankOrder() } : {}),
+  });
+  const server = parts.use(await RefererServer.listen({ service, addresses: [host], port }));
+  server.open();
+  const opened = parts.move();
+  const close = () => opened[Symbol.asyncDispose]();
+  return {
+    address: { host, port: server.port },
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}/`,
+    service,
+    reload: () => service.reload(),
+    stop: () => server.stop(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
-/** The newest generation of a data directory, followed. */
+/** Opens the newest generation of a data directory, and each later one. */
 export async function openReferences(
   data: string,
   log: RefererLog,
@@ -111,7 +107,7 @@ export async function openReferences(
     },
     onError: (error) => {
       const why = messageOf(error);
-      log.write(LEVEL.error, `the new links cannot be opened, the old ones serve on: ${why}`);
+      log.write(LEVEL.error, `the new links cannot be opened, the old ones are still served: ${why}`);
     },
   });
   if (references.current === undefined) log.write(LEVEL.warning, `no links were published in ${data} yet`);

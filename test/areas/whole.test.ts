@@ -4,3 +4,4 @@ import '../architecture/errors.test.js';
 import '../architecture/circles.test.js';
 import '../architecture/import-direction.test.js';
 import '../servers/all-in-one/chain.test.js';
+import '../servers/all-in-one/half-open.test.js';

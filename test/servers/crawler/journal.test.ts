@@ -205,7 +205,7 @@ t.test(
     t.same(await read(path), [seed('http://a.test/1'), seed('http://a.test/2')]);
     await first.close();
     await first.close();
-    t.throws(() => first.write(seed('http://a.test/late')), { name: 'UsageError' });
+    t.throws(() => first.write(seed('http://a.test/late')), { name: 'StateError' });
 
     const second = await JournalWriter.open(path);
     second.write(seed('http://a.test/3'));
@@ -220,8 +220,8 @@ t.test('CRAWL-16.4 a journal rotates like the logs', async (t) => {
   writer.write(seed('http://a.test/1'));
   t.equal(await writer.rotate('cp00001'), `${path}.cp00001`);
   writer.write(seed('http://a.test/2'));
-  await t.rejects(writer.rotate('cp00001'), { name: 'UsageError', message: /exists already/ });
-  await t.rejects(writer.rotate('../x'), { name: 'UsageError' });
+  await t.rejects(writer.rotate('cp00001'), { name: 'StateError', message: /exists already/ });
+  await t.rejects(writer.rotate('../x'), { name: 'TypeError' });
   await writer.close();
   t.same(await linesOf(`${path}.cp00001`), ['F+ http://a.test/1  ']);
   t.same(await linesOf(path), ['F+ http://a.test/2  ']);

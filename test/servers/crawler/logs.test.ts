@@ -314,8 +314,8 @@ t.test('CRAWL-16.4 logs rotate at a checkpoint, lose nothing, and go on when ope
   for (let i = 1000; i < 1500; i++) write(i);
   t.equal((await rotation).length, 6);
   for (let i = 1500; i < 2000; i++) write(i);
-  await t.rejects(logs.rotate('cp00001-20260102030405'), { name: 'UsageError' });
-  await t.rejects(logs.rotate('a/b'), { name: 'UsageError' });
+  await t.rejects(logs.rotate('cp00001-20260102030405'), { name: 'StateError' });
+  await t.rejects(logs.rotate('a/b'), { name: 'TypeError' });
   await logs.close();
   const again = await CrawlLogs.open(root);
   again.document({ ...EVENT, url: 'http://a.test/last' });

@@ -39,7 +39,7 @@ t.test('CRAWL-16 memory is bounded: a full log says so, and room comes when it i
   t.notOk(file.full);
   await file.close();
   t.equal((await readFile(path, 'utf8')).split('\n').length, 6);
-  t.throws(() => file.write('late'), { name: 'UsageError' });
+  t.throws(() => file.write('late'), { name: 'StateError' });
   await t.rejects(AppendFile.open(join(root, 'none', 'a.log')), { name: 'StorageError', message: /ENOENT/ });
 });
 
