@@ -47,7 +47,7 @@ function shape(query: Query): Shape {
   }
 }
 
-/** The tree without positions and without how a term was quoted in passing. */
+/** The tree without positions and quoting. */
 function withoutPositions(query: Query): unknown {
   return JSON.parse(JSON.stringify(query, (key, value) => (key === 'at' ? undefined : value)));
 }
@@ -68,7 +68,7 @@ t.test('BRK-2.12, BRK-2.13: operators group to the right, not takes one primary'
   for (const [text, expected] of cases) t.same(shape(parseQuery(text)), expected, text);
 });
 
-t.test('BRK-2.13a: terms side by side mean and', async (t) => {
+t.test('BRK-2.13a: adjacent terms mean and', async (t) => {
   t.same(shape(parseQuery('"neural" not "network"')), ['and', 'neural', ['not', 'network']]);
   t.same(shape(parseQuery('a b')), ['and', 'a', 'b']);
   t.same(shape(parseQuery('a b or not c d')), ['and', 'a', ['or', 'b', ['and', ['not', 'c'], 'd']]]);
@@ -87,7 +87,11 @@ t.test('BRK-2.4, BRK-2.5, BRK-2.7, BRK-2.8: words and strings', async (t) => {
   t.same(shape(parseQuery(String.raw`"hello\ there"`)), String.raw`hello\ there`);
   t.same(shape(parseQuery(String.raw`"say \"hi\" \\"`)), String.raw`say "hi" \\`);
   t.same(shape(parseQuery('HCC OR "human.computer"')), ['or', 'HCC', 'human.computer']);
-  t.same(shape(parseQuery('comp#tion')), 'comp#tion', 'BRK-2.22: # inside a word is the engine’s');
+  t.same(
+    shape(parseQuery('comp#tion')),
+    'comp#tion',
+    'BRK-2.22: # inside a word belongs to the search engine',
+  );
   t.same(parseMessage(Uint8Array.from([...bytes('#USER #END caf'), 0xe9])), {
     kind: 'user',
     flags: DEFAULT_FLAGS,
@@ -114,7 +118,7 @@ t.test('BRK-2.14, BRK-2.15, BRK-2.17: structured terms', async (t) => {
   for (const [text, expected] of cases) t.same(shape(parseQuery(text)), expected, text);
 });
 
-t.test('BRK-2.9, BRK-2.10, BRK-2.11: the frame of a query', async (t) => {
+t.test('BRK-2.9, BRK-2.10, BRK-2.11: the form of a query message', async (t) => {
   t.same(parse('#USER #END #allb'), { kind: 'user', flags: DEFAULT_FLAGS, query: { kind: 'all' } });
   t.same(parse('#user #end #ALLB').kind, 'user', 'BRK-2.2');
   t.same(parse('#BULK #SINCE 0 #END #ALLB'), {
@@ -189,7 +193,7 @@ t.test('BRK-5.1, BRK-5.5: every administrative command', async (t) => {
     { kind: 'admin', password: '', command: { kind: 'collection' } },
     'BRK-5.2',
   );
-  t.same(parse('#ADMIN #password #collection').kind, 'admin', 'BRK-5.2: password forgotten');
+  t.same(parse('#ADMIN #password #collection').kind, 'admin', 'BRK-5.2: without a password');
 });
 
 t.test('malformed messages: rule and byte offset', async (t) => {
@@ -283,7 +287,7 @@ t.test('formatMessage writes what the deployed clients write', async (t) => {
   t.throws(() => formatMessage(sneaky), UsageError);
 });
 
-// Texts a parser can produce: a backslash always has its partner.
+// Texts that a parser can produce: a backslash is always followed by a character.
 const idText = fc.oneof(
   fc.string({ minLength: 1, maxLength: 12 }).map((text) => text.replaceAll('\\', '\\\\')),
   fc.string({ minLength: 1, maxLength: 6, unit: 'binary' }).map((text) => text.replaceAll('\\', '\\\\')),

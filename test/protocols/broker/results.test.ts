@@ -15,7 +15,7 @@ import { ProtocolError } from '../../../protocols/errors.js';
 const bytes = (text: string) => new TextEncoder().encode(text);
 const value = (text: string) => Buffer.from(text, 'latin1');
 
-/** Items, or the ProtocolError's rule at the place where it came. */
+/** Items, or the rule of the ProtocolError at its position. */
 type Read = (ResultItem | { readonly failed: string })[];
 
 function read(pieces: readonly Uint8Array[], options?: ResultDecoderOptions): Read {
@@ -74,7 +74,7 @@ t.test('BRK-4.1, BRK-4.2, BRK-4.6, BRK-4.7: each item and its bytes', async (t) 
   t.same(read(singleBytes(all)), items, 'byte by byte');
 });
 
-t.test('encoding keeps the one-line shape', async (t) => {
+t.test('an encoded item is one line', async (t) => {
   t.equal(Buffer.from(encodeResult({ kind: 'message', text: 'a\r\nb\nc' })).toString(), '101 - a b c\n');
   t.same(
     Buffer.from(encodeResult({ kind: 'opaque', text: 'not used', bytes: value('caf\xe9\nb') })),
@@ -85,7 +85,7 @@ t.test('encoding keeps the one-line shape', async (t) => {
   t.same(REPLY.busy(), { kind: 'fatal', text: 'ERROR: Broker is too busy, try again later' }, 'BRK-4.14');
 });
 
-t.test('BRK-4.4: bytes that look like items, with and without the LF behind them', async (t) => {
+t.test('BRK-4.4: bytes that look like items, with and without the LF after them', async (t) => {
   const expected = plain([
     { kind: 'match', url: 'http://a.test/' },
     { kind: 'description', value: value('130 - object end\n') },
@@ -108,7 +108,7 @@ t.test('BRK-4.4: bytes that look like items, with and without the LF behind them
   );
 });
 
-t.test('BRK-1.9, BRK-4.17: what a tolerant reader passes over', async (t) => {
+t.test('BRK-1.9, BRK-4.17: lines that a tolerant reader ignores', async (t) => {
   const text = [
     'hello',
     '',
@@ -135,22 +135,25 @@ t.test('BRK-1.9, BRK-4.17: what a tolerant reader passes over', async (t) => {
   t.same(read([bytes('101 - café\n')]), [{ kind: 'message', text: 'café' }]);
 });
 
-t.test('limits and half replies are ProtocolErrors, after the items before them', async (t) => {
-  const before: ResultItem = { kind: 'message', text: 'a' };
-  const cases: readonly (readonly [string, string])[] = [
-    ['101 - a\n124 - 5\nabc', 'BRK-4.4'],
-    ['101 - a\n124 - 5', 'BRK-4.4'],
-    ['101 - a\n127 - t 21\n', 'BRK-4.4'],
-    [`101 - a\n124 - ${'9'.repeat(400)}\n`, 'BRK-4.4'],
-    [`101 - a\n122 - ${'x'.repeat(500)}\n101 - b\n`, 'BRK-4.1'],
-    [`101 - a\n122 - ${'x'.repeat(500)}`, 'BRK-4.1'],
-  ];
-  for (const [text, rule] of cases) {
-    const limits = { maxLineBytes: 450, maxValueBytes: 20 };
-    t.same(read([value(text)], limits), [before, { failed: rule }], text.slice(0, 30));
-    t.same(read(singleBytes(value(text)), limits), [before, { failed: rule }], 'byte by byte');
-  }
-});
+t.test(
+  'exceeded limits and incomplete replies are ProtocolErrors, after the items before them',
+  async (t) => {
+    const before: ResultItem = { kind: 'message', text: 'a' };
+    const cases: readonly (readonly [string, string])[] = [
+      ['101 - a\n124 - 5\nabc', 'BRK-4.4'],
+      ['101 - a\n124 - 5', 'BRK-4.4'],
+      ['101 - a\n127 - t 21\n', 'BRK-4.4'],
+      [`101 - a\n124 - ${'9'.repeat(400)}\n`, 'BRK-4.4'],
+      [`101 - a\n122 - ${'x'.repeat(500)}\n101 - b\n`, 'BRK-4.1'],
+      [`101 - a\n122 - ${'x'.repeat(500)}`, 'BRK-4.1'],
+    ];
+    for (const [text, rule] of cases) {
+      const limits = { maxLineBytes: 450, maxValueBytes: 20 };
+      t.same(read([value(text)], limits), [before, { failed: rule }], text.slice(0, 30));
+      t.same(read(singleBytes(value(text)), limits), [before, { failed: rule }], 'byte by byte');
+    }
+  },
+);
 
 t.test('BRK-4.8: matched lines', async (t) => {
   const first = formatMatchedLine({ attribute: 'title', text: 'A page', first: true }, 12);
@@ -209,7 +212,7 @@ t.test('property: replies survive encoding, in pieces of any size', async () => 
   );
 });
 
-t.test('property: any garbage reads the same in any pieces, and only ProtocolError comes out', async () => {
+t.test('property: any garbage reads the same in any pieces, and only ProtocolError is thrown', async () => {
   const pieces = [
     '124 - ',
     '127 - a ',

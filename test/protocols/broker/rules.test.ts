@@ -26,7 +26,7 @@ import { ProtocolError, UsageError } from '../../../protocols/errors.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** The tree without where its terms stood. */
+/** The tree without positions. */
 function withoutPositions(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, member) => (key === 'at' ? undefined : member)));
 }
@@ -77,7 +77,7 @@ t.test('BRK-2.18: URL is an attribute of a query like others', async (t) => {
   t.match(parseQuery('"url=techreports"'), { kind: 'select', attribute: 'url', value: 'techreports' });
 });
 
-t.test('BRK-2.1 to BRK-2.8: the pieces of a query text, with their places', async (t) => {
+t.test('BRK-2.1 to BRK-2.8: the tokens of a query text, with their ranges', async (t) => {
   const cut = (text: string) =>
     scanQuery(text).map(({ kind, start, end }) => `${kind} ${text.slice(start, end)}`);
   t.same(cut('(é AND "x \\" y") not title:z #allb less-than 3'), [
@@ -94,11 +94,11 @@ t.test('BRK-2.1 to BRK-2.8: the pieces of a query text, with their places', asyn
     'operator less-than',
     'word 3',
   ]);
-  t.same(cut('a "never closed'), ['word a', 'unclosed "never closed'], 'a broken text too');
+  t.same(cut('a "never closed'), ['word a', 'unclosed "never closed'], 'a malformed text too');
   t.same(cut('😀 "é" 𝒳'), ['word 😀', 'string "é"', 'word 𝒳'], 'characters, not bytes');
 });
 
-t.test('BRK-2.12: every node of a tree knows its part of the text', async (t) => {
+t.test('BRK-2.12: every node of a tree has a range of the text', async (t) => {
   const source = parseQuerySource('not (é and title : "x y") or ((c)) except d');
   const parts = nodes(source.query).map((node) => {
     const range = source.rangeOf(node);
@@ -121,7 +121,7 @@ t.test('BRK-2.12: every node of a tree knows its part of the text', async (t) =>
   t.same(parseQuerySource('#allb').query, { kind: 'all' });
 });
 
-t.test('BRK-4.18: a query that cannot be read has a place and a sentence', async (t) => {
+t.test('BRK-4.18: a malformed query has a range and a message', async (t) => {
   const cases: readonly (readonly [string, string, number, number])[] = [
     ['é and', 'BRK-2.9', 5, 5],
     ['😀 or #desc x', 'BRK-2.6', 6, 11],
@@ -140,7 +140,7 @@ t.test('BRK-4.18: a query that cannot be read has a place and a sentence', async
   t.equal(fault('a'), undefined);
 });
 
-t.test('the query builder writes what its calls say', async (t) => {
+t.test('the query builder writes the query of its calls', async (t) => {
   const title = q.attribute('title');
   const cases: readonly (readonly [QueryExpression | EveryObject, string])[] = [
     [q.all(), '#allb'],
@@ -210,7 +210,7 @@ t.test('the query builder refuses what no Broker reads', async (t) => {
   t.throws(() => deep.toMessage(), /more than 64 nested parentheses/);
 });
 
-/** Whether a function takes an argument of a type; `never` is what the builder makes of a wrong text. */
+/** Whether a function takes an argument of a type; `never` is the builder's type for a wrong text. */
 type Takes<F, A> = F extends (argument: A) => unknown ? true : false;
 type AndOf<T> = T extends { and: infer F } ? F : never;
 type Text<T extends string> = Parameters<typeof q.word<T>>[0];
@@ -229,7 +229,7 @@ t.test('wrong combinations do not compile', async (t) => {
     false satisfies [Text<'word'>] extends [never] ? true : false,
     false satisfies [Text<string>] extends [never] ? true : false,
   ];
-  // The compiler has judged; these are the same facts at run time.
+  // The compiler has checked this; these are the same facts at run time.
   t.same(combinations, [true, false, false, false, false, false, true, true, false, false]);
   t.notOk('and' in q.all());
   t.notOk('and' in q.attribute('title'));
@@ -276,7 +276,7 @@ const built = fc.letrec<{ node: QueryExpression }>((tie) => ({
   ),
 })).node;
 
-t.test('property: built query -> text -> parser -> the same tree, and so with its message', async () => {
+t.test('property: built query -> text -> parser -> the same tree, also as a message', async () => {
   fc.assert(
     fc.property(built, (expression) => {
       const message = parseMessage(Buffer.from(expression.toMessage()).subarray(0, -2));
@@ -290,7 +290,7 @@ t.test('property: built query -> text -> parser -> the same tree, and so with it
   );
 });
 
-t.test('property: the part of the text that a node names parses to that node', async () => {
+t.test('property: the range of a node parses to that node', async () => {
   fc.assert(
     fc.property(built, (expression) => {
       const source = parseQuerySource(String(expression));
@@ -343,7 +343,7 @@ t.test(
   },
 );
 
-t.test('property: whatever a Broker reads is written so that it reads the same', async () => {
+t.test('property: every query that a Broker reads is written so that it reads the same', async () => {
   let read = 0;
   fc.assert(
     fc.property(

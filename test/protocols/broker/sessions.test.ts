@@ -17,7 +17,7 @@ import { ProtocolError, StateError, UsageError } from '../../../protocols/errors
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const singleBytes = (input: Uint8Array) => Array.from(input, (_, i) => input.subarray(i, i + 1));
 
-/** What a server session makes of the input: the message's text, `error: ...`, or nothing. */
+/** The result of a server session: the message's text, `error: ...`, or nothing. */
 function serve(
   pieces: readonly Uint8Array[],
   close: boolean,
@@ -97,7 +97,7 @@ t.test('BRK-1.8: the idle limit', async (t) => {
   t.same([...session.timeout(), ...session.push(bytes('"\n')), ...session.end()], [], 'once');
 });
 
-t.test('BRK-1.9: what a client sends', async (t) => {
+t.test('BRK-1.9: the bytes that a client sends', async (t) => {
   t.equal(Buffer.from(frameMessage('#USER #END "é\n"')).toString(), '#USER #END "é\n"\r\n');
   for (const bad of ['', '  ', '#USER #END "a', 'a\nb', '\na', 'a\n', String.raw`"a\"`]) {
     t.throws(() => frameMessage(bad), UsageError, JSON.stringify(bad));
@@ -122,7 +122,7 @@ function hear(pieces: readonly Uint8Array[], options?: BrokerClientSessionOption
   return heard;
 }
 
-t.test('BRK-1.5, BRK-4.3, BRK-4.11, BRK-4.17: objects out of a lively reply', async (t) => {
+t.test('BRK-1.5, BRK-4.3, BRK-4.11, BRK-4.17: the objects of a reply with many kinds of items', async (t) => {
   const reply = bytes(
     [
       '200 - HARVEST Broker 1.5.20',
@@ -207,7 +207,7 @@ t.test('BRK-4.12, BRK-4.13: how a reply ends', async (t) => {
   ]);
 });
 
-t.test('both ends joined: what a client asks is what a server hears', async () => {
+t.test('both ends joined: the server receives the message of the client', async () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 40 }), fc.nat(60), (text, cut) => {
       let sent: Uint8Array;
@@ -225,7 +225,7 @@ t.test('both ends joined: what a client asks is what a server hears', async () =
   );
 });
 
-t.test('property: a server session hears at most one thing, the same in any pieces', async () => {
+t.test('property: a server session has at most one event, the same in any pieces', async () => {
   const part = fc.constantFrom('a', '"', '\\', '\n', '\r', ' ', '#USER', '"x\ny"');
   fc.assert(
     fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
@@ -238,7 +238,7 @@ t.test('property: a server session hears at most one thing, the same in any piec
   );
 });
 
-t.test('corpus: recorded messages frame, and parse or fail as their name says', async (t) => {
+t.test('corpus: recorded messages frame, and parse or fail as their file name says', async (t) => {
   const folder = fileURLToPath(new URL('test/fuzz/corpus/broker/', import.meta.resolve('#package.json')));
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.message'))) {
     const input = readFileSync(folder + name);

@@ -1,4 +1,4 @@
-// The flags that Part B and our extensions add to the Broker's messages (BP-29; BP-16, BP-24).
+// The flags that Part B and this kit add to the Broker's messages (BP-29; BP-16, BP-24).
 import t from 'tap';
 import { formatMessage, parseMessage } from '../../../protocols/broker/index.js';
 import { encodeBulkRequest } from '../../../protocols/bulk/index.js';
@@ -10,7 +10,7 @@ const flagsOf = (line: string) => {
   return message.flags;
 };
 
-t.test('BP-29: #interface 2, and 1, which is what is shipped and takes a 2 back', async (t) => {
+t.test('BP-29: #interface 2, and 1, the shipped interface, which cancels a 2', async (t) => {
   t.equal(flagsOf('#USER #desc #interface 2 #END x').interface, 2);
   t.equal(flagsOf('#BULK #INTERFACE 2 #END #allb').interface, 2);
   t.equal('interface' in flagsOf('#BULK #interface 2 #interface 1 #END #allb'), false);
@@ -38,7 +38,7 @@ t.test('BP-16, BP-24: #compress and #digest, written and read back', async (t) =
   }
 });
 
-t.test('BT-3, BT-6: our requests are messages that a Broker reads', async (t) => {
+t.test('BT-3, BT-6: a Broker reads our requests', async (t) => {
   const read = (...[request]: Parameters<typeof encodeBulkRequest>) =>
     parseMessage(encodeBulkRequest(request).subarray(0, -2));
   t.match(read({ since: 0 }), { kind: 'bulk', flags: { since: 0 }, query: { kind: 'all' } });

@@ -32,7 +32,7 @@ import { decodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 const latin1 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
-/** Events as short lines; `data` of inflate is decompressed here, where it can be: all of it is one chunk. */
+/** Events as short lines; `data` of inflate is decompressed if it is complete in one chunk. */
 function brief(event: BulkEvent): string {
   switch (event.kind) {
     case 'version':
@@ -62,7 +62,7 @@ function brief(event: BulkEvent): string {
   }
 }
 
-/** Feeds chunks; compressed data is answered with what `plain` says came out of `deflated` bytes. */
+/** Feeds chunks; `plain` is the result of inflating the `deflated` bytes. */
 function read(
   chunks: readonly Uint8Array[],
   options: BulkReplyDecoderOptions = {},
@@ -81,7 +81,7 @@ function read(
     if (member === undefined) return;
     const used = Math.min(last.bytes.length, member.deflated - fed);
     fed += used;
-    // Like the inflater of the client: the end shows when bytes are left over.
+    // Like the inflater of the client: left-over bytes show the end.
     if (used === last.bytes.length) return;
     take(decoder.inflated(member.plain));
     take(decoder.inflateEnd(last.bytes.subarray(used), crc32(member.plain), member.plain.length));
@@ -144,7 +144,7 @@ t.test('BT-3, BT-6, BP-29: the requests, byte for byte', async (t) => {
   t.throws(() => request({ interface: 2, digest: '0'.repeat(17) }), RangeError);
 });
 
-t.test('BT-10, BT-17: what a server of the shipped interface writes, byte for byte', async (t) => {
+t.test('BT-10, BT-17: the output of a server of the shipped interface, byte for byte', async (t) => {
   t.equal(textOf(encodeBulkSuccess(formatTransferText(42))), '000 - Bulk transfer follows, time 42\n');
   t.equal(textOf(encodeBulkError('no such attribute\nx')), '400 - ERROR: no such attribute x\n');
   const empty = (['delete', 'refresh', 'update'] as const).map(
@@ -177,7 +177,7 @@ t.test('BT-10: an error instead of data; BT-11: 099 and 499 end the stream', asy
   t.same(events(`${GROUPS}499 - failed\n`), [...CHANGES, 'status 499 failed', 'incomplete: failed']);
 });
 
-t.test('BT-10: status lines between objects are passed over, and the group stays open', async (t) => {
+t.test('BT-10: status lines between objects are skipped, and the group stays open', async (t) => {
   const reply = `@DELETE {\n${OBJECT('http://a.test/1')}000 - still here\n${OBJECT('http://a.test/2')}}\n`;
   t.same(events(reply), [
     'delete http://a.test/1',
@@ -194,45 +194,51 @@ t.test('BT-15, BT-18, BT-20: any order, case, layout; objects outside of groups 
   t.same(events(OBJECT('http://a.test/1')), ['update http://a.test/1', 'complete']);
 });
 
-t.test('BT-19: a reply that is cut anywhere is not complete, and what came is handed out', async (t) => {
-  const reply = latin1(`${GREETING}000 - ${formatTransferText(9)}\n${GROUPS}`);
-  const wrong: number[] = [];
-  for (let length = 0; length < reply.length - 1; length++) {
-    const { events } = read([reply.subarray(0, length)]);
-    const end = events.at(-1);
-    const whole = events.filter((event) => event.kind === 'change').length;
-    const ends = [...GROUPS.matchAll(/\t7\n\}\n/g)].map(
-      (match) => reply.length - GROUPS.length + match.index + 4,
-    );
-    const expected = ends.filter((at) => at <= length).length;
-    if (end?.kind !== 'end' || end.complete || whole !== expected) wrong.push(length);
-  }
-  t.same(wrong, []);
-  t.same(events(''), ['incomplete: the reply ends before the data']);
-});
+t.test(
+  'BT-19: a reply that is cut anywhere is incomplete, and the objects received are delivered',
+  async (t) => {
+    const reply = latin1(`${GREETING}000 - ${formatTransferText(9)}\n${GROUPS}`);
+    const wrong: number[] = [];
+    for (let length = 0; length < reply.length - 1; length++) {
+      const { events } = read([reply.subarray(0, length)]);
+      const end = events.at(-1);
+      const whole = events.filter((event) => event.kind === 'change').length;
+      const ends = [...GROUPS.matchAll(/\t7\n\}\n/g)].map(
+        (match) => reply.length - GROUPS.length + match.index + 4,
+      );
+      const expected = ends.filter((at) => at <= length).length;
+      if (end?.kind !== 'end' || end.complete || whole !== expected) wrong.push(length);
+    }
+    t.same(wrong, []);
+    t.same(events(''), ['incomplete: the reply ends before the data']);
+  },
+);
 
-t.test('BT-9: who does not greet as a broker is told apart at once, before it closes', async (t) => {
-  for (const first of [
-    '000 - HELLO 1.8 gatherer\n',
-    '220 mail\n',
-    'HTTP/1.0 400 Bad Request\r\n',
-    '{}',
-    '2x',
-  ]) {
-    const { error } = read([latin1(first)]);
-    t.same([error?.rule, error?.offset], ['BT-9', 0], first);
-  }
-  t.equal(read([latin1('20')]).error, undefined, 'not yet');
-  t.same(events('20'), ['warning BT-9', 'incomplete: the reply ends before the data']);
-});
+t.test(
+  'BT-9: a peer that does not greet as a broker is recognized immediately, before it closes',
+  async (t) => {
+    for (const first of [
+      '000 - HELLO 1.8 gatherer\n',
+      '220 mail\n',
+      'HTTP/1.0 400 Bad Request\r\n',
+      '{}',
+      '2x',
+    ]) {
+      const { error } = read([latin1(first)]);
+      t.same([error?.rule, error?.offset], ['BT-9', 0], first);
+    }
+    t.equal(read([latin1('20')]).error, undefined, 'not yet');
+    t.same(events('20'), ['warning BT-9', 'incomplete: the reply ends before the data']);
+  },
+);
 
-t.test('BT-5: an announced time that no request could hold is none', async (t) => {
+t.test('BT-5: an announced time beyond the range of a request is ignored', async (t) => {
   t.equal(parseTransferTime('Bulk transfer follows, time 4294967295'), 4_294_967_295);
   t.equal(parseTransferTime('Bulk transfer follows, time 4294967296'), undefined);
   t.equal(parseTransferTime('Bulk transfer follows, time 999999999999999'), undefined);
 });
 
-t.test('BT-13: a gzip member behind the status line is tolerated', async (t) => {
+t.test('BT-13: a gzip member after the status line is tolerated', async (t) => {
   const plain = latin1(GROUPS);
   const gzip = gzipSync(plain);
   const member = { plain, deflated: gzip.length - 18 };
@@ -372,7 +378,7 @@ t.test('BP-21, BP-23: errors and missing trailers make a reply incomplete', asyn
 });
 
 t.test('BP-16: compressed groups end where deflate ends, even with the end marker inside', async (t) => {
-  // Stored, not compressed, so that the marker stands in the data as it is.
+  // Stored, not compressed, so that the data has the marker unchanged.
   const plain = latin1(GROUPS.replace('/d\n', '/d\nx{15}:\t151 - gzip end\n\n'));
   const deflated = deflateRawSync(plain, { level: 0 });
   const trailer = Buffer.alloc(8);
@@ -403,7 +409,7 @@ function pieces(bytes: Uint8Array, size: number): Uint8Array[] {
   );
 }
 
-t.test('BP-11, BP-13, BP-17, BP-19, BP-21, BP-26, BP-28: what is fatal', async (t) => {
+t.test('BP-11, BP-13, BP-17, BP-19, BP-21, BP-26, BP-28: fatal errors', async (t) => {
   const start = `${VERSION}120 - a\n125 - b\n`;
   const data = `${MAGIC}\x00\x00\x00\x01x`;
   const fatal: readonly (readonly [rule: string, reply: string])[] = [
@@ -444,7 +450,7 @@ t.test('BP-27: limits of strings, Data and objects', async (t) => {
   );
 });
 
-t.test('BP-9: other literals; a table that cannot be read back is refused', async (t) => {
+t.test('BP-9: other literals; an ambiguous table is refused', async (t) => {
   const tokens = {
     separator: '|',
     literals: {
@@ -493,7 +499,7 @@ t.test('REG-42, BP-24: the digest of an identity and of a set', async (t) => {
   t.same([set.hex, set.count], [hexOf(expected), 1]);
 });
 
-t.test('BP-24: the object of a digest, byte for byte, and what is none', async (t) => {
+t.test('BP-24: the object of a digest, byte for byte, and objects that are not one', async (t) => {
   const digest = 'ab'.repeat(16);
   const leaf = {
     prefix: 'a',
@@ -547,7 +553,7 @@ function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   return sorted.slice(1).map((end, i) => bytes.subarray(sorted[i], end));
 }
 
-/** The same whatever the memory it comes from. */
+/** The same value for bytes of any memory. */
 const plain = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (inner instanceof Uint8Array ? hexOf(inner) : inner));
 
@@ -681,7 +687,7 @@ t.test(
   },
 );
 
-t.test('corpus: kept replies end as their name says', async (t) => {
+t.test('corpus: recorded replies end as their file name says', async (t) => {
   const folder = new URL('test/fuzz/corpus/bulk/', import.meta.resolve('#package.json'));
   for (const name of readdirSync(folder)) {
     const [outcome] = name.split('.');
@@ -692,7 +698,7 @@ t.test('corpus: kept replies end as their name says', async (t) => {
   }
 });
 
-t.test('StateError: calls out of turn', async (t) => {
+t.test('StateError: calls in the wrong state', async (t) => {
   const decoder = new BulkReplyDecoder();
   t.throws(() => decoder.inflated(latin1('x')), StateError);
   decoder.end();

@@ -19,7 +19,7 @@ function* corpus(codec: string): Generator<[name: string, text: string]> {
     yield [name, readFileSync(`${root}${codec}/${name}`, 'latin1')];
 }
 
-t.test('odd URLs: a fixed point or none', async (t) => {
+t.test('corpus: URLs have a fixed point or no canonical form', async (t) => {
   for (const [name, text] of corpus('urls')) {
     for (const line of Buffer.from(text, 'latin1').toString().split('\n')) {
       for (const base of [
@@ -36,13 +36,13 @@ t.test('odd URLs: a fixed point or none', async (t) => {
   }
 });
 
-t.test('odd robots files are read', async (t) => {
+t.test('corpus: robots files are read', async (t) => {
   for (const [name, text] of corpus('robots')) {
     t.type(parseRobots(text).allowed('harvest', `/${'a'.repeat(3000)}`).allowed, 'boolean', name);
   }
 });
 
-t.test('odd configurations are read or are ConfigErrors', async (t) => {
+t.test('corpus: configurations are read or are ConfigErrors', async (t) => {
   for (const [name, text] of corpus('config')) {
     const parsers = [parseGathererConf, parseBrokerConf, parseCollectionConf, parseGatherdConf, parseFilter];
     for (const parse of parsers) {

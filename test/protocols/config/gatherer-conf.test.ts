@@ -39,7 +39,7 @@ const HEAD = 'Gatherer-Name: x\n';
 const parse = (text: string, env = {}) => parseGathererConf(text, 'g/x.cf', env);
 const roots = (lines: string) => parse(`${HEAD}<RootNodes>\n${lines}\n</RootNodes>`).config.rootNodes;
 
-/** The error that a text gives, or a failure. */
+/** The error for a text; fails if there is no error. */
 function errorOf(text: string, env = {}): ConfigError {
   try {
     parse(text, env);
@@ -55,7 +55,7 @@ const garbage = fc
   .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0xffff })), { maxLength: 30 })
   .map((units) => String.fromCharCode(...units));
 
-t.test('G-17 the sample is accepted as it is, with the defaults of table 2.1', async (t) => {
+t.test('G-17 the sample is accepted unchanged, with the defaults of table 2.1', async (t) => {
   const { config, warnings } = parseGathererConf(SAMPLE, 'sample.cf', {}, { gathererHost: 'h.example' });
   t.same(warnings, []);
   t.match(config, {
@@ -219,7 +219,7 @@ Depth=2 Access=HTTP|FTP`);
       [10, 2, 1],
     ],
   );
-  // G-40: a label is no syntax.
+  // G-40: a label is not syntax.
   t.match(
     errorOf(`${HEAD}<RootNodes>\n(1) http://h.example/ URL=100,MyFilter\n</RootNodes>`).message,
     /:3: /,
@@ -276,7 +276,7 @@ t.test('G-42 to G-47 the filters of the seed, in linear time', async (t) => {
     [true, true, false],
   );
   t.ok(parseFilter('', 'f').allows('/x'), 'G-46');
-  // Backtracking would take longer than the world has.
+  // Backtracking would practically never end.
   t.notOk(parseFilter('Allow ^(a|a)*(a|aa)*b$\nDeny .', 'f').allows('a'.repeat(5000)));
 });
 
@@ -324,7 +324,7 @@ t.test('G-141, CRAWL-19.2 Annotations and Crawl-Order', async (t) => {
   t.equal(parse(HEAD).config.crawlOrder, undefined);
 });
 
-t.test('issue 8: the table of variables is data, and the README has it', async (t) => {
+t.test('the table of variables is data, and the README has it', async (t) => {
   const rows = GATHERER_VARIABLES.describe();
   for (const { name, syntax, description } of rows) {
     t.not(syntax, '', name);
@@ -408,7 +408,7 @@ t.test('G-24 errors name file, line and variable; an unknown variable is a warni
   }
 });
 
-t.test('G-25 environment and secrets; passwords are in no message', async (t) => {
+t.test('G-25 environment and secrets; no message has a password', async (t) => {
   const env = { NAME: 'n', PW: `\${NAME}` };
   t.equal(parse(`Gatherer-Name: a-\${NAME}-b`, env).config.gathererName, 'a-n-b');
   t.match(parse(`${HEAD}FTP-Auth: h u \${PW}`, env).config.ftpAuth, [{ password: `\${NAME}` }]);

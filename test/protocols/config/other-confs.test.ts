@@ -48,7 +48,7 @@ t.test('BRK-7.3 defaults', async (t) => {
   });
 });
 
-t.test('BRK-7.2 syntax; the caller’s defaults give way to the file', async (t) => {
+t.test('BRK-7.2 syntax; the file overrides the caller’s defaults', async (t) => {
   const { config, warnings } = parseBrokerConf(
     `# comment
 Broker-Port	9001

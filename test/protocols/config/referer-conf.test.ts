@@ -7,7 +7,7 @@ import {
 } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
 
-/** references-server.md 9.2: name, default (recorded or ours), value of the sample. Files are joined to `rootdir`. */
+/** references-server.md 9.2: name, default (recorded or of this kit), value of the sample. Files are joined to `rootdir`. */
 const TABLE: readonly (readonly [keyof RefererConfig, string | number | undefined, string])[] = [
   ['rootdir', '/usr/local/turtle', '/turtle'],
   ['tmpdir', '/usr/local/turtle/tmp', 'tmp'],
@@ -55,7 +55,7 @@ t.test('C-16: an empty file gives every parameter its default', async (t) => {
   );
 });
 
-t.test('C-16: every parameter in capitals, with tabs around "=" and a comment behind', async (t) => {
+t.test('C-16: every parameter in capitals, with tabs around "=" and a comment after it', async (t) => {
   for (const [name, , sample] of TABLE) {
     const { config, warnings } = parse(
       `\t ${name.toUpperCase()} \t=\t ${sample}\t # said ${name} = other\r\n`,
@@ -102,7 +102,7 @@ t.test('R-63, section 11: both spellings, and the last one in the file wins', as
   t.equal(parse('urlsdb = a\n').config.urldb, '/usr/local/turtle/a');
 });
 
-t.test('R-63: what is skipped is told with its line', async (t) => {
+t.test('R-63: a skipped line is reported with its number', async (t) => {
   const { config, warnings } = parse('port 4000\nmaxload = 7\nport =\nport = # 5\nin valid = 1\nPORT=4001\n');
   t.equal(config.port, 4001);
   t.same(
@@ -113,7 +113,7 @@ t.test('R-63: what is skipped is told with its line', async (t) => {
       [5, ''],
     ],
   );
-  t.notMatch(warnings.join('\n'), /4000/, 'what stands there may be a password');
+  t.notMatch(warnings.join('\n'), /4000/, 'the text may be a password');
 });
 
 t.test(
@@ -142,7 +142,7 @@ t.test(
   },
 );
 
-t.test('R-49: what is bound at the start waits for the next one', async (t) => {
+t.test('R-49: parameters bound at the start take effect at the next start', async (t) => {
   const running = parse('rootdir = /a\nrefererport = 4000\n').config;
   const read = parse('rootdir = /a\nrefererport = 4001\ndebuglevel = 80\nuser = other\n').config;
   const { config, waiting } = rereadRefererConf(running, read);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { combineCrc32 } from '../../../protocols/gatherd/index.js';
 
-t.test('GATHERD-6.3 the CRC of two pieces put together, from their own', async (t) => {
+t.test('GATHERD-6.3 the CRC of two concatenated pieces, from their CRCs', async (t) => {
   const bytes = fc.uint8Array({ maxLength: 5000 });
   const property = fc.property(bytes, bytes, (a, b) => {
     return combineCrc32(crc32(a), crc32(b), b.length) === crc32(Buffer.concat([a, b]));

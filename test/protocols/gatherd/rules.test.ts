@@ -41,7 +41,7 @@ const BOTH = [`update ${A.soif}`, `update ${B.soif}`];
 
 // ---------------------------------------------------------------- the daemon
 
-t.test('GATHERD-1.1 the server speaks first; each connection is a session of its own', async (t) => {
+t.test('GATHERD-1.1 the server sends first; each connection is a session of its own', async (t) => {
   const { port } = await scene(t, [A, B]);
   const silent = new Caller(t, port);
   t.equal(await silent.until(/\n/), GREETING);
@@ -54,7 +54,7 @@ t.test('GATHERD-1.1 the server speaks first; each connection is a session of its
   t.match(compressed.heard, '\n400 - Sending all objects since 0\n\x1f\x8b');
 });
 
-t.test('GATHERD-1.3 object data passes as it is, whatever its bytes are', async (t) => {
+t.test('GATHERD-1.3 object data passes unchanged, with any bytes', async (t) => {
   const every = Buffer.from(Array.from({ length: 256 }, (_, i) => i)).toString('latin1');
   const object = `@FILE { http://bytes.example/\nUpdate-Time{1}:\t5\nBody{${256 * 2 + 12}}:\t${every}\r\n499 - x\r\n}\n${every.slice(1)}x\n}\n`;
   const { port } = await scene(t, [{ url: 'http://bytes.example/', updateTime: 5, soif: object }]);
@@ -66,7 +66,7 @@ t.test('GATHERD-1.3 object data passes as it is, whatever its bytes are', async 
   for (const compression of [false, true]) t.same(await collect(client, compression), [`update ${object}`]);
 });
 
-t.test('GATHERD-1.5 the server ends its lines in LF only, however the client ends its own', async (t) => {
+t.test('GATHERD-1.5 the server ends its lines with LF only, whatever the client uses', async (t) => {
   const { port } = await scene(t, [A]);
   const lines = [
     'HELLO me',
@@ -84,7 +84,7 @@ t.test('GATHERD-1.5 the server ends its lines in LF only, however the client end
   t.match(heard, /999 - Bye\n$/);
 });
 
-t.test('GATHERD-2.1, 2.2, 3.1, 3.2, 3.4 every command has its hundred and its text', async (t) => {
+t.test('GATHERD-2.1, 2.2, 3.1, 3.2, 3.4 every command has its range of codes and its text', async (t) => {
   const { port } = await scene(t, [A, B]);
   const answers: readonly (readonly [command: string, answer: string])[] = [
     ['HELLO me.example.org', '100 - HELLO me.example.org\n'],
@@ -108,7 +108,7 @@ t.test('GATHERD-2.1, 2.2, 3.1, 3.2, 3.4 every command has its hundred and its te
   );
 });
 
-t.test("GATHERD-2.6 HELLO's argument is only words for the log", async (t) => {
+t.test("GATHERD-2.6 HELLO's argument is only for the log", async (t) => {
   const { port, log } = await scene(t, [A]);
   t.equal(
     await call(t, port, 'HELLO\nHELLO a b\nHELLO other.example.com\nQUIT\n'),
@@ -117,12 +117,12 @@ t.test("GATHERD-2.6 HELLO's argument is only words for the log", async (t) => {
   t.match(log.join(''), /127\.0\.0\.1: HELLO other\.example\.com/);
 });
 
-t.test('GATHERD-3.5 the greeting holds two words: version and full host name', async (t) => {
+t.test('GATHERD-3.5 the greeting has two words: version and full host name', async (t) => {
   const { port } = await scene(t, [], { hostname: hostname(), version: '1.4.pl2' });
   t.equal(await call(t, port, 'QUIT\n'), `000 - HELLO 1.4.pl2 ${hostname()}\n999 - Bye\n`);
 });
 
-t.test('GATHERD-3.9 what cannot be understood gets 900 and harms nothing', async (t) => {
+t.test('GATHERD-3.9 an unknown command gets 900 and the session continues', async (t) => {
   const { port } = await scene(t, [A]);
   t.equal(
     await call(
@@ -136,7 +136,7 @@ t.test('GATHERD-3.9 what cannot be understood gets 900 and harms nothing', async
   );
 });
 
-t.test('GATHERD-4.1, 4.2 seconds since 1970, compared with Update-Time and nothing else', async (t) => {
+t.test('GATHERD-4.1, 4.2 seconds since 1970, compared with Update-Time only', async (t) => {
   const object = (
     url: string,
     update: number,
@@ -173,33 +173,42 @@ t.test('GATHERD-4.3 an object without a readable Update-Time is always sent', as
   t.match(answer, '499 - Sent 2 objects\n');
 });
 
-t.test('GATHERD-4.7 what has expired is still sent: expiring is the database maintenance', async (t) => {
-  const expired = {
-    url: 'http://e.example/',
-    updateTime: 100,
-    soif: '@FILE { http://e.example/\nTime-to-Live{1}:\t1\nUpdate-Time{3}:\t100\n}\n',
-  };
-  const { port } = await scene(t, [expired]);
-  t.match(await call(t, port, 'SEND-UPDATE 0\nQUIT\n'), `${wrapped(expired.soif)}499 - Sent 1 objects\n`);
-});
+t.test(
+  'GATHERD-4.7 an expired object is still sent: expiry belongs to the database maintenance',
+  async (t) => {
+    const expired = {
+      url: 'http://e.example/',
+      updateTime: 100,
+      soif: '@FILE { http://e.example/\nTime-to-Live{1}:\t1\nUpdate-Time{3}:\t100\n}\n',
+    };
+    const { port } = await scene(t, [expired]);
+    t.match(await call(t, port, 'SEND-UPDATE 0\nQUIT\n'), `${wrapped(expired.soif)}499 - Sent 1 objects\n`);
+  },
+);
 
-t.test('GATHERD-5.1, 5.2 an object identifier is the URL, exact bytes; the object comes bare', async (t) => {
-  const { port } = await scene(t, [A, B]);
-  const found = `300 - Sending object http://b.example/B%7e\n${B.soif}399 - Sent object\n`;
-  t.equal(await call(t, port, 'SEND-OBJECT http://b.example/B%7e\nQUIT\n'), `${GREETING}${found}999 - Bye\n`);
-  for (const other of [
-    'http://b.example/B%7E',
-    'http://b.example/b%7e',
-    'http://b.example/B~',
-    'http://b.example/B%7',
-  ]) {
+t.test(
+  'GATHERD-5.1, 5.2 an object identifier is the URL, exact bytes; the object is sent bare',
+  async (t) => {
+    const { port } = await scene(t, [A, B]);
+    const found = `300 - Sending object http://b.example/B%7e\n${B.soif}399 - Sent object\n`;
     t.equal(
-      await call(t, port, `SEND-OBJECT ${other}\nQUIT\n`),
-      `${GREETING}399 - No such object ${other}\n999 - Bye\n`,
-      other,
+      await call(t, port, 'SEND-OBJECT http://b.example/B%7e\nQUIT\n'),
+      `${GREETING}${found}999 - Bye\n`,
     );
-  }
-});
+    for (const other of [
+      'http://b.example/B%7E',
+      'http://b.example/b%7e',
+      'http://b.example/B~',
+      'http://b.example/B%7',
+    ]) {
+      t.equal(
+        await call(t, port, `SEND-OBJECT ${other}\nQUIT\n`),
+        `${GREETING}399 - No such object ${other}\n999 - Bye\n`,
+        other,
+      );
+    }
+  },
+);
 
 t.test(
   'GATHERD-6.1, 6.4, 6.8 compression: every update from then on, no line, no object, no INFO',
@@ -220,7 +229,7 @@ t.test(
   },
 );
 
-t.test('GATHERD-6.9, 6.10 what cannot be set is refused, and the data stays clear', async (t) => {
+t.test('GATHERD-6.9, 6.10 an unavailable setting is refused, and the data stays uncompressed', async (t) => {
   const { port } = await scene(t, [A], { compression: false });
   t.equal(
     await call(t, port, 'SET compression\nSET Compressions\nSET gzip\nSEND-UPDATE 0\nQUIT\n'),
@@ -253,7 +262,7 @@ t.test('GATHERD-8.1, 8.2, 8.3 INFO is one object of type GATHERER, in the layout
   for (const name of ['Refresh-Rate', 'Time-to-Live', 'Update-Time']) t.ok(object.number(name), name);
 });
 
-t.test('GATHERD-9.1, 9.2, 11.1 gatherd.cf lies in the data directory', async (t) => {
+t.test('GATHERD-9.1, 9.2, 11.1 gatherd.cf is in the data directory', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'gatherd-rules-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   await new Database(directory).publish([A]);
@@ -263,7 +272,7 @@ t.test('GATHERD-9.1, 9.2, 11.1 gatherd.cf lies in the data directory', async (t)
   t.match(
     await call(t, port, 'SEND-UPDATE 0\nQUIT\n'),
     /499 - Sent 1 objects\n999 - Bye\n$/,
-    'without the file everybody',
+    'without the file every peer',
   );
   await writeFile(join(directory, 'gatherd.cf'), 'Deny all\n');
   t.equal(await call(t, port, 'SEND-UPDATE 0\nQUIT\n'), '999 - Access denied\n');
@@ -278,7 +287,7 @@ t.test('GATHERD-9.1, 9.2, 11.1 gatherd.cf lies in the data directory', async (t)
 
 type Answers = Readonly<Record<string, string | Uint8Array>>;
 
-/** A server that answers by the table, and says what it heard, byte for byte. */
+/** A server that answers by a table and records the bytes it receives. */
 async function scripted(t: Test, answers: Answers, greeting = GREETING) {
   const heard: Buffer[] = [];
   const port = await fakeServer(t, async (line, socket: Socket) => {
@@ -312,9 +321,9 @@ const CLEAR: Answers = {
   'SEND-UPDATE': `400 - x\n${ALL}499 - x\n`,
 };
 
-t.test('GATHERD-1.2 a Gatherer without a port is asked on 8500', async (t) => {
+t.test('GATHERD-1.2 the default port of a Gatherer is 8500', async (t) => {
   t.equal(GATHERD_PORT, 8500);
-  // An address of our own host where nobody listens, so that the refusal names the port.
+  // A loopback address without a listener, so that the error names the port.
   await t.rejects(GatherdClient.connect({ host: '127.0.77.1' }), {
     code: 'ERR_CONNECTION',
     message: /127\.0\.77\.1:8500/,
@@ -347,7 +356,7 @@ t.test(
   },
 );
 
-t.test('GATHERD-1.5 a client takes CR LF as well', async (t) => {
+t.test('GATHERD-1.5 a client accepts CR LF too', async (t) => {
   const crlf = (text: string) => text.replace(/\n$/, '\r\n');
   const { port } = await scripted(
     t,
@@ -371,7 +380,7 @@ t.test('GATHERD-1.5 a client takes CR LF as well', async (t) => {
   await client.quit();
 });
 
-t.test('GATHERD-1.6 a client goes by the numbers, whatever the texts say', async (t) => {
+t.test('GATHERD-1.6 a client uses only the numbers, not the texts', async (t) => {
   const { port } = await scripted(t, {
     HELLO: '100 - Access denied\n',
     'SET compression': '500 - Compression not available, error 900\n',
@@ -389,7 +398,7 @@ t.test('GATHERD-1.6 a client goes by the numbers, whatever the texts say', async
   await client.quit();
 });
 
-t.test('GATHERD-1.7 a client passes over lines that it does not understand', async (t) => {
+t.test('GATHERD-1.7 a client ignores unknown lines', async (t) => {
   const chatter = 'Welcome\n\n123 - what?\n  400 - indented\n4000 - long\n';
   const { port } = await scripted(
     t,
@@ -409,13 +418,13 @@ t.test('GATHERD-1.7 a client passes over lines that it does not understand', asy
   await client.quit();
 });
 
-t.test('GATHERD-3.6 INFO, object first and both end lines behind it, twice in a session', async (t) => {
+t.test('GATHERD-3.6 INFO, object first and both end lines after it, twice in a session', async (t) => {
   const object = '@GATHERER { -\nNumber-Of-Objects{1}:\t2\n}\n';
   for (const info of [`${object}600 - x\n699 - x\n`, `${object}699 - x\n`, `600 - x\n${object}699 - x\n`]) {
     const { port } = await scripted(t, { ...CLEAR, INFO: info });
     const client = await connect(port);
     t.equal((await client.info())?.number('Number-Of-Objects'), 2);
-    t.equal((await client.info())?.number('Number-Of-Objects'), 2, 'late lines are not the second answer');
+    t.equal((await client.info())?.number('Number-Of-Objects'), 2, 'late lines are not the second reply');
     t.same(await collect(client, true), BOTH);
     await client.quit();
   }
@@ -424,7 +433,7 @@ t.test('GATHERD-3.6 INFO, object first and both end lines behind it, twice in a 
   await without.quit();
 });
 
-t.test('GATHERD-6.5 a reset behind a whole member takes nothing away; inside it, it does', async (t) => {
+t.test('GATHERD-6.5 a reset after a whole member loses nothing; inside it, it does', async (t) => {
   const member = gzipSync(Buffer.from(ALL, 'latin1'));
   const resetting = (bytes: Uint8Array) =>
     fakeServer(t, async (line, socket) => {
@@ -434,7 +443,7 @@ t.test('GATHERD-6.5 a reset behind a whole member takes nothing away; inside it,
           socket.write(command.startsWith('HELLO') ? '100 - x\n' : '500 - x\n');
         else {
           socket.write(Buffer.concat([Buffer.from('400 - x\n'), bytes]));
-          // The client has the data and says so; a reset on top of unread data would take it away.
+          // The client has confirmed the data; a reset would discard unread data.
           reset = () => void socket.resetAndDestroy();
         }
       }
@@ -447,7 +456,7 @@ t.test('GATHERD-6.5 a reset behind a whole member takes nothing away; inside it,
     if (found.length === 2) reset();
   }
   t.same(found, [A.url, B.url]);
-  await t.resolves(whole.quit(), 'there is nobody to say it to');
+  await t.resolves(whole.quit(), 'the connection is closed already');
 
   const short = await connect(await resetting(member.subarray(0, -1)));
   const all = async () => {
@@ -465,20 +474,26 @@ t.test('GATHERD-7.4 the description of a Gatherer', async (t) => {
   t.equal(heard(), 'HELLO client.example.org\nINFO\nQUIT\n');
 });
 
-t.test('GATHERD-12.3 a client gives up after a silence, and close() ends what is under way', async (t) => {
-  const member = gzipSync(Buffer.from(ALL, 'latin1'));
-  const { port } = await scripted(t, {
-    ...NORMAL,
-    'SEND-UPDATE': Buffer.concat([Buffer.from('400 - x\n'), member.subarray(0, 40)]),
-  });
-  const patient = await connect(port, { idleTimeoutMs: 50 });
-  await t.rejects(collect(patient, true), { code: 'ERR_CONNECTION', message: /nothing received for 50 ms/ });
-  const client = await connect(port);
-  const under = collect(client, true);
-  await new Promise((resolve) => setImmediate(resolve));
-  await client.close();
-  await t.rejects(under, { code: 'ERR_CONNECTION' });
-});
+t.test(
+  'GATHERD-12.3 a client gives up after a silence, and close() ends the request in flight',
+  async (t) => {
+    const member = gzipSync(Buffer.from(ALL, 'latin1'));
+    const { port } = await scripted(t, {
+      ...NORMAL,
+      'SEND-UPDATE': Buffer.concat([Buffer.from('400 - x\n'), member.subarray(0, 40)]),
+    });
+    const patient = await connect(port, { idleTimeoutMs: 50 });
+    await t.rejects(collect(patient, true), {
+      code: 'ERR_CONNECTION',
+      message: /nothing received for 50 ms/,
+    });
+    const client = await connect(port);
+    const under = collect(client, true);
+    await new Promise((resolve) => setImmediate(resolve));
+    await client.close();
+    await t.rejects(under, { code: 'ERR_CONNECTION' });
+  },
+);
 
 t.test('GATHERD-6.6 one update of a hundred members, in pieces of any size', async (t) => {
   const body = soif('http://c.example/', 300, 'third '.repeat(200));

@@ -48,7 +48,7 @@ class ServerRig {
     return this;
   }
 
-  /** Feeds in cuts; what the session does not want is dropped, as a closed connection would. */
+  /** Feeds input in pieces; input that the session does not accept is dropped, as by a closed connection. */
   feed(input: Uint8Array, size = input.length): this {
     for (let at = 0; at < input.length && this.session.wantsInput; at += size) {
       this.perform(this.session.push(input.subarray(at, at + size)));
@@ -89,7 +89,7 @@ class ServerRig {
 
 const GREETING = '000 - HELLO 1.8 gatherer.example.org\n';
 
-/** What the client sends, and what the server answers after its greeting. */
+/** The client's input, and the server's output after its greeting. */
 const DIALOGUES: readonly (readonly [name: string, client: string, server: string, closes: boolean])[] = [
   [
     'GATHERD-2.6 HELLO, also without a name',
@@ -176,7 +176,7 @@ t.test('GATHERD-2.1 HELP lists the commands as 200 lines', async (t) => {
   for (const [i, verb] of verbs.entries()) t.ok(lines[i]?.startsWith(`200 - ${verb}`), lines[i] ?? '');
 });
 
-t.test('GATHERD-6.1 SET compression holds for the session; 6.8 objects stay clear', async (t) => {
+t.test('GATHERD-6.1 SET compression applies to the session; 6.8 objects stay uncompressed', async (t) => {
   const commands =
     'SET compression\nSET changes\nSEND-UPDATE 5\nSEND-OBJECT http://a.example/\nSEND-UPDATE 6\n';
   const rig = new ServerRig().start().feed(bytes(commands));
@@ -192,7 +192,7 @@ t.test('GATHERD-6.9 compression not available', async (t) => {
   t.match(rig.output, '900 - Compression not available\n400 - Sending all objects since 0\n@DELETE');
 });
 
-t.test('GATHERD-1.8 commands sent ahead wait while data is being sent', async (t) => {
+t.test('GATHERD-1.8 pipelined commands wait while data is being sent', async (t) => {
   const session = new GatherdServerSession({ hostname: 'h' });
   session.start();
   const effects = session.push(bytes('SEND-UPDATE 0\nHELLO a\nINFO\nQUIT\n'));
@@ -236,7 +236,7 @@ t.test('GATHERD-2.4 the longest line, one byte more, and an endless one', async 
     t.equal(
       rig.output,
       `${GREETING}900 - Bad argument: line too long\n100 - HELLO b\n`,
-      'GATHERD-3.9 reported once, and the session goes on',
+      'GATHERD-3.9 reported once, and the session continues',
     );
   }
   const endless = new ServerRig().start().feed(Buffer.alloc(3 << 20, 'x'), 1 << 16);
@@ -260,20 +260,23 @@ t.test('GATHERD-3.11 a failure in the middle of data closes without an end line'
   t.equal(session.state, 'closed');
 });
 
-t.test('a client that has finished sending gets its answers first; half a line is no command', async (t) => {
-  const rig = new ServerRig().start().feed(bytes('HELLO a\nSEND-UPDATE 12'));
-  rig.perform(rig.session.end());
-  t.equal(rig.output, `${GREETING}100 - HELLO a\n`);
-  t.equal(rig.closed, true);
-  const session = new GatherdServerSession({ hostname: 'h' });
-  session.start();
-  session.push(bytes('SEND-UPDATE 0\nHELLO a\n'));
-  t.same(session.end(), [], 'the update goes on');
-  t.same(
-    session.updateDone(0).map((effect) => effect.kind),
-    ['send', 'command', 'send', 'close'],
-  );
-});
+t.test(
+  'a client that has finished sending gets its replies first; an incomplete line is not a command',
+  async (t) => {
+    const rig = new ServerRig().start().feed(bytes('HELLO a\nSEND-UPDATE 12'));
+    rig.perform(rig.session.end());
+    t.equal(rig.output, `${GREETING}100 - HELLO a\n`);
+    t.equal(rig.closed, true);
+    const session = new GatherdServerSession({ hostname: 'h' });
+    session.start();
+    session.push(bytes('SEND-UPDATE 0\nHELLO a\n'));
+    t.same(session.end(), [], 'the update continues');
+    t.same(
+      session.updateDone(0).map((effect) => effect.kind),
+      ['send', 'command', 'send', 'close'],
+    );
+  },
+);
 
 t.test('GATHERD-3.5 host name and version are words', async (t) => {
   for (const hostname of ['', 'a b', 'a\n']) {
@@ -282,7 +285,7 @@ t.test('GATHERD-3.5 host name and version are words', async (t) => {
   t.throws(() => new GatherdServerSession({ hostname: 'h', version: '' }), { code: 'ERR_USAGE' });
 });
 
-t.test('the state tables allow what they name and nothing else', async (t) => {
+t.test('the state tables allow only the transitions they name', async (t) => {
   t.equal(nextState(SERVER_STATES, 'ready', 'send'), 'sending');
   t.throws(() => nextState(SERVER_STATES, 'closed', 'send'), { code: 'ERR_STATE' });
   t.throws(() => nextState(CLIENT_STATES, 'lines', 'trailer'), { code: 'ERR_STATE' });
@@ -292,7 +295,7 @@ t.test('the state tables allow what they name and nothing else', async (t) => {
 
 // ---------------------------------------------------------------- the client, with its inflate stream in memory
 
-/** Runs a client session over given bytes and writes down what happened. */
+/** Runs a client session over given bytes and logs its events. */
 class ClientRig {
   readonly session = new GatherdClientSession();
   readonly log: string[] = [];
@@ -403,7 +406,7 @@ const object: Send = (session) => {
 
 const G = ['greeting 1.8 gatherer.example.org', 'hello true'];
 
-/** What the client sends beforehand, what the server says, what the client makes of it (with or without an end). */
+/** The client's requests, the server's bytes, and the client's events (with or without an end). */
 const RECEIVED: readonly (readonly [
   name: string,
   send: Send,
@@ -563,7 +566,7 @@ for (const [name, send, server, log, eof] of RECEIVED) {
   });
 }
 
-t.test('client: an update as bytes is the stream and nothing else, wherever it is cut', async (t) => {
+t.test('client: an update as bytes is exactly the stream, wherever it is cut', async (t) => {
   for (const [answer, body] of [
     ['900 - no\n', `${STREAM}499 - Sent 2 objects\n999 - Bye\n`],
     ['500 - yes\n', `${MEMBER}499 - Sent 2 objects\n999 - Bye\n`],
@@ -587,7 +590,7 @@ t.test('client: an update as bytes is the stream and nothing else, wherever it i
   }
 });
 
-t.test('client: what is refused is a PeerError', async (t) => {
+t.test('client: a refusal is a PeerError', async (t) => {
   const cases: readonly (readonly [name: string, send: Send, server: string, status: number])[] = [
     ['GATHERD-3.10 access denied', update, '999 - Access denied\n', 999],
     ['a Broker answers', update, '200 - Harvest Broker\n', 200],
@@ -605,7 +608,7 @@ t.test('client: what is refused is a PeerError', async (t) => {
   }
 });
 
-t.test('client: what stops early is a ConnectionError', async (t) => {
+t.test('client: an early close is a ConnectionError', async (t) => {
   const cut = (whole: string) => whole.slice(0, -5);
   const cases: readonly (readonly [name: string, send: Send, server: string])[] = [
     ['no greeting', update, ''],
@@ -632,7 +635,7 @@ t.test('client: what stops early is a ConnectionError', async (t) => {
   t.equal(rig.log.at(-1), 'bye', 'GATHERD-7.3 after QUIT closing is as good as 999');
 });
 
-t.test('client: what breaks the protocol is a ProtocolError', async (t) => {
+t.test('client: a protocol violation is a ProtocolError', async (t) => {
   const flip = (data: string, at: number) => {
     const copy = bytes(data);
     copy[copy.length + at] = (copy[copy.length + at] ?? 0) ^ 1;
@@ -715,7 +718,7 @@ t.test('both engines, joined in memory and cut anywhere', async (t) => {
   );
 });
 
-t.test('garbage: the server answers or ignores, the client throws only our errors', async (t) => {
+t.test('garbage: the server answers or ignores, the client throws only errors of the kit', async (t) => {
   const word = fc.constantFrom(
     'HELLO',
     'SEND-UPDATE',
@@ -779,7 +782,7 @@ t.test('garbage: the server answers or ignores, the client throws only our error
   }
 });
 
-t.test('the fuzz corpus: only our errors come out', async (t) => {
+t.test('corpus: only errors of the kit are thrown', async (t) => {
   const corpus = new URL('test/fuzz/corpus/gatherd/', import.meta.resolve('#package.json'));
   const files = await readdir(corpus);
   t.ok(files.length > 0);
@@ -806,7 +809,7 @@ t.test('the fuzz corpus: only our errors come out', async (t) => {
   }
 });
 
-t.test('the state tables in the README are the ones in the code', async (t) => {
+t.test('the state tables in the README are those of the code', async (t) => {
   const file = new URL('protocols/gatherd/README.md', import.meta.resolve('#package.json'));
   const readme = (await readFile(file, 'utf8')).replace(/ +/g, ' ');
   const row = (state: string, steps: Readonly<Record<string, string>>, hidden: string) =>
@@ -898,5 +901,5 @@ t.test('GATHERD-6.3 header, deflate data and trailer make a member that gzip acc
   t.equal(headerCrc32(bytes('123456789')), 0xcbf43926);
   const trailer = new GzipTrailerReader();
   t.equal(text(trailer.push(encodeGzipTrailer(1, 2 ** 32 + 5))), '');
-  t.doesNotThrow(() => trailer.check(1, 5), 'the length is kept modulo 2^32');
+  t.doesNotThrow(() => trailer.check(1, 5), 'the length is stored modulo 2^32');
 });

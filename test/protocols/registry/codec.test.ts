@@ -97,7 +97,7 @@ t.test('REG-11: the three readings of the size field', async (t) => {
   t.match(decodeAll(small, [], 'b').at(-1), { kind: 'damage', rule: 'REG-11', offset: 20, cut: false });
 });
 
-t.test('REG-14: an unknown flag is told, and neither valid nor deleted', async (t) => {
+t.test('REG-14: a record with an unknown flag is neither valid nor deleted', async (t) => {
   t.match(decodeAll(handFile([handRecord(1, { flag: 9 })])).at(-1), { state: 'unknown', flag: 9 });
 });
 
@@ -167,7 +167,7 @@ t.test('REG-50: version 2, byte for byte, and Gatherer-Ids', async (t) => {
   const text = '1\tExample\thost.test\t1.0\n7\tOther\thost.test\t1.1\n';
   const ids = GathererIds.parse(`${text}8\tcut of`);
   t.same(ids.get(7), { name: 'Other', host: 'host.test', version: '1.1' });
-  t.equal(ids.size, 2, 'a line that was cut off is none');
+  t.equal(ids.size, 2, 'a line that was cut off is ignored');
   t.equal(ids.idOf({ name: 'Example', host: 'host.test', version: '1.0' }), 1);
   t.equal(ids.idOf({ name: 'New', host: 'h', version: '' }), 8);
   t.equal(ids.format(), `${text}8\tNew\th\t\n`, 'lines are only appended');
@@ -247,7 +247,7 @@ t.test('REG-16: chunk borders never matter, and no bytes make the decoder throw 
   );
 });
 
-t.test('REG-11: a size that lies costs no memory: it is damage beyond the limit', async (t) => {
+t.test('REG-11: a wrong size costs no memory: it is damage beyond the limit', async (t) => {
   const file = handFile([handRecord(1)]);
   file.writeUInt32BE(0xffff_fff0, 20);
   t.match(decodeAll(file).at(-1), { kind: 'damage', rule: 'REG-11', offset: 20, cut: false });

@@ -46,8 +46,8 @@ t.test('CRAWL-13.2.10 classic: the first name in file order that is part of ours
   });
   t.equal(decide({}, '/kit').allowed, true, 'harvest-kit comes later in the file');
   t.equal(decide({}, '/more').allowed, false, 'CRAWL-13.1.7 groups of one name are merged');
-  t.equal(decide({ userAgent: 'nobody' }, '/x').group, '*');
-  t.equal(decide({ userAgent: 'nobody' }, '/open').lineNumber, 8);
+  t.equal(decide({ userAgent: 'unlisted' }, '/x').group, '*');
+  t.equal(decide({ userAgent: 'unlisted' }, '/open').lineNumber, 8);
   t.same(decide({ userAgent: 'A-HARVESTER' }, '/private').group, 'harvest', 'any case');
   const noStar = parseRobots('User-agent: x\nDisallow: /');
   t.same(new RobotsPolicy({ policy: 'classic', userAgent: 'me' }).decide(noStar, '/'), {
@@ -76,14 +76,14 @@ t.test('CRAWL-13.4, 13.5 most-favored and most-favored-set, with and without mas
   t.equal(set(true, ['harvest', 'stranger'], '/private').allowed, false);
   t.same(set(true, ['harvest', 'other'], '/private').fetchAs, 'other');
   t.same(set(true, ['harvest'], '/private').fetchAs, 'Harvest-Kit/1.0', 'who is refused pretends nothing');
-  const nobody = parseRobots('');
+  const empty = parseRobots('');
   const policy = new RobotsPolicy({ policy: 'most-favored', userAgent: 'me', masquerade: true });
-  t.same(policy.decide(nobody, '/'), { allowed: true, fetchAs: 'me' });
+  t.same(policy.decide(empty, '/'), { allowed: true, fetchAs: 'me' });
   const onlyStar = parseRobots('User-agent: *\nDisallow: /x');
-  t.same(policy.decide(onlyStar, '/').fetchAs, 'me', '* is nobody’s name');
+  t.same(policy.decide(onlyStar, '/').fetchAs, 'me', '* is not the name of an agent');
 });
 
-t.test('CRAWL-13.1.6 Crawl-delay follows the policy; a wrong one closes no group', async (t) => {
+t.test('CRAWL-13.1.6 Crawl-delay follows the policy; a malformed one does not close a group', async (t) => {
   const delay = (policy: RobotsPolicyOptions['policy'], userAgent: string) =>
     new RobotsPolicy({ policy, userAgent, userAgents: ['harvest', 'other'] }).crawlDelay(robots);
   t.same(
@@ -96,7 +96,7 @@ t.test('CRAWL-13.1.6 Crawl-delay follows the policy; a wrong one closes no group
   t.equal(parseRobots('User-agent: a\nCrawl-delay: 1.2.3').crawlDelay('a'), undefined);
 });
 
-t.test('CRAWL-13.3 what an answer to the request for robots.txt means', async (t) => {
+t.test('CRAWL-13.3 the outcome of a request for robots.txt', async (t) => {
   const status = (code: number) => robotsOutcome({ kind: 'status', status: code });
   t.same([200, 299, 301, 404, 500].map(status), ['parse', 'parse', 'allow-all', 'allow-all', 'allow-all']);
   const failure = { kind: 'failure' } as const;
@@ -119,7 +119,7 @@ t.test('CRAWL-13.3 what an answer to the request for robots.txt means', async (t
   );
 });
 
-t.test('X-Robots-Tag for everybody and for one agent', async (t) => {
+t.test('X-Robots-Tag for all agents and for one agent', async (t) => {
   const read = (...values: string[]) => parseXRobotsTag(values, 'Harvest/1.9 harvest-kit');
   const nothing = { noindex: false, nofollow: false, noarchive: false, unavailableAfter: undefined };
   t.same(read('noindex, NOFOLLOW'), { ...nothing, noindex: true, nofollow: true });
@@ -143,17 +143,19 @@ t.test('X-Robots-Tag for everybody and for one agent', async (t) => {
   );
 });
 
-interface Rival {
+interface TheirRobots {
   isAllowed(url: string, agent: string): boolean | undefined;
   getMatchingLineNumber(url: string, agent: string): number;
 }
 
-t.test('RFC 9309 2.2 agrees with robots-parser, in the verdict and in the deciding line', async () => {
-  // The package has its function as module.exports, whatever its types say.
-  const rival: (url: string, text: string) => Rival = createRequire(import.meta.url)('robots-parser');
+t.test('RFC 9309 2.2 agrees with robots-parser, in the decision and in the deciding line', async () => {
+  // The package exports its function as module.exports, unlike its types.
+  const parseTheirs: (url: string, text: string) => TheirRobots = createRequire(import.meta.url)(
+    'robots-parser',
+  );
   const text = fc
     .array(fc.constantFrom('a', 'b', '/', '*', '.', '?', '%7E', '%2f', '\u00e9'), { maxLength: 6 })
-    // CRAWL-13.1.5 cuts a star at the end, where the rival counts it.
+    // CRAWL-13.1.5 cuts a star at the end, where robots-parser counts it.
     .map((parts) =>
       `/${parts.join('')}`
         .replace(/\*+$/, '')
@@ -163,7 +165,7 @@ t.test('RFC 9309 2.2 agrees with robots-parser, in the verdict and in the decidi
   const rule = fc
     .tuple(fc.constantFrom('Allow', 'Disallow'), text, fc.constantFrom('', '', '$'))
     .map(([name, path, end]) => `${name}: ${path}${end}`);
-  // The rival does not know an agent whose group has no rule.
+  // robots-parser ignores an agent whose group has no rule.
   const agent = fc.constantFrom('one', 'two', '*');
   const group = fc
     .tuple(fc.array(agent, { minLength: 1, maxLength: 2 }), fc.array(rule, { minLength: 1, maxLength: 4 }))
@@ -180,9 +182,9 @@ t.test('RFC 9309 2.2 agrees with robots-parser, in the verdict and in the decidi
         const file = groups.join('\n');
         const url = `http://h.example${path}`;
         const { pathname, search } = new URL(url);
-        if (pathname + search !== path) return; // the rival resolves dots first
+        if (pathname + search !== path) return; // robots-parser resolves dots first
         const ours = parseRobots(file).allowed(agent, path);
-        const theirs = rival('http://h.example/robots.txt', file);
+        const theirs = parseTheirs('http://h.example/robots.txt', file);
         const line = theirs.getMatchingLineNumber(url, agent);
         const sameLine = (ours.lineNumber ?? -1) === line || file.split('\n')[line - 1] === ours.line;
         if (ours.allowed !== theirs.isAllowed(url, agent) || !sameLine)
@@ -193,7 +195,7 @@ t.test('RFC 9309 2.2 agrees with robots-parser, in the verdict and in the decidi
   );
 });
 
-t.test('issue 7: harvest robots check', async (t) => {
+t.test('the command harvest robots check', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'robots-'));
   t.teardown(() => rm(directory, { recursive: true }));
   const file = join(directory, 'robots.txt');

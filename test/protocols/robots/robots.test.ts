@@ -4,7 +4,7 @@ import { normalizePath, parseRobots, parseRobotsMeta, RobotsTxt } from '../../..
 
 const AGENT = 'Harvest/1.9 harvest-kit/0.1 (robot; +http://www.example.org/robot)';
 
-/** Rules for everybody, path, what is expected. */
+/** Rules for all agents, path, expected decision. */
 const decisions: readonly (readonly [rules: string, path: string, allowed: boolean])[] = [
   ['Disallow: /private', '/private/x', false],
   ['Disallow: /private', '/privateer', false],
@@ -66,7 +66,7 @@ t.test('the deciding line is reported with its number', async (t) => {
   t.same(robots.allowed(AGENT, '/c'), { allowed: true });
 });
 
-t.test('G-63 groups: harvest and the product name, whatever the case; else everybody', async (t) => {
+t.test('G-63 groups: harvest and the product name, in any case; otherwise all agents', async (t) => {
   const file = `User-agent: other
 Disallow: /
 User-agent: *
@@ -84,7 +84,7 @@ Disallow: /two`;
   t.equal(robots.allowed(AGENT, '/also-one').allowed, false, 'CRAWL-13.1.2 Sitemap does not close a group');
   t.equal(robots.allowed(AGENT, '/two').allowed, false);
   t.equal(robots.allowed('Harvest', '/two').allowed, true);
-  t.equal(robots.allowed('Nobody/1.0 (harvest)', '/star').allowed, false, 'a comment is no product');
+  t.equal(robots.allowed('Nobody/1.0 (harvest)', '/star').allowed, false, 'a comment is not a product');
   t.equal(robots.allowed('harvester/1.0', '/one').allowed, true, 'whole names only');
   t.equal(robots.allowed('Someone', '/two').allowed, false);
 });
@@ -97,7 +97,10 @@ t.test('CRAWL-13.1, 13.7 tolerant reading', async (t) => {
   t.ok(denied('<pre>User-agent: *<br>\nDisallow: /x<br></pre>'), 'HTML tags');
   t.ok(denied('User-agent: *\n\n\nDisallow: /x'), 'blank lines do not end a group');
   t.notOk(denied('Disallow: /x\nUser-agent: *\n'), '13.1.4 rules before any agent');
-  t.notOk(denied('User-agent: *\nDisallow: /y\nUser-agent:\nDisallow: /x'), 'a nameless group is nobody’s');
+  t.notOk(
+    denied('User-agent: *\nDisallow: /y\nUser-agent:\nDisallow: /x'),
+    'a group without a name applies to no agent',
+  );
   t.notOk(denied(''), 'empty file');
 });
 
@@ -169,7 +172,7 @@ t.test('CRAWL-13.2 longest match agrees with a naive matcher', async () => {
   );
 });
 
-t.test('any garbage is a robots.txt; normalizing is idempotent', async () => {
+t.test('any garbage is a valid robots.txt; normalizing is idempotent', async () => {
   const line = fc.oneof(
     garbage,
     fc

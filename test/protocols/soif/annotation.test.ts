@@ -12,7 +12,7 @@ import {
 } from '../../../protocols/soif/index.js';
 import { bytes, cut, singly } from './reading.js';
 
-/** Everything a file gives, one line an item; an error of strict mode is the last one. */
+/** The items of a file, one line for each; an error of strict mode is the last line. */
 function annotations(chunks: Iterable<Uint8Array>, options: AnnotationOptions = {}): string[] {
   const decoder = new AnnotationDecoder(options);
   const lines: string[] = [];
@@ -62,7 +62,7 @@ const CASES: { name: string; wire: string; strict: string[]; lenient: string[] }
     lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 two tabs, and none',
+    name: 'SOIF-11.1 two tabs, and no tab',
     wire: '@FILE { u\nA:\t\tx\nB:y\n}\n',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['! SOIF-11.1 line 2 @10', '! SOIF-11.1 line 3 @16', 'FILE u [A="x" B="y"] line 1 @0'],
@@ -91,7 +91,7 @@ const CASES: { name: string; wire: string; strict: string[]; lenient: string[] }
     lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1, G-137 a size in braces is not believed',
+    name: 'SOIF-11.1, G-137 a size in braces is ignored',
     wire: '@FILE { u\nA{99}:\tx\n}\n',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
@@ -103,7 +103,7 @@ const CASES: { name: string; wire: string; strict: string[]; lenient: string[] }
     lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 a line without a colon, and one with a name that SOIF-2.8 forbids, are left out',
+    name: 'SOIF-11.1 a line without a colon, and one with a name that SOIF-2.8 forbids, are dropped',
     wire: '@FILE { u\ngoes on\nd\xe9j\xe0:\tvu\nA:\tx\n}\n',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['x SOIF-11.1 line 2 @10', 'x SOIF-11.1 line 3 @18', 'FILE u [A="x"] line 1 @0'],
@@ -115,13 +115,13 @@ const CASES: { name: string; wire: string; strict: string[]; lenient: string[] }
     lenient: ['FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1, 5.2 a name again: all are kept, the last one counts',
+    name: 'SOIF-11.1, 5.2 a duplicate name: all are kept, the last one counts',
     wire: '@FILE { u\nA:\tx\na:\ty\n}\n',
     strict: ['error SOIF-5.2 line 3 @15'],
     lenient: ['! SOIF-5.2 line 3 @15', 'FILE u [A="x" a="y"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 an object without URL is left out with its lines',
+    name: 'SOIF-11.1 an object without URL is dropped with its lines',
     wire: '@FILE {\nA:\tx\n}\n@FILE { v\n}\n',
     strict: ['error SOIF-11.1 line 1 @0'],
     lenient: ['x SOIF-11.1 line 1 @0', 'FILE v [] line 4 @15'],
@@ -156,7 +156,7 @@ const CASES: { name: string; wire: string; strict: string[]; lenient: string[] }
     lenient: ['FILE u [] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 strict mode gives what came before the mistake',
+    name: 'SOIF-11.1 strict mode returns the objects before the error',
     wire: '@FILE { u\n}\n@FILE { v\nA x\n}\n',
     strict: ['FILE u [] line 1 @0', 'error SOIF-11.1 line 4 @22'],
     lenient: ['FILE u [] line 1 @0', 'x SOIF-11.1 line 4 @22', 'FILE v [] line 3 @12'],
@@ -174,7 +174,7 @@ t.test('SOIF-11.1 annotation files, whole and byte by byte', async (t) => {
   }
 });
 
-t.test('SOIF-11.1 limits: long lines and objects are left out, what follows is read', async (t) => {
+t.test('SOIF-11.1 limits: long lines and objects are dropped, the rest is read', async (t) => {
   const options = { maxLineBytes: 20, maxObjectBytes: 40 };
   const long = 'x'.repeat(20);
   t.strictSame(annotations([bytes(`@FILE { u\nA:\t${long}\nB:\ty\n}\n`)], options), [
@@ -184,7 +184,7 @@ t.test('SOIF-11.1 limits: long lines and objects are left out, what follows is r
   t.strictSame(
     annotations([bytes(`@FILE { u\nA:\tx\n@FILE { ${long}\nB:\ty\n}\n`)], options),
     ['x SOIF-11.1 line 3 @15', 'FILE u [A="x"] line 1 @0'],
-    'the lines behind a header that is too long are not of the object before',
+    'the lines after a header that is too long do not belong to the object before',
   );
   const exact = `A:\t${'x'.repeat(17)}`;
   t.strictSame(annotations([bytes(`@FILE { u\n${exact}\r\n}\n`)], options), [
@@ -231,7 +231,7 @@ const RECORD = fc.tuple(
   fc.uniqueArray(fc.tuple(NAME, VALUE), { maxLength: 5, selector: ([name]) => name.toLowerCase() }),
 );
 
-t.test('SOIF-11.1 what a person writes correctly is read without a word, in both modes', async () => {
+t.test('SOIF-11.1 a correct file is read without a warning, in both modes', async () => {
   fc.assert(
     fc.property(
       fc.array(RECORD, { maxLength: 4 }),
@@ -319,7 +319,7 @@ t.test(
   },
 );
 
-t.test('the kept corpus: test/fuzz/corpus/annotation', async (t) => {
+t.test('corpus: test/fuzz/corpus/annotation', async (t) => {
   const folder = new URL('test/fuzz/corpus/annotation/', import.meta.resolve('#package.json'));
   const cases = (await readdir(folder)).filter((file) => file.endsWith('.txt')).sort();
   t.ok(cases.length >= 6, `${cases.length} files`);

@@ -3,7 +3,7 @@ import { ProtocolError, StateError } from '../../../protocols/errors.js';
 import { decodeSoif, encodeSoif, SoifDecoder, SoifObject } from '../../../protocols/soif/index.js';
 import { bytes, reading, singly } from './reading.js';
 
-/** Well-formed objects: read whole, byte by byte, with something behind them, and written. */
+/** Well-formed objects: read whole, byte by byte, with trailing bytes, and written. */
 const WELL_FORMED: {
   name: string;
   wire: string;
@@ -80,7 +80,7 @@ t.test('SOIF-2 well-formed objects: whole, byte by byte, with trailing bytes, wr
   }
 });
 
-/** SOIF-4.4, row by row. `@` is the offset; `inexact` marks bytes that are not to be passed on as they are. */
+/** SOIF-4.4, row by row. `@` is the offset; `inexact` marks bytes that must not be passed on unchanged. */
 const TOLERANCE: { input: string; wire: string; strict: string[]; lenient: string[] }[] = [
   {
     input: 'blank lines',
@@ -281,13 +281,13 @@ t.test('SOIF-4.4 the tolerance table, in both modes', async (t) => {
   }
 });
 
-t.test('SOIF-4.5 both modes go on at the next plausible start; strict when told to', async (t) => {
+t.test('SOIF-4.5 both modes continue at the next plausible start; strict mode after resume', async (t) => {
   const wire = bytes('@FILE { a\n}\n@FILE { b\nA:\n}\n@FILE { c\n}\n');
   const decoder = new SoifDecoder({ mode: 'strict' });
   const first = decoder.push(wire);
-  t.match(first, [{ kind: 'object', offset: 0 }], 'what came before the error is not lost');
+  t.match(first, [{ kind: 'object', offset: 0 }], 'the objects before the error are not lost');
   t.ok(decoder.failed);
-  t.throws(() => decoder.push(bytes('')), ProtocolError, 'the error comes with the next call');
+  t.throws(() => decoder.push(bytes('')), ProtocolError, 'the next call throws the error');
   t.throws(() => decoder.push(bytes('')), ProtocolError, 'and stays');
   t.match(decoder.resume(), [{ kind: 'object', offset: 27 }]);
   t.throws(() => decoder.resume(), StateError);
@@ -312,13 +312,13 @@ t.test('SOIF-4.4 URLs and types of 65 535 bytes are read in both modes, longer o
 });
 
 t.test(
-  'limits: a declared size over the limit is refused before its bytes come, and reading goes on',
+  'limits: a declared size over the limit is refused before its bytes arrive, and reading continues',
   async (t) => {
     const wire = bytes('@FILE { a\nA{101}:\tx\n}\n@FILE { b\nA{100}:\t');
     const options = { maxValueBytes: 100, maxObjectBytes: 200 };
     t.strictSame(reading([wire], options).slice(0, 2), ['! SOIF-4.4 @12', '! SOIF-4.5 @0']);
     const decoder = new SoifDecoder(options);
-    t.equal(decoder.push(wire).length, 2, 'at once, while the second object waits for its value');
+    t.equal(decoder.push(wire).length, 2, 'immediately, while the second object waits for its value');
     const many = 'A{10}:\t0123456789\n'.repeat(20);
     t.strictSame(reading([bytes(`@FILE { a\n${many}}\n`)], { maxObjectBytes: 200 }), [
       '! SOIF-4.4 @192',
@@ -335,7 +335,7 @@ t.test(
   },
 );
 
-t.test('limits: nested malformed objects are not read again and again', async (t) => {
+t.test('limits: nested malformed objects are not read many times', async (t) => {
   const level = 'n{12}:\t\n@FILE { u\n\n';
   const lines = reading([bytes(`@FILE { u\n${level.repeat(20_000)}broken{x}\n`)]);
   t.ok(lines.length < 100, `${lines.length} items`);
@@ -343,7 +343,7 @@ t.test('limits: nested malformed objects are not read again and again', async (t
   t.equal(reading([bytes(stray)]).length, 101, 'an object has at most 100 warnings');
 });
 
-t.test('SOIF-1.3 decodeSoif wants exactly one object', async (t) => {
+t.test('SOIF-1.3 decodeSoif requires exactly one object', async (t) => {
   t.equal(decodeSoif(bytes('text\n@FILE { u\n}\n')).url, 'u');
   for (const [wire, rule, offset] of [
     ['', 'SOIF-1.3', 0],
@@ -373,7 +373,7 @@ function complaint(action: () => void): [rule: string, offset: number] | undefin
   return undefined;
 }
 
-t.test('SOIF-9.4 STARTS objects without URL, behind the dialect option only', async (t) => {
+t.test('SOIF-9.4 STARTS objects without URL, with the dialect option only', async (t) => {
   const wire = bytes('@SQuery{\nVersion{10}:\tSTARTS 1.0\n}\n@SResource { u\n}\n');
   const starts = 'SQuery "" ["Version"="STARTS 1.0"] @0+35 inexact';
   for (const chunks of [[wire], singly(wire)]) {

@@ -53,10 +53,10 @@ t.test('SOIF-7.4 text is UTF-8, else windows-1252', async (t) => {
   const object = decodeSoif(bytes('@FILE { http://a/\xe9\nT{1}:\t\xe9\n}\n'));
   t.equal(object.url, 'http://a/é');
   t.equal(object.text('t'), 'é');
-  t.equal(text(object.get('t') ?? bytes('')), '\xe9', 'bytes stay as they are');
+  t.equal(text(object.get('t') ?? bytes('')), '\xe9', 'bytes stay unchanged');
 });
 
-t.test('SOIF-6.1 numbers are unsigned decimal; blanks and newlines around them do not matter', async (t) => {
+t.test('SOIF-6.1 numbers are unsigned decimal; blanks and newlines around them are ignored', async (t) => {
   for (const [value, number] of [
     ['0', 0],
     ['812694072\n', 812_694_072],
@@ -76,7 +76,7 @@ t.test('SOIF-6.1 numbers are unsigned decimal; blanks and newlines around them d
   t.equal(of().number('n'), undefined);
 });
 
-t.test('SOIF-2.8, 2.9 what our own objects must not be called', async (t) => {
+t.test('SOIF-2.8, 2.9 types, names and URLs that an emitter must not write', async (t) => {
   for (const name of ['', 'a b', 'a{', 'dc:title', 'é', 'a\n']) {
     t.throws(() => of([name, 'x']), ProtocolError, JSON.stringify(name));
     t.throws(() => encodeAttributes([[name, 'x']]), ProtocolError, JSON.stringify(name));
@@ -98,7 +98,7 @@ t.test('SOIF-3.2, 5.2, 2.9 writing: no empty values, no duplicates, a safe URL',
   t.equal(text(encodeSoif(object)), '@FILE { http://a/%C3%A9%7B%7D\na{1}:\ty\n}\n');
 });
 
-t.test('whatever has been read can be written, and strict mode reads it', async (t) => {
+t.test('every object that was read can be written, and strict mode reads it', async (t) => {
   const odd = decodeSoif(bytes('@FI/LE { {http://a b}\n{1}:\tx\nno tab{1}: y\ndc:title{1}:\tz\n}\n'));
   const wire = encodeSoif(odd);
   t.equal(text(wire), '@FI-LE { %7Bhttp://a%20b%7D\n-{1}:\tx\nno-tab{1}:\ty\ndc-title{1}:\tz\n}\n');
@@ -118,7 +118,7 @@ t.test('SOIF-5.4 with replaces, adds and removes', async (t) => {
   );
   t.strictSame(names(object), ['A', 'B', 'a', 'C'], 'the original stays');
   const foreign = decodeSoif(bytes('@FILE { u\ndc:title{1}:\tx\n}\n'));
-  t.equal(foreign.with([['dc:title', 'y']]).text('dc:title'), 'y', 'a foreign name that is there may be set');
+  t.equal(foreign.with([['dc:title', 'y']]).text('dc:title'), 'y', 'an existing foreign name may be set');
 });
 
 t.test('SOIF-3.7 bare attribute lists', async (t) => {
@@ -159,7 +159,7 @@ t.test('SOIF-3.7 bare attribute lists', async (t) => {
   t.throws(() => decodeAttributes(bytes('A{1}:\tx'), { mode: 'strict' }), /SOIF-4.4/);
 });
 
-t.test('SOIF-5.5 merging: the second object wins, type and URL are of the first', async (t) => {
+t.test('SOIF-5.5 merging: the second object wins, type and URL are those of the first', async (t) => {
   const merged = mergeSoif(
     of(['Title', 'auto'], ['Type', 'HTML']),
     SoifObject.of('X', 'v', [
@@ -236,9 +236,9 @@ t.test('SOIF-6.5, 6.6 identity', async (t) => {
   const plain = identityOf(SoifObject.of('FILE', 'v', gathered));
   const later = identityOf(of(...gathered).with([['Update-Time', '101']]));
   if (!one || !moved || !plain || !later) throw new Error('no identity');
-  t.equal(isSameObject(one, moved), true, 'the MD5 agrees');
-  t.equal(isSameObject(one, plain), false, 'neither agrees');
-  t.equal(isSameObject(plain, { ...plain }), true, 'the URL agrees');
+  t.equal(isSameObject(one, moved), true, 'the MD5 is equal');
+  t.equal(isSameObject(one, plain), false, 'neither is equal');
+  t.equal(isSameObject(plain, { ...plain }), true, 'the URL is equal');
   t.equal(isSameObject(one, later), false, 'another Update-Time');
 });
 

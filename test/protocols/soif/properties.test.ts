@@ -22,7 +22,7 @@ const OBJECT = fc
   .tuple(fc.stringMatching(/^[A-Za-z0-9-]{1,8}$/), URL, fc.array(fc.tuple(NAME, VALUE), { maxLength: 6 }))
   .map(([type, url, attributes]) => SoifObject.of(type, url, attributes));
 
-/** Pieces of SOIF, right and wrong, so that garbage comes near to something that means something. */
+/** Pieces of SOIF, valid and invalid, so that garbage resembles SOIF. */
 const PIECES = [
   '@FILE { u\n',
   '@FILE {\n',
@@ -87,7 +87,7 @@ const OPTIONS = fc.record({
 
 const RUNS = { numRuns: 400 };
 
-/** Attributes as a map, as SOIF-3.3 wants them compared: the last of each name, no empty ones. */
+/** Attributes as a map, for the comparison of SOIF-3.3: the last of each name, without empty ones. */
 function contents(object: SoifObject): Map<string, string> {
   const last = new Map<string, string>();
   for (const { name, value } of object) last.set(name.toLowerCase(), Buffer.from(value).toString('latin1'));
@@ -95,7 +95,7 @@ function contents(object: SoifObject): Map<string, string> {
   return last;
 }
 
-t.test('SOIF-3.1 what is written is read again, in both modes', async () => {
+t.test('SOIF-3.1 a written object is read back, in both modes', async () => {
   fc.assert(
     fc.property(OBJECT, fc.constantFrom('strict' as const, 'lenient' as const), (object, mode) => {
       const wire = encodeSoif(object);
@@ -111,7 +111,7 @@ t.test('SOIF-3.1 what is written is read again, in both modes', async () => {
   );
 });
 
-t.test('SOIF-3.7 attribute lists: the same', async () => {
+t.test('SOIF-3.7 a written attribute list is read back', async () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.tuple(NAME, VALUE), { selector: ([name]) => name.toLowerCase() }),
@@ -160,7 +160,7 @@ t.test('chunking changes no item: sections and end lines', async () => {
   );
 });
 
-t.test('"exact" means what it says: strict mode reads those bytes, and only those', async () => {
+t.test('"exact" marks the bytes that strict mode reads, and only those', async () => {
   fc.assert(
     fc.property(GARBAGE, (wire) => {
       const decoder = new SoifDecoder();
@@ -182,7 +182,7 @@ t.test('"exact" means what it says: strict mode reads those bytes, and only thos
   );
 });
 
-t.test('whatever has been read can be written and is then read by strict mode', async () => {
+t.test('every object that was read can be written and is then read by strict mode', async () => {
   fc.assert(
     fc.property(GARBAGE, (wire) => {
       const decoder = new SoifDecoder();
@@ -194,7 +194,7 @@ t.test('whatever has been read can be written and is then read by strict mode', 
   );
 });
 
-t.test('attribute lists: any garbage gives attributes or a ProtocolError', async () => {
+t.test('attribute lists: any garbage results in attributes or a ProtocolError', async () => {
   fc.assert(
     fc.property(GARBAGE, fc.constantFrom('strict' as const, 'lenient' as const), (wire, mode) => {
       try {
@@ -207,7 +207,7 @@ t.test('attribute lists: any garbage gives attributes or a ProtocolError', async
   );
 });
 
-t.test('the kept corpus: test/fuzz/corpus/soif', async (t) => {
+t.test('corpus: test/fuzz/corpus/soif', async (t) => {
   const folder = new globalThis.URL('test/fuzz/corpus/soif/', import.meta.resolve('#package.json'));
   const cases = (await readdir(folder)).filter((file) => file.endsWith('.soif')).sort();
   t.ok(cases.length >= 12, `${cases.length} files`);

@@ -7,7 +7,7 @@ import {
   type SoifItem,
 } from '../../../protocols/soif/index.js';
 
-/** Everything a stream gives, one line an item, so that whole readings can be compared and written by hand. */
+/** The items of a stream, one line for each, so that expected results can be written by hand. */
 export function reading(chunks: Iterable<Uint8Array>, options: SoifDecoderOptions = {}): string[] {
   return read(new SoifDecoder(options), chunks, options.mode === 'strict');
 }
@@ -19,7 +19,7 @@ export function sectionReading(
   return read(new SectionDecoder(options), chunks, options.mode === 'strict');
 }
 
-/** As `cksoif` works: after each error, on to the next plausible start. */
+/** Resumes after each error at the next plausible start, as `cksoif` does. */
 function read(
   decoder: SoifDecoder | SectionDecoder,
   chunks: Iterable<Uint8Array>,
@@ -84,7 +84,7 @@ export function singly(whole: Uint8Array): Uint8Array[] {
   return Array.from(whole, (byte) => Uint8Array.of(byte));
 }
 
-/** Cuts at the given places; those beyond the end do nothing. */
+/** Cuts at the given offsets; offsets beyond the end have no effect. */
 export function cut(whole: Uint8Array, places: readonly number[]): Uint8Array[] {
   const borders = [
     0,

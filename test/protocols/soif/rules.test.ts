@@ -29,7 +29,7 @@ const text = (value: Uint8Array | undefined): string => Buffer.from(value ?? byt
 const names = (object: SoifObject): string[] => object.attributes.map(({ name }) => name);
 const of = (...attributes: [string, string | Uint8Array][]): SoifObject =>
   SoifObject.of('FILE', 'u', attributes);
-/** What strict mode says about the first thing that is wrong. */
+/** The first error of strict mode. */
 const strictly = (wire: string): string[] => reading([bytes(wire)], { mode: 'strict' });
 
 t.test('SOIF-1.1 an object is a type, one URL and attributes in order', async (t) => {
@@ -41,7 +41,7 @@ t.test('SOIF-1.1 an object is a type, one URL and attributes in order', async (t
   );
 });
 
-t.test('SOIF-1.4 values are bytes; text is made of them when asked for', async (t) => {
+t.test('SOIF-1.4 values are bytes; text is decoded on demand', async (t) => {
   const object = decodeSoif(bytes('@FILE { u\nA{3}:\t\xff\0\xe9\n}\n'));
   t.strictSame([...(object.get('A') ?? [])], [0xff, 0x00, 0xe9]);
   t.equal(object.text('A'), 'ÿ\0é');
@@ -62,7 +62,7 @@ t.test('SOIF-2.5 name{size}: and one tab, nothing between them', async (t) => {
   }
 });
 
-t.test('SOIF-2.6 lines end with LF alone', async (t) => {
+t.test('SOIF-2.6 lines end with LF only', async (t) => {
   t.notMatch(text(encodeSoif(of(['A', 'x'], ['B', 'y']))), /\r/);
   for (const wire of ['@FILE { u\r\n}\n', '@FILE { u\nA{1}:\tx\r\n}\n', '@FILE { u\n}\r\n']) {
     t.match(strictly(wire), [/^error SOIF-4\.4 @/], JSON.stringify(wire));
@@ -78,13 +78,13 @@ t.test('SOIF-2.9 a URL: no white space, not empty, no brace first; written perce
   t.throws(() => encodeVerbatim({ type: 'FILE', url: '{u', attributes: [] }), ProtocolError);
 });
 
-t.test('SOIF-3.6 the type of an object that does not say is FILE', async (t) => {
+t.test('SOIF-3.6 the default type of an object is FILE', async (t) => {
   t.equal(DEFAULT_TYPE, 'FILE');
   const untyped = decodeSoif(bytes('@ { u\n}\n@X { v\n}\n'), { dialect: 'starts' });
-  t.equal(untyped.url, 'v', 'without a type there is no object to be read');
+  t.equal(untyped.url, 'v', 'text without a type is not an object');
 });
 
-t.test('SOIF-4.3 behind a name and its size come exactly a colon and a tab', async (t) => {
+t.test('SOIF-4.3 a name and its size are followed by exactly a colon and a tab', async (t) => {
   for (const [wire, offset] of [
     ['@FILE { u\nA{1}\tx\n}\n', 14],
     ['@FILE { u\nA{1}:x\n}\n', 15],
@@ -95,7 +95,7 @@ t.test('SOIF-4.3 behind a name and its size come exactly a colon and a tab', asy
   }
 });
 
-t.test('SOIF-4.6 strict mode is as strict as Isearch: LF behind each value, a tab before it', async (t) => {
+t.test('SOIF-4.6 strict mode is as strict as Isearch: LF after each value, a tab before it', async (t) => {
   t.strictSame(strictly('@FILE { u\nA{1}:\txy\n}\n'), ['error SOIF-4.4 @17']);
   t.strictSame(strictly('@FILE { u\nA{1}: x\n}\n'), ['error SOIF-4.3 @15']);
 });
@@ -141,7 +141,7 @@ function roadsValues(wire: string): string[] {
   return values;
 }
 
-t.test('SOIF-4.8 an update stream of ours is read by the ROADS client', async (t) => {
+t.test('SOIF-4.8 the ROADS client reads our update stream', async (t) => {
   const object = of(['Body', 'one\n\n}\n@FILE { x\ntwo\n'], ['Title', 'three']);
   const wire = Buffer.concat([SECTION_OPEN.update, encodeSoif(object), SECTION_CLOSE]);
   t.strictSame(roadsValues(text(wire)), ['Body=one\n\n}\n@FILE { x\ntwo\n', 'Title=three']);
@@ -179,7 +179,7 @@ const GATHERED: [string, string][] = [
   ['Update-Time', '100'],
 ];
 
-t.test('SOIF-6.4 an MD5 is 32 lower-case hexadecimal digits, in whatever case it came', async (t) => {
+t.test('SOIF-6.4 an MD5 is 32 lower-case hexadecimal digits, in any case of the input', async (t) => {
   const identity = identityOf(of(...GATHERED, ['MD5', 'C3D79DC037EFD538CE50464089AF2FB6']));
   t.equal(identity?.md5, 'c3d79dc037efd538ce50464089af2fb6');
 });
@@ -200,12 +200,12 @@ t.test('SOIF-7.2 values are 8-bit transparent', async (t) => {
   t.strictSame(Buffer.from(encodeSoif(object)), wire);
 });
 
-t.test('SOIF-7.3 UTF-8 of the Netscape line is read as such, ASCII too', async (t) => {
+t.test('SOIF-7.3 UTF-8 of the Netscape line is read as UTF-8, ASCII too', async (t) => {
   t.equal(decodeText(bytes('Gr\xc3\xbc\xc3\x9fe')), 'Grüße');
   t.equal(decodeText(bytes('plain')), 'plain');
 });
 
-t.test('SOIF-7.5 what text tools do to SOIF is found: tabs expanded, line ends converted', async (t) => {
+t.test('SOIF-7.5 damage by text tools is detected: tabs expanded, line ends converted', async (t) => {
   const wire = '@FILE { u\nA{3}:\ta\nb\n}\n';
   t.equal(strictly(wire).length, 1);
   t.strictSame(strictly(wire.replace('\t', '   ')), ['error SOIF-4.3 @15']);
@@ -244,7 +244,7 @@ t.test('SOIF-8.3 sections hold objects, all three of them', async (t) => {
   t.match(objects, [/^delete FILE "a"/, /^refresh FILE "b" \["Update-Time"="7"\]/, /^update FILE "c"/]);
 });
 
-t.test('SOIF-9.1 template types are open: those that were seen, in both modes', async (t) => {
+t.test('SOIF-9.1 template types are open: the known ones, in both modes', async (t) => {
   for (const type of ['FILE', 'GATHERER', 'DOMAIN', 'DELETE', 'DOCUMENT', 'RDMHEADER', 'SMetaAttributes']) {
     for (const mode of ['strict', 'lenient'] as const) {
       t.equal(decodeSoif(bytes(`@${type} { nop:x\n}\n`), { mode }).type, type);
@@ -377,7 +377,7 @@ t.test('SOIF-11.2, G-134 cleandb -truncate: Keywords are cut at a line or word e
   t.equal(
     cut('a\nlonger words here', 16),
     'a\nlonger words',
-    'not behind a line that would lose more than half',
+    'not after a line that would lose more than half',
   );
   t.equal(cut('one two', 7), 'one two');
   t.equal(cut('one two', 3), 'one', 'a word that ends at the limit');
@@ -393,7 +393,7 @@ t.test('SOIF-11.2, G-134 cleandb: the simple validation', async (t) => {
   const problem = (wire: string): string | undefined =>
     problemOf(decodeSoif(bytes(wire), { dialect: 'starts' }))?.rule;
   t.equal(problem('@FILE { u\nUpdate-Time{4}:\t123\n\n}\n'), undefined);
-  t.equal(problem('@FILE { -\n}\n'), undefined, 'a manual record needs nothing more');
+  t.equal(problem('@FILE { -\n}\n'), undefined, 'a manual record needs no more attributes');
   t.equal(problem('@FI_LE { u\n}\n'), 'SOIF-2.8');
   t.equal(problem('@FILE { u\ndc:title{1}:\tx\n}\n'), 'SOIF-2.8');
   t.equal(problem('@FILE {\n}\n'), 'SOIF-2.9');
@@ -405,8 +405,8 @@ t.test('SOIF-11.2, G-134 cleandb: the simple validation', async (t) => {
 });
 
 /**
- * Every rule of the specification but 8.x of unknown layout: 9.2 and 9.5 (registration and media type, nothing to
- * be done), 11.5 (post-summarizing, a Gatherer's rules) and chapter 12 (what is unknown).
+ * Every rule of the specification but 8.x of unknown layout: 9.2 and 9.5 (registration and media type, no
+ * code), 11.5 (post-summarizing, a Gatherer's rules) and chapter 12 (unknown facts).
  */
 const RULES: Readonly<Record<number, readonly number[]>> = {
   1: [1, 2, 3, 4],

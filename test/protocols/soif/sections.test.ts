@@ -6,7 +6,7 @@ import { bytes, sectionReading as reading, singly } from './reading.js';
 const A = '@FILE { a\nT{1}:\tx\n}\n';
 const B = '@FILE { b\n}\n';
 
-/** Streams and what they give, in both modes unless `strict` says otherwise. */
+/** Streams and their items, in both modes unless there is a `strict`. */
 const STREAMS: {
   name: string;
   wire: string;
@@ -87,13 +87,13 @@ const STREAMS: {
     ],
   },
   {
-    name: 'SOIF-8.9 a brace too many',
+    name: 'SOIF-8.9 an extra closing brace',
     wire: `}\n${B}`,
     lenient: ['! SOIF-8.9 @0', 'update FILE "b" [] @2+12'],
     strict: ['error SOIF-2.2 @0', 'update FILE "b" [] @2+12'],
   },
   {
-    name: 'SOIF-4.5 a malformed object does not hide the sections behind it',
+    name: 'SOIF-4.5 a malformed object does not hide the sections after it',
     wire: `@DELETE {\n@FILE { x\nA{1}:x\n}\n}\n@UPDATE {\n${B}}\n`,
     lenient: [
       'open delete @0',
@@ -114,7 +114,7 @@ const STREAMS: {
     ],
   },
   {
-    name: 'GATHERD-3.7 the end line, and what comes behind it',
+    name: 'GATHERD-3.7 the end line, and the bytes after it',
     wire: `@UPDATE {\n${B}}\n499 - Sent 1 objects\r\n000 - more`,
     endLine: true,
     lenient: [
@@ -126,7 +126,7 @@ const STREAMS: {
     ],
   },
   {
-    name: 'GATHERD-3.7 a line in a value is none',
+    name: 'GATHERD-3.7 a line in a value is not an end line',
     wire: '@UPDATE {\n@FILE { u\nT{16}:\tx\n}\n}\n499 - Sent\n}\n}\n499 - Sent\n',
     endLine: true,
     lenient: [
@@ -138,13 +138,13 @@ const STREAMS: {
     ],
   },
   {
-    name: 'GATHERD-3.9 the end line alone',
+    name: 'GATHERD-3.9 only the end line',
     wire: '499 - Bad timestamp\n',
     endLine: true,
     lenient: ['end 499 Bad timestamp @0', 'rest ""'],
   },
   {
-    name: 'GATHERD-3.7 sections that are open or just opened when the end line comes',
+    name: 'GATHERD-3.7 sections that are open or just opened at the end line',
     wire: '@DELETE {\n}\n@UPDATE {\n499 - Sent 0 objects\n',
     endLine: true,
     lenient: [
@@ -178,7 +178,7 @@ const STREAMS: {
     strict: ['open update @0', 'error SOIF-4.3 @25', 'error GATHERD-3.7 @31', 'error SOIF-8.9 @44'],
   },
   {
-    name: 'GATHERD-3.7 numbers that are no end line',
+    name: 'GATHERD-3.7 numbers that are not an end line',
     wire: `12 - x\n1234 - x\n499- x\n x 499 - x\n${B}`,
     endLine: true,
     lenient: ['update FILE "b" [] @34+12'],
@@ -197,7 +197,7 @@ t.test('SOIF-8 streams: whole and byte by byte', async (t) => {
   }
 });
 
-t.test('SOIF-8.8 what is emitted', async (t) => {
+t.test('SOIF-8.8 the emitted layout', async (t) => {
   const emitted = [
     SECTION_OPEN.delete,
     SECTION_CLOSE,
@@ -209,7 +209,7 @@ t.test('SOIF-8.8 what is emitted', async (t) => {
   t.equal(Buffer.concat(emitted).toString(), '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n}\n');
 });
 
-t.test('the bytes of an object are those that came, and a view of the chunk', async (t) => {
+t.test('the bytes of an object are those received, as a view of the chunk', async (t) => {
   const chunk = bytes(`@UPDATE {\n${A}}\n`);
   const item = new SectionDecoder().push(chunk).find((item) => item.kind === 'object');
   const of = item?.kind === 'object' ? item.bytes : bytes('');
@@ -217,7 +217,7 @@ t.test('the bytes of an object are those that came, and a view of the chunk', as
   t.equal(of.buffer, chunk.buffer);
 });
 
-t.test('the end line: pushing on is a mistake of the caller; `rest` has what came with it', async (t) => {
+t.test('the end line: push after it is an error of the caller; `rest` has the bytes after it', async (t) => {
   const decoder = new SectionDecoder({ endLine: true });
   decoder.push(bytes('499 - x'));
   t.equal(decoder.ended, false);

@@ -160,7 +160,7 @@ t.test('S-28: the examples of section 10, byte for byte', async (t) => {
   }
 });
 
-t.test('R-25: replies as sstp.md 10.1 to 10.4 and 10.5 have them, byte for byte', async (t) => {
+t.test('R-25: the replies of sstp.md 10.1 to 10.4 and 10.5, byte for byte', async (t) => {
   const writer = new ReplyWriter();
   const taken = () => Buffer.from(writer.take()).toString('latin1');
   writer.links(81, 3, 1, Uint32Array.of(11, 20, 12), 1, 2);
@@ -209,7 +209,7 @@ t.test('R-25: replies as sstp.md 10.1 to 10.4 and 10.5 have them, byte for byte'
   t.equal(writer.length, 0);
 });
 
-t.test('S-34, R-33: what no u32 can hold is sent as unknown', async (t) => {
+t.test('S-34, R-33: a number beyond a u32 is sent as unknown', async (t) => {
   const writer = new ReplyWriter();
   writer.description({
     id: 4_294_967_295,
@@ -230,7 +230,7 @@ t.test('S-34, R-33: what no u32 can hold is sent as unknown', async (t) => {
   );
 });
 
-t.test('S-34: every number a reply holds is written without leading zeros, however long', async (t) => {
+t.test('S-34: every number of a reply is written without leading zeros, whatever its length', async (t) => {
   const edges = [
     0, 1, 9, 10, 99, 100, 999, 1000, 9999, 10_000, 10_001, 99_999, 100_000, 9_999_999, 10_000_000,
   ];
@@ -253,7 +253,7 @@ t.test('S-34: every number a reply holds is written without leading zeros, howev
   );
 });
 
-t.test('P-03, P-04, P-05, P-06: phrase, case, bare LF and unknown headers do not matter', async (t) => {
+t.test('P-03, P-04, P-05, P-06: phrase, case, bare LF and unknown headers have no effect', async (t) => {
   const wanted = { kind: 'references', id: 10, name: '', start: 0, count: 2 };
   for (const text of [
     'SSTP/1.0 081 SOMETHING else\r\nHEADER_URI_ID: 10\r\nHEADER_NUMRESULTS: 2\r\n\r\n',
@@ -269,7 +269,7 @@ t.test('P-03, P-04, P-05, P-06: phrase, case, bare LF and unknown headers do not
   }
 });
 
-t.test('P-05, P-10, S-28, S-36, S-46: what is refused, and by which rule', async (t) => {
+t.test('P-05, P-10, S-28, S-36, S-46: refused messages, and the rule of each', async (t) => {
   const head = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\n';
   t.equal(rule('SSTP/1.0 081 X\rHEADER_URI_ID: 1\r\n\r\n'), 'S-30');
   t.equal(rule('SSTP/1.0 081 X\r\r\n\r\n'), 'S-30');
@@ -415,7 +415,7 @@ const value = fc
   .string({ unit: 'binary', maxLength: 40 })
   .map((text) => text.replace(/[\0-\x1f\x7f]|[\ud800-\udfff]/g, '').trim());
 
-t.test('S-27: what is encoded decodes to the same message, in any pieces', async (t) => {
+t.test('S-27: an encoded message decodes to the same message, in any pieces', async (t) => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 999 }).filter((code) => codeEntry(code)?.bodyless !== true),
@@ -440,7 +440,7 @@ t.test('S-27: what is encoded decodes to the same message, in any pieces', async
   );
 });
 
-/** Pieces of streams that are nearly right, so that every rule is met. */
+/** Pieces of streams that are nearly valid, so that every rule is broken at times. */
 const fragment = fc.constantFrom(
   'SSTP/1.0 081 REQ_GET_REFERENCES\r\n',
   'SSTP/1.0 082 REQ_GET_REFERERS\r\n',
@@ -475,7 +475,7 @@ const fragment = fc.constantFrom(
   ' ',
   'x',
 );
-/** Often well-formed requests, sometimes anything. */
+/** Mostly well-formed requests, sometimes garbage. */
 const stream = fc
   .array(
     fc.oneof(
@@ -521,7 +521,7 @@ function requestsOf(chunks: readonly Uint8Array[], fast: boolean): unknown[] {
 }
 
 t.test(
-  'S-22: the fast way of requests differs from the other in nothing, whatever comes in whatever pieces',
+  'S-22: the fast path of requests gives the same as the slow path, for any input in any pieces',
   async (t) => {
     fc.assert(
       fc.property(stream, fc.integer({ min: 1, max: 200 }), (all, size) => {
@@ -537,7 +537,7 @@ t.test(
   },
 );
 
-t.test('S-22: the fast way of replies likewise, and limits are met alike', async (t) => {
+t.test('S-22: the fast path of replies gives the same, also at the limits', async (t) => {
   fc.assert(
     fc.property(
       stream,
@@ -560,7 +560,7 @@ t.test('S-22: the fast way of replies likewise, and limits are met alike', async
   t.pass('no difference');
 });
 
-t.test('S-37: parseRequest refuses a body where none belongs', async (t) => {
+t.test('S-37: parseRequest refuses a body for a request without a body', async (t) => {
   const { number: code } = CODES.references;
   const message = { code, headers: [['HEADER_URI_ID', '1'] as const], body: bytes('x') };
   t.equal(

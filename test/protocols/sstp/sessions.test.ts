@@ -47,7 +47,7 @@ t.test('P-23: a thousand pipelined requests are answered in order, whatever the 
   }
 });
 
-t.test('S-39: requests wait until they are asked for', async (t) => {
+t.test('S-39: requests stay pending until next() is called', async (t) => {
   const session = new SstpServerSession();
   session.push(bytes(ask(1) + ask(2)));
   t.match(session.next(), { id: 1 });
@@ -59,7 +59,7 @@ t.test('S-39: requests wait until they are asked for', async (t) => {
   t.ok(session.idle);
 });
 
-t.test('P-13: behind a half-close every complete request is answered, half a one is not', async (t) => {
+t.test('P-13: after a half-close every complete request is answered, an incomplete one is not', async (t) => {
   const session = new SstpServerSession();
   session.push(bytes(`${ask(1)}${ask(2)}SSTP/1.0 0`));
   session.end();
@@ -69,7 +69,7 @@ t.test('P-13: behind a half-close every complete request is answered, half a one
   t.equal([...text(session.replies.take()).matchAll(/SSTP/g)].length, 2);
 });
 
-t.test('P-17, P-18, S-39: 501 goes on, 400 and 505 end the session', async (t) => {
+t.test('P-17, P-18, S-39: after 501 the session continues, 400 and 505 end it', async (t) => {
   const session = new SstpServerSession();
   session.push(
     bytes(`SSTP/1.0 006 X\r\nHEADER_CONTENT_LENGTH: 3\r\n\r\nabc${ask(1)}SSTP/1.0 081\r\n\r\n${ask(2)}`),
@@ -97,7 +97,7 @@ t.test('P-17, P-18, S-39: 501 goes on, 400 and 505 end the session', async (t) =
   t.ok(other.closing);
 });
 
-t.test('S-39: the client pairs replies with requests, and knows when there will be none', async (t) => {
+t.test('S-39: the client pairs replies with requests, and reports the end of the connection', async (t) => {
   const session = new SstpClientSession();
   session.request({ code: 81, headers: [['HEADER_URI_ID', '10']] });
   session.request({ code: 8, headers: [['HEADER_URL', 'http://a.example/']] });
@@ -121,14 +121,14 @@ t.test('S-39: the client pairs replies with requests, and knows when there will 
   t.throws(() => session.request({ code: 81, headers: [] }), { code: 'ERR_STATE' });
 });
 
-t.test('S-39, R-64: a reply nobody asked for is an error, a refusal is not', async (t) => {
+t.test('S-39, R-64: a reply without a request is an error, a refusal is not', async (t) => {
   t.throws(() => new SstpClientSession().push(bytes('SSTP/1.0 081 X\r\n\r\n')), { code: 'ERR_PROTOCOL' });
   const refused = new SstpClientSession();
   t.same(refused.push(bytes('SSTP/1.0 503 SERVICE UNAVAILABLE\r\n\r\n')), []);
   t.equal(refused.refusal?.status, 503);
 });
 
-t.test('P-15, P-16, S-48: the first octets choose, one at a time', async (t) => {
+t.test('P-15, P-16, S-48: the first octets choose the protocol, also one at a time', async (t) => {
   const cases: readonly [string, string][] = [
     ['SSTP/1.0 081', 'sstp'],
     ['SSTP/', 'sstp'],
@@ -181,7 +181,7 @@ t.test('R-38, R-39, R-40: names of servers', async (t) => {
     t.throws(() => serverNameOf(bad), { code: 'ERR_PROTOCOL' }, JSON.stringify(bad));
 });
 
-t.test('R-41, R-42: canonical URLs, the same whichever way they are found', async (t) => {
+t.test('R-41, R-42: canonical URLs, the same by the fast and the slow path', async (t) => {
   const cases: readonly [string, string][] = [
     ['http://A.example:80', 'http://a.example/'],
     ['HTTP://a.example./x/../y#f', 'http://a.example/y'],

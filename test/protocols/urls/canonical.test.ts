@@ -80,7 +80,7 @@ const tables: Record<string, readonly Row[]> = {
     ['telnet://h.example', undefined, 'telnet://h.example/'],
     ['wais://h.example/db', undefined, 'wais://h.example/db'],
   ],
-  'what is no URL for us': [
+  'texts that are not URLs': [
     ['', undefined, undefined],
     ['relative/path', undefined, undefined],
     ['mailto:a@b.example', 'http://h.example/', undefined],
@@ -101,7 +101,7 @@ for (const [name, rows] of Object.entries(tables)) {
     for (const [input, base, expected] of rows) {
       t.equal(canonicalUrl(input, base), expected, `${JSON.stringify(input)} against ${base ?? 'nothing'}`);
       if (base !== undefined && canonicalUrl(base) !== undefined) {
-        t.equal(new UrlResolver(base).resolve(input), expected, 'the resolver agrees');
+        t.equal(new UrlResolver(base).resolve(input), expected, 'the resolver gives the same');
       }
     }
   });
@@ -125,7 +125,7 @@ t.test('CRAWL-2.1 the length is limited before and after escaping', async (t) =>
   t.throws(() => new UrlResolver('nothing'), TypeError);
 });
 
-t.test('G-81 user information can be taken out', async (t) => {
+t.test('G-81 user information can be removed', async (t) => {
   t.equal(withoutUserInfo('ftp://u:p@h.example/a@b'), 'ftp://h.example/a@b');
   t.equal(withoutUserInfo('http://h.example/a@b'), 'http://h.example/a@b');
 });
@@ -244,7 +244,7 @@ t.test('G-59 the canonical form is a fixed point, whatever the input', async () 
   );
 });
 
-t.test('the short cuts of the resolver give what the URL standard gives', async () => {
+t.test('the fast path of the resolver gives the result of the URL standard', async () => {
   const plain = fc
     .array(
       fc.constantFrom('a', 'B', '9', '-', '_', '.', '/', '?', '=', '&', ',', ';', '@', ':', '(', '+', '*'),

@@ -107,7 +107,7 @@ t.test('CRAWL-15.2 implied prefixes, 15.3 prefix sets', async (t) => {
   ];
   for (const [text, prefix] of rows) t.equal(impliedSurtPrefix(text), prefix, text);
   const set = SurtPrefixSet.of(['http://example.com/a/', 'example.com', '# no', '', 'http://(ORG,']);
-  t.same(set.prefixes, ['http://(com,example,', 'http://(org,'], 'what is covered is redundant');
+  t.same(set.prefixes, ['http://(com,example,', 'http://(org,'], 'a covered prefix is redundant');
   t.ok(set.has('https://www.example.com/x'), 'https is compared as http');
   t.notOk(set.has('http://example.co/'));
   t.notOk(set.has('http://examples.com/'));
@@ -158,7 +158,11 @@ t.test('CRAWL-9.2 to 9.7 the queue of a URI by each policy', async (t) => {
   t.same(keys('ftp://ftp.example.org/x').slice(0, 2), ['ftp.example.org', 'org,example,ftp,']);
   t.same(keys('http://example.com/').slice(0, 3), ['example.com', 'com,example,', 'com,example,']);
   t.same(keys('https://u@a.co.uk/').slice(0, 3), ['a.co.uk#443', 'uk,co,a,@u', 'uk,co,a,']);
-  t.same(keys('dns:a.b', 'https://a.b/x').slice(0, 2), ['a.b#443', 'b,a,'], 'dns waits with its via');
+  t.same(
+    keys('dns:a.b', 'https://a.b/x').slice(0, 2),
+    ['a.b#443', 'b,a,'],
+    'a dns: URI is in the queue of its via',
+  );
   t.same(keys('dns:a.b').slice(0, 2), ['a.b', 'b,a,']);
   t.same(keys('news:x').slice(0, 2), ['default...', 'default...']);
   t.equal(classKey('news:x'), 'default...');
@@ -217,7 +221,7 @@ t.test('CRAWL-2.3, 2.4, 2.5, 2.6 hops and directives', async (t) => {
   t.equal(appendHop(`${fifty}E`, 'X'), `1+${fifty.slice(1)}EX`);
   t.equal(appendHop(`9+${fifty}E`, 'R'), `10+${fifty.slice(1)}ER`);
   t.equal(hopCount(`10+${fifty}E`), 60);
-  t.equal(linkHops('3+LEL'), 2, 'only what is shown');
+  t.equal(linkHops('3+LEL'), 2, 'only letters that are shown');
   t.same(['', 'L', 'LE', 'LMXX', 'ER', 'LRL'].map(transHops), [0, 0, 1, 2, 2, 0]);
   t.same(
     ['L', 'LE', 'LEE', 'LR', ''].map((path) => schedulingDirective(path)),
@@ -228,7 +232,7 @@ t.test('CRAWL-2.3, 2.4, 2.5, 2.6 hops and directives', async (t) => {
   t.equal(schedulingDirective('LL', { preferenceDepthHops: 3 }), 1);
   t.equal(schedulingDirective('LLL', { preferenceDepthHops: 3 }), 3);
   t.equal(schedulingDirective('LE', { preferenceEmbedHops: 0 }), 3);
-  t.equal(schedulingDirective('LE', {}, 1), 1, 'only what is normal is raised');
+  t.equal(schedulingDirective('LE', {}, 1), 1, 'only the normal directive is raised');
   t.same(([0, 1, 2, 3] as const).map(prerequisiteDirective), [0, 0, 1, 2]);
 });
 
@@ -259,7 +263,7 @@ t.test('CRAWL-9.11 precedences', async (t) => {
   );
 });
 
-t.test('issue 7: harvest url', async (t) => {
+t.test('the command harvest url', async (t) => {
   const of = async (...words: string[]) => (await cli('url', ...words)).stdout;
   t.equal(
     await of('fingerprint', '--bits', '24', 'http://archive.org/index.html', ''),

@@ -23,7 +23,7 @@ t.test('R-41 the name of a Gatherer’s URL in the link databases', (t) => {
   t.end();
 });
 
-t.test('R-41 a name is its own name, and one for both spellings of the tilde', (t) => {
+t.test('R-41 the conversion is idempotent, and unifies both spellings of the tilde', (t) => {
   const path = fc.string({
     unit: fc.constantFrom('/', '~', '%7e', '%7E', '%', 'a', '.', '?', '=', ' ', 'ü', '#'),
     maxLength: 12,
