@@ -12,7 +12,7 @@ import { latin, tar } from '../servers/essence/unnest-fixtures.js';
 
 const MIB = 1024 * 1024;
 
-/** The object of a document, after a look at the attributes that no content may harm. */
+/** Summarizes a document and checks the attributes that no content may change. */
 async function soundObject(t: Pick<Test, 'fail'>, name: string, body: Uint8Array) {
   const md5 = createHash('md5').update(body).digest('hex');
   const output = await summarize(`ftp://a.test/${encodeURIComponent(name)}`, body);
@@ -52,7 +52,7 @@ t.test(
   },
 );
 
-/** A zip archive whose list names the same bytes many times. */
+/** Makes a zip archive whose directory refers to the same bytes many times. */
 function zipOfOne(body: Uint8Array, times: number): Uint8Array {
   const one = Buffer.from(zip([['a.txt', body]]));
   const list = one.indexOf('PK\x01\x02', 0, 'latin1');
@@ -68,7 +68,7 @@ function zipOfOne(body: Uint8Array, times: number): Uint8Array {
   ]);
 }
 
-t.test('E-45 names that escape, in every archive that has names', async (t) => {
+t.test('E-45 unsafe names, in every archive that has names', async (t) => {
   const escapes = ['../up.txt', '/etc/root.txt', 'C:\\drive.txt', 'a/../../b.txt', '..\\back.txt'];
   const files = [...escapes, 'good.txt'].map((name) => [name, latin('words\n')] as const);
   for (const [name, body] of [
@@ -151,12 +151,12 @@ t.test('truncated archives of every format: never an exception, and a warning', 
       const { output } = await soundObject(t, name, whole.slice(0, Math.floor((whole.length * tenths) / 10)));
       if (output.warnings.length === 0) silent++;
     }
-    // A message's last part ends where the message ends.
+    // The last part of a message ends with the message.
     t.equal(silent, name === 'x.eml' ? 8 : 0, name);
   }
 });
 
-t.test('mislabeled files: any content under any name is a sound object, or none with a reason', async (t) => {
+t.test('mislabeled files: any content with any name has a valid object, or none with a reason', async (t) => {
   const contents = [
     zip([['a.txt', latin('a\n')]]),
     tar([['a.txt', 'a\n']]),
@@ -184,7 +184,7 @@ t.test('mislabeled files: any content under any name is a sound object, or none 
       const { output, attributes } = await soundObject(t, `x.${ending}`, new Uint8Array(body));
       if (output.soif === undefined) continue;
       looked++;
-      // Whatever the bytes were, the values are UTF-8 (E-77).
+      // For any bytes the values are UTF-8 (E-77).
       new TextDecoder('utf-8', { fatal: true }).decode(output.soif);
       for (const name of Object.keys(attributes)) if (!/^[A-Za-z0-9<>._-]+$/.test(name)) t.fail(name);
     }
@@ -232,7 +232,7 @@ t.test('lines of 1 GiB pass through as a stream', async (t) => {
   t.ok(most < 400 * MIB, `${Math.round(most / MIB)} MiB at most`);
 });
 
-t.test('no summarizer of texts costs the square of a line: all are done within their time', async (t) => {
+t.test('no summarizer of texts takes time quadratic in a line', async (t) => {
   const runs = [
     ' ',
     '\n',

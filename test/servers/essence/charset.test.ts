@@ -12,7 +12,7 @@ const CHINESE =
 const KOREAN =
   '문서를 모아서 요약을 만들고 검색할 수 있게 합니다. 서버는 인터넷의 문서를 읽고 결과를 저장합니다.';
 
-/** The texts in legacy sets, as `iconv` writes them, in base64. */
+/** Texts in legacy character sets by `iconv`, in base64. */
 const ENCODED: readonly (readonly [charset: string, base64: string, text: string])[] = [
   [
     'KOI8-R',
@@ -72,7 +72,7 @@ for (const [charset, base64, text] of ENCODED) {
   });
 }
 
-t.test('E-77 the order: mark, declaration, META, UTF-8, a guess', async (t) => {
+t.test('E-77 the precedence: byte order mark, declaration, META, UTF-8, a guess', async (t) => {
   const utf8 = Buffer.from('Grüße');
   t.equal(
     decodeBytes(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), utf8]), { html: false, declared: 'koi8-r' }),
@@ -95,7 +95,7 @@ t.test('E-77 the order: mark, declaration, META, UTF-8, a guess', async (t) => {
   t.equal(decodeBytes(latin('a\x80b'), { html: false }), 'a€b', 'windows-1252 at the last');
 });
 
-t.test('E-77 an unknown set is a warning, and XML in UTF-16 may lack its mark', async (t) => {
+t.test('E-77 an unknown character set is a warning; XML in UTF-16 without a byte order mark', async (t) => {
   const warnings: string[] = [];
   const text = decodeBytes(latin('plain'), {
     html: false,
@@ -168,7 +168,7 @@ t.test('E-141 the language of a text', async (t) => {
 });
 
 t.test(
-  'E-106, E-109 keywords: folded, without repetitions, sorted; phrases first; little words left out',
+  'E-106, E-109 keywords: folded, without repetitions, sorted; phrases first; function words left out',
   async (t) => {
     const keywords = generateKeywords(
       [

@@ -14,7 +14,7 @@ import {
   summarizeByProgram,
 } from '../../../servers/essence/external/index.js';
 
-/** A directory with programs, gone when the test ends. */
+/** Creates a directory with programs that is removed when the test ends. */
 async function lib(
   t: Test,
   programs: Readonly<Record<string, string>>,
@@ -57,7 +57,7 @@ t.test('E-61 a program TypeName.sum gets the file name as its only argument', as
   t.same(doc.warnings, []);
 });
 
-t.test('E-70 a failed program leaves what was complete, and a warning that says why', async (t) => {
+t.test('E-70 a failed program yields its complete attributes, and a warning with the reason', async (t) => {
   const programs = await lib(t, {
     bad: '#!/bin/sh\nprintf "Title{3}:\\tabc\\nBody{99}:\\tcut off"; echo "no such word" >&2; exit 3',
     odd: '#!/bin/sh\nprintf "Title{3}:\\tabc\\nthis is no attribute\\n"',
@@ -75,7 +75,7 @@ t.test('E-70 a failed program leaves what was complete, and a warning that says 
   t.match(doc.warnings.at(-1), /missing failed: there is no such program/);
 });
 
-t.test('E-70 the limit of time kills the whole process group', async (t) => {
+t.test('E-70 the time limit kills the whole process group', async (t) => {
   const programs = await lib(t, { hang: '#!/bin/sh\nsleep 300 & echo $! > "$1"\nwait' }, { timeMs: 1000 });
   const pidFile = join(programs.directory, 'pid');
   const result = await runProgram(
@@ -103,7 +103,7 @@ t.test('E-70 a program ends with the worker thread that started it', async (t) =
   else process.kill(pid);
 });
 
-t.test('a program that leaves a child behind does not hold us', async (t) => {
+t.test('the call does not wait for a child that outlives its program', async (t) => {
   const programs = await lib(t, { quick: '#!/bin/sh\nsleep 300 &\necho $!' });
   const result = await runProgram(
     { program: 'quick', arguments: [], directory: programs.directory },
@@ -124,7 +124,7 @@ t.test('E-70 an abort kills the program and is the reason of the rejection', asy
   await t.rejects(run, { message: 'enough' });
 });
 
-t.test('E-69, E-70 output, processor time and memory are limited by the kernel or by us', async (t) => {
+t.test('E-69, E-70 output, processor time and memory are limited', async (t) => {
   const settings = await lib(
     t,
     {
@@ -143,9 +143,9 @@ t.test('E-69, E-70 output, processor time and memory are limited by the kernel o
   t.match((await run('hungry')).failure, /exit status|killed/);
 });
 
-t.test('E-70 no shell, and an environment of its own', async (t) => {
+t.test('E-70 no shell, and a separate environment', async (t) => {
   const settings = await lib(t, {
-    // What a tool that watches this process gives its children is none of ours.
+    // Ignore the variables that a tool which traces this process adds.
     show: '#!/bin/sh\nenv | cut -d= -f1 | grep -E "^(HARVEST|LC_|PATH|PWD|TMP|HOME|USER|OURS)" | sort | tr "\\n" " "; pwd; cat; echo "$1"',
   });
   process.env.OURS = 'a secret';
@@ -165,7 +165,7 @@ t.test('E-70 no shell, and an environment of its own', async (t) => {
   );
 });
 
-t.test('E-62, E-63, E-66 wrapit and FullText.sum are there for scripts', async (t) => {
+t.test('E-62, E-63, E-66 scripts can call wrapit and FullText.sum', async (t) => {
   const programs = await lib(t, {
     'Abstract.sum': '#!/bin/sh\nhead -2 "$1" | wrapit "Abstract"\nwrapit Empty </dev/null\nFullText.sum "$1"',
     wrong: '#!/bin/sh\nwrapit "a b" <"$1"',
@@ -203,20 +203,23 @@ t.test('E-46 TypeName.unnest gets URL and file and writes SOIF objects', async (
   t.same([only?.url, more.length], ['http://a.test/dir/file.abs#1', 0]);
 });
 
-t.test('E-61 the first directory wins; what cannot be executed is named; E-13 spellings', async (t) => {
-  const first = await lib(t, { 'latex.sum': '#!/bin/sh\n' });
-  const second = await lib(t, { 'LaTeX.sum': '#!/bin/sh\n', 'Pdf.sum': '#!/bin/sh\n' });
-  await writeFile(join(second.directory, 'Text.sum'), '#!/bin/sh\n');
-  await mkdir(join(second.directory, 'C.sum'));
-  const found = await findTypePrograms([first.directory, second.directory, '/nonexistent']);
-  t.same(found.summarizers, {
-    LaTeX: join(first.directory, 'latex.sum'),
-    Pdf: join(second.directory, 'Pdf.sum'),
-  });
-  t.equal(found.warnings.length, 2);
-});
+t.test(
+  'E-61 the first directory wins; a warning names a file that is not executable; E-13 spellings',
+  async (t) => {
+    const first = await lib(t, { 'latex.sum': '#!/bin/sh\n' });
+    const second = await lib(t, { 'LaTeX.sum': '#!/bin/sh\n', 'Pdf.sum': '#!/bin/sh\n' });
+    await writeFile(join(second.directory, 'Text.sum'), '#!/bin/sh\n');
+    await mkdir(join(second.directory, 'C.sum'));
+    const found = await findTypePrograms([first.directory, second.directory, '/nonexistent']);
+    t.same(found.summarizers, {
+      LaTeX: join(first.directory, 'latex.sum'),
+      Pdf: join(second.directory, 'Pdf.sum'),
+    });
+    t.equal(found.warnings.length, 2);
+  },
+);
 
-t.test('E-86, E-101 a script that only calls SGML.sum is understood, any other is a program', async (t) => {
+t.test('E-86, E-101 a script that only calls SGML.sum is interpreted, any other is run', async (t) => {
   t.same(parseSgmlWrapper('#!/bin/sh\nexec SGML.sum FOO $*\n', '/lib', '/opt/h'), { documentType: 'FOO' });
   t.same(
     parseSgmlWrapper('#!/bin/sh\nSGML.sum -t $HARVEST_HOME/lib/my-HTML.table HTML $*', '/lib', '/opt/h'),
@@ -244,7 +247,7 @@ t.test('names of documents become harmless file names', async (t) => {
   t.equal(safeName(''), 'document');
 });
 
-/** The number in a file that a program is about to write. */
+/** Waits for the number that a program writes to a file. */
 async function appears(file: string): Promise<number> {
   for (;;) {
     const text = await readFile(file, 'utf8').catch(() => '');
@@ -253,7 +256,7 @@ async function appears(file: string): Promise<number> {
   }
 }
 
-/** Killed processes may be zombies for a moment, when their new parent is slow: state Z is as good as gone. */
+/** Killed processes may be zombies (state Z) until their new parent reaps them: these count as ended. */
 async function isGone(pid: number): Promise<boolean> {
   for (let attempt = 0; attempt < 200; attempt++) {
     try {

@@ -18,7 +18,7 @@ export const IDENTITY: EssenceOptions = {
 
 const sources = await readEssenceSources({});
 
-/** A context over the shipped files; `keywords` and `description` off unless asked for, so that expectations stay short. */
+/** A context of the shipped files; `keywords` and `description` are off by default, so that expectations stay short. */
 export function contextOf(options: Partial<EssenceOptions> = {}): EssenceContext {
   return compileEssence({ ...IDENTITY, keywords: false, description: false, ...options }, sources);
 }
@@ -46,13 +46,13 @@ export function summarize(
   return summarizeDocument(inputOf(url, body, more), contextOf(options));
 }
 
-/** The attributes of an object after `MD5`, read by a tiny reader of our own; names as written. */
+/** Returns the attributes of an object after `MD5`, with an independent reader; names as written. */
 export function contentOf(output: EssenceOutput): Record<string, string> {
   const all = Object.entries(attributesOf(output.soif ?? new Uint8Array()));
   return Object.fromEntries(all.slice(all.findIndex(([name]) => name === 'MD5') + 1));
 }
 
-/** Attributes of one object in the layout of SOIF-2.2, nothing else accepted. Independent of the codec under protocols/. */
+/** Reads the attributes of one object in exactly the layout of SOIF-2.2, independent of the codec in protocols/. */
 export function attributesOf(soif: Uint8Array): Record<string, string> {
   const text = Buffer.from(soif).toString('latin1');
   const attributes: Record<string, string> = {};

@@ -5,7 +5,7 @@ import t from 'tap';
 import { readHtml } from '../../../servers/essence/html/reader.js';
 import { type PlannedTag, TagTable } from '../../../servers/essence/html/tags.js';
 
-// The reader must tell what htmlparser2 tells: only faster. Pieces of text between two tags may be cut differently.
+// The reader must report the events of htmlparser2. Text between two tags may be split differently.
 
 const ALL: PlannedTag = { attributeNames: { has: () => true } };
 /** Elements whose attributes are compared. */
@@ -57,7 +57,7 @@ function theirs(html: string): string[] {
   return events.list;
 }
 
-/** Whatever is open at the end of a made-up page is ended: a tag that is cut off is dropped here, and not always there. */
+/** Completes what is open at the end of a generated page: the reader drops a truncated tag, htmlparser2 does not always. */
 const ENDING = `"'>"'>-->]]></script></style></title></textarea></xmp>.`;
 
 const name = fc.constantFrom(...NAMES, 'P', 'Div', 'TITLE', 'Script');
@@ -158,10 +158,10 @@ const text = fc.oneof(
 );
 const page = fc.array(fc.oneof(markup, text), { maxLength: 14 }).map((parts) => `${parts.join('')}${ENDING}`);
 
-/** Control characters that the library's look for the end of a SCRIPT mistakes for `<` and `/`. */
+/** Control characters that htmlparser2 mistakes for `<` and `/` when it searches for the end of a SCRIPT. */
 const MISTAKEN = /[\x0f\x1c]/;
 
-t.test('G-60: the reader tells of any page what htmlparser2 tells', async (t) => {
+t.test('G-60: the reader reports the same events as htmlparser2 for any page', async (t) => {
   const sought = fc.check(
     fc.property(page, (html) => {
       fc.pre(!MISTAKEN.test(html));
@@ -208,7 +208,7 @@ t.test('E-90: tags as authors write them', async (t) => {
   );
 });
 
-t.test('E-90: a page that is cut off: a whole tag counts, half a tag does not', async (t) => {
+t.test('E-90: a truncated page: a complete tag is read, a truncated one is dropped', async (t) => {
   for (const half of [
     '<b',
     '<b ',
@@ -231,7 +231,7 @@ t.test('E-90: a page that is cut off: a whole tag counts, half a tag does not', 
   t.strictSame(ours('<script>a</scr'), ['open script {}', 'text "a</scr"', 'close script', 'end']);
 });
 
-t.test('E-90: reading stops where elements are nested too deeply', async (t) => {
+t.test('E-90: reading stops at elements that are nested too deeply', async (t) => {
   let begun = 0;
   let ended = 0;
   const whole = readHtml(

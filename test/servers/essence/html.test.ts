@@ -10,7 +10,7 @@ async function soifText(html: string, options: Parameters<typeof summarize>[2] =
   return Buffer.from((await summarize(PAGE, html, options)).soif ?? new Uint8Array()).toString('latin1');
 }
 
-/** The content attributes of a page summarized with a table of our own. */
+/** Returns the content attributes of a page that is summarized with a custom table. */
 async function withTable(table: string, html: string): Promise<Record<string, string>> {
   const sources = {
     ...(await readEssenceSources({})),
@@ -32,7 +32,7 @@ t.test('E-98 the printed examples, byte for byte (vectors 1 to 3)', async (t) =>
   t.match(raw, '\nurl-references{32}:\thttp://harvest.cs.colorado.edu/\n\n');
 });
 
-t.test('E-68 without the switch values end where they end', async (t) => {
+t.test('E-68 without the option values get no newline', async (t) => {
   t.match(
     await soifText('<TITLE>My Home Page</TITLE>', { trailingNewline: false }),
     '\ntitle{12}:\tMy Home Page\n}\n',
@@ -93,7 +93,7 @@ t.test('E-95 white space is collapsed, blocks begin new lines, every occurrence 
   t.equal(contentOf(await summarize(PAGE, '<ul><li>one<li>two</ul>')).keywords, 'one\ntwo\n');
 });
 
-t.test('HTML lets authors leave out html, head and body', async (t) => {
+t.test('html, head and body can be omitted', async (t) => {
   t.same(contentOf(await summarize(PAGE, '<title>T</title><p>Text')), { title: 'T\n', body: 'Text\n' });
   t.same(contentOf(await summarize(PAGE, '<head><title>T</title><p>Text</p>more')), {
     title: 'T\n',
@@ -162,18 +162,21 @@ t.test('G-173 links of one page are limited', async (t) => {
   t.match(output.warnings[0], /2 links .*G-173/);
 });
 
-t.test('G-63 META robots: noindex rejects but follows, nofollow indexes but leads nowhere', async (t) => {
-  const noindex = await summarize(PAGE, '<meta name="robots" content="noindex"><a href="x">x</a>');
-  t.ok(noindex.rejected);
-  t.equal(noindex.soif, undefined);
-  t.equal(noindex.links.length, 1);
-  const nofollow = await summarize(PAGE, '<META NAME="Robots" CONTENT="index, NOFOLLOW"><a href="x">x</a>');
-  t.notOk(nofollow.rejected);
-  t.same(nofollow.links, []);
-  t.notOk('robots' in contentOf(nofollow), 'E-104: robots is no attribute');
-});
+t.test(
+  'G-63 META robots: noindex rejects but follows links, nofollow indexes but follows none',
+  async (t) => {
+    const noindex = await summarize(PAGE, '<meta name="robots" content="noindex"><a href="x">x</a>');
+    t.ok(noindex.rejected);
+    t.equal(noindex.soif, undefined);
+    t.equal(noindex.links.length, 1);
+    const nofollow = await summarize(PAGE, '<META NAME="Robots" CONTENT="index, NOFOLLOW"><a href="x">x</a>');
+    t.notOk(nofollow.rejected);
+    t.same(nofollow.links, []);
+    t.notOk('robots' in contentOf(nofollow), 'E-104: robots is no attribute');
+  },
+);
 
-t.test('E-25 a page of a rejected type still leads on', async (t) => {
+t.test('E-25 the links of a page of a rejected type are followed', async (t) => {
   const output = await summarize(
     'http://a.test/find?q',
     '<html><a href="x">x</a>',
@@ -224,7 +227,7 @@ t.test('E-100 the full-text table', async (t) => {
 });
 
 t.test(
-  'E-109 keywords: phrases first, then folded, sorted words of the other attributes, nothing twice',
+  'E-109 keywords: phrases first, then folded, sorted words of the other attributes, without repetitions',
   async (t) => {
     const html =
       '<title>The Zebra and the apple-tree: U.S. zebra X</title><body><a>First Link</a> text <b>FIRST link</b>';

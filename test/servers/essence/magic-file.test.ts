@@ -34,7 +34,7 @@ t.test('E-16 magic: strings with escapes, blanks and comparisons', async (t) => 
   t.equal(says('0 string <b before', 'abc'), 'before');
 });
 
-t.test('E-16 magic: lines that go on, and the first entry that says something', async (t) => {
+t.test('E-16 magic: continuation lines, and the first entry with a message', async (t) => {
   const magic = [
     '# a comment',
     '0 string LASF LIDAR point data',

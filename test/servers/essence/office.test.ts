@@ -41,7 +41,7 @@ t.test('Excel (6.2): a file that LibreOffice wrote', async (t) => {
   t.ok(strings.includes('remark “39” ελληνικά'), 'to the last row');
 });
 
-t.test('Word and Excel: of a file that is cut anywhere, what can be read, and a warning', async (t) => {
+t.test('Word and Excel: a truncated file yields its readable part and a warning', async (t) => {
   let warned = 0;
   for (const [type, file] of [
     ['Word', WORD_FILE],
@@ -55,7 +55,7 @@ t.test('Word and Excel: of a file that is cut anywhere, what can be read, and a 
   t.ok(warned > 5, `${warned} with a warning`);
 });
 
-/** The head of a document: product and file type, version, encryption, and where the text begins. */
+/** Makes the header of a document: product and file type, version, encryption, and the offset of the text. */
 function wordPerfect(text: string, fileType: number, version: number, key = '\0\0'): Uint8Array {
   const codes = String.fromCharCode(fileType, version);
   return latin(`\xffWPC\x10\0\0\0\x01${codes}\0${key}\0\0${text}`);

@@ -111,7 +111,7 @@ t.test('E-122 to E-135 errors name file, line and column', async (t) => {
   }
 });
 
-t.test('E-129 the file of the manual is read as it is', async (t) => {
+t.test('E-129 the file of the manual', async (t) => {
   const { rules } = parsePostRules(MANUAL, 'myrules');
   t.same(
     rules.map(({ line, instructions }) => [line, ...instructions]),
@@ -127,7 +127,7 @@ t.test('E-129 the file of the manual is read as it is', async (t) => {
   );
 });
 
-t.test('vector 10, E-131 to E-133: the rules of the manual carried out', async (t) => {
+t.test('vector 10, E-131 to E-133: the rules of the manual are applied', async (t) => {
   const run = await options(t, {
     'cleanup-html-text.pl': '#!/bin/sh\ntr -s " "',
     'extract-owner.sh': '#!/bin/sh\ncat >/dev/null; printf "Owner{3}:\\tann\\nPartial-Text{4}:\\tkept\\n"',
@@ -151,7 +151,7 @@ t.test('vector 10, E-131 to E-133: the rules of the manual carried out', async (
 });
 
 t.test(
-  'E-128 the four instructions of the manual: pipes see the value, and final newlines stay as they were',
+  'E-128 the four instructions of the manual: pipes read the value, and final newlines are kept',
   async (t) => {
     const rules = parsePostRules(
       "state ~ /./\n\tcity | tr a-z A-Z\n\tstate | sed 's/J/Y/'\n\tnone | tr a b",
@@ -165,25 +165,32 @@ t.test(
   },
 );
 
-t.test('E-132 several attributes travel as one object; what does not come back is removed', async (t) => {
-  const run = await options(t, {
-    'cleanup-address.pl':
-      '#!/bin/sh\ncat >&2; echo "@FILE { http://ignored/"; printf "CITY{2}:\\tNY\\nzip{5}:\\t10001\\n}\\n"',
-    echo: '#!/bin/sh\ncat',
-  });
-  const rules = parsePostRules("type == 'HTML'\n\taddress,city,state,zip ! cleanup-address.pl", 'r');
-  const { object } = await applyPostRules(page(), rules, run);
-  t.equal(object?.url, 'http://a.test/users/ann/');
-  t.same(pairs(object), {
-    'Time-to-Live': '2419200',
-    Type: 'HTML',
-    'Partial-Text': 'Some   text\n',
-    city: 'NY',
-    zip: '10001',
-  });
-  const same = await applyPostRules(page(), parsePostRules("type == 'HTML'\n\tcity,state ! echo", 'r'), run);
-  t.same(pairs(same.object), pairs(page()), 'the object that cat returns is the one given');
-});
+t.test(
+  'E-132 several attributes are passed as one object; attributes that are not returned are removed',
+  async (t) => {
+    const run = await options(t, {
+      'cleanup-address.pl':
+        '#!/bin/sh\ncat >&2; echo "@FILE { http://ignored/"; printf "CITY{2}:\\tNY\\nzip{5}:\\t10001\\n}\\n"',
+      echo: '#!/bin/sh\ncat',
+    });
+    const rules = parsePostRules("type == 'HTML'\n\taddress,city,state,zip ! cleanup-address.pl", 'r');
+    const { object } = await applyPostRules(page(), rules, run);
+    t.equal(object?.url, 'http://a.test/users/ann/');
+    t.same(pairs(object), {
+      'Time-to-Live': '2419200',
+      Type: 'HTML',
+      'Partial-Text': 'Some   text\n',
+      city: 'NY',
+      zip: '10001',
+    });
+    const same = await applyPostRules(
+      page(),
+      parsePostRules("type == 'HTML'\n\tcity,state ! echo", 'r'),
+      run,
+    );
+    t.same(pairs(same.object), pairs(page()), 'the object that cat returns is the one given');
+  },
+);
 
 t.test('E-130, E-134 the URL is rewritten by a pipe', async (t) => {
   const run = await options(t, {
@@ -200,28 +207,31 @@ t.test('E-130, E-134 the URL is rewritten by a pipe', async (t) => {
   t.match(bad.warnings, [/^r:2: bad-url wrote no URL/]);
 });
 
-t.test('E-133 a filter that fails, hangs or writes nonsense changes nothing and is logged', async (t) => {
-  const run = await options(t, {
-    fails: '#!/bin/sh\necho wrong; echo "no license" >&2; exit 1',
-    nonsense: '#!/bin/sh\necho "hello there"',
-    hangs: '#!/bin/sh\nsleep 300',
-  });
-  const rules = parsePostRules(
-    "type == 'HTML'\n\tcity | fails\n\tcity ! nonsense\n\tcity | hangs\n\tcity | not-there",
-    'r',
-  );
-  const limited = { ...run, programs: { ...run.programs, limits: { timeMs: 500 } } };
-  const { object, warnings } = await applyPostRules(page(), rules, limited);
-  t.same(pairs(object), pairs(page()));
-  t.match(warnings, [
-    /^r:2: fails failed: exit status 1: no license/,
-    /^r:3: nonsense wrote no SOIF/,
-    /^r:4: hangs failed: it took more than 500 ms/,
-    /^r:5: not-there failed: there is no such program/,
-  ]);
-});
+t.test(
+  'E-133 a filter that fails, hangs or writes invalid output changes nothing and is logged',
+  async (t) => {
+    const run = await options(t, {
+      fails: '#!/bin/sh\necho wrong; echo "no license" >&2; exit 1',
+      nonsense: '#!/bin/sh\necho "hello there"',
+      hangs: '#!/bin/sh\nsleep 300',
+    });
+    const rules = parsePostRules(
+      "type == 'HTML'\n\tcity | fails\n\tcity ! nonsense\n\tcity | hangs\n\tcity | not-there",
+      'r',
+    );
+    const limited = { ...run, programs: { ...run.programs, limits: { timeMs: 500 } } };
+    const { object, warnings } = await applyPostRules(page(), rules, limited);
+    t.same(pairs(object), pairs(page()));
+    t.match(warnings, [
+      /^r:2: fails failed: exit status 1: no license/,
+      /^r:3: nonsense wrote no SOIF/,
+      /^r:4: hangs failed: it took more than 500 ms/,
+      /^r:5: not-there failed: there is no such program/,
+    ]);
+  },
+);
 
-t.test('E-135 no shell: what looks like one is an argument', async (t) => {
+t.test('E-135 no shell: shell syntax is passed as arguments', async (t) => {
   const run = await options(t, { args: '#!/bin/sh\nprintf "[%s]" "$@"' });
   const rules = parsePostRules(
     "type == 'HTML'\n\tcity | args a | b; $(c) \"d e\" 'f\"g' h\\ i > j\n\tstate | ./args x",
@@ -232,7 +242,7 @@ t.test('E-135 no shell: what looks like one is an argument', async (t) => {
   t.equal(pairs(object).state, '[x]', 'a program written with a slash is found in the directory');
 });
 
-t.test('E-131 rules see what the rules before them did; bytes in, bytes out', async (t) => {
+t.test('E-131 rules apply to the result of the previous ones; bytes in, bytes out', async (t) => {
   const rules = parsePostRules(
     '# comment\n\nstate == \'NJ\'\n\tstate = "NY"\nstate == \'NY\'\n\tnote = "say \\"hi\\""\n',
     'r',

@@ -34,7 +34,7 @@ function document(text: string, settings: Partial<typeof SETTINGS> = {}) {
   };
 }
 
-/** The attributes that a table makes of a document. */
+/** Returns the attributes of a document by a table. */
 function extract(
   table: string,
   text: string,
@@ -67,7 +67,7 @@ t.test('E-89 the four mappings, in SGML and in XML', async (t) => {
 });
 
 t.test(
-  'E-90 to E-93 unmapped content goes up, ignore drops, parent keeps, the root drops the rest',
+  'E-90 to E-93 unmapped content belongs to the parent, ignore drops, parent keeps, the root drops the rest',
   async (t) => {
     const table = '<BODY> body\n<B> keywords,parent\n<H> headings\n<CODE> ignore\n';
     const text =
@@ -84,7 +84,7 @@ t.test('E-95 white space is collapsed, elements that follow a tag begin a line',
   t.equal(extract(table, '<d><i>x</i><i>x</i></d>').it, 'x\nx', 'repetitions are kept');
 });
 
-t.test('E-99 references are made absolute unless they are to stay raw', async (t) => {
+t.test('E-99 references are made absolute unless the option keeps them raw', async (t) => {
   const table = '<LINK:HREF> url-references\n';
   const text =
     '<a xmlns:xlink="x"><link href="../b.xml"/><link xlink:href="#here"/><link href="http://C.test/"/></a>';
@@ -105,7 +105,7 @@ t.test('E-87 entities, CDATA, comments and instructions of XML', async (t) => {
   );
 });
 
-t.test('E-87 SGML without its DTD: authors leave end tags out', async (t) => {
+t.test('E-87 SGML without its DTD: omitted end tags', async (t) => {
   const table = '<T> title\n<P> body\n<SEC> sec\n';
   const text =
     '<!doctype foo system "x>y" [ <!element p - o (#pcdata)> ]><foo><t>Title</t><p>One<p>Two <q>in</q><p>Three</foo>';
@@ -114,7 +114,7 @@ t.test('E-87 SGML without its DTD: authors leave end tags out', async (t) => {
   t.same(extract(table, '<foo><p>a</q>b</p></foo>'), { body: 'ab' }, 'a stray end tag is passed over');
 });
 
-t.test('hostile documents: deep, unclosed, broken', async (t) => {
+t.test('hostile documents: deep, unclosed, damaged', async (t) => {
   const deep = document(`<a>${'<b>x<c>'.repeat(5000)}${'</c></b>'.repeat(5000)}`);
   const types = compileSgmlTypes({ types: { SGML: { file: 't', text: '<*> body\n' } } });
   t.match(summarizeMarkup(deep, 'SGML', types).attributes[0]?.[1], /^x/);
@@ -135,7 +135,7 @@ t.test('hostile documents: deep, unclosed, broken', async (t) => {
   }
 });
 
-t.test('property: every event stream is balanced, whatever the document', async () => {
+t.test('property: the event stream of any document is balanced', async () => {
   const piece = fc.constantFrom(
     '<a>',
     '<b x="1">',
@@ -192,7 +192,7 @@ t.test(
 );
 
 t.test(
-  'E-117 full text of a document with a table; sgmlSummarizer knows which types it is for',
+  'E-117 full text of a document with a table; sgmlSummarizer exists for the types with a table only',
   async (t) => {
     const types = compileSgmlTypes({ types: { FOO: { file: 't', text: '<T> title\n' } } });
     t.equal(sgmlSummarizer('Text', types), undefined);
@@ -245,7 +245,7 @@ t.test('E-86 a new type in the four steps, with and without OpenSP', async (t) =
   t.equal(Object.fromEntries(without.attributes).left, 'One');
 });
 
-t.test('E-87 OpenSP never sees what a document declares: neither files nor addresses', async (t) => {
+t.test('E-87 OpenSP never reads the declarations of a document: neither files nor addresses', async (t) => {
   const lib = await directory(t, { ...FOO, secret: 'SECRET' });
   const types = compileSgmlTypes(await readSgmlSources(lib));
   for (const declaration of [

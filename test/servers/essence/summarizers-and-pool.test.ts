@@ -25,7 +25,7 @@ t.test(
   },
 );
 
-t.test('E-73 a paragraph that line 100 cuts has begun', async (t) => {
+t.test('E-73 a paragraph that line 100 cuts adds no sentence', async (t) => {
   const lines = Array.from({ length: 102 }, (_, i) => `line ${i + 1}.`).join('\n');
   const got = await of('a.txt', `${lines}\n\nNext. Gone.\n`);
   t.match(got['Partial-Text'], /line 100\.\nNext\.\n$/);
@@ -44,7 +44,7 @@ t.test(
   },
 );
 
-t.test('README, FAQ, FullText: every word; the first line is the title', async (t) => {
+t.test('README, FAQ, FullText: the whole text; the first line is the title', async (t) => {
   t.same(await of('README', '\n  The Title \r\n\r\nwords\r\n'), {
     Title: 'The Title\n',
     'Full-Text': '\n  The Title \n\nwords\n',
@@ -53,7 +53,7 @@ t.test('README, FAQ, FullText: every word; the first line is the title', async (
   t.same(Object.keys(await of('notes.txt', 'x', { fullText: true })), ['Title', 'Full-Text'], 'E-117');
 });
 
-t.test('E-14 an unknown type: the name is all', async (t) => {
+t.test('E-14 an unknown type: only the name', async (t) => {
   const output = await summarize('ftp://a.test/thesis', '');
   t.equal(output.type, 'Unrecognized');
   t.same(contentOf(output), { Title: 'thesis\n' });
@@ -251,7 +251,7 @@ t.test('any bytes of any type are summarized or rejected, and every object is st
   );
 });
 
-t.test('E-140 the pool gives what the calling thread gives', async (t) => {
+t.test('E-140 the pool has the same results as the calling thread', async (t) => {
   const inputs = Array.from({ length: 40 }, (_, i) =>
     inputOf(
       `http://a.test/${i}.${i % 4 === 0 ? 'gif' : 'html'}`,
@@ -279,7 +279,7 @@ t.test('E-140 the pool gives what the calling thread gives', async (t) => {
   }
 });
 
-t.test('a body that shares its buffer is copied, one of its own is transferred', async (t) => {
+t.test('a body that shares its buffer is copied, one that owns it is transferred', async (t) => {
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
   const shared = Buffer.from('......<title>x</title>').subarray(6);
   const own = new TextEncoder().encode('<title>y</title>').slice();
@@ -291,7 +291,7 @@ t.test('a body that shares its buffer is copied, one of its own is transferred',
 
 t.test('E-70 a stuck worker is replaced; its document fails, the others do not', async (t) => {
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 300 });
-  // 25 MB of elements: a second of work, for a fast processor too much of it.
+  // 25 MB of elements: more than the time limit even for a fast processor.
   const slow = `${'<b>'.repeat(9000)}${'</b>'.repeat(9000)}`.repeat(400);
   const stuck = pool.summarize(inputOf('http://a.test/slow.html', slow));
   const after = pool.summarize(inputOf('http://a.test/after.html', '<title>after</title>'));
@@ -301,14 +301,14 @@ t.test('E-70 a stuck worker is replaced; its document fails, the others do not',
   t.equal(pool.statistics.failed, 1);
 });
 
-t.test('a document that needs too much memory costs its worker only', async (t) => {
+t.test('a document that needs too much memory ends its worker only', async (t) => {
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, maxWorkerHeapMb: 24 });
   const hungry = pool.summarize(inputOf('http://a.test/x.html', '<a href=x>y</a><p>word '.repeat(400_000)));
   await t.rejects(hungry, { code: 'ERR_ESSENCE' });
   t.equal((await pool.summarize(inputOf('http://a.test/y.html', '<p>x'))).type, 'HTML');
 });
 
-t.test('abort and close reach documents that wait', async (t) => {
+t.test('abort and close reject pending documents', async (t) => {
   const pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
   const abort = new AbortController();
   const first = pool.summarize(inputOf('http://a.test/1', 'x'));

@@ -197,7 +197,7 @@ t.test('WaisSource, LSM, RFC, Framemaker, SymbolicLink, Binary (6.2, E-48)', asy
 });
 
 t.test('Object and Archive (6.2): defined global symbols', async (t) => {
-  // ELF, 32 bits, little-endian: head, three symbols, their names, two section heads.
+  // ELF, 32 bits, little-endian: header, three symbols, their names, two section headers.
   const elf = Buffer.alloc(52 + 48 + 16 + 80);
   elf.write('\x7fELF\x01\x01\x01', 0, 'latin1');
   elf.writeUInt32LE(116, 32);

@@ -61,7 +61,7 @@ t.test(
   },
 );
 
-t.test('PostScript (6.2): DSC comments; the program is run for what it shows', async (t) => {
+t.test('PostScript (6.2): DSC comments; the text that the program shows', async (t) => {
   const program = `%!PS-Adobe-2.0
 %%Title: (A \\(good\\) title)
 %%For: A. Author
@@ -112,7 +112,7 @@ t.test(
   },
 );
 
-/** A PDF file of one page with this content; the table of places is left for the reader to rebuild. */
+/** A PDF file of one page with this content, without a cross-reference table, which the reader rebuilds. */
 function pdf(content: string): string {
   return `%PDF-1.4
 1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj
@@ -144,8 +144,10 @@ t.test('Pdf (6.2): the information dictionary, then the text of the pages', asyn
   t.match(broken.warnings[0], /Pdf could not be read to its end/);
 });
 
-t.test('LaTeX and TeX (6.2): the marked fields; text without commands, formulas, definitions', async (t) => {
-  const source = `\\documentclass[a4paper]{article}
+t.test(
+  'LaTeX and TeX (6.2): the marked fields; the text without commands, formulas, definitions',
+  async (t) => {
+    const source = `\\documentclass[a4paper]{article}
 \\usepackage{amsmath} % not text
 \\newcommand{\\foo}[1]{not said #1}
 \\title{On \\emph{Words}}
@@ -163,25 +165,26 @@ x = $y
 \\end{thebibliography}
 \\end{document}
 `;
-  const { all, summary } = await summaryOf('LaTeX', source);
-  t.same(all, {
-    Title: 'On Words',
-    Author: 'A. Author\nJürgen Étoile',
-    Abstract: 'What it is about.',
-    Headings: 'First steps',
-    References: 'D. Knuth, The book.',
-    Keywords: 'boldness',
-  });
-  t.match(summary.text, /Costs 5 \$ – see and bold: a_b\./);
-  t.match(summary.text, /x = \$y/);
-  t.notMatch(summary.text, /amsmath|not said|mc\^2|knuth\b(?!,)/);
-  t.match(
-    (await summaryOf('TeX', '\\def\\a#1{gone}\\font\\big=cmr17\n\\big Plain\\par words \\bye')).all[
-      'Partial-Text'
-    ],
-    /Plain\n\nwords/,
-  );
-});
+    const { all, summary } = await summaryOf('LaTeX', source);
+    t.same(all, {
+      Title: 'On Words',
+      Author: 'A. Author\nJürgen Étoile',
+      Abstract: 'What it is about.',
+      Headings: 'First steps',
+      References: 'D. Knuth, The book.',
+      Keywords: 'boldness',
+    });
+    t.match(summary.text, /Costs 5 \$ – see and bold: a_b\./);
+    t.match(summary.text, /x = \$y/);
+    t.notMatch(summary.text, /amsmath|not said|mc\^2|knuth\b(?!,)/);
+    t.match(
+      (await summaryOf('TeX', '\\def\\a#1{gone}\\font\\big=cmr17\n\\big Plain\\par words \\bye')).all[
+        'Partial-Text'
+      ],
+      /Plain\n\nwords/,
+    );
+  },
+);
 
 t.test('RTF (6.2): as HTML, with title and author of the information group', async (t) => {
   const source =
@@ -215,7 +218,7 @@ t.test('E-74 Troff: -ms, -me and -mm', async (t) => {
   t.match((await summaryOf('Troff', page)).summary.text, /cat\n?.*\[?b file/s);
 });
 
-t.test('6.2: no summarizer throws, whatever the bytes', async (t) => {
+t.test('6.2: no summarizer throws for any bytes', async (t) => {
   const scrap = fc.constantFrom(
     '%!PS\n',
     '(',

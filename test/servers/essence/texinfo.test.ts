@@ -134,7 +134,7 @@ t.test(
   },
 );
 
-t.test('Texinfo: titles by rank, set values, damage', async (t) => {
+t.test('Texinfo: precedence of titles, variables, damage', async (t) => {
   const titleOf = async (source: string) => (await summaryOf('Texinfo', source)).all.Title;
   t.equal(await titleOf('@title Paper\n@top Screen\n'), 'Paper');
   t.equal(await titleOf('@top Screen\r\nText\r\n'), 'Screen');

@@ -1,7 +1,7 @@
 /** Bytes of a Latin-1 string. */
 export const latin = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
 
-/** A tape archive, written by the layout of POSIX and not by a library. `type` 2 is a symbolic link. */
+/** Makes a tar archive in the layout of POSIX, independent of a library. `type` 2 is a symbolic link. */
 export function tar(
   files: readonly (readonly [name: string, body: string | Uint8Array, type?: string])[],
 ): Uint8Array {
@@ -23,8 +23,8 @@ export function tar(
 }
 
 /**
- * compress(1) as its file format is described: codes of 9 bits on, groups of eight codes padded when the width changes. It
- * never empties its table, so 16 bits are the end.
+ * compress(1) by the description of its format: codes of 9 bits and more, groups of eight codes padded when the width changes. It never
+ * clears its table, so the width ends at 16 bits.
  */
 export function lzw(data: Uint8Array, maxBits = 16): Uint8Array {
   const out = [0x1f, 0x9d, 0x80 | maxBits];
@@ -56,7 +56,7 @@ export function lzw(data: Uint8Array, maxBits = 16): Uint8Array {
     }
     emit();
     if (free < 1 << maxBits) table.set(`${prefix},${byte}`, free++);
-    // The reader's table is one behind: it widens its codes one later.
+    // The decoder's table is one entry behind: it widens its codes one code later.
     if (free > 1 << width && width < maxBits) {
       if (group.length > 0) flush(true);
       width++;
@@ -71,7 +71,7 @@ export function lzw(data: Uint8Array, maxBits = 16): Uint8Array {
 
 const BINHEX = '!"#$%&\'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklmpqr';
 
-/** BinHex 4 with one data fork; sums are left zero, as nobody checks them. `body` is given with runs already folded. */
+/** Makes a BinHex 4 file with one data fork; checksums are zero, because the decoder ignores them. Runs of `body` are already encoded. */
 export function binhex(name: string, size: number, body: Uint8Array): string {
   const head = Buffer.concat([
     Buffer.from([name.length]),

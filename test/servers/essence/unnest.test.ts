@@ -184,7 +184,7 @@ t.test('E-56, E-57 layers to any depth: compressions are transparent, archives g
   ]);
 });
 
-t.test('E-45 names that escape, and links, are left out; the other members are intact', async (t) => {
+t.test('E-45 unsafe names and links are left out; the other members are intact', async (t) => {
   const got = await componentsIn(
     'x.tar',
     tar([
@@ -200,7 +200,7 @@ t.test('E-45 names that escape, and links, are left out; the other members are i
 });
 
 t.test(
-  'E-26 a component on the stop list is skipped alone, and a nested type on it is not unnested',
+  'E-26 only the component on the stop list is skipped, and a nested type on it is not unpacked',
   async (t) => {
     const archive = tar([
       ['x.gif', 'GIF89a'],
@@ -214,7 +214,7 @@ t.test(
   },
 );
 
-t.test('E-27 grouping leaves out what was made from a source beside it', async (t) => {
+t.test('E-27 grouping leaves out components whose source is in the same archive', async (t) => {
   const archive = tar([
     ['p.ps', '%!PS\n'],
     ['p.tex', '\\relax\n'],
@@ -267,7 +267,7 @@ t.test('E-45 limits: ratio, bytes, components, depth, one component, time', asyn
   );
 });
 
-t.test('damaged and mislabeled files: a warning, and what is intact stays', async (t) => {
+t.test('damaged and mislabeled files: a warning, and the intact part is kept', async (t) => {
   const archive = tar([
     ['a.txt', 'first\n'],
     ['b.txt', `${'second '.repeat(500)}\n`],
@@ -319,7 +319,7 @@ t.test('damaged and mislabeled files: a warning, and what is intact stays', asyn
   }
 });
 
-t.test('any bytes under any nested name are summarized', async () => {
+t.test('any bytes with the name of any nested type are summarized', async () => {
   const context = contextOf();
   const good: Uint8Array[] = [
     Buffer.from(ZIP, 'base64'),
@@ -355,7 +355,7 @@ t.test('any bytes under any nested name are summarized', async () => {
   );
 });
 
-t.test('E-43 LZW: kept vectors, and whatever a writer makes, at any chunk border', async (t) => {
+t.test('E-43 LZW: recorded vectors and random data, with any chunk boundaries', async (t) => {
   const decode = async (bytes: Uint8Array, size = 7) =>
     Buffer.from(await collect(decompressLzw(slices(bytes, size)), 1e9));
   t.equal((await decode(latin('\x1f\x9d\x90\x41\x84\x00'))).toString(), 'AB');
@@ -452,7 +452,7 @@ t.test('E-46 to E-51 the four converters; LSM with Site, Path, File (vector 11)'
   ]);
 });
 
-t.test('E-140 unnesting gives the same with any number of workers', async (t) => {
+t.test('E-140 unnesting has the same result with any number of workers', async (t) => {
   const archive = gzipSync(tar(Array.from({ length: 20 }, (_, i) => [`${i}.txt`, `text ${i}\n`] as const)));
   const results: string[][] = [];
   for (const workers of [0, 1, 2]) {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { contentOf, contextOf, summarize } from './helpers.js';
 import { tar } from './unnest-fixtures.js';
 
-/** The first head of each format, by hand. */
+/** The first header of each format. */
 const ARJ = Buffer.from('60ea 2200 1e 0b 01 00 10 00 02 00'.replaceAll(' ', ''), 'hex');
 const LHA = Buffer.concat([
   Buffer.from([0x19, 0x7a]),
@@ -17,7 +17,7 @@ const ARCHIVES = [
 ] as const;
 
 t.test(
-  'E-6, E-16 ARJ, LHa and Zoo archives are known by name and by content, and a warning says they are not read',
+  'E-6, E-16 ARJ, LHa and Zoo archives are recognized by name and by content, and a warning says that they are not read',
   async (t) => {
     for (const [type, bytes, names] of ARCHIVES) {
       for (const name of [...names, 'download']) {
@@ -33,7 +33,7 @@ t.test(
   },
 );
 
-t.test('E-40 a file that only has the name of such an archive: the warning says so', async (t) => {
+t.test('E-40 a file that only has the name of such an archive: a warning', async (t) => {
   for (const [type, bytes, [name]] of ARCHIVES) {
     for (const [body, what] of [
       ['plain words\n', 'text'],
@@ -53,13 +53,13 @@ t.test('E-40 a file that only has the name of such an archive: the warning says 
   );
 });
 
-t.test('E-118 without access nothing is said of their bytes', async (t) => {
+t.test('E-118 without access there is no warning about their bytes', async (t) => {
   const { type, warnings } = await summarize('ftp://a.test/x.zoo', '', { access: false });
   t.equal(type, 'Zoo');
   t.same(warnings, []);
 });
 
-t.test('E-54 such an archive in another is a component with its type, and is warned of', async (t) => {
+t.test('E-54 such an archive in another is a component with its type and a warning', async (t) => {
   const output = await summarize(
     'ftp://a.test/x.tar',
     tar([['in/old.lzh', LHA.toString('latin1').replace('\x7a', 'z')]]),

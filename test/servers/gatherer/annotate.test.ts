@@ -39,7 +39,7 @@ t.test('G-137 harvest annotate FILE URL Attribute=Value writes the exact format'
   t.same(readdirSync(directory), ['annotations'], 'no draft is left');
 });
 
-t.test('G-137 what the format cannot hold is refused, and nothing is written', async (t) => {
+t.test('G-137 values that the format cannot represent are refused, and nothing is written', async (t) => {
   const directory = t.testdir({
     annotations: TWO,
     broken: '@FILE { http://a.example.org/\nno colon here\n}\n',
@@ -65,7 +65,7 @@ t.test('G-137 what the format cannot hold is refused, and nothing is written', a
   );
 });
 
-t.test('a change that somebody else made meanwhile is not overwritten', async (t) => {
+t.test('a concurrent change is not overwritten', async (t) => {
   const file = join(t.testdir({ annotations: TWO }), 'annotations');
   const mine = await AnnotationFile.open(file);
   mine.change(PAPER, [['Title', 'Mine']]);
@@ -126,7 +126,7 @@ t.test('G-141 the form: the token, search, edit, save, remove', async (t) => {
   t.equal(readFileSync(file, 'utf8'), '@FILE { http://www.example.org/b.ps\nTitle:\tAnother\n}\n');
 });
 
-t.test('G-141 the form is shut to who has no token, and to other sites', async (t) => {
+t.test('G-141 the form refuses requests without the token and from other sites', async (t) => {
   const file = join(t.testdir({ annotations: TWO }), 'annotations');
   const running = new CliProcess(['annotate', file]);
   const [, address = ''] = await running.output(/^ready annotate=(\S+)$/m);

@@ -1,4 +1,4 @@
-// The crawl engine's parts, and the Gatherer over a site on loopback with the clock in the test's hands.
+// The limits of RootNodes, and the Gatherer over a site on loopback with a controlled clock.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { page, Site } from '../../helpers/site.js';
 
 const never = new AbortController().signal;
 
-/** A data directory of its own, gone at the end. */
+/** Creates a data directory that is removed at the end. */
 function scratch(t: { teardown: (fn: () => void) => void }): string {
   const directory = mkdtempSync(join(tmpdir(), 'harvest-test-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
@@ -130,7 +130,7 @@ t.test('G-38, G-63, G-66 the delay between contacts, raised by Crawl-delay', asy
   });
 });
 
-t.test('G-63 robots.txt that cannot be had: the host is skipped in this run', async (t) => {
+t.test('G-63 an unavailable robots.txt: the host is skipped in this run', async (t) => {
   await using site = await Site.start({
     '/': page('Start', []),
     '/robots.txt': (_, response) => response.writeHead(500).end(),
@@ -286,7 +286,7 @@ t.test('G-26, G-35, G-87 directories, LeafNodes and files', async (t) => {
   t.same(await urls('', `${root}one.html`), ['/one.html'], 'G-26: a LeafNode is processed as it is');
 });
 
-t.test('G-71 to G-77 Local-Mapping: nobody is contacted, the URL stays', async (t) => {
+t.test('G-71 to G-77 Local-Mapping: no server is contacted, the URL is unchanged', async (t) => {
   const folder = t.testdir({ 'a.html': page('Mapped', ['/b.html']), 'b.html': page('Also', []) });
   const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nLocal-Mapping: http://nowhere.invalid/ ${folder}/\n<RootNodes>\nhttp://nowhere.invalid/a.html Delay=60\nfile://elsewhere.invalid/x/ Access=FILE\n</RootNodes>\n`;
   const mapped = parseGathererConf(text, 'test.cf', {}).config;
@@ -327,7 +327,7 @@ t.test(
   },
 );
 
-t.test('a stopped run goes on where it was', async (t) => {
+t.test('a stopped run is continued', async (t) => {
   const links = Array.from({ length: 30 }, (_, i) => `/p${i}`);
   const stop = new AbortController();
   const pages: Record<string, string> = Object.fromEntries(links.map((link) => [link, page(link, [])]));

@@ -1,4 +1,4 @@
-// What a Gatherer says: its two logs, the sections of -D, and errors that name the remedy.
+// The two logs of a Gatherer, the sections of -D, and errors that name the remedy.
 
 import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { page, Site } from '../../helpers/site.js';
 
 const never = new AbortController().signal;
 
-/** A log that keeps the messages of its lines. */
+/** A log that collects its messages. */
 function keptLog(level = 'info'): { log: Logger; lines: string[] } {
   const lines: string[] = [];
   const write = (line: string): void => {
@@ -37,7 +37,7 @@ interface Said {
   readonly debug: readonly string[];
 }
 
-/** One run of a configuration: what it logs, and what it shows with the flags. */
+/** Runs a configuration; returns its logs and its debug messages. */
 async function gather(
   directory: string,
   text: string,
@@ -67,7 +67,7 @@ async function gather(
 const leaf = (...urls: string[]): string => `<LeafNodes>\n${urls.join('\n')}\n</LeafNodes>\n`;
 const root = (line: string): string => `<RootNodes>\n${line}\n</RootNodes>\n`;
 
-/** The only line that begins so, without its beginning. */
+/** Returns the rest of the only line with this prefix. */
 function lineOf(t: Test, lines: readonly string[], beginning: string): string {
   const found = lines.filter((line) => line.startsWith(beginning));
   t.equal(found.length, 1, `one line ${beginning} among\n${lines.join('\n')}`);
@@ -170,7 +170,7 @@ t.test('G-150 sections 43, 45, 46: Gopher, FTP, files; 22 to 24', async (t) => {
   );
 });
 
-t.test('G-151 what is not shown is not computed, and nobody listens afterwards', async (t) => {
+t.test('G-151 messages that are not shown are not computed, and no subscriber is left', async (t) => {
   const shown = keptLog('debug');
   let computed = 0;
   const text = (): string => {
@@ -197,7 +197,7 @@ t.test('G-151 what is not shown is not computed, and nobody listens afterwards',
 });
 
 t.test(
-  'G-75, G-76, G-78 -D20,1 and the log say how Local-Mapping made the name and what failed',
+  'G-75, G-76, G-78 -D20,1 and the log show how Local-Mapping derived the name and what failed',
   async (t) => {
     const directory = t.testdir({ files: { 'good.txt': 'Good.\n', 'run.cgi': '#!/bin/sh\n', sub: {} } });
     const files = `${directory}/files/`;
@@ -242,7 +242,7 @@ t.test(
 );
 
 t.test(
-  'G-148 a line a document, with [C] and [N]; beginning, totals, and what stopped a RootNode',
+  'G-148 a line a document, with [C] and [N]; beginning, totals, and the limits that stopped a RootNode',
   async (t) => {
     await using site = await Site.start({
       '/': page('Start', ['/a.html', '/b.html', '/no.html', 'http://elsewhere.example.org/']),
@@ -276,7 +276,7 @@ t.test(
   },
 );
 
-t.test('G-148 a run that ends early says so in both logs', async (t) => {
+t.test('G-148 both logs report a run that ends early', async (t) => {
   const log = keptLog();
   const errors = keptLog();
   const { config } = parseGathererConf('Gatherer-Name: Test\n', 'test.cf', {});
@@ -290,7 +290,7 @@ t.test('G-148 a run that ends early says so in both logs', async (t) => {
   t.same(errors.lines, ['the run ended early: no space left']);
 });
 
-t.test('G-82 a 401 names the realm, and the line that helps', async (t) => {
+t.test('G-82 the message about a 401 names the realm and the remedy', async (t) => {
   const wants = (challenge: string): Parameters<typeof Site.start>[0] => ({
     '/x': (_, response) =>
       response.writeHead(401, challenge === '' ? {} : { 'www-authenticate': challenge }).end(),
@@ -311,7 +311,7 @@ t.test('G-82 a 401 names the realm, and the line that helps', async (t) => {
   t.equal(await error(''), 'the server names no realm that HTTP-Basic-Auth could have a login for');
 });
 
-t.test('gatherer.md 14: failures of the network name the remedy', async (t) => {
+t.test('gatherer.md 14: messages about network failures name the remedy', async (t) => {
   const text = (code: string): string =>
     asConnectionError('h.test', Object.assign(new Error('raw'), { code })).message;
   t.equal(text('ENOTFOUND'), 'h.test: unknown host: the name is not in DNS');
@@ -334,7 +334,7 @@ t.test('gatherer.md 14: failures of the network name the remedy', async (t) => {
   );
 });
 
-t.test('G-146, G-149 harvest gatherer: line heads, -D, --help-variables', async (t) => {
+t.test('G-146, G-149 harvest gatherer: line prefixes, -D, --help-variables', async (t) => {
   await using site = await Site.start({ '/a.txt': 'Text.\n' });
   const nodes = leaf(`${site.url}/a.txt`, `${site.url}/none.txt`);
   const directory = t.testdir({ 'my.cf': `Gatherer-Name: Mine\nAccess-Delay: 0\n${nodes}` });

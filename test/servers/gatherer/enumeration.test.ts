@@ -33,7 +33,7 @@ async function directory(t: Test): Promise<string> {
   return path;
 }
 
-/** A Gatherer's directory with programs; its configuration holds these lists. */
+/** Creates a Gatherer's directory with programs and a configuration with these lists. */
 async function gatherer(
   t: Test,
   programs: Readonly<Record<string, string>>,
@@ -100,7 +100,7 @@ t.test(
       'http://www.nlanr.net/',
       'http://one.example/%7ex',
     ]);
-    // `b=1` is the program's own word (G-53), but no host name.
+    // `b=1` is an argument of the program (G-53), not a host name.
     t.same(problems, ['my-fave-sites.pl:1: is not a URL of a supported form']);
   },
 );
@@ -133,7 +133,7 @@ t.test('G-50, G-51 Enumeration=program reads URLs and writes RootNodes of nine f
     t,
     {
       'bin/generate': '#!/bin/sh\necho http://g1.example/\necho http://g2.example/\n',
-      // Says how often it was run, by a line of its own for each run.
+      // Appends a line at each run.
       'bin/enum.pl': `#!/bin/sh
 echo run >> runs
 while read url; do
@@ -176,7 +176,7 @@ done
   ]);
 });
 
-t.test('G-51 programs that call themselves come to an end', async (t) => {
+t.test('G-51 programs that call themselves terminate', async (t) => {
   const line = 'echo "http://h.example/$$ 1 /dev/null 1 /dev/null HTTP 1 1 again"';
   const program = { 'bin/again': `#!/bin/sh\n${line}\n` };
   const once = await gatherer(t, program, roots('http://h.example/ Enumeration=again'));
@@ -192,7 +192,7 @@ t.test('G-51 programs that call themselves come to an end', async (t) => {
   t.ok(many.problems.includes('x.cf:5: again lines beyond the first 120 are left out'), many.problems.join());
 });
 
-t.test('G-54, G-174 programs that fail, never end, or print without end', async (t) => {
+t.test('G-54, G-174 programs that fail, never end, or write without end', async (t) => {
   const list = leaves('|fail\nhttp://after.example/');
   const failing = await gatherer(
     t,
@@ -208,7 +208,7 @@ t.test('G-54, G-174 programs that fail, never end, or print without end', async 
   const endless = { 'bin/fail': '#!/bin/sh\nexec yes http://a.example/\n' };
   const printing = await gatherer(t, endless, list, { outputBytes: 100 });
   const printed = await all(expandLeafNodes(printing.config.leafNodes, printing.options));
-  // 100 bytes are five lines of 18 and a piece of one.
+  // 100 bytes are five lines of 18 and a part of one.
   t.same(urls(printed), [...Array(5).fill('http://a.example/'), 'http://after.example/']);
   t.same(printing.problems, ['x.cf:5: fail failed: its output was cut at 100 bytes']);
 
@@ -225,7 +225,7 @@ t.test('G-54, G-174 programs that fail, never end, or print without end', async 
   await t.rejects(waiting, { message: 'enough' });
 });
 
-t.test('G-51 wrong lines are told with their number, not all of them', async (t) => {
+t.test('G-51 wrong lines are reported with their number, up to a limit', async (t) => {
   const { config, options, problems } = await gatherer(
     t,
     { 'bin/wrong': '#!/bin/sh\necho http://ok.example/\nyes nonsense | head -30\necho "|id"\n' },
@@ -285,7 +285,7 @@ t.test('G-172 sitemap.xml: locations, dates as hints, the same host, no files', 
   t.same((await read(latin)).urls[0]?.url, 'http://h.example/%C3%A9');
 });
 
-t.test('G-172 sitemap indexes lead to sitemaps, to a depth', async (t) => {
+t.test('G-172 sitemap indexes lead to sitemaps, to a limited depth', async (t) => {
   const index = `<sitemapindex><sitemap><loc>/1.xml.gz</loc><lastmod>2004-10-01T18:23:17Z</lastmod></sitemap>
     <sitemap><loc>/2.xml</loc></sitemap></sitemapindex>`;
   t.match(await read(index), {
@@ -357,7 +357,7 @@ t.test('G-172 RSS 2.0, RSS 1.0, Atom', async (t) => {
   ]);
 });
 
-t.test('G-172 a page names its feeds; other documents list nothing', async (t) => {
+t.test('G-172 a page names its feeds; other documents list no URLs', async (t) => {
   const page = `<!DOCTYPE html><HTML><HEAD><META charset=utf-8><base href="http://h.example/d/"><link rel="stylesheet" href="s.css">
     <LINK REL="Alternate" TYPE="application/rss+xml" HREF="feed.rss"><link rel=alternate type=text/html href=x.html>
     </HEAD><body><link rel=alternate type="application/atom+xml" href="late">`;
@@ -374,14 +374,14 @@ t.test('G-172 a page names its feeds; other documents list nothing', async (t) =
   t.same(await read(''), { kind: undefined, urls: [], warnings: [] });
 });
 
-t.test('G-172, G-174 listings that are too long, damaged, or meant to hurt', async (t) => {
+t.test('G-172, G-174 listings that are too long, damaged, or hostile', async (t) => {
   const one = (n: number): string => `<url><loc>/${n}</loc></url>\n`;
   const many = `<urlset>${Array.from({ length: 40 }, (_, n) => one(n)).join('')}</urlset>`;
   t.match(await read(many, { maxEntries: 30 }), {
     urls: { length: 30 },
     warnings: ['URLs beyond the first 30 are left out'],
   });
-  // 8 bytes of head, then 27 of each of the first URLs: the third one is cut.
+  // 8 bytes of header, then 27 of each of the first URLs: the third one is truncated.
   t.match(await read(many, { maxBytes: 80 }), {
     urls: { length: 2 },
     warnings: ['only the first 80 bytes are read'],
@@ -411,7 +411,7 @@ t.test('G-172, G-174 listings that are too long, damaged, or meant to hurt', asy
   await t.rejects(all(readListing(endless(), { url: SITE, signal: stop.signal })), { message: 'enough' });
 });
 
-t.test('G-172 a listing cut anywhere into pieces is the same listing; any bytes are read', async (t) => {
+t.test('G-172 chunk boundaries do not change a listing; any bytes are read', async (t) => {
   const whole = await read(URLSET);
   await fc.assert(
     fc.asyncProperty(
@@ -445,7 +445,7 @@ t.test('G-172 a listing cut anywhere into pieces is the same listing; any bytes 
   t.equal(whole.urls.length, 3);
 });
 
-t.test('G-30, G-172 what Search= and Enumeration= ask for', async (t) => {
+t.test('G-30, G-172 the settings of Search= and Enumeration=', async (t) => {
   const node = (line: string): RootNode =>
     parseGathererConf(`Gatherer-Name: x\n${roots(line)}`, 'x.cf').config.rootNodes[0]!;
   t.same(searchSettings(node('http://h.example/ Search=Depth')), { preferenceDepthHops: 0 });
@@ -462,7 +462,7 @@ t.test('G-30, G-172 what Search= and Enumeration= ask for', async (t) => {
   }
 });
 
-t.test('G-174 who may lead where', async (t) => {
+t.test('G-174 which sources may lead to which targets', async (t) => {
   const addresses = (host: string): readonly string[] =>
     ({
       'inside.example': ['10.0.0.7'],
@@ -551,7 +551,7 @@ t.test('G-137, G-139 to G-142 annotations: the printed example, the first file w
   t.equal((await Annotations.load([])).merge(automatic), automatic);
 });
 
-t.test('G-25, G-20 the secrets file: its logins come behind those of the configuration', async (t) => {
+t.test('G-25, G-20 the secrets file: its logins follow those of the configuration', async (t) => {
   const top = await directory(t);
   const text = `Gatherer-Name: x\nTop-Directory: ${top}\nSecrets-File: secrets\nFTP-Auth: a.example joe one\n`;
   const { config } = parseGathererConf(text, 'x.cf');
@@ -578,7 +578,7 @@ t.test('G-25, G-20 the secrets file: its logins come behind those of the configu
   t.notMatch(String(error), /hunter2/);
 });
 
-t.test('E-116, E-22 what Essence-Options make of the options of Essence', async (t) => {
+t.test('E-116, E-22 Essence-Options set the options of Essence', async (t) => {
   const top = await directory(t);
   await mkdir(join(top, 'lib2'));
   await writeFile(join(top, 'lib2', 'stop.cf'), 'HTML\n');

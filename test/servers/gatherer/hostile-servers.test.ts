@@ -1,5 +1,5 @@
-// Servers that refuse, hang, lie, break off and never end, by every access method: an error in the log each, the good document beside
-// them is gathered, the run ends well, and no more is taken than the limits say. And what a second run asks of well-meaning ones.
+// Servers that refuse, hang, lie, disconnect and never finish, by every access method: one error in the log each, the good document on
+// the same server is gathered, the run completes, and the limits hold. Then the requests of a second run to cooperative servers.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -19,17 +19,17 @@ import { ftpServer, type Send, whole } from '../../helpers/gather-peers/scripted
 import { newsServer } from '../../helpers/gather-peers/scripted-news.js';
 
 const PIECE = Buffer.alloc(65_536, 97);
-/** G-86: 10 MiB of a document, what is in the sockets, and what is read to keep a connection. */
+/** G-86: 10 MiB of a document, the socket buffers, and the bytes that are read to keep a connection. */
 const MOST_SENT = 48 * 1024 * 1024;
-/** Long enough for a busy machine; those who hang do so side by side. */
+/** Long enough for a busy machine; servers that hang do so concurrently. */
 const READ_TIMEOUT = 1000;
 
 interface Case {
-  /** Of the log's line, behind the URL. */
+  /** The log line after the URL. */
   readonly says: RegExp;
 }
 
-/** A run over bad documents and a good one, with its error log. */
+/** Runs a Gatherer over bad documents and a good one; returns its error log. */
 async function run(t: Test, nodes: Nodes): Promise<Gathered & { readonly errors: string }> {
   const directory = t.testdir();
   const [all, errors] = [`${directory}/log.gatherer`, `${directory}/log.errors`];
@@ -45,7 +45,7 @@ async function run(t: Test, nodes: Nodes): Promise<Gathered & { readonly errors:
   return { ...gathered, errors: readFileSync(errors, 'utf8') };
 }
 
-/** Every case is a line of the error log; nothing else is, and only `good` was summarized. */
+/** Checks that the error log has exactly one line for every case, and that only `good` was summarized. */
 function judge(
   t: Test,
   { report, errors, exported }: Awaited<ReturnType<typeof run>>,
@@ -67,7 +67,7 @@ type Answer = (socket: Socket) => void;
 const head = (more: string): string => `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${more}`;
 const GOOD: Answer = (socket) => socket.write(`${head('Content-Length: 5\r\n')}\r\ngood\n`);
 
-/** A web server that answers each path in its own way; robots.txt is not there. */
+/** A web server with a handler for each path and without a robots.txt. */
 function web(t: Test, pages: Readonly<Record<string, Answer>>): Promise<Scripted> {
   return scripted(t, (socket) =>
     onLines(socket, (line) => {
@@ -80,7 +80,7 @@ function web(t: Test, pages: Readonly<Record<string, Answer>>): Promise<Scripted
   );
 }
 
-t.test('G-82, G-85, G-86, G-174 web servers: a logged error each, and the run ends well', async (t) => {
+t.test('G-82, G-85, G-86, G-174 web servers: one logged error each, and the run completes', async (t) => {
   const sent = { bytes: 0 };
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
   const { port } = await web(t, {
@@ -145,7 +145,7 @@ t.test('G-82, G-85, G-86, G-174 web servers: a logged error each, and the run en
   t.ok(sent.bytes < 3 * MOST_SENT, `${sent.bytes} bytes were sent by three servers that never end`);
 });
 
-t.test('G-60, G-174 redirects to files, to nowhere, and round in circles', async (t) => {
+t.test('G-60, G-174 redirects to files, to invalid URLs, and in circles', async (t) => {
   const to = (location: string) => (socket: Socket) =>
     socket.write(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
   const inner = await web(t, { '/secret': GOOD });
@@ -185,7 +185,7 @@ t.test('G-60, G-174 redirects to files, to nowhere, and round in circles', async
 
 t.test('G-174 a public host leads to no private address', async (t) => {
   const asked: string[] = [];
-  // What a proxy resolves is public as far as we know.
+  // Names that a proxy resolves count as public.
   const proxy = await scripted(t, (socket) =>
     onLines(socket, (line) => {
       const url = /^GET (\S+)/.exec(line)?.[1];
@@ -209,7 +209,7 @@ t.test('G-174 a public host leads to no private address', async (t) => {
   );
 });
 
-t.test('G-85 a port that never speaks is given up in time, and so is a server that never ends', async (t) => {
+t.test('G-85 timeouts for a port that sends nothing and a server that never finishes', async (t) => {
   const deaf = await scripted(t, () => {});
   const slow = await web(t, {
     '/drip': (socket) => {
@@ -221,7 +221,7 @@ t.test('G-85 a port that never speaks is given up in time, and so is a server th
   const https = `https://127.0.0.1:${deaf.port}/x`;
   const ftp = `ftp://127.0.0.1:${deaf.port}/x`;
   const drip = `http://127.0.0.1:${slow.port}/drip`;
-  // Without limits of their own the three take 30 s and 20 minutes.
+  // With the default limits the three take 30 s and 20 minutes.
   const { events } = await gather(
     t.testdir(),
     { leaves: [https, ftp, drip] },
@@ -239,7 +239,7 @@ t.test('G-85 a port that never speaks is given up in time, and so is a server th
   t.match(reason(drip), /not done within 2000 ms/);
 });
 
-t.test('G-83, G-85, G-86 FTP servers: a logged error each, and the run ends well', async (t) => {
+t.test('G-83, G-85, G-86 FTP servers: one logged error each, and the run completes', async (t) => {
   const sent = { bytes: 0 };
   const endless: Send = (data) => sendForever(data, PIECE, sent);
   const files = new Map<string, Buffer | Send>([
@@ -287,7 +287,7 @@ t.test('G-83, G-85, G-86 FTP servers: a logged error each, and the run ends well
   t.ok(sent.bytes < 3 * MOST_SENT, `${sent.bytes} bytes were sent by what never ends`);
 });
 
-t.test('G-85, G-86 gopher servers: a logged error each, and the run ends well', async (t) => {
+t.test('G-85, G-86 gopher servers: one logged error each, and the run completes', async (t) => {
   const sent = { bytes: 0 };
   const answers: Readonly<Record<string, Answer>> = {
     '/good.txt': (socket) => socket.end('good\r\n.\r\n'),
@@ -315,7 +315,7 @@ t.test('G-85, G-86 gopher servers: a logged error each, and the run ends well', 
   t.ok(sent.bytes < 2 * MOST_SENT, `${sent.bytes} bytes were sent by what never ends`);
 });
 
-t.test('G-85, G-86 news servers: a logged error each, and the run ends well', async (t) => {
+t.test('G-85, G-86 news servers: one logged error each, and the run completes', async (t) => {
   const sent = { bytes: 0 };
   const article = 'From: a@example.net\r\nSubject: good\r\n\r\ngood\r\n';
   const instead: Readonly<Record<string, Answer>> = {
@@ -358,7 +358,7 @@ t.test('G-85, G-86 news servers: a logged error each, and the run ends well', as
 });
 
 t.test(
-  'G-104 to G-108 a second run by every method: no body that can be spared, and failures leave what there is',
+  'G-104 to G-108 a second run by every method: no unnecessary transfer, and failures keep the objects',
   async (t) => {
     const asked: string[] = [];
     const note = (line: string): void => {

@@ -1,4 +1,4 @@
-// G-81: a login in a URL is for its server; nobody else sees it, and the crawl goes on with it all the same.
+// G-81: a login in a URL is sent to its server and visible nowhere else; an interrupted crawl continues with it.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const LOGIN = 'joe:se%40cret@';
 const HEADER = `Basic ${Buffer.from('joe:se@cret').toString('base64')}`;
 const SECRET = /joe:|cret/;
 
-/** A page for those who have the login. */
+/** A page that requires the login. */
 const locked =
   (text: string): Page =>
   (request, response) => {
@@ -29,14 +29,14 @@ const locked =
     else response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
   };
 
-/** Text of every file below a directory, by path. */
+/** Returns the text of every file below a directory, by path. */
 function textsBelow(directory: string): [string, string][] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'latin1')]);
 }
 
-t.test('G-81 links to the own server have the login, others have not', (t) => {
+t.test('G-81 links to the same server have the login, others do not', (t) => {
   const links = [
     'http://h.example/a',
     'http://h.example?q',
@@ -150,7 +150,7 @@ t.test('G-81 a whole crawl over HTTP with a login in the RootNode', async (t) =>
   );
 });
 
-t.test('G-81 by FTP: objects have plain URLs, and what older programs stored goes', async (t) => {
+t.test('G-81 by FTP: objects have plain URLs, and the objects of older versions are deleted', async (t) => {
   const files = new Map([
     ['pub/a.txt', Buffer.from('The first text.\n')],
     ['pub/b.txt', Buffer.from('The second text.\n')],
@@ -192,7 +192,7 @@ t.test('G-81 the same URL with and without a login is one object', async (t) => 
   await run();
 });
 
-t.test('G-83 what an FTP or news server says to a refusal is logged, logins are not', async (t) => {
+t.test('G-83 the reply of an FTP or news server that refuses is logged, logins are not', async (t) => {
   const ftp = await scripted(t, (socket) => {
     socket.write('220 hello\r\n');
     onLines(socket, (line) => {

@@ -1,4 +1,4 @@
-// Documents whose objects are not stored under their own URL: what an Exploder made of them, and what a rule renamed.
+// Documents whose objects are stored under other URLs: exploded ones, and those that a rule renamed.
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function gather(directory: string, text: string, now: number) {
 }
 
 t.test(
-  'E-46, E-47 exploded objects are stored under their own URLs, follow the file, and go with it',
+  'E-46, E-47 exploded objects are stored under their own URLs, change with the file, and are deleted with it',
   async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'objects-'));
     await using site = await Site.start({

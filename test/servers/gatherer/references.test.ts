@@ -1,4 +1,4 @@
-// What the Gatherer writes of links while it gathers, and publishes: who links to whom follows what the site says.
+// The links that a Gatherer stores and publishes: they follow the pages of the site.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -17,7 +17,7 @@ function config(root: string, more = ''): GathererConfig {
   return parseGathererConf(text, 'test.cf', {}).config;
 }
 
-/** One run, and what it published. */
+/** Runs a Gatherer; returns the published links. */
 async function gather(directory: string, config: GathererConfig, more: Partial<GathererOptions> = {}) {
   await using gatherer = await Gatherer.open({
     directory,
@@ -31,7 +31,7 @@ async function gather(directory: string, config: GathererConfig, more: Partial<G
   return { counts, references: await gatherer.publishReferences() };
 }
 
-/** Every list of links that was published, by URL without the site. */
+/** Returns every published list of links, by URL without the site. */
 async function published(directory: string, site: Site): Promise<Record<string, string[]>> {
   await using reader = await ReferencesReader.openCurrent(directory);
   const short = (id: number) => (reader.document(id)?.url ?? '?').replace(site.url, '');
@@ -43,7 +43,7 @@ async function published(directory: string, site: Site): Promise<Record<string, 
   return lists;
 }
 
-t.test('links of changed and deleted pages go, those of unchanged ones stay (R-10)', async (t) => {
+t.test('links of changed and deleted pages are removed, those of unchanged ones kept (R-10)', async (t) => {
   await using site = await Site.start({
     '/': page('Start', [
       '/a',
@@ -107,7 +107,7 @@ t.test('links of changed and deleted pages go, those of unchanged ones stay (R-1
   t.equal(reader.links('hubs', gone?.id ?? 0)?.total, 3, 'links to what is gone stay');
 });
 
-t.test('R-2 PageRank over what the Gatherer published; it stays when nothing changes', async (t) => {
+t.test('R-2 PageRank of the published links; it is kept if nothing changes', async (t) => {
   await using site = await Site.start({ '/': page('Start', ['/a']), '/a': page('A', ['/']) });
   const directory = t.testdir();
   const options = { force: true };
@@ -122,7 +122,7 @@ t.test('R-2 PageRank over what the Gatherer published; it stays when nothing cha
   }
 });
 
-t.test('G-103 an expired document links to nothing any more', async (t) => {
+t.test('G-103 an expired document has no links', async (t) => {
   await using site = await Site.start({ '/': page('Start', ['/a']), '/a': page('A', ['/']) });
   const directory = t.testdir();
   let now = 1_000_000_000;
@@ -135,7 +135,7 @@ t.test('G-103 an expired document links to nothing any more', async (t) => {
   t.same(await published(directory, site), { '/': ['/a'] });
 });
 
-t.test('a store of an older program gets the links that its documents remember', async (t) => {
+t.test('a store of an older version gets the links of its documents', async (t) => {
   await using site = await Site.start({ '/': page('Start', []) });
   const directory = t.testdir();
   const settings = config(`${site.url}/`);

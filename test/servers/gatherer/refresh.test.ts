@@ -1,4 +1,4 @@
-// G-108 line by line, with the clock in the test's hands: what is asked of the server, and what becomes of the object.
+// G-108 line by line, with a controlled clock: the requests to the server, and the resulting object.
 
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const START = 1_700_000_000;
 const WEEK = 604_800;
 const MONTH = 2_419_200;
 
-/** A Gatherer whose runs are days apart and take no time. */
+/** A Gatherer with a controlled clock: its runs are days apart. */
 class Runs {
   now = START;
   /** Lines of the configuration before its lists. */
@@ -49,7 +49,7 @@ class Runs {
     return report;
   }
 
-  /** The object of a URL as the last run left it. */
+  /** Returns the object of a URL after the last run. */
   async object(url: string): Promise<SoifObject | undefined> {
     await using gatherer = await Gatherer.open({
       directory: join(this.directory, 'data'),
@@ -63,10 +63,10 @@ class Runs {
 
 const leaf = (...urls: string[]): string => `<LeafNodes>\n${urls.join('\n')}\n</LeafNodes>\n`;
 
-/** How often a path was asked for. */
+/** Returns the number of requests for a path. */
 const asked = (site: Site, path: string): number => site.paths.filter((each) => each === path).length;
 
-t.test('G-108 line 1: before Update-Time + Refresh-Rate nobody is asked, unless forced', async (t) => {
+t.test('G-108 line 1: before Update-Time + Refresh-Rate no server is contacted, unless forced', async (t) => {
   await using site = await Site.start({ '/a.html': page('First', []) });
   const url = `${site.url}/a.html`;
   const runs = new Runs(t.testdir(), leaf(url));
@@ -86,7 +86,7 @@ t.test('G-108 line 1: before Update-Time + Refresh-Rate nobody is asked, unless 
   t.equal(asked(site, '/a.html'), 3);
 });
 
-t.test('G-108 line 2: 304 by ETag or by date: the summary stays, Update-Time is now', async (t) => {
+t.test('G-108 line 2: 304 by ETag or by date: the summary is kept, Update-Time is now', async (t) => {
   const date = 'Tue, 14 Nov 2023 20:00:00 GMT';
   const conditions: (string | undefined)[] = [];
   await using site = await Site.start({
@@ -129,7 +129,7 @@ t.test('G-108 line 2: 304 by ETag or by date: the summary stays, Update-Time is 
   t.same(conditions.slice(4), [undefined, undefined]);
 });
 
-t.test('G-108 line 2: a local file with the time that is known is not read', async (t) => {
+t.test('G-108 line 2: a local file with an unchanged time is not read', async (t) => {
   const folder = t.testdir({ 'a.txt': 'First text.\n' });
   const file = join(folder, 'a.txt');
   utimesSync(file, START - 500, START - 500);
@@ -151,7 +151,7 @@ t.test('G-108 line 2: a local file with the time that is known is not read', asy
   t.equal((await local.object(`file://${file}`))?.text('Last-Modification-Time'), String(START + 5));
 });
 
-t.test('G-108 lines 3 and 4: the MD5 decides about what was fetched', async (t) => {
+t.test('G-108 lines 3 and 4: the MD5 decides about a fetched document', async (t) => {
   let modified = 'Tue, 14 Nov 2023 20:00:00 GMT';
   let body = page('First', []);
   await using site = await Site.start({
@@ -180,41 +180,44 @@ t.test('G-108 lines 3 and 4: the MD5 decides about what was fetched', async (t) 
   t.not(third?.text('MD5'), first?.text('MD5'));
 });
 
-t.test('G-108 lines 5 and 6: what is gone or fails is kept until it expires (G-103, G-104)', async (t) => {
-  let status = 200;
-  await using site = await Site.start({
-    '/gone': (_, response) =>
-      status === 200
-        ? response.writeHead(200, { 'content-type': 'text/html' }).end(page('Gone', []))
-        : response.writeHead(status).end('no'),
-    '/robots.txt': 'User-agent: *\nAllow: /\n',
-  });
-  const url = `${site.url}/gone`;
-  const runs = new Runs(t.testdir(), leaf(url));
-  await runs.run();
-  for (status of [404, 410, 500]) {
-    runs.now += 10;
-    const report = await runs.run({ force: true });
-    t.equal(report.counts.failed, 1, String(status));
-    t.equal((await runs.object(url))?.text('Update-Time'), String(START), `${status}: as it was`);
-  }
-  const exported = async (): Promise<number> => {
-    let count = -1;
-    await runs.run({}, async (gatherer) => {
-      await gatherer.publish();
-      await using snapshot = await new Generations(gatherer.generationsDirectory).open();
-      count = snapshot.count;
+t.test(
+  'G-108 lines 5 and 6: a document that is gone or fails is kept until it expires (G-103, G-104)',
+  async (t) => {
+    let status = 200;
+    await using site = await Site.start({
+      '/gone': (_, response) =>
+        status === 200
+          ? response.writeHead(200, { 'content-type': 'text/html' }).end(page('Gone', []))
+          : response.writeHead(status).end('no'),
+      '/robots.txt': 'User-agent: *\nAllow: /\n',
     });
-    return count;
-  };
-  runs.now = START + MONTH;
-  t.equal(await exported(), 1, 'G-103: valid to the last second');
-  runs.now = START + MONTH + 1;
-  t.equal(await exported(), 0, 'G-103: then it is not published any more');
-  t.equal(await runs.object(url), undefined, 'and is gone from the database, as expiredb would have it');
-});
+    const url = `${site.url}/gone`;
+    const runs = new Runs(t.testdir(), leaf(url));
+    await runs.run();
+    for (status of [404, 410, 500]) {
+      runs.now += 10;
+      const report = await runs.run({ force: true });
+      t.equal(report.counts.failed, 1, String(status));
+      t.equal((await runs.object(url))?.text('Update-Time'), String(START), `${status}: as it was`);
+    }
+    const exported = async (): Promise<number> => {
+      let count = -1;
+      await runs.run({}, async (gatherer) => {
+        await gatherer.publish();
+        await using snapshot = await new Generations(gatherer.generationsDirectory).open();
+        count = snapshot.count;
+      });
+      return count;
+    };
+    runs.now = START + MONTH;
+    t.equal(await exported(), 1, 'G-103: valid to the last second');
+    runs.now = START + MONTH + 1;
+    t.equal(await exported(), 0, 'G-103: then it is not published any more');
+    t.equal(await runs.object(url), undefined, 'and is gone from the database, as expiredb would have it');
+  },
+);
 
-t.test('G-110 other rules: summarized again although nothing is due and nothing changed', async (t) => {
+t.test('G-110 changed rules: summarized again although nothing is due and nothing changed', async (t) => {
   await using site = await Site.start({
     '/a.txt': 'A text about harvesting.\n',
   });
@@ -239,7 +242,7 @@ t.test('G-110 other rules: summarized again although nothing is due and nothing 
   t.equal((await runs.object(url))?.text('Type')?.trim(), 'MyType');
 });
 
-t.test('G-110, E-25 another stop list: the object of a type that is on it goes', async (t) => {
+t.test('G-110, E-25 a changed stop list: the objects of its types are deleted', async (t) => {
   await using site = await Site.start({ '/a.html': page('First', []) });
   const url = `${site.url}/a.html`;
   const directory = t.testdir({ lib: {} });
@@ -252,67 +255,73 @@ t.test('G-110, E-25 another stop list: the object of a type that is on it goes',
   t.equal(await runs.object(url), undefined);
 });
 
-t.test('E-25, E-28 another stop list, by the name alone: the object goes, and nobody is asked', async (t) => {
-  await using site = await Site.start({ '/a.txt': 'First.\n', '/b.txt': 'Second.\n' });
-  const urls = [`${site.url}/a.txt`, `${site.url}/b.txt`];
-  const directory = t.testdir({ lib: {} });
-  const runs = new Runs(directory, leaf(...urls), `Lib-Directory: ${join(directory, 'lib')}\n`);
-  await runs.run();
-  t.ok(await runs.object(urls[0]!));
-  const before = site.requests.length;
-  writeFileSync(join(directory, 'lib', 'stoplist.cf'), 'Text\n');
-  runs.now += 10;
-  let deleted = 0;
-  const { counts } = await runs.run({}, async (gatherer) => {
-    await gatherer.publish();
-    await using snapshot = await new Generations(gatherer.generationsDirectory).open();
-    t.equal(snapshot.count, 0);
-    deleted = gatherer.store.tombstones.count;
-    t.equal(await gatherer.store.documents.get(urls[0]!), undefined);
-  });
-  t.equal(counts.rejected, 2);
-  t.equal(site.requests.length, before, 'stopped by the name');
-  t.equal(await runs.object(urls[0]!), undefined);
-  t.equal(deleted, 2, 'GATHERD-4.9: Brokers are told');
-});
+t.test(
+  'E-25, E-28 a changed stop list, by the name alone: the object is deleted, and no server is contacted',
+  async (t) => {
+    await using site = await Site.start({ '/a.txt': 'First.\n', '/b.txt': 'Second.\n' });
+    const urls = [`${site.url}/a.txt`, `${site.url}/b.txt`];
+    const directory = t.testdir({ lib: {} });
+    const runs = new Runs(directory, leaf(...urls), `Lib-Directory: ${join(directory, 'lib')}\n`);
+    await runs.run();
+    t.ok(await runs.object(urls[0]!));
+    const before = site.requests.length;
+    writeFileSync(join(directory, 'lib', 'stoplist.cf'), 'Text\n');
+    runs.now += 10;
+    let deleted = 0;
+    const { counts } = await runs.run({}, async (gatherer) => {
+      await gatherer.publish();
+      await using snapshot = await new Generations(gatherer.generationsDirectory).open();
+      t.equal(snapshot.count, 0);
+      deleted = gatherer.store.tombstones.count;
+      t.equal(await gatherer.store.documents.get(urls[0]!), undefined);
+    });
+    t.equal(counts.rejected, 2);
+    t.equal(site.requests.length, before, 'stopped by the name');
+    t.equal(await runs.object(urls[0]!), undefined);
+    t.equal(deleted, 2, 'GATHERD-4.9: Brokers are told');
+  },
+);
 
-t.test('G-110, G-141 another annotation file: merged again, also what is not due', async (t) => {
-  await using site = await Site.start({
-    '/a.html': page('Made by the page', []),
-    '/b.html': page('Nobody writes about it', []),
-  });
-  const url = `${site.url}/a.html`;
-  const directory = t.testdir();
-  const file = join(directory, 'notes');
-  const annotations = (value: string): void => writeFileSync(file, `@FILE { ${url}\n${value}}\n`);
-  const runs = new Runs(directory, leaf(url, `${site.url}/b.html`), `Annotations: ${file}\n`);
-  annotations('Reviewer:\tAnn\n');
-  await runs.run();
-  t.equal((await runs.object(url))?.text('Reviewer'), 'Ann');
+t.test(
+  'G-110, G-141 a changed annotation file: merged again, also into objects that are not due',
+  async (t) => {
+    await using site = await Site.start({
+      '/a.html': page('Made by the page', []),
+      '/b.html': page('Nobody writes about it', []),
+    });
+    const url = `${site.url}/a.html`;
+    const directory = t.testdir();
+    const file = join(directory, 'notes');
+    const annotations = (value: string): void => writeFileSync(file, `@FILE { ${url}\n${value}}\n`);
+    const runs = new Runs(directory, leaf(url, `${site.url}/b.html`), `Annotations: ${file}\n`);
+    annotations('Reviewer:\tAnn\n');
+    await runs.run();
+    t.equal((await runs.object(url))?.text('Reviewer'), 'Ann');
 
-  runs.now += 10;
-  t.equal((await runs.run()).counts.kept, 2, 'nothing changed');
+    runs.now += 10;
+    t.equal((await runs.run()).counts.kept, 2, 'nothing changed');
 
-  annotations('Reviewer:\tBob\nTitle:\tMine\n');
-  runs.now += 10;
-  t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'only what it is about');
-  const merged = await runs.object(url);
-  t.equal(merged?.text('Reviewer'), 'Bob');
-  t.equal(merged?.text('Title'), 'Mine', 'G-139: the manual value wins');
+    annotations('Reviewer:\tBob\nTitle:\tMine\n');
+    runs.now += 10;
+    t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'only what it is about');
+    const merged = await runs.object(url);
+    t.equal(merged?.text('Reviewer'), 'Bob');
+    t.equal(merged?.text('Title'), 'Mine', 'G-139: the manual value wins');
 
-  annotations('Reviewer:\tBob\n');
-  runs.now += 10;
-  await runs.run();
-  t.match((await runs.object(url))?.text('Title'), 'Made by the page', 'and what it hid comes back');
+    annotations('Reviewer:\tBob\n');
+    runs.now += 10;
+    await runs.run();
+    t.match((await runs.object(url))?.text('Title'), 'Made by the page', 'and what it hid comes back');
 
-  runs.variables = '';
-  runs.now += 10;
-  t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'no file any more');
-  t.notOk((await runs.object(url))?.text('Reviewer'));
-  t.equal(asked(site, '/b.html'), 1, 'the other page was fetched once in all');
-});
+    runs.variables = '';
+    runs.now += 10;
+    t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'no file any more');
+    t.notOk((await runs.object(url))?.text('Reviewer'));
+    t.equal(asked(site, '/b.html'), 1, 'the other page was fetched once in all');
+  },
+);
 
-t.test('G-9 --only: just these URLs, nothing enumerated, all others stay; G-148 --log-json', async (t) => {
+t.test('G-9 --only: just these URLs, no enumeration, all others are kept; G-148 --log-json', async (t) => {
   await using site = await Site.start({
     '/': page('Start', ['/a', '/b']),
     '/a': page('A one', ['/new']),
@@ -347,7 +356,7 @@ t.test('G-9 --only: just these URLs, nothing enumerated, all others stay; G-148 
   t.match(wrong.stderr, '--only');
 });
 
-t.test('G-9, G-171 --only does not cost an interrupted run', async (t) => {
+t.test('G-9, G-171 --only keeps an interrupted run', async (t) => {
   const stop = new AbortController();
   await using site = await Site.start({
     '/': page('Start', ['/a']),
