@@ -17,7 +17,7 @@ export interface Site {
 }
 
 /** The expected log of a site after a crawl. */
-export interface Expectation {
+interface Expectation {
   /** Number of requests by path; other requested paths must belong to a trap. */
   readonly times: ReadonlyMap<string, Times>;
   /** Paths that must never be requested. */
