@@ -41,7 +41,7 @@ export interface BrokerRun extends ClientRun {
   readonly closedEarly: boolean;
 }
 
-/** A client that is judged against scripted Brokers, and its ordinary run, at which several cases look. */
+/** Runs a client against scripted Brokers. The ordinary run is made once, and several cases judge it. */
 export abstract class BrokerBench<
   Task extends Address,
   Part extends BrokerPart<unknown>,
@@ -95,7 +95,7 @@ export abstract class BrokerBench<
   /** Runs the client with the address of a port on which no server listens. */
   async observeNobody({ transcript, signal }: ClientContext<unknown>): Promise<ClientEnd> {
     const address = await ScriptedServer.unusedPort();
-    transcript.note('nobody listens on the port that the client is given');
+    transcript.note('no server listens on the port that the client is given');
     return this.#client.run(this.taskOf(address, undefined), () => {}, signal);
   }
 
@@ -148,7 +148,7 @@ export abstract class BrokerBench<
   }
 }
 
-/** The client says that it failed. @throws Mismatch */
+/** The client reports a failure. @throws Mismatch */
 export function saysFailed({ status, diagnostics }: ClientEnd): void {
   check(status !== undefined && status !== 0, 'the client does not say that it failed', {
     expected: 'an exit status other than 0',

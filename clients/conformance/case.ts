@@ -1,28 +1,28 @@
-/** MUST: a peer that fails it does not speak the protocol. SHOULD: it speaks it, but others will have to make up for it. */
+/** MUST: a peer that fails the case does not speak the protocol. SHOULD: it does, but other programs have to work around it. */
 export type Level = 'MUST' | 'SHOULD';
 
-/** What a case is about; enough to list it without a peer. */
+/** The description of a case, which lists it without a peer. */
 export interface CaseDescription {
-  /** Unique in its suite: an area, a slash, what is looked at: `update/end-line-in-value`. */
+  /** Unique in its suite: an area, a slash, a topic: `update/end-line-in-value`. */
   readonly id: string;
-  /** What a good peer does, one sentence without a full stop. */
+  /** What a conforming peer does: one sentence without a full stop. */
   readonly title: string;
   /** Numbers of the specification's rules, e.g. `GATHERD-3.7`. */
   readonly rules: readonly string[];
-  /** Where the rules come from: the source keys of the specification (`beckett; roads`), or `project choice`. */
+  /** The sources of the rules: source keys of the specification (`beckett; roads`), or `project choice`. */
   readonly source: string;
   readonly level: Level;
-  /** Milliseconds this case needs at least; it gets more when the run allows more to every case. */
+  /** Least milliseconds for this case; it gets more if the run allows more for every case. */
   readonly timeoutMs?: number;
 }
 
-/** A case, run against whatever its suite calls a context. */
+/** A case, which runs against a context of its suite. */
 export interface ConformanceCase<Context> extends CaseDescription {
-  /** Resolves when the peer passes. Rejects with {@link Mismatch}, {@link NotApplicable} or a KitError. */
+  /** Resolves if the peer passes. Rejects with {@link Mismatch}, {@link NotApplicable} or a KitError. */
   run(context: Context): Promise<void>;
 }
 
-/** The peer did something else than the rule says: the case fails. Both sides as printable text. */
+/** The peer broke the rule: the case fails. Both sides are printable text. */
 export class Mismatch extends Error {
   readonly code = 'ERR_CONFORMANCE_MISMATCH';
   readonly expected: string;
@@ -36,7 +36,7 @@ export class Mismatch extends Error {
   }
 }
 
-/** The case cannot be decided with this peer, and the message says why: the case is skipped. */
+/** The case cannot be decided with this peer, for the reason in the message: the case is skipped. */
 export class NotApplicable extends Error {
   readonly code = 'ERR_CONFORMANCE_NOT_APPLICABLE';
 
@@ -46,7 +46,7 @@ export class NotApplicable extends Error {
   }
 }
 
-/** Passes when the condition holds. @throws Mismatch */
+/** Passes if the condition is true. @throws Mismatch */
 export function check(
   condition: boolean,
   message: string,

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { UsageError } from '../../protocols/errors.js';
 import type { Suite } from './runner.js';
 
-/** Names of the suites there are: the folders beside this module. A suite is added by adding its folder. */
+/** Names of all suites, which are the folders next to this module. A new folder adds a suite. */
 export async function suiteNames(): Promise<string[]> {
   const entries = await readdir(new URL('.', import.meta.url), { withFileTypes: true });
   return entries
@@ -11,11 +11,11 @@ export async function suiteNames(): Promise<string[]> {
     .sort();
 }
 
-/** Loads a suite by its name. Rejects with UsageError when there is none. */
+/** Loads a suite by its name. Rejects with UsageError for an unknown name. */
 export async function loadSuite(name: string): Promise<Suite> {
   const names = await suiteNames();
   if (!names.includes(name)) {
-    throw new UsageError(`no suite is named "${name}"; there are: ${names.join(', ')}`);
+    throw new UsageError(`no suite is named "${name}"; the suites are: ${names.join(', ')}`);
   }
   const module: object = await import(new URL(`${name}/suite.js`, import.meta.url).href);
   if (!hasSuite(module)) throw new TypeError(`clients/conformance/${name}/suite exports no suite`);

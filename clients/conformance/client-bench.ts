@@ -37,7 +37,7 @@ export function prepareClients<Bench>(
   return { suite, target, cases: bound, async [Symbol.asyncDispose]() {} };
 }
 
-/** The client's command in the words `-- COMMAND [ARG...]` of a suite. @throws UsageError there is none */
+/** The client's command in the words `-- COMMAND [ARG...]` of a suite. @throws UsageError if it is missing */
 export function commandOf(suite: string, words: readonly string[]): readonly string[] {
   const command = words[0] === '--' ? words.slice(1) : words;
   if (command.length === 0 || (words[0] !== '--' && (command[0] ?? '').startsWith('-'))) {
@@ -46,7 +46,7 @@ export function commandOf(suite: string, words: readonly string[]): readonly str
   return command;
 }
 
-/** Runs that several cases judge: each is made once, and its transcript is shown in every case that looks at it. */
+/** Runs that several cases judge: each is made once, and its transcript is shown in every case that judges it. */
 export class SharedRuns<Part, Run extends ClientRun> {
   readonly #runs = new Map<Part, Promise<Run>>();
   readonly #ended = new Map<Part, Run>();
@@ -89,7 +89,7 @@ export function notCrashed({ status, diagnostics }: ClientEnd): void {
   });
 }
 
-/** The client says that it did what it was asked for. @throws Mismatch */
+/** The client reports success. @throws Mismatch */
 export function saysDone({ status, diagnostics }: ClientEnd): void {
   check(status === 0, 'the exit status says that something failed', {
     expected: 'exit status 0',

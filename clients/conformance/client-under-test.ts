@@ -1,4 +1,4 @@
-/** Where the scripted server listens. */
+/** The address of the scripted server. */
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -6,23 +6,23 @@ export interface Address {
 
 /** How a run of the client ended. */
 export interface ClientEnd {
-  /** Exit status; `undefined` when a signal ended it. */
+  /** Exit status; undefined if a signal ended it. */
   readonly status: number | undefined;
-  /** The end of what it said on standard error, for people. */
+  /** The end of its standard error. */
   readonly diagnostics: string;
 }
 
 /**
- * What is judged: something that asks a server (a gatherd for everything it has, a Broker a query) and puts out what it
- * received. A program ({@link CommandClient}), or a library behind a function. `Task` is what it has to know.
+ * A client that is judged: it requests data from a server (everything from a gatherd, a query from a Broker) and writes out
+ * what it received. It is a program ({@link CommandClient}) or a function. `Task` is what it has to know.
  */
 export interface ClientUnderTest<Task extends Address = Address> {
-  /** For people: the command line. */
+  /** The command line, for reports. */
   readonly name: string;
   /**
    * Runs one session against the server.
-   * @param output takes each piece of what the client puts out; to be awaited, for backpressure
-   * @param signal ends the run by force
+   * @param output receives each piece of the client's output; the caller awaits it, for backpressure
+   * @param signal kills the run
    */
   run(
     task: Task,

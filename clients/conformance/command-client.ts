@@ -8,8 +8,8 @@ import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js
 const MAX_DIAGNOSTICS = 2_000;
 
 /**
- * A client that is a program. Placeholders in its words (`{host}`, `{port}` and whatever else its task has) are replaced;
- * where none occurs, all are appended in their order. No shell is involved.
+ * A client that is a program. Placeholders in its words (`{host}`, `{port}` and other fields of its task) are replaced; if
+ * none occurs, all are appended in their order. No shell is used.
  */
 export class CommandClient<Task extends Address = Address> implements ClientUnderTest<Task> {
   readonly name: string;
@@ -28,7 +28,8 @@ export class CommandClient<Task extends Address = Address> implements ClientUnde
   }
 
   /**
-   * @param names what of its task the program is told. Rejects with UsageError when the command's first word is no program.
+   * @param names the fields of the task that are placeholders
+   * @throws UsageError if the first word of the command is not a program
    */
   static async of<Task extends Address = Address>(
     words: readonly string[],
@@ -46,7 +47,7 @@ export class CommandClient<Task extends Address = Address> implements ClientUnde
   ): Promise<ClientEnd> {
     signal.throwIfAborted();
     const args = this.#args.map((word) => this.#filledIn(word, task));
-    // A process group of its own, so that what a wrapper script starts is ended with it.
+    // Its own process group, so that programs started by a wrapper script are killed with it.
     const child = spawn(this.#program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     const kill = () => endGroup(child);
     signal.addEventListener('abort', kill, { once: true });
@@ -67,7 +68,7 @@ export class CommandClient<Task extends Address = Address> implements ClientUnde
     }
   }
 
-  /** One pass, so that a placeholder in a value stays what it is. */
+  /** Replaces in one pass, so that a placeholder inside a value is kept. */
   #filledIn(word: string, task: Task): string {
     return word.replace(/\{(\w+)\}/g, (text, name: string) => {
       const known = this.#names.find((one) => one === name);

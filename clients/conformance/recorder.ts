@@ -1,21 +1,21 @@
 import type { Transcript } from './transcript.js';
 
-/** How bytes are put on the wire: in one write, each byte in a segment of its own, or in pieces with pauses. */
+/** How bytes are sent: in one write, one byte per segment, or in pieces with pauses. */
 export type Delivery = 'whole' | 'bytes' | 'slow';
 
-/** Bytes of one piece that are kept for showing it again. */
+/** Bytes of one piece that are kept for a replay. */
 const MAX_PIECE = 2_048;
 const MAX_ENTRIES = 500;
 
 const DELIVERED: Readonly<Record<Delivery, string>> = {
   whole: '',
-  bytes: 'each byte of the next piece in a segment of its own',
+  bytes: 'the next piece with one byte per segment',
   slow: 'the next piece in parts, with pauses',
 };
 
 type Entry = (transcript: Transcript) => void;
 
-/** Writes a transcript, and remembers it: several cases judge one run, and each shows it. */
+/** Writes a transcript and keeps it: several cases judge one run, and each shows its transcript. */
 export class Recorder {
   readonly #entries: Entry[] = [];
   readonly #transcript: Transcript;
@@ -37,7 +37,7 @@ export class Recorder {
     this.#enter((transcript) => transcript.note(text));
   }
 
-  /** Shows the run in another case's transcript. */
+  /** Copies the run into the transcript of another case. */
   replay(transcript: Transcript): void {
     for (const entry of this.#entries) entry(transcript);
   }

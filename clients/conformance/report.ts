@@ -2,18 +2,18 @@ import type { CaseResult } from './runner.js';
 import { Tally } from './tally.js';
 import type { TranscriptEntry } from './transcript.js';
 
-/** What a report says beside the results. */
+/** What a report shows in addition to the results. */
 export interface ReportOptions {
   readonly suite: string;
   readonly target: string;
-  /** A SHOULD counts like a MUST. Default false: it is shown, but does not count as a failure. */
+  /** Whether a SHOULD counts like a MUST. Default false: it is shown, but is not a failure. */
   readonly strict?: boolean;
 }
 
 type Results = AsyncIterable<CaseResult> | Iterable<CaseResult>;
 type Report = AsyncGenerator<string, void, undefined>;
 
-/** A turn as the reports show it: `>` from the kit to the peer, `<` back, `#` a remark. */
+/** A turn in a report: `>` from the kit to the peer, `<` back, `#` a note. */
 function turn({ direction, text }: TranscriptEntry): string {
   return `${{ sent: '>', received: '<', note: '#' }[direction]} ${text}`;
 }
@@ -23,8 +23,8 @@ function label({ id, title, level, rules }: CaseResult): string {
 }
 
 /**
- * TAP version 14, case by case as they end. A SHOULD that failed is `not ok` with the TODO directive, which consumers
- * show and do not count, unless `strict`.
+ * Writes TAP version 14, case by case. A SHOULD that failed is `not ok` with the TODO directive, which consumers show but do
+ * not count, unless `strict`.
  */
 export async function* tap(results: Results, options: ReportOptions): Report {
   const tally = new Tally();
@@ -47,7 +47,7 @@ function escapeTap(text: string): string {
   return text.replace(/[\r\n]+/g, ' ').replace(/[\\#]/g, '\\$&');
 }
 
-/** The YAML block: JSON's strings are YAML's, so nothing in them can end it. A pass needs no transcript. */
+/** The YAML block. JSON strings are YAML strings, so no text can end the block. A pass has no transcript. */
 function diagnostics(result: CaseResult): string {
   const { message, expected, received, source, milliseconds, verdict, transcript } = result;
   const lines: string[] = [];
@@ -88,7 +88,7 @@ export async function* json(results: Results, { suite, target, strict = false }:
   yield `\n],"totals":${JSON.stringify(totals)}}\n`;
 }
 
-/** JUnit XML. Its counts stand before the cases, so the report comes when the last case has ended. */
+/** Writes JUnit XML. Its counts precede the cases, so the report is written after the last case. */
 export async function* junit(results: Results, options: ReportOptions): Report {
   const { suite, target, strict = false } = options;
   const tally = new Tally();
@@ -121,7 +121,7 @@ function verdictXml(result: CaseResult, strict: boolean): string {
   const { verdict, level, message = '', expected, received } = result;
   if (verdict === 'pass') return '';
   if (verdict === 'skip') return `<skipped message="${escapeXml(message)}"/>\n`;
-  // JUnit knows no failure that does not count.
+  // JUnit has no failure that does not count.
   if (level === 'SHOULD' && !strict)
     return `<skipped message="${escapeXml(`SHOULD, failed: ${message}`)}"/>\n`;
   const details = [`expected: ${expected ?? '-'}`, `received: ${received ?? '-'}`].join('\n');
@@ -132,7 +132,7 @@ function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
 }
 
-/** For text and for attributes in double quotes; what XML 1.0 has no character for becomes `?`. */
+/** Escapes text and attributes in double quotes; characters that XML 1.0 does not allow become `?`. */
 function escapeXml(text: string): string {
   return text
     .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/gu, '?')

@@ -5,7 +5,7 @@ import { Transcript, type TranscriptEntry } from './transcript.js';
 /** Milliseconds a case may take unless told otherwise. */
 export const CASE_TIMEOUT_MS = 10_000;
 
-/** What came of one case. */
+/** The result of one case. */
 export interface CaseResult extends Omit<CaseDescription, 'timeoutMs'> {
   readonly suite: string;
   readonly verdict: 'pass' | 'fail' | 'skip';
@@ -17,24 +17,24 @@ export interface CaseResult extends Omit<CaseDescription, 'timeoutMs'> {
   readonly milliseconds: number;
 }
 
-/** A case that knows its target. */
+/** A case that is bound to its target. */
 export interface BoundCase extends CaseDescription {
-  /** As {@link ConformanceCase.run}; stops soon after the signal, which fires when its time is over. */
+  /** As {@link ConformanceCase.run}; stops soon after the signal, which is aborted when its time is over. */
   run(transcript: Transcript, signal: AbortSignal): Promise<void>;
 }
 
-/** What every suite gets beside its own words. */
+/** Options that every suite takes in addition to its own words. */
 export interface SuiteOptions {
   /** Milliseconds for one case. Default {@link CASE_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
-  /** Gives up preparing, and everything that was prepared. */
+  /** Aborts preparing and all prepared cases. */
   readonly signal?: AbortSignal;
 }
 
-/** A suite bound to the target that its words name. */
+/** A suite that is bound to the target in its words. */
 export interface PreparedSuite extends AsyncDisposable {
   readonly suite: string;
-  /** What is judged, for the report: `localhost:8500`. */
+  /** The target, for the report: `localhost:8500`. */
   readonly target: string;
   readonly cases: readonly BoundCase[];
 }
@@ -47,11 +47,11 @@ export interface Suite {
   readonly title: string;
   /** Its own words on the command line, e.g. `HOST[:PORT]`. */
   readonly usage: string;
-  /** All it can look at, for a list without a peer. */
+  /** All cases, for a list without a peer. */
   readonly cases: readonly CaseDescription[];
   /**
-   * Reads its words and binds the cases. Rejects with UsageError (the words are wrong) or ConnectionError (nobody
-   * is there).
+   * Reads its words and binds the cases. Rejects with UsageError (wrong words) or ConnectionError (no server
+   * listens).
    */
   prepare(words: readonly string[], options: SuiteOptions): Promise<PreparedSuite>;
 }
@@ -61,15 +61,15 @@ export interface RunOptions {
   readonly only?: readonly string[];
   /** Milliseconds for one case. Default {@link CASE_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
-  /** Stops between two cases and inside one; the iteration throws its reason. */
+  /** Stops the run, also inside a case; the iteration throws its reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
  * Runs the cases one after the other. A case that takes too long fails; a defect of the kit itself is thrown.
  *
- * A peer that says nothing must not cost the time-out of every case: when the first case that waited for it in vain had not
- * a byte of it, nor any before, or two such cases follow each other, the rest is skipped and says so.
+ * A silent peer must not cost the time-out of every case. The rest is skipped, with the reason, after a case that timed out
+ * without a byte from the peer, if the peer has not sent a byte in any case before, or after two such cases in a row.
  */
 export async function* runSuite(
   prepared: PreparedSuite,
@@ -91,7 +91,7 @@ export async function* runSuite(
   }
 }
 
-/** Notices that there is no use in waiting for the peer any more. */
+/** Detects a peer that has stopped answering. */
 class Silence {
   /** Why the cases that follow are skipped. */
   reason: string | undefined;
@@ -102,7 +102,7 @@ class Silence {
     this.#everHeard ||= heard;
     const inVain = verdict === 'fail' && silent && !heard;
     if (inVain && (!this.#everHeard || this.#before !== undefined)) {
-      this.reason = `the peer said nothing in ${[this.#before, id].filter((one) => one !== undefined).join(' and ')}`;
+      this.reason = `the peer sent nothing in ${[this.#before, id].filter((one) => one !== undefined).join(' and ')}`;
     }
     this.#before = inVain ? id : undefined;
   }
@@ -124,7 +124,7 @@ function skipped(suite: string, bound: BoundCase, message: string): CaseResult {
   };
 }
 
-/** The cases that one of the patterns names; all when there is none. */
+/** The cases that match one of the patterns; all if there are no patterns. */
 export function selectCases<Case extends CaseDescription>(
   cases: readonly Case[],
   only: readonly string[],
@@ -135,7 +135,7 @@ export function selectCases<Case extends CaseDescription>(
   return cases.filter(named);
 }
 
-/** Whether a pattern describes the whole name; `*` stands for any characters. Case does not matter. */
+/** Whether a pattern matches the whole name, ignoring case; `*` matches any characters. */
 export function matchesPattern(name: string, pattern: string): boolean {
   const parts = pattern.toLowerCase().split('*');
   const text = name.toLowerCase();
@@ -168,7 +168,7 @@ async function runCase(
 
 type Outcome = Pick<CaseResult, 'verdict' | 'message' | 'expected' | 'received'>;
 
-/** Runs one case against the clock. A case that does not heed its signal is left behind. */
+/** Runs one case with its time limit. A case that ignores its signal is abandoned. */
 async function judge(
   bound: BoundCase,
   transcript: Transcript,
@@ -192,7 +192,7 @@ async function judge(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
-    // Whatever the case left open goes with its signal.
+    // The signal closes everything that the case left open.
     stop.abort(late);
   }
 }
@@ -203,7 +203,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** What an error of a case means. One that is neither about the peer nor about the rules is a defect of the kit. */
+/** The outcome for an error of a case. An error that is neither of the peer nor of the rules is a defect of the kit. */
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof NotApplicable) return { verdict: 'skip', message: error.message };
   if (error instanceof Mismatch) {

@@ -5,9 +5,9 @@ import { ConnectionError } from '../../protocols/errors.js';
 import type { Address } from './client-under-test.js';
 import type { Delivery, Recorder } from './recorder.js';
 
-/** Most bytes a client may send in one connection: a session's commands fit a thousand times. */
+/** Most bytes that a client may send on one connection, a thousand times the size of a session's commands. */
 const MAX_CLIENT_BYTES = 256 * 1024;
-/** Most connections one run may make. */
+/** Most connections of one run. */
 const MAX_CONNECTIONS = 16;
 /** Pieces and pause of a slow delivery. */
 const SLOW_PIECES = 8;
@@ -21,7 +21,7 @@ export interface ClientLine {
   readonly end: '\n' | '\r\n' | '';
 }
 
-/** What came in over one connection. */
+/** What the client sent on one connection. */
 export interface ClientSession {
   readonly lines: readonly ClientLine[];
 }
@@ -43,7 +43,7 @@ export class ServerSide implements ClientSession {
     this.#chunks = socket.iterator({ destroyOnReturn: false });
   }
 
-  /** The client's next line; undefined when it has closed. */
+  /** The client's next line; undefined once it has closed. */
   async line(): Promise<ClientLine | undefined> {
     for (;;) {
       const found = this.#pending.indexOf('\n');
@@ -82,13 +82,13 @@ export class ServerSide implements ClientSession {
       );
     } catch {
       this.#signal.throwIfAborted();
-      // A client may end the connection by force.
+      // A client may reset the connection.
     }
     this.#socket.destroy();
     return undefined;
   }
 
-  /** Sends; a client that has gone away is no error, for that is its right (GATHERD-7.3, BRK-1.6). */
+  /** Sends. A client that has left is not an error: it may leave at any time (GATHERD-7.3, BRK-1.6). */
   async send(data: Buffer, delivery: Delivery = 'whole'): Promise<void> {
     if (data.length === 0 || !this.#socket.writable) return;
     this.#recorder.sent(data, delivery);
@@ -102,7 +102,7 @@ export class ServerSide implements ClientSession {
     }
   }
 
-  /** Resolves when the piece has left, or cannot leave any more. */
+  /** Resolves when the piece is written or the socket is closed. */
   #write(piece: Uint8Array): Promise<void> {
     return new Promise((resolve) => {
       const settle = () => {
@@ -114,19 +114,19 @@ export class ServerSide implements ClientSession {
     });
   }
 
-  /** Says that nothing more will come. */
+  /** Closes the server's direction. */
   end(): void {
     this.#recorder.note('the server closes');
     this.#socket.end();
   }
 
-  /** Breaks the connection off, as a crash of the server's machine does. */
+  /** Resets the connection, as a crash of the server's machine does. */
   reset(): void {
     this.#recorder.note('the server resets the connection');
     this.#socket.resetAndDestroy();
   }
 
-  /** Reads what the client still has to say, until it closes. */
+  /** Reads the rest of the client's lines, until it closes. */
   async drain(): Promise<void> {
     while ((await this.line()) !== undefined);
   }
@@ -135,7 +135,7 @@ export class ServerSide implements ClientSession {
 /** What the server does with a connection. */
 export type Script = (peer: ServerSide) => Promise<void>;
 
-/** A server on a free port of the loopback interface that plays a script to everybody who connects. */
+/** A server on a free port of the loopback interface that plays a script to every client. */
 export class ScriptedServer implements AsyncDisposable {
   readonly sessions: ClientSession[] = [];
   readonly #server: Server;
@@ -156,7 +156,7 @@ export class ScriptedServer implements AsyncDisposable {
     return scripted;
   }
 
-  /** A port of the loopback interface on which nobody listens. */
+  /** A port of the loopback interface on which no server listens. */
   static async unusedPort(): Promise<Address> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -170,7 +170,7 @@ export class ScriptedServer implements AsyncDisposable {
     return addressOf(this.#server);
   }
 
-  /** Waits until all connections are over. Rejects when a script failed. */
+  /** Waits for the end of all connections. Rejects if a script failed. */
   async settled(): Promise<void> {
     while (this.#playing.size > 0) await Promise.all(this.#playing);
     if (this.#failure !== undefined) throw this.#failure;
@@ -184,7 +184,7 @@ export class ScriptedServer implements AsyncDisposable {
   }
 
   #play(socket: Socket, script: Script, recorder: Recorder, signal: AbortSignal): void {
-    // Errors show as the end of reading and writing.
+    // Errors appear as the end of reading and writing.
     socket.on('error', () => {});
     if (this.sessions.length >= MAX_CONNECTIONS) {
       socket.destroy();

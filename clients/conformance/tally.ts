@@ -1,6 +1,6 @@
 import type { CaseResult } from './runner.js';
 
-/** How many cases came to what. */
+/** Counts the verdicts. */
 export class Tally {
   pass = 0;
   skip = 0;
@@ -20,17 +20,17 @@ export class Tally {
     return this.pass + this.skip + this.failedMust + this.failedShould;
   }
 
-  /** Whether any case came to a verdict: an empty stream, or a peer that gives no occasion for anything, proves nothing. */
+  /** Whether any case was decided: a run in which every case was skipped proves nothing. */
   get decided(): boolean {
     return this.total > this.skip;
   }
 
-  /** Failures that decide the verdict. @param strict a SHOULD counts like a MUST */
+  /** The failures that count. @param strict a SHOULD counts like a MUST */
   failures(strict: boolean): number {
     return this.failedMust + (strict ? this.failedShould : 0);
   }
 
-  /** One line for people. */
+  /** The counts as one line. */
   toString(): string {
     const { total, pass, failedMust, failedShould, skip } = this;
     return `${total} cases: ${pass} passed, ${failedMust} MUST failed, ${failedShould} SHOULD failed, ${skip} skipped`;

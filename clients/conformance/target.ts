@@ -8,11 +8,11 @@ export interface Target {
 
 /**
  * Reads `HOST`, `HOST:PORT`, `HOST PORT`, `[IPV6]:PORT` or `IPV6`.
- * @throws UsageError the words are something else
+ * @throws UsageError for anything else
  */
 export function targetOf(words: readonly string[], defaultPort: number): Target {
   const [address, separatePort, ...more] = words;
-  if (address === undefined || more.length > 0) throw new UsageError('HOST or HOST:PORT is wanted');
+  if (address === undefined || more.length > 0) throw new UsageError('HOST or HOST:PORT is required');
   if (/^[\da-f:.]*:[\da-f:.]*:[\da-f:.]*$/i.test(address)) {
     return { host: address, port: portOf(separatePort) ?? defaultPort };
   }

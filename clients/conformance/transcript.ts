@@ -7,7 +7,7 @@ export interface TranscriptEntry {
   readonly text: string;
 }
 
-/** Bytes of a turn that are kept, and turns that are kept: a report holds what explains a verdict, not the database. */
+/** Limits of a transcript: bytes of a turn, and turns. A report explains a verdict and does not hold the database. */
 const KEPT_BYTES = 1024;
 const KEPT_ENTRIES = 100;
 
@@ -19,27 +19,27 @@ interface Turn {
 }
 
 /**
- * What was said, for the report. Pieces that go the same way without anything between them are one turn, so a
- * transcript does not depend on how TCP cut them. Memory is bounded whatever is recorded.
+ * A dialogue, for the report. Consecutive pieces in one direction are one turn, so a transcript does not depend on how TCP
+ * divided them. Memory is bounded.
  */
 export class Transcript {
   readonly #turns: Turn[] = [];
-  readonly #beside: Transcript | undefined;
+  readonly #parent: Transcript | undefined;
   #leftOut = 0;
   #heard = false;
   #silent = false;
 
-  /** @param beside the transcript of the case, when this one is of a dialogue that its report does not show */
-  constructor(beside?: Transcript) {
-    this.#beside = beside;
+  /** @param parent the transcript of the case, if this one is of a dialogue that the report does not show */
+  constructor(parent?: Transcript) {
+    this.#parent = parent;
   }
 
-  /** Whether the peer has said anything, be it in a dialogue that is not shown. */
+  /** Whether the peer has sent anything, also in a dialogue that is not shown. */
   get heard(): boolean {
     return this.#heard;
   }
 
-  /** Whether the peer was waited for in vain. */
+  /** Whether a wait for the peer timed out. */
   get silent(): boolean {
     return this.#silent;
   }
@@ -50,19 +50,19 @@ export class Transcript {
 
   received(bytes: Uint8Array): void {
     this.#heard = true;
-    if (this.#beside !== undefined) this.#beside.#heard = true;
+    if (this.#parent !== undefined) this.#parent.#heard = true;
     this.#add('received', bytes);
   }
 
-  /** Time is over. The peer was waited for in vain if there was anything to do with it at all. */
+  /** Records a time-out. It counts as silence of the peer only if the case had begun a dialogue. */
   silence(text: string): void {
     if (this.#turns.length === 0) return;
     this.#silent = true;
-    if (this.#beside !== undefined) this.#beside.#silent = true;
+    if (this.#parent !== undefined) this.#parent.#silent = true;
     this.note(text);
   }
 
-  /** A remark of the kit: a connection opened, a stream too long to be shown. */
+  /** A note of the kit: a connection was opened, a stream is too long to be shown. */
   note(text: string): void {
     this.#add('note', Buffer.from(text));
   }
@@ -83,12 +83,12 @@ export class Transcript {
     turn.bytes += bytes.length;
     const room = KEPT_BYTES - turn.keptBytes;
     if (room <= 0) return;
-    // A copy: the chunk is a view of something larger that would be kept with it.
+    // A copy: the chunk is a view of a larger buffer.
     turn.kept.push(Uint8Array.from(bytes.subarray(0, room)));
     turn.keptBytes += Math.min(room, bytes.length);
   }
 
-  /** The turn that goes on, or a new one; undefined when there are enough. */
+  /** The current turn or a new one; undefined above the limit. */
   #turn(direction: Turn['direction']): Turn | undefined {
     const last = this.#turns.at(-1);
     if (direction !== 'note' && last?.direction === direction && this.#leftOut === 0) return last;

@@ -5,10 +5,10 @@ import { printable } from './printable.js';
 import type { Target } from './target.js';
 import type { Transcript } from './transcript.js';
 
-/** A status line as far as a collector needs it (GATHERD-1.6): the number decides. */
+/** A status line, of which the number decides (GATHERD-1.6). */
 export interface Status {
   readonly code: number;
-  /** The line without its LF; a CR is still there. */
+  /** The line without its LF; a CR is kept. */
   readonly line: string;
 }
 
@@ -20,7 +20,7 @@ export interface WireOptions {
   readonly idleMs: number;
 }
 
-/** Longest line that is waited for, bytes: HELP and INFO lines are far shorter. */
+/** Bytes of the longest accepted line: HELP and INFO lines are far shorter. */
 const MAX_LINE = 64 * 1024;
 const NOTHING = new Uint8Array(0);
 const LF = 0x0a;
@@ -79,26 +79,26 @@ export class Wire implements AsyncDisposable {
     return bytes;
   }
 
-  /** Puts back what was read too far. */
+  /** Puts back bytes that were read too far. */
   unread(bytes: Uint8Array): void {
     this.#held = this.#held.length === 0 ? bytes : Buffer.concat([bytes, this.#held]);
   }
 
-  /** The first byte of what comes next, which stays there; undefined at the end. */
+  /** The next byte, which stays unread; undefined at the end. */
   async peek(): Promise<number | undefined> {
     const bytes = await this.read();
     if (bytes !== undefined) this.unread(bytes);
     return bytes?.[0];
   }
 
-  /** The next line without its LF, as Latin-1. Rejects with ConnectionError when there is none. */
+  /** The next line without its LF, as Latin-1. Rejects with ConnectionError at the end. */
   async line(): Promise<string> {
     let line: Uint8Array = NOTHING;
     for (;;) {
       const bytes = await this.read();
       if (bytes === undefined) {
         throw new ConnectionError(
-          `closed by the server behind "${printable(line)}", where a line was expected`,
+          `closed by the server after "${printable(line)}", where a line was expected`,
         );
       }
       const end = bytes.indexOf(LF);
@@ -111,10 +111,10 @@ export class Wire implements AsyncDisposable {
     }
   }
 
-  /** The next line, which has to begin with a status number. @throws Mismatch */
+  /** The next line, which must begin with a status number. @throws Mismatch */
   async status(): Promise<Status> {
     const bytes = await this.read();
-    // Looked at before the line is complete: binary data need not have an end of line.
+    // Checked before the line is complete: binary data may have no line end.
     if (bytes !== undefined) this.unread(bytes);
     if (bytes !== undefined && !isDigit(bytes[0])) {
       throw new Mismatch('not a status line', { expected: 'NNN - text', received: printable(bytes) });
@@ -127,7 +127,7 @@ export class Wire implements AsyncDisposable {
     return { code: Number(digits), line };
   }
 
-  /** The next line, which has to have this number. @throws Mismatch */
+  /** The next line, which must have this number. @throws Mismatch */
   async expect(code: number, after: string): Promise<Status> {
     const status = await this.status();
     if (status.code === code) return status;
@@ -137,7 +137,7 @@ export class Wire implements AsyncDisposable {
     });
   }
 
-  /** Passes when the server closes and has nothing more to say. @throws Mismatch */
+  /** Passes if the server closes without more data. @throws Mismatch */
   async expectEnd(after: string): Promise<void> {
     const bytes = await this.read();
     if (bytes === undefined) return;

@@ -1,9 +1,9 @@
 import type { Sent } from '../broker-bench.js';
 
-/** What a client may show of an object. Every text of a script is one plain word or URL, so that it is found in any output. */
+/** The texts of an object that a client may show. Every text is one plain word or URL, so that it is found in any output. */
 export type Kind = 'url' | 'description' | 'line' | 'attribute';
 
-/** What the client's message asks for, as far as a script needs it. */
+/** What the client's message requests, as far as a script needs it. */
 export interface Asked {
   readonly desc: boolean;
   /** The first `#attribute`, as the client spells it. */
@@ -40,7 +40,7 @@ export function matchedLine(text: string): string {
   return `122 - Matched line: title# ${text}\n`;
 }
 
-/** An object with everything: its texts are made of its name. */
+/** An object with every item; its texts are made of its name. */
 export function full(name: string, asked: Asked): string {
   const parts = [
     description(asked, `${name}desc`),
@@ -50,7 +50,7 @@ export function full(name: string, asked: Asked): string {
   return `${head(name)}${parts.join('')}${END}`;
 }
 
-/** What is to be seen of {@link full}. */
+/** The texts of {@link full} objects. */
 export function fullTexts(...names: readonly string[]): Sent<Kind>[] {
   return names.flatMap((name): Sent<Kind>[] => [
     { kind: 'url', text: urlOf(name) },

@@ -18,7 +18,7 @@ import {
 const TWO = (asked: Asked) => full('otter', asked) + full('heron', asked);
 const TWO_TEXTS = fullTexts('otter', 'heron');
 const LARGE = `first${' large'.repeat(50_000)} last`;
-/** Looks like the rest of a reply to who reads lines where bytes are counted. */
+/** Values that look like the rest of a reply to a client that reads lines instead of counting bytes. */
 const TRAPS: readonly (readonly [id: string, bytes: string])[] = [
   ['object-end', '130 - object end\n'],
   ['match', '120 - http://trap.example.org/\n'],
@@ -26,19 +26,28 @@ const TRAPS: readonly (readonly [id: string, bytes: string])[] = [
   ['count', '124 - 9999\n'],
 ];
 
-/** What a client has to understand: section 4. */
+/** The replies that a client has to understand: section 4. */
 export const replyCases: readonly ClientCase[] = [
   reads('version/repeated', 'ignores 200 lines wherever they are', ['BRK-1.5'], 'S', 'MUST', (asked) => {
     const version = GREETING;
     const object = `${head('otter')}${version}${description(asked, 'otterdesc')}${version}${attribute(asked, 'otterattr')}${version}${matchedLine('otterline')}${version}${END}`;
     return version.repeat(3) + object + version + full('heron', asked) + version;
   }),
-  reads('version/other-text', 'takes any text of the first line', ['BRK-1.4'], 'RC', 'MUST', TWO, TWO_TEXTS, {
-    greeting: '200 - Broker of a stranger, version 1.4pl2, ready\n',
-  }),
+  reads(
+    'version/other-text',
+    'accepts any text in the first line',
+    ['BRK-1.4'],
+    'RC',
+    'MUST',
+    TWO,
+    TWO_TEXTS,
+    {
+      greeting: '200 - Broker of a stranger, version 1.4pl2, ready\n',
+    },
+  ),
   reads(
     'codes/unknown',
-    'skips codes that it does not know',
+    'skips unknown codes',
     ['BRK-4.17'],
     'inferred: RC',
     'MUST',
@@ -59,7 +68,7 @@ export const replyCases: readonly ClientCase[] = [
   ),
   {
     id: 'lines/no-cr',
-    title: 'a CR is no part of a URL',
+    title: 'a CR is not part of a URL',
     rules: ['BRK-1.9'],
     source: 'project choice',
     level: 'SHOULD',
@@ -75,7 +84,7 @@ export const replyCases: readonly ClientCase[] = [
   },
   reads(
     'lines/last-without-lf',
-    'takes a last line without its LF',
+    'accepts a last line without its LF',
     ['BRK-4.12'],
     'project choice',
     'SHOULD',
@@ -83,7 +92,7 @@ export const replyCases: readonly ClientCase[] = [
   ),
   reads(
     'delivery/bytes',
-    'reads a reply of which every byte comes in a segment of its own',
+    'reads a reply that arrives one byte per segment',
     ['BRK-4.4'],
     'RC',
     'MUST',
@@ -93,7 +102,7 @@ export const replyCases: readonly ClientCase[] = [
   ),
   reads(
     'delivery/slow',
-    'reads a reply that comes in pieces with pauses',
+    'reads a reply that arrives in pieces with pauses',
     ['BRK-4.4'],
     'RC',
     'MUST',
@@ -103,7 +112,7 @@ export const replyCases: readonly ClientCase[] = [
   ),
   reads(
     'order/home-page',
-    'takes 126 and 125 anywhere',
+    'accepts 126 and 125 anywhere',
     ['BRK-4.11', 'BRK-4.3'],
     'S; RC',
     'MUST',
@@ -115,7 +124,7 @@ export const replyCases: readonly ClientCase[] = [
   ),
   reads(
     'order/any',
-    'takes the items of an object in any order',
+    'accepts the items of an object in any order',
     ['BRK-4.3'],
     'inferred: RC',
     'MUST',
@@ -124,7 +133,7 @@ export const replyCases: readonly ClientCase[] = [
   ),
   reads(
     'order/bare',
-    'takes an object that is only 120 and 130',
+    'accepts an object that is only 120 and 130',
     ['BRK-4.3'],
     'RC',
     'MUST',
@@ -150,7 +159,7 @@ export const replyCases: readonly ClientCase[] = [
   ),
   reads(
     'error/103',
-    'goes on after 103',
+    'continues after 103',
     ['BRK-4.13'],
     'S',
     'MUST',
@@ -183,7 +192,7 @@ export const replyCases: readonly ClientCase[] = [
   ),
   {
     id: 'error/111-after-objects',
-    title: 'shows the objects that came before a 111',
+    title: 'shows the objects before a 111',
     rules: ['BRK-4.13'],
     source: 'S',
     level: 'MUST',
@@ -195,12 +204,12 @@ export const replyCases: readonly ClientCase[] = [
       await context.bench.showsAll(observation, TWO_TEXTS, context);
     },
   },
-  fails('error/111-status', 'says that it failed after a 111', ['BRK-4.13'], {
+  fails('error/111-status', 'reports a failure after a 111', ['BRK-4.13'], {
     reply: () => '111 - ERROR: pelican\n',
   }),
   {
     id: 'nothing/matched',
-    title: 'a reply without objects is no failure of the connection: it ends, and shows no object',
+    title: 'a reply without objects is not a connection failure: the client ends and shows no object',
     rules: ['BRK-4.12'],
     source: 'inferred: S, RC',
     level: 'MUST',
@@ -215,31 +224,26 @@ export const replyCases: readonly ClientCase[] = [
       });
     },
   },
-  fails(
-    'cut/in-object',
-    'says that it failed when the reply ends within an object',
-    ['BRK-4.12', 'BRK-4.3'],
-    {
-      reply: (asked) => full('otter', asked) + head('heron'),
-    },
-  ),
+  fails('cut/in-object', 'reports a failure when the reply ends within an object', ['BRK-4.12', 'BRK-4.3'], {
+    reply: (asked) => full('otter', asked) + head('heron'),
+  }),
   fails(
     'cut/in-bytes',
-    'says that it failed when the reply ends within counted bytes',
+    'reports a failure when the reply ends within counted bytes',
     ['BRK-4.12', 'BRK-4.4'],
     {
       reply: (asked) => `${full('otter', asked)}${head('heron')}124 - 500\nand then`,
     },
   ),
-  fails('cut/reset', 'says that it failed when the connection breaks', ['BRK-4.12'], {
+  fails('cut/reset', 'reports a failure when the connection breaks', ['BRK-4.12'], {
     reply: () => head('heron'),
     reset: true,
   }),
-  fails('cut/nothing', 'says that it failed when the Broker closes without a word', ['BRK-1.3'], {
+  fails('cut/nothing', 'reports a failure when the Broker closes without a reply', ['BRK-1.3'], {
     greeting: '',
     reply: () => '',
   }),
-  fails('refused/gatherer', 'says that it failed when the peer is a Gatherer', ['BRK-1.4'], {
+  fails('refused/gatherer', 'reports a failure when the peer is a Gatherer', ['BRK-1.4'], {
     greeting: '000 - HELLO 1.8 gatherer.example.org\n',
     reply: () => '900 - Unknown command\n',
   }),
@@ -259,7 +263,7 @@ export const replyCases: readonly ClientCase[] = [
   },
 ];
 
-/** A good reply of which nothing may be lost. @param needs a kind that the client has to show for the case to say anything */
+/** A good reply of which no text may be lost. @param needs a kind that the client has to show, else the case is skipped */
 function reads(
   id: string,
   title: string,
@@ -289,7 +293,12 @@ function reads(
   };
 }
 
-/** The ways in which counted bytes may come, `124` and `127` alike. */
+/** `description` with its article. */
+function a(kind: 'description' | 'attribute'): string {
+  return kind === 'attribute' ? `an ${kind}` : `a ${kind}`;
+}
+
+/** The forms of counted bytes, for `124` and `127`. */
 function counted(
   area: string,
   kind: 'description' | 'attribute',
@@ -323,24 +332,24 @@ function counted(
       kind,
     );
   return [
-    one('lf', `reads a ${kind} with the LF behind its bytes`, 'swallow', '\n', ['swallow']),
-    one('no-lf', `reads a ${kind} without an LF behind its bytes`, 'swallow', '', ['swallow'], 'SHOULD'),
-    one('crlf', `reads a ${kind} with CR LF behind its bytes`, 'swallow', '\r\n', ['swallow'], 'SHOULD'),
-    one('ends-in-lf', `reads a ${kind} whose last byte is an LF`, 'swallow\n', '\n', ['swallow']),
-    one('empty', `reads a ${kind} of no bytes`, '', '\n', []),
-    one('lines', `reads a ${kind} of several lines`, 'swallow\n\nkingfisher\n', '\n', [
+    one('lf', `reads ${a(kind)} with the LF after its bytes`, 'swallow', '\n', ['swallow']),
+    one('no-lf', `reads ${a(kind)} without an LF after its bytes`, 'swallow', '', ['swallow'], 'SHOULD'),
+    one('crlf', `reads ${a(kind)} with CR LF after its bytes`, 'swallow', '\r\n', ['swallow'], 'SHOULD'),
+    one('ends-in-lf', `reads ${a(kind)} whose last byte is an LF`, 'swallow\n', '\n', ['swallow']),
+    one('empty', `reads an empty ${kind}`, '', '\n', []),
+    one('lines', `reads ${a(kind)} of several lines`, 'swallow\n\nkingfisher\n', '\n', [
       'swallow',
       'kingfisher',
     ]),
-    one('binary', `reads a ${kind} with any bytes`, 'swallow\x00\x80\xff\r\n kingfisher', '\n', [
+    one('binary', `reads ${a(kind)} with any bytes`, 'swallow\x00\x80\xff\r\n kingfisher', '\n', [
       'swallow',
       'kingfisher',
     ]),
-    one('large', `reads a ${kind} of 300 000 bytes`, LARGE, '\n', ['first', ' last']),
+    one('large', `reads ${a(kind)} of 300 000 bytes`, LARGE, '\n', ['first', ' last']),
     ...TRAPS.map(([id, bytes]) =>
       one(
         `holds-${id}`,
-        `counts the bytes of a ${kind} that has a line ${bytes.slice(0, -1)}`,
+        `counts the bytes of ${a(kind)} that has a line ${bytes.slice(0, -1)}`,
         `swallow\n${bytes}kingfisher`,
         '\n',
         ['swallow', 'kingfisher'],
@@ -349,7 +358,7 @@ function counted(
   ];
 }
 
-/** The text of a message is in what the client puts out, on either way. */
+/** The client writes the text of a message to standard output or standard error. */
 function says(
   id: string,
   title: string,

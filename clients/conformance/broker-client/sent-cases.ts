@@ -16,7 +16,7 @@ import { full } from './replies.js';
 const SHORT_FLAG = /^#(?:desc|opaque|attribute|since|index)$/i;
 const INDEX_FLAG = /^(?:case|error|matchword|maxresult|maxfiles|maxlines|lifetime)$/i;
 
-/** The session as a whole, and what the client sends: sections 1 to 3. */
+/** The session, and what the client sends: sections 1 to 3. */
 export const sentCases: readonly ClientCase[] = [
   ordinary(
     {
@@ -31,7 +31,7 @@ export const sentCases: readonly ClientCase[] = [
   ordinary(
     {
       id: 'session/exit-status',
-      title: 'ends with exit status 0 when objects came',
+      title: 'ends with exit status 0 after objects',
       rules: ['BRK-4.12'],
       source: 'project choice',
       level: 'SHOULD',
@@ -88,7 +88,7 @@ export const sentCases: readonly ClientCase[] = [
   ordinary(
     {
       id: 'sent/flags',
-      title: 'sends only flags that are on record',
+      title: 'sends only documented flags',
       rules: ['BRK-3.5', 'BRK-3.1'],
       source: 'S; M1.4; RC',
       level: 'MUST',
@@ -125,7 +125,7 @@ export const sentCases: readonly ClientCase[] = [
       }
     },
   ),
-  passes('word', 'the query reaches the Broker as it was given', ['BRK-2.9'], QUERY),
+  passes('word', 'the query reaches the Broker unchanged', ['BRK-2.9'], QUERY),
   passes('phrase', 'double quotes reach the Broker', ['BRK-2.5'], '"bright lighthouse" and storm'),
   passes(
     'parentheses',
@@ -154,7 +154,7 @@ export const sentCases: readonly ClientCase[] = [
   },
   {
     id: 'refused/no-connection',
-    title: 'says that it failed when nobody listens',
+    title: 'reports a failure when no server listens',
     rules: ['BRK-1.1'],
     source: 'project choice',
     level: 'SHOULD',
@@ -162,7 +162,7 @@ export const sentCases: readonly ClientCase[] = [
   },
 ];
 
-/** A query that has to reach the Broker, blanks aside; the client may put it into parentheses of its own. */
+/** A query that has to reach the Broker, apart from blanks; the client may add parentheses around it. */
 function passes(id: string, title: string, rules: readonly string[], query: string): ClientCase {
   return {
     id: `sent/${id}`,

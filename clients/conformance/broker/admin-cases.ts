@@ -36,7 +36,7 @@ export const adminCases: readonly BrokerCase[] = [
   },
   {
     id: 'admin/refusal-tells-nothing',
-    title: 'a refusal says nothing of the password, and the same for every known command',
+    title: 'a refusal does not reveal the password and is the same for every known command',
     rules: ['BRK-5.2'],
     source: 'project choice',
     level: 'SHOULD',
@@ -71,7 +71,7 @@ export const adminCases: readonly BrokerCase[] = [
   ),
   command(
     'keyword-any-case',
-    '#Password is spelled as people spell it',
+    '#Password is accepted in the usual spellings',
     ['BRK-5.1', 'BRK-2.2'],
     'FAQ',
     'MUST',
@@ -82,7 +82,7 @@ export const adminCases: readonly BrokerCase[] = [
   ),
   command(
     'unknown',
-    'an unknown command, and none at all, is refused',
+    'an unknown command and a missing command are refused',
     ['BRK-5.1', 'BRK-5.4'],
     'M1.2; project choice',
     'MUST',
@@ -102,7 +102,7 @@ export const adminCases: readonly BrokerCase[] = [
       }
     },
   ),
-  command('flush-log', '#flush-log is done', ['BRK-5.1'], 'M1.2', 'MUST', async (context) => {
+  command('flush-log', '#flush-log is executed', ['BRK-5.1'], 'M1.2', 'MUST', async (context) => {
     done(await context.command('#flush-log'), '#flush-log');
   }),
   command(
@@ -123,7 +123,7 @@ export const adminCases: readonly BrokerCase[] = [
   ),
   command(
     'index',
-    '#incremental-index answers at once, and queries are answered meanwhile',
+    '#incremental-index answers immediately, and queries are answered in the meantime',
     ['BRK-5.4'],
     'M1.2; project choice',
     'MUST',

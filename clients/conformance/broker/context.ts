@@ -11,11 +11,11 @@ export type BrokerCase = ConformanceCase<BrokerContext>;
 /** Flags under which a word means the same to every engine: a whole word, in any case, without matched lines where they can be left out. */
 export const PLAIN_FLAGS = '#opaque #index case insensitive #index matchword';
 
-/** What the cases of a run share. */
+/** Facts that the cases of a run share. */
 export interface SharedFacts extends ServerFacts {
   /** The password of `#ADMIN`, when the run was given one. */
   readonly password: string | undefined;
-  /** `failed`: the words were looked for, and it did not work. */
+  /** `failed`: the survey was tried and failed. */
   survey: Survey | 'failed' | undefined;
 }
 
@@ -35,12 +35,12 @@ export class BrokerContext extends ServerContext<SharedFacts> {
     return readReply(wire, limits);
   }
 
-  /** As {@link exchange} with CR LF behind the message, as real clients send it (BRK-1.7). */
+  /** As {@link exchange} with CR LF after the message, as real clients send it (BRK-1.7). */
   ask(message: string, limits: ReplyLimits = {}): Promise<Reply> {
     return this.exchange(`${message}\r\n`, limits);
   }
 
-  /** An administrative message with the password of the run; neither is shown in the report. @throws NotApplicable there is none */
+  /** Sends an administrative message with the password of the run; the report shows neither. @throws NotApplicable without a password */
   async command(command: string, keyword = '#password'): Promise<Reply> {
     const { password } = this.shared;
     if (password === undefined) throw new NotApplicable('no password is given (--password-file)');
@@ -55,7 +55,7 @@ export class BrokerContext extends ServerContext<SharedFacts> {
 
   /**
    * URLs of the objects that a query finds.
-   * @throws Mismatch or NotApplicable the Broker refuses it
+   * @throws Mismatch or NotApplicable if the Broker refuses it
    */
   async found(query: string, onRefusal: OnRefusal, flags = PLAIN_FLAGS): Promise<ReadonlySet<string>> {
     const reply = await this.ask(`#USER ${flags} #END ${query}`);
@@ -63,7 +63,7 @@ export class BrokerContext extends ServerContext<SharedFacts> {
     return urlsOf(reply);
   }
 
-  /** Words of the Broker's own data, and what they find. @throws NotApplicable another case says what is wrong */
+  /** Words of the Broker's own data, and the objects that they find. @throws NotApplicable if there are none; another case judges that */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;
     if (survey === 'failed') throw new NotApplicable('no words could be learned: see query/all');

@@ -6,11 +6,11 @@ import { anyWord, SURVEY_MS } from './survey.js';
 
 const TOGETHER = 30;
 
-/** What a port that strangers use has to stand. */
+/** Robustness of a public port. */
 export const enduranceCases: readonly BrokerCase[] = [
   {
     id: 'endurance/together',
-    title: `${TOGETHER} clients at once get the same answer, or are told that the Broker is busy`,
+    title: `${TOGETHER} concurrent clients get the same answer, or the notice that the Broker is busy`,
     rules: ['BRK-4.18', 'BRK-1.6'],
     source: 'project choice',
     level: 'MUST',
@@ -26,8 +26,8 @@ export const enduranceCases: readonly BrokerCase[] = [
         }),
       );
       const answered = replies.filter((reply) => textsOf(reply, 111).length === 0);
-      check(answered.length > 0, 'nobody was answered', {
-        expected: 'an answer for some',
+      check(answered.length > 0, 'no client was answered', {
+        expected: 'an answer for some clients',
         received: textsOf(replies[0] ?? { items: [] }, 111)[0] ?? 'nothing',
       });
       for (const reply of answered) sameSet(word.urls, urlsOf(reply), survey, word.text);
@@ -35,7 +35,7 @@ export const enduranceCases: readonly BrokerCase[] = [
   },
   {
     id: 'endurance/silent-client',
-    title: 'clients that connect and say nothing, or half a message, hold nobody up',
+    title: 'clients that connect and send nothing, or half a message, do not delay other clients',
     rules: ['BRK-1.8'],
     source: 'project choice',
     level: 'MUST',
@@ -47,7 +47,7 @@ export const enduranceCases: readonly BrokerCase[] = [
   },
   {
     id: 'endurance/client-leaves',
-    title: 'a client that leaves before, within or after its message does no harm',
+    title: 'a client that leaves before, within or after its message does not harm others',
     rules: ['BRK-1.6'],
     source: 'project choice',
     level: 'MUST',
@@ -63,7 +63,7 @@ export const enduranceCases: readonly BrokerCase[] = [
   },
   {
     id: 'endurance/does-not-read',
-    title: 'a client that asks for everything and does not read holds nobody up',
+    title: 'a client that requests everything and does not read does not delay other clients',
     rules: ['BRK-1.5'],
     source: 'project choice',
     level: 'MUST',

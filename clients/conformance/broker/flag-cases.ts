@@ -18,7 +18,7 @@ export const flagCases: readonly BrokerCase[] = [
   ),
   spelled(
     'insenstive',
-    'the spelling of the developer notes is understood as well',
+    'the spelling of the developer notes is understood too',
     ['BRK-3.1'],
     'S',
     'MUST',
@@ -127,7 +127,7 @@ export const flagCases: readonly BrokerCase[] = [
   ),
   flag(
     'opaque',
-    '#opaque decides whether matched lines come',
+    '#opaque decides whether matched lines are sent',
     ['BRK-3.2'],
     'S; M1.4',
     'MUST',
@@ -170,7 +170,7 @@ export const flagCases: readonly BrokerCase[] = [
   }),
   flag(
     'maxresult-lines',
-    'maxresult counts matched lines in all',
+    'maxresult counts the matched lines of the whole reply',
     ['BRK-8.11'],
     'inferred: G',
     'SHOULD',
@@ -273,7 +273,7 @@ function flag(
   return { id: `flags/${id}`, title, rules, source, level, timeoutMs: SURVEY_MS, run };
 }
 
-/** A word in capital and small letters by turns finds what the word finds, or nothing. */
+/** A word in alternating case finds the same objects as the word, or nothing. */
 function spelled(
   id: string,
   title: string,
@@ -297,12 +297,12 @@ function spelled(
   });
 }
 
-/** The word as nobody writes it. */
+/** The word in alternating case, which texts do not contain. */
 function oddCase({ text }: Word): string {
   return [...text].map((letter, at) => (at % 2 === 0 ? letter : letter.toUpperCase())).join('');
 }
 
-/** The inside of a word, which is no word of its own. */
+/** The inside of a word, which is not a word itself. */
 function partOfWord(survey: Survey): { readonly word: Word; readonly part: string } {
   const word = anyWord(survey, 6);
   return { word, part: word.text.slice(1, -1) };
@@ -315,7 +315,7 @@ function common({ words }: Survey): Word {
   return word;
 }
 
-/** A query with a flag that an older Broker does not know. @throws NotApplicable it says so */
+/** Sends a query with a flag that older Brokers do not know. @throws NotApplicable if the Broker refuses the flag */
 async function late(context: BrokerContext, flags: string, query: string): Promise<Reply> {
   const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${flags} #END ${query}`);
   const [notice] = [
@@ -333,7 +333,7 @@ function fewObjects(reply: Reply, limit: number): void {
   });
 }
 
-/** Codes and texts of a reply, in whatever order its objects come. */
+/** Codes and texts of a reply, independent of the order of its objects. */
 function shape({ objects }: Reply): string {
   return objects
     .map(({ items }) =>

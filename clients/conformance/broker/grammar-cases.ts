@@ -4,7 +4,7 @@ import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
 import { notRefused, refused, sameSet, urlsOf } from './judgments.js';
 import { anyWord, intersect, minus, overlapping, phrase, SURVEY_MS, type Survey } from './survey.js';
 
-/** Words, quotes, keywords, and what is malformed: section 2.1 and the grammar. */
+/** Words, quotes, keywords, malformed messages: section 2.1 and the grammar. */
 export const grammarCases: readonly BrokerCase[] = [
   {
     id: 'grammar/keywords-any-case',
@@ -143,12 +143,13 @@ export const grammarCases: readonly BrokerCase[] = [
     '#USER zzyzx',
     '#USER #opaque zzyzx',
   ]),
-  malformed('no-message', 'what is no message is malformed', ['BRK-4.14', 'BRK-2.1'], 'M1.2; RC', [
-    'zzyzx',
-    'GET / HTTP/1.0',
-    '#zzyzx #END plugh',
-    'HELLO client.example.org',
-  ]),
+  malformed(
+    'no-message',
+    'anything that is not a message is malformed',
+    ['BRK-4.14', 'BRK-2.1'],
+    'M1.2; RC',
+    ['zzyzx', 'GET / HTTP/1.0', '#zzyzx #END plugh', 'HELLO client.example.org'],
+  ),
   malformed('no-query', 'a message without a query is malformed', ['BRK-2.9', 'BRK-4.14'], 'M1.2; RC', [
     '#USER #opaque #END',
     '#USER #opaque #END ()',

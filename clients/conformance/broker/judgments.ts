@@ -3,7 +3,7 @@ import { printable } from '../printable.js';
 import { type Reply, shown, textsOf } from './reply.js';
 import type { Survey } from './survey.js';
 
-/** Whether a refusal of the query fails the case, or shows that the engine lacks what is asked (BRK-2.19). */
+/** Whether a refusal of the query fails the case, or skips it because the engine does not support the query (BRK-2.19). */
 export type OnRefusal = 'fail' | 'skip';
 
 export function urlsOf(reply: Reply): Set<string> {
@@ -11,13 +11,13 @@ export function urlsOf(reply: Reply): Set<string> {
 }
 
 /**
- * Passes when the reply is no `111`.
- * @throws Mismatch it is one and must not; NotApplicable the engine may lack what the query needs, and says so
+ * Passes if the reply is not a `111`.
+ * @throws Mismatch for a `111`; NotApplicable if the engine may lack a feature that the query needs and says so
  */
 export function notRefused(reply: Reply, what: string, onRefusal: OnRefusal = 'fail'): void {
   const [fatal] = textsOf(reply, 111);
   if (fatal === undefined) return;
-  // BRK-4.18: what the engine lacks is not called malformed.
+  // BRK-4.18: a query that the engine does not support is not called malformed.
   if (onRefusal === 'skip' && !/malformed|syntax/i.test(fatal)) {
     throw new NotApplicable(`the broker does not do this: ${printable(fatal)}`);
   }
@@ -27,7 +27,7 @@ export function notRefused(reply: Reply, what: string, onRefusal: OnRefusal = 'f
   });
 }
 
-/** The message is refused: nothing but notices, then one `111` with the word ERROR, then the end (BRK-4.13, 4.14). @throws Mismatch */
+/** The message is refused: only notices, then one `111` with the word ERROR, then the end (BRK-4.13, 4.14). @throws Mismatch */
 export function refused(reply: Reply, message: string): void {
   const results = reply.items.filter(({ code }) => code !== 101 && code !== 103);
   const [fatal, ...more] = results;
@@ -35,11 +35,11 @@ export function refused(reply: Reply, message: string): void {
   check(
     fatal?.code === 111 && more.length === 0 && last === fatal && fatal.text.includes('ERROR'),
     `not refused: ${printable(message, 80)}`,
-    { expected: '111 - ... ERROR ..., and nothing behind it', received: shown(reply) },
+    { expected: '111 - ... ERROR ..., and nothing after it', received: shown(reply) },
   );
 }
 
-/** Equal but for URLs of which the survey cannot say whose they are. @throws Mismatch */
+/** The sets are equal, apart from URLs that several objects share. @throws Mismatch */
 export function sameSet(
   wanted: ReadonlySet<string>,
   came: ReadonlySet<string>,

@@ -8,7 +8,7 @@ import { anyWord, SURVEY_MS } from './survey.js';
 
 /** BRK-1.8: bytes of the longest message. */
 const LONGEST = 64 * 1024;
-/** Bytes behind which nobody may still be waiting for an end of the message. */
+/** Bytes after which no Broker may still wait for the end of the message. */
 const ENDLESS = 1 << 20;
 /** Milliseconds the Broker gets to say that a message is too long, before more is sent. */
 const PATIENCE_MS = 500;
@@ -55,7 +55,7 @@ export const messageCases: readonly BrokerCase[] = [
   },
   {
     id: 'message/crlf',
-    title: 'a message that ends in CR LF is answered though the client does not close its side',
+    title: 'a message that ends in CR LF is answered while the client keeps its side open',
     rules: ['BRK-1.7', 'BRK-1.6', 'BRK-4.12'],
     source: 'RC',
     level: 'MUST',
@@ -65,7 +65,7 @@ export const messageCases: readonly BrokerCase[] = [
   },
   sameAnswer(
     'message/lf',
-    'a message that ends in LF alone is answered',
+    'a message that ends in LF only is answered',
     ['BRK-1.8'],
     'SHOULD',
     (line) => `${line}\n`,
@@ -164,7 +164,7 @@ export const messageCases: readonly BrokerCase[] = [
   },
   {
     id: 'message/bytes-above-127',
-    title: 'bytes above 127 are taken as they are',
+    title: 'bytes above 127 are accepted unchanged',
     rules: ['BRK-1.10'],
     source: 'RC; project choice',
     level: 'SHOULD',
@@ -221,12 +221,12 @@ async function knownQuery(context: BrokerContext) {
   return { survey, word, line: `#USER ${PLAIN_FLAGS} #END ${word.text}` };
 }
 
-/** The Broker may close on us while we are still sending; what it said before is what counts. */
+/** Ignores a ConnectionError: the Broker may close while we send, and its reply before that decides. */
 function ignoreClosed(error: unknown): void {
   if (!(error instanceof ConnectionError)) throw error;
 }
 
-/** Whether it has come to something, either way, by then. */
+/** Whether the work settles within this time. */
 async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

@@ -47,14 +47,14 @@ export const queryCases: readonly BrokerCase[] = [
   ),
   query(
     'nothing',
-    'a query that nothing matches has no objects and is no error',
+    'a query that nothing matches has an empty result and is not an error',
     ['BRK-4.12'],
     'inferred: S, RC',
     'MUST',
     async (context) => {
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END zzyzxplugh`);
       notRefused(reply, 'zzyzxplugh');
-      check(reply.objects.length === 0, 'objects for a word that nobody writes', {
+      check(reply.objects.length === 0, 'objects for a word that does not occur', {
         expected: 'no object',
         received: `${reply.objects.length} objects`,
       });
@@ -62,7 +62,7 @@ export const queryCases: readonly BrokerCase[] = [
   ),
   twoWords(
     'and',
-    'a and b selects what matches both',
+    'a and b selects the objects that match both',
     ['BRK-2.21'],
     'M1.2; M1.4',
     'MUST',
@@ -72,7 +72,7 @@ export const queryCases: readonly BrokerCase[] = [
   ),
   twoWords(
     'or',
-    'a or b selects what matches one of them',
+    'a or b selects the objects that match either',
     ['BRK-2.21'],
     'M1.2; M1.4',
     'MUST',
@@ -82,7 +82,7 @@ export const queryCases: readonly BrokerCase[] = [
   ),
   twoWords(
     'except',
-    'a except b selects what matches a and not b',
+    'a except b selects the objects that match a and not b',
     ['BRK-2.13'],
     'M1.2; inferred',
     'MUST',
@@ -92,7 +92,7 @@ export const queryCases: readonly BrokerCase[] = [
   ),
   twoWords(
     'and-not',
-    'not applies to the primary behind it: a and not b',
+    'not applies to the primary after it: a and not b',
     ['BRK-2.13', 'BRK-2.21'],
     'M1.2',
     'MUST',
@@ -110,17 +110,24 @@ export const queryCases: readonly BrokerCase[] = [
     '{a} and not ({a} and {b})',
     minus,
   ),
-  query('not', 'not a selects everything else', ['BRK-2.13', 'BRK-2.21'], 'M1.2', 'MUST', async (context) => {
-    const survey = await context.survey();
-    const word = anyWord(survey);
-    const query = `not ${word.text}`;
-    const urls = await context.found(query, 'skip');
-    sameSet(minus(urls, word.urls), urls, survey, query);
-    // As many as the dump: it is cut at a limit, and what is missing says nothing.
-    if (survey.complete && urls.size < survey.all.size) {
-      sameSet(minus(survey.all, word.urls), urls, survey, query);
-    }
-  }),
+  query(
+    'not',
+    'not a selects all other objects',
+    ['BRK-2.13', 'BRK-2.21'],
+    'M1.2',
+    'MUST',
+    async (context) => {
+      const survey = await context.survey();
+      const word = anyWord(survey);
+      const query = `not ${word.text}`;
+      const urls = await context.found(query, 'skip');
+      sameSet(minus(urls, word.urls), urls, survey, query);
+      // As many as the dump, which is cut at a limit; missing objects prove nothing.
+      if (survey.complete && urls.size < survey.all.size) {
+        sameSet(minus(survey.all, word.urls), urls, survey, query);
+      }
+    },
+  ),
   query('not-binds-tightly', 'not a or b is (not a) or b', ['BRK-2.13'], 'M1.2', 'MUST', async (context) => {
     const survey = await context.survey();
     const [a, b] = overlapping(survey);
@@ -184,7 +191,7 @@ export const queryCases: readonly BrokerCase[] = [
       const both = await context.found(words.join(' and '), 'fail');
       sameSet(new Set(), minus(urls, both), survey, quoted);
       const never = await context.found(`"${words[0]} zzyzx ${words[1]}"`, 'skip');
-      sameSet(new Set(), never, survey, 'a phrase with a word that nobody writes');
+      sameSet(new Set(), never, survey, 'a phrase with a word that does not occur');
     },
   ),
   query(
@@ -402,7 +409,7 @@ async function partOfUrl(
   throw new NotApplicable('no URL has a part of letters that not all of them have');
 }
 
-/** A URL that can be written between quotes as it is. */
+/** A URL that can be quoted without escapes. */
 function plainUrl({ samples, shared }: Survey): string {
   const found = samples.find(({ url }) => /^[\w:/.~%+-]+$/.test(url) && !shared.has(url));
   if (found === undefined) throw new NotApplicable('no URL of the dump is plain');

@@ -6,13 +6,13 @@ import { type FoundObject, type Problem, type Reply, shown, textsOf } from './re
 import { anyWord, SURVEY_MS } from './survey.js';
 
 const KNOWN = new Set([101, 103, 111, 120, 122, 124, 125, 126, 127, 130]);
-/** Replies to this many objects are looked at. */
+/** Objects of a reply that are checked. */
 const ENOUGH = 500;
 
 /** Layout of replies: section 4. */
 export const replyCases: readonly BrokerCase[] = [
   noProblem('form', 'every line is three digits, space, hyphen, space, text', ['BRK-4.1'], 'S', 'form'),
-  noProblem('lf-only', 'lines end in LF alone', ['BRK-1.9'], 'inferred: S', 'cr'),
+  noProblem('lf-only', 'lines end in LF only', ['BRK-1.9'], 'inferred: S', 'cr'),
   noProblem(
     'counts',
     '124 has a count of bytes, 127 a name and a count',
@@ -40,7 +40,7 @@ export const replyCases: readonly BrokerCase[] = [
   }),
   layout(
     'inside',
-    'what belongs to an object stands between its 120 and 130',
+    'the items of an object are between its 120 and 130',
     ['BRK-4.3'],
     'RC',
     'MUST',
@@ -71,7 +71,7 @@ export const replyCases: readonly BrokerCase[] = [
     'MUST',
     (reply) => {
       const other = textsOf(reply, 130).find((text) => text !== 'object end');
-      check(other === undefined, 'another text behind 130', {
+      check(other === undefined, 'another text after 130', {
         expected: '130 - object end',
         received: `130 - ${printable(other ?? '')}`,
       });
@@ -191,7 +191,7 @@ export const replyCases: readonly BrokerCase[] = [
   },
   attribute(
     'attribute/returned',
-    '#attribute gives the value of that attribute, under the name as it was asked for',
+    '#attribute returns the value of that attribute, under the name as requested',
     ['BRK-4.6'],
     'RC',
     'MUST',
@@ -219,7 +219,7 @@ export const replyCases: readonly BrokerCase[] = [
   ),
   attribute(
     'attribute/accumulates',
-    '#attribute may be repeated; values come in the order asked for',
+    '#attribute may be repeated; values come in the requested order',
     ['BRK-3.6', 'BRK-4.3'],
     'RC; project choice',
     'SHOULD',
@@ -248,7 +248,7 @@ export const replyCases: readonly BrokerCase[] = [
     async (context) => {
       const reply = await askFor(context, ['zzyzx-plugh', 'update-time']);
       const [value] = valuesOf(reply).filter(({ text }) => text.startsWith('zzyzx'));
-      check(value === undefined, 'a value of an attribute that nobody has', {
+      check(value === undefined, 'a value of an attribute that no object has', {
         expected: 'no 127',
         received: `127 - ${printable(value?.text ?? '')}`,
       });
@@ -271,7 +271,7 @@ export const replyCases: readonly BrokerCase[] = [
   ),
   {
     id: 'since/later',
-    title: '#since selects nothing when the time is in the future, and everything when it is long ago',
+    title: '#since selects nothing for a time in the future, and everything for a time long ago',
     rules: ['BRK-3.6'],
     source: 'RC',
     level: 'SHOULD',
@@ -370,7 +370,7 @@ function valuesOf({ items }: Reply) {
   return items.filter(({ code }) => code === 127);
 }
 
-/** Matched lines, whichever way the Broker reads `#opaque` (BRK-3.2). @throws NotApplicable it gives none */
+/** A reply with matched lines, for either reading of `#opaque` (BRK-3.2). @throws NotApplicable if the Broker sends none */
 async function matchedLines(context: BrokerContext, text: string): Promise<readonly string[]> {
   for (const opaque of ['', '#opaque ']) {
     const reply = await context.ask(`#USER ${opaque}#index case insensitive #index matchword #END ${text}`);

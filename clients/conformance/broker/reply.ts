@@ -2,7 +2,7 @@ import { ConnectionError } from '../../../protocols/errors.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 
-/** One item of a reply (BRK-4.1), text and bytes as they came. `200` lines are no items: they are ignored (BRK-1.5). */
+/** One item of a reply (BRK-4.1), text and bytes as received. `200` lines are not items: they are ignored (BRK-1.5). */
 interface Item {
   readonly code: number;
   /** What follows `NNN - `, as Latin-1, without a CR. */
@@ -11,9 +11,9 @@ interface Item {
   readonly value?: Buffer;
 }
 
-/** What is wrong with the layout of a reply; cases about the layout look at these, the others read on. */
+/** A defect in the layout of a reply; cases about the layout judge it, the others ignore it. */
 export interface Problem {
-  /** `form`: no `NNN - text`. `cr`: a CR before an LF. `no-lf`: no LF behind counted bytes. `count`: no byte count. `cut`: it ends within an item. */
+  /** `form`: no `NNN - text`. `cr`: a CR before an LF. `no-lf`: no LF after counted bytes. `count`: no byte count. `cut`: it ends within an item. */
   readonly kind: 'form' | 'cr' | 'no-lf' | 'count' | 'cut';
   readonly text: string;
 }
@@ -45,7 +45,7 @@ export interface ReplyLimits {
 const MAX_PROBLEMS = 20;
 const LF = 0x0a;
 
-/** Reads what follows the version line, until the Broker closes (BRK-4.12). Rejects with ConnectionError on silence. */
+/** Reads the reply after the version line, until the Broker closes (BRK-4.12). Rejects with ConnectionError on silence. */
 export async function readReply(wire: Wire, limits: ReplyLimits = {}): Promise<Reply> {
   const { maxObjects = 20_000, maxBytes = 64 << 20 } = limits;
   const items: Item[] = [];
@@ -99,7 +99,7 @@ async function lastLine(wire: Wire, problem: (kind: 'cut', text: string) => void
   try {
     return await wire.line();
   } catch (error) {
-    // Silence and resets show again with the next byte that is asked for.
+    // Silence and resets fail the next read too.
     if (!(error instanceof ConnectionError)) throw error;
     problem('cut', error.message);
     await wire.peek();

@@ -23,7 +23,7 @@ const CASES: readonly BrokerCase[] = [
   ...enduranceCases,
 ];
 
-/** Judges a Broker by what can be seen from outside, on its own data, which should not change meanwhile. */
+/** Judges a Broker from outside, on its own data, which should not change during the run. */
 export const suite: Suite = {
   name: 'broker',
   title: 'a Broker: messages, queries, flags, replies, administration, endurance',

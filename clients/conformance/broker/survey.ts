@@ -1,6 +1,6 @@
 import { NotApplicable } from '../case.js';
 
-/** Milliseconds that a case gets which may have to learn the words first. */
+/** Milliseconds of a case that may have to take the survey first. */
 export const SURVEY_MS = 60_000;
 const OPERATORS = new Set(['and', 'or', 'not', 'except', 'exact', 'regexp']);
 
@@ -17,12 +17,12 @@ export interface Word {
   readonly urls: ReadonlySet<string>;
 }
 
-/** What is known of the Broker's data. It should not change meanwhile. */
+/** Facts about the Broker's data, which should not change during the run. */
 export interface Survey {
   /** URLs of the dump (BRK-2.11); of its beginning when `complete` is false. */
   readonly all: ReadonlySet<string>;
   readonly complete: boolean;
-  /** URLs that more than one object has: nothing can be said of them. */
+  /** URLs that several objects share; no case judges them. */
   readonly shared: ReadonlySet<string>;
   readonly samples: readonly Sample[];
   /** Words that find at least one object and not all. */
@@ -31,7 +31,7 @@ export interface Survey {
   readonly attributes: boolean;
 }
 
-/** Words that every engine cuts alike: ASCII letters between blanks and punctuation. */
+/** Words that every engine splits in the same way: ASCII letters between blanks and punctuation. */
 export function wordsOf(text: string): string[] {
   return text
     .toLowerCase()
@@ -39,7 +39,7 @@ export function wordsOf(text: string): string[] {
     .filter((word) => /^[a-z]{3,20}$/.test(word) && !OPERATORS.has(word));
 }
 
-/** A word for cases that need just one; long ones first. @throws NotApplicable there is none */
+/** A word for cases that need one, preferably a long one. @throws NotApplicable if there is none */
 export function anyWord({ words }: Survey, atLeast = 3): Word {
   const fitting = words.filter(({ text }) => text.length >= atLeast);
   const [word] = fitting.toSorted((a, b) => a.urls.size - b.urls.size || b.text.length - a.text.length);
@@ -77,7 +77,7 @@ export function triple({ words }: Survey): readonly [Word, Word, Word] {
   throw new NotApplicable('the data has no three words that tell right grouping from left grouping');
 }
 
-/** Two words that stand side by side in one line of a text, in the samples. @throws NotApplicable */
+/** Two adjacent words in a line of a sample. @throws NotApplicable */
 export function phrase({ samples }: Survey): {
   readonly url: string;
   readonly words: readonly [string, string];

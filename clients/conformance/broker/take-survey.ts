@@ -3,17 +3,17 @@ import { notRefused, urlsOf } from './judgments.js';
 import { type Reply, textsOf } from './reply.js';
 import { type Sample, type Survey, type Word, wordsOf } from './survey.js';
 
-/** Objects whose texts are looked at for words. */
+/** Objects whose texts are searched for words. */
 const MAX_SAMPLES = 2_000;
-/** Words that are asked for. */
+/** Words that are queried. */
 const MAX_WORDS = 20;
-/** A set larger than this costs more than it tells. */
+/** Words that find more objects than this are not used. */
 const MAX_SET = 300;
 
 /** Sends a message and reads the whole reply. */
 type Ask = (message: string) => Promise<Reply>;
 
-/** Learns words from the texts of a dump and asks for them, one after the other. @throws Mismatch there is no dump */
+/** Learns words from the texts of a dump and queries them, one after the other. @throws Mismatch if there is no dump */
 export async function takeSurvey(ask: Ask): Promise<Survey> {
   const { reply, attributes } = await dump(ask);
   if (reply.objects.length === 0) {

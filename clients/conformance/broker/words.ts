@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError, messageOf, UsageError } from '../../../protocols/errors.js';
 
-/** What the words of the suite say. */
+/** The words of the suite. */
 export interface SuiteWords {
   /** HOST, HOST:PORT, or HOST PORT. */
   readonly address: readonly string[];
@@ -12,7 +12,7 @@ const OPTION = '--password-file';
 
 /**
  * Reads `HOST[:PORT] [--password-file FILE]`.
- * @throws UsageError an unknown option
+ * @throws UsageError for an unknown option
  */
 export function parseWords(words: readonly string[]): SuiteWords {
   const address: string[] = [];

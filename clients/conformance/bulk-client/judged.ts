@@ -4,7 +4,7 @@ import { printable } from '../printable.js';
 import type { BulkClientCase, BulkClientContext, Part } from './bench.js';
 import type { Kind } from './replies.js';
 
-/** The makings of a case about one reply. */
+/** The data of a case about one reply. */
 export interface Judged {
   readonly id: string;
   readonly title: string;
@@ -16,15 +16,15 @@ export interface Judged {
   readonly shows?: readonly Sent<Kind>[];
   /** Texts that must not be shown. */
   readonly hides?: readonly string[];
-  /** A word that has to be said, on either way. */
+  /** A word that has to be in standard output or standard error. */
   readonly says?: string;
-  /** How the run has to end; not judged when absent. */
+  /** How the run has to end; not judged if undefined. */
   readonly ends?: 'well' | 'failed';
   /** Only for a client that asks for the interface of 1995. */
   readonly proposed?: boolean;
 }
 
-/** A case: what the client makes of one reply. */
+/** Makes a case about one reply. */
 export function judged({
   part,
   shows = [],

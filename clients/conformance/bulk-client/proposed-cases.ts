@@ -24,7 +24,7 @@ export const proposedCases: readonly BulkClientCase[] = [
     [HEADER, BODY, count(2)],
   ),
   read('no-header', 'needs no Header', ['BP-12'], [BODY, count(2)]),
-  read('no-trailer', 'needs no Trailer behind groups', ['BP-21'], [HEADER, BODY]),
+  read('no-trailer', 'needs no Trailer after groups', ['BP-21'], [HEADER, BODY]),
   read(
     'header-order',
     'reads InfoFields in any order, repeated',
@@ -45,7 +45,7 @@ export const proposedCases: readonly BulkClientCase[] = [
   ),
   read(
     'line-feed-in-number',
-    'reads by token: a number may hold the byte 0a',
+    'reads by token: a number may contain the byte 0a',
     ['BP-5', 'BP-1'],
     [BODY, count(2)],
     {
@@ -72,7 +72,7 @@ export const proposedCases: readonly BulkClientCase[] = [
       count(2),
     ],
   ),
-  read('delivery-bytes', 'reads a reply that comes byte by byte', ['BP-5'], [], {
+  read('delivery-bytes', 'reads a reply that arrives byte by byte', ['BP-5'], [], {
     part: { reply: version() + HEADER + BODY + count(2), delivery: 'bytes' },
   }),
   read('shipped', 'reads the shipped format of a Broker that does not know the interface', ['BP-29'], [], {
@@ -105,53 +105,52 @@ export const proposedCases: readonly BulkClientCase[] = [
   ),
   failing(
     'no-end-marker',
-    'stops when something else than the end marker follows compressed data',
+    'stops when anything but the end marker follows compressed data',
     ['BP-16'],
     `${version()}150 - gzip begin\n${gzipSync(bytes(BODY)).toString('latin1')}${count(2)}`,
   ),
   failing(
     'cut-in-group',
-    'says that it failed when the groups break off',
+    'reports a failure when the groups break off',
     ['BP-15', 'BT-19'],
     version() + BODY.slice(0, -2),
   ),
   failing(
     'cut-in-version',
-    'says that it failed when the Version breaks off',
+    'reports a failure when the Version breaks off',
     ['BP-11'],
     version().slice(0, 12),
   ),
-  failing(
-    'error',
-    'says that it failed after an ERROR',
-    ['BP-23'],
-    `${version()}111 - ${number(4)}pelican\n`,
-    {
-      says: 'pelican',
-    },
-  ),
+  failing('error', 'reports a failure after an ERROR', ['BP-23'], `${version()}111 - ${number(4)}pelican\n`, {
+    says: 'pelican',
+  }),
   failing(
     'error-behind-objects',
-    'shows the objects before an ERROR, and says that it failed',
+    'shows the objects before an ERROR and reports a failure',
     ['BP-21', 'BP-23'],
     `${version()}${BODY}111 - ${number(6)}pelican\n`,
     {
       shows: TWO_TEXTS,
     },
   ),
-  proposed('wrong-count', 'reports a count that differs from what came', ['BP-22'], {
+  proposed('wrong-count', 'reports a count that differs from the number received', ['BP-22'], {
     part: { reply: version() + BODY + count(7701) },
     shows: TWO_TEXTS,
     says: '7701',
     level: 'SHOULD',
     source: 'project choice',
   }),
-  proposed('keeps-objects', 'shows what was complete before the reply went wrong', ['BP-28', 'BT-19'], {
-    part: { reply: `${version()}${BODY}${group('DELETE')}160 - what\n` },
-    shows: [{ kind: 'update', text: urlOf('otter') }],
-    level: 'SHOULD',
-    source: 'project choice',
-  }),
+  proposed(
+    'keeps-objects',
+    'shows the objects that were complete before the defect in the reply',
+    ['BP-28', 'BT-19'],
+    {
+      part: { reply: `${version()}${BODY}${group('DELETE')}160 - what\n` },
+      shows: [{ kind: 'update', text: urlOf('otter') }],
+      level: 'SHOULD',
+      source: 'project choice',
+    },
+  ),
 ];
 
 function proposed(

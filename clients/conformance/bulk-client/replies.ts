@@ -1,6 +1,6 @@
 import type { Sent } from '../broker-bench.js';
 
-/** What a client may show of a transfer. Every text of a script is one plain word or URL, so that it is found in any output. */
+/** The texts of a transfer that a client may show. Every text is one plain word or URL, so that it is found in any output. */
 export type Kind = 'update' | 'refresh' | 'delete' | 'value';
 
 export const SUCCESS = '000 - Bulk transfer follows\n';

@@ -28,7 +28,7 @@ export const sentCases: readonly BulkClientCase[] = [
   ordinary(
     {
       id: 'session/exit-status',
-      title: 'ends with exit status 0 when everything came',
+      title: 'ends with exit status 0 after a complete transfer',
       rules: ['BT-12'],
       source: 'project choice',
       level: 'SHOULD',
@@ -89,7 +89,7 @@ export const sentCases: readonly BulkClientCase[] = [
   ),
   {
     id: 'refused/no-connection',
-    title: 'says that it failed when nobody listens',
+    title: 'reports a failure when no server listens',
     rules: ['BT-19'],
     source: 'project choice',
     level: 'SHOULD',

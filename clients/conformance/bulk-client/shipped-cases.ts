@@ -40,7 +40,7 @@ export const shippedCases: readonly BulkClientCase[] = [
   ),
   reads(
     'groups/repeated',
-    'reads groups that come again',
+    'reads groups that are repeated',
     ['BT-15'],
     'S',
     SUCCESS + updates(full('otter')) + group('DELETE', full('stork')) + group('UPDATE', full('heron')),
@@ -48,7 +48,7 @@ export const shippedCases: readonly BulkClientCase[] = [
   ),
   reads(
     'groups/all-empty',
-    'takes three empty groups for a complete transfer',
+    'accepts three empty groups as a complete transfer',
     ['BT-15', 'BT-17'],
     'M1.2',
     SUCCESS + updates(''),
@@ -67,7 +67,7 @@ export const shippedCases: readonly BulkClientCase[] = [
   ),
   reads(
     'groups/any-case',
-    'reads the words of the groups in any case',
+    'reads the keywords of the groups in any case',
     ['BT-18'],
     'G',
     `${SUCCESS}@delete {\n}\n@Refresh {\n}\n@update {\n${TWO}}\n`,
@@ -93,7 +93,7 @@ export const shippedCases: readonly BulkClientCase[] = [
   ),
   reads(
     'objects/bare',
-    'takes objects outside of any group for updated ones',
+    'reads objects outside of any group as updated ones',
     ['BT-20'],
     'inferred: RC',
     SUCCESS + TWO,
@@ -136,7 +136,7 @@ export const shippedCases: readonly BulkClientCase[] = [
   reads('lines/no-success', 'needs no line 000 before the data', ['BT-10'], 'RC', updates(TWO), TWO_TEXTS),
   reads(
     'lines/success-behind',
-    'skips a line 000 behind the data',
+    'skips a line 000 after the data',
     ['BT-10'],
     'RC',
     `${updates(TWO)}000 - Bulk transfer done\n`,
@@ -152,7 +152,7 @@ export const shippedCases: readonly BulkClientCase[] = [
   ),
   judged({
     id: 'lines/end',
-    title: 'takes a line 099 for the end',
+    title: 'reads a line 099 as the end',
     rules: ['BT-11'],
     source: 'RC; project choice',
     level: 'SHOULD',
@@ -162,7 +162,7 @@ export const shippedCases: readonly BulkClientCase[] = [
   }),
   judged({
     id: 'lines/end-error',
-    title: 'takes a line 499 for the end, and shows what came before',
+    title: 'reads a line 499 as the end and shows the objects before it',
     rules: ['BT-11'],
     source: 'RC; project choice',
     level: 'SHOULD',
@@ -172,7 +172,7 @@ export const shippedCases: readonly BulkClientCase[] = [
   }),
   judged({
     id: 'error/status',
-    title: 'says that it failed after a line 400',
+    title: 'reports a failure after a line 400',
     rules: ['BT-10'],
     source: 'S',
     level: 'SHOULD',
@@ -205,7 +205,7 @@ export const shippedCases: readonly BulkClientCase[] = [
   }),
   judged({
     id: 'refused/gatherer',
-    title: 'says that it failed when the peer is a Gatherer',
+    title: 'reports a failure when the peer is a Gatherer',
     rules: ['BT-9'],
     source: 'RC; project choice',
     level: 'SHOULD',
@@ -214,19 +214,27 @@ export const shippedCases: readonly BulkClientCase[] = [
   }),
   reads(
     'gzip/tolerated',
-    'decompresses data that is compressed though it should not be',
+    'decompresses data that should not be compressed',
     ['BT-13'],
     'project choice',
     SUCCESS + gzipSync(bytes(updates(TWO))).toString('latin1'),
     TWO_TEXTS,
     { level: 'SHOULD' },
   ),
-  reads('delivery/bytes', 'reads an answer that comes byte by byte', ['BT-14'], 'S', '', TWO_TEXTS, {
+  reads('delivery/bytes', 'reads an answer that arrives byte by byte', ['BT-14'], 'S', '', TWO_TEXTS, {
     part: { reply: PLAIN, delivery: 'bytes' },
   }),
-  reads('delivery/slow', 'reads an answer that comes in pieces, with pauses', ['BT-14'], 'S', '', TWO_TEXTS, {
-    part: { reply: PLAIN, delivery: 'slow' },
-  }),
+  reads(
+    'delivery/slow',
+    'reads an answer that arrives in pieces with pauses',
+    ['BT-14'],
+    'S',
+    '',
+    TWO_TEXTS,
+    {
+      part: { reply: PLAIN, delivery: 'slow' },
+    },
+  ),
 ];
 
 /** BT-19: the client has to say that the transfer is not complete. */

@@ -10,16 +10,16 @@ import { type OnObject, readTransfer, type Transfer, transferred } from './trans
 
 export type BulkCase = ConformanceCase<BulkContext>;
 
-/** BT-3: how deployed clients ask for everything. */
+/** The request of deployed clients for everything (BT-3). */
 export const EVERYTHING = '#BULK #SINCE 0 #END #ALLB';
 /** Milliseconds for a case that may transfer a large database; silence ends it sooner. */
 export const TRANSFER_MS = 600_000;
-/** Objects that are remembered by URL, and whose words are looked at. */
+/** Objects that are remembered by URL, and objects whose words are used. */
 const MAX_KNOWN = 20_000;
 const MAX_SAMPLES = 500;
 const TEXTS = ['title', 'description', 'keywords'] as const;
 
-/** What the first transfer of everything told. The data should not change while it is looked at. */
+/** Facts from the first transfer of everything. The data should not change during the run. */
 export interface Survey {
   readonly transfer: Transfer;
   /** Update-Time by URL (Latin-1), of the first objects. */
@@ -34,7 +34,7 @@ export interface Survey {
   readonly word: string | undefined;
 }
 
-/** What the cases of a run share. */
+/** Facts that the cases of a run share. */
 export interface SharedFacts extends ServerFacts {
   /** `failed`: there is no transfer of everything. */
   survey: Survey | 'failed' | undefined;
@@ -56,12 +56,12 @@ export class BulkContext extends ServerContext<SharedFacts> {
     return readTransfer(wire, onObject);
   }
 
-  /** As {@link exchange} with CR LF behind the message (BT-3). */
+  /** As {@link exchange} with CR LF after the message (BT-3). */
   ask(message: string, onObject?: OnObject): Promise<Transfer> {
     return this.exchange(`${message}\r\n`, onObject);
   }
 
-  /** The transfer of everything, made once. @throws NotApplicable there is none, and another case says why */
+  /** The transfer of everything, made once. @throws NotApplicable if it failed; another case judges that */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;
     if (survey === 'failed')
@@ -81,7 +81,7 @@ export function urlOf({ object }: StreamObject): string {
   return Buffer.from(object.urlBytes).toString('latin1');
 }
 
-/** What of `names` an object does not have, with its URL; undefined when it has all. */
+/** The `names` that an object lacks, with its URL; undefined if it has all. */
 export function lackingOf(item: StreamObject, names: readonly string[] = REQUIRED_NAMES): string | undefined {
   const lacking = names.filter((name) => (item.object.text(name) ?? '').trim() === '');
   return lacking.length === 0 ? undefined : `${printable(urlOf(item))} has no ${lacking.join(', ')}`;

@@ -4,14 +4,14 @@ import { sameNumber } from './selection-cases.js';
 import { readTransfer, transferred } from './transfer.js';
 
 const TOGETHER = 5;
-/** Milliseconds that a slow reader waits before it reads; pieces and pauses would tell no more. */
+/** Milliseconds that a slow reader waits before it reads. */
 const PAUSE_MS = 300;
 
-/** What a Broker has to stand that others collect from. */
+/** Robustness of a Broker that serves bulk transfers. */
 export const enduranceCases: readonly BulkCase[] = [
   {
     id: 'endurance/slow-reader',
-    title: 'who reads late gets everything all the same',
+    title: 'a client that reads late gets everything',
     rules: ['BT-12', 'BT-19'],
     source: 'project choice',
     level: 'MUST',
@@ -26,7 +26,7 @@ export const enduranceCases: readonly BulkCase[] = [
   },
   {
     id: 'endurance/together',
-    title: `${TOGETHER} that ask at once get everything`,
+    title: `${TOGETHER} concurrent clients get everything`,
     rules: ['BT-1', 'BT-3'],
     source: 'project choice',
     level: 'SHOULD',
@@ -45,7 +45,7 @@ export const enduranceCases: readonly BulkCase[] = [
   },
   {
     id: 'endurance/does-not-read',
-    title: 'who asks for everything and does not read, or leaves, holds nobody up',
+    title: 'a client that requests everything and does not read, or leaves, does not delay others',
     rules: ['BT-12'],
     source: 'project choice',
     level: 'MUST',

@@ -3,7 +3,7 @@ import { printable } from '../printable.js';
 
 type Section = Extract<SectionItem, { kind: 'section' }>['section'];
 
-/** BT-17, written by hand. */
+/** The layout of BT-17. */
 const OPEN: Readonly<Record<Section, string>> = {
   delete: '@DELETE {\n',
   refresh: '@REFRESH {\n',
@@ -11,11 +11,11 @@ const OPEN: Readonly<Record<Section, string>> = {
 };
 const CLOSE: Readonly<Record<Section, string>> = { delete: '}\n\n', refresh: '}\n\n', update: '}\n' };
 const LF = 0x0a;
-/** Bytes of earlier chunks at hand when an item is found: a group's header is far shorter. */
+/** Bytes of earlier chunks that are kept: the header of a group is far shorter. */
 const KEPT = 256;
 const SHOWN = 40;
 
-/** Compares the bytes of a transfer, as they pass, with what BT-17 recommends for the groups and objects found in them. */
+/** Compares the bytes of a transfer with the layout that BT-17 recommends for its groups and objects. */
 export class GroupLayout {
   /** The first departure from BT-17. */
   misplaced: string | undefined;
@@ -27,7 +27,7 @@ export class GroupLayout {
   #recent: Uint8Array = Buffer.alloc(0);
   #recentEnd = 0;
 
-  /** The next bytes; then come the items that a decoder found in them. */
+  /** Adds the next bytes; the items that a decoder found in them follow. */
   bytes(chunk: Uint8Array): void {
     this.#recent = Buffer.concat([this.#recent.subarray(-KEPT), chunk]);
     this.#recentEnd += chunk.length;
@@ -91,7 +91,7 @@ export class GroupLayout {
   #begins(section: Section, offset: number): void {
     const at = offset - (this.#recentEnd - this.#recent.length);
     if (offset > 0 && at > 0 && this.#recent[at - 1] !== LF) {
-      this.withinLine ??= `@${section.toUpperCase()} behind "${printable(this.#recent.subarray(Math.max(0, at - SHOWN), at))}"`;
+      this.withinLine ??= `@${section.toUpperCase()} after "${printable(this.#recent.subarray(Math.max(0, at - SHOWN), at))}"`;
     }
   }
 }

@@ -8,7 +8,7 @@ import { readTransfer, shown, type Transfer, transferred } from './transfer.js';
 export const messageCases: readonly BulkCase[] = [
   asEverything(
     'message/lf',
-    'a message that ends in LF alone is answered',
+    'a message that ends in LF only is answered',
     'project choice',
     'SHOULD',
     `${EVERYTHING}\n`,
@@ -45,7 +45,7 @@ export const messageCases: readonly BulkCase[] = [
       sameNumber(transfer, transferred(await readTransfer(wire), EVERYTHING));
     },
   },
-  refused('error/since', 'a time that is none', '#BULK #SINCE soon #END #ALLB'),
+  refused('error/since', 'a malformed time', '#BULK #SINCE soon #END #ALLB'),
   refused('error/no-end', 'a message without #END', '#BULK #SINCE 0 #ALLB'),
   refused('error/no-query', 'a message without a query', '#BULK #SINCE 0 #END'),
   refused('error/flag', 'an unknown flag', '#BULK #SINCE 0 #frobnicate #END #ALLB'),
@@ -82,12 +82,12 @@ function refused(id: string, what: string, message: string): BulkCase {
     check(
       lines.length === 1 && answer.bytes === 0 && line?.code === 400 && line.text.startsWith('ERROR'),
       `not refused as a bulk transfer is: ${message}`,
-      { expected: '400 - ERROR: ..., and nothing behind it', received: shown(answer) },
+      { expected: '400 - ERROR: ..., and nothing after it', received: shown(answer) },
     );
   };
   return {
     id,
-    title: `${what} is refused by a line 400 - ERROR: text, and the connection closed`,
+    title: `${what} is refused with a line 400 - ERROR: text, and the connection is closed`,
     rules: ['BT-10'],
     source: 'S; project choice',
     level: 'SHOULD',

@@ -129,13 +129,13 @@ export const proposedCases: readonly BulkCase[] = [
     level: 'SHOULD',
     timeoutMs: TRANSFER_MS,
     async run(context) {
-      // What is asked for is well-formed, and more than most engines can do.
+      // The query is well-formed, and more than most engines support.
       const { items } = await reply(context, '#BULK #SINCE 0 #interface 2 #END title regexp "["');
       const error = items.find(({ code }) => code === 111);
       if (error === undefined) throw new NotApplicable('the broker answers the query');
       const { number = 0 } = error;
       check(number >= 1 && number <= ASSIGNED && items.at(-1) === error, 'not an ERROR as a Trailer', {
-        expected: '111 - <1 to 6> text, and nothing behind it',
+        expected: '111 - <1 to 6> text, and nothing after it',
         received: codesOf(items),
       });
     },
@@ -146,7 +146,7 @@ function codesOf(items: ProposedReply['items']): string {
   return items.map(({ code, number }) => (number === undefined ? code : `${code}(${number})`)).join(' ');
 }
 
-/** A case that looks at the answer to a message. `judge` is told how many objects the shipped format has. */
+/** A case about the reply to a message. `judge` receives the number of objects in the shipped format. */
 function of(
   id: string,
   title: string,
@@ -162,7 +162,7 @@ function of(
   return { id, title, rules, source, level: 'MUST', timeoutMs: TRANSFER_MS, run };
 }
 
-/** @throws NotApplicable the Broker does not know this interface, or refuses what is asked */
+/** @throws NotApplicable if the Broker does not know this interface or refuses the message */
 async function reply(context: BulkContext, message: string): Promise<ProposedReply> {
   await context.survey();
   const wire = await context.session();

@@ -6,7 +6,7 @@ import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { GroupCheck, type Transfer } from './transfer.js';
 
-/** BP-8: codes of what a Separator follows, and what it is made of. */
+/** BP-8: codes of the items that a Separator follows, and its bytes. */
 const FORMS = {
   '126': 'string',
   '140': 'string',
@@ -31,7 +31,7 @@ const LITERALS = ['130 - object end\n', '150 - gzip begin\n', '151 - gzip end\n'
 /** Stands among the items for the groups of a Body, which have no code (BP-6). */
 const GROUPS = 0;
 
-/** One item of a reply, in the order in which it came. */
+/** One item of a reply. */
 interface ProposedItem {
   readonly code: number;
   /** A string or a name, without its LF, as Latin-1. */
@@ -93,7 +93,7 @@ export async function readProposed(wire: Wire): Promise<ProposedReply> {
 async function item(wire: Wire, code: string): Promise<ProposedItem> {
   const form = isKnown(code) ? FORMS[code] : undefined;
   if (form === undefined) {
-    throw new Mismatch('an unknown code, whose length nobody knows (BP-28)', {
+    throw new Mismatch('an unknown code, whose length is unknown (BP-28)', {
       expected: 'a code of BP-8',
       received: printable(Buffer.from(code, 'latin1')),
     });
@@ -110,7 +110,7 @@ async function item(wire: Wire, code: string): Promise<ProposedItem> {
       return { code: Number(code), text: await string(wire), number: value };
     }
     case 'named': {
-      // BP-13: the separator stands behind the LF of the name.
+      // BP-13: the separator follows the LF of the name.
       const text = await string(wire);
       await literal(wire, SEPARATOR, 'BP-13');
       return { code: Number(code), text, number: await data(wire) };
@@ -124,7 +124,7 @@ function isKnown(code: string): code is keyof typeof FORMS {
   return Object.hasOwn(FORMS, code);
 }
 
-/** BP-15: groups until something follows one that opens none. */
+/** BP-15: reads groups until the bytes after one do not open another. */
 async function rawGroups(wire: Wire): Promise<ProposedReply['groups']> {
   const ends = new SectionDecoder({ mode: 'strict' });
   const check = new GroupCheck();
@@ -148,14 +148,14 @@ async function rawGroups(wire: Wire): Promise<ProposedReply['groups']> {
   return check.facts();
 }
 
-/** How far the groups go in these bytes: all the way, or to the first that opens none. */
+/** The number of bytes that belong to groups. */
 function endOfGroups(
   decoder: SectionDecoder,
   bytes: Uint8Array,
   at: number,
   wasBetween: boolean,
 ): { readonly length: number; readonly over: boolean; readonly between: boolean } {
-  // The decoder may tell of a header or a brace with the bytes behind it only.
+  // The decoder may report a header or a brace only with the bytes after it.
   let between = wasBetween && bytes.every(isSpace);
   const items = strictly(() => decoder.push(bytes));
   for (const item of items) {
@@ -173,7 +173,7 @@ function isSpace(byte: number | undefined): boolean {
   return byte !== undefined && (byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 }
 
-/** @throws Mismatch what cannot be read by token is fatal (BP-5) */
+/** @throws Mismatch for bytes that cannot be read by token (BP-5) */
 function strictly<T>(step: () => T): T {
   try {
     return step();
@@ -183,7 +183,7 @@ function strictly<T>(step: () => T): T {
   }
 }
 
-/** BP-16: one gzip member, whose own end is the end. */
+/** BP-16: one gzip member, which ends the data itself. */
 async function compressedGroups(wire: Wire): Promise<ProposedReply['groups']> {
   const check = new GroupCheck();
   const { crc, trailerCrc } = await readMember(wire, (bytes) => check.push(bytes));

@@ -12,14 +12,14 @@ const NOTHING_HAS = 'zzyzxqqv';
 export const selectionCases: readonly BulkCase[] = [
   {
     id: 'since/future',
-    title: 'nothing is sent of what changed after a time far in the future',
+    title: 'nothing is sent for a time far in the future',
     rules: ['BT-4'],
     source: 'RC',
     level: 'MUST',
     timeoutMs: TRANSFER_MS,
     async run(context) {
       const { objects } = await sent(context, `#BULK #SINCE ${FAR_FUTURE} #END #ALLB`);
-      check(objects === 0, 'objects that have not changed yet', {
+      check(objects === 0, 'objects that changed in the future', {
         expected: 'three empty groups',
         received: `${objects} objects`,
       });
@@ -27,7 +27,8 @@ export const selectionCases: readonly BulkCase[] = [
   },
   {
     id: 'since/newer-is-sent',
-    title: 'every object with an Update-Time after the time is sent: a collector that is not told loses it',
+    title:
+      'every object with an Update-Time after the time is sent, because a collector would lose it otherwise',
     rules: ['BT-4', 'BT-5'],
     source: 'RC; inferred',
     level: 'MUST',
@@ -76,7 +77,7 @@ export const selectionCases: readonly BulkCase[] = [
   },
   {
     id: 'query/matches',
-    title: 'with a query and #index flags, what matches is sent, whole, and nothing else',
+    title: 'with a query and #index flags, exactly the matching objects are sent, whole',
     rules: ['BT-6', 'BT-8'],
     source: 'inferred: M1.4, RC',
     level: 'MUST',
@@ -110,7 +111,7 @@ export const selectionCases: readonly BulkCase[] = [
   },
   {
     id: 'query/nothing',
-    title: 'a query that matches nothing is a transfer without updates, no error',
+    title: 'a query that matches nothing is a transfer without updates and not an error',
     rules: ['BT-6', 'BT-15'],
     source: 'inferred: M1.4',
     level: 'SHOULD',
@@ -135,7 +136,7 @@ async function sent(
   onObject: Seen = () => {},
   onRefusal: 'fail' | 'skip' = 'fail',
 ): Promise<Transfer> {
-  // Who has no transfer at all is judged for that once.
+  // A Broker without any transfer is judged for that once.
   if (message !== EVERYTHING) await context.survey();
   const answer = await context.ask(message, (item) =>
     onObject(urlOf(item), item.section, Buffer.from(item.bytes)),

@@ -18,10 +18,10 @@ const CASES: readonly BulkCase[] = [
   ...proposedCases,
 ];
 
-/** Judges a Broker that others collect from, by what can be seen from outside. Its data should not change meanwhile. */
+/** Judges the bulk transfers of a Broker from outside. Its data should not change during the run. */
 export const suite: Suite = {
   name: 'bulk',
-  title: 'a Broker that others collect from: #BULK, its groups and objects, the interface of 1995',
+  title: 'a Broker that serves bulk transfers: #BULK, its groups and objects, the interface of 1995',
   usage: 'HOST[:PORT]',
   cases: CASES,
   async prepare(words, options) {

@@ -3,7 +3,7 @@ import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, lackingOf, type Survey, TRANSFER_MS } from './context.js';
 import { shown, transferred } from './transfer.js';
 
-/** What a transfer looks like: sections A2 and A3. */
+/** The form of a transfer: sections A2 and A3. */
 export const transferCases: readonly BulkCase[] = [
   {
     id: 'greeting/first',
@@ -21,7 +21,7 @@ export const transferCases: readonly BulkCase[] = [
   },
   of(
     'transfer/everything',
-    'everything is sent to who asks as deployed clients do, not compressed, and the connection closed behind it',
+    'a request in the form of deployed clients is answered with everything, uncompressed, and the connection is closed afterwards',
     ['BT-3', 'BT-12', 'BT-13', 'BT-14'],
     'RC; S; M1.4',
     'MUST',
@@ -29,7 +29,7 @@ export const transferCases: readonly BulkCase[] = [
   ),
   of(
     'transfer/success-line',
-    'one line 000 - text stands before the data, and no other line',
+    'exactly one line, 000 - text, precedes the data',
     ['BT-10'],
     'project choice',
     'SHOULD',
@@ -43,7 +43,7 @@ export const transferCases: readonly BulkCase[] = [
   ),
   of(
     'transfer/no-end-line',
-    'no line 099 or 499 ends the data: the closed connection does',
+    'the close of the connection ends the data, no line 099 or 499 does',
     ['BT-11', 'BT-12'],
     'project choice',
     'SHOULD',
@@ -55,7 +55,7 @@ export const transferCases: readonly BulkCase[] = [
   ),
   of(
     'groups/three',
-    'the groups @DELETE, @REFRESH and @UPDATE come in this order, each once, though it be empty',
+    'the groups @DELETE, @REFRESH and @UPDATE come in this order, each once, even if empty',
     ['BT-15'],
     'M1.2',
     'SHOULD',
@@ -97,7 +97,7 @@ export const transferCases: readonly BulkCase[] = [
   ),
   of(
     'objects/soif',
-    'there is nothing but groups and well-formed objects, their sizes right, up to the last brace',
+    'the data consists of groups and well-formed objects with correct sizes, up to the last brace',
     ['BT-16', 'BT-18', 'BT-19'],
     'G',
     'MUST',
@@ -107,12 +107,12 @@ export const transferCases: readonly BulkCase[] = [
         received: malformed ?? '',
       }),
   ),
-  of('objects/no-empty', 'attributes of no bytes are not written', ['BT-16'], 'G', 'SHOULD', ({ empty }) =>
+  of('objects/no-empty', 'empty attributes are not written', ['BT-16'], 'G', 'SHOULD', ({ empty }) =>
     check(empty === undefined, 'an attribute of no bytes', { expected: 'none', received: empty ?? '' }),
   ),
   of(
     'objects/mandatory',
-    'every object has the mandatory attributes, without which it is dropped',
+    'every object has the mandatory attributes; receivers drop objects without them',
     ['BT-24', 'BT-21', 'BT-23'],
     'S',
     'MUST',
@@ -126,7 +126,7 @@ export const transferCases: readonly BulkCase[] = [
   identified('refresh'),
 ];
 
-/** A case that looks at the transfer of everything. */
+/** A case about the transfer of everything. */
 function of(
   id: string,
   title: string,

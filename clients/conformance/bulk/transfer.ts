@@ -5,14 +5,14 @@ import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { GroupLayout } from './group-layout.js';
 
-/** A line that is no data. */
+/** A line that is not data. */
 export interface StatusLine {
   readonly code: number;
   /** What follows `NNN - `, as Latin-1. */
   readonly text: string;
 }
 
-/** An answer to `#BULK`, from behind the version line to the end of the connection. */
+/** A reply to `#BULK`, from the version line (exclusive) to the end of the connection. */
 export interface Transfer extends Omit<StreamFacts, 'misplaced' | 'disorder'> {
   /** Lines before the data. */
   readonly lines: readonly StatusLine[];
@@ -32,7 +32,7 @@ const MAX_LINES = 100;
 const DIGITS = { from: 0x30, to: 0x39 } as const;
 const GZIP_MAGIC = 0x1f;
 
-/** Reads what follows the version line, until the Broker closes (BT-12). Rejects with ConnectionError on silence. */
+/** Reads the reply after the version line, until the Broker closes (BT-12). Rejects with ConnectionError on silence. */
 export async function readTransfer(wire: Wire, onObject?: OnObject): Promise<Transfer> {
   const lines = await statusLines(wire);
   const compressed = (await wire.peek()) === GZIP_MAGIC;

@@ -2,12 +2,12 @@ import type { Delivery } from '../recorder.js';
 import type { ClientLine, Script, ServerSide } from '../scripted-server.js';
 import { bytes, type Content, PLAIN } from './objects.js';
 
-/** What a server puts on the wire, in order; the connection is over after `close` and `reset`. */
+/** One step of a server's answer; `close` and `reset` end the connection. */
 export type Step = Buffer | string | 'close' | 'reset';
 
 /**
- * How a server plays its part. What is not said is as our own daemon does it; answers are whole lines without their line
- * ends, several of them where a server says more than it must.
+ * How a server plays its part. The defaults are the answers of our own daemon. Answers are whole lines without line ends;
+ * several lines are a server that sends more than it must.
  */
 export interface Part {
   /** The first lines (GATHERD-3.1). */
@@ -15,7 +15,7 @@ export interface Part {
   readonly hello?: readonly string[];
   /** Answer to `SET compression`. Default: agreed. */
   readonly compression?: readonly string[];
-  /** Answer to `SET changes`, our extension. Default: what an older server says. */
+  /** Answer to `SET changes`, our extension. Default: the answer of an older server. */
   readonly changes?: readonly string[];
   /** The whole answer to `SEND-UPDATE`, status lines included. */
   readonly update?: (compressed: boolean) => readonly Step[];
@@ -30,7 +30,7 @@ export interface Part {
   readonly delivery?: Delivery;
 }
 
-/** The words of `close` and `reset` are steps, never data. */
+/** Whether a step is `close` or `reset`, not data. */
 function isAction(step: Step): step is 'close' | 'reset' {
   return step === 'close' || step === 'reset';
 }
@@ -92,7 +92,7 @@ export function dialogue(part: Part): Script {
   };
 }
 
-/** Verbs and keywords are compared in capital letters, so that a script goes on when a client spells them otherwise. */
+/** Verbs and keywords are compared in upper case, so that a script continues if a client spells them differently. */
 function words(line: ClientLine): string[] {
   return line.text.trim().toUpperCase().split(/\s+/);
 }
@@ -103,7 +103,7 @@ function setAnswer(part: Part, argument: string): readonly string[] {
   return ['900 - Bad argument'];
 }
 
-/** Plays the steps of an answer in one delivery; true when they have ended the connection. */
+/** Plays the steps of an answer in one delivery; true if they end the connection. */
 async function isOver(peer: ServerSide, part: Part, steps: readonly Step[]): Promise<boolean> {
   const data = steps.filter((step) => !isAction(step));
   const parts = data.map((step) =>

@@ -14,7 +14,7 @@ export interface Observation extends ClientRun {
   readonly output: OutputReader;
 }
 
-/** The clients that are judged, and the runs that several cases look at. */
+/** Runs the clients against scripted servers. A run that several cases judge is made once. */
 export class Bench {
   readonly #client: ClientUnderTest | undefined;
   readonly #infoClient: ClientUnderTest | undefined;
@@ -26,7 +26,7 @@ export class Bench {
     readonly client?: ClientUnderTest;
     /** Fetches the description (INFO). */
     readonly infoClient?: ClientUnderTest;
-    /** Whether what they put out is what they received. Default true. */
+    /** Whether their output is what they received. Default true. */
     readonly judgesOutput?: boolean;
   }) {
     this.#client = clients.client;
@@ -49,13 +49,13 @@ export class Bench {
     return this.#shared.ended(part);
   }
 
-  /** Runs the client for INFO. @throws NotApplicable there is none */
+  /** Runs the client for INFO. @throws NotApplicable if there is none */
   async observeInfo(part: Part, context: ClientContext): Promise<Observation> {
     if (this.#infoClient === undefined) throw new NotApplicable('no command for INFO is given (--info)');
     return this.#run(this.#infoClient, dialogue(part), context);
   }
 
-  /** Runs the client against a server that says only this, and closes. */
+  /** Runs the client against a server that sends only this and closes. */
   async observeRefusal(words: string, context: ClientContext): Promise<Observation> {
     const script: Script = async (peer) => {
       await peer.send(bytes(words));
@@ -64,14 +64,14 @@ export class Bench {
     return this.#run(this.#updateClient(), script, context);
   }
 
-  /** Runs the client where nobody listens. */
+  /** Runs the client with the address of a port on which no server listens. */
   async observeNobody(context: ClientContext): Promise<ClientEnd> {
     const address = await ScriptedServer.unusedPort();
-    context.transcript.note('nobody listens on the port that the client is given');
+    context.transcript.note('no server listens on the port that the client is given');
     return this.#start(this.#updateClient(), address, new OutputReader(), context);
   }
 
-  /** @throws Mismatch the output is not what the server sent. Passes when the output says nothing. */
+  /** @throws Mismatch if the output differs from what the server sent. Passes if the output is not judged. */
   compareOutput(observation: Observation, content: Content): void {
     if (this.#judgesOutput) observation.output.compare(content);
   }
@@ -86,7 +86,7 @@ export class Bench {
     const output = new OutputReader();
     await using server = await ScriptedServer.start(script, recorder, context.signal);
     const end = await this.#start(client, server.address, output, context);
-    // The client is gone, so its connections end; what they still hold is read.
+    // The client has ended, so its connections end; their buffered data is read.
     await server.settled();
     const { sessions } = server;
     noteEnd(recorder, end);

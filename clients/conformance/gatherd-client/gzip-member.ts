@@ -9,22 +9,22 @@ const EMPTY_STORED = Buffer.from([0x00, 0x00, 0x00, 0xff, 0xff]);
 /** An empty last block with fixed codes. */
 const EMPTY_LAST = Buffer.from([0x03, 0x00]);
 
-/** What a gzip member says beside its data (RFC 1952), and how it lies. */
+/** The header and trailer of a gzip member (RFC 1952), and false values in them. */
 export interface MemberOptions {
   readonly extra?: Buffer;
   readonly name?: string;
   readonly comment?: string;
   readonly headerCrc?: boolean;
-  /** CRC-32 in the trailer; default: the right one. */
+  /** CRC-32 in the trailer; default: the correct one. */
   readonly crc?: number;
-  /** Length in the trailer; default: the right one. */
+  /** Length in the trailer; default: the correct one. */
   readonly length?: number;
 }
 
 /** Compresses the content of a member into deflate blocks of one kind. */
 export type Deflate = (content: Buffer) => Buffer;
 
-/** Stored blocks: the content lies in the member as it is. */
+/** Stored blocks: the member contains the content unchanged. */
 export const stored: Deflate = (content) => {
   const blocks: Buffer[] = [];
   for (let at = 0; at < content.length; at += STORED_BLOCK) {
@@ -36,10 +36,10 @@ export const stored: Deflate = (content) => {
 /** Blocks with fixed Huffman codes. */
 export const fixed: Deflate = (content) => deflateRawSync(content, { strategy: constants.Z_FIXED });
 
-/** Blocks with codes of their own; zlib chooses them for anything but very short content. */
+/** Blocks with dynamic codes; zlib chooses them for all but very short content. */
 export const dynamic: Deflate = (content) => deflateRawSync(content, { level: 9 });
 
-/** Stored and compressed data with empty blocks before, between and behind. */
+/** Stored and compressed data with empty blocks before, between and after. */
 export const flushed: Deflate = (content) => {
   const middle = content.length >> 1;
   const first = deflateRawSync(content.subarray(0, middle), { finishFlush: constants.Z_FULL_FLUSH });

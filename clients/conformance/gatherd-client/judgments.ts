@@ -7,12 +7,12 @@ import type { ClientContext, Observation } from './experiment.js';
 import { gzipMember, stored } from './gzip-member.js';
 import { type Content, PLAIN } from './objects.js';
 
-/** The ordinary session: two objects, compressed when the client asks for it. Several cases look at this one run. */
+/** The ordinary session: two objects, compressed if the client requests it. Several cases judge this run. */
 export const ORDINARY: Part = {
   update: (isCompressed) => (isCompressed ? compressed(gzipMember(PLAIN.stream, stored)) : inClear(PLAIN)),
 };
 
-/** The same, but that the server has no compression (GATHERD-6.9). */
+/** The same with a server without compression (GATHERD-6.9). */
 export const WITHOUT_COMPRESSION: Part = {
   compression: ['900 - Compression not available'],
   update: () => inClear(PLAIN),
@@ -25,7 +25,7 @@ export function linesOf({ sessions }: Pick<Observation, 'sessions'>, verb: strin
     .filter((text) => text.trim().split(/\s+/)[0]?.toUpperCase() === verb);
 }
 
-/** Whether the client asked for compression. */
+/** Whether the client requested compression. */
 export function askedForCompression(observation: Observation): boolean {
   return linesOf(observation, 'SET').some((line) => /compression/i.test(line));
 }
@@ -70,18 +70,18 @@ export function clearPart(content: Content, part: Part = {}): Part {
   return { ...WITHOUT_COMPRESSION, update: () => inClear(content), ...part };
 }
 
-/** Runs the client against a server without compression. @throws NotApplicable it gives up when it is refused compression */
+/** Runs the client against a server without compression. @throws NotApplicable if the client gives up when compression is refused */
 export async function observeInClear(part: Part, context: ClientContext): Promise<Observation> {
   const observation = await context.bench.observe(part, context);
   const refused = askedForCompression(observation) && linesOf(observation, 'SEND-UPDATE').length === 0;
-  if (refused) throw new NotApplicable('the client does not go on in clear (see compression/refused)');
+  if (refused) throw new NotApplicable('the client does not continue in clear (see compression/refused)');
   return observation;
 }
 
 /**
  * Runs the client against a server that agrees to compression.
- * @param update the answer to SEND-UPDATE when the client has asked for compression
- * @throws NotApplicable the client never asks for it
+ * @param update the answer to SEND-UPDATE if the client has requested compression
+ * @throws NotApplicable if the client never requests it
  */
 export async function observeCompressed(
   update: readonly Step[],

@@ -3,7 +3,7 @@ export function bytes(text: string): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** One object of a script: the bytes that go over the wire, and what a client must have understood. */
+/** One object of a script: its bytes, and the values that a client must read from them. */
 export interface WireObject {
   readonly type: string;
   readonly url: string;
@@ -14,7 +14,7 @@ export interface WireObject {
 
 const UPDATE_TIME = '1735689600';
 
-/** The attributes that a Broker insists on (SOIF-6.5), so that no client refuses an object for lack of them. */
+/** The attributes that Brokers require (SOIF-6.5), so that no client refuses an object without them. */
 const BOOKKEEPING: readonly (readonly [string, string])[] = [
   ['Gatherer-Name', 'Conformance'],
   ['Gatherer-Host', 'gatherer.example.org'],
@@ -23,8 +23,8 @@ const BOOKKEEPING: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Builds an object. Not by `protocols/soif`: what is expected must not come from code that the client under test
- * may share.
+ * Builds an object without `protocols/soif`: the expected bytes must not come from code that the client under test may
+ * share.
  */
 export function wireObject(
   url: string,
@@ -43,12 +43,12 @@ export function wireObject(
   };
 }
 
-/** An object without attributes, as it may stand in `@DELETE` (SOIF-8.4). */
+/** An object without attributes, as in `@DELETE` (SOIF-8.4). */
 export function emptyObject(url: string): WireObject {
   return { type: 'FILE', url, attributes: [], bytes: bytes(`@FILE { ${url}\n}\n`) };
 }
 
-/** The section an object is in: `update` when it stands outside of all (SOIF-8.9). */
+/** The section of an object; `update` outside of all sections (SOIF-8.9). */
 export type Section = 'delete' | 'refresh' | 'update';
 
 export interface PlacedObject {
@@ -56,7 +56,7 @@ export interface PlacedObject {
   readonly object: WireObject;
 }
 
-/** What SEND-UPDATE delivers: the stream, and the objects in it. */
+/** The answer to SEND-UPDATE: the stream, and its objects. */
 export interface Content {
   readonly stream: Buffer;
   readonly objects: readonly PlacedObject[];

@@ -4,28 +4,28 @@ import { Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import type { Content, PlacedObject, Section, WireObject } from './objects.js';
 
-/** Most bytes a client may put out in one run: the largest object of a script is 10 MiB. */
+/** Most bytes of a client's output: the largest object of a script is 10 MiB. */
 const MAX_OUTPUT_BYTES = 128 << 20;
 const MAX_OBJECTS = 1_000;
 /** Bytes of a value that are shown. */
 const SHOWN = 60;
 
-/** One object in the client's output, its values as {@link fingerprint}s, so that a large one costs nothing. */
+/** One object in the client's output; its values are {@link fingerprint}s, so that large ones cost no memory. */
 interface FoundObject {
   readonly section: Section;
   readonly type: string;
   readonly url: string;
-  /** By name in small letters (SOIF-2.11). */
+  /** By name in lower case (SOIF-2.11). */
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** Length, beginning and digest of a value: equal exactly when the values are. */
+/** Length, beginning and digest of a value; equal for equal values only. */
 function fingerprint(value: Uint8Array): string {
   const digest = createHash('sha256').update(value).digest('hex').slice(0, 16);
   return `${value.length} bytes "${printable(value.subarray(0, SHOWN), SHOWN)}" ${digest}`;
 }
 
-/** Reads what a client puts out, SOIF objects with or without wrappers, as it comes. */
+/** Reads a client's output: SOIF objects with or without wrappers. */
 export class OutputReader {
   readonly #decoder = new SectionDecoder();
   readonly #objects: FoundObject[] = [];
@@ -33,7 +33,7 @@ export class OutputReader {
   #wrapped = false;
   #problem: string | undefined;
 
-  /** @throws Mismatch the output is larger than anything the server sent. */
+  /** @throws Mismatch if the output is larger than any script. */
   push(piece: Uint8Array): void {
     this.#bytes += piece.length;
     if (this.#bytes > MAX_OUTPUT_BYTES || this.#objects.length > MAX_OBJECTS) {
@@ -42,11 +42,11 @@ export class OutputReader {
         received: `${this.#bytes} bytes, ${this.#objects.length} objects`,
       });
     }
-    // The decoder hands out views, and the piece belongs to the pipe.
+    // A copy: the decoder returns views of the piece, and the pipe reuses its memory.
     this.#take(this.#decoder.push(piece));
   }
 
-  /** To be called when the output has ended. */
+  /** Ends the output. */
   end(): void {
     this.#take(this.#decoder.end());
   }
@@ -61,8 +61,8 @@ export class OutputReader {
   }
 
   /**
-   * Compares with what the server sent. The order does not count, for no rule gives one; nor do sections, when
-   * the client writes none, and then it may keep `@DELETE` and `@REFRESH` objects to itself.
+   * Compares the output with what the server sent. The order does not count, because no rule defines one. Sections do not
+   * count if the client writes none; then it may also leave out `@DELETE` and `@REFRESH` objects.
    * @throws Mismatch
    */
   compare(content: Content): void {
@@ -124,7 +124,7 @@ function expected({ section, object }: PlacedObject): FoundObject {
 
 const EMPTY = fingerprint(new Uint8Array(0));
 
-/** SOIF-3.2: an attribute without a value may be left out by who writes objects anew. */
+/** Without empty attributes, which an encoder may leave out (SOIF-3.2). */
 function describe({ section, type, url, values }: FoundObject, withSection: boolean): string {
   const pairs = [...values]
     .filter(([, value]) => value !== EMPTY)

@@ -28,7 +28,7 @@ export interface ClientsUnderTest {
   readonly client?: ClientUnderTest;
   /** Fetches the description; the cases about INFO are skipped without it. */
   readonly infoClient?: ClientUnderTest;
-  /** Whether what they put out is what they received. Default true. */
+  /** Whether their output is what they received. Default true. */
   readonly judgesOutput?: boolean;
 }
 

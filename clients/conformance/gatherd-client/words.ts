@@ -1,18 +1,18 @@
 import { UsageError } from '../../../protocols/errors.js';
 
-/** What the words of the suite say. */
+/** The words of the suite. */
 export interface SuiteWords {
   /** The program that fetches everything, with its arguments; empty when only `--info` is given. */
   readonly command: readonly string[];
   /** The program that fetches the description. */
   readonly info: readonly string[];
-  /** Whether what they put out is to be judged. */
+  /** Whether their output is judged. */
   readonly judgesOutput: boolean;
 }
 
 /**
  * Reads `[--no-output] [--info COMMANDLINE] [--] COMMAND [ARG...]`.
- * @throws UsageError an unknown option, or no command at all
+ * @throws UsageError for an unknown option or a missing command
  */
 export function parseWords(words: readonly string[]): SuiteWords {
   let judgesOutput = true;
@@ -38,9 +38,9 @@ export function parseWords(words: readonly string[]): SuiteWords {
 }
 
 /**
- * Divides a command line into words at white space; single and double quotes keep words together, a backslash takes
- * the next character as it is (but not between single quotes). Nothing else means anything: no shell reads it.
- * @throws UsageError a quote that is not closed
+ * Divides a command line into words at white space. Single and double quotes keep words together; a backslash makes the next
+ * character literal, except between single quotes. No other character is special: no shell reads the line.
+ * @throws UsageError for a quote that is not closed
  */
 function splitCommandLine(line: string): string[] {
   const words: string[] = [];

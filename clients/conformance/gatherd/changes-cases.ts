@@ -8,10 +8,10 @@ import type { SectionName, StreamObject } from './stream-check.js';
 import { receiveCompressed, receiveUpdate, type Transfer } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
 
-/** What an object in @REFRESH or @DELETE may have besides its URL (GATHERD-4.4, 4.9; SOIF-8.4). */
+/** Attributes that an object in @REFRESH or @DELETE may have in addition to its URL (GATHERD-4.4, 4.9; SOIF-8.4). */
 const KNOWN = new Set([...BOOKKEEPING_NAMES, 'Gatherer-Port'].map((name) => name.toLowerCase()));
 
-/** SET changes, an extension: section 6.11. All are skipped by a server that does not know it. */
+/** SET changes, an extension: section 6.11. All cases are skipped for a server without it. */
 export const changesCases: readonly GatherdCase[] = [
   {
     id: 'changes/everything-complete',
@@ -84,7 +84,7 @@ export const changesCases: readonly GatherdCase[] = [
   },
   {
     id: 'changes/compressed',
-    title: 'SET changes and SET compression hold together',
+    title: 'SET changes and SET compression work together',
     rules: ['GATHERD-6.1', 'GATHERD-6.11'],
     source: 'project choice',
     level: 'SHOULD',
@@ -116,10 +116,10 @@ async function oldest(context: GatherdContext): Promise<UnixSeconds> {
   return Math.max(1, oldest);
 }
 
-/** Objects of a section carry nothing that a collector would take for content. */
+/** The objects of a section have no attribute that a collector would treat as content. */
 async function withoutContent(context: GatherdContext, section: SectionName): Promise<void> {
   const { newest } = await context.surveyWith(1);
-  // What was refreshed lately has old content; the oldest time stamp alone would find only what came after it.
+  // A recently refreshed object has old content; the oldest time stamp would find only later objects.
   let seen = 0;
   let content = '';
   const look = (item: StreamObject) => {

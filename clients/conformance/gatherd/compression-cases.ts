@@ -5,11 +5,12 @@ import { receiveInfo, receiveObject } from './object-cases.js';
 import { type CompressedTransfer, receiveCompressed, receiveUpdate } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
 
-/** SET compression and what follows it: section 6. All are skipped by a server that has none (GATHERD-6.9). */
+/** SET compression and its effects: section 6. All cases are skipped for a server without compression (GATHERD-6.9). */
 export const compressionCases: readonly GatherdCase[] = [
   {
     id: 'compression/accepted',
-    title: 'SET compression is answered 500, or 900 when there is none and the session goes on in clear',
+    title:
+      'SET compression is answered 500, or 900 if there is none, and then the session continues in clear',
     rules: ['GATHERD-3.1', 'GATHERD-6.9'],
     source: 'beckett; the second project choice',
     level: 'MUST',
@@ -67,7 +68,7 @@ export const compressionCases: readonly GatherdCase[] = [
   },
   {
     id: 'compression/trailer',
-    title: 'checksum and length in the trailer of the member are right',
+    title: 'checksum and length in the trailer of the member are correct',
     rules: ['GATHERD-6.3', 'GATHERD-6.5'],
     source: 'inferred; RFC 1952',
     level: 'MUST',
@@ -84,7 +85,7 @@ export const compressionCases: readonly GatherdCase[] = [
   },
   {
     id: 'compression/end-line-directly',
-    title: 'the end line follows the member without a byte between',
+    title: 'the end line follows the member immediately',
     rules: ['GATHERD-6.3'],
     source: 'inferred: gatherd NOTES, manual 1.4, beckett',
     level: 'MUST',
@@ -111,7 +112,7 @@ export const compressionCases: readonly GatherdCase[] = [
   },
   {
     id: 'compression/incremental',
-    title: 'an update since a time is compressed as well, with the same content as in clear',
+    title: 'an update since a time is compressed too, with the same content as in clear',
     rules: ['GATHERD-6.1', 'GATHERD-13.4'],
     source: 'gatherd NOTES; inferred',
     level: 'MUST',
@@ -176,7 +177,7 @@ function hex(crc: number): string {
   return crc.toString(16).padStart(8, '0');
 }
 
-/** @throws Mismatch the two streams are not equal byte for byte */
+/** @throws Mismatch if the two streams differ in a byte */
 function sameStream(compressed: CompressedTransfer, clear: { digest: string; objects: number }): void {
   check(compressed.digest === clear.digest, 'not the stream that comes in clear', {
     expected: `${clear.objects} objects, SHA-256 ${clear.digest}`,

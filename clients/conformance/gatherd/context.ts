@@ -6,12 +6,12 @@ import { readUpdate } from './transfer.js';
 
 export type GatherdCase = ConformanceCase<GatherdContext>;
 
-/** A time stamp after every Update-Time there is (year 2286). */
+/** A time stamp after every Update-Time (year 2286). */
 export const FAR_FUTURE = 9_999_999_999;
 
-/** What the cases of a run share. */
+/** Facts that the cases of a run share. */
 export interface SharedFacts extends ServerFacts {
-  /** `failed`: the full transfer was tried and did not work. */
+  /** `failed`: the full transfer was tried and failed. */
   survey: Survey | 'failed' | undefined;
 }
 
@@ -24,21 +24,21 @@ export class GatherdContext extends ServerContext<SharedFacts> {
     return wire;
   }
 
-  /** A session in which compression is on. @throws NotApplicable the server has none (GATHERD-6.9) */
+  /** A session in which compression is on. @throws NotApplicable if the server has none (GATHERD-6.9) */
   async compressedSession(): Promise<Wire> {
     const wire = await this.session();
     await this.set(wire, 'compression');
     return wire;
   }
 
-  /** Switches something on. @throws NotApplicable the server answers something else than 500 */
+  /** Switches something on. @throws NotApplicable if the server does not answer 500 */
   async set(wire: Wire, what: 'compression' | 'changes'): Promise<void> {
     await wire.send(`SET ${what}\n`);
     const { code, line } = await wire.status();
     if (code !== 500) throw new NotApplicable(`the server refuses SET ${what}: ${line}`);
   }
 
-  /** The first full transfer of the run. @throws NotApplicable it failed, and another case says so */
+  /** The first full transfer of the run. @throws NotApplicable if it failed; another case judges that */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;
     if (survey === 'failed')
@@ -58,7 +58,7 @@ export class GatherdContext extends ServerContext<SharedFacts> {
     return taken;
   }
 
-  /** The survey of a database with at least so many objects. @throws NotApplicable there are fewer */
+  /** The survey of a database with at least this many objects. @throws NotApplicable if there are fewer */
   async surveyWith(objects: number): Promise<Survey> {
     const survey = await this.survey();
     if (survey.transfer.objects >= objects) return survey;

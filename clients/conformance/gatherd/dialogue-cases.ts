@@ -42,7 +42,7 @@ export const dialogueCases: readonly GatherdCase[] = [
   },
   {
     id: 'status/lf-only',
-    title: 'status lines end in LF alone',
+    title: 'status lines end in LF only',
     rules: ['GATHERD-1.5'],
     source: 'inferred: template.c, roads',
     level: 'MUST',
@@ -65,7 +65,7 @@ export const dialogueCases: readonly GatherdCase[] = [
   },
   {
     id: 'lines/crlf',
-    title: 'commands that end in CR LF are understood, the CR is no part of the argument',
+    title: 'commands that end in CR LF are understood; the CR is not part of the argument',
     rules: ['GATHERD-1.4'],
     source: 'roads',
     level: 'MUST',
@@ -106,7 +106,7 @@ export const dialogueCases: readonly GatherdCase[] = [
   },
   {
     id: 'lines/blanks',
-    title: 'blanks before and behind the argument do not matter',
+    title: 'blanks before and after the argument do not matter',
     rules: ['GATHERD-2.4'],
     source: 'project choice',
     level: 'SHOULD',
@@ -134,7 +134,7 @@ export const dialogueCases: readonly GatherdCase[] = [
   },
   {
     id: 'lines/too-long',
-    title: 'a longer line is answered 900 and dropped, and the session goes on',
+    title: 'a longer line is answered 900 and dropped, and the session continues',
     rules: ['GATHERD-2.4', 'GATHERD-3.9'],
     source: 'project choice',
     level: 'SHOULD',
@@ -159,7 +159,7 @@ export const dialogueCases: readonly GatherdCase[] = [
   },
   {
     id: 'hello/optional',
-    title: 'an update may be asked for without HELLO',
+    title: 'an update may be requested without HELLO',
     rules: ['GATHERD-2.5'],
     source: 'roads',
     level: 'MUST',
@@ -216,18 +216,18 @@ export const dialogueCases: readonly GatherdCase[] = [
   },
   {
     id: 'errors/session-goes-on',
-    title: 'the session goes on after an unknown command',
+    title: 'the session continues after an unknown command',
     rules: ['GATHERD-3.9'],
     source: 'project choice',
     level: 'MUST',
     async run(context) {
       const wire = await context.session();
       await wire.send('FETCH everything\n');
-      // Whatever the answer to it is: the update's own lines have to come.
+      // Any answer is accepted, but the lines of the update must follow.
       await wire.send(`${NOTHING_NEW}\n`);
       const { code } = await wire.status();
       if (code === 400) return;
-      await wire.expect(400, `${NOTHING_NEW} behind an unknown command`);
+      await wire.expect(400, `${NOTHING_NEW} after an unknown command`);
     },
   },
   {
@@ -257,7 +257,7 @@ export const dialogueCases: readonly GatherdCase[] = [
   },
   {
     id: 'quit/closes',
-    title: 'the server closes behind its 999',
+    title: 'the server closes after its 999',
     rules: ['GATHERD-3.4'],
     source: 'project choice',
     level: 'SHOULD',
@@ -270,13 +270,13 @@ export const dialogueCases: readonly GatherdCase[] = [
   },
 ];
 
-/** Sends pieces that come to one `SEND-UPDATE` of nothing, and reads that. */
+/** Sends a `SEND-UPDATE` of nothing in pieces and reads the update. */
 async function understands(wire: Wire, pieces: readonly string[]): Promise<void> {
   for (const piece of pieces) await wire.send(piece);
   await readUpdate(wire, NOTHING_NEW);
 }
 
-/** A session that has as many kinds of status lines as possible. */
+/** A session with as many kinds of status lines as possible. */
 async function everyKindOfStatus(wire: Wire) {
   const lines = [await wire.status()];
   await wire.send('HELLO collector.example.org\n');

@@ -5,15 +5,15 @@ import { TRANSFER_MS } from './update-cases.js';
 
 /** GATHERD-12.4. */
 const SESSIONS = 32;
-/** Bytes asked for by a client that does not read: more than the buffers of a connection hold. */
+/** Bytes requested by a client that does not read: more than the buffers of a connection hold. */
 const UNREAD_BYTES = 16 * 1024 * 1024;
 const MAX_UNREAD_UPDATES = 64;
 
-/** What a server has to bear: sections 7.3 and 12. */
+/** Robustness: sections 7.3 and 12. */
 export const enduranceCases: readonly GatherdCase[] = [
   {
     id: 'endurance/sessions',
-    title: `${SESSIONS} sessions at once, each answered`,
+    title: `${SESSIONS} concurrent sessions, each answered`,
     rules: ['GATHERD-12.4'],
     source: 'project choice',
     level: 'SHOULD',
@@ -25,7 +25,7 @@ export const enduranceCases: readonly GatherdCase[] = [
   },
   {
     id: 'endurance/close-inside-data',
-    title: 'a client that closes inside the data does no harm to others',
+    title: 'a client that closes inside the data does not harm others',
     rules: ['GATHERD-7.3'],
     source: 'roads',
     level: 'MUST',
@@ -40,7 +40,7 @@ export const enduranceCases: readonly GatherdCase[] = [
   },
   {
     id: 'endurance/reset-inside-data',
-    title: 'a client that resets the connection inside the data does no harm to others',
+    title: 'a client that resets the connection inside the data does not harm others',
     rules: ['GATHERD-7.3'],
     source: 'roads',
     level: 'MUST',
@@ -55,7 +55,7 @@ export const enduranceCases: readonly GatherdCase[] = [
   },
   {
     id: 'endurance/half-command',
-    title: 'a client that leaves inside a command does no harm to others',
+    title: 'a client that leaves inside a command does not harm others',
     rules: ['GATHERD-7.3', 'GATHERD-1.4'],
     source: 'roads',
     level: 'MUST',
@@ -68,7 +68,7 @@ export const enduranceCases: readonly GatherdCase[] = [
   },
   {
     id: 'endurance/half-close',
-    title: 'a client that closes its own direction behind its commands gets all answers',
+    title: 'a client that closes its own direction after its commands gets all answers',
     rules: ['GATHERD-1.8', 'GATHERD-7.1'],
     source: 'inferred: gatherd NOTES',
     level: 'SHOULD',
@@ -85,7 +85,7 @@ export const enduranceCases: readonly GatherdCase[] = [
   },
   {
     id: 'endurance/does-not-read',
-    title: 'a client that does not read delays nobody, and gets everything when it reads',
+    title: 'a client that does not read does not delay others, and gets everything when it reads',
     rules: ['GATHERD-12.4', 'GATHERD-12.3'],
     source: 'project choice',
     level: 'SHOULD',

@@ -4,11 +4,11 @@ import { Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import type { Status, Wire } from '../wire.js';
 
-/** What a member says of itself, and what it is. */
+/** The trailer of a member, and the values that were found. */
 export interface MemberFacts {
   readonly crc: number;
   readonly trailerCrc: number;
-  /** Bytes it inflates to. */
+  /** Number of inflated bytes. */
   readonly size: number;
   readonly trailerSize: number;
 }
@@ -16,19 +16,19 @@ export interface MemberFacts {
 /** Compressed data up to its end line. */
 export interface CompressedFacts {
   readonly members: readonly MemberFacts[];
-  /** Bytes between the last member and the end line; none, says GATHERD-6.3. */
+  /** Bytes between the last member and the end line; GATHERD-6.3 requires 0. */
   readonly gap: string;
   readonly end: Status;
 }
 
 const GZIP_MAGIC = 0x1f;
-/** Lines of something else behind the data after which the end line is given up. */
+/** Lines after the data after which the search for the end line stops. */
 const MAX_GAP_LINES = 16;
 
 /**
- * Reads compressed data as it follows the 400 line, however many members, and the end line (GATHERD-6.3, 6.6).
- * @param content told what the members inflate to
- * @throws Mismatch there is no member, or it cannot be read, or no end line follows
+ * Reads the compressed data after the 400 line, of any number of members, and the end line (GATHERD-6.3, 6.6).
+ * @param content receives the inflated bytes
+ * @throws Mismatch if there is no readable member or no end line
  */
 export async function readCompressed(
   wire: Wire,
@@ -46,7 +46,7 @@ export async function readCompressed(
   return { members, ...(await endLine(wire)) };
 }
 
-/** The end line, and what stands before it although nothing should. */
+/** The end line, and the bytes before it, of which there should be none. */
 async function endLine(wire: Wire): Promise<Pick<CompressedFacts, 'gap' | 'end'>> {
   let gap = '';
   for (let lines = 0; lines < MAX_GAP_LINES; lines++) {
@@ -58,7 +58,7 @@ async function endLine(wire: Wire): Promise<Pick<CompressedFacts, 'gap' | 'end'>
     }
     gap += `${line}\n`;
   }
-  throw new Mismatch('no end line behind the member', { expected: '499 - ...', received: printable(gap) });
+  throw new Mismatch('no end line after the member', { expected: '499 - ...', received: printable(gap) });
 }
 
 export async function readMember(wire: Wire, content: (bytes: Uint8Array) => void): Promise<MemberFacts> {
@@ -122,7 +122,7 @@ async function inflate(wire: Wire, content: (bytes: Uint8Array) => void): Promis
         const details = { expected: 'deflate data', received: failure.message };
         throw new Mismatch('the deflate data is damaged', details);
       }
-      // Only what the data's end left over is not counted by the stream.
+      // The stream does not count the bytes after the end of the data.
       wire.unread(chunk.subarray(chunk.length - (written - stream.bytesWritten)));
       ended ||= written > stream.bytesWritten;
     }
@@ -131,7 +131,7 @@ async function inflate(wire: Wire, content: (bytes: Uint8Array) => void): Promis
   }
 }
 
-/** Waits until the stream has done what it can with a chunk: past its end it never says so by the callback. */
+/** Waits until the stream has processed a chunk. After its end the stream does not call the callback. */
 function digested(stream: InflateRaw, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -6,7 +6,7 @@ import { digestOf, type Sample } from './survey.js';
 import { type LoneObject, readObject } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
 
-/** GATHERD-8.3: of a Gatherer's description, as the notes print it. */
+/** GATHERD-8.3: attributes of a Gatherer's description, as printed in the notes. */
 const DESCRIPTION = [
   'Gatherer-Host',
   'Gatherer-Name',
@@ -17,7 +17,7 @@ const DESCRIPTION = [
   'Time-to-Live',
   'Update-Time',
 ];
-/** GATHERD-8.1, 8.4: what `gather -info` tells of a database. */
+/** GATHERD-8.1, 8.4: attributes about the database that `gather -info` shows. */
 const CONTENTS = ['Number-Of-Objects', 'Oldest-Update-Time', 'Newest-Update-Time', 'Attributes'];
 const NO_SUCH_OBJECT = 'nop:conformance-kit/no-such-object';
 
@@ -77,7 +77,7 @@ export const objectCases: readonly GatherdCase[] = [
   },
   {
     id: 'object/percent',
-    title: 'percent signs in a URL are taken as they are',
+    title: 'percent signs in a URL are accepted unchanged',
     rules: ['GATHERD-5.1'],
     source: 'inferred',
     level: 'MUST',
@@ -90,7 +90,7 @@ export const objectCases: readonly GatherdCase[] = [
   },
   {
     id: 'object/unknown',
-    title: 'an unknown object is answered 399 without 300, and the session goes on',
+    title: 'an unknown object is answered 399 without 300, and the session continues',
     rules: ['GATHERD-3.8'],
     source: 'project choice',
     level: 'SHOULD',
@@ -99,7 +99,7 @@ export const objectCases: readonly GatherdCase[] = [
       await wire.send(`SEND-OBJECT ${NO_SUCH_OBJECT}\n`);
       await wire.expect(399, 'SEND-OBJECT of an unknown object');
       await wire.send('HELLO collector.example.org\n');
-      await wire.expect(100, 'HELLO behind it');
+      await wire.expect(100, 'HELLO after it');
     },
   },
   {
@@ -116,7 +116,7 @@ export const objectCases: readonly GatherdCase[] = [
   },
   {
     id: 'info/object',
-    title: 'INFO is answered by an object that a SOIF parser reads',
+    title: 'INFO is answered with an object that a SOIF parser reads',
     rules: ['GATHERD-2.2', 'GATHERD-8.2'],
     source: 'beckett; manual 1.4',
     level: 'MUST',
@@ -130,7 +130,7 @@ export const objectCases: readonly GatherdCase[] = [
   },
   {
     id: 'info/end',
-    title: 'a 600 line belongs to INFO, before or behind the object',
+    title: 'INFO has a 600 line, before or after the object',
     rules: ['GATHERD-3.1', 'GATHERD-3.6'],
     source: 'beckett',
     level: 'MUST',
@@ -171,7 +171,7 @@ export const objectCases: readonly GatherdCase[] = [
   },
   {
     id: 'info/contents',
-    title: 'INFO tells how many objects there are, their times, and their attributes',
+    title: 'INFO reports the number of objects, their times and their attributes',
     rules: ['GATHERD-8.1', 'GATHERD-8.4'],
     source: 'seed manual; names: project choice',
     level: 'SHOULD',
@@ -194,7 +194,7 @@ export const objectCases: readonly GatherdCase[] = [
   },
 ];
 
-/** INFO's object, and the number of a status line that came before it. */
+/** INFO's object, and the number of a status line before it. */
 export async function receiveInfo(wire: Wire): Promise<LoneObject & { readonly before: number | undefined }> {
   await wire.send('INFO\n');
   const first = await wire.peek();
@@ -204,12 +204,12 @@ export async function receiveInfo(wire: Wire): Promise<LoneObject & { readonly b
   return { ...(await readObject(wire)), before: code };
 }
 
-/** An object that the server has. @throws Mismatch */
+/** Fetches an object that the server has. @throws Mismatch */
 export async function receiveObject(wire: Wire, { url }: Sample): Promise<LoneObject> {
   await wire.send(`SEND-OBJECT ${url}\n`);
   await wire.expect(300, `SEND-OBJECT ${url}`);
   const object = await readObject(wire);
-  // A wrapped object has its closing brace still to come; the case for that is object/bare.
+  // The closing brace of a wrapped object is yet to come; object/bare judges that.
   while ((await wire.peek()) === 0x7d) await wire.line();
   await wire.expect(399, `SEND-OBJECT ${url}, behind the object`);
   return object;
@@ -224,7 +224,7 @@ async function sameBytes(wire: Wire, sample: Sample): Promise<void> {
   });
 }
 
-/** The samples, when there are any: only objects in the layout of SOIF-2.2 are taken. */
+/** The samples, if there are any: only objects in the layout of SOIF-2.2. */
 function readable(samples: readonly Sample[]): readonly Sample[] {
   if (samples.length > 0) return samples;
   throw new NotApplicable('no object of the database is well-formed');

@@ -4,7 +4,7 @@ import { receiveInfo } from './object-cases.js';
 import { readUpdate, receiveCompressed, receiveUpdate } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
 
-/** The sessions that are on record, word for word: section 7. */
+/** The documented sessions, word for word: section 7. */
 export const sessionCases: readonly GatherdCase[] = [
   {
     id: 'session/notes-1995',
@@ -43,7 +43,7 @@ export const sessionCases: readonly GatherdCase[] = [
   },
   {
     id: 'session/roads',
-    title: 'the ROADS client, which says no HELLO and leaves without reading the answer to QUIT',
+    title: 'the ROADS client, which sends no HELLO and leaves without reading the answer to QUIT',
     rules: ['GATHERD-7.3', 'GATHERD-2.5', 'GATHERD-1.4'],
     source: 'roads',
     level: 'MUST',
@@ -77,7 +77,7 @@ export const sessionCases: readonly GatherdCase[] = [
   },
 ];
 
-/** @throws Mismatch the two streams are not equal byte for byte */
+/** @throws Mismatch if the two streams differ in a byte */
 export function sameAs(
   wanted: { readonly digest: string; readonly objects: number },
   came: { readonly digest: string; readonly objects: number },
@@ -88,7 +88,7 @@ export function sameAs(
   });
 }
 
-/** A new session gets its answers. */
+/** Checks that the server answers a new session. */
 export async function stillServes(context: GatherdContext): Promise<void> {
   const wire = await context.session();
   await receiveUpdate(wire, FAR_FUTURE);

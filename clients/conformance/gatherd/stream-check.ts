@@ -8,32 +8,32 @@ import {
 } from '../../../protocols/soif/index.js';
 import { printable } from '../printable.js';
 
-/** An object as it came in a stream. */
+/** An object of a stream. */
 export type StreamObject = Extract<SectionItem, { kind: 'object' }>;
 
-/** What there is to say about one update stream. */
+/** The facts about one update stream. */
 export interface StreamFacts {
   /** Bytes of the stream, wrappers included. */
   readonly bytes: number;
   /** SHA-256 of the stream. */
   readonly digest: string;
   readonly objects: number;
-  /** Objects by the section they came in; an object outside of all counts as `bare`. */
+  /** Objects by section; an object outside of all sections counts as `bare`. */
   readonly bySection: Readonly<Record<SectionName | 'bare', number>>;
   /** Sections in the order in which they were opened. */
   readonly sections: readonly SectionName[];
-  /** What a strict parser objects to first: an object not as SOIF-2.2 has it, or something that is none (GATHERD-3.7). */
+  /** The strict parser's first error: an object that departs from SOIF-2.2, or anything that is not an object (GATHERD-3.7). */
   readonly malformed: string | undefined;
   /** The first departure from the layout of SOIF-8.8. */
   readonly misplaced: string | undefined;
-  /** The first object that comes before the one it should follow (GATHERD-4.6). */
+  /** The first object that is out of order (GATHERD-4.6). */
   readonly disorder: string | undefined;
 }
 
 export type SectionName = 'delete' | 'refresh' | 'update';
 
 const ORDER: readonly SectionName[] = ['delete', 'refresh', 'update'];
-/** What stands before the objects of a stream whose first two sections are empty. */
+/** The text before the objects of a stream whose first two sections are empty. */
 const EMPTY_HEAD = Buffer.concat([
   SECTION_OPEN.delete,
   SECTION_CLOSE,
@@ -43,9 +43,9 @@ const EMPTY_HEAD = Buffer.concat([
 ]);
 
 /**
- * Looks at an update stream while it passes. Items come from a lenient decoder, so that one defect hides no other; the
- * places where they lie and the bytes at both ends tell whether there was anything beside them. Memory does not grow with
- * the stream.
+ * Checks an update stream as it is read. A lenient decoder yields the items, so that one defect does not hide another; their
+ * offsets and the bytes at both ends show whether there is anything else in the stream. Memory does not grow with the
+ * stream.
  */
 export class StreamCheck {
   readonly #hash = createHash('sha256');
@@ -58,19 +58,19 @@ export class StreamCheck {
   #head = Buffer.alloc(0);
   #tail = Buffer.alloc(0);
   #objects = 0;
-  /** Where the next item has to begin. */
+  /** The offset where the next item must begin. */
   #at = 0;
   #malformed: string | undefined;
   #misplaced: string | undefined;
   #disorder: string | undefined;
   #last: { readonly time: number; readonly url: string } | undefined;
 
-  /** @param onObject sees every object; its memory is the stream's */
+  /** @param onObject receives every object, which shares memory with the stream */
   constructor(onObject: (object: StreamObject) => void = () => {}) {
     this.#onObject = onObject;
   }
 
-  /** The stream's next bytes. */
+  /** Checks the next bytes of the stream. */
   bytes(bytes: Uint8Array): void {
     this.#hash.update(bytes);
     this.#bytes += bytes.length;
@@ -80,7 +80,7 @@ export class StreamCheck {
     this.#parse((decoder) => decoder.push(bytes));
   }
 
-  /** What the decoder found in them. */
+  /** Checks the items that the decoder found. */
   items(items: readonly SectionItem[]): void {
     for (const item of items) {
       if (item.kind === 'object') this.#object(item);
@@ -88,10 +88,10 @@ export class StreamCheck {
     }
   }
 
-  /** The stream is over. */
+  /** Ends the stream. */
   facts(): StreamFacts {
     this.#parse((decoder) => decoder.end());
-    if (this.#at !== this.#bytes) this.#misplace(`${this.#bytes - this.#at} bytes behind the last section`);
+    if (this.#at !== this.#bytes) this.#misplace(`${this.#bytes - this.#at} bytes after the last section`);
     if (!this.#tail.equals(SECTION_CLOSE)) this.#misplace(`the stream ends "${printable(this.#tail)}"`);
     if (this.#sections.join() !== ORDER.join()) this.#misplace(`sections: ${this.#sections.join(', ')}`);
     const head = this.#bySection.delete + this.#bySection.refresh === 0 ? EMPTY_HEAD : SECTION_OPEN.delete;
@@ -109,7 +109,7 @@ export class StreamCheck {
     };
   }
 
-  /** The strict decoder's first complaint; after it there is nothing more to ask. */
+  /** Feeds the strict decoder until its first error. */
   #parse(step: (decoder: SectionDecoder) => unknown): void {
     if (this.#malformed !== undefined) return;
     try {
@@ -134,7 +134,7 @@ export class StreamCheck {
     this.#place(offset, open ? SECTION_OPEN[section].length : SECTION_CLOSE.length, `section "${section}"`);
   }
 
-  /** An item has to begin where the one before it ended. */
+  /** Checks that an item begins where the one before it ended. */
   #place(offset: number, length: number, what: string): void {
     if (offset !== this.#at) {
       this.#misplace(`the ${what} is at offset ${offset}, the item before it ends at ${this.#at}`);
@@ -146,7 +146,7 @@ export class StreamCheck {
     this.#misplaced ??= how;
   }
 
-  /** GATHERD-4.6: ascending Update-Time, then URL. Every section begins anew; untimed objects may be anywhere. */
+  /** GATHERD-4.6: ascending Update-Time, then URL. The order restarts in every section; objects without a time may be anywhere. */
   #follow({ object, offset }: StreamObject): void {
     const time = object.number('Update-Time');
     if (time === undefined || this.#open === 'delete' || this.#open === 'refresh') return;

@@ -23,7 +23,7 @@ const CASES: readonly GatherdCase[] = [
   ...enduranceCases,
 ];
 
-/** Judges a gatherd by what can be seen from outside. The database should not change meanwhile. */
+/** Judges a gatherd from outside. The database should not change during the run. */
 export const suite: Suite = {
   name: 'gatherd',
   title: 'a gatherd: greeting, commands, updates, compression, INFO, endurance',

@@ -4,7 +4,7 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import type { StreamObject } from './stream-check.js';
 import type { Transfer } from './transfer.js';
 
-/** An object that the server is known to have. */
+/** An object that the server has. */
 export interface Sample {
   /** The URL's bytes, as Latin-1. */
   readonly url: string;
@@ -12,30 +12,30 @@ export interface Sample {
   readonly digest: string;
 }
 
-/** What the first full transfer told about the database. It should not change while it is looked at. */
+/** Facts about the database from the first full transfer. The database should not change during the run. */
 export interface Survey {
   readonly transfer: Transfer;
-  /** Objects without a readable Update-Time; they come with every update (GATHERD-4.3). */
+  /** Objects without a readable Update-Time; every update sends them (GATHERD-4.3). */
   readonly untimed: number;
   readonly oldest: UnixSeconds | undefined;
   readonly newest: UnixSeconds | undefined;
   /** Objects whose Update-Time is `newest`. */
   readonly atNewest: number;
-  /** How many objects have which Update-Time; undefined when there are too many different ones to keep. */
+  /** Number of objects by Update-Time; undefined if there are too many different times. */
   readonly times: ReadonlyMap<UnixSeconds, number> | undefined;
   readonly samples: readonly Sample[];
   /** One whose URL has a percent sign. */
   readonly percent: Sample | undefined;
-  /** The first object that lacks what a Broker insists on (SOIF-6.5), and what it lacks. */
+  /** The first object without an attribute that Brokers require (SOIF-6.5), and the attribute. */
   readonly incomplete: string | undefined;
 }
 
 const MAX_TIMES = 10_000;
 const MAX_SAMPLES = 3;
-/** Fits into a command line (GATHERD-2.4). */
+/** Longest URL that fits into a command line (GATHERD-2.4). */
 const MAX_SAMPLE_URL = 8000;
 
-/** Collects a {@link Survey} while a full transfer passes. */
+/** Collects a {@link Survey} during a full transfer. */
 export class Surveyor {
   #untimed = 0;
   #oldest: UnixSeconds | undefined;

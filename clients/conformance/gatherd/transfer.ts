@@ -19,10 +19,10 @@ export interface CompressedTransfer extends Transfer {
 
 const LF = 0x0a;
 const NOTHING = new Uint8Array(0);
-/** A longer piece without a line end is no end line. */
+/** A longer piece without a line end is not an end line. */
 const MAX_END_LINE = 4096;
 
-/** Asks for an update in clear and reads it. @throws Mismatch the answer is no update with a 499 at its end */
+/** Requests an update in clear and reads it. @throws Mismatch if the answer is not an update that ends in 499 */
 export async function receiveUpdate(
   wire: Wire,
   since: number | string,
@@ -32,7 +32,7 @@ export async function receiveUpdate(
   return readUpdate(wire, `SEND-UPDATE ${since}`, onObject);
 }
 
-/** Reads an update that has been asked for. */
+/** Reads an update that was requested. */
 export async function readUpdate(
   wire: Wire,
   command: string,
@@ -45,14 +45,14 @@ export async function readUpdate(
   return { ...check.facts(), start, end };
 }
 
-/** Asks for an update in a session that has agreed to compression, and reads it. @throws Mismatch */
+/** Requests an update in a session with compression and reads it. @throws Mismatch */
 export async function receiveCompressed(wire: Wire, since: number): Promise<CompressedTransfer> {
   const command = `SEND-UPDATE ${since}`;
   await wire.send(`${command}\n`);
   return readCompressedUpdate(wire, command);
 }
 
-/** Reads a compressed update that has been asked for. */
+/** Reads a compressed update that was requested. */
 async function readCompressedUpdate(wire: Wire, command: string): Promise<CompressedTransfer> {
   const start = await wire.expect(400, command);
   const check = new StreamCheck();
@@ -66,7 +66,7 @@ async function readCompressedUpdate(wire: Wire, command: string): Promise<Compre
   return { ...check.facts(), start, end, members, gap };
 }
 
-/** GATHERD-3.3: 099 counts as well. */
+/** GATHERD-3.3: 099 is an end line too. */
 function expectUpdateEnd(end: Status, command: string): void {
   if (end.code === 499 || end.code === 99) return;
   throw new Mismatch(`${command}: the data is not followed by its end line`, {
@@ -78,7 +78,7 @@ function expectUpdateEnd(end: Status, command: string): void {
 /** GATHERD-3.7: the end line is the first line between objects that looks like one. */
 async function readClear(wire: Wire, check: StreamCheck): Promise<Status> {
   const decoder = new SectionDecoder({ endLine: true });
-  /** Read, but perhaps part of the end line; and the bytes of the stream before it. */
+  /** Bytes that may be part of the end line, and the number of bytes before them. */
   let held: Uint8Array = NOTHING;
   let before = 0;
   for (;;) {
@@ -106,24 +106,24 @@ async function readClear(wire: Wire, check: StreamCheck): Promise<Status> {
   }
 }
 
-/** How many of the bytes are surely data. */
+/** The number of bytes that are certainly data. */
 function certain(held: Uint8Array): number {
   const line = held.lastIndexOf(LF) + 1;
   return held.length - line > MAX_END_LINE ? held.length : line;
 }
 
-/** One object that stands alone, and what was wrong around it. */
+/** One object without wrappers, and the defects around it. */
 export interface LoneObject {
   readonly object: StreamObject['object'];
   readonly bytes: Uint8Array;
-  /** First departure from SOIF-2.2; wrappers are one too (GATHERD-5.2). */
+  /** First departure from SOIF-2.2; wrappers are a departure too (GATHERD-5.2). */
   readonly malformed: string | undefined;
 }
 
-/** Bytes of the largest lone object that is read. */
+/** Bytes of the largest object that is read. */
 const MAX_LONE_OBJECT = 64 * 1024 * 1024;
 
-/** Reads one object as SEND-OBJECT and INFO give it; what follows stays unread. @throws Mismatch there is none */
+/** Reads one object of SEND-OBJECT or INFO; the bytes after it stay unread. @throws Mismatch if there is none */
 export async function readObject(wire: Wire): Promise<LoneObject> {
   const decoder = new SectionDecoder();
   const chunks: Uint8Array[] = [];

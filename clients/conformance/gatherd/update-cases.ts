@@ -22,7 +22,7 @@ export const updateCases: readonly GatherdCase[] = [
   },
   {
     id: 'update/only-data',
-    title: 'between 400 and 499 there is nothing but objects in the layout of SOIF, their sizes right',
+    title: 'between 400 and 499 there are only objects in the layout of SOIF with correct sizes',
     rules: ['GATHERD-3.7', 'SOIF-2.2', 'SOIF-2.3'],
     source: 'beckett; roads; template.c; soif.pl',
     level: 'MUST',
@@ -67,7 +67,7 @@ export const updateCases: readonly GatherdCase[] = [
   },
   {
     id: 'update/other-sections-empty',
-    title: 'a client that has not asked for changes gets everything in @UPDATE',
+    title: 'a client that has not requested changes gets everything in @UPDATE',
     rules: ['GATHERD-4.4'],
     source: 'manual 1.1; roads',
     level: 'MUST',
@@ -103,7 +103,8 @@ export const updateCases: readonly GatherdCase[] = [
   },
   {
     id: 'update/required-attributes',
-    title: 'every object has what Brokers insist on: Gatherer-Name, -Host, -Version and Update-Time',
+    title:
+      'every object has the attributes that Brokers require: Gatherer-Name, -Host, -Version and Update-Time',
     rules: ['GATHERD-13.9', 'SOIF-6.5'],
     source: 'broker NOTES; Harvest-NG',
     level: 'SHOULD',
@@ -157,7 +158,7 @@ export const updateCases: readonly GatherdCase[] = [
       if (times === undefined) return;
       let wanted = untimed;
       for (const [time, count] of times) if (time >= since) wanted += count;
-      // A few too many, older ones aside, cannot be: those were counted above. So it is too few.
+      // Too many is impossible: older objects were counted above. So there are too few.
       check(objects >= wanted, `objects since ${since} are missing`, {
         expected: `${wanted} objects`,
         received: `${objects} objects`,
@@ -219,12 +220,12 @@ export const updateCases: readonly GatherdCase[] = [
         });
       }
       await wire.send(`SEND-UPDATE ${FAR_FUTURE}\n`);
-      await readUpdate(wire, 'SEND-UPDATE behind bad ones');
+      await readUpdate(wire, 'SEND-UPDATE after bad ones');
     },
   },
 ];
 
-/** The survey of a database in which time stamps can be compared. */
+/** The survey of a database with time stamps to compare. */
 async function timedSurvey(context: GatherdContext) {
   const survey = await context.surveyWith(1);
   const { newest } = survey;
@@ -232,7 +233,7 @@ async function timedSurvey(context: GatherdContext) {
   return { ...survey, newest };
 }
 
-/** An Update-Time with others before it: in the middle when all are known. */
+/** An Update-Time with others before it: the middle one if all are known. */
 function middle(times: ReadonlyMap<number, number> | undefined, newest: number): number {
   if (times === undefined) return newest;
   const sorted = [...times.keys()].sort((x, y) => x - y);

@@ -27,7 +27,7 @@ interface Offense {
 
 /** What was found about one rule. */
 export interface Finding {
-  /** How often there was something to look at. */
+  /** Number of checks. */
   looked: number;
   /** How often the rule was broken. */
   broken: number;
@@ -40,7 +40,7 @@ const SHOWN_OFFENSES = 10;
 /** Characters of a URL that are shown. */
 const SHOWN_URL = 200;
 
-/** Collects what a stream's checks find, rule by rule. Memory does not grow with the stream. */
+/** Collects the findings of the checks, rule by rule. Memory does not grow with the stream. */
 export class Findings {
   objects = 0;
   attributes = 0;
@@ -57,7 +57,7 @@ export class Findings {
     return finding;
   }
 
-  /** There was something to look at. */
+  /** Counts a check. */
   look(rule: RuleId): void {
     this.of(rule).looked++;
   }

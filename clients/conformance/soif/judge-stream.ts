@@ -9,7 +9,7 @@ import type { StreamKind } from './wrapper-checker.js';
 export interface Judgment {
   readonly findings: Findings;
   readonly kind: StreamKind;
-  /** Whether it came as gzip. */
+  /** Whether the input was gzip. */
   readonly compressed: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Judgment {
  * Reads a stream to its end and judges it by every rule. Memory is bounded by the largest object (the decoder that is
  * asked for a second opinion holds one, 64 MiB at most), whatever the size of the stream.
  * @param source the bytes as they are stored; gzip is recognized by its first two bytes (GATHERD-10.2)
- * @param kind undefined: what the first line is decides
+ * @param kind undefined: the first line decides
  * Rejects with the source's error, or zlib's when the gzip data is damaged.
  */
 export async function judgeStream(source: AsyncIterable<Uint8Array>, kind?: StreamKind): Promise<Judgment> {
@@ -36,7 +36,7 @@ export async function judgeStream(source: AsyncIterable<Uint8Array>, kind?: Stre
   return { findings, kind: layout.kind, compressed };
 }
 
-/** The project's own tolerant decoder: what it loses, others will lose (SOIF-4.5). */
+/** The tolerant decoder of this kit: an object that it loses is lost by others too (SOIF-4.5). */
 class SecondOpinion {
   readonly #findings: Findings;
   readonly #decoder = new SectionDecoder();
@@ -91,7 +91,7 @@ async function* rejoined(
 }
 
 async function* gunzipped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  // The pipeline hands the error of either to the other; iterating over gunzip throws it.
+  // The pipeline passes the error of either stream to the other; the iteration over gunzip throws it.
   const gunzip = createGunzip();
   const piped = pipeline(source, gunzip);
   piped.catch(() => {});

@@ -12,9 +12,9 @@ const CLOSE = 0x7d;
 
 /** Bytes of the longest line outside of values: type and URL are shorter (SOIF-4.4). */
 const MAX_LINE = 70_000;
-/** A wrapper that stands alone on its line, in whatever spelling. */
+/** A wrapper on a line without other text, in any spelling. */
 const WRAPPER = /^@(delete|refresh|update)[\t ]*\{[\t ]*(\}?)[\t ]*$/i;
-/** A wrapper with another, or an object, behind it (SOIF-8.9). */
+/** A wrapper followed by another or by an object on the same line (SOIF-8.9). */
 const SHARED = /^@(delete|refresh|update)[\t ]*\{[\t ]*(\}?)[\t ]*(?=@)/i;
 /** The first line of an object: type, blanks, brace, blanks, the rest. */
 const START = /^@([^\t-\r {]*)([\t-\r ]*)\{([\t-\r ]*)(.*)$/s;
@@ -25,7 +25,7 @@ type State = 'line' | 'lost-line' | 'delimiter' | 'value' | 'after-value' | 'aft
 /**
  * Reads a stream byte by byte against the layout of SOIF-2.2 and reports every departure. Made apart from the decoder of
  * `protocols/soif`, so that the one does not vouch for the other. Outside of values everything is a line; a value is
- * counted. After a departure it reads on with the next line that makes sense; meanwhile it says nothing more.
+ * counted. After a departure it continues with the next line that it recognizes and reports nothing until then.
  */
 export class LayoutChecker {
   readonly #findings: Findings;
@@ -38,17 +38,17 @@ export class LayoutChecker {
   #line: Buffer[] = [];
   #lineLength = 0;
   #lineStart = 0;
-  /** First byte of the line; last byte that is no blank: together they tell an attribute's head. */
+  /** First byte and last non-blank byte of the line; together they identify the head of an attribute. */
   #lineFirst = 0;
   #lineSolid = 0;
-  /** Offset of the byte that comes next. */
+  /** Offset of the next byte. */
   #offset = 0;
-  /** Bytes of the value that are still to come. */
+  /** Bytes of the value that are yet to be read. */
   #left = 0;
-  /** Name and size of the attribute at hand, for people. */
+  /** Name and size of the current attribute, for messages. */
   #sized = '';
 
-  /** @param kind undefined: what the first line is decides */
+  /** @param kind undefined: the first line decides */
   constructor(findings: Findings, kind: StreamKind | undefined) {
     this.#findings = findings;
     this.#object = new ObjectChecker(findings);
@@ -70,7 +70,7 @@ export class LayoutChecker {
 
   end(): void {
     if (this.#state === 'value' || this.#state === 'after-value' || this.#state === 'after-value-cr') {
-      this.#offend('sizes', this.#offset, `the stream ends in or behind a value (${this.#sized})`);
+      this.#offend('sizes', this.#offset, `the stream ends in or after a value (${this.#sized})`);
     } else {
       if (this.#state === 'line' && this.#lineLength > 0) {
         this.#offend('layout', this.#offset, 'the last line has no LF');
@@ -82,7 +82,7 @@ export class LayoutChecker {
     this.#wrappers.end(this.#offset);
   }
 
-  /** Reads some bytes as the state says, and returns how many. */
+  /** Reads some bytes in the current state; returns their number. */
   #read(chunk: Buffer): number {
     switch (this.#state) {
       case 'line':
@@ -98,7 +98,7 @@ export class LayoutChecker {
     }
   }
 
-  /** Collects a line; an attribute's head ends with its colon, for behind it bytes are counted. */
+  /** Collects a line; an attribute's head ends with its colon, for after it bytes are counted. */
   #readLine(chunk: Buffer): number {
     if (this.#lineLength === 0) {
       this.#lineStart = this.#offset;
@@ -126,7 +126,7 @@ export class LayoutChecker {
     return stop + 1;
   }
 
-  /** Where the line ends: its LF, or the colon behind the brace of an attribute's head. */
+  /** Where the line ends: its LF, or the colon after the brace of an attribute's head. */
   #lineStop(chunk: Buffer): number {
     const end = chunk.indexOf(LF);
     // An object's first line has colons, too, in its URL.
@@ -212,13 +212,13 @@ export class LayoutChecker {
       this.#strange(this.#lineStart, 'the object before is not closed');
       this.#takeStart(text);
     } else if (text.startsWith('}')) {
-      this.#odd(this.#lineStart, 'no LF behind the closing brace');
+      this.#odd(this.#lineStart, 'no LF after the closing brace');
       this.#takeBrace();
       this.#takeLine(Buffer.from(text.slice(1).trimStart(), 'latin1'));
     } else this.#strange(this.#lineStart, 'a line within an object that is no attribute');
   }
 
-  /** `name{size}`, as it stands before its colon. */
+  /** `name{size}`, the text before the colon. */
   #takeHead(text: string, valueOffset: number): void {
     const brace = text.lastIndexOf('{');
     const name = text.slice(0, Math.max(brace, 0));
@@ -242,11 +242,11 @@ export class LayoutChecker {
 
   #readDelimiter(byte: number): number {
     if (byte !== HT && byte !== SP) {
-      this.#strange(this.#offset, 'no tab behind the colon');
+      this.#strange(this.#offset, 'no tab after the colon');
       this.#state = 'lost-line';
       return 0;
     }
-    if (byte === SP) this.#odd(this.#offset, 'a space instead of the tab behind the colon');
+    if (byte === SP) this.#odd(this.#offset, 'a space instead of the tab after the colon');
     this.#state = this.#left === 0 ? 'after-value' : 'value';
     return 1;
   }
@@ -259,11 +259,11 @@ export class LayoutChecker {
     return piece.length;
   }
 
-  /** SOIF-2.3: the LF behind the value tells whether its size was right. */
+  /** Checks the LF after a value, which shows whether its size is correct (SOIF-2.3). */
   #readAfterValue(byte: number): number {
     const behindCr = this.#state === 'after-value-cr';
     if (byte === LF) {
-      if (behindCr) this.#offend('line-ends', this.#offset, 'CR LF behind a value');
+      if (behindCr) this.#offend('line-ends', this.#offset, 'CR LF after a value');
       this.#object.value.end();
       this.#state = 'line';
       return 1;
@@ -272,9 +272,9 @@ export class LayoutChecker {
       this.#state = 'after-value-cr';
       return 1;
     }
-    this.#offend('sizes', this.#offset, `no LF behind the value (${this.#sized})`);
+    this.#offend('sizes', this.#offset, `no LF after the value (${this.#sized})`);
     this.#lose();
-    // A value may only lack its LF before the closing brace; otherwise its line goes on with the surplus.
+    // Before the closing brace a value may lack its LF; otherwise the line continues with the surplus.
     this.#state = byte === CLOSE ? 'line' : 'lost-line';
     return 0;
   }
@@ -284,7 +284,7 @@ export class LayoutChecker {
     if (!this.#lost) this.#offend('layout', offset, message);
   }
 
-  /** A departure behind which something may be missed: nothing is reported until a line makes sense again. */
+  /** Records a departure after which text may be missed: nothing is reported until a line is recognized. */
   #strange(offset: number, message: string): void {
     this.#odd(offset, message);
     this.#lose();

@@ -11,7 +11,7 @@ const TYPE = /^[A-Za-z0-9-]+$/;
 /** SOIF-2.9: bytes that an emitter percent-encodes. */
 const TO_ENCODE = /[\x00-\x20{}\x7f-\xff]/;
 
-/** Checks what is inside an object, once its layout is known. Texts have a character a byte. */
+/** Checks the content of an object. Texts have one character per byte. */
 export class ObjectChecker {
   readonly value: ValueChecker;
   readonly #findings: Findings;
@@ -54,7 +54,7 @@ export class ObjectChecker {
     }
   }
 
-  /** The head `name{size}:` of an attribute has been read; its value comes next. */
+  /** The head `name{size}:` of an attribute was read; its value follows. */
   attribute(name: string, offset: number, valueOffset: number): void {
     const findings = this.#findings;
     findings.attributes++;
@@ -67,7 +67,7 @@ export class ObjectChecker {
     this.value.begin(name, this.#url, valueOffset);
   }
 
-  /** Part of the object could not be read: what is missing may be there. */
+  /** Part of the object could not be read; missing attributes may be in it. */
   damaged(): void {
     this.#whole = false;
   }

@@ -79,7 +79,7 @@ export const STREAM_CASES: readonly RuleCase[] = [
   ),
   rule(
     'required-attributes',
-    'every object has the attributes that Brokers insist on',
+    'every object has the attributes that Brokers require',
     ['SOIF-6.5', 'GATHERD-13.9'],
     'broker NOTES; Harvest-NG',
     'SHOULD',
@@ -102,7 +102,7 @@ export const STREAM_CASES: readonly RuleCase[] = [
   ),
 ];
 
-/** Decides one rule from what was found. */
+/** Decides one rule from the findings. */
 function verdict(id: RuleId, { findings, kind }: Judgment): void {
   if (id === 'wrappers' && kind === 'objects') throw new NotApplicable('the stream has no wrappers');
   const { looked, broken, offenses } = findings.of(id);

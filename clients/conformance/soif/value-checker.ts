@@ -14,7 +14,7 @@ const TIMES: ReadonlySet<string> = new Set([
   'time-to-live',
 ]);
 
-/** Checks the values of attributes, one after the other, as their bytes come by. */
+/** Checks the values of attributes, one after the other, chunk by chunk. */
 export class ValueChecker {
   readonly #findings: Findings;
   #name = '';

@@ -15,7 +15,7 @@ export class WrapperChecker {
   #complained = false;
   #damaged = false;
 
-  /** @param kind undefined: what the first line is decides */
+  /** @param kind undefined: the first line decides */
   constructor(findings: Findings, kind: StreamKind | undefined) {
     this.#findings = findings;
     this.#kind = kind;
@@ -29,7 +29,7 @@ export class WrapperChecker {
     return this.#open !== '';
   }
 
-  /** Whether an object of the open section must be complete (SOIF-8.4): what is deleted has only its URL. */
+  /** Whether an object of the open section must be complete (SOIF-8.4): a deleted one has only its URL. */
   get wantsBookkeeping(): boolean {
     return this.#open !== 'DELETE';
   }
@@ -43,8 +43,7 @@ export class WrapperChecker {
     const name = word.toUpperCase();
     if (this.#kind === 'objects')
       this.#findings.offend('layout', offset, '', `a wrapper @${word} { among objects`);
-    if (!exact || word !== name)
-      this.#offend(offset, `@${word} { does not stand alone on its line, in capital letters`);
+    if (!exact || word !== name) this.#offend(offset, `@${word} { is not alone on its line in upper case`);
     if (this.#open !== '') this.#offend(offset, `@${name} opens within @${this.#open}`);
     if (ORDER[this.#opened] !== name) {
       this.#offend(
@@ -77,7 +76,7 @@ export class WrapperChecker {
     this.#offend(offset, 'objects outside of sections');
   }
 
-  /** Something was passed over that may have been a wrapper: what is missing from now on may have been there. */
+  /** Text was skipped that may have been a wrapper; a missing wrapper may be in it. */
   damaged(): void {
     this.#damaged = true;
   }

@@ -6,14 +6,14 @@ import { PLAIN, type SstpCase } from './context.js';
 import { isServed, readReply, shown } from './reply.js';
 
 const PIPELINED = 1000;
-/** Milliseconds within which a server that speaks first would have spoken. */
+/** Milliseconds to wait for a server that speaks first. */
 const SILENCE_MS = 700;
 
-/** What a connection is: sections 7 and 8. */
+/** Connections: sections 7 and 8. */
 export const connectionCases: readonly SstpCase[] = [
   {
     id: 'connection/silent',
-    title: 'a client that says nothing is told nothing',
+    title: 'a client that sends nothing receives nothing',
     rules: ['S-45', 'S-17', 'P-14'],
     source: 'seed; project choice',
     level: 'MUST',
@@ -31,7 +31,7 @@ export const connectionCases: readonly SstpCase[] = [
   },
   {
     id: 'connection/one-at-a-time',
-    title: 'a request that comes octet by octet is understood',
+    title: 'a request that arrives octet by octet is understood',
     rules: ['S-48', 'P-12'],
     source: 'project choice',
     level: 'MUST',
@@ -48,7 +48,7 @@ export const connectionCases: readonly SstpCase[] = [
   },
   {
     id: 'connection/half-close',
-    title: 'a client that closes its side gets the replies it is owed, then the end',
+    title: 'a client that closes its side gets the pending replies, then the end',
     rules: ['S-39', 'P-13'],
     source: 'project choice',
     level: 'MUST',
@@ -81,7 +81,7 @@ export const connectionCases: readonly SstpCase[] = [
     source: 'project choice',
     level: 'MUST',
     async run(context) {
-      // Codes that every server tells apart, in no simple pattern.
+      // Codes that every server distinguishes, in an irregular pattern.
       const codes = Array.from({ length: PIPELINED }, (_, i) => ((i * 7) % 11) % 5);
       const requests = codes.map((kind) =>
         kind === 4

@@ -7,7 +7,7 @@ export type SstpCase = ConformanceCase<SstpContext>;
 /** A request for the links of a document, which every References Server answers with its code or with 404. */
 export const PLAIN = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: 10\r\nHEADER_NUMRESULTS: 5\r\n\r\n';
 
-/** What the cases of a run share. */
+/** Facts that the cases of a run share. */
 export interface SharedFacts extends ServerFacts {
   /** Whether the server serves the fixture of references-server.md 13; undefined: not asked yet. */
   fixture: boolean | undefined;
@@ -30,12 +30,12 @@ export class SstpContext extends ServerContext<SharedFacts> {
     await wire.expectEnd(`the ${code}`);
   }
 
-  /** @throws NotApplicable the server serves something else than the fixture */
+  /** @throws NotApplicable if the server does not serve the fixture */
   async needsFixture(): Promise<void> {
     if (this.shared.fixture === undefined) {
       const known = 'SSTP/1.0 008 REQ_GET_URL_BYNAME\r\nHEADER_URL: http://a.example:81/\r\n\r\n';
       const [links, described] = [await this.ask(PLAIN, false), await this.ask(known, false)];
-      // Either is enough: of a server that gets one wrong the cases shall say so.
+      // Either is enough: the cases judge a server that gets one of them wrong.
       this.shared.fixture = resultOf(links).endsWith(': 11 20 12') || described.code === 8;
     }
     if (!this.shared.fixture) throw new NotApplicable('the server does not serve the fixture');

@@ -171,7 +171,7 @@ export const fixtureCases: readonly SstpCase[] = [
   {
     id: 'fixture/order',
     title:
-      'headers come in the order found, start, returned, IDs; those of a description as the manual lists them',
+      'headers come in the order found, start, returned, IDs; those of a description in the order of the manual',
     rules: ['R-25', 'R-33'],
     source: 'project choice',
     level: 'SHOULD',

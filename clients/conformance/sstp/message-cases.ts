@@ -83,14 +83,14 @@ export const messageCases: readonly SstpCase[] = [
   refusal('negative', 'a number with a sign', ['S-34', 'P-08'], `${HEAD}HEADER_URI_ID: -1\r\n\r\n`),
   refusal('no-digits', 'an empty number', ['S-34', 'P-08'], `${HEAD}${ID}HEADER_NUMRESULTS:\r\n\r\n`),
   refusal('no-identifier', 'neither an ID nor a URL', ['R-21'], `${HEAD}\r\n`),
-  refusal('zero', 'an ID of 0, which is none', ['S-35', 'P-09'], `${HEAD}HEADER_URI_ID: 0\r\n\r\n`),
+  refusal('zero', 'an ID of 0, which is not valid', ['S-35', 'P-09'], `${HEAD}HEADER_URI_ID: 0\r\n\r\n`),
   refusal(
     'user-information',
     'a URL with user information',
     ['R-41'],
     `${HEAD}HEADER_URL: http://u:p@a.example/\r\n\r\n`,
   ),
-  refusal('not-a-url', 'a URL that is none', ['R-23'], `${HEAD}HEADER_URL: ::::\r\n\r\n`),
+  refusal('not-a-url', 'a malformed URL', ['R-23'], `${HEAD}HEADER_URL: ::::\r\n\r\n`),
   refusal('folded', 'a folded line', ['S-32', 'P-10'], `${HEAD}${ID} more\r\n\r\n`),
   refusal('no-colon', 'a line without a colon', ['S-32', 'P-10'], `${HEAD}${ID}HEADER_URL\r\n\r\n`),
   refusal('no-name', 'a header without a name', ['S-32'], `${HEAD}${ID}: x\r\n\r\n`),
@@ -154,7 +154,7 @@ export const messageCases: readonly SstpCase[] = [
         const wire = await context.connect();
         await wire.send(`SSTP/1.0 ${digits} X\r\n\r\n${PLAIN}`);
         hasCode(await readReply(wire), 501, digits);
-        isServed(await readReply(wire), 81, 'the request behind it');
+        isServed(await readReply(wire), 81, 'the request after it');
       },
     }),
   ),
@@ -192,7 +192,7 @@ function same(name: string, title: string, rules: readonly string[], request: st
 function refusal(name: string, what: string, rules: readonly string[], request: string): SstpCase {
   return {
     id: `refuse/${name}`,
-    title: `${what} is answered 400, and the connection closed`,
+    title: `${what} is answered 400, and the connection is closed`,
     rules: [...rules, 'S-39'],
     source: 'project choice',
     level: 'MUST',

@@ -2,7 +2,7 @@ import { check, Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 
-/** A reply as it came; nothing is forgiven and nothing of the kit's own codec is used. */
+/** A reply as received, read strictly and without the codec of this kit. */
 export interface Reply {
   readonly code: number;
   /** The lines up to the empty one, without LF; a CR is still there. */
@@ -14,11 +14,11 @@ export interface Reply {
 /** More lines than any reply to these cases has. */
 const MAX_LINES = 20_000;
 
-/** Reads one reply. Rejects with Mismatch when it is none, with ConnectionError when it does not come. */
+/** Reads one reply. Rejects with Mismatch if it is not one, with ConnectionError if none arrives. */
 export async function readReply(wire: Wire): Promise<Reply> {
   const lines: string[] = [];
   for (let line = await wire.line(); line.replace(/\r$/, '') !== ''; line = await wire.line()) {
-    // Looked at at once: what is no reply need not have an empty line.
+    // Checked immediately: bytes that are not a reply may have no empty line.
     if (lines.length === 0 && !/^SSTP\/\d+\.\d+ \d{3}(?: |\r?$)/.test(line))
       throw new Mismatch('not a reply', { expected: 'SSTP/1.0 NNN SYMBOL', received: printable(line) });
     lines.push(line);
@@ -61,7 +61,7 @@ export function isServed(reply: Reply, code: number, what: string): void {
   });
 }
 
-/** What a link reply says: total, start, number, IDs; `not found` for a 404 and for a total of 0 (R-27, S-41). */
+/** A link reply as text: total, start, number, IDs; `not found` for a 404 and for a total of 0 (R-27, S-41). */
 export function resultOf(reply: Reply): string {
   const one = (name: string) => valuesOf(reply, name).join(' and ') || 'no';
   const ids = valuesOf(reply, 'HEADER_URI_ID');

@@ -9,7 +9,7 @@ import { messageCases } from './message-cases.js';
 
 const CASES: readonly SstpCase[] = [...messageCases, ...connectionCases, ...fixtureCases];
 
-/** Judges a References Server by what can be seen over SSTP, and by the fixture where it serves that. */
+/** Judges a References Server over SSTP, and by the fixture if it serves that. */
 export const suite: Suite = {
   name: 'sstp',
   title: 'a References Server: messages, errors, connections, the five requests on the fixture',

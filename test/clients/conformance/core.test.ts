@@ -109,7 +109,7 @@ t.test(
       'a/speaks skip',
     ]);
     const [, skipped] = await results([silent('a/first'), speaks], { timeoutMs: 20 });
-    t.match(skipped, { rules: ['TEST-1'], message: 'the peer said nothing in a/first', transcript: [] });
+    t.match(skipped, { rules: ['TEST-1'], message: 'the peer sent nothing in a/first', transcript: [] });
   },
 );
 

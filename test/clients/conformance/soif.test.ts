@@ -101,7 +101,7 @@ const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly str
   ['SOIF-2.2 an indented name', having('  Title{1}:\tx\n'), ['layout'], /head of an attribute/],
   ['SOIF-2.2 an indented brace', GOOD.replace(/\}\n$/, ' }\n'), ['layout'], /around the closing brace/],
   ['SOIF-2.2 no space before the brace', GOOD.replace('@FILE {', '@FILE{'), ['layout'], /first line/],
-  ['SOIF-2.2 objects run together', GOOD.slice(0, -1), ['layout'], /behind the closing brace/],
+  ['SOIF-2.2 objects run together', GOOD.slice(0, -1), ['layout'], /after the closing brace/],
   ['SOIF-2.2 text between objects', `${GOOD}and so on\n`, ['layout'], /text between objects/],
   ['SOIF-2.3 a size too small', having('Title{3}:\tfour\n'), ['sizes'], /Title, size 3/],
   [
@@ -122,7 +122,7 @@ const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly str
     ['line-ends'],
     /CR LF/,
   ],
-  ['SOIF-2.6 CR LF behind a value', having('Title{1}:\tx\r\n'), ['line-ends'], /CR LF behind a value/],
+  ['SOIF-2.6 CR LF behind a value', having('Title{1}:\tx\r\n'), ['line-ends'], /CR LF after a value/],
   ['SOIF-2.8 a name with a blank', having('My Title{1}:\tx\n'), ['names'], /My Title/],
   ['SOIF-2.8 a type with an underscore', GOOD.replace('@FILE', '@A_B'), ['names'], /A_B/],
   ['SOIF-2.9 a URL with a blank', GOOD.replace('/1\n', '/my file\n'), ['url'], /white space/],
@@ -181,14 +181,10 @@ t.test('SOIF-4.5: what a tolerant reader loses is a failure of its own', async (
 
 t.test('SOIF-8.8: wrappers', async (t) => {
   const wrong: readonly (readonly [name: string, stream: string, offense: RegExp])[] = [
-    [
-      'on one line',
-      wrapped(GOOD).replace('@DELETE {\n}\n', '@DELETE { }\n'),
-      /@DELETE \{ does not stand alone/,
-    ],
-    ['with a blank', wrapped(GOOD).replace('@UPDATE {\n', '@UPDATE { \n'), /@UPDATE \{ does not stand alone/],
-    ['run together', `@DELETE { } @REFRESH { } @UPDATE { ${GOOD}}\n`, /does not stand alone/],
-    ['in small letters', wrapped(GOOD).replace('@REFRESH', '@refresh'), /capital letters/],
+    ['on one line', wrapped(GOOD).replace('@DELETE {\n}\n', '@DELETE { }\n'), /@DELETE \{ is not alone/],
+    ['with a blank', wrapped(GOOD).replace('@UPDATE {\n', '@UPDATE { \n'), /@UPDATE \{ is not alone/],
+    ['run together', `@DELETE { } @REFRESH { } @UPDATE { ${GOOD}}\n`, /is not alone/],
+    ['in small letters', wrapped(GOOD).replace('@REFRESH', '@refresh'), /upper case/],
     [
       'in another order',
       `@REFRESH {\n}\n@DELETE {\n}\n@UPDATE {\n${GOOD}}\n`,

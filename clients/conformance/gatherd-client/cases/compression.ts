@@ -11,7 +11,7 @@ const MEBIBYTE = 1 << 20;
 const START = '400 - Sending all objects\n';
 const END = '499 - Sent all objects\n';
 
-/** Runs the client against a server that does not agree to compression, if it asks for that. */
+/** Runs the client against a server that refuses compression. */
 async function refused(answer: string, context: ClientContext): Promise<void> {
   const part = { ...WITHOUT_COMPRESSION, compression: [answer] };
   const observation = await context.bench.observe(part, context);
@@ -27,7 +27,7 @@ async function refused(answer: string, context: ClientContext): Promise<void> {
 const AGREEMENT_CASES: readonly ClientCase[] = [
   {
     id: 'compression/refused',
-    title: 'goes on in clear after 900',
+    title: 'continues in clear after 900',
     rules: ['GATHERD-6.9'],
     source: 'project choice',
     level: 'MUST',
@@ -35,7 +35,7 @@ const AGREEMENT_CASES: readonly ClientCase[] = [
   },
   {
     id: 'compression/other-answer',
-    title: 'goes on in clear after any number but 500',
+    title: 'continues in clear after any number but 500',
     rules: ['GATHERD-6.9'],
     source: 'project choice',
     level: 'MUST',
@@ -73,7 +73,7 @@ const WRONG_CRC = 0x12345678;
 const MEMBER_CASES: readonly ClientCase[] = [
   member(
     'dynamic',
-    'reads blocks with codes of their own, and 499 directly behind the trailer',
+    'reads blocks with dynamic codes, and 499 directly after the trailer',
     ['GATHERD-6.3', 'GATHERD-6.6'],
     RFC,
     compressed(gzipMember(PLAIN.stream, dynamic)),
@@ -95,7 +95,7 @@ const MEMBER_CASES: readonly ClientCase[] = [
   ),
   member(
     'empty-blocks',
-    'reads empty blocks before, between and behind the others',
+    'reads empty blocks before, between and after the others',
     ['GATHERD-6.3'],
     RFC,
     compressed(gzipMember(PLAIN.stream, flushed)),
@@ -139,14 +139,14 @@ const MEMBER_CASES: readonly ClientCase[] = [
   ),
   member(
     'header-crc',
-    'reads a header with a checksum of its own',
+    'reads a header with its own checksum',
     ['GATHERD-6.3'],
     RFC,
     compressed(gzipMember(PLAIN.stream, dynamic, { headerCrc: true })),
   ),
   member(
     'header-all',
-    'reads a header with everything that a header can have',
+    'reads a header with every optional field',
     ['GATHERD-6.3'],
     RFC,
     compressed(
@@ -185,7 +185,7 @@ const MEMBER_CASES: readonly ClientCase[] = [
   },
   member(
     'close-for-end-line',
-    'takes a valid trailer for the end when the server closes instead of sending 499',
+    'accepts a valid trailer as the end when the server closes instead of sending 499',
     ['GATHERD-6.5'],
     'project choice',
     [START, gzipMember(PLAIN.stream, dynamic), 'close'],
@@ -199,7 +199,7 @@ function damaged(id: string, title: string, update: Parameters<typeof brokenMemb
 
 const WHOLE = gzipMember(PLAIN.stream, dynamic);
 
-/** GATHERD-6.5: a member vouches for itself, or the transfer is incomplete. */
+/** GATHERD-6.5: without a valid trailer the transfer is incomplete. */
 const DAMAGED_CASES: readonly ClientCase[] = [
   damaged('bad-crc', 'fails when the CRC of the trailer is wrong and the server closes', [
     START,
@@ -231,7 +231,7 @@ const DAMAGED_CASES: readonly ClientCase[] = [
     WHOLE.subarray(0, 5),
     'close',
   ]),
-  damaged('not-gzip', 'fails when data in clear come although compression was agreed', [
+  damaged('not-gzip', 'fails when data arrive in clear although compression was agreed', [
     ...inClear(PLAIN),
     'close',
   ]),

@@ -20,7 +20,7 @@ const URL = 'http://gatherer.example.org/values';
 const LAST = wireObject('http://gatherer.example.org/last', [['Title', 'behind the others\n']]);
 const MEBIBYTE = 1 << 20;
 
-/** A value of exactly this many bytes that no compression makes tiny, with line ends and looks of protocol in it. */
+/** A value of exactly this many bytes that does not compress well, with line ends and lines that look like protocol. */
 export function largeValue(size: number): Buffer {
   const lines: string[] = [];
   let length = 0;
@@ -32,7 +32,7 @@ export function largeValue(size: number): Buffer {
   return bytes(lines.join('').slice(0, size));
 }
 
-/** An object whose value is hard to read, between others that show whether the client got lost. */
+/** An object with a difficult value, between others that show whether the client lost its position. */
 export function around(...attributes: readonly (readonly [string, string | Buffer])[]): Content {
   return updates(FIRST, wireObject(URL, attributes), LAST);
 }
@@ -45,36 +45,32 @@ function value(id: string, title: string, content: Content, rules = ['SOIF-1.2',
   return whole({ id: `value/${id}`, title, rules, source, level: 'MUST' }, content);
 }
 
-/** SOIF-1.2: what a value may hold. */
+/** SOIF-1.2: the bytes of a value. */
 export const VALUE_CASES: readonly ClientCase[] = [
-  value('end-line', 'takes a line "499 - " inside a value for data', around(['Body', FORGED_END]), [
+  value('end-line', 'reads a line "499 - " inside a value as data', around(['Body', FORGED_END]), [
     'GATHERD-3.7',
     'SOIF-1.2',
   ]),
   value(
     'end-line-099',
-    'takes a line "099 - " inside a value for data',
+    'reads a line "099 - " inside a value as data',
     around(['Body', 'a page about brokers\n099 - done\nand more\n']),
     ['GATHERD-3.7', 'SOIF-1.2'],
   ),
   value(
     'closing-brace',
-    'takes lines "}" inside a value for data',
+    'reads lines "}" inside a value as data',
     around(['Body', 'void main() {\n}\n}\n}\n499 - x\n'], ['Title', 'C\n']),
   ),
   value(
     'wrapper',
-    'takes "@UPDATE {" and "@FILE {" inside a value for data',
+    'reads "@UPDATE {" and "@FILE {" inside a value as data',
     around(['Body', '}\n}\n@DELETE {\n@FILE { http://forged.example.org/\nTitle{1}:\tx\n}\n}\n@UPDATE {\n']),
   ),
-  value(
-    'binary',
-    'keeps every byte of a value, NUL and 0x80 to 0xff among them',
-    around(['Data', ALL_BYTES]),
-  ),
+  value('binary', 'keeps every byte of a value, including NUL and 0x80 to 0xff', around(['Data', ALL_BYTES])),
   value(
     'no-final-newline',
-    'keeps a value as it is that does not end in a line end',
+    'keeps a value unchanged that does not end in a line end',
     around(['Body', 'one\ntwo']),
   ),
   value(
@@ -120,13 +116,13 @@ export const SECTION_CASES: readonly ClientCase[] = [
   ),
   layout(
     'run-together',
-    'reads wrappers that all stand on one line, with the first object',
+    'reads wrappers that are all on one line with the first object',
     ['SOIF-8.9', 'SOIF-8.7'],
     laidOut(['@DELETE { } @REFRESH { } @UPDATE { ', ...BOTH, '}\n']),
   ),
   layout(
     'small-letters',
-    'reads the words of the wrappers in small letters',
+    'reads the keywords of the wrappers in lower case',
     ['SOIF-8.9', 'SOIF-2.11'],
     laidOut(['@delete {\n}\n@refresh {\n}\n@update {\n', ...BOTH, '}\n']),
   ),
@@ -148,16 +144,16 @@ export const SECTION_CASES: readonly ClientCase[] = [
       '}\n@UPDATE {\n}\n',
     ]),
   ),
-  layout('absent', 'takes objects without any wrapper for updates', ['SOIF-8.9'], laidOut(BOTH)),
+  layout('absent', 'reads objects without any wrapper as updates', ['SOIF-8.9'], laidOut(BOTH)),
   layout(
     'non-empty',
-    'reads @DELETE and @REFRESH sections that hold objects',
+    'reads @DELETE and @REFRESH sections with objects',
     ['SOIF-8.9', 'SOIF-8.4', 'GATHERD-4.4'],
     sections({ delete: [GONE], refresh: [KEPT], update: [FIRST, SECOND] }),
   ),
   layout(
     'type-update',
-    'reads objects whose type is the word of a wrapper',
+    'reads objects whose type is the keyword of a wrapper',
     ['SOIF-8.10'],
     updates(
       wireObject(URL, [['Title', 'no wrapper\n']], 'UPDATE'),
@@ -191,9 +187,9 @@ function until(stream: Buffer, text: string): Buffer {
   return stream.subarray(0, stream.indexOf(bytes(text)) + text.length);
 }
 
-/** GATHERD-3.11: what is not all, a client must not take for all. */
+/** GATHERD-3.11: a client must not accept an incomplete transfer as complete. */
 export const INCOMPLETE_CASES: readonly ClientCase[] = [
-  cut('no-end-line', 'fails when all objects came but the end line did not', [
+  cut('no-end-line', 'fails when all objects arrived without the end line', [
     '400 - x\n',
     PLAIN.stream,
     'close',
@@ -215,7 +211,7 @@ export const INCOMPLETE_CASES: readonly ClientCase[] = [
     until(PLAIN.stream, 'harvest\ngath'),
     'close',
   ]),
-  cut('behind-forged-end', 'fails when the server closes behind a line "499 - " of a value', [
+  cut('behind-forged-end', 'fails when the server closes after a line "499 - " of a value', [
     '400 - x\n',
     until(FORGED, '499 - Sent 1 objects\n'),
     'close',

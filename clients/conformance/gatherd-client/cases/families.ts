@@ -6,7 +6,7 @@ import { type Content, PLAIN } from '../objects.js';
 
 export type ClientCase = ConformanceCase<ClientContext>;
 
-/** A transfer in clear that the client must get whole. */
+/** A transfer in clear that the client must receive completely. */
 export function whole(description: CaseDescription, content: Content, part: Part = {}): ClientCase {
   return {
     ...description,
@@ -16,7 +16,7 @@ export function whole(description: CaseDescription, content: Content, part: Part
   };
 }
 
-/** A compressed transfer that the client must get whole. Skipped when the client never asks for compression. */
+/** A compressed transfer that the client must receive completely. Skipped if the client never requests compression. */
 export function wholeMember(
   description: CaseDescription,
   update: readonly Step[],
@@ -32,7 +32,7 @@ export function wholeMember(
   };
 }
 
-/** A transfer in clear that fails, and the client must say so. */
+/** A transfer in clear that fails; the client must report it. */
 export function broken(description: CaseDescription, part: Part): ClientCase {
   return {
     ...description,
@@ -44,7 +44,7 @@ export function broken(description: CaseDescription, part: Part): ClientCase {
   };
 }
 
-/** A compressed transfer that fails, and the client must say so. */
+/** A compressed transfer that fails; the client must report it. */
 export function brokenMember(description: CaseDescription, update: readonly Step[]): ClientCase {
   return {
     ...description,

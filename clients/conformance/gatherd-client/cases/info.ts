@@ -39,10 +39,10 @@ function info(id: string, title: string, answer: readonly Step[]): ClientCase {
   };
 }
 
-/** GATHERD-3.6: the ways in which a server may answer INFO. */
+/** GATHERD-3.6: the forms of a server's answer to INFO. */
 export const INFO_CASES: readonly ClientCase[] = [
   info('600-after', 'reads the description when 600 follows it', [DESCRIPTION.bytes, '600 - End of INFO\n']),
-  info('600-before', 'reads the description when 600 stands before it', [
+  info('600-before', 'reads the description when 600 precedes it', [
     '600 - INFO follows\n',
     DESCRIPTION.bytes,
   ]),
@@ -52,5 +52,5 @@ export const INFO_CASES: readonly ClientCase[] = [
     '699 - End of INFO\n',
   ]),
   info('no-number', 'reads the description without any number', [DESCRIPTION.bytes]),
-  info('close', 'reads the description when the server closes behind it', [DESCRIPTION.bytes, 'close']),
+  info('close', 'reads the description when the server closes after it', [DESCRIPTION.bytes, 'close']),
 ];

@@ -8,7 +8,7 @@ import { isComplete, linesOf, ORDINARY, saysFailed } from '../judgments.js';
 import { PLAIN } from '../objects.js';
 import { broken, type ClientCase, whole, wholeMember } from './families.js';
 
-/** GATHERD-2.1, 2.2, 6.11: the lines a client may send, to the letter; arguments are judged by cases of their own. */
+/** GATHERD-2.1, 2.2, 6.11: the lines a client may send, to the letter; other cases judge the arguments. */
 const SPELLING =
   /^(?:HELLO(?: .*)?|HELP|INFO|QUIT|SEND-OBJECT .+|SEND-UPDATE .+|SET compression|SET changes)$/;
 
@@ -64,7 +64,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
   whole(
     {
       id: 'session/no-answer-to-quit',
-      title: 'takes a server for complete that closes instead of answering QUIT',
+      title: 'accepts a server that closes instead of answering QUIT',
       rules: ['GATHERD-7.3', 'GATHERD-11.4'],
       source: 'roads; project choice',
       level: 'SHOULD',
@@ -109,7 +109,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
   ordinary(
     {
       id: 'commands/hello-argument',
-      title: "says HELLO with the client's own host name",
+      title: "sends HELLO with the client's own host name",
       rules: ['GATHERD-2.6'],
       source: 'gatherd NOTES; beckett',
       level: 'SHOULD',
@@ -150,7 +150,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
   ordinary(
     {
       id: 'commands/quit',
-      title: 'says QUIT, as its last line, before it closes',
+      title: 'sends QUIT as its last line before it closes',
       rules: ['GATHERD-7.1', 'GATHERD-3.1'],
       source: 'gatherd NOTES; beckett; roads',
       level: 'SHOULD',
@@ -185,7 +185,7 @@ export const LINE_CASES: readonly ClientCase[] = [
   whole(
     {
       id: 'lines/greeting-text',
-      title: 'accepts another version and more text behind the host name of the greeting',
+      title: 'accepts another version and more text after the host name of the greeting',
       rules: ['GATHERD-3.1'],
       source: 'beckett',
       level: 'MUST',
@@ -211,7 +211,7 @@ export const LINE_CASES: readonly ClientCase[] = [
   whole(
     {
       id: 'lines/unknown-lines',
-      title: 'passes over lines without a number outside of data',
+      title: 'skips lines without a number outside of data',
       rules: ['GATHERD-1.7'],
       source: 'beckett',
       level: 'MUST',
@@ -226,7 +226,7 @@ export const LINE_CASES: readonly ClientCase[] = [
   whole(
     {
       id: 'lines/unknown-codes',
-      title: 'passes over numbers it does not know outside of data',
+      title: 'skips unknown numbers outside of data',
       rules: ['GATHERD-1.7'],
       source: 'beckett',
       level: 'MUST',
@@ -241,7 +241,7 @@ export const LINE_CASES: readonly ClientCase[] = [
   whole(
     {
       id: 'lines/end-099',
-      title: 'takes 099 for the end of data like 499',
+      title: 'reads 099 as the end of data, like 499',
       rules: ['GATHERD-3.3'],
       source: 'roads',
       level: 'SHOULD',
@@ -265,7 +265,7 @@ export const REFUSAL_CASES: readonly ClientCase[] = [
   },
   {
     id: 'refused/no-greeting',
-    title: 'fails when the server closes without a word',
+    title: 'fails when the server closes without a greeting',
     rules: ['GATHERD-1.1', 'GATHERD-11.4'],
     source: 'project choice',
     level: 'SHOULD',
@@ -275,7 +275,7 @@ export const REFUSAL_CASES: readonly ClientCase[] = [
   },
   {
     id: 'refused/no-connection',
-    title: 'fails when nobody listens',
+    title: 'fails when no server listens',
     rules: ['GATHERD-11.4'],
     source: 'project choice',
     level: 'SHOULD',
@@ -300,7 +300,7 @@ export const DELIVERY_CASES: readonly ClientCase[] = [
   whole(
     {
       id: 'delivery/single-bytes',
-      title: 'reads a session of which every byte comes in a segment of its own',
+      title: 'reads a session that arrives one byte per segment',
       rules: ['GATHERD-1.1', 'GATHERD-1.3'],
       source: 'beckett; roads',
       level: 'MUST',
@@ -311,7 +311,7 @@ export const DELIVERY_CASES: readonly ClientCase[] = [
   whole(
     {
       id: 'delivery/slow',
-      title: 'waits for a server that sends a few bytes now and then',
+      title: 'waits for a server that sends a few bytes with pauses',
       rules: ['GATHERD-12.3'],
       source: 'config.h; project choice',
       level: 'MUST',
@@ -322,7 +322,7 @@ export const DELIVERY_CASES: readonly ClientCase[] = [
   wholeMember(
     {
       id: 'delivery/compressed-single-bytes',
-      title: 'reads a compressed session of which every byte comes in a segment of its own',
+      title: 'reads a compressed session that arrives one byte per segment',
       rules: ['GATHERD-6.3', 'GATHERD-6.6'],
       source: 'beckett; project choice',
       level: 'MUST',
