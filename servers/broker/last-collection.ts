@@ -1,8 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CollectionPoint } from '../../protocols/config/index.js';
-import { StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { replaceFile } from '../../storage/files/replace-file.js';
 
 /** BT-7: the state of a collection point that is a Broker. */
 export interface LastCollection {
@@ -27,11 +28,10 @@ export async function writeLastCollections(file: string, points: readonly LastCo
   const text = points.map(({ point, last }) => `${lineOf(point, String(last))}\n`).join('');
   try {
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(`${file}.tmp`, text);
-    await rename(`${file}.tmp`, file);
   } catch (cause) {
-    throw new StorageError(`${file} cannot be written`, { cause });
+    throw new StorageError(`${file} cannot be written: ${messageOf(cause)}`, { cause });
   }
+  await replaceFile(file, (draft) => writeFile(draft, text), { force: true });
 }
 
 /** Returns a function that looks up the time of a point; undefined if the file has none or is absent. */

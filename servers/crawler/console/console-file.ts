@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
+import { replaceFile } from '../../../storage/files/replace-file.js';
 
 /** Name of the file in the Gatherer's directory by which local commands find a running crawl. */
 export const CONSOLE_FILE = 'console.json';
@@ -21,21 +21,8 @@ type ConsoleFile = z.infer<typeof SCHEMA>;
 
 /** Writes the file so that only its owner can read it; readers see the old one or the new one. */
 export async function writeConsoleFile(path: string, content: ConsoleFile): Promise<void> {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  try {
-    const file = await open(draft, 'wx', 0o600);
-    try {
-      await file.writeFile(`${JSON.stringify(content)}\n`);
-    } finally {
-      await file.close();
-    }
-    // The umask may have removed permissions of the owner.
-    await chmod(draft, 0o600);
-    await rename(draft, path);
-  } catch (cause) {
-    await rm(draft, { force: true });
-    throw new StorageError(`${path}: cannot be written: ${messageOf(cause)}`, { cause });
-  }
+  const text = `${JSON.stringify(content)}\n`;
+  await replaceFile(path, (draft) => writeFile(draft, text, { mode: 0o600, flag: 'wx' }), { force: true });
 }
 
 /**
