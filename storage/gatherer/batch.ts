@@ -17,7 +17,7 @@ import { encodeMeta, type MetaValue, metaKey } from './meta.js';
 import { FRONTIER_KEY, type InactivePlace, inactiveKey, queueRecordKey } from './queue-records.js';
 import { type QueueEntry, type QueuePlace, queueKey } from './queues.js';
 
-/** A document that was fetched, as the link databases see it. */
+/** A fetched document and its links. */
 export interface GatheredReferences {
   /** In the Gatherer's canonical form. */
   readonly url: string;
@@ -27,23 +27,23 @@ export interface GatheredReferences {
   readonly checkTime: UnixSeconds;
   /** Bytes. */
   readonly length: number;
-  /** What it links to, in the order found, in the Gatherer's canonical form. */
+  /** Targets of its links, in the order found, in the Gatherer's canonical form. */
   readonly links: readonly string[];
 }
 
-/** A change of the links: which rows it touches depends on which IDs are allotted. */
+/** A change of the links. The rows that it affects depend on the IDs that are allotted already. */
 export type ReferenceChange =
   | { readonly kind: 'put'; readonly document: GatheredReferences }
   | { readonly kind: 'drop'; readonly url: string };
 
 export interface CommitOptions {
-  /** Wait until the disk has it (default false): a killed process loses nothing either way, a power cut may. */
+  /** Flush to the disk (default false): a killed process loses nothing either way, a power failure may lose the batch. */
   readonly sync?: boolean;
-  /** It may wait a few milliseconds for others to be written with (default false). */
+  /** Wait up to 5 ms for other batches, to be written with them (default false). */
   readonly lazy?: boolean;
 }
 
-/** What one batch changes. */
+/** The changes of one batch. */
 export interface BatchContent {
   readonly summaries: readonly SummaryChange[];
   readonly references: readonly ReferenceChange[];
@@ -53,8 +53,8 @@ export interface BatchContent {
 export type CommitBatch = (content: BatchContent, options: Required<CommitOptions>) => Promise<void>;
 
 /**
- * Collects what belongs together, e.g. everything about one document, and writes all of it or nothing.
- * A batch is used once. The bytes given to it must not change until `commit` has resolved.
+ * Collects changes that belong together, e.g. everything about one document, and writes all of them or none. A batch is used once.
+ * The bytes passed to it must not change until `commit` has resolved.
  */
 export class GathererBatch {
   readonly #commit: CommitBatch;
@@ -66,17 +66,16 @@ export class GathererBatch {
     this.#commit = commit;
   }
 
-  /** Changes collected so far. */
+  /** Number of changes. */
   get size(): number {
     return this.#summaries.length + this.#references.length + this.#rows.length;
   }
 
   /**
-   * Stores a summary in place of the URL's former one.
+   * Stores a summary and deletes the URL's former one.
    *
-   * @param previousUpdateTime the former one's Update-Time, trusted because the caller keeps it in the document's record,
-   *   which changes in the same batch; null says that there is none. Left out or 0, the store looks (one read for all that a
-   *   commit has to look up).
+   * @param previousUpdateTime Update-Time of the former one, from the document's record, which changes in the same batch; null if
+   *   there is none. If it is undefined or 0, the store looks it up, with one read for the whole commit.
    */
   putSummary(summary: Summary, previousUpdateTime?: UnixSeconds | null): this {
     requireInteger(summary.updateTime, 'updateTime');
@@ -87,12 +86,11 @@ export class GathererBatch {
   }
 
   /**
-   * Deletes the URL's summary.
+   * Deletes the URL's summary, if it has one.
    *
-   * @param updateTime under which it is stored, trusted as above. Left out or 0, the store looks, and a URL without a
-   *   summary is left alone.
-   * @param options `deletedAt` leaves a tombstone, so that Brokers can be told (GATHERD-4.9); without it nobody is, which is
-   *   right for an object that has expired.
+   * @param updateTime its Update-Time, as in {@link putSummary}. If it is undefined or 0, the store looks it up.
+   * @param options `deletedAt` leaves a tombstone, from which Brokers learn of the deletion (GATHERD-4.9). An object that has expired
+   *   needs none.
    */
   deleteSummary(
     url: string,
@@ -105,7 +103,7 @@ export class GathererBatch {
     return this;
   }
 
-  /** Drops the tombstone of a deletion, if that is the URL's. */
+  /** Deletes the URL's tombstone, if it is that of this deletion. */
   forgetDeletion(url: string, deletionTime: UnixSeconds): this {
     this.#summaries.push({ kind: 'forget', url, deletionTime });
     return this;
@@ -120,8 +118,8 @@ export class GathererBatch {
   }
 
   /**
-   * Gives the document and what it links to their IDs, those they have or new ones, and stores the list of its links in place of
-   * a former one (R-10, R-12). URLs that the link databases have no name for are left out ({@link referenceUrl}).
+   * Stores the document's list of links in place of a former one (R-10, R-12). The document and its targets get IDs if they have none.
+   * Ignores URLs that have no name in the link databases ({@link referenceUrl}).
    */
   putReferences(document: GatheredReferences): this {
     requireInteger(document.time, 'time');
@@ -131,13 +129,13 @@ export class GathererBatch {
     return this;
   }
 
-  /** The document is gone: it links to nothing any more. Its ID stays, and so do links to it. */
+  /** Deletes the links of a document that is gone. It keeps its ID, and links to it remain. */
   dropReferences(url: string): this {
     this.#references.push({ kind: 'drop', url });
     return this;
   }
 
-  /** An entry at the same place is rewritten (CRAWL-5.2.3). */
+  /** Adds an entry, or replaces the one under the same key (CRAWL-5.2.3). */
   enqueue(entry: QueueEntry): this {
     return this.#put(queueKey(entry), queuedUriCodec.encode(entry.uri));
   }
@@ -146,12 +144,12 @@ export class GathererBatch {
     return this.#delete(queueKey(place));
   }
 
-  /** Where a queue stands; replaces its former record. */
+  /** Stores a queue's state in place of the former one. */
   putQueue(record: QueueRecord): this {
     return this.#put(queueRecordKey(record.classKey), queueRecordCodec.encode(record));
   }
 
-  /** The queue joins the line of the inactive ones. */
+  /** Adds a queue to the inactive ones. */
   putInactive(place: InactivePlace): this {
     return this.#put(inactiveKey(place), Buffer.from(place.classKey));
   }
@@ -164,12 +162,12 @@ export class GathererBatch {
     return this.#put(FRONTIER_KEY, frontierStateCodec.encode(state));
   }
 
-  /** What earlier fetches of a URI brought (CRAWL-18.4). */
+  /** Stores the history of a URI's fetches (CRAWL-18.4). */
   putHistory(key: string, history: Uint8Array): this {
     return this.#put(textKey(TABLE.histories, key), history);
   }
 
-  /** What a seen filter took in since the last time (LevelFilter.takeChanges): seen and queued become one fact. */
+  /** Adds the rows of `LevelFilter.takeChanges`, so that "seen" and "queued" are one fact. */
   putSeen(changes: readonly RowChange[]): this {
     for (const change of changes) this.#rows.push(change);
     return this;

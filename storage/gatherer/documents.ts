@@ -2,7 +2,7 @@ import { keyText, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
 import { type DocumentRecord, documentCodec } from '../records/records.js';
 
-/** What the crawl remembers of each document, by URL. */
+/** The documents' records, by URL. */
 export class DocumentStore {
   readonly #level: Level;
 
@@ -15,13 +15,13 @@ export class DocumentStore {
     return document;
   }
 
-  /** One trip for all; the answers are in the URLs' order. */
+  /** Reads records in one trip; the results are in the order of the URLs. */
   async getMany(urls: readonly string[]): Promise<(DocumentRecord | undefined)[]> {
     const rows = await this.#level.getMany(urls.map(documentKey));
     return rows.map((bytes, i) => bytes && { url: urls[i] ?? '', ...documentCodec.decode(bytes) });
   }
 
-  /** All documents in URL order. Not a snapshot: changes made meanwhile behind the walk's place are seen. */
+  /** All documents in URL order. Not a snapshot: changes after the current position are seen. */
   async *iterate(
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<DocumentRecord, void, undefined> {

@@ -11,18 +11,18 @@ import {
 import { splitUrl } from '../references/document-url.js';
 import type { GatheredReferences } from './batch.js';
 
-/** What is known of a URL without reading its record. */
-export interface Place {
+/** The part of a URL's record that the cache holds. */
+export interface KnownUrl {
   readonly id: number;
   readonly server: number;
-  /** It was fetched and is not gone: it has a record of its own, and perhaps links. */
+  /** It was fetched and is not gone, so it may have links. */
   readonly fetched: boolean;
 }
 
-/** What a fetched document had before. */
+/** The stored state of a document that was fetched before. */
 export interface Former {
   readonly document: ReferenceDocument;
-  /** Its list, as stored. */
+  /** Its list of target IDs, as stored. */
   readonly links: Uint8Array;
 }
 
@@ -31,8 +31,8 @@ export const NO_IDS = new Uint8Array(0);
 const MAX_ID = 0xffff_ffff;
 
 /**
- * Makes the rows of one group of changes, one change after the other. URLs are those of R-41. What it is given is what was
- * known before the group; it keeps that in step with the rows.
+ * Makes the rows of a group of changes, one change after the other. URLs have the form of R-41. Its maps hold the state before the
+ * group and are updated with each change.
  */
 export class LinkRowWriter {
   readonly rows: RowChange[] = [];
@@ -42,12 +42,12 @@ export class LinkRowWriter {
   #changes: number;
 
   /**
-   * @param places of all URLs that the changes name; undefined: it has no ID yet
-   * @param servers IDs of the servers of those without
-   * @param former of the documents that were fetched before
+   * @param known all URLs that the changes name; undefined if the URL has no ID yet
+   * @param servers IDs of the servers of URLs without an ID
+   * @param former state of the documents that were fetched before
    */
   constructor(
-    readonly places: Map<string, Place | undefined>,
+    readonly known: Map<string, KnownUrl | undefined>,
     readonly servers: Map<string, number>,
     former: Map<string, Former>,
     counters: LinkCounters,
@@ -62,9 +62,9 @@ export class LinkRowWriter {
     return { documents: this.#lastDocument, servers: this.#lastServer, changes: this.#changes };
   }
 
-  /** Another check time alone is no change: looking at an unchanged document again publishes nothing new. */
+  /** A new check time alone does not count as a change: it would publish nothing new. */
   put(url: string, { time, checkTime, length }: GatheredReferences, targets: ReadonlySet<string>): void {
-    const { id, server } = this.#place(url);
+    const { id, server } = this.#idOf(url);
     const links = this.#ids(targets);
     const former = this.#former.get(url);
     const document = { id, server, time, checkTime, length };
@@ -74,38 +74,38 @@ export class LinkRowWriter {
     if (!same && links.length > 0)
       this.rows.push({ key: linksKey(id), value: referenceLinksCodec.encode({ ids: links }) });
     else if (!same && former !== undefined) this.rows.push({ key: linksKey(id) });
-    this.places.set(url, { id, server, fetched: true });
+    this.known.set(url, { id, server, fetched: true });
     this.#former.set(url, { document, links });
   }
 
   drop(url: string): void {
-    const place = this.places.get(url);
-    if (place?.fetched !== true) return;
-    const { id, server } = place;
+    const known = this.known.get(url);
+    if (known?.fetched !== true) return;
+    const { id, server } = known;
     this.#changes++;
     this.#putDocument(url, { id, server, time: 0, checkTime: 0, length: 0 });
     this.rows.push({ key: linksKey(id) });
-    this.places.set(url, { id, server, fetched: false });
+    this.known.set(url, { id, server, fetched: false });
     this.#former.delete(url);
   }
 
   #ids(targets: ReadonlySet<string>): Uint8Array {
     const ids = Buffer.allocUnsafe(4 * targets.size);
     let at = 0;
-    for (const target of targets) at = ids.writeUInt32LE(this.#place(target).id, at);
+    for (const target of targets) at = ids.writeUInt32LE(this.#idOf(target).id, at);
     return ids;
   }
 
-  /** The place of a URL; a new one gets an ID here. */
-  #place(url: string): Place {
-    const known = this.places.get(url);
+  /** The ID of a URL, allotted here if it has none. */
+  #idOf(url: string): KnownUrl {
+    const known = this.known.get(url);
     if (known !== undefined) return known;
     const server = this.#server(serverOf(url));
     if (this.#lastDocument === MAX_ID) throw new StorageError('there are no document IDs left (R-9)');
-    const place = { id: ++this.#lastDocument, server, fetched: false };
-    this.places.set(url, place);
-    this.#putDocument(url, { id: place.id, server, time: 0, checkTime: 0, length: 0 });
-    return place;
+    const added = { id: ++this.#lastDocument, server, fetched: false };
+    this.known.set(url, added);
+    this.#putDocument(url, { id: added.id, server, time: 0, checkTime: 0, length: 0 });
+    return added;
   }
 
   #server(name: string): number {
@@ -123,7 +123,7 @@ export class LinkRowWriter {
   }
 }
 
-/** `host:port` of a canonical URL (R-38); port 0 where the scheme has none. */
+/** `host:port` of a canonical URL (R-38); port 0 if the scheme has no default port. */
 export function serverOf(url: string): string {
   const { host, port } = splitUrl(url);
   return `${host}:${port}`;

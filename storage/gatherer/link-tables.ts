@@ -16,16 +16,16 @@ import type { GatheredReferences, ReferenceChange } from './batch.js';
 import {
   documentKey,
   type Former,
+  type KnownUrl,
   LinkRowWriter,
   linksKey,
   NO_IDS,
-  type Place,
   serverKey,
   serverOf,
 } from './link-rows.js';
 import { TableCache } from './table-cache.js';
 
-/** URLs and servers whose IDs are remembered: a site's pages link to the same pages again and again. */
+/** Capacity of the caches of IDs: the pages of a site link to the same pages again and again. */
 const RECENT_URLS = 65_536;
 const RECENT_SERVERS = 8192;
 const COUNTERS_KEY = textKey(TABLE.system, 'links');
@@ -33,24 +33,24 @@ const COUNTERS_KEY = textKey(TABLE.system, 'links');
 /** The rows of a group of changes. */
 export interface LinkRows {
   readonly rows: readonly RowChange[];
-  /** To be called when the rows are written. */
+  /** The caller calls it when the rows are written. */
   written(): void;
 }
 
 /**
- * The tables of the Gatherer's working store from which the references are published: documents' IDs, servers' IDs, and lists of
- * links. IDs are allotted by the store's one writer, from counters that are written with the rows: none is given twice.
+ * The tables of the working store from which the references are published: IDs of documents, IDs of servers, and lists of links. The
+ * store's one writer allots IDs from counters that are written with the rows, so no ID is given twice.
  */
 export class LinkTables {
   readonly #level: Level;
-  readonly #places: TableCache<Place>;
+  readonly #urls: TableCache<KnownUrl>;
   readonly #servers: TableCache<number>;
   #counters: LinkCounters;
 
   private constructor(level: Level, counters: LinkCounters) {
     this.#level = level;
     this.#counters = counters;
-    this.#places = new TableCache(RECENT_URLS, counters.documents === 0);
+    this.#urls = new TableCache(RECENT_URLS, counters.documents === 0);
     this.#servers = new TableCache(RECENT_SERVERS, counters.servers === 0);
   }
 
@@ -60,25 +60,25 @@ export class LinkTables {
     return new LinkTables(level, bytes === undefined ? none : linkCountersCodec.decode(bytes));
   }
 
-  /** Counts the changes that a publication would show, from the first one on. */
+  /** Number of changes, since the store was made, that a publication would show. */
   get changes(): number {
     return this.#counters.changes;
   }
 
   /**
-   * Turns changes into rows, each seeing those before it. Reads at most three times, however many changes there are, and not at
-   * all for what was met lately. Only one call at a time.
+   * Turns changes into rows; each change sees those before it. Reads at most three times, whatever the number of changes, and not at
+   * all for cached URLs. Only one call at a time.
    *
-   * @throws StorageError when there are no IDs left (R-9)
+   * @throws StorageError if there are no IDs left (R-9)
    */
   async rows(changes: readonly ReferenceChange[]): Promise<LinkRows> {
     if (changes.length === 0) return { rows: [], written: () => undefined };
     const named = changes.flatMap(nameChange);
     const spellings = new Map<string, string | undefined>();
-    const places = await this.#knownPlaces(named, spellings);
-    const servers = await this.#knownServers(places);
-    const former = await this.#formerLists(named, places);
-    const writer = new LinkRowWriter(places, servers, former, this.#counters);
+    const known = await this.#lookUpUrls(named, spellings);
+    const servers = await this.#lookUpServers(known);
+    const former = await this.#readFormer(named, known);
+    const writer = new LinkRowWriter(known, servers, former, this.#counters);
     for (const { url, document } of named) {
       if (document === undefined) writer.drop(url);
       else writer.put(url, document, linkedNames(document, spellings));
@@ -90,14 +90,14 @@ export class LinkTables {
     return { rows: writer.rows, written: () => this.#remember(writer) };
   }
 
-  /** The ID of a URL, in the Gatherer's form or that of R-41; undefined when it has none. */
+  /** The ID of a URL in the Gatherer's form or that of R-41; undefined if it has none. */
   async idOf(url: string): Promise<number | undefined> {
     const name = referenceUrl(url);
     const bytes = name === undefined ? undefined : await this.#level.get(documentKey(name));
     return bytes && referenceDocumentCodec.decode(bytes).id;
   }
 
-  /** All URLs that have an ID, page by page, in URL order. Not a snapshot. */
+  /** All URLs that have an ID, in pages, in URL order. Not a snapshot. */
   async *documents(): AsyncGenerator<Required<DocumentInput>[], void, undefined> {
     for await (const page of this.#level.pages(tableRange(TABLE.referenceDocuments))) {
       yield page.map(([key, value]) => {
@@ -107,7 +107,7 @@ export class LinkTables {
     }
   }
 
-  /** All links, page by page, by ascending source, each document's in the order found: source, target, source, target ... */
+  /** All links in pages, by ascending source, those of a document in the order found: source, target, source, target ... */
   async *pairs(): AsyncGenerator<Uint32Array, void, undefined> {
     for await (const page of this.#level.pages(tableRange(TABLE.referenceLinks))) {
       for (const [key, value] of page) {
@@ -123,49 +123,49 @@ export class LinkTables {
     }
   }
 
-  /** Places of all URLs of the changes, as far as they have one; undefined for those that have none yet. */
-  async #knownPlaces(
+  /** The IDs of all URLs of the changes; undefined for a URL without one. Adds the names of links to `spellings`. */
+  async #lookUpUrls(
     named: readonly NamedChange[],
     spellings: Map<string, string | undefined>,
-  ): Promise<Map<string, Place | undefined>> {
-    const places = new Map<string, Place | undefined>();
-    const asked: string[] = [];
-    const want = (name: string): void => {
-      if (places.has(name)) return;
-      const place = this.#places.get(name);
-      places.set(name, place);
-      if (place === undefined && !this.#places.complete) asked.push(name);
+  ): Promise<Map<string, KnownUrl | undefined>> {
+    const known = new Map<string, KnownUrl | undefined>();
+    const missing: string[] = [];
+    const lookUp = (name: string): void => {
+      if (known.has(name)) return;
+      const cached = this.#urls.get(name);
+      known.set(name, cached);
+      if (cached === undefined && !this.#urls.complete) missing.push(name);
     };
     for (const { url, document } of named) {
-      want(url);
+      lookUp(url);
       for (const link of document?.links ?? []) {
         if (spellings.has(link)) continue;
-        // What was met lately under this very spelling is a name already.
-        const name = this.#places.get(link) === undefined ? referenceName(link) : link;
+        // A spelling that is in the cache is a name already.
+        const name = this.#urls.get(link) === undefined ? referenceName(link) : link;
         spellings.set(link, name);
-        if (name !== undefined) want(name);
+        if (name !== undefined) lookUp(name);
       }
     }
-    const rows = await this.#level.getMany(asked.map(documentKey));
-    asked.forEach((name, i) => {
+    const rows = await this.#level.getMany(missing.map(documentKey));
+    missing.forEach((name, i) => {
       const bytes = rows[i];
-      if (bytes !== undefined) places.set(name, placeOf(referenceDocumentCodec.decode(bytes)));
+      if (bytes !== undefined) known.set(name, knownUrlOf(referenceDocumentCodec.decode(bytes)));
     });
-    return places;
+    return known;
   }
 
-  /** IDs of the servers of new URLs, as far as they have one. */
-  async #knownServers(places: ReadonlyMap<string, Place | undefined>): Promise<Map<string, number>> {
+  /** IDs of the servers of new URLs; servers without one are absent. */
+  async #lookUpServers(known: ReadonlyMap<string, KnownUrl | undefined>): Promise<Map<string, number>> {
     const servers = new Map<string, number>();
-    const asked = new Set<string>();
-    for (const [url, place] of places) {
-      if (place !== undefined) continue;
+    const missing = new Set<string>();
+    for (const [url, entry] of known) {
+      if (entry !== undefined) continue;
       const name = serverOf(url);
       const id = this.#servers.get(name);
       if (id !== undefined) servers.set(name, id);
-      else if (!this.#servers.complete) asked.add(name);
+      else if (!this.#servers.complete) missing.add(name);
     }
-    const names = [...asked];
+    const names = [...missing];
     const rows = await this.#level.getMany(names.map(serverKey));
     names.forEach((name, i) => {
       const bytes = rows[i];
@@ -174,15 +174,15 @@ export class LinkTables {
     return servers;
   }
 
-  /** What is stored of those of the documents that were fetched before. */
-  async #formerLists(
+  /** Reads the stored state of the documents that were fetched before. */
+  async #readFormer(
     named: readonly NamedChange[],
-    places: ReadonlyMap<string, Place | undefined>,
+    known: ReadonlyMap<string, KnownUrl | undefined>,
   ): Promise<Map<string, Former>> {
     const former = new Map<string, Former>();
     const again = [...new Set(named.map(({ url }) => url))].flatMap((url) => {
-      const place = places.get(url);
-      return place?.fetched === true ? { url, id: place.id } : [];
+      const entry = known.get(url);
+      return entry?.fetched === true ? { url, id: entry.id } : [];
     });
     const rows = await this.#level.getMany(again.flatMap(({ url, id }) => [documentKey(url), linksKey(id)]));
     again.forEach(({ url }, i) => {
@@ -197,14 +197,14 @@ export class LinkTables {
     return former;
   }
 
-  #remember({ places, servers, counters }: LinkRowWriter): void {
+  #remember({ known, servers, counters }: LinkRowWriter): void {
     this.#counters = counters;
-    for (const [url, place] of places) if (place !== undefined) this.#places.set(url, place);
+    for (const [url, entry] of known) if (entry !== undefined) this.#urls.set(url, entry);
     for (const [name, id] of servers) this.#servers.set(name, id);
   }
 }
 
-/** A change under the name of its document; without `document` its links are dropped. */
+/** A change with the name of its document; without `document` the links are deleted. */
 interface NamedChange {
   readonly url: string;
   readonly document?: GatheredReferences;
@@ -217,7 +217,7 @@ function nameChange(change: ReferenceChange): NamedChange[] {
   return [document === undefined ? { url } : { url, document }];
 }
 
-/** The name under which a URL has its ID; undefined when none can be published. */
+/** The form of R-41, under which a URL has its ID; undefined if it cannot be published. */
 function referenceName(url: string): string | undefined {
   const name = referenceUrl(url);
   if (name === undefined) return undefined;
@@ -225,13 +225,13 @@ function referenceName(url: string): string | undefined {
     splitUrl(name);
     return name;
   } catch (error) {
-    // E.g. port 0: a URL to the parser, but nothing that a server could be asked for.
+    // E.g. port 0: the parser accepts the URL, but no server can have it.
     if (error instanceof ProtocolError) return undefined;
     throw error;
   }
 }
 
-/** R-12: the names of what a document links to, each once, where it stood first. */
+/** R-12: the names of a document's targets, each once, in the order of their first occurrence. */
 function linkedNames(
   { links }: GatheredReferences,
   spellings: ReadonlyMap<string, string | undefined>,
@@ -244,7 +244,7 @@ function linkedNames(
   return names;
 }
 
-function placeOf({ id, server, checkTime }: ReferenceDocument): Place {
+function knownUrlOf({ id, server, checkTime }: ReferenceDocument): KnownUrl {
   return { id, server, fetched: checkTime > 0 };
 }
 

@@ -4,7 +4,7 @@ import { metaValueCodec } from '../records/records.js';
 
 export type MetaValue = string | number;
 
-/** Small named values: the job's digest, the state of the run, counters. Written through a batch. */
+/** Small named values: digest of the job, state of the run, counters. Batches write them. */
 export class MetaStore {
   readonly #level: Level;
 

@@ -9,8 +9,8 @@ import type { GathererBatch } from './batch.js';
 import type { LinkTables } from './link-tables.js';
 import type { MetaStore } from './meta.js';
 
-/** Which state of the tables was published last. */
-const PUBLISHED = 'references.published';
+/** Name of the meta value that holds the counter of changes at the last publication. */
+const PUBLISHED_META = 'references.published';
 /** For sorting; a Gatherer shares its machine with other programs. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
@@ -22,12 +22,12 @@ export interface ReferencesSource {
 }
 
 /**
- * Publishes the link tables of a working store, by two walks in pages. A kill at any point leaves the former generation; one
- * between its publication and the mark makes the same again next time.
+ * Publishes the link tables of a working store. Reads both tables by pages. A crash at any point leaves the former generation; a crash
+ * between the publication and the update of the meta value repeats the publication next time.
  *
- * @param changes what the store's counter of changes says
+ * @param changes the store's counter of changes
  * @param data the data directory
- * @returns undefined when that state is published already
+ * @returns undefined if that state is published already
  */
 export async function publishReferences(
   store: ReferencesSource,
@@ -35,9 +35,9 @@ export async function publishReferences(
   data: string,
   options: ReferencesBuilderOptions,
 ): Promise<PublishedReferences | undefined> {
-  const marked = Number((await store.meta.get(PUBLISHED)) ?? 0);
-  const there = (await currentGeneration(referencesDirectory(data))) !== undefined;
-  if (changes === 0 || (changes === marked && there)) return undefined;
+  const published = Number((await store.meta.get(PUBLISHED_META)) ?? 0);
+  const exists = (await currentGeneration(referencesDirectory(data))) !== undefined;
+  if (changes === 0 || (changes === published && exists)) return undefined;
   await using builder = await ReferencesBuilder.create(data, { memoryBytes: MEMORY_BYTES, ...options });
   for await (const page of store.links.documents()) {
     options.signal?.throwIfAborted();
@@ -47,7 +47,7 @@ export async function publishReferences(
     options.signal?.throwIfAborted();
     builder.addLinks(pairs);
   }
-  const published = await builder.publish();
-  await store.batch().putMeta(PUBLISHED, changes).commit();
-  return published;
+  const publication = await builder.publish();
+  await store.batch().putMeta(PUBLISHED_META, changes).commit();
+  return publication;
 }

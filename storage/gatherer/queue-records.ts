@@ -12,7 +12,7 @@ export const FRONTIER_KEY = textKey(TABLE.system, 'frontier');
 
 const SEQUENCE_MAX = 2 ** 48 - 1;
 
-/** The place of an inactive queue in its line: byte order of the key is the order in which they become active. */
+/** Position of an inactive queue: the byte order of the keys is the order in which queues become active. */
 export interface InactivePlace {
   /** 0 to 255, lower first (CRAWL-9.11). */
   readonly precedence: number;
@@ -21,7 +21,7 @@ export interface InactivePlace {
   readonly classKey: string;
 }
 
-/** Where the queues stand, and the line of the inactive ones (CRAWL-5.3). */
+/** States of the queues, and the order of the inactive ones (CRAWL-5.3). */
 export class QueueRecordStore {
   readonly #level: Level;
 
@@ -29,7 +29,7 @@ export class QueueRecordStore {
     this.#level = level;
   }
 
-  /** One trip for all; the answers are in the class keys' order. */
+  /** Reads records in one trip; the results are in the order of the class keys. */
   async getMany(classKeys: readonly string[]): Promise<(QueueRecord | undefined)[]> {
     const rows = await this.#level.getMany(classKeys.map(queueRecordKey));
     return rows.map(
@@ -37,14 +37,14 @@ export class QueueRecordStore {
     );
   }
 
-  /** Pages of records in the order of their class keys, behind `after`. */
+  /** Pages of records in the order of their class keys, after `after`. */
   async *pages(after?: string): AsyncGenerator<QueueRecord[], void, undefined> {
     const options = after === undefined ? {} : { after: queueRecordKey(after) };
     for await (const rows of this.#level.pages(tableRange(TABLE.queueRecords), options))
       yield rows.map(([key, value]) => ({ classKey: keyText(key), ...queueRecordCodec.decode(value) }));
   }
 
-  /** The first inactive queues in their line, behind `after`. */
+  /** The first inactive queues in their order, after `after`. */
   async inactive(limit: number, after?: InactivePlace): Promise<InactivePlace[]> {
     const options = after === undefined ? { limit } : { limit, after: inactiveKey(after) };
     const rows = await this.#level.page(tableRange(TABLE.inactiveQueues), options);
@@ -55,7 +55,7 @@ export class QueueRecordStore {
     }));
   }
 
-  /** The crawl's counters; undefined when no crawl has begun. */
+  /** The crawl's counters; undefined if no crawl has begun. */
   async state(): Promise<FrontierState | undefined> {
     const bytes = await this.#level.get(FRONTIER_KEY);
     return bytes && frontierStateCodec.decode(bytes);

@@ -2,7 +2,7 @@ import { keyText, requireInteger, TABLE, tableRange } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
 import { type QueuedUri, queuedUriCodec } from '../records/records.js';
 
-/** Where an entry stands in the table of all queues; byte order of its key is the crawl order (CRAWL-5.1.1). */
+/** Position of an entry in the table of all queues; the byte order of its key is the crawl order (CRAWL-5.1.1). */
 export interface QueuePlace {
   /** Names the queue. Without NUL. */
   readonly classKey: string;
@@ -18,12 +18,12 @@ export interface QueueEntry extends QueuePlace {
   readonly uri: QueuedUri;
 }
 
-/** What one walk over all queues tells. */
+/** The result of one walk over all queues. */
 export interface QueueSurvey {
   /** Entries in each queue, by class key, in byte order of the class keys. */
   readonly queues: ReadonlyMap<string, number>;
   readonly count: number;
-  /** 0 when there is no entry. */
+  /** 0 if there is no entry. */
   readonly highestOrdinal: number;
 }
 
@@ -48,19 +48,19 @@ export class WorkQueueStore {
 
   /**
    * The first `limit` entries of a queue, in crawl order.
-   * @param after only those behind this place; what was taken before it need not be stepped over then
+   * @param after only entries after this position; skips the tombstones of deleted entries before it
    */
   async heads(classKey: string, limit: number, after?: QueuePlace): Promise<QueueEntry[]> {
     const options = after === undefined ? { limit } : { limit, after: queueKey(after) };
     return (await this.#level.page(queueRange(classKey), options)).map(readEntry);
   }
 
-  /** All entries of all queues, page by page, in the order of class keys and places. */
+  /** All entries of all queues, in pages, in the order of their keys. */
   async *pages(): AsyncGenerator<QueueEntry[], void, undefined> {
     for await (const rows of this.#level.pages(tableRange(TABLE.queues))) yield rows.map(readEntry);
   }
 
-  /** The first `limit` entries (default 1) of each queue, in the order of `classKeys`; an empty queue gives none. */
+  /** The first `limit` entries (default 1) of each queue, in the order of `classKeys`; empty for an empty queue. */
   async headMany(classKeys: readonly string[], limit = 1): Promise<QueueEntry[][]> {
     const heads: QueueEntry[][] = [];
     for (let i = 0; i < classKeys.length; i += HEADS_AT_ONCE) {
@@ -70,7 +70,7 @@ export class WorkQueueStore {
     return heads;
   }
 
-  /** Names of the queues that hold something. Costs a walk over all keys: see {@link survey}. */
+  /** Names of the queues that are not empty. Costs a walk over all keys: see {@link survey}. */
   async classKeys(): Promise<string[]> {
     return [...(await this.survey()).queues.keys()];
   }
@@ -80,12 +80,12 @@ export class WorkQueueStore {
     return (await this.survey()).count;
   }
 
-  /** The highest ordinal in use, 0 when there is none. Costs a walk over all keys: see {@link survey}. */
+  /** The highest ordinal in use, 0 if there is none. Costs a walk over all keys: see {@link survey}. */
   async highestOrdinal(): Promise<number> {
     return (await this.survey()).highestOrdinal;
   }
 
-  /** One walk over all keys; a frontier does it once, when it starts. */
+  /** Walks over all keys. A frontier calls it once, when it starts. */
   async survey(): Promise<QueueSurvey> {
     const queues = new Map<string, number>();
     let count = 0;
@@ -103,7 +103,7 @@ export class WorkQueueStore {
 }
 
 /**
- * Class key in UTF-8, 00, directive (1 byte), cost (1 byte), ordinal (6 bytes), behind the table's byte (CRAWL-5.1.1).
+ * The table's byte, class key in UTF-8, 00, directive (1 byte), cost (1 byte), ordinal (6 bytes) (CRAWL-5.1.1).
  *
  * @throws RangeError for a number out of range, TypeError for a class key with NUL.
  */

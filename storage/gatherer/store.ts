@@ -31,11 +31,11 @@ interface PendingBatch {
   readonly reject: (error: unknown) => void;
 }
 
-/** Batches that wait are written together, up to this many rows. */
+/** Pending batches are written together, up to this many rows. */
 const GROUP_ROWS = 4096;
-/** How long lazy batches wait for company, milliseconds: a write costs a trip through the thread pool, whatever its size. */
+/** Milliseconds that lazy batches wait for others: a write costs one trip through the thread pool, whatever its size. */
 const LINGER_MS = 5;
-/** Company enough. */
+/** Number of pending batches at which a write starts. */
 const LINGER_BATCHES = 8;
 
 /**
@@ -57,7 +57,7 @@ export class GathererStore implements AsyncDisposable {
   readonly #pending: PendingBatch[] = [];
   #writing: Promise<void> | undefined;
   /** Ends the wait of lazy batches. */
-  #hurry: (() => void) | undefined;
+  #stopLingering: (() => void) | undefined;
   #lazyRows = 0;
   readonly #publications = new Mutex();
   #counters: GathererCounters;
@@ -82,13 +82,13 @@ export class GathererStore implements AsyncDisposable {
     this.links = links;
   }
 
-  /** @throws StorageError when the directory is in use, damaged, another kind of store, or of another schema. */
+  /** @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema. */
   static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
     const level = await Level.open(directory, { ...options, kind: 'gatherer' });
     return new GathererStore(level, await readCounters(level), await LinkTables.open(level), options);
   }
 
-  /** Drops the tombstones of objects that nobody can have any more. */
+  /** Deletes the tombstones of objects that no Broker can have any more. */
   async purgeTombstones(now: UnixSeconds): Promise<void> {
     for await (const page of this.tombstones.since(0)) {
       const batch = this.batch();
@@ -104,8 +104,8 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Forgets all queues and seen keys, so that another crawl can begin. Not atomic: after a crash part of them may be
-   * left, so the owner's mark that a run is under way must not be set yet, or be cleared before.
+   * Deletes all queues and seen keys, so that another crawl can begin. Not atomic: after a crash part of them may be left, so the
+   * owner clears its mark that a run is in progress before, and sets it after.
    */
   async clearFrontier(): Promise<void> {
     await this.#writing;
@@ -115,7 +115,7 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * The seen filter whose keys are rows of this store (CRAWL-4.6): what it takes in goes into the batch that queues it. The owner
+   * Opens the seen filter whose keys are rows of this store (CRAWL-4.6), to be written in the batch that queues the URIs. The caller
    * closes it before the store.
    */
   openSeenFilter(): Promise<LevelFilter> {
@@ -123,8 +123,8 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * A copy of all that is committed now, in a directory that does not exist yet (CRAWL-17.3.1): table files are linked, the rest is
-   * copied, so it costs next to nothing; batches and reads wait meanwhile. The copy is a store of its own.
+   * Copies everything that is committed to a directory that does not exist yet (CRAWL-17.3.1). Table files are linked, the small rest is
+   * copied; batches and reads wait meanwhile. The copy is a store of its own.
    */
   async clone(directory: string): Promise<void> {
     if (this.#closed) throw new StateError('the store is closed');
@@ -135,10 +135,10 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Makes what is committed now a generation that readers can open (DESIGN 4). Batches and reads wait meanwhile.
-   * On failure nothing is published and the store goes on.
+   * Publishes everything that is committed as a generation that readers can open (DESIGN 4). Batches and reads wait while the files
+   * are linked. On failure nothing is published, and the store continues to work.
    *
-   * @returns the generation's number, higher than any before.
+   * @returns the generation's number, higher than any before
    */
   publish(generationsDirectory: string, options: PublishOptions = {}): Promise<number> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
@@ -151,11 +151,11 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Makes the documents and links of now a generation of references in `DATA/references` (R-8 to R-17), if anything changed since
-   * the last time. On failure the former one stays.
+   * Publishes the documents and links as a generation of references in `DATA/references` (R-8 to R-17), if anything changed since the
+   * last time. On failure the former generation stays.
    *
    * @param data the data directory
-   * @returns undefined when nothing changed
+   * @returns undefined if nothing changed
    */
   publishReferences(
     data: string,
@@ -168,15 +168,15 @@ export class GathererStore implements AsyncDisposable {
     });
   }
 
-  /** A copy of a store that nobody has open, e.g. of an earlier {@link clone}, in a directory that is there and empty. */
+  /** Copies a store that is not open, e.g. the result of {@link clone}, to an empty directory. */
   static cloneClosed(source: string, target: string): Promise<void> {
     return cloneDatabase(source, target);
   }
 
-  /** Waits for batches and publications under way, then closes the files. */
+  /** Waits for batches and publications in progress, then closes the files. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#hurry?.();
+    this.#stopLingering?.();
     await this.#publications.runExclusive(async () => {
       await this.#writing;
       await this.#level.close();
@@ -187,7 +187,7 @@ export class GathererStore implements AsyncDisposable {
     return this.close();
   }
 
-  /** Waits until what was committed before, lazily or not, is written. */
+  /** Resolves when all earlier commits, lazy or not, are written. */
   flush(): Promise<void> {
     return this.#pending.length === 0 && this.#writing === undefined
       ? Promise.resolve()
@@ -200,14 +200,15 @@ export class GathererStore implements AsyncDisposable {
       const rows = rowsOf(content);
       this.#pending.push({ content, rows, sync, lazy, resolve, reject });
       this.#lazyRows += rows;
-      if (!lazy || this.#lazyRows > GROUP_ROWS / 2 || this.#pending.length >= LINGER_BATCHES) this.#hurry?.();
+      if (!lazy || this.#lazyRows > GROUP_ROWS / 2 || this.#pending.length >= LINGER_BATCHES)
+        this.#stopLingering?.();
       this.#writing ??= this.#drain();
     });
   }
 
   /**
-   * Writes one group after the other: what waited while the last one was written goes together, each batch of it still
-   * whole. One writer at a time is also what keeps the counter's row in step with the rows it counts.
+   * Writes one group after the other: the batches that arrive during a write form the next group. A single writer also keeps the
+   * counters' row consistent with the rows that it counts.
    */
   async #drain(): Promise<void> {
     while (this.#pending.length > 0) {
@@ -244,11 +245,11 @@ export class GathererStore implements AsyncDisposable {
   async #linger(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
-      this.#hurry = resolve;
+      this.#stopLingering = resolve;
       timer = setTimeout(resolve, LINGER_MS);
     });
     clearTimeout(timer);
-    this.#hurry = undefined;
+    this.#stopLingering = undefined;
   }
 
   async #writeGroup(group: readonly PendingBatch[]): Promise<void> {
@@ -274,7 +275,7 @@ export class GathererStore implements AsyncDisposable {
   }
 }
 
-/** About how many rows a batch changes. */
+/** Estimates how many rows a batch changes. */
 function rowsOf({ rows, summaries, references }: BatchContent): number {
   let count = rows.length + 2 * summaries.length;
   for (const change of references) count += change.kind === 'put' ? change.document.links.length : 1;

@@ -9,20 +9,20 @@ import { syncPath } from '../files/sync-path.js';
  *
  *     CURRENT                 the number of the newest whole generation
  *     7/  8/                  generations: a LevelDB each, never opened in place, and its export (export/format.ts)
- *     9.tmp/                  one in the making, or what a killed publisher left
- *     6.old/                  one being removed
+ *     9.tmp/                  a generation that is being made, or the leftovers of a killed publisher
+ *     6.old/                  a generation that is being removed
  *     readers/PID-.../        private clones of readers (generations.ts)
  */
 
 export const POINTER_FILE = 'CURRENT';
 
-/** The number that CURRENT holds; undefined when nothing was published yet. */
+/** The number in CURRENT; undefined if nothing was published yet. */
 export async function currentGeneration(generationsDirectory: string): Promise<number | undefined> {
   const pointer = join(generationsDirectory, POINTER_FILE);
   let text: string;
   try {
-    // On the spot: it is a few bytes that are always in memory, and every transfer asks (GATHERD-10.5). Three trips to the
-    // thread pool would take longer than a small update.
+    // Synchronous: the file is a few bytes in the page cache, and every transfer reads it (GATHERD-10.5). Three trips to the thread
+    // pool would take longer than a small update.
     text = readFileSync(pointer, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
@@ -57,14 +57,14 @@ export async function removeOldGenerations(directory: string, newest: number, ke
   const old = (await generationNumbers(directory)).filter((number) => number < newest);
   const surplus = old.slice(0, Math.max(0, old.length - Math.max(1, keep) + 1));
   for (const number of surplus) {
-    // Renamed first: a reader that is just cloning it then finds nothing under its name instead of half of it.
-    const grave = join(directory, `${number}.old`);
-    await rename(join(directory, String(number)), grave);
-    await rm(grave, { recursive: true, force: true });
+    // Renamed first, so that a reader that is cloning it finds nothing under its name rather than a part.
+    const retired = join(directory, `${number}.old`);
+    await rename(join(directory, String(number)), retired);
+    await rm(retired, { recursive: true, force: true });
   }
 }
 
-/** A publisher that was killed leaves these. There is no other publisher: one process owns the working store. */
+/** Removes what a killed publisher left. There is no other publisher: one process owns the working store. */
 export async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (/^\d+\.(?:tmp|old)$/.test(name)) await rm(join(directory, name), { recursive: true, force: true });

@@ -10,15 +10,15 @@ import { newCloneName, sweepClones } from './reader-clones.js';
 import { openSnapshot, type SummarySnapshot } from './snapshot.js';
 
 export interface GenerationsOptions {
-  /** {@link Generations.follow} looks this often in case the file system does not tell, milliseconds. Default 2000. */
+  /** Milliseconds between two looks of {@link Generations.follow}, for file systems that report no changes. Default 2000. */
   readonly pollIntervalMs?: number;
 }
 
 const DEFAULT_POLL_MS = 2000;
-/** How often a reader tries again because the generation it read of was replaced and removed meanwhile. */
+/** Attempts of a reader whose generation was replaced and removed before it was cloned. */
 const OPEN_ATTEMPTS = 20;
 
-/** The reader's side of a generations directory (DESIGN 4). Holds nothing open itself. */
+/** The reader's side of a generations directory (DESIGN 4). Holds no resources. */
 export class Generations {
   readonly #directory: string;
   readonly #pollIntervalMs: number;
@@ -28,21 +28,21 @@ export class Generations {
     this.#pollIntervalMs = options.pollIntervalMs ?? DEFAULT_POLL_MS;
   }
 
-  /** The newest generation's number; undefined when nothing was published yet. */
+  /** The newest generation's number; undefined if nothing was published yet. */
   current(): Promise<number | undefined> {
     return currentGeneration(this.#directory);
   }
 
-  /** A generation's objects as one gzip member (GATHERD-10.2). Not to be written to: link or copy it. */
+  /** Path of a generation's objects as one gzip member (GATHERD-10.2). Link or copy the file; do not write to it. */
   compressedFile(generation: number): string {
     return join(this.#directory, String(generation), COMPRESSED_FILE);
   }
 
   /**
-   * Opens the newest generation in a private clone, which the last {@link SummarySnapshot.release} removes: LevelDB
-   * locks and writes what it opens, so nobody opens the published directory itself.
+   * Opens the newest generation in a private clone, which the last {@link SummarySnapshot.release} removes. The published directory
+   * itself is never opened, because LevelDB locks and writes what it opens.
    *
-   * @throws StorageError when nothing was published yet, or the generation is damaged.
+   * @throws StorageError if nothing was published yet, or the generation is damaged.
    */
   async open(): Promise<SummarySnapshot> {
     const readers = join(this.#directory, 'readers');
@@ -71,8 +71,8 @@ export class Generations {
   }
 
   /**
-   * Calls `onChange` with the current number, soon, when there is one, and then whenever another one is published; a
-   * number that is overtaken before it was seen is left out. Does not keep the process alive.
+   * Calls `onChange` with the current number, if there is one, and again whenever another one is published. May skip a number that was
+   * replaced quickly. Does not keep the process alive.
    */
   follow(onChange: (generation: number) => void): Disposable {
     let last: number | undefined;
@@ -80,7 +80,7 @@ export class Generations {
     let watcher: FSWatcher | undefined;
     const mutex = new Mutex();
 
-    // One look after the other: answers that overtake each other would announce an older number last.
+    // One look at a time, so that the newest number is announced last.
     const look = (): void => {
       void mutex.runExclusive(async () => {
         const number = await this.current().catch(() => undefined);
@@ -100,7 +100,7 @@ export class Generations {
           watcher = undefined;
         });
       } catch {
-        // The directory is not there yet, or the system has no watches left: the poll below goes on and tries again.
+        // The directory does not exist yet, or the system has no watches left: the timer tries again.
       }
     };
     const timer = setInterval(() => {

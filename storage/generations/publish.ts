@@ -17,17 +17,17 @@ import type { GathererNames } from './export/survey.js';
 import { type WriteExportOptions, writeExport } from './export/write-export.js';
 
 export interface PublishOptions {
-  /** Generations kept, the new one included. Default 2: readers that just read CURRENT still find theirs. */
+  /** Generations kept, the new one included. Default 2: a reader that has just read CURRENT still finds its generation. */
   readonly keepGenerations?: number;
-  /** GATHERD-13.9: who gathered the objects that do not say. */
+  /** GATHERD-13.9: the Gatherer of objects that do not name one. */
   readonly gatherer?: GathererNames;
 }
 
 const DEFAULT_KEEP = 2;
 
 /**
- * Publishes a working store (DESIGN 4): the files are linked and copied while `suspend` has it closed, made durable
- * after it works again, and become visible by two renames. A crash at any point leaves the former generation current.
+ * Publishes a working store (DESIGN 4): links and copies its files while `suspend` has it closed, flushes them to the disk after it is
+ * open again, and makes them visible by two renames. A crash at any point leaves the former generation current.
  *
  * @param suspend closes the store, runs the work, opens the store again.
  * @returns the new generation's number.
@@ -53,7 +53,7 @@ export async function publishGeneration(
       await previous?.close();
     }
     await movePointer(generationsDirectory, number);
-    // Published already: what cannot be removed now is left to the next publication.
+    // The generation is published; the next publication removes what cannot be removed now.
     await removeOldGenerations(generationsDirectory, number, options.keepGenerations ?? DEFAULT_KEEP).catch(
       () => {},
     );
@@ -81,7 +81,7 @@ async function makeGeneration(
     await suspend(async () => {
       await cloneDatabase(workingDirectory, temporary);
     });
-    // The store works again: what follows takes as long as the database is large.
+    // The store is open again: the rest takes time in proportion to the database.
     await using level = await Level.open(temporary, { kind: 'gatherer', create: false });
     const { summaries } = await readCounters(level);
     await writeExport(new SummaryStore(level, () => summaries), temporary, options);
@@ -98,7 +98,7 @@ async function makeGeneration(
   }
 }
 
-/** An earlier generation's export, if it has one that can be read: it only saves work. */
+/** The export of an earlier generation, if it can be read: its blocks save work. */
 async function openExport(
   directory: string,
   generation: number | undefined,

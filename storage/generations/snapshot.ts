@@ -16,48 +16,48 @@ import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';
 import { writeExport } from './export/write-export.js';
 
-/** What INFO tells about a database (GATHERD-8.1, 8.4). */
+/** The answers of INFO about a database (GATHERD-8.1, 8.4). */
 export interface SnapshotInfo {
   readonly count: number;
-  /** Smallest and largest Update-Time; undefined when no object has one. */
+  /** Smallest and largest Update-Time; undefined if no object has one. */
   readonly oldest: UnixSeconds | undefined;
   readonly newest: UnixSeconds | undefined;
-  /** Names of the attributes that occur, the most frequent first, equal ones by name; spelled as first met. */
+  /** Attribute names, the most frequent first, equally frequent ones by name; spelled as in their first occurrence. */
   readonly attributes: readonly string[];
-  /** Who gathered the newest object, if it says so completely (SOIF-6.5). */
+  /** The Gatherer of the newest object, if the object names it completely (SOIF-6.5). */
   readonly gatherer?: GathererNames;
 }
 
-/** One generation's summaries. It does not change, whatever is published meanwhile. */
+/** The summaries of one generation. Later publications do not change it. */
 export interface SummarySnapshot extends AsyncDisposable {
   readonly generation: number;
   readonly count: number;
   /**
-   * The objects with `Update-Time >= since`, ascending by (Update-Time, URL), as chunks of whole objects. A walk under way
-   * keeps the snapshot open by itself.
+   * The objects with `Update-Time >= since`, ascending by (Update-Time, URL), as chunks of whole objects. An unfinished iteration keeps
+   * the snapshot open.
    */
   exportSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<ExportChunk>;
-  /** The same objects in compressed blocks; a snapshot that is made up may lack it. */
+  /** The same objects in compressed blocks; a snapshot that is not read from files may lack it. */
   readonly ready?: ReadyExport;
-  /** Like {@link exportSince}, one by one, with what tells a refreshed object (GATHERD-4.4). In pages. */
+  /** Like {@link exportSince}, but single summaries with the times that tell a refreshed object (GATHERD-4.4). In pages. */
   summariesSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<readonly Required<Summary>[]>;
-  /** Whether anything was deleted at or after `since`, and what (GATHERD-4.9). In pages. */
+  /** Deletions at or after `since` (GATHERD-4.9). In pages. */
   deletionsSince(since: UnixSeconds): AsyncIterable<readonly Tombstone[]>;
   /** The object's bytes. */
   get(url: string): Promise<Uint8Array | undefined>;
   info(): Promise<SnapshotInfo>;
-  /** One more user, who must release. */
+  /** Adds a user, who must call {@link release}. */
   retain(): void;
-  /** One user less; the last one closes the files and removes the clone. */
+  /** Removes a user; the last one closes the files and removes the clone. */
   release(): Promise<void>;
-  /** The opener's own release; later calls do nothing. */
+  /** Releases the opener's use; later calls do nothing. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a private clone of a generation; it is removed with the last release.
+ * Opens a private clone of a generation, which the last release removes.
  *
- * @param published the generation's own directory, which may be gone later.
+ * @param published the generation's own directory, which may be removed later.
  */
 export async function openSnapshot(
   generation: number,
@@ -75,7 +75,7 @@ export async function openSnapshot(
   }
 }
 
-/** A generation of a publisher that made no export gets one of its own. */
+/** Opens the generation's export, or makes one in the clone if the publisher made none. */
 async function openReady(published: string, clone: string, summaries: SummaryStore): Promise<ReadyExport> {
   try {
     return await ReadyExport.open(published);
@@ -161,7 +161,7 @@ class LevelSnapshot implements SummarySnapshot {
     return this.close();
   }
 
-  /** A walk under way keeps the snapshot open by itself. */
+  /** Keeps the snapshot open until the iteration ends. */
   async *#whileOpen<T>(walk: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
     this.retain();
     try {

@@ -1,6 +1,6 @@
 /**
- * Row keys. Both stores put all their tables in one LevelDB and tell them apart by the first byte, which costs
- * one byte a key and keeps a document's rows, whatever their table, in one atomic batch.
+ * Row keys. Both stores keep all their tables in one LevelDB. The first byte of a key names the table, so that the rows of a document,
+ * whatever their table, are written in one atomic batch.
  *
  *     00 name                              schema and counters            both
  *     S  update-time u64 BE, url           Summary                        gatherer
@@ -12,7 +12,7 @@
  *     q  class key                         WorkQueue
  *     i  precedence u8, sequence u48 BE    class key of an inactive queue
  *     h  key of a fetch history            the history
- *     U  8-byte URI key                    nothing: the key is the fact
+ *     U  8-byte URI key                    empty
  *     M  name                              MetaValue
  *     A  url by R-41                       ReferenceDocument
  *     H  host:port                         ReferenceServer
@@ -21,14 +21,14 @@
  *     O  oid u32 BE                        the object's bytes
  *     L  url                               UrlObjects
  *     K  content mark                      ContentMark
- *     X  expiry u64 BE, oid                nothing
- *     T  update-time u64 BE, oid           nothing
+ *     X  expiry u64 BE, oid                empty
+ *     T  update-time u64 BE, oid           empty
  *     C  sequence u64 BE                   Change
  *     P  point key                         CollectionPoint
- *     V  time of the change u64 BE, oid    nothing
+ *     V  time of the change u64 BE, oid    empty
  *     R  16-byte identity                  Removal
- *     W  time of the removal u64 BE, identity   nothing
- *     Y  expiry u64 BE, identity           nothing
+ *     W  time of the removal u64 BE, identity   empty
+ *     Y  expiry u64 BE, identity           empty
  */
 export const TABLE = {
   system: 0x00,
@@ -72,7 +72,7 @@ export function tableRange(table: Table): KeyRange {
   return { gte: Uint8Array.of(table), lt: Uint8Array.of(table + 1) };
 }
 
-/** Key of a table whose rows are found by text, e.g. a URL. */
+/** Key of a table whose rows have text keys, e.g. URLs. */
 export function textKey(table: Table, text: string): Uint8Array {
   const key = Buffer.allocUnsafe(1 + Buffer.byteLength(text));
   key[0] = table;
@@ -80,7 +80,7 @@ export function textKey(table: Table, text: string): Uint8Array {
   return key;
 }
 
-/** The text of a {@link textKey}, or of what follows a fixed-size head of `skip` bytes (the table byte included). */
+/** The text of a key after `skip` bytes: 1 for a {@link textKey}, 9 for an {@link orderedKey}. */
 export function keyText(key: Uint8Array, skip = 1): string {
   return Buffer.from(key.buffer, key.byteOffset + skip, key.byteLength - skip).toString('utf8');
 }
@@ -128,7 +128,7 @@ export function oidKey(table: Table, oid: number): Uint8Array {
   return key;
 }
 
-/** The OID that ends a key. */
+/** The OID at the end of a key. */
 export function keyOid(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(key.byteLength - 4);
 }

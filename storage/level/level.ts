@@ -4,10 +4,10 @@ import { SCHEMA_VERSION, schemaCodec } from '../records/records.js';
 import { type KeyRange, TABLE, textKey } from './keys.js';
 import { ReadWriteLock } from './read-write-lock.js';
 
-/** What a directory holds. */
+/** The kind of store in a directory. */
 type StoreKind = 'gatherer' | 'broker';
 
-/** One row of a batch: without `value` the row is deleted. */
+/** A change of one row; without `value` the row is deleted. */
 export interface RowChange {
   readonly key: Uint8Array;
   readonly value?: Uint8Array;
@@ -16,28 +16,28 @@ export interface RowChange {
 export type Row = readonly [key: Uint8Array, value: Uint8Array];
 
 export interface PageOptions {
-  /** Rows at most. Default 1000. */
+  /** Limit of rows. Default 1000. */
   readonly limit?: number;
-  /** The page ends with the row that takes it past this many bytes. Default 256 KiB. */
+  /** The page ends with the row that exceeds this many bytes. Default 256 KiB. */
   readonly bytes?: number;
-  /** Start behind this key, i.e. behind the last row of the page before. */
+  /** Start after this key, i.e. after the last row of the page before. */
   readonly after?: Uint8Array | undefined;
   readonly reverse?: boolean;
 }
 
 export interface LevelOptions {
   readonly kind: StoreKind;
-  /** False: the directory must hold a store already. Default true. */
+  /** Create the store if the directory holds none. Default true. */
   readonly create?: boolean;
-  /** Lets worker threads of this process open the same directory. Default false. */
+  /** Let worker threads of this process open the same directory. Default false. */
   readonly multithreading?: boolean;
   /** Block cache, bytes. Default 8 MiB. */
   readonly cacheBytes?: number;
-  /** Rows are kept in memory and in the log up to this size, then become a table file, bytes. Default 4 MiB. */
+  /** Size up to which rows stay in memory and in the log before they become a table file, bytes. Default 4 MiB. */
   readonly writeBufferBytes?: number;
 }
 
-/** Row of the schema: what the store is, and which version wrote it. */
+/** Key of the row with the store's kind and schema version. */
 const SCHEMA_KEY = textKey(TABLE.system, 'schema');
 const DEFAULT_PAGE_ROWS = 1000;
 const DEFAULT_PAGE_BYTES = 256 * 1024;
@@ -46,10 +46,10 @@ const MIB = 1024 * 1024;
 type Database = ClassicLevel<Uint8Array, Uint8Array>;
 
 /**
- * One LevelDB directory with our schema row, read by keys and by pages, written by atomic batches.
+ * One LevelDB directory with a schema row, read by keys and by pages, written by atomic batches.
  *
- * No iterator outlives a call: a long walk is a row of pages, each starting behind the last key of the one before.
- * So {@link Level.suspend} can take the files away between two pages. A walk is thus not a snapshot.
+ * No iterator outlives a call: a long walk is a sequence of pages, each starting after the last key of the page before. So
+ * {@link Level.suspend} can close the files between two pages, and a walk is not a snapshot.
  */
 export class Level implements AsyncDisposable {
   readonly #db: Database;
@@ -64,8 +64,7 @@ export class Level implements AsyncDisposable {
   }
 
   /**
-   * @throws StorageError when another process has the directory, it is damaged, holds another kind of store, or was
-   *   of another schema.
+   * @throws StorageError if another process has the directory, it is damaged, or it holds another kind of store or another schema.
    */
   static async open(directory: string, options: LevelOptions): Promise<Level> {
     const db: Database = new ClassicLevel(directory, {
@@ -90,7 +89,7 @@ export class Level implements AsyncDisposable {
     return this.#use(() => this.#db.get(key));
   }
 
-  /** One trip for all keys; the answers are in the keys' order. */
+  /** Reads rows in one trip; the results are in the order of the keys. */
   getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
     if (keys.length === 0) return Promise.resolve([]);
     return this.#use(() => this.#db.getMany([...keys]));
@@ -120,7 +119,7 @@ export class Level implements AsyncDisposable {
     });
   }
 
-  /** All rows of the range, page by page. */
+  /** All rows of the range, in pages. */
   async *pages(range: KeyRange, options: PageOptions = {}): AsyncGenerator<Row[], void, undefined> {
     let { after } = options;
     for (;;) {
@@ -145,9 +144,9 @@ export class Level implements AsyncDisposable {
   }
 
   /**
-   * Writes all rows or none; of two changes to one row the later counts.
+   * Writes all changes or none. Of two changes of the same row the later one counts.
    *
-   * @param sync wait until the disk has it. Without, a killed process loses nothing, a power cut may lose the last batches.
+   * @param sync flush to the disk. Without it a killed process loses nothing, a power failure may lose the last batches.
    */
   write(changes: Iterable<RowChange>, sync = false): Promise<void> {
     return this.#use(() => {
@@ -160,17 +159,17 @@ export class Level implements AsyncDisposable {
     });
   }
 
-  /** Deletes a range without reading it into JavaScript. Not atomic: use it only where half a deletion is a valid state. */
+  /** Deletes a range without reading it into JavaScript. Not atomic: a partial deletion must be a valid state. */
   clear(range: KeyRange): Promise<void> {
     return this.#use(() => this.#db.clear({ ...range }));
   }
 
-  /** Rewrites the files without what was deleted or replaced; the rows stay usable meanwhile. */
+  /** Rewrites the files without deleted and replaced rows. Reads and writes continue meanwhile. */
   compact(): Promise<void> {
     return this.#use(() => this.#db.compactRange(Uint8Array.of(0x00), Uint8Array.of(0xff)));
   }
 
-  /** Closes the files, lets `work` have the directory, and opens again, whatever became of `work`. */
+  /** Closes the files, runs `work` on the directory, and opens the files again, also if `work` fails. */
   suspend<T>(work: () => Promise<T>): Promise<T> {
     return this.#lock.exclusive(() =>
       guard(this.directory, async () => {
@@ -184,7 +183,7 @@ export class Level implements AsyncDisposable {
     );
   }
 
-  /** Waits for the calls under way, then closes the files. */
+  /** Waits for the calls in flight, then closes the files. */
   close(): Promise<void> {
     return this.#lock.close(() => guard(this.directory, () => this.#db.close()));
   }
@@ -230,7 +229,7 @@ async function checkSchema(db: Database, directory: string, options: LevelOption
   }
 }
 
-/** Gives the errors of the database our class; ours pass. */
+/** Converts errors of the database to StorageErrors. */
 async function guard<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,13 +1,13 @@
 import { StateError } from '../../protocols/errors.js';
 
 /**
- * Many may pass at once, or one alone. Reads and batches pass as `shared`; publishing and closing, which
- * take the database away for a moment, as `exclusive`: they wait for those inside and hold back those who come.
+ * A lock with shared and exclusive holders. Reads and batches are shared; publishing and closing, which close the database, are
+ * exclusive: they wait for the present holders, and later calls wait for them.
  */
 export class ReadWriteLock {
-  #inside = 0;
+  #holders = 0;
   #barrier: Promise<void> | undefined;
-  #emptied: (() => void) | undefined;
+  #onReleased: (() => void) | undefined;
   #closed = false;
 
   constructor(readonly what: string) {}
@@ -17,51 +17,51 @@ export class ReadWriteLock {
   }
 
   async shared<T>(work: () => Promise<T>): Promise<T> {
-    await this.#pass();
-    this.#inside++;
+    await this.#enter();
+    this.#holders++;
     try {
       return await work();
     } finally {
-      if (--this.#inside === 0) this.#emptied?.();
+      if (--this.#holders === 0) this.#onReleased?.();
     }
   }
 
   async exclusive<T>(work: () => Promise<T>): Promise<T> {
-    await this.#pass();
-    return this.#alone(work);
+    await this.#enter();
+    return this.#runAlone(work);
   }
 
-  /** Runs `work` alone, after which nobody passes any more. The second and later calls do nothing. */
+  /** Runs `work` exclusively, after which other calls are refused. Later calls of `close` do nothing. */
   async close(work: () => Promise<void>): Promise<void> {
     while (this.#barrier !== undefined) await this.#barrier;
     if (this.#closed) return;
-    await this.#alone(async () => {
+    await this.#runAlone(async () => {
       this.#closed = true;
       await work();
     });
   }
 
-  async #pass(): Promise<void> {
+  async #enter(): Promise<void> {
     while (this.#barrier !== undefined) await this.#barrier;
     if (this.#closed) throw new StateError(`${this.what} is closed`);
   }
 
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
-    let open = () => {};
+  async #runAlone<T>(work: () => Promise<T>): Promise<T> {
+    let release = () => {};
     this.#barrier = new Promise((resolve) => {
-      open = resolve;
+      release = resolve;
     });
     try {
-      if (this.#inside > 0) {
+      if (this.#holders > 0) {
         await new Promise<void>((resolve) => {
-          this.#emptied = resolve;
+          this.#onReleased = resolve;
         });
-        this.#emptied = undefined;
+        this.#onReleased = undefined;
       }
       return await work();
     } finally {
       this.#barrier = undefined;
-      open();
+      release();
     }
   }
 }

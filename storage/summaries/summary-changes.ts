@@ -10,7 +10,7 @@ import {
 import { identityKey, type Summary, summaryKey } from './summary-store.js';
 import { tombstoneIdentityKey, tombstoneKey, tombstoneOf } from './tombstones.js';
 
-/** A change of a summary: which rows it touches depends on where the URL's summary lies now. */
+/** A change of a summary. The rows that it affects depend on the Update-Time of the URL's stored summary. */
 export type SummaryChange =
   | { readonly kind: 'put'; readonly summary: Summary; readonly previous: UnixSeconds | undefined | null }
   | {
@@ -19,27 +19,27 @@ export type SummaryChange =
       readonly previous: UnixSeconds | undefined;
       readonly deletedAt: UnixSeconds | undefined;
     }
-  /** Drop a tombstone. */
+  /** Deletes a tombstone. */
   | { readonly kind: 'forget'; readonly url: string; readonly deletionTime: UnixSeconds };
 
 /**
- * Turns changes of summaries into rows, each change seeing those before it, and counts. A URL has a summary, or a
- * tombstone, or neither, never both. Reads at most three times, however many changes there are.
+ * Turns changes of summaries into rows and counts them; each change sees those before it. A URL has a summary, a tombstone or neither,
+ * never both. Reads at most three times, whatever the number of changes.
  */
 export async function summaryRows(
   level: Level,
   changes: readonly SummaryChange[],
   counters: GathererCounters,
 ): Promise<{ readonly rows: RowChange[]; readonly counters: GathererCounters }> {
-  const places = await loadPlaces(level, changes);
-  const deletionTimes = await loadTombstones(level, changes, places, counters);
-  const removed = await loadRemoved(level, changes, places);
+  const updateTimes = await loadUpdateTimes(level, changes);
+  const deletionTimes = await loadTombstones(level, changes, updateTimes, counters);
+  const removed = await loadRemoved(level, changes, updateTimes);
   const rows: RowChange[] = [];
   let { summaries, tombstones } = counters;
 
   const put = (summary: Summary): void => {
     const { url, updateTime, contentTime = updateTime } = summary;
-    const previous = places.get(url);
+    const previous = updateTimes.get(url);
     const deletionTime = deletionTimes.get(url);
     if (deletionTime !== undefined) removeTombstone(url, deletionTime);
     if (previous !== undefined && previous !== updateTime) rows.push({ key: summaryKey(previous, url) });
@@ -48,15 +48,15 @@ export async function summaryRows(
     if (previous !== updateTime) {
       rows.push({ key: identityKey(url), value: summaryIdentityCodec.encode({ updateTime }) });
     }
-    places.set(url, updateTime);
+    updateTimes.set(url, updateTime);
     if (previous === undefined) summaries++;
     if (removed.has(url)) removed.set(url, summary);
   };
   const remove = (url: string, deletedAt: UnixSeconds | undefined): void => {
-    const previous = places.get(url);
+    const previous = updateTimes.get(url);
     if (previous === undefined) return;
     rows.push({ key: summaryKey(previous, url) }, { key: identityKey(url) });
-    places.set(url, undefined);
+    updateTimes.set(url, undefined);
     summaries--;
     const summary = removed.get(url);
     if (deletedAt !== undefined && summary !== undefined) addTombstone(url, summary, deletedAt);
@@ -90,41 +90,41 @@ function urlOf(change: SummaryChange): string {
   return change.kind === 'put' ? change.summary.url : change.url;
 }
 
-/** Where the summaries of these URLs lie now: as their callers say, else as one read of the identity rows says. */
-async function loadPlaces(
+/** The Update-Times of the URLs' stored summaries: from the changes where they know them, else by one read of the identity rows. */
+async function loadUpdateTimes(
   level: Level,
   changes: readonly SummaryChange[],
 ): Promise<Map<string, UnixSeconds | undefined>> {
-  const places = new Map<string, UnixSeconds | undefined>();
+  const updateTimes = new Map<string, UnixSeconds | undefined>();
   const unknown = new Set<string>();
   for (const change of changes) {
     if (change.kind === 'forget') continue;
     const url = urlOf(change);
-    if (places.has(url) || unknown.has(url)) continue;
-    // 0 is no knowledge: it means "has none" to a document's record, but a summary may lie under 0 (GATHERD-4.3).
-    if (change.previous === null) places.set(url, undefined);
+    if (updateTimes.has(url) || unknown.has(url)) continue;
+    // 0 is ambiguous: a document's record says "has none" with it, but a summary may be stored under 0 (GATHERD-4.3).
+    if (change.previous === null) updateTimes.set(url, undefined);
     else if (change.previous === undefined || change.previous === 0) unknown.add(url);
-    else places.set(url, change.previous);
+    else updateTimes.set(url, change.previous);
   }
   const urls = [...unknown];
   const found = await level.getMany(urls.map(identityKey));
   urls.forEach((url, i) => {
     const bytes = found[i];
-    places.set(url, bytes && summaryIdentityCodec.decode(bytes).updateTime);
+    updateTimes.set(url, bytes && summaryIdentityCodec.decode(bytes).updateTime);
   });
-  return places;
+  return updateTimes;
 }
 
-/** When those of the URLs that have no summary were deleted. */
+/** The deletion times of those URLs that have no summary. */
 async function loadTombstones(
   level: Level,
   changes: readonly SummaryChange[],
-  places: ReadonlyMap<string, UnixSeconds | undefined>,
+  updateTimes: ReadonlyMap<string, UnixSeconds | undefined>,
   { tombstones }: GathererCounters,
 ): Promise<Map<string, UnixSeconds>> {
   const deletionTimes = new Map<string, UnixSeconds>();
   if (tombstones === 0) return deletionTimes;
-  const urls = [...new Set(changes.map(urlOf))].filter((url) => places.get(url) === undefined);
+  const urls = [...new Set(changes.map(urlOf))].filter((url) => updateTimes.get(url) === undefined);
   const found = await level.getMany(urls.map(tombstoneIdentityKey));
   urls.forEach((url, i) => {
     const bytes = found[i];
@@ -133,18 +133,18 @@ async function loadTombstones(
   return deletionTimes;
 }
 
-/** The stored summaries that these changes delete for good, so that a tombstone can say whose they were. */
+/** The stored summaries that the changes delete with a tombstone, which needs their Gatherer's names. */
 async function loadRemoved(
   level: Level,
   changes: readonly SummaryChange[],
-  places: ReadonlyMap<string, UnixSeconds | undefined>,
+  updateTimes: ReadonlyMap<string, UnixSeconds | undefined>,
 ): Promise<Map<string, Summary | undefined>> {
   const removed = new Map<string, Summary | undefined>();
   for (const change of changes) {
     if (change.kind === 'delete' && change.deletedAt !== undefined) removed.set(change.url, undefined);
   }
   const keys = [...removed.keys()].flatMap((url) => {
-    const updateTime = places.get(url);
+    const updateTime = updateTimes.get(url);
     return updateTime === undefined ? [] : [{ url, updateTime }];
   });
   const found = await level.getMany(keys.map(({ url, updateTime }) => summaryKey(updateTime, url)));

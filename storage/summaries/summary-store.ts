@@ -16,18 +16,18 @@ import {
   summaryIdentityCodec,
 } from '../records/records.js';
 
-/** A document's summary as the Gatherer keeps and exports it. */
+/** A document's summary as the Gatherer stores and exports it. */
 export interface Summary {
   readonly url: string;
-  /** When the Gatherer generated or refreshed it; 0 = the object does not say. */
+  /** When the Gatherer made or refreshed it; 0 if the object does not say. */
   readonly updateTime: UnixSeconds;
   /** Seconds. */
   readonly timeToLive: number;
-  /** The object's bytes, complete, as they go over the wire. */
+  /** The object's bytes as they go over the wire. */
   readonly soif: Uint8Array;
   /**
-   * Update-Time since which the content is what it is: a later `updateTime` says that the object was only refreshed
-   * (GATHERD-4.4). Left out: `updateTime`.
+   * Update-Time since which the content is unchanged: a later `updateTime` means that the object was refreshed (GATHERD-4.4). Default:
+   * `updateTime`.
    */
   readonly contentTime?: UnixSeconds;
 }
@@ -36,23 +36,22 @@ export interface ExportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Whole objects, one behind the other. */
+/** Concatenated objects. */
 export interface ExportChunk {
   readonly bytes: Uint8Array;
-  /** How many objects `bytes` holds. */
+  /** Number of objects in `bytes`. */
   readonly objects: number;
   /** Update-Time of the last of them. */
   readonly updateTime: UnixSeconds;
 }
 
 const PAGE_BYTES = 256 * 1024;
-/** Rows a page at most, when they are very small. */
+/** Limit of rows per page, for very small rows. */
 const PAGE_ROWS = 4096;
 
 /**
- * The summaries of a working store or of a generation. A summary's row is found by (Update-Time, URL), the order of
- * an export (GATHERD-4.6), so that an export is one walk over neighboring rows; a second, small row gives the
- * Update-Time of a URL.
+ * The summaries of a working store or of a generation. The key of a row is (Update-Time, URL), the order of an export (GATHERD-4.6),
+ * so that an export reads neighboring rows. A second, small row holds the Update-Time of a URL.
  */
 export class SummaryStore {
   readonly #level: Level;
@@ -63,13 +62,13 @@ export class SummaryStore {
     this.#count = count;
   }
 
-  /** How many summaries there are: kept in the batches that change it, so it is exact after a crash as well. */
+  /** Number of summaries. The batches that change it write it, so it is exact after a crash too. */
   get count(): number {
     return this.#count();
   }
 
   async get(url: string): Promise<Required<Summary> | undefined> {
-    // Between the two reads a batch may move the row to another Update-Time; then the identity row says where to.
+    // Between the two reads a batch may move the row to another Update-Time; the identity row has the new one.
     for (;;) {
       const updateTime = await this.updateTimeOf(url);
       if (updateTime === undefined) return undefined;
@@ -78,7 +77,7 @@ export class SummaryStore {
     }
   }
 
-  /** The Update-Time under which a URL's summary is kept; undefined = it has none. */
+  /** The Update-Time of a URL's summary; undefined if it has none. */
   async updateTimeOf(url: string): Promise<UnixSeconds | undefined> {
     const [updateTime] = await this.updateTimesOf([url]);
     return updateTime;
@@ -96,7 +95,7 @@ export class SummaryStore {
     }
   }
 
-  /** The objects with `Update-Time >= since`, in the same order, as bytes ready for the wire. */
+  /** The bytes of the objects with `Update-Time >= since`, in the same order. */
   async *exportSince(
     since: UnixSeconds,
     options: ExportOptions = {},
@@ -140,10 +139,10 @@ export function identityKey(url: string): Uint8Array {
   return textKey(TABLE.identities, url);
 }
 
-/** Row of the store's {@link GathererCounters}. */
+/** Key of the store's {@link GathererCounters}. */
 export const COUNTERS_KEY = textKey(TABLE.system, 'counters');
 
-/** How much a store or generation holds, by its own counters. */
+/** Reads the counters of a store or generation. */
 export async function readCounters(level: Level): Promise<GathererCounters> {
   const bytes = await level.get(COUNTERS_KEY);
   return bytes === undefined ? { summaries: 0, tombstones: 0 } : gathererCountersCodec.decode(bytes);

@@ -4,19 +4,19 @@ import { keyOrder, keyText, orderedKey, TABLE, tableRange, textKey } from '../le
 import type { Level } from '../level/level.js';
 import { type TombstoneRecord, tombstoneCodec } from '../records/records.js';
 
-/** A summary that was deleted, as a Broker is told of it (GATHERD-4.9). */
+/** A deleted summary, as Brokers receive it (GATHERD-4.9). */
 export interface Tombstone extends TombstoneRecord {
   readonly url: string;
   readonly deletionTime: UnixSeconds;
 }
 
-/** How long a deletion is told of when the object itself would never have expired (SOIF-6.7), seconds. */
-const FOREVER = YEAR;
+/** How long the tombstone of an object that never expires (SOIF-6.7) is kept, seconds. */
+const NEVER_EXPIRES = YEAR;
 const PAGE_ROWS = 1000;
-/** What identifies an object besides its URL (SOIF-6.6). */
+/** The attributes that identify an object together with its URL (SOIF-6.6). */
 const IDENTITY = ['Gatherer-Name', 'Gatherer-Host', 'Gatherer-Version'] as const;
 
-/** The deletions that a working store or a generation remembers. */
+/** The tombstones of a working store or a generation. */
 export class TombstoneStore {
   readonly #level: Level;
   readonly #count: () => number;
@@ -30,7 +30,7 @@ export class TombstoneStore {
     return this.#count();
   }
 
-  /** Deletions at or after `since`, in the order in which they happened, in pages. */
+  /** Deletions at or after `since`, in their order, in pages. */
   async *since(since: UnixSeconds): AsyncGenerator<Tombstone[], void, undefined> {
     if (this.count === 0) return;
     const range = { ...tableRange(TABLE.tombstones), gte: orderedKey(TABLE.tombstones, since) };
@@ -53,16 +53,15 @@ export function tombstoneIdentityKey(url: string): Uint8Array {
 }
 
 /**
- * What is to be kept of a summary that is deleted at `deletedAt`: undefined when it has expired by then, because whoever
- * collected it drops it by itself. SOIF-8.4: URL and Gatherer; the Update-Time says which later object the deletion
- * does not mean.
+ * Makes the tombstone of a summary that is deleted at `deletedAt`; undefined if it has expired by then, because a Broker drops an
+ * expired object by itself. SOIF-8.4: URL and Gatherer name the object; the Update-Time exempts a later one.
  */
 export function tombstoneOf(
   summary: { readonly updateTime: UnixSeconds; readonly timeToLive: number; readonly soif: Uint8Array },
   deletedAt: UnixSeconds,
 ): TombstoneRecord | undefined {
   const { updateTime, timeToLive, soif } = summary;
-  const expires = updateTime > 0 && timeToLive > 0 ? updateTime + timeToLive : deletedAt + FOREVER;
+  const expires = updateTime > 0 && timeToLive > 0 ? updateTime + timeToLive : deletedAt + NEVER_EXPIRES;
   if (expires < deletedAt) return undefined;
   const object = decodeSoif(soif, { maxObjectBytes: Math.max(soif.length, 1) });
   const identity = IDENTITY.flatMap((name) => {
