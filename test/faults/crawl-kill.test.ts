@@ -101,7 +101,10 @@ async function crawl({ site, directory, configuration }: Scene, name: string, ki
   return { killed, ended, result: await resultOf(join(directory, name, 'gatherer')) };
 }
 
-/** Resolves after some requests and milliseconds, or early, while files are opened, or when the process has ended. */
+/**
+ * Resolves after some requests and milliseconds, or early, while files are opened, or when the process has ended. The limit is for
+ * a crawl that waits: on a busy machine seconds pass before the first request, and a kill before it is no progress.
+ */
 async function moment(site: KillSite, exit: Promise<unknown>): Promise<void> {
   if (Math.random() < 0.1) return pause(Math.random() * 150);
   const wanted = 1 + Math.floor(Math.random() * 14);
@@ -110,7 +113,7 @@ async function moment(site: KillSite, exit: Promise<unknown>): Promise<void> {
       if (site.requests >= wanted) resolve();
     };
   });
-  await Promise.race([asked, exit, pause(3_000)]);
+  await Promise.race([asked, exit, pause(60_000)]);
   await pause(Math.random() * 25);
 }
 
