@@ -142,6 +142,7 @@ export async function openCrawlJob(
           onEmitted: ({ uri }) => journal.write({ tag: 'Fe', url: uri.url }),
         }),
   });
+  resources.defer(() => frontier.close());
   const roots = await rootLimits(options, nodes, addresses, resumed);
   const hosts = roots.map(({ rules }) => new URL(rules.root.url).hostname).filter((host) => host !== '');
   await addresses.resolve(hosts);

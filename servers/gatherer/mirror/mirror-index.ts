@@ -1,4 +1,5 @@
 import { ClassicLevel } from 'classic-level';
+import { CloseStack } from '../../../protocols/close-stack.js';
 import { StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import { distinctName, namePartsOf } from './file-names.js';
@@ -46,13 +47,15 @@ export class MirrorIndex implements AsyncDisposable {
 
   /** @throws StorageError when another process has it open */
   static async open(directory: string): Promise<MirrorIndex> {
-    const level = new ClassicLevel<string, string>(directory);
+    await using resources = new CloseStack();
+    const level = resources.adopt(new ClassicLevel<string, string>(directory), (opened) => opened.close());
     try {
       await level.open();
     } catch (cause) {
       throw new StorageError(`${directory} cannot be opened; does another mirror run there?`, { cause });
     }
     const [run, doubts] = await Promise.all([level.get(RUN), level.get(DOUBTS)]);
+    resources.move();
     return new MirrorIndex(level, Number(run ?? 0), Number(doubts ?? 0));
   }
 

@@ -1,12 +1,16 @@
-// Opening that fails half way leaves nothing behind: no thread, no lock on the store.
+// An open() that fails half way closes what it has opened: threads, locks, timers.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
+import { crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { Gatherer, type GathererOptions } from '../../../servers/gatherer/index.js';
+import { Mirror } from '../../../servers/gatherer/mirror/index.js';
+import { createLogger } from '../../../servers/host/index.js';
 
 function config(variables: string): GathererOptions['config'] {
   const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\n${variables}`;
@@ -49,3 +53,41 @@ t.test('G-95 a cache directory that cannot be made: no thread is left, the store
   await using again = await Gatherer.open({ ...options, essenceWorkers: 0, config: config('') });
   t.equal(again.store.summaries.count, 0);
 });
+
+t.test('G-8 a mirror whose Gatherer cannot be opened: its index is free', async (t) => {
+  const directory = t.testdir();
+  const missing = join(directory, 'missing.annotations');
+  const broken = { directory, config: config(`Annotations: ${missing}\n`), gatherer: { essenceWorkers: 0 } };
+  await t.rejects(Mirror.open(broken), { message: /missing/ });
+  await using again = await Mirror.open({ ...broken, config: config('') });
+  t.equal(again.index.isComplete, true);
+});
+
+t.test(
+  'a run whose console cannot listen: its journal, logs, seen filter and timers are closed',
+  async (t) => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const order = crawlOrderSchema.parse({
+      logs: true,
+      recoveryJournal: true,
+      seen: 'bloom',
+      checkpointMinutes: 1,
+      console: { port },
+    });
+    const directory = t.testdir();
+    const log = createLogger({ program: 'test', file: join(directory, 'log') });
+    const options = { directory, config: config(''), essenceWorkers: 0, log };
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    {
+      await using gatherer = await Gatherer.open({ ...options, order });
+      await t.rejects(gatherer.run(new AbortController().signal), { message: /cannot listen/ });
+      t.equal(timers(), before);
+    }
+    await using gatherer = await Gatherer.open({ ...options, order: { ...order, console: undefined } });
+    t.equal((await gatherer.run(new AbortController().signal)).end, 'finished');
+  },
+);
