@@ -15,12 +15,12 @@ const OBJECT = '120 - http://a.test/1\n130 - object end\n';
 
 interface FakeBroker {
   readonly port: number;
-  /** Message lines heard, without CR LF. */
+  /** Message lines received, without CR LF. */
   readonly heard: string[];
   readonly sockets: Socket[];
 }
 
-/** A Broker that greets, waits for a line, and then does what the script says. */
+/** A Broker that greets, waits for a line, and then runs the script. */
 async function fakeBroker(t: Test, script: (socket: Socket) => void): Promise<FakeBroker> {
   const heard: string[] = [];
   const sockets: Socket[] = [];
@@ -65,7 +65,7 @@ async function collect(hits: AsyncIterable<BrokerHit>): Promise<{ urls: string[]
   }
 }
 
-t.test('BRK-1.9, BRK-3.2, BRK-3.7: the message that goes out', async (t) => {
+t.test('BRK-1.9, BRK-3.2, BRK-3.7: the message that is sent', async (t) => {
   const broker = await fakeBroker(t, answer(OBJECT));
   await collect(clientOf(broker).query('linux\nand  "kernel"'));
   await collect(
@@ -101,7 +101,7 @@ t.test('BRK-1.9, BRK-3.2, BRK-3.7: the message that goes out', async (t) => {
   t.throws(() => clientOf(broker).query('a', { maxFiles: -1 }), UsageError);
 });
 
-t.test('BRK-1.5, BRK-4.4, BRK-4.17: a reply full of surprises', async (t) => {
+t.test('BRK-1.5, BRK-4.4, BRK-4.17: a reply with unusual items', async (t) => {
   const reply =
     '200 - again\n120 - http://a.test/1\n777 - what is this\n124 - 17\n130 - object end\n\n' +
     '122 - Matched line: title# x\n127 - title 3\nA B130 - object end\n200 - again\n101 - note\n103 - ERROR: odd\n';
@@ -135,7 +135,7 @@ t.test('BRK-4.13: a fatal error comes after the objects before it', async (t) =>
   t.ok(error instanceof PeerError && error.status === 111 && /too busy/.test(error.message));
 });
 
-t.test('half replies, strangers and silence', async (t) => {
+t.test('incomplete replies, other servers and silence', async (t) => {
   const cut = await collect(
     clientOf(await fakeBroker(t, answer(`${OBJECT}120 - http://a.test/2\n`))).query('a'),
   );
@@ -174,7 +174,7 @@ t.test('half replies, strangers and silence', async (t) => {
   t.ok(limited.error instanceof ProtocolError);
 });
 
-t.test('a Broker that is not there is named, with what to try', async (t) => {
+t.test('the error about an absent Broker names it and says what to try', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -1,4 +1,4 @@
-// clients/bulk and the two commands over real sockets, against a Broker whose every byte the test decides.
+// clients/bulk and its two commands over real sockets, against a Broker whose every byte the test determines.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -32,7 +32,7 @@ interface FakeBroker {
   readonly sockets: Socket[];
 }
 
-/** A Broker that greets (BT-9), waits for a line, and then does what the script says. */
+/** A Broker that greets (BT-9), waits for a line, and then runs the script. */
 async function fakeBroker(t: Test, script: (socket: Socket, line: string) => void): Promise<FakeBroker> {
   const heard: string[] = [];
   const sockets: Socket[] = [];
@@ -67,7 +67,7 @@ const answering = (t: Test, reply: string | Uint8Array): Promise<FakeBroker> =>
 const clientOf = ({ host, port }: FakeBroker, options: Partial<BulkClientOptions> = {}): BulkClient =>
   new BulkClient({ host, port, ...options });
 
-/** What came, as `KIND URL TIME`, and the error that ended it. */
+/** The changes as `KIND URL TIME`, and the error that ended the transfer. */
 async function received(transfer: BulkTransfer): Promise<{ lines: string[]; error: unknown }> {
   const lines: string[] = [];
   try {
@@ -86,7 +86,7 @@ const TWO = groups(object('http://a.test/1', 7) + object('http://a.test/2', 80))
 const LINES = ['delete http://a.test/gone 5', 'update http://a.test/1 7', 'update http://a.test/2 80'];
 const encoder = new BulkReplyEncoder();
 
-t.test('BT-3, BT-5: the changes, the totals, and the announced time as what to ask for next', async (t) => {
+t.test('BT-3, BT-5: the changes, the totals, and the announced time as the next since', async (t) => {
   const broker = await answering(t, `000 - ${formatTransferText(900)}\n${TWO}`);
   const transfer = clientOf(broker).transfer({ since: 0 });
   t.same(await received(transfer), { lines: LINES, error: undefined });
@@ -105,7 +105,7 @@ t.test('BT-5: without an announcement the second before the request by our clock
   t.equal(transfer.totals.next, 4999);
 });
 
-t.test('BT-10, BT-19: refused, cut, announced groups that do not come: nothing to go on from', async (t) => {
+t.test('BT-10, BT-19: refused, cut off, announced groups missing: no next time', async (t) => {
   const cases: readonly (readonly [string, string | Uint8Array, number, (error: unknown) => boolean])[] = [
     ['400', '400 - ERROR: no\n', 0, (e) => e instanceof PeerError && e.status === 400],
     ['111', '111 - ERROR: busy\n', 0, (e) => e instanceof PeerError && e.status === 111],
@@ -139,7 +139,7 @@ t.test('BT-10, BT-19: refused, cut, announced groups that do not come: nothing t
   }
 });
 
-t.test('BP-12, BP-16, BP-29: interface 2, compressed, behind the shipped greeting', async (t) => {
+t.test('BP-12, BP-16, BP-29: interface 2, compressed, after the shipped greeting', async (t) => {
   const broker = await answering(
     t,
     Buffer.concat([
@@ -158,7 +158,7 @@ t.test('BP-12, BP-16, BP-29: interface 2, compressed, behind the shipped greetin
   t.equal(transfer.totals.next, 70);
 });
 
-t.test('BP-16: damage and excess of compressed data', async (t) => {
+t.test('BP-16: damaged and excessive compressed data', async (t) => {
   const wrapped = (gzip: Uint8Array): Uint8Array =>
     Buffer.concat([encoder.version('x'), encoder.compressedStart(), gzip, encoder.compressedEnd()]);
   const damaged = gzipSync(TWO.repeat(50));
@@ -214,7 +214,7 @@ t.test('half-open and silent peers, and an abort, end the wait', async (t) => {
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
 
-/** A Broker that knows digests, over objects numbered; identities are listed up to `leaf` of them. */
+/** A Broker with digests over numbered objects; lists of up to `leaf` identities are not divided. */
 function digestBroker(t: Test, numbers: readonly number[], leaf: number): Promise<FakeBroker> {
   const entries = numbers.map((number) => {
     const url = `http://a.test/${number}`;
@@ -305,7 +305,7 @@ t.test('compareBrokers without digests: both are read completely', async (t) => 
   t.equal(mixed.onlyA.length, 2, 'a Broker that ignores the flags sends objects to every question');
 });
 
-t.test('compareBrokers: an error says which broker it is about (BT-9, BT-10)', async (t) => {
+t.test('compareBrokers: an error names its Broker (BT-9, BT-10)', async (t) => {
   const good = await digestBroker(t, [1], 8);
   const refusing = await fakeBroker(t, (socket) => socket.end('400 - ERROR: not today\n'));
   const cutting = await fakeBroker(t, (socket) => socket.end('@UPDATE {\n'));

@@ -51,7 +51,7 @@ export const BROKEN_BROKERS: readonly BrokenBroker[] = [
     fails: ['reply/counted'],
   },
   {
-    defect: 'descriptions nobody asked for',
+    defect: 'descriptions that were not requested',
     habits: { describe: (page, flags) => SOUND.describe(page, { ...flags, desc: true }) },
     fails: ['reply/desc-only-asked'],
   },

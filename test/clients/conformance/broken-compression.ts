@@ -19,7 +19,7 @@ export const READS_COMPRESSED = [
   'session/beckett',
 ];
 
-/** Defects of SET compression and what follows it. */
+/** Defects of SET compression and of compressed transfers. */
 export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
   {
     defect: 'none, without compression (GATHERD-6.9)',

@@ -166,7 +166,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
     fails: ['update/layout'],
   },
   {
-    defect: 'refreshed objects in their section, though nobody asked',
+    defect: 'refreshed objects in their section without SET changes',
     habits: {
       wrap: (objects, since) =>
         since === 0

@@ -77,7 +77,7 @@ t.test('BRK-4.17: `harvest query` passes a case of every kind as a program', asy
   t.notMatch(found.stdout, /# SKIP/);
 });
 
-/** What each mistake makes fail. Nothing else may. */
+/** The cases that each mistake fails; all others must pass. */
 const EXPECTED: readonly (readonly [mistake: BrokerMistake, fails: readonly string[]])[] = [
   ['none', []],
   [

@@ -77,7 +77,7 @@ t.test('BT-14: `harvest bulk` passes a case of every kind as a program, over bot
   }
 });
 
-/** What each mistake makes fail. Nothing else may. */
+/** The cases that each mistake fails; all others must pass. */
 const EXPECTED: readonly (readonly [mistake: BulkMistake, fails: readonly string[]])[] = [
   ['none', []],
   ['wants-three-groups', ['groups/missing', 'objects/bare', 'lines/success-between']],
@@ -129,7 +129,7 @@ t.test('BT-2 to BT-20: a client with one mistake fails the cases about it, and o
       `${mistake}: ${failuresOf(all).join('; ')}`,
     );
   };
-  // A run waits more than it works.
+  // A run mostly waits.
   await Promise.all(EXPECTED.map(judge));
 });
 

@@ -44,7 +44,7 @@ t.test('BT-1 to BT-22, BP-11 to BP-25: our own Broker passes every case', async 
   t.equal(results.length, cases.length);
 });
 
-t.test('BP-29: a Broker written by hand passes; what it does not know is skipped', async (t) => {
+t.test('BP-29: an independent Broker passes; cases about unknown features are skipped', async (t) => {
   const verdicts = async (habits: Partial<BulkHabits>, only: readonly string[] = []) => {
     const port = await simpleBulk(t, { ...SOUND_BULK, ...habits });
     return (await judge(port, { timeoutMs: 2500, only }))
@@ -59,7 +59,7 @@ t.test('BP-29: a Broker written by hand passes; what it does not know is skipped
 });
 
 for (const { defect, habits, fails, only = [] } of BROKEN_BULK) {
-  t.test(`a Broker with one defect in bulk transfers fails just the cases about it: ${defect}`, async (t) => {
+  t.test(`a Broker with one defect in bulk transfers fails only the cases about it: ${defect}`, async (t) => {
     const results = await judge(await simpleBulk(t, { ...SOUND_BULK, ...habits }), { timeoutMs: 2500, only });
     const failed = results.filter(({ verdict }) => verdict === 'fail');
     const explained = failed.map(({ id, message, received }) => `${id}: ${message} ${received}`);
@@ -67,7 +67,7 @@ for (const { defect, habits, fails, only = [] } of BROKEN_BULK) {
   });
 }
 
-t.test('BRK-1.4: a gatherd where a Broker should be that others collect from, and wrong words', async (t) => {
+t.test('BRK-1.4: a gatherd instead of a Broker, and wrong words', async (t) => {
   const suite = await loadSuite('bulk');
   const port = await simpleBulk(t, { ...SOUND_BULK, greeting: '000 - HELLO 1.8 gatherer.example.org\n' });
   await t.rejects(suite.prepare([`127.0.0.1:${port}`], {}), { code: 'ERR_CONNECTION', message: /gatherd/ });

@@ -66,27 +66,30 @@ t.test('a case passes, fails, is skipped; the order is kept and the transcript h
   t.match(broken, { id: 'a/broken', verdict: 'fail', message: 'the connection broke' });
 });
 
-t.test('a case that takes too long fails, heeding its signal or not, and the next one runs', async (t) => {
-  const all = await results(
-    [
-      bound('late/heeds', (_, signal) => never(signal)),
-      bound('late/deaf', () => new Promise(() => {})),
-      bound('late/patient', async () => {}, { timeoutMs: 60_000 }),
-    ],
-    { timeoutMs: 20 },
-  );
-  t.same(
-    all.map(({ verdict, message }) => ({ verdict, message })),
-    [
-      { verdict: 'fail', message: 'no verdict within 20 ms' },
-      { verdict: 'fail', message: 'no verdict within 20 ms' },
-      { verdict: 'pass', message: undefined },
-    ],
-  );
-});
+t.test(
+  'a case that takes too long fails, whether it stops on its signal or not, and the next one runs',
+  async (t) => {
+    const all = await results(
+      [
+        bound('late/heeds', (_, signal) => never(signal)),
+        bound('late/deaf', () => new Promise(() => {})),
+        bound('late/patient', async () => {}, { timeoutMs: 60_000 }),
+      ],
+      { timeoutMs: 20 },
+    );
+    t.same(
+      all.map(({ verdict, message }) => ({ verdict, message })),
+      [
+        { verdict: 'fail', message: 'no verdict within 20 ms' },
+        { verdict: 'fail', message: 'no verdict within 20 ms' },
+        { verdict: 'pass', message: undefined },
+      ],
+    );
+  },
+);
 
 t.test(
-  'a peer that says nothing costs one time-out, or two when it has spoken before; the rest is skipped',
+  'a silent peer costs one time-out, or two if it has answered before; the rest is skipped',
   async (t) => {
     const silent = (id: string) =>
       bound(id, (transcript, signal) => {
@@ -113,7 +116,7 @@ t.test(
   },
 );
 
-t.test('a defect of the kit is thrown, not blamed on the peer', async (t) => {
+t.test('a defect of the kit is thrown and not counted against the peer', async (t) => {
   const wrong = bound('a/defect', async () => {
     throw new TypeError('undefined is not a function');
   });
@@ -156,7 +159,7 @@ t.test('--only: whole ids and rules, * for any text, without regard to case', as
   }
 });
 
-t.test('a transcript is printable, joins what TCP cut, and is bounded', async (t) => {
+t.test('a transcript is printable, independent of TCP segments, and bounded', async (t) => {
   const transcript = new Transcript();
   transcript.sent(Buffer.from('HEL'));
   transcript.sent(Buffer.from('LO\r\n'));
@@ -377,7 +380,7 @@ t.test('harvest conformance gatherd: exit status and reports', async (t) => {
   t.match(bad.stdout, '&lt; 000 - HELLO 1.8\\n', 'what came is in the report');
 });
 
-t.test('harvest conformance: usage, nobody there, GATHERD-3.10 not served', async (t) => {
+t.test('harvest conformance: usage, no server, GATHERD-3.10 not served', async (t) => {
   const closed = { ...SOUND, entries: ENTRIES, greeting: '999 - Access denied' };
   const refused = `127.0.0.1:${await simpleGatherd(t, closed)}`;
   const outcomes = await Promise.all([
@@ -409,7 +412,7 @@ t.test('harvest conformance --list: suites and cases', async (t) => {
   );
 });
 
-t.test('words behind -- reach a suite as they are, also those that look like options', async (t) => {
+t.test('words after -- reach a suite unchanged, also those that look like options', async (t) => {
   const words = ['false', '--json', '--', '--only', 'x'];
   const only = ['--only', 'session/plain', '--no-output'];
   const { stdout } = await cli('conformance', '--json', 'gatherd-client', ...only, '--', ...words);
@@ -418,7 +421,7 @@ t.test('words behind -- reach a suite as they are, also those that look like opt
   t.equal(report.totals.total, 1);
 });
 
-t.test('a server that says 100 where 500 belongs is not taken for one without compression', async (t) => {
+t.test('a server that answers 100 instead of 500 does not count as one without compression', async (t) => {
   const port = await simpleGatherd(t, { ...SOUND, entries: ENTRIES, set: () => line('100 - yes') });
   const { code, stdout } = await cli(
     'conformance',

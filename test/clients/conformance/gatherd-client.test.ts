@@ -25,7 +25,7 @@ type Run = (
   signal: AbortSignal,
 ) => Promise<number>;
 
-/** A client behind a function: most of these runs would take longer to start a process than to do anything. */
+/** A client as a function, because starting a process would take longer than most of these runs. */
 function client(name: string, run: Run): ClientUnderTest {
   return {
     name,
@@ -125,7 +125,7 @@ const SAID_FAILED = CLIENT_CASES.map(({ id }) => id).filter(
   (id) => /^(?:incomplete|refused)\//.test(id) || /^gzip\/(?:bad-|cut-|not-)/.test(id),
 );
 
-/** What each mistake makes fail. Nothing else may. */
+/** The cases that each mistake fails; all others must pass. */
 const EXPECTED: readonly (readonly [mistake: Mistake, fails: readonly string[]])[] = [
   ['none', []],
   ['searches-end-line', ['value/end-line', 'value/end-line-099', 'value/closing-brace']],
@@ -144,7 +144,7 @@ const EXPECTED: readonly (readonly [mistake: Mistake, fails: readonly string[]])
   ['waits-for-close', ['session/closes']],
 ];
 
-/** All cases but those that take long whatever the client does: our own client is enough for these. */
+/** All cases except those that take long with any client; only our own client runs these. */
 const QUICK: RunOptions = {
   only: CLIENT_CASES.map(({ id }) => id).filter((id) => !/huge|slow|single-bytes/.test(id)),
   timeoutMs: 3_000,
@@ -167,7 +167,7 @@ t.test(
   },
 );
 
-t.test('GATHERD-3.11: a client that hangs fails the case, and the suite goes on', async (t) => {
+t.test('GATHERD-3.11: a client that hangs fails the case, and the suite continues', async (t) => {
   const only = ['incomplete/nothing', 'gzip/cut-data', 'session/plain'];
   const all = await results(careful('hangs'), { only, timeoutMs: 700 });
   t.same(named(all, 'fail'), ['incomplete/nothing', 'gzip/cut-data']);

@@ -14,7 +14,7 @@ export interface Entry {
   readonly soif: Buffer;
 }
 
-/** An object with what Brokers insist on, by the layout of SOIF-2.2. */
+/** An object with the attributes that Brokers require, in the layout of SOIF-2.2. */
 export function entry(url: string, time: number, body: string): Entry {
   const attributes = {
     'Gatherer-Name': 'Test',
@@ -29,7 +29,7 @@ export function entry(url: string, time: number, body: string): Entry {
   return { url, time, soif: Buffer.from(`@FILE { ${url}\n${lines.join('')}}\n`, 'latin1') };
 }
 
-/** In the order of GATHERD-4.6. The values are what a careless reader of lines stumbles over (GATHERD-3.7, SOIF-1.2). */
+/** In the order of GATHERD-4.6. The values confuse a careless reader of lines (GATHERD-3.7, SOIF-1.2). */
 export const ENTRIES: readonly Entry[] = [
   entry('http://a.example.org/', 1000, 'plain'),
   entry('http://b.example.org/', 1000, 'x\n499 - Sent 0 objects\n}\n@UPDATE {\n'),

@@ -18,14 +18,14 @@ interface Flags {
 
 type Found = ReadonlySet<Page>;
 
-/** A Broker written by hand, independent of the kit's code, with every habit replaceable; {@link SOUND_BROKER} has no bad one. */
+/** A Broker independent of the kit's code. Every behavior can be replaced; {@link SOUND_BROKER} is correct. */
 export interface BrokerHabits {
   readonly greeting: string;
   readonly lineEnd: string;
   readonly objectEnd: string;
   /** Where a message ends, or undefined. */
   ending(input: string): number | undefined;
-  /** The message as it is understood. */
+  /** Parses the message. */
   understand(message: string): string;
   refuse(why: string): string;
   and(a: Found, b: Found): Found;

@@ -21,7 +21,7 @@ interface Request {
   readonly query: string;
 }
 
-/** A Broker that others collect from, written by hand and independent of the kit's code; every habit can be replaced. */
+/** A Broker with bulk transfers, independent of the kit's code; every behavior can be replaced. */
 export interface BulkHabits {
   readonly greeting: string;
   /** Connections that are served at one time. */
@@ -52,7 +52,7 @@ export interface BulkHabits {
   compress(data: string): string;
   listed(item: Item): string;
   closes(socket: Socket): void;
-  /** Sends every byte of an answer in a segment of its own. */
+  /** Sends one byte of an answer per segment. */
   readonly bytewise: boolean;
 }
 
@@ -123,7 +123,7 @@ export const SOUND_BULK: BulkHabits = {
   bytewise: false,
 };
 
-/** The items of the simple Broker: one is deleted and one refreshed, which is only told who asks for what is new. */
+/** The items of the simple Broker: one is deleted and one refreshed, which only a request for changes shows. */
 const ITEMS: readonly Item[] = [
   { url: 'http://a.example.org/', title: 'river with harbor', time: 2000 },
   { url: 'http://b.example.org/', title: 'river and castles', time: 3000 },
@@ -133,7 +133,7 @@ const ITEMS: readonly Item[] = [
 const DELETED: Item = { url: 'http://gone.example.org/', title: '', time: 6000 };
 const REFRESHED: Item = { url: 'http://old.example.org/', title: 'legends', time: 7000 };
 
-/** The whole answer behind the greeting, Latin-1. */
+/** The whole answer after the greeting, Latin-1. */
 function answerTo(message: string, habits: BulkHabits): string {
   const request = habits.understand(message);
   if (request === undefined) return habits.refuse();

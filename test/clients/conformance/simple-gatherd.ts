@@ -4,21 +4,21 @@ import { gzipSync } from 'node:zlib';
 import type { Test } from 'tap';
 import type { Entry } from './reference.js';
 
-/** What a session has switched on, and how often it asked for what. */
+/** The settings of a session, and its number of requests by kind. */
 interface SessionState {
   compressed: boolean;
   helloSaid: boolean;
   updates: number;
 }
 
-/** Text (Latin-1) or bytes to send; `close` closes behind it. */
+/** Text (Latin-1) or bytes to send; `close` closes after it. */
 export interface Answer {
   readonly bytes: Uint8Array | string;
   readonly close?: boolean;
 }
 
 /**
- * A gatherd written by hand, independent of the kit's code, with every habit replaceable: {@link SOUND} has none that
+ * A gatherd independent of the kit's code, with every habit replaceable: {@link SOUND} has none that
  * a case objects to.
  */
 export interface Habits {
@@ -50,7 +50,7 @@ export interface Habits {
   unknown(): Answer;
   tooLong(): Answer;
   quit(): Answer;
-  /** The answers to what came in one piece, in the order in which they are sent. */
+  /** Orders the answers to the commands of one chunk. */
   arrange(answers: readonly Answer[]): readonly Answer[];
   /** Whether another session is served. */
   admits(sessions: number): boolean;
@@ -159,7 +159,7 @@ function serve(socket: Socket, habits: Habits): void {
   });
 }
 
-/** Only status lines are text here; data is bytes and stays as it is. */
+/** Changes status lines only; data stays unchanged. */
 function ended(bytes: Uint8Array | string, eol: string): Uint8Array {
   return typeof bytes === 'string' ? Buffer.from(bytes.replaceAll('\n', eol), 'latin1') : bytes;
 }

@@ -12,17 +12,17 @@ import {
 
 /** How a small References Server over the fixture behaves; {@link SOUND_REFERERD} is right in everything. */
 export interface RefererdHabits {
-  /** What its session is given of what came. */
+  /** Filters the bytes that its session receives. */
   readonly hear: (octets: Buffer) => Buffer;
-  /** What is sent of the replies of one turn. */
+  /** Filters the replies of one turn. */
   readonly say: (replies: string) => string;
-  /** Whether it closes where S-39 wants it. */
+  /** Whether it closes where S-39 requires it. */
   readonly closes: boolean;
-  /** Whether it closes behind every reply. */
+  /** Whether it closes after every reply. */
   readonly oneShot: boolean;
   readonly greeting: string;
   readonly http: string;
-  /** Whether it drops whoever closes his side. */
+  /** Whether it drops a client that closes its side. */
   readonly dropsHalfClosed: boolean;
   readonly links: (request: LinkRequest) => readonly number[] | undefined;
 }

@@ -92,7 +92,7 @@ t.test('SOIF-2.2: good streams pass every rule', async (t) => {
   }
 });
 
-/** Streams with one defect, between objects that have none; and the rules that notice. */
+/** Streams with one defective object between good ones, and the rules that fail. */
 const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly string[], offense: RegExp])[] = [
   ['SOIF-2.2 a space for the tab', having('Title{1}: x\n'), ['layout'], /space instead of the tab/],
   ['SOIF-2.5 a space before the size', having('Title {1}:\tx\n'), ['layout'], /head of an attribute/],
@@ -111,7 +111,7 @@ const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly str
     /no attribute/,
   ],
   [
-    'SOIF-2.3 no LF behind the last value',
+    'SOIF-2.3 no LF after the last value',
     having('Title{4}:\tfour').replace(/four\}/, 'four}'),
     ['sizes'],
     /size 4/,
@@ -122,7 +122,7 @@ const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly str
     ['line-ends'],
     /CR LF/,
   ],
-  ['SOIF-2.6 CR LF behind a value', having('Title{1}:\tx\r\n'), ['line-ends'], /CR LF after a value/],
+  ['SOIF-2.6 CR LF after a value', having('Title{1}:\tx\r\n'), ['line-ends'], /CR LF after a value/],
   ['SOIF-2.8 a name with a blank', having('My Title{1}:\tx\n'), ['names'], /My Title/],
   ['SOIF-2.8 a type with an underscore', GOOD.replace('@FILE', '@A_B'), ['names'], /A_B/],
   ['SOIF-2.9 a URL with a blank', GOOD.replace('/1\n', '/my file\n'), ['url'], /white space/],
@@ -162,7 +162,7 @@ t.test(
   },
 );
 
-t.test('SOIF-4.5: what a tolerant reader loses is a failure of its own', async (t) => {
+t.test('SOIF-4.5: an object that a tolerant reader loses is a separate failure', async (t) => {
   const lost: readonly (readonly [name: string, stream: string, fail: readonly string[]])[] = [
     ['SOIF-2.2 cut within a name', GOOD + OTHER.slice(0, 30), ['layout', 'tolerant-reader']],
     ['SOIF-2.3 cut within a value', GOOD + OTHER.slice(0, 70), ['sizes', 'tolerant-reader']],
@@ -184,7 +184,7 @@ t.test('SOIF-8.8: wrappers', async (t) => {
     ['on one line', wrapped(GOOD).replace('@DELETE {\n}\n', '@DELETE { }\n'), /@DELETE \{ is not alone/],
     ['with a blank', wrapped(GOOD).replace('@UPDATE {\n', '@UPDATE { \n'), /@UPDATE \{ is not alone/],
     ['run together', `@DELETE { } @REFRESH { } @UPDATE { ${GOOD}}\n`, /is not alone/],
-    ['in small letters', wrapped(GOOD).replace('@REFRESH', '@refresh'), /upper case/],
+    ['in lower case', wrapped(GOOD).replace('@REFRESH', '@refresh'), /upper case/],
     [
       'in another order',
       `@REFRESH {\n}\n@DELETE {\n}\n@UPDATE {\n${GOOD}}\n`,
@@ -202,7 +202,7 @@ t.test('SOIF-8.8: wrappers', async (t) => {
     t.match(received, offense, name);
   }
   t.same((await verdicts(GOOD, 'gatherd-stream')).fail, ['wrappers'], 'objects without any wrapper');
-  t.same((await verdicts(wrapped(GOOD), 'objects')).fail, ['layout'], 'wrappers where there should be none');
+  t.same((await verdicts(wrapped(GOOD), 'objects')).fail, ['layout'], 'unexpected wrappers');
   t.same(
     (await verdicts(wrapped(GOOD.replaceAll('@FILE', '@UPDATE')))).fail,
     [],

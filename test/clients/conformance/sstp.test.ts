@@ -14,7 +14,7 @@ async function judge(port: number, options: RunOptions): Promise<CaseResult[]> {
   return results;
 }
 
-/** Replaces in what the server hears: how it fails to understand. */
+/** Replaces bytes in the input of the server, which makes it misread. */
 const deaf = (from: RegExp, to: string): Partial<RefererdHabits> => ({
   hear: (octets) => Buffer.from(octets.toString('latin1').replace(from, to), 'latin1'),
 });
@@ -23,7 +23,7 @@ const saying = (from: RegExp, to: string): Partial<RefererdHabits> => ({
 });
 const SOUND = SOUND_REFERERD.links;
 
-/** Hears nothing any more from anybody, once it has heard half a request. */
+/** Stops reading from all clients after half a request. */
 function stuck(): Partial<RefererdHabits> {
   let half = false;
   return {
@@ -42,7 +42,7 @@ const BROKEN: readonly {
   readonly defect: string;
   readonly habits: Partial<RefererdHabits>;
   readonly fails: readonly string[];
-  /** Only these are run: the defect makes every other connection wait, or shows nowhere else. */
+  /** The cases to run, if the defect makes every other connection wait or shows only in them. */
   readonly only?: readonly string[];
 }[] = [
   {
@@ -51,7 +51,7 @@ const BROKEN: readonly {
     fails: ['reply/form'],
   },
   {
-    defect: 'lines end in LF alone',
+    defect: 'lines end in LF only',
     habits: saying(/\r/g, ''),
     fails: ['reply/form'],
   },
@@ -170,7 +170,7 @@ t.test('R-26, R-27: empty results as a total of 0 pass too', async (t) => {
     t.equal(verdict, 'pass', `${id}: ${message ?? ''}`);
 });
 
-t.test('C-01: the cases on the fixture are skipped where something else is served', async (t) => {
+t.test('C-01: the cases on the fixture are skipped if the server does not serve it', async (t) => {
   const port = await simpleRefererd(t, {
     ...SOUND_REFERERD,
     links: () => undefined,
@@ -181,7 +181,7 @@ t.test('C-01: the cases on the fixture are skipped where something else is serve
 });
 
 for (const { defect, habits, fails, only = CHEAP } of BROKEN) {
-  t.test(`a References Server with one defect fails just the cases about it: ${defect}`, async (t) => {
+  t.test(`a References Server with one defect fails only the cases about it: ${defect}`, async (t) => {
     const port = await simpleRefererd(t, { ...SOUND_REFERERD, ...habits });
     const results = await judge(port, { timeoutMs: 800, only });
     const failed = results.filter(({ verdict }) => verdict === 'fail');
@@ -210,7 +210,7 @@ t.test('C-01: wrong links and wrong fields fail the rows of the fixture that sho
   );
 });
 
-t.test('nobody there, and wrong words', async (t) => {
+t.test('no server, and wrong words', async (t) => {
   await t.rejects(suite.prepare([], {}), { code: 'ERR_USAGE' });
   await t.rejects(suite.prepare(['localhost', '1', '2'], {}), { code: 'ERR_USAGE' });
   await t.rejects(suite.prepare(['127.0.0.1:1'], {}), { code: 'ERR_CONNECTION' });

@@ -24,7 +24,7 @@ async function listen(t: Test, serve: (socket: Socket) => void): Promise<Connect
   return { host: '127.0.0.1', port, connectTimeoutMs: 5000, idleTimeoutMs: 5000 };
 }
 
-/** A port whose connections no process accepts: when the system's queue is full it answers no more of them. */
+/** A port on which no process accepts: once the system's queue is full, further connections stay unanswered. */
 async function listenWithoutAccepting(t: Test): Promise<number> {
   const blocked = new Worker(
     `const { parentPort } = require('node:worker_threads');

@@ -63,7 +63,7 @@ t.test('G-93, G-94 limits from the environment', (t) => {
   t.end();
 });
 
-t.test('G-96, G-98 what is kept comes back, until it is too old', async (t) => {
+t.test('G-96, G-98 entries are returned until they expire', async (t) => {
   const directory = scratch(t);
   const cache = await DiskCache.open(directory);
   const url = 'http://h.example/a';
@@ -90,10 +90,10 @@ t.test('G-96, G-98 what is kept comes back, until it is too old', async (t) => {
   t.equal(await cache.get('http://h.example/old'), undefined);
   t.equal(await cache.expire(), 1);
   t.match(await cache.size(), { entries: 1 });
-  t.equal(statSync(entryFiles(directory)[0]!).mode & 0o077, 0, 'nobody else reads it');
+  t.equal(statSync(entryFiles(directory)[0]!).mode & 0o077, 0, 'no other user can read it');
 });
 
-t.test('G-90 a damaged entry is no entry', async (t) => {
+t.test('G-90 a damaged entry is ignored', async (t) => {
   const directory = scratch(t);
   const cache = await DiskCache.open(directory);
   const url = 'http://h.example/a';
@@ -114,38 +114,41 @@ t.test('G-90 a damaged entry is no entry', async (t) => {
   }
 });
 
-t.test('G-94 who was used last stays; abandoned files go; purge takes nothing else', async (t) => {
-  const directory = scratch(t);
-  const cache = await DiskCache.open(directory, { maxBytes: 320_000 });
-  const url = (n: number) => `http://h.example/${n}`;
-  for (let n = 0; n < 10; n++) {
-    await cache.put(page(url(n), Buffer.alloc(20_000, n)));
-    // The clock may not tell two puts apart.
-    for (const file of entryFiles(directory)) {
-      const { atimeMs, mtimeMs } = statSync(file);
-      if (Date.now() - atimeMs < 60_000)
-        utimesSync(file, (Date.now() - 3_600_000 + n * 1000) / 1000, mtimeMs / 1000);
+t.test(
+  'G-94 the least recently used entries are evicted; abandoned files are removed; purge removes nothing else',
+  async (t) => {
+    const directory = scratch(t);
+    const cache = await DiskCache.open(directory, { maxBytes: 320_000 });
+    const url = (n: number) => `http://h.example/${n}`;
+    for (let n = 0; n < 10; n++) {
+      await cache.put(page(url(n), Buffer.alloc(20_000, n)));
+      // The clock may give two puts the same time.
+      for (const file of entryFiles(directory)) {
+        const { atimeMs, mtimeMs } = statSync(file);
+        if (Date.now() - atimeMs < 60_000)
+          utimesSync(file, (Date.now() - 3_600_000 + n * 1000) / 1000, mtimeMs / 1000);
+      }
     }
-  }
-  t.ok(await cache.get(url(0)), 'used now');
-  const abandoned = join(directory, 'tmp', `1-${'0'.repeat(16)}`);
-  writeFileSync(abandoned, 'x');
-  for (let n = 10; n < 40; n++) {
-    await cache.put(page(url(n), Buffer.alloc(20_000, n)));
-    t.ok((await cache.size()).bytes <= 320_000);
-    t.ok(await cache.get(url(0)), 'still used');
-  }
-  t.notOk(await cache.get(url(1)), 'used longest ago');
-  t.notOk(await cache.put(page(url(99), Buffer.alloc(200_000))), 'no document is worth all others');
-  t.ok(existsSync(abandoned), 'an hour is not over');
-  writeFileSync(join(directory, 'mine.txt'), 'x');
-  mkdirSync(join(directory, 'ab'), { recursive: true });
-  writeFileSync(join(directory, 'ab', 'mine too'), 'x');
-  t.ok((await cache.purge()) > 5);
-  t.strictSame(await cache.size(), { entries: 0, bytes: 0 });
-  t.notOk(existsSync(abandoned));
-  t.ok(existsSync(join(directory, 'mine.txt')) && existsSync(join(directory, 'ab', 'mine too')));
-});
+    t.ok(await cache.get(url(0)), 'used now');
+    const abandoned = join(directory, 'tmp', `1-${'0'.repeat(16)}`);
+    writeFileSync(abandoned, 'x');
+    for (let n = 10; n < 40; n++) {
+      await cache.put(page(url(n), Buffer.alloc(20_000, n)));
+      t.ok((await cache.size()).bytes <= 320_000);
+      t.ok(await cache.get(url(0)), 'still used');
+    }
+    t.notOk(await cache.get(url(1)), 'used longest ago');
+    t.notOk(await cache.put(page(url(99), Buffer.alloc(200_000))), 'no document is worth all others');
+    t.ok(existsSync(abandoned), 'an hour is not over');
+    writeFileSync(join(directory, 'mine.txt'), 'x');
+    mkdirSync(join(directory, 'ab'), { recursive: true });
+    writeFileSync(join(directory, 'ab', 'mine too'), 'x');
+    t.ok((await cache.purge()) > 5);
+    t.strictSame(await cache.size(), { entries: 0, bytes: 0 });
+    t.notOk(existsSync(abandoned));
+    t.ok(existsSync(join(directory, 'mine.txt')) && existsSync(join(directory, 'ab', 'mine too')));
+  },
+);
 
 const WRITER = `
 import { DiskCache } from ${JSON.stringify(new URL('../../../clients/fetch/cache/disk-cache.js', import.meta.url).href)};
@@ -172,7 +175,7 @@ function writer(directory: string, seed: number, rounds: number): ChildProcess {
   });
 }
 
-t.test('G-95 ten processes share a cache; kill -9 leaves it sound', async (t) => {
+t.test('G-95 ten processes share a cache; kill -9 leaves it intact', async (t) => {
   const directory = scratch(t);
   await DiskCache.open(directory);
   const children = Array.from({ length: 10 }, (_, seed) => writer(directory, seed, 30));
@@ -192,7 +195,7 @@ t.test('G-95 ten processes share a cache; kill -9 leaves it sound', async (t) =>
 
   const killed = writer(directory, 3, 1_000_000);
   const names = new Set(entryFiles(directory).map((file) => statSync(file).ino));
-  // It is killed once it has visibly written.
+  // It is killed after its first write.
   while (
     entryFiles(directory).every((file) => names.has(statSync(file, { throwIfNoEntry: false })?.ino ?? 0))
   ) {
@@ -215,7 +218,7 @@ t.test(
   },
 );
 
-t.test('G-91, G-98 a fetcher with a cache asks once, and again when told to', async (t) => {
+t.test('G-91, G-98 a fetcher with a cache sends one request, and another for reload', async (t) => {
   const cache = await DiskCache.open(scratch(t));
   const { base, asked } = await counting(t);
   await using fetcher = createFetcher({ userAgent: 'x', cache });

@@ -91,7 +91,7 @@ t.test('G-71 to G-79 Local-Mapping', async (t) => {
   chmodSync(`${root}/html/run.cgi`, 0o755);
   symlinkSync('Home.html', `${root}/html/link.html`);
   symlinkSync('..', `${root}/html/up`);
-  /** What is asked of the server is what the mapping does not answer. */
+  /** The paths that the server was asked for, because the mapping did not answer. */
   const asked: string[] = [];
   const server = {
     fetch: async ({ url }: { url: string }) => {

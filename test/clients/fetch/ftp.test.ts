@@ -7,14 +7,14 @@ import { onLines, scripted, sendForever, textOf } from './scripted.js';
 type Send = (data: Socket, control: Socket) => void;
 
 interface FakeFtp {
-  /** By the words of the command: what is written on the data connection; `end` is the server's business. */
+  /** By command: writes the data connection and ends it. */
   readonly transfers?: Readonly<Record<string, Send>>;
   /** Other answers, by the whole command. */
   readonly answers?: Readonly<Record<string, string>>;
   readonly log?: string[];
 }
 
-/** A small FTP server: everybody may log in, and it has only what `transfers` has. */
+/** A small FTP server: it accepts any login and has only the files in `transfers`. */
 async function fakeFtp(t: Test, { transfers = {}, answers = {}, log = [] }: FakeFtp) {
   return await scripted(t, (control) => {
     let send: Send | undefined;
@@ -159,7 +159,7 @@ t.test('G-26, G-83 directories, links, refused logins', async (t) => {
   t.match(await fetcherFor(t, port, { maxEntries: 2 })(''), { truncated: true });
 });
 
-t.test('G-85, G-86, G-88 FTP servers that lie, break off, fall silent, never end', async (t) => {
+t.test('G-85, G-86, G-88 FTP servers that send wrong data, break off, fall silent, never end', async (t) => {
   const sent = { bytes: 0 };
   let ended = false;
   const { port, connections } = await fakeFtp(t, {
@@ -194,16 +194,16 @@ t.test('G-85, G-86, G-88 FTP servers that lie, break off, fall silent, never end
     message: /nothing received for 80 ms/,
   });
   await t.rejects(get('gone'), { code: 'ERR_CONNECTION' });
-  await t.rejects(get('half/', { timeoutMs: 80 }), { code: 'ERR_CONNECTION' }, 'half a listing is none');
+  await t.rejects(get('half/', { timeoutMs: 80 }), { code: 'ERR_CONNECTION' }, 'half a listing is an error');
   await t.rejects(get('odd/'), { code: 'ERR_CONNECTION' });
   const endless = await get('endless', { maxBytes: 1_000_000 });
   t.ok(endless.truncated && endless.body.length === 1_000_000);
   t.ok(sent.bytes < 50_000_000);
-  await t.rejects(get('endless/'), { code: 'ERR_CONNECTION' }, 'a listing has a limit of its own');
-  t.equal(textOf((await get('good')).body), 'good', 'the fetcher goes on working');
+  await t.rejects(get('endless/'), { code: 'ERR_CONNECTION' }, 'a listing has its own limit');
+  t.equal(textOf((await get('good')).body), 'good', 'the fetcher still works');
 
   const before = connections();
-  t.equal(textOf((await get('once')).body), 'x', 'a kept connection that had ended is made anew');
+  t.equal(textOf((await get('once')).body), 'x', 'a kept connection that had ended is replaced');
   t.equal(connections(), before + 1);
 
   const stop = new AbortController();

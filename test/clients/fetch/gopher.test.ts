@@ -84,7 +84,7 @@ t.test('G-86 menus are read within limits, an unfinished line is dropped', (t) =
   t.end();
 });
 
-t.test('texts lose their end and their doubled dots; errors are recognized', (t) => {
+t.test('the end mark and doubled dots of texts are removed; errors are recognized', (t) => {
   t.equal(textOf(gopherText(bytes('a\r\n..b\r\n.\r\n'))), 'a\r\n.b\r\n');
   t.equal(textOf(gopherText(bytes('..as it is\r\n'))), '..as it is\r\n', 'no end: nothing was doubled');
   t.equal(textOf(gopherText(bytes('.\r\n'))), '');
@@ -144,7 +144,7 @@ t.test('G-85, G-86 silence, endless answers and aborts end a Gopher retrieval', 
   const endless = await get('0/endless', { maxBytes: 1_000_000 });
   t.equal(endless.body.length, 1_000_000);
   t.ok(endless.truncated);
-  t.ok(sent.bytes < 50_000_000, 'the server was not allowed to go on');
+  t.ok(sent.bytes < 50_000_000, 'the server was stopped');
   const menu = await get('1/endless', { maxBytes: 1_000_000 });
   t.ok(menu.truncated, 'a menu that is one line without end');
   const stop = new AbortController();

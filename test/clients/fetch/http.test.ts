@@ -105,7 +105,7 @@ t.test('G-106 conditional requests', async (t) => {
   t.equal(result.body.length, 0);
 });
 
-t.test('content codings are undone', async (t) => {
+t.test('content codings are decoded', async (t) => {
   const plain = 'words '.repeat(500);
   const answers: Record<string, [coding: string, body: Buffer]> = {
     '/gzip': ['gzip', gzipSync(plain)],
@@ -270,7 +270,7 @@ t.test('G-81, G-82 credentials of the URL and of a realm', async (t) => {
   t.match(await fetcherFor(t).fetch({ url: `${url}/`, ...LIMITS }), { status: 200 });
 });
 
-t.test('G-84 a proxy is asked by full URL for http, by CONNECT for https', async (t) => {
+t.test('G-84 requests to a proxy have the full URL for http and use CONNECT for https', async (t) => {
   const requests: string[] = [];
   const proxy = createServer((request, response) => {
     requests.push(`${request.method} ${request.url} ${request.headers.host}`);
@@ -292,7 +292,7 @@ t.test('G-84 a proxy is asked by full URL for http, by CONNECT for https', async
   t.same(requests, ['GET http://origin.invalid/a?b origin.invalid', 'CONNECT origin.invalid:443']);
 });
 
-t.test('close ends what is under way', async (t) => {
+t.test('close ends the requests in progress', async (t) => {
   let began: () => void = () => {};
   const waiting = new Promise<void>((resolve) => {
     began = resolve;
@@ -309,7 +309,7 @@ t.test('close ends what is under way', async (t) => {
   await t.rejects(fetcher.fetch({ url: base, ...LIMITS }), { code: 'ERR_STATE' });
 });
 
-t.test('schemes: what is not there says so, what is registered is used', async (t) => {
+t.test('schemes: an unknown one is an error, a registered one is used', async (t) => {
   const fetcher = fetcherFor(t);
   await t.rejects(fetcher.fetch({ url: 'wais://h.example/1', ...LIMITS }), {
     code: 'ERR_USAGE',

@@ -43,7 +43,7 @@ t.test('G-55, G-70 news URLs', (t) => {
 
 const STREAM = '200 hi\r\n220 1 <a@b> follows\r\n..\r\n.x\n...\r\ny\r.\r\n\r\n.\r\n430 none\r\n';
 
-t.test('dots are undone and blocks end where they end, whatever the chunks', (t) => {
+t.test('dot-stuffing is removed and blocks end correctly, whatever the chunks', (t) => {
   const input = Buffer.from(STREAM);
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 60 }), (cuts) => {
@@ -139,7 +139,7 @@ t.test('G-26, G-70, G-88 articles, groups and lists over one kept connection', a
   t.strictSame(log.slice(0, 3), ['MODE READER', 'GROUP a.b', 'OVER 3-9']);
 });
 
-t.test('RFC 4643 a login is given when the server asks for it, and only then', async (t) => {
+t.test('RFC 4643 a login is sent if the server requests it, and only then', async (t) => {
   const log: string[] = [];
   let authorized = false;
   const { port } = await scripted(t, (socket) =>
@@ -174,7 +174,7 @@ t.test('RFC 4643 a login is given when the server asks for it, and only then', a
   ]);
 });
 
-t.test('NEWNEWS tells of a quiet group where it is allowed', async (t) => {
+t.test('NEWNEWS shows a quiet group if the server allows it', async (t) => {
   const log: string[] = [];
   const { port } = await scripted(t, (socket) =>
     newsServer(socket, log, (line) => {
@@ -224,7 +224,7 @@ t.test('G-85, G-86, G-88 news servers that break off, fall silent, never end', a
   t.ok(sent.bytes < 50_000_000);
   await get('news:m1@h');
   const before = connections();
-  t.match(await get('news:once@h'), { status: 200 }, 'a kept connection that had ended is made anew');
+  t.match(await get('news:once@h'), { status: 200 }, 'a kept connection that had ended is replaced');
   t.equal(connections(), before + 1);
   const stop = new AbortController();
   const [first, second] = [get('news:silent@h'), get('news:m1@h', { signal: stop.signal })];

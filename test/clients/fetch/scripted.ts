@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 
 export interface Scripted {
   readonly port: number;
-  /** How many connections came. */
+  /** Number of connections so far. */
   readonly connections: () => number;
 }
 
@@ -29,7 +29,7 @@ export async function scripted(t: Test, serve: (socket: Socket) => void): Promis
   return { port: (server.address() as AddressInfo).port, connections: () => connections };
 }
 
-/** Calls back for each line (CR LF) that a client sends. */
+/** Calls `onLine` for each line (CR LF) that a client sends. */
 export function onLines(socket: Socket, take: (line: string) => void): void {
   let rest = '';
   socket.setEncoding('latin1').on('data', (text) => {
@@ -39,7 +39,7 @@ export function onLines(socket: Socket, take: (line: string) => void): void {
   });
 }
 
-/** Sends bytes until the client has gone. */
+/** Sends bytes until the client closes. */
 export function sendForever(socket: Socket, piece: Uint8Array, sent: { bytes: number }): void {
   const go = () => {
     while (!socket.destroyed) {

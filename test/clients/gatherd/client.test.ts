@@ -62,14 +62,14 @@ t.test('large objects, in clear and compressed', async (t) => {
 });
 
 interface Variant {
-  /** Answer to `SET changes`; undefined: none at all. */
+  /** Answer to `SET changes`; undefined for no answer. */
   readonly changes?: string;
   readonly compression?: string;
   readonly update?: (socket: Socket) => void;
   readonly info?: string;
 }
 
-/** A server that answers a normal session, but for what the variant says. */
+/** A server that answers a normal session, except for the variant. */
 function variant(t: Test, { changes, compression, update, info }: Variant): Promise<number> {
   return fakeServer(t, async (line, socket) => {
     const said: Record<string, string | undefined> = {
@@ -159,7 +159,7 @@ t.test('GATHERD-3.6 INFO as two historic servers would send it', async (t) => {
   ]) {
     const client = await connect(await variant(t, { info, update: send('400 - x\n', member, '499 - x\n') }));
     t.equal((await client.info())?.number('Number-Of-Objects'), 2);
-    t.same(await collect(client, true), BOTH, 'late lines of INFO disturb nobody');
+    t.same(await collect(client, true), BOTH, 'late lines of INFO do no harm');
     t.equal((await client.info())?.number('Number-Of-Objects'), 2);
     await client.quit();
   }
@@ -168,7 +168,7 @@ t.test('GATHERD-3.6 INFO as two historic servers would send it', async (t) => {
   await without.quit();
 });
 
-t.test('GATHERD-3.11, 6.5 incomplete transfers are errors, after what was sound', async (t) => {
+t.test('GATHERD-3.11, 6.5 incomplete transfers are errors after the valid objects', async (t) => {
   const end =
     (...parts: (string | Uint8Array)[]) =>
     (socket: Socket) => {
@@ -220,7 +220,7 @@ t.test('damaged and hostile compression', async (t) => {
   }
 });
 
-t.test('malformed objects are skipped and told', async (t) => {
+t.test('malformed objects are skipped and reported', async (t) => {
   const broken = '@FILE { http://bad.example/\nTitle{x}:\toops\n}\n';
   const stream = wrapped(A.soif + broken + B.soif);
   for (const how of [
@@ -263,7 +263,7 @@ t.test('what connect refuses', async (t) => {
   await t.rejects(connect(closing), { code: 'ERR_CONNECTION' });
   const endless = await fakeServer(t, async (_, socket) => void socket.write('x'.repeat(100_000)));
   await t.rejects(connect(endless), { code: 'ERR_PROTOCOL' });
-  // A port that was free a moment ago.
+  // A port that was just released.
   const { server, port } = await scene(t);
   await server.close();
   await t.rejects(connect(port), { code: 'ERR_CONNECTION', message: /connection refused/ });
@@ -310,7 +310,7 @@ t.test('one request at a time; a half-read update closes the session', async (t)
   await t.rejects(client.object('http://a.example/'), { code: 'ERR_CONNECTION' });
   const bad = await connect(port);
   await t.rejects(bad.object('http://a.example/ QUIT'), { code: 'ERR_USAGE' });
-  t.ok(await bad.info(), 'a wrong argument harms nobody');
+  t.ok(await bad.info(), 'a wrong argument leaves the session usable');
   await t.rejects(collect(bad, false, -1), RangeError);
   await bad.close();
   while (server.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -13,13 +13,13 @@ interface Transfer {
 
 interface BreakingServer {
   readonly port: number;
-  /** The times asked for, one a connection. */
+  /** The requested times, one per connection. */
   readonly asked: number[];
-  /** Whether `SET changes` was said, for each connection. */
+  /** Whether `SET changes` was sent, for each connection. */
   readonly said: boolean[];
 }
 
-/** Behaves like our server, but for what `transfer` says; SET changes is accepted or answered with 900. */
+/** Behaves like our server, except for `transfer`; SET changes is accepted or answered with 900. */
 async function breakingServer(
   t: Test,
   transfer: (since: number, connection: number, sections: boolean) => Transfer,
@@ -108,7 +108,7 @@ t.test('GATHERD-13.6 a whole transfer from our server, and then only what is new
   t.equal((await collected(port, { since: 301 })).totals.next, 301, 'nothing new: the time asked for');
 });
 
-t.test('GATHERD-4.6 a server that sends in order is asked from where it broke off', async (t) => {
+t.test('GATHERD-4.6 from a server that sends in order, the collection requests the rest', async (t) => {
   const { port, asked, said } = await breakingServer(t, (since, connection) => {
     if (connection === 0) return { stream: wrapped(A + B + C + D), cut: wrapped(A + B).length };
     return { stream: wrapped(since === 200 ? B + C + D : ''), ...(connection === 1 ? { cut: 60 } : {}) };
@@ -121,7 +121,7 @@ t.test('GATHERD-4.6 a server that sends in order is asked from where it broke of
   t.same(totals, { objects: 4, repeated: 1, connections: 3, complete: true, next: 200 }, 'GATHERD-4.9');
 });
 
-t.test('a server of which nothing is known is asked for everything again', async (t) => {
+t.test('from an unknown server, the collection requests everything again', async (t) => {
   const stream = wrapped(D + A + C + B);
   const cuts = [wrapped(D + A).length, wrapped(D + A + C).length];
   const { port, asked } = await breakingServer(
@@ -135,7 +135,7 @@ t.test('a server of which nothing is known is asked for everything again', async
   t.same(totals, { objects: 4, repeated: 5, connections: 3, complete: true, next: 300 });
 });
 
-t.test('a stream that ascends by chance is believed only when the caller says so', async (t) => {
+t.test('a stream that ascends by chance is trusted only if the caller says so', async (t) => {
   const transfer = (since: number, i: number) =>
     i === 0
       ? { stream: wrapped(A + B + C + D), cut: wrapped(A + B + C).length }
@@ -172,7 +172,7 @@ t.test(
   },
 );
 
-t.test('GATHERD-4.3 objects without a time come with every transfer, and are given out once', async (t) => {
+t.test('GATHERD-4.3 objects without a time are in every transfer and are delivered once', async (t) => {
   const { port, asked } = await breakingServer(t, (since, i) => {
     const stream = wrapped(timeless(5) + (since === 0 ? A : '') + B + C + D);
     return i < 2 ? { stream, cut: stream.indexOf(url(3)) } : { stream };
@@ -182,7 +182,7 @@ t.test('GATHERD-4.3 objects without a time come with every transfer, and are giv
   t.same(asked, [0, 200, 200]);
 });
 
-t.test('an object that changed between two connections is given out again', async (t) => {
+t.test('an object that changed between two connections is delivered again', async (t) => {
   const newer = soif(url(1), 400, 'new');
   const { port } = await breakingServer(t, (_, i) =>
     i === 0 ? { stream: wrapped(A + B + C), cut: wrapped(A + B).length } : { stream: wrapped(B + C + newer) },
@@ -191,7 +191,7 @@ t.test('an object that changed between two connections is given out again', asyn
   t.same(changes, [...ALL.slice(0, 3), 'update http://1.example/ 400']);
 });
 
-t.test('a server that promises an order and does not keep it', async (t) => {
+t.test('a server that promises an order and breaks it', async (t) => {
   const early = await breakingServer(t, (_, i) =>
     i === 0 ? { stream: wrapped(B + A + D), cut: wrapped(B + A).length } : { stream: wrapped(B + A + C + D) },
   );
@@ -212,10 +212,10 @@ t.test('a server that promises an order and does not keep it', async (t) => {
       ? { stream: wrapped(A + B + C + D), cut: wrapped(A + B).length }
       : { stream: wrapped(A + B + C + D) },
   );
-  t.same((await collected(sloppy.port)).changes, ALL, 'one that sends more than it was asked for');
+  t.same((await collected(sloppy.port)).changes, ALL, 'one that sends more than requested');
 });
 
-t.test('when there is no going on', async (t) => {
+t.test('when a collection cannot continue', async (t) => {
   const stream = wrapped(A + B);
   const { port } = await breakingServer(t, () => ({ stream, cut: stream.indexOf(url(2)) }));
   const retries: CollectRetry[] = [];
@@ -246,7 +246,7 @@ t.test('when there is no going on', async (t) => {
   t.equal(refused.totals.connections, 1);
 });
 
-t.test('a damaged member is not tried again; a server that is not there is', async (t) => {
+t.test('a damaged member is not retried; an absent server is', async (t) => {
   let connections = 0;
   const damaged = await fakeServer(t, async (line, socket) => {
     connections += 1;
@@ -282,7 +282,7 @@ t.test('signals end reading and pausing; a collection is read once', async (t) =
   }
 });
 
-t.test('an Update-Time in the far future is given out, but moves nothing', async (t) => {
+t.test('an object with an Update-Time in the far future is delivered but does not change next', async (t) => {
   const { port } = await breakingServer(t, () => ({
     stream: wrapped(A + soif(url(2), 99_999_999_999, 'x')),
   }));
@@ -291,14 +291,14 @@ t.test('an Update-Time in the far future is given out, but moves nothing', async
   t.equal(totals.next, 100);
 });
 
-/** An object of a database: its content is from `content`, its Update-Time is `time`; null: it has none. */
+/** An object of a database: its content is from `content`, its Update-Time is `time`; null for none. */
 interface Stored {
   readonly url: string;
   readonly time: number | null;
   readonly content: number;
 }
 
-/** GATHERD-4.3, 4.4, 4.9: what our server would send. */
+/** The answer of our server (GATHERD-4.3, 4.4, 4.9). */
 function streamOf(
   stored: readonly Stored[],
   deleted: readonly Stored[],
@@ -326,84 +326,81 @@ function streamOf(
   );
 }
 
-t.test(
-  'GATHERD-3.11, 4.4, 4.6, 13.6 wherever transfers break, nothing is lost and nothing is doubled',
-  async (t) => {
-    const object = fc.record({
-      time: fc.option(fc.integer({ min: 1, max: 12 }), { freq: 8 }),
-      age: fc.nat({ max: 11 }),
-    });
-    const plan = fc.record({
-      objects: fc.array(object, { minLength: 1, maxLength: 40 }),
-      graves: fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 4 }),
-      /** Where each transfer is cut, as a part of its length. */
-      cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
-      ordered: fc.boolean(),
-      compression: fc.boolean(),
-      reset: fc.boolean(),
-      since: fc.nat({ max: 6 }),
-    });
-    await t.resolves(
-      fc.assert(
-        fc.asyncProperty(plan, async ({ objects, graves, cuts, ordered, compression, reset, since }) => {
-          const stored = objects.map(
-            ({ time, age }, i): Stored => ({
-              url: url(i),
-              time,
-              content: time === null ? 0 : Math.max(time - age, 1),
-            }),
-          );
-          if (ordered) stored.sort((a, b) => (a.time ?? 0) - (b.time ?? 0));
-          const deleted = graves.map((time, i): Stored => ({ url: url(1000 + i), time, content: 0 }));
-          const { port, asked } = await breakingServer(
-            t,
-            (from, connection, inSections) => {
-              const stream = streamOf(stored, deleted, from, inSections);
-              const cut = cuts[connection];
-              return cut === undefined ? { stream } : { stream, cut: Math.floor(cut * stream.length) };
-            },
-            { accepts: ordered, reset },
-          );
-          // A Broker that has what was there before, and what has been deleted since.
-          const broker = new Map<string, string>(deleted.map((one) => [one.url, 'old']));
-          for (const one of stored)
-            if (one.time !== null && one.content < since) broker.set(one.url, `${one.content}`);
-          const given: string[] = [];
-          const collection = collectChanges({
-            host: '127.0.0.1',
-            port,
-            clientName: 'c',
-            since,
-            compression,
-            pauseMs: 0,
-            maxFruitless: 10,
-          });
-          for await (const { kind, object } of collection) {
-            given.push(object.url);
-            if (kind === 'delete') broker.delete(object.url);
-            else if (kind === 'update') broker.set(object.url, object.text('Body') ?? '');
-            else if (!broker.has(object.url)) return false; // refreshed, but its content never came
-          }
-          const selected = stored.filter(({ time }) => time === null || time >= since);
-          const told = deleted.filter(({ time }) => ordered && since > 0 && (time ?? 0) >= since);
-          const newest = Math.max(since, ...[...selected, ...told].map(({ time }) => time ?? 0));
-          const { complete, connections, next } = collection.totals;
-          const isResumed = asked.some((from) => from !== since);
-          return (
-            complete &&
-            connections === cuts.length + 1 &&
-            (isResumed ? next >= since && next <= newest : next === newest) &&
-            given.sort().join() ===
-              [...selected, ...told]
-                .map((one) => one.url)
-                .sort()
-                .join() &&
-            selected.every((one) => broker.get(one.url) === `${one.content}`) &&
-            deleted.every((one) => broker.has(one.url) !== told.includes(one))
-          );
-        }),
-        { numRuns: 60 },
-      ),
-    );
-  },
-);
+t.test('GATHERD-3.11, 4.4, 4.6, 13.6 wherever transfers break, no change is lost or repeated', async (t) => {
+  const object = fc.record({
+    time: fc.option(fc.integer({ min: 1, max: 12 }), { freq: 8 }),
+    age: fc.nat({ max: 11 }),
+  });
+  const plan = fc.record({
+    objects: fc.array(object, { minLength: 1, maxLength: 40 }),
+    graves: fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 4 }),
+    /** Where each transfer is cut, as a part of its length. */
+    cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
+    ordered: fc.boolean(),
+    compression: fc.boolean(),
+    reset: fc.boolean(),
+    since: fc.nat({ max: 6 }),
+  });
+  await t.resolves(
+    fc.assert(
+      fc.asyncProperty(plan, async ({ objects, graves, cuts, ordered, compression, reset, since }) => {
+        const stored = objects.map(
+          ({ time, age }, i): Stored => ({
+            url: url(i),
+            time,
+            content: time === null ? 0 : Math.max(time - age, 1),
+          }),
+        );
+        if (ordered) stored.sort((a, b) => (a.time ?? 0) - (b.time ?? 0));
+        const deleted = graves.map((time, i): Stored => ({ url: url(1000 + i), time, content: 0 }));
+        const { port, asked } = await breakingServer(
+          t,
+          (from, connection, inSections) => {
+            const stream = streamOf(stored, deleted, from, inSections);
+            const cut = cuts[connection];
+            return cut === undefined ? { stream } : { stream, cut: Math.floor(cut * stream.length) };
+          },
+          { accepts: ordered, reset },
+        );
+        // A Broker with the objects from before, including those deleted since.
+        const broker = new Map<string, string>(deleted.map((one) => [one.url, 'old']));
+        for (const one of stored)
+          if (one.time !== null && one.content < since) broker.set(one.url, `${one.content}`);
+        const given: string[] = [];
+        const collection = collectChanges({
+          host: '127.0.0.1',
+          port,
+          clientName: 'c',
+          since,
+          compression,
+          pauseMs: 0,
+          maxFruitless: 10,
+        });
+        for await (const { kind, object } of collection) {
+          given.push(object.url);
+          if (kind === 'delete') broker.delete(object.url);
+          else if (kind === 'update') broker.set(object.url, object.text('Body') ?? '');
+          else if (!broker.has(object.url)) return false; // refreshed, but its content never came
+        }
+        const selected = stored.filter(({ time }) => time === null || time >= since);
+        const told = deleted.filter(({ time }) => ordered && since > 0 && (time ?? 0) >= since);
+        const newest = Math.max(since, ...[...selected, ...told].map(({ time }) => time ?? 0));
+        const { complete, connections, next } = collection.totals;
+        const isResumed = asked.some((from) => from !== since);
+        return (
+          complete &&
+          connections === cuts.length + 1 &&
+          (isResumed ? next >= since && next <= newest : next === newest) &&
+          given.sort().join() ===
+            [...selected, ...told]
+              .map((one) => one.url)
+              .sort()
+              .join() &&
+          selected.every((one) => broker.get(one.url) === `${one.content}`) &&
+          deleted.every((one) => broker.has(one.url) !== told.includes(one))
+        );
+      }),
+      { numRuns: 60 },
+    ),
+  );
+});

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** What a client of the Broker may do wrong; `none` does nothing wrong. */
+/** Mistakes of a client of the Broker; `none` is correct. */
 export type BrokerMistake =
   | 'none'
   | 'reads-lines'
@@ -24,7 +24,7 @@ export type BrokerMistake =
   | 'ascii-only'
   | 'drops-unended-reply';
 
-/** Asks, reads to the end, puts out what it found, a line for each item. A Broker's client in one page, with one mistake. */
+/** A small client of the Broker with one mistake: queries, reads to the end, prints a line for each item. */
 export async function brokerClient(
   mistake: BrokerMistake,
   port: number,
@@ -107,13 +107,13 @@ class ReplyReader {
     return rest.subarray(0, Buffer.byteLength(characters));
   }
 
-  /** One line end behind counted bytes is not counted. */
+  /** One line end after counted bytes is not counted. */
   #behind(rest: Buffer): Buffer {
     if (this.#mistake === 'always-skips-a-byte' || rest[0] === 0x0a) return rest.subarray(1);
     return rest[0] === 0x0d && rest[1] === 0x0a ? rest.subarray(2) : rest;
   }
 
-  /** False when nothing more is to be read. */
+  /** False at the end of the reply. */
   #item(code: number, text: string): boolean {
     this.#lines++;
     switch (code) {

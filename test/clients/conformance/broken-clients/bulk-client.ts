@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 
-/** What a client that collects from Brokers may do wrong; `none` does nothing wrong. It does not know the interface of 1995. */
+/** Mistakes of a client that collects from Brokers; `none` is correct. It does not know the interface of 1995. */
 export type BulkMistake =
   | 'none'
   | 'reads-lines'
@@ -30,7 +30,7 @@ export type BulkMistake =
 const SPACE = /^[\s]+/;
 const GREETING = /^200 - .*broker/i;
 
-/** Asks for everything and puts out what came, object by object. A collector in one page, with one mistake. */
+/** A small collector with one mistake: requests everything and prints it object by object. */
 export async function bulkClient(
   mistake: BulkMistake,
   port: number,
@@ -95,7 +95,7 @@ class TransferReader {
     if (this.#mistake === 'wants-success' && !this.#success) this.failed = true;
   }
 
-  /** False when nothing more is to be read. */
+  /** False at the end of the reply. */
   #next(): boolean {
     this.#skipSpace();
     if (this.#rest === '') return false;

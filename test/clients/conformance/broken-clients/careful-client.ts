@@ -1,5 +1,5 @@
-// A gatherd client from the specification alone, sharing nothing with clients/ or protocols/, that can be told to make
-// one mistake. Without a mistake it does everything right, so that what fails is the mistake.
+// A gatherd client written from the specification, without code of clients/ or protocols/. It can make one mistake; without
+// it the client is correct, so that a failing case is due to the mistake.
 import { constants, crc32, createInflateRaw } from 'node:zlib';
 import { CutOff, Wire } from './wire.js';
 
@@ -7,13 +7,13 @@ export const MISTAKES = [
   'none',
   /** Looks for the end line in the bytes, also inside of values. */
   'searches-end-line',
-  /** Takes a transfer without end line for complete. */
+  /** Accepts a transfer without end line as complete. */
   'ignores-missing-end',
-  /** Does not look at the trailer of a gzip member. */
+  /** Does not check the trailer of a gzip member. */
   'ignores-trailer',
-  /** Takes the first gzip member for all. */
+  /** Reads only the first gzip member. */
   'first-member-only',
-  /** Writes its commands in small letters. */
+  /** Writes its commands in lower case. */
   'small-letters',
   /** Closes without QUIT. */
   'never-quits',
@@ -27,7 +27,7 @@ export const MISTAKES = [
   'decodes-values',
   /** Skips FNAME of a gzip header, and knows no other field. */
   'knows-only-names',
-  /** Takes the first line of an answer for the answer. */
+  /** Reads only the first line of an answer. */
   'trusts-first-line',
   /** Knows `@UPDATE {` only as a wrapper. */
   'reserves-wrappers',
@@ -156,7 +156,7 @@ class Session {
     }
   }
 
-  /** A wrapper, which is passed over, or an object, which is written. */
+  /** Skips a wrapper or writes an object. */
   async #object(source: Source): Promise<void> {
     const type = await source.until('{');
     const word = type.trim().slice(1).toUpperCase();
@@ -177,7 +177,7 @@ class Session {
   }
 }
 
-/** The size, when the colon and the tab behind it are taken as well. */
+/** Reads the size, the colon and the tab. */
 async function after(source: Source, size: Promise<string>): Promise<string> {
   const digits = await size;
   await source.bytes(2);

@@ -1,5 +1,5 @@
-// How two clients of the 1990s behaved, as the specification describes them (gatherd.md 0, 3.1, 3.7, 6, 7.3; soif.md 4.8):
-// facts about them, no line of theirs.
+// Two clients of the 1990s, rebuilt from their description in the specification (gatherd.md 0, 3.1, 3.7, 6, 7.3; soif.md 4.8),
+// without any of their code.
 import { gunzipSync } from 'node:zlib';
 import { Wire } from './wire.js';
 
@@ -7,7 +7,7 @@ type Write = (piece: Uint8Array) => void | Promise<void>;
 
 /**
  * The ROADS client: no HELLO, no compression, CR LF; ends at a line that begins 099 or 499 and does not wait for the answer
- * to QUIT. It never fails: what came is what there is.
+ * to QUIT. It never reports a failure.
  */
 export async function roadsClient(port: number, write: Write): Promise<number> {
   const wire = await Wire.open('127.0.0.1', port).catch(() => undefined);
@@ -40,10 +40,10 @@ export async function roadsClient(port: number, write: Write): Promise<number> {
 }
 
 /**
- * The sample client of the Metadata distribution: answers every status line with the next command, and copies what follows
+ * The sample client of the Metadata distribution: answers every status line with the next command, and copies the data after
  * 400 up to a line that begins 499, compressed or not.
- * @param compression whether it asks for compression
- * @param info its description mode: reads one object and says QUIT
+ * @param compression whether it requests compression
+ * @param info its description mode: reads one object and sends QUIT
  */
 export async function beckettClient(
   port: number,
@@ -91,7 +91,7 @@ async function upToEndLine(wire: Wire): Promise<Uint8Array> {
   }
 }
 
-/** Reads one object, whatever stands before it. */
+/** Reads one object after any other lines. */
 async function describe(wire: Wire, write: Write): Promise<boolean> {
   const lines: string[] = [];
   for (;;) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInflateRaw } from 'node:zlib';
 
-/** What a client of the interface of 1995 may do wrong; `none` does nothing wrong. */
+/** Mistakes of a client of the interface of 1995; `none` is correct. */
 export type ProposedMistake =
   | 'none'
   | 'reads-version-by-line'
@@ -29,7 +29,7 @@ const MAX_STRING = 65_536;
 
 class Failure extends Error {}
 
-/** Asks for everything over `#interface 2`, and puts out what came. Characters are bytes. */
+/** Requests everything over `#interface 2` and prints what it received. Characters are bytes. */
 export async function proposedClient(
   mistake: ProposedMistake,
   port: number,

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** The server has closed where something was still to come. */
+/** The server closed before the expected data. */
 export class CutOff extends Error {}
 
 /** A connection that is read by lines, by numbers of bytes, or by chunks. */
@@ -17,7 +17,7 @@ export class Wire {
   static async open(host: string, port: number): Promise<Wire> {
     const socket = connect({ host, port, noDelay: true });
     await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
-    // Errors show as the end of the chunks.
+    // Errors appear as the end of the chunks.
     socket.on('error', () => {});
     return new Wire(socket);
   }
@@ -30,7 +30,7 @@ export class Wire {
     this.#socket.destroy();
   }
 
-  /** What has come and was not taken, or the next that comes; undefined at the end. */
+  /** The unread bytes, or the next chunk; undefined at the end. */
   async chunk(): Promise<Buffer | undefined> {
     if (this.#held.length === 0 && !(await this.#more())) return undefined;
     const chunk = this.#held;
@@ -38,7 +38,7 @@ export class Wire {
     return chunk;
   }
 
-  /** Gives bytes back: they come again. */
+  /** Puts bytes back to be read again. */
   unread(bytes: Buffer): void {
     this.#held = Buffer.concat([bytes, this.#held]);
   }
@@ -54,7 +54,7 @@ export class Wire {
     }
   }
 
-  /** Exactly so many bytes. Rejects with {@link CutOff}. */
+  /** Exactly this many bytes. Rejects with {@link CutOff}. */
   async bytes(count: number): Promise<Buffer> {
     const parts = [this.#held];
     let length = this.#held.length;
@@ -69,13 +69,13 @@ export class Wire {
     return all.subarray(0, count);
   }
 
-  /** The next byte, which stays there; undefined at the end. */
+  /** The next byte, which stays unread; undefined at the end. */
   async peek(): Promise<number | undefined> {
     if (this.#held.length === 0 && !(await this.#more())) return undefined;
     return this.#held[0];
   }
 
-  /** Everything up to a byte, which is taken too. */
+  /** The bytes up to and including a byte. */
   async until(stop: string): Promise<string> {
     let text = '';
     for (;;) {
