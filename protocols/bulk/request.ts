@@ -3,17 +3,17 @@ import type { UnixSeconds } from '../time.js';
 
 /** The parameters of a request (BT-2 to BT-6). */
 export interface BulkRequest {
-  /** `#SINCE`: only what changed after this time; 0 asks for everything (BT-4). Absent: no `#SINCE` (type 6). */
+  /** `#SINCE`: requests only the changes after this time; 0 requests everything (BT-4). Absent: no `#SINCE` (type 6). */
   readonly since?: UnixSeconds;
   /** Text of more flags, as in `--FLAGS` of Collection.conf (BT-6). */
   readonly flags?: string;
   /** Text of the query. Default `#ALLB`. */
   readonly query?: string;
-  /** 2 asks for the interface of 1995 (BP-29). Default 1: the flag is not sent. */
+  /** 2 requests the interface of 1995 (BP-29). Default 1: the flag is not sent. */
   readonly interface?: 1 | 2;
-  /** Only with interface 2: asks for a CompressedBulkTransfer (BP-16). Our extension `#compress`. */
+  /** Only with interface 2: requests a CompressedBulkTransfer (BP-16) by `#compress`, an extension of this kit. */
   readonly compress?: boolean;
-  /** Only with interface 2: asks for the digest of a prefix instead of objects. Our extension; see `digest.ts`. */
+  /** Only with interface 2: requests the digest of a prefix instead of objects, an extension of this kit; see `digest.ts`. */
   readonly digest?: string;
 }
 

@@ -90,7 +90,7 @@ export class ShippedReader {
     }
   }
 
-  /** BT-9: a Broker sends its `200` first. A peer that begins otherwise, like a Gatherer with `000`, may wait for us without end. */
+  /** BT-9: a Broker sends its `200` first. A peer with another greeting, e.g. a Gatherer with `000`, waits for a command. */
   *#mustGreet(): Reading<void> {
     for (let index = 0; index < VERSION_CODE.length; index++) {
       if (!(yield* this.#input.fill(index + 1))) return;

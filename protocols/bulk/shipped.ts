@@ -16,7 +16,7 @@ export function encodeBulkError(sentence: string): Uint8Array {
   return encodeResult({ kind: 'unknown', code: BULK_STATUS.error, text: `ERROR: ${sentence}` });
 }
 
-/** The text of our `000` line: `time` is the time of the server's clock up to which the transfer is complete. */
+/** The text of the `000` line: `time` is the time of the server's clock up to which the transfer is complete. */
 export function formatTransferText(time: UnixSeconds): string {
   return `Bulk transfer follows, time ${time}`;
 }

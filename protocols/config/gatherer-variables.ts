@@ -202,7 +202,7 @@ export type GathererVariables = z.output<typeof schema>;
 
 const secretsSchema = z.object({ httpBasicAuth: schema.shape.httpBasicAuth, ftpAuth: schema.shape.ftpAuth });
 
-/** G-25: the two variables a secrets file may hold. */
+/** G-25: the two variables of a secrets file. */
 export const SECRET_VARIABLES = new VariableTable(secretsSchema, 'error');
 
 export type GathererSecrets = z.output<typeof secretsSchema>;

@@ -362,7 +362,7 @@ function nothingToRepeat(sign: string, offset: number): ProtocolError {
   return patternProblem(`has nothing before \`${sign}\` to repeat${hint}`, offset);
 }
 
-/** What every refusal of a pattern is. `text` continues "the expression ...". */
+/** The error for a refused pattern. Its message continues "the expression ...". */
 export function patternProblem(text: string, offset: number, cause?: unknown): ProtocolError {
   return new ProtocolError(text, { protocol: 'config', rule: 'G-43', offset, cause });
 }

@@ -11,7 +11,7 @@ import {
 } from './format.js';
 import { decodeRecordHeader, decodeRegistryHeader, hex, type RegistryHeader } from './header.js';
 
-/** How to read a Registry. */
+/** Options of {@link RegistryDecoder}. */
 export interface RegistryDecoderOptions extends Partial<RegistryFormat> {
   /** Bytes of one record's data; a larger size counts as damage. Default 16 MiB. */
   readonly maxRecordBytes?: number;

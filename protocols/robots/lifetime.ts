@@ -1,6 +1,6 @@
 import type { UnixSeconds } from '../time.js';
 
-/** How an attempt to fetch a robots.txt ended. */
+/** The end of an attempt to fetch a robots.txt. */
 export type RobotsAnswer =
   | { readonly kind: 'status'; readonly status: number }
   /** The connection was lost before the first byte. */

@@ -3,12 +3,12 @@ import { type RobotsDecision, RobotsTxt } from './robots-txt.js';
 
 /**
  * CRAWL-13.4: the five ways to honor a robots.txt, and RFC 9309 as the sixth (CRAWL-13.9).
- * - `classic`: the first group, in file order, whose name is part of our User-Agent; else `*`
+ * - `classic`: the first group, in file order, whose name is part of the User-Agent; else `*`
  * - `ignore`: everything is allowed
  * - `custom`: the operator's text in place of the site's
  * - `most-favored`: allowed if any agent that the file names is
  * - `most-favored-set`: allowed if any agent of the operator's set is
- * - `rfc9309`: all groups that name one of our products; else `*`
+ * - `rfc9309`: all groups that name one of the products of the User-Agent; else `*`
  */
 export const ROBOTS_POLICIES = [
   'classic',
@@ -23,7 +23,7 @@ export type RobotsPolicyName = (typeof ROBOTS_POLICIES)[number];
 
 export interface RobotsPolicyOptions {
   readonly policy: RobotsPolicyName;
-  /** The User-Agent header that we send. */
+  /** The User-Agent header of the crawler. */
   readonly userAgent: string;
   /** `custom`: the rules used instead of the site's file. */
   readonly customRobots?: RobotsTxt;
@@ -37,7 +37,7 @@ export interface RobotsPolicyOptions {
 export interface PolicyDecision extends RobotsDecision {
   /** The name in the file whose group decided; absent when no group did. */
   readonly group?: string;
-  /** The User-Agent to fetch with: ours, or the allowed agent's (CRAWL-13.5). */
+  /** The User-Agent to fetch with: the crawler's, or the allowed agent's (CRAWL-13.5). */
   readonly fetchAs: string;
 }
 

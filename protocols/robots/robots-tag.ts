@@ -17,7 +17,7 @@ const VALUED = new Set(['unavailable_after', 'max-snippet', 'max-image-preview',
  * any case, separated by commas. Unknown words are skipped; of contradictory ones the stricter one applies.
  *
  * @param values the header fields in order, each as one value (a joined value works as well)
- * @param userAgent the User-Agent that we send, or product names
+ * @param userAgent the User-Agent of the crawler, or product names
  */
 export function parseXRobotsTag(values: Iterable<string>, userAgent: string): RobotsTag {
   const tokens = productTokens(userAgent);

@@ -4,7 +4,7 @@ import { isTemplateType } from './names.js';
 import { assemble, type SoifObject } from './object.js';
 import { limit, MEBIBYTE } from './options.js';
 
-/** How to read annotation files. */
+/** Options of {@link AnnotationDecoder}. */
 export interface AnnotationOptions {
   /** `lenient` (default) warns of mistakes and continues, `strict` throws at the first. */
   readonly mode?: 'strict' | 'lenient';

@@ -19,9 +19,9 @@ export interface Defect extends Pick<ProtocolErrorDetails, 'rule' | 'offset'> {
 /** Result of one call of {@link LayoutReader.advance}. */
 export type Progress = 'more' | 'object' | 'defect' | 'section';
 
-/** What a stream may hold besides objects. */
+/** Elements of a stream besides objects that a decoder recognizes. */
 export interface Surroundings {
-  /** `@DELETE {`, `@REFRESH {`, `@UPDATE {` may open sections (SOIF-8.9). */
+  /** `@DELETE {`, `@REFRESH {`, `@UPDATE {` open sections (SOIF-8.9). */
   readonly sections: boolean;
   /** A line `NNN - ` may end the stream (GATHERD-3.7). */
   readonly endLine: boolean;

@@ -5,7 +5,7 @@ import { DEFAULT_TYPE, type SoifObject, type SoifValue, unwritable } from './obj
 import type { SoifDialect } from './options.js';
 import { encodeText } from './text.js';
 
-/** How to write SOIF. */
+/** Options of {@link encodeSoif}. */
 export interface SoifEncoderOptions {
   /** `starts`: an object without URL is written `@type{` LF (SOIF-9.4). */
   readonly dialect?: SoifDialect;

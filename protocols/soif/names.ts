@@ -60,12 +60,12 @@ export class NameTable {
     for (;;) {
       const id = this.slots[slot]! - 1;
       if (id < 0) return this.insert(data, start, end, hash, slot);
-      if (this.hashes[id] === hash && this.holds(id, data, start, end)) return id;
+      if (this.hashes[id] === hash && this.equals(id, data, start, end)) return id;
       slot = (slot + 1) & mask;
     }
   }
 
-  private holds(id: number, data: Uint8Array, start: number, end: number): boolean {
+  private equals(id: number, data: Uint8Array, start: number, end: number): boolean {
     const from = this.starts[id]!;
     if (this.starts[id + 1]! - from !== end - start) return false;
     for (let i = start; i < end; i++) if (data[i] !== this.store[from + i - start]) return false;

@@ -5,7 +5,7 @@
  */
 export type SoifDialect = 'harvest' | 'rdm' | 'starts';
 
-/** How to read SOIF. */
+/** Options of the decoders of SOIF. */
 export interface SoifDecoderOptions {
   /** The columns of SOIF-4.4: `lenient` (default) for data from the network, `strict` for validators and stored objects. */
   readonly mode?: 'strict' | 'lenient';

@@ -33,7 +33,7 @@ const FORMS: readonly Form[] = [
 const URL_HEADER = asciiBytes(`${HEADERS.url.name}: `);
 const COUNT = asciiBytes(`${HEADERS.numResults.name}: `);
 const START = asciiBytes(`${HEADERS.startResults.name}: `);
-/** Where the digits of the code differ: the last one. */
+/** Offset of the last digit of the code, in which the link requests differ. */
 const CODE_AT = FORMS[0]!.line.indexOf(SP) + 3;
 
 /** A request and where it ends. The object is reused by the next call. */

@@ -1,22 +1,16 @@
 // The error table of protocols/README.md is complete and true, and no two classes share a code.
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import ts from 'typescript';
+import { sourcesOf, TOP_FOLDERS, textOf } from './sources.js';
 
-const root = dirname(fileURLToPath(import.meta.resolve('#package.json')));
-const ROOMS = ['protocols', 'storage', 'clients', 'servers'];
 const BUILT_IN = ['Error', 'TypeError', 'RangeError', 'AggregateError', 'DOMException'];
 
-const CLASS =
-  /^(?:export )?(abstract )?class (\w+)(?:<[^>]*>)? extends (\w+)(?:<[^>]*>)?[^{]*(\{\}|\{[\s\S]*?\n\})/gm;
-const CODE = /^ {2}(?:override )?readonly code = '(\w+)';$/m;
 /** `| class | code | file | ...`; the base class has `-` for its code. */
 const ROW = /^\| `(\w+)` +\| (?:`(ERR_\w+)`|-) +\| `([\w./-]+)` +\| [^|]+ \| [^|]+ \| [^|]+ \|$/gm;
 
 interface ErrorClass {
   readonly name: string;
-  /** '' for an abstract class, which has none. */
+  /** '' for a class without a code. */
   readonly code: string;
   readonly file: string;
 }
@@ -26,24 +20,36 @@ interface Declaration extends ErrorClass {
   readonly isAbstract: boolean;
 }
 
+/** Every class with a base class, at any depth of the sources. */
 function declarations(): Declaration[] {
-  return ROOMS.flatMap((room) =>
-    readdirSync(join(root, room), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-      .flatMap((entry) => {
-        const path = join(entry.parentPath, entry.name);
-        const file = relative(root, path).split(sep).join('/');
-        return [...readFileSync(path, 'utf8').matchAll(CLASS)].map(
-          ([, abstract, name = '', base = '', body = '']) => ({
-            name,
-            base,
-            file,
-            isAbstract: abstract !== undefined,
-            code: CODE.exec(body)?.[1] ?? '',
-          }),
-        );
-      }),
-  );
+  return TOP_FOLDERS.flatMap(sourcesOf).flatMap((file) => {
+    const text = textOf(file);
+    return /\bclass\b[^{]*\bextends\b/.test(text) ? declarationsIn(file, text) : [];
+  });
+}
+
+function declarationsIn(file: string, text: string): Declaration[] {
+  const found: Declaration[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isClassLike(node)) {
+      const clause = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword);
+      const base = clause?.types[0]?.expression.getText() ?? '';
+      const isAbstract = node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AbstractKeyword) ?? false;
+      found.push({ name: node.name?.text ?? '(anonymous)', base, file, isAbstract, code: codeOf(node) });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
+  return found;
+}
+
+function codeOf(node: ts.ClassLikeDeclaration): string {
+  for (const member of node.members) {
+    if (!ts.isPropertyDeclaration(member) || member.name.getText() !== 'code') continue;
+    if (member.initializer !== undefined && ts.isStringLiteral(member.initializer))
+      return member.initializer.text;
+  }
+  return '';
 }
 
 /** The classes whose chain of base classes ends in an error of the language. */
@@ -58,8 +64,11 @@ function errorClasses(): Declaration[] {
 }
 
 function documented(): ErrorClass[] {
-  const text = readFileSync(join(root, 'protocols/README.md'), 'utf8');
-  return [...text.matchAll(ROW)].map(([, name = '', code = '', file = '']) => ({ name, code, file }));
+  return [...textOf('protocols/README.md').matchAll(ROW)].map(([, name = '', code = '', file = '']) => ({
+    name,
+    code,
+    file,
+  }));
 }
 
 function duplicatesOf(values: readonly string[]): string[] {
