@@ -43,21 +43,21 @@ import { identityOfKey } from './registry-removals.js';
 import { BROKER_COUNTERS_KEY, RegistryRows } from './registry-rows.js';
 
 export interface BrokerStoreOptions extends Omit<LevelOptions, 'kind' | 'multithreading'> {
-  /** Wait for the disk at each batch. Default false: a killed process loses nothing, a power cut may lose the last batches. */
+  /** Flush each batch to the disk. Default false: a killed process loses nothing, a power failure may lose the last batches. */
   readonly sync?: boolean;
-  /** The Broker's clock, by which changes are dated (BT-4). Default: the system's. */
+  /** The Broker's clock, which dates changes (BT-4). Default: the system's. */
   readonly now?: () => UnixSeconds;
 }
 
-/** How far a collection point was read (GATHERD-13.6). */
+/** The state of a collection point (GATHERD-13.6). */
 export interface CollectionPointState {
   /** The Broker's name for the point, e.g. `host:port`. */
   readonly key: string;
-  /** Largest Update-Time received, or what a Broker said to ask for the next time (BT-7); 0 = collect everything. */
+  /** Largest Update-Time received, or the moment that a Broker named for the next request (BT-7); 0 collects everything. */
   readonly last: UnixSeconds;
 }
 
-/** One line of the change log. Only the last change of an OID matters to who follows it. */
+/** An entry of the change log. Only the last change of an OID matters to a follower. */
 export interface StoreChange {
   readonly sequence: number;
   readonly oid: number;
@@ -73,18 +73,18 @@ const FIRST: BrokerCounters = {
   removals: 0,
 };
 const PAGE_ENTRIES = 1000;
-/** Removing many entries goes in batches of this many. */
+/** Entries that are removed in one batch. */
 const REMOVE_AT_ONCE = 1000;
 
 /**
- * Directories open in this process. LevelDB's own lock does not help: with `multithreading`, which the readers in worker
- * threads need, a second owner in the process would be let in.
+ * Directories that are open in this process. LevelDB's own lock admits a second owner in the same process with `multithreading`, which
+ * the readers in worker threads need.
  */
 const owned = new Set<string>();
 
 /**
- * What a Broker keeps: objects as received, their Registry entries, the indexes that find them, and a log of changes
- * by which an indexer follows. Each {@link apply} is one atomic batch.
+ * The Broker's store: objects as received, their Registry entries, the indexes that find them, and a change log that an indexer
+ * follows. Each {@link apply} is one atomic batch.
  */
 export class BrokerStore implements AsyncDisposable {
   readonly #level: Level;
@@ -101,7 +101,7 @@ export class BrokerStore implements AsyncDisposable {
     this.#now = options.now ?? (() => Math.floor(Date.now() / 1000));
   }
 
-  /** @throws StorageError when the directory is in use, damaged, another kind of store, or of another schema. */
+  /** @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema. */
   static async open(directory: string, options: BrokerStoreOptions = {}): Promise<BrokerStore> {
     const path = resolve(directory);
     if (owned.has(path)) throw new StorageError(`the store in ${path} is in use by this process already`);
@@ -117,12 +117,12 @@ export class BrokerStore implements AsyncDisposable {
     }
   }
 
-  /** Objects stored; exact after a crash as well. */
+  /** Number of objects; exact after a crash too. */
   get count(): number {
     return this.#counters.objects;
   }
 
-  /** Removals remembered (BT-5). */
+  /** Number of removals (BT-5). */
   get removals(): number {
     return this.#counters.removals;
   }
@@ -132,14 +132,14 @@ export class BrokerStore implements AsyncDisposable {
     return this.#counters.sequence;
   }
 
-  /** Changes up to this sequence are no longer in the log: who has seen less must read everything anew. */
+  /** Changes up to this sequence are no longer in the log: a follower that has seen fewer must read everything again. */
   get trimmedSequence(): number {
     return this.#counters.trimmed;
   }
 
   /**
-   * Applies collected changes and, when given, the point's state: all or nothing. Calls wait for each other; the changes'
-   * bytes must stay as they are until this one has resolved.
+   * Applies collected changes and, if given, the point's state: all or none. Calls run one at a time. The bytes of the changes must not
+   * change until the call has resolved.
    */
   apply(
     changes: readonly CollectedChange[],
@@ -158,8 +158,8 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * The present moment by the store's clock. Everything that changed before it is written; what changes from now on
-   * changes at it or later, whatever happens to the clock meanwhile (BT-4).
+   * The present time by the store's clock. Everything that changed before it is written; later changes are dated at it or later, even if
+   * the system's clock runs backwards (BT-4).
    */
   moment(): Promise<UnixSeconds> {
     return this.#change(async (rows) => {
@@ -169,8 +169,8 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * Removes the objects with `Update-Time + Time-to-Live < now` (SOIF-6.8, BRK-7.14) and returns their number. Nobody is
-   * told of them, since everybody drops them. Removals that nobody needs to be told of any more are forgotten as well.
+   * Removes the objects with `Update-Time + Time-to-Live < now` (SOIF-6.8, BRK-7.14) and returns their number. It leaves no removals,
+   * since the objects expire at every Broker. Also deletes removals that no Broker needs any more.
    */
   async expire(now: UnixSeconds): Promise<number> {
     const range = {
@@ -204,7 +204,7 @@ export class BrokerStore implements AsyncDisposable {
     }
   }
 
-  /** Removes these objects for good, a thousand in each batch; returns how many of them there were. */
+  /** Removes objects and records their removal, a thousand in each batch. Returns how many existed. */
   async remove(oids: readonly number[]): Promise<number> {
     const unique = [...new Set(oids)];
     let removed = 0;
@@ -214,15 +214,15 @@ export class BrokerStore implements AsyncDisposable {
     return removed;
   }
 
-  /** Rewrites the files without what was deleted or replaced (REG-26). Readers and writers go on meanwhile. */
+  /** Rewrites the files without deleted and replaced rows (REG-26). Readers and writers continue meanwhile. */
   compress(): Promise<void> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
     return this.#level.compact();
   }
 
   /**
-   * Removes every object and every collection point's state, and forgets what was removed before: this is a new beginning, not
-   * something that other Brokers are to follow. OIDs, sequences and the clock go on rising.
+   * Removes all objects, all removals and the state of all collection points. Other Brokers do not follow it. OIDs, sequences and the
+   * clock continue to rise.
    */
   async clear(): Promise<void> {
     await this.#removeEverything();
@@ -251,13 +251,13 @@ export class BrokerStore implements AsyncDisposable {
     return entry;
   }
 
-  /** One trip for all; the answers are in the OIDs' order. */
+  /** Reads entries in one trip; the results are in the order of the OIDs. */
   async entries(oids: readonly number[]): Promise<(RegistryEntry | undefined)[]> {
     const rows = await this.#level.getMany(oids.map((oid) => oidKey(TABLE.entries, oid)));
     return rows.map((bytes, i) => bytes && { oid: oids[i] ?? 0, ...registryEntryCodec.decode(bytes) });
   }
 
-  /** The objects' bytes as stored. One trip for all; the answers are in the OIDs' order. */
+  /** Reads the stored bytes of objects in one trip; the results are in the order of the OIDs. */
   objects(oids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
     return readObjects(this.#level, oids);
   }
@@ -271,10 +271,10 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * All entries in OID order, in pages. Not a snapshot: what changes behind the walk's place is seen.
+   * All entries in OID order, in pages. Not a snapshot: changes after the current position are seen.
    *
    * @param options.after only OIDs above this one.
-   * @param options.since only `Update-Time >= since`: costs what changed since, not what exists.
+   * @param options.since only `Update-Time >= since`; the cost follows what changed, not what exists.
    */
   async *all(
     options: { readonly after?: number; readonly since?: UnixSeconds; readonly signal?: AbortSignal } = {},
@@ -308,7 +308,7 @@ export class BrokerStore implements AsyncDisposable {
       signal?.throwIfAborted();
       for (const key of keys) if (keyOid(key) > after) oids.push(keyOid(key));
     }
-    // An object that moved to a later time during the walk may be met twice.
+    // An object that moved to a later time during the walk occurs twice.
     const ordered = [...new Set(oids)].sort((a, b) => a - b);
     for (let i = 0; i < ordered.length; i += PAGE_ENTRIES) {
       signal?.throwIfAborted();
@@ -318,14 +318,14 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * The entries of copies that changed after a time, or whose Update-Time is after it, in pages (BT-4, BT-5). Costs what
-   * changed since, not what exists. What changes during the walk may be met or not: it has a later time then.
+   * The entries of copies that changed after a time, or whose Update-Time is after it, in pages (BT-4, BT-5). The cost follows what
+   * changed, not what exists. Changes during the walk may be missed: they have a later time.
    */
   copiesSince(options: CopiesSinceOptions): AsyncGenerator<RegistryEntry[], void, undefined> {
     return copiesSince(this.#level, options);
   }
 
-  /** What was removed after a time and is not back, in the order of removal, in pages (BT-5). */
+  /** The removals after a time, in their order, in pages (BT-5). */
   removalsSince(options: ChangedSinceOptions): AsyncGenerator<Removal[], void, undefined> {
     return removalsSince(this.#level, options);
   }
@@ -336,8 +336,8 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * The bytes of every object whose time to live has not passed at `at` (REG-48), in OID order, about a megabyte at a time. It reads
-   * nothing else, so it is the quickest way to all of them. Not a snapshot.
+   * The bytes of every object that has not expired at `at` (REG-48), in OID order, about a megabyte at a time. It reads nothing else, so
+   * it is the fastest way to all objects. Not a snapshot.
    */
   valid(at: UnixSeconds, options: { readonly signal?: AbortSignal } = {}): ReturnType<typeof validInOrder> {
     return validInOrder(this.#level, at, options.signal);
@@ -350,7 +350,7 @@ export class BrokerStore implements AsyncDisposable {
 
   // ---- the change log ----
 
-  /** The next changes behind `sequence`, oldest first, `limit` at most. */
+  /** The next changes after `sequence`, oldest first, at most `limit`. */
   async changesAfter(sequence: number, limit: number): Promise<StoreChange[]> {
     const range = { ...tableRange(TABLE.changes), gte: orderedKey(TABLE.changes, sequence + 1) };
     const changes: StoreChange[] = [];
@@ -367,18 +367,18 @@ export class BrokerStore implements AsyncDisposable {
     return changes;
   }
 
-  /** Forgets the changes up to and with `upTo`, which every follower has seen. */
+  /** Deletes the changes up to and including `upTo`, which every follower has seen. */
   async trimChanges(upTo: number): Promise<void> {
     const sequence = Math.min(requireInteger(upTo, 'upTo'), this.lastSequence);
     if (sequence <= this.trimmedSequence) return;
-    // The mark first: rows that a crash leaves below it are merely not needed.
+    // The mark first: rows that a crash leaves below it do no harm.
     await this.#change(async (rows) => rows.setTrimmed(sequence));
     await this.#level.clear({ ...tableRange(TABLE.changes), lt: orderedKey(TABLE.changes, sequence + 1) });
   }
 
   // ---- the end ----
 
-  /** Waits for the changes under way, then closes the files. */
+  /** Waits for the changes in progress, then closes the files. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -390,7 +390,7 @@ export class BrokerStore implements AsyncDisposable {
     return this.close();
   }
 
-  /** One change after the other: each reads what it needs, then writes one batch. */
+  /** Runs one change at a time: it reads what it needs, then writes one batch. */
   #change<T>(work: (rows: RegistryRows) => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
     return this.#mutex.runExclusive(async () => {
@@ -409,11 +409,15 @@ export function readObjects(level: Level, oids: readonly number[]): Promise<(Uin
   return level.getMany(oids.map((oid) => oidKey(TABLE.objects, oid)));
 }
 
-async function removeAll(rows: RegistryRows, oids: readonly number[], tell: boolean): Promise<number> {
+async function removeAll(
+  rows: RegistryRows,
+  oids: readonly number[],
+  recordRemoval: boolean,
+): Promise<number> {
   if (oids.length === 0) return 0;
   const entries = await rows.loadEntries(oids);
   for (const entry of entries) {
-    if (tell) removeForGood(rows, entry);
+    if (recordRemoval) removeForGood(rows, entry);
     else rows.remove(entry);
   }
   return entries.length;

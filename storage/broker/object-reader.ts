@@ -4,16 +4,16 @@ import { readObjects } from './broker-store.js';
 
 /** Reads a Broker's stored objects. */
 export interface ObjectReader extends AsyncDisposable {
-  /** The objects' bytes as stored. One trip for all; the answers are in the OIDs' order. */
+  /** Reads the stored bytes of objects in one trip; the results are in the order of the OIDs. */
   objects(oids: readonly number[]): Promise<(Uint8Array | undefined)[]>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the objects of a Broker's store in another thread of the process that has the store open; also without an
- * owner. Sees what the owner has written, at once.
+ * Opens the objects of a Broker's store, in any thread of the process that has the store open, or without an owner. Sees the owner's
+ * writes at once.
  *
- * @throws StorageError when there is no store, or another process has it.
+ * @throws StorageError if there is no store, or another process has it.
  */
 export async function openObjectReader(directory: string): Promise<ObjectReader> {
   const level = await Level.open(resolve(directory), { kind: 'broker', create: false, multithreading: true });

@@ -20,13 +20,13 @@ export interface CollectedChange {
   readonly bytes: Uint8Array;
 }
 
-/** What became of the changes: each is counted once, but for those in {@link ApplyResult.unknown}. */
+/** The outcomes of the changes: each is counted once, except those in {@link ApplyResult.unknown}. */
 export interface ApplyCounts {
   readonly added: number;
   readonly updated: number;
   readonly refreshed: number;
   readonly deleted: number;
-  /** Nothing to do: the object is known, an equal one is, a newer one is, or what was to be deleted is not there. */
+  /** Changes without effect: the object, an equal one or a newer one is stored, or the object to delete is absent. */
   readonly duplicates: number;
   readonly rejected: number;
 }
@@ -34,20 +34,20 @@ export interface ApplyCounts {
 export type ApplyResult = ApplyCounts & {
   /** One sentence for each rejected change. */
   readonly reasons: readonly string[];
-  /** URLs that were to be refreshed, but of which nothing is known: the whole objects are wanted. */
+  /** URLs of refreshes of unknown objects: the collector requests the whole objects. */
   readonly unknown: readonly string[];
 };
 
 type Outcome = keyof ApplyCounts | 'unknown' | { readonly rejected: string };
 
-/** Told what becomes of each change, in their order, before the batch is written. */
+/** Called with the outcome of each change, in their order, before the batch is written. */
 export type ApplyObserver = (change: CollectedChange, outcome: keyof ApplyCounts | 'unknown') => void;
 
-/** Where changes come from. */
+/** The origin of changes. */
 export interface ApplyOptions {
   /**
-   * They come from another Broker, not from the Gatherer whose objects they are (BT-23). What a Gatherer sends, exists. What
-   * a Broker sends, may be what a third one has not yet heard is gone: there a removal counts, up to its own Update-Time.
+   * The changes come from another Broker, not from the objects' Gatherer (BT-23). A Gatherer sends objects that exist. A Broker may send
+   * an object whose deletion it has not received, so a removal wins up to its own Update-Time.
    */
   readonly relayed?: boolean;
 }
@@ -55,14 +55,14 @@ export interface ApplyOptions {
 interface ReadChange extends CollectedChange {
   readonly relayed: boolean;
   readonly book: Bookkeeping;
-  /** Of the object's removal; undefined when the object does not name its Gatherer. */
+  /** Identity of the object's removal; undefined if the object does not name its Gatherer. */
   readonly identity: RemovalIdentity | undefined;
-  /** What the Registry would say, but for the OID, which is 0. */
+  /** The Registry entry; its OID is 0. */
   readonly entry: RegistryEntry;
   readonly mark: ContentMark | undefined;
 }
 
-/** What a refresh renews (GATHERD-13.8): the times, and the version, which is part of the identity (SOIF-6.6). */
+/** The attributes that a refresh renews (GATHERD-13.8): the times, and the version, which is part of the identity (SOIF-6.6). */
 const REFRESHED = [
   'Time-to-Live',
   'Last-Modification-Time',
@@ -72,8 +72,8 @@ const REFRESHED = [
 ] as const;
 
 /**
- * Applies collected changes to `rows`, in order, each seeing those before it (GATHERD-13.8, SOIF-6.5, 6.6).
- * Reads a fixed number of times, however many changes there are.
+ * Applies collected changes to `rows` in order; each sees those before it (GATHERD-13.8, SOIF-6.5, 6.6). Reads a fixed number of times,
+ * whatever the number of changes.
  */
 export async function applyChanges(
   rows: RegistryRows,
@@ -119,7 +119,7 @@ async function loadFor(rows: RegistryRows, changes: readonly ReadChange[]): Prom
   await rows.loadRemovals(changes.flatMap((change) => change.identity ?? []));
   if (refreshes.length === 0) return;
 
-  // A refreshed entry gets another mark: that of the stored entry, or of one that this call brings, at the new time.
+  // A refreshed entry gets a new mark: that of the stored entry, or of one of these changes, at the new time.
   const fresh = new Map<string, RegistryEntry[]>();
   for (const { entry } of updates) {
     const entries = fresh.get(entry.url) ?? [];
@@ -161,7 +161,7 @@ function update(rows: RegistryRows, change: ReadChange): Outcome {
   const old = rows.entriesOf(entry.url).find((other) => sameGatherer(other, book));
   if (old !== undefined && isKnown(old, entry)) return 'duplicates';
 
-  // SOIF-6.6: the same content under another URL. This Gatherer's former object of the URL is outdated by it all the same.
+  // SOIF-6.6: the same content under another URL. It also replaces this Gatherer's former object of the URL.
   const holder = rows.holderOf(mark);
   if (holder !== undefined && holder !== old?.oid) {
     if (old !== undefined) removeForGood(rows, old);
@@ -171,7 +171,7 @@ function update(rows: RegistryRows, change: ReadChange): Outcome {
   return old === undefined ? 'added' : 'updated';
 }
 
-/** SOIF-6.6: identical; or older than what we have from the same Gatherer, of whatever version. */
+/** SOIF-6.6: identical, or older than the stored object of the same Gatherer, of any version. */
 function isKnown(old: RegistryEntry, entry: RegistryEntry): boolean {
   if (old.updateTime !== entry.updateTime) return old.updateTime > entry.updateTime;
   return old.gathererVersion === entry.gathererVersion;
@@ -215,7 +215,7 @@ function renewBytes(stored: Uint8Array, source: SoifObject): Uint8Array {
   return encodeSoif(decodeSoif(stored, { maxObjectBytes: stored.length }).with(changes));
 }
 
-/** GATHERD-13.8, SOIF-8.4: the URL and, as far as it is said, the Gatherer name the objects. An older deletion is stale. */
+/** GATHERD-13.8, SOIF-8.4: the URL and, if given, the Gatherer name the objects. An older deletion is stale. */
 function remove(rows: RegistryRows, change: ReadChange): Outcome {
   const { object, book } = change;
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
@@ -223,7 +223,7 @@ function remove(rows: RegistryRows, change: ReadChange): Outcome {
   for (const entry of expired) removeForGood(rows, entry, book.updateTime);
   if (expired.length > 0) return 'deleted';
 
-  // BT-27: there is nothing to delete; but a third Broker may still send it.
+  // BT-27: there is nothing to delete, but a third Broker may still send the object.
   if (change.relayed && known.length === 0 && !isGone(rows, change)) {
     const removal = relayedRemoval(object.url, book, rows.now);
     if (removal !== undefined) rows.keepRemoval(removal);
@@ -235,13 +235,13 @@ function isNewer(entry: RegistryEntry, time: UnixSeconds | undefined): boolean {
   return time !== undefined && entry.updateTime > time;
 }
 
-/** Whether another Broker speaks of an object whose removal, of the same or a later Update-Time, is known here. */
+/** Whether the change comes from another Broker and a removal of the same or a later Update-Time is stored. */
 function isGone(rows: RegistryRows, { relayed, identity, book }: ReadChange): boolean {
   const removal = relayed ? rows.removal(identity) : undefined;
   return removal !== undefined && removal.updateTime >= (book.updateTime ?? 0);
 }
 
-/** Removes an object and remembers that, so that other Brokers can be told (BT-5). */
+/** Removes an object and records its removal for other Brokers (BT-5). */
 export function removeForGood(rows: RegistryRows, entry: RegistryEntry, saidTime?: UnixSeconds): void {
   rows.remove(entry);
   const removal = removalOf(entry, rows.now, saidTime);

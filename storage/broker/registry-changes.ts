@@ -14,9 +14,9 @@ import { OidSet } from './oid-set.js';
 import { identityOfKey, removalKey } from './registry-removals.js';
 
 export interface ChangedSinceOptions {
-  /** What changed after this second, by the store's clock. */
+  /** Changes after this second, by the store's clock. */
   readonly after: UnixSeconds;
-  /** The last second looked at. */
+  /** The last second that is included. */
   readonly upTo: UnixSeconds;
   readonly signal?: AbortSignal;
 }
@@ -29,11 +29,11 @@ export interface StoredCopy {
   readonly bytes: Uint8Array;
 }
 
-/** Rows read together at most. */
+/** Limit of rows of one read. */
 const PAGE_ROWS = 1000;
-/** Bytes of objects read together at most; a single larger object is read alone. */
+/** Limit of bytes of objects of one read; a larger object is read alone. */
 const RANGE_BYTES = 1 << 20;
-/** OIDs and bytes of one read, and reads under way, of a walk over all objects. */
+/** OIDs and bytes of one read, and concurrent reads, of a walk over all objects. */
 const RANGE_OIDS = 512;
 const WALK_BYTES = 4 << 20;
 const READS_AHEAD = 3;
@@ -51,7 +51,7 @@ export async function* copiesSince(
     signal?.throwIfAborted();
     yield readEntries(level, keys.map(keyOid));
   }
-  // BT-5: a peer that goes by its own clock asks by Update-Time. What changed in the time above has been met there.
+  // BT-5: a peer with its own clock asks by Update-Time. The loop above has yielded the copies that changed in the range.
   const updated = { ...tableRange(TABLE.times), gte: orderedKey(TABLE.times, after + 1) };
   for await (const keys of level.pagesOfKeys(updated, { limit: PAGE_ROWS })) {
     signal?.throwIfAborted();
@@ -117,8 +117,7 @@ export async function* validInOrder(
 }
 
 /**
- * The rows of the objects that are there now, in order. Ranges of OIDs are read a few at a time: one reader alone leaves a
- * processor idle, and it is not the one that sends.
+ * The rows of all objects, in order. A few ranges of OIDs are read at once, because a single read leaves a processor idle.
  */
 async function* objectPages(level: Level): AsyncGenerator<Row[], void, undefined> {
   const [last] = await level.pageOfKeys(tableRange(TABLE.objects), { limit: 1, reverse: true });
@@ -130,7 +129,7 @@ async function* objectPages(level: Level): AsyncGenerator<Row[], void, undefined
       const to = Math.min(from + RANGE_OIDS, end);
       const range = { gte: oidKey(TABLE.objects, from), lt: afterOid(to - 1) };
       const first = level.page(range, options);
-      // Told when its turn comes; who stops reading before is not told.
+      // Awaited in its turn, unless the caller stops reading before.
       first.catch(() => undefined);
       ahead.push({ range, first });
     }
@@ -142,13 +141,13 @@ async function* objectPages(level: Level): AsyncGenerator<Row[], void, undefined
     ) {
       yield page;
       const bytes = page.reduce((sum, [, value]) => sum + value.length, 0);
-      // It was not the bound on bytes that ended the page (keys count there too): the range has no more.
+      // The limit of bytes did not end the page (keys count there too), so the range has no more rows.
       if (bytes < WALK_BYTES / 2) break;
     }
   }
 }
 
-/** The key behind an OID's. */
+/** The first key after an OID's. */
 function afterOid(oid: number): Uint8Array {
   return Buffer.concat([oidKey(TABLE.objects, oid), Uint8Array.of(0)]);
 }

@@ -4,14 +4,14 @@ import { bytesKey, orderedBytesKey, TABLE } from '../level/keys.js';
 import type { RegistryEntry, Removal } from '../records/records.js';
 import { type Bookkeeping, lastValidSecond } from './registry.js';
 
-/** Stands for a URL at a Gatherer, of which a store has an object, or a removal, or neither; 32 hexadecimal digits. */
+/** Digest of a URL and its Gatherer, for which a store has an object, a removal or neither; 32 hexadecimal digits. */
 export type RemovalIdentity = string;
 
-/** How long a removal is told of when the object itself would never have expired (SOIF-6.7), seconds. */
-const FOREVER = YEAR;
+/** How long the removal of an object that never expires (SOIF-6.7) is kept, seconds. */
+const NEVER_EXPIRES = YEAR;
 const IDENTITY_BYTES = 16;
 
-/** The version is no part of it: a Gatherer's next version writes the same objects (GATHERD-13.8). */
+/** The version is not part of it: a Gatherer's next version writes the same objects (GATHERD-13.8). */
 export function removalIdentity(
   url: string,
   gathererName: string | undefined,
@@ -39,22 +39,22 @@ export function removalExpiryKey(expires: UnixSeconds, identity: RemovalIdentity
   return orderedBytesKey(TABLE.removalExpiries, expires, Buffer.from(identity, 'hex'));
 }
 
-/** The identity that ends the key of a time or an expiry. */
+/** The identity at the end of the key of a time or an expiry. */
 export function identityOfKey(key: Uint8Array): RemovalIdentity {
   return Buffer.from(key.subarray(9)).toString('hex');
 }
 
 /**
- * What is to be remembered of an object that is removed at `removed`: undefined when nobody can have it any more, because
- * whoever had it has dropped it by itself.
+ * The removal of an object that is removed at `removed`; undefined if it has expired by then, because every Broker drops an expired
+ * object by itself.
  *
- * @param saidTime the Update-Time that the deletion names, when that is later than the object's own: what its Gatherer
- *   wrote until then is gone as well, though this Broker may not have seen it.
+ * @param saidTime Update-Time of the deletion, if later than the object's own: versions of the object up to then are deleted too, even
+ *   if this Broker has not seen them.
  */
 export function removalOf(entry: RegistryEntry, removed: UnixSeconds, saidTime = 0): Removal | undefined {
   const { url, gathererName, gathererHost, gathererVersion, md5, timeToLive } = entry;
   const updateTime = Math.max(entry.updateTime, saidTime);
-  const latest = Math.max(removed + FOREVER, lastValidSecond(entry) ?? 0);
+  const latest = Math.max(removed + NEVER_EXPIRES, lastValidSecond(entry) ?? 0);
   const expires = timeToLive === 0 ? latest : Math.min(updateTime + timeToLive, latest);
   if (expires < removed) return undefined;
   const object = { url, gathererName, gathererHost, gathererVersion, md5, timeToLive };
@@ -62,14 +62,14 @@ export function removalOf(entry: RegistryEntry, removed: UnixSeconds, saidTime =
 }
 
 /**
- * What is to be remembered of an object that another Broker removed and that is not here: it may yet come from a third one
- * that still has it. Undefined when the deletion does not say what it means, or nobody can have the object any more.
+ * The removal of an object that another Broker removed and that is not stored: a third Broker that still has it may send it. Undefined
+ * if the deletion does not identify the object, or the object has expired.
  */
 export function relayedRemoval(url: string, book: Bookkeeping, removed: UnixSeconds): Removal | undefined {
   const { gathererName, gathererHost, updateTime } = book;
   if (gathererName === undefined || gathererHost === undefined || updateTime === undefined) return undefined;
   const timeToLive = book.timeToLive ?? DEFAULT_TIME_TO_LIVE;
-  const latest = removed + FOREVER;
+  const latest = removed + NEVER_EXPIRES;
   const expires = timeToLive === 0 ? latest : Math.min(updateTime + timeToLive, latest);
   if (expires < removed) return undefined;
   const gathererVersion = book.gathererVersion ?? '';

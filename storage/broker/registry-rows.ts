@@ -28,8 +28,8 @@ const OID_MAX = 0xffff_ffff;
 const EMPTY = new Uint8Array(0);
 
 /**
- * The rows that one batch reads and changes. Everything that it may need is loaded first, by few reads of many rows;
- * then entries are put and removed in memory, each seeing those before it; {@link rows} is the batch.
+ * The rows that one batch reads and changes. First it loads all rows that it may need, with a few reads of many rows. Then entries are put
+ * and removed in memory; each change sees those before it. {@link rows} is the batch.
  *
  *     url row  --> OIDs --> entry, object
  *     mark row --> OID      (Gatherer, version, Update-Time, MD5)
@@ -40,15 +40,15 @@ const EMPTY = new Uint8Array(0);
 export class RegistryRows {
   readonly #level: Level;
   readonly #urls = new Map<string, readonly number[]>();
-  /** 0 = nobody has it. */
+  /** 0 if no object has the mark. */
   readonly #marks = new Map<ContentMark, number>();
   readonly #entries = new Map<number, RegistryEntry>();
   readonly #objects = new Map<number, Uint8Array>();
-  /** Undefined = there is none. */
+  /** Undefined if there is none. */
   readonly #removals = new Map<RemovalIdentity, Removal | undefined>();
   readonly #changes: RowChange[] = [];
   #counters: BrokerCounters;
-  /** When the batch happens, by the store's clock: that of the Broker, but never before a change that is there (BT-4). */
+  /** Time of the batch by the store's clock: that of the Broker, but never before a stored change (BT-4). */
   readonly now: UnixSeconds;
 
   constructor(level: Level, counters: BrokerCounters, now: UnixSeconds) {
@@ -57,7 +57,7 @@ export class RegistryRows {
     this.now = Math.max(now, counters.lastChange);
   }
 
-  /** As they will be when the batch is written. */
+  /** The counters after the batch. */
   get counters(): BrokerCounters {
     return this.#counters;
   }
@@ -92,7 +92,7 @@ export class RegistryRows {
     });
   }
 
-  /** Loads what is remembered of these objects' removals. */
+  /** Loads the removals of objects. */
   async loadRemovals(identities: readonly RemovalIdentity[]): Promise<void> {
     if (this.#counters.removals === 0) return;
     const unique = [...new Set(identities)].filter((identity) => !this.#removals.has(identity));
@@ -131,7 +131,7 @@ export class RegistryRows {
     return [...this.#entries.values()].flatMap((entry) => contentMark(entry) ?? []);
   }
 
-  // ---- looking ----
+  // ---- reading ----
 
   entriesOf(url: string): RegistryEntry[] {
     return (this.#urls.get(url) ?? []).flatMap((oid) => this.#entries.get(oid) ?? []);
@@ -146,14 +146,14 @@ export class RegistryRows {
     return (mark && this.#marks.get(mark)) || undefined;
   }
 
-  /** What is remembered of the removal of an object that was loaded. */
+  /** A removal that was loaded. */
   removal(identity: RemovalIdentity | undefined): Removal | undefined {
     return identity === undefined ? undefined : this.#removals.get(identity);
   }
 
   // ---- changing ----
 
-  /** Makes sure that no later change happens before {@link now}. */
+  /** Ensures that no later change is dated before {@link now}. */
   touch(): void {
     if (this.#counters.lastChange !== this.now) this.#counters = { ...this.#counters, lastChange: this.now };
   }
@@ -166,9 +166,9 @@ export class RegistryRows {
   }
 
   /**
-   * Stores an entry and its object, in place of the entry of the same OID, and forgets the removal of an earlier one.
+   * Stores an entry and its object in place of the entry of the same OID. Deletes the removal of a former object.
    *
-   * @param refreshed that the content is what it was (BT-21)
+   * @param refreshed the content is unchanged (BT-21)
    */
   put(given: RegistryEntry, bytes: Uint8Array, refreshed = false): void {
     const old = this.#entries.get(given.oid);
@@ -220,7 +220,7 @@ export class RegistryRows {
     this.#log(oid, true);
   }
 
-  /** Remembers a removal, in place of an earlier one of the same object. */
+  /** Stores a removal in place of a former one of the same object. */
   keepRemoval(removal: Removal): void {
     const { url, gathererName, gathererHost, removed, expires } = removal;
     const identity = removalIdentity(url, gathererName, gathererHost) ?? '';
@@ -233,7 +233,7 @@ export class RegistryRows {
     this.#counters = { ...this.#counters, removals: this.#counters.removals + 1 };
   }
 
-  /** Forgets a removal that was loaded, if there is one. */
+  /** Deletes a removal that was loaded, if there is one. */
   forgetRemoval(identity: RemovalIdentity): void {
     const removal = this.#removals.get(identity);
     if (removal === undefined) return;
@@ -244,7 +244,7 @@ export class RegistryRows {
     this.#counters = { ...this.#counters, removals: this.#counters.removals - 1 };
   }
 
-  /** A row beside the registry's own, in the same batch. */
+  /** Adds a row that is not one of the registry's to the batch. */
   putRow(key: Uint8Array, value: Uint8Array): void {
     this.#put(key, value);
   }
@@ -257,7 +257,7 @@ export class RegistryRows {
     this.#counters = { ...this.#counters, trimmed: sequence };
   }
 
-  /** The batch, the counters included; empty when nothing changed. */
+  /** The batch, counters included; empty if nothing changed. */
   rows(before: BrokerCounters): readonly RowChange[] {
     if (this.#counters === before) return this.#changes;
     return [

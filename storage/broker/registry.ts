@@ -7,7 +7,7 @@ import type { RegistryEntry } from '../records/records.js';
 /** Characters. */
 const LONGEST_MARK = 256;
 
-/** What an object says about itself, before defaults: undefined = absent or not readable. */
+/** The bookkeeping attributes of an object, before defaults; undefined if absent or not readable. */
 export interface Bookkeeping {
   readonly gathererName: string | undefined;
   readonly gathererHost: string | undefined;
@@ -21,14 +21,14 @@ export interface Bookkeeping {
 
 export function readBookkeeping(object: SoifObject): Bookkeeping {
   return {
-    gathererName: words(object, 'Gatherer-Name'),
-    gathererHost: words(object, 'Gatherer-Host'),
-    gathererVersion: words(object, 'Gatherer-Version'),
+    gathererName: textOf(object, 'Gatherer-Name'),
+    gathererHost: textOf(object, 'Gatherer-Host'),
+    gathererVersion: textOf(object, 'Gatherer-Version'),
     updateTime: integer(object, 'Update-Time'),
     lastModificationTime: integer(object, 'Last-Modification-Time'),
     refreshRate: integer(object, 'Refresh-Rate'),
     timeToLive: integer(object, 'Time-to-Live'),
-    md5: words(object, 'MD5')?.toLowerCase(),
+    md5: textOf(object, 'MD5')?.toLowerCase(),
   };
 }
 
@@ -43,8 +43,8 @@ export function missingAttributes(book: Bookkeeping): string[] {
 }
 
 /**
- * The Registry's entry of an object whose required attributes are there; absent times get the defaults of SOIF-6.2. When it
- * changed is filled in when it is put.
+ * The Registry's entry of an object with the required attributes. Absent times get the defaults of SOIF-6.2. `RegistryRows.put` sets the
+ * times of change.
  */
 export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, length: number): RegistryEntry {
   return {
@@ -58,8 +58,8 @@ export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, leng
     refreshRate: book.refreshRate ?? DEFAULT_REFRESH_RATE,
     timeToLive: book.timeToLive ?? DEFAULT_TIME_TO_LIVE,
     md5: book.md5 ?? '',
-    description: words(object, 'Description') ?? '',
-    type: words(object, 'Type') ?? '',
+    description: textOf(object, 'Description') ?? '',
+    type: textOf(object, 'Type') ?? '',
     length,
     changed: 0,
     contentChanged: 0,
@@ -68,15 +68,15 @@ export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, leng
 }
 
 /**
- * When an entry expires: the last second at which it is still valid (SOIF-6.8, BRK-7.14); undefined = never, its
- * Time-to-Live is 0 (SOIF-6.7).
+ * The last second at which an entry is valid (SOIF-6.8, BRK-7.14); undefined if its Time-to-Live is 0, so that it never expires
+ * (SOIF-6.7).
  */
 export function lastValidSecond(entry: RegistryEntry): UnixSeconds | undefined {
   if (entry.timeToLive === 0) return undefined;
   return Math.min(entry.updateTime + entry.timeToLive, Number.MAX_SAFE_INTEGER);
 }
 
-/** Whether an object of `book`'s Gatherer can be `entry`: what `book` does not say, agrees (SOIF-8.4). */
+/** Whether `entry` can be an object of `book`'s Gatherer; names that `book` lacks match any (SOIF-8.4). */
 export function sameGatherer(entry: RegistryEntry, book: Bookkeeping): boolean {
   return (
     (book.gathererName === undefined || book.gathererName === entry.gathererName) &&
@@ -93,8 +93,8 @@ export type MarkSource = Pick<
 >;
 
 /**
- * A text that agrees when Gatherer, version, Update-Time and MD5 agree (SOIF-6.6); undefined without MD5. The lengths in it
- * keep two different lists of parts from reading alike.
+ * A text that is equal for objects with the same Gatherer, version, Update-Time and MD5 (SOIF-6.6); undefined without MD5. The lengths
+ * make it unambiguous.
  */
 export function contentMark(source: MarkSource): ContentMark | undefined {
   const { gathererName: name, gathererHost: host, gathererVersion: version, updateTime, md5 } = source;
@@ -102,14 +102,14 @@ export function contentMark(source: MarkSource): ContentMark | undefined {
   return `${name.length}.${host.length}.${version.length} ${name}${host}${version} ${updateTime} ${md5}`;
 }
 
-/** A mark's row; a digest stands for a mark that is too long to be a key. */
+/** Key of a mark's row. A mark that is too long for a key is replaced by its digest. */
 export function contentMarkKey(mark: ContentMark): Uint8Array {
   if (mark.length <= LONGEST_MARK) return textKey(TABLE.marks, mark);
   return textKey(TABLE.marks, `sha256 ${createHash('sha256').update(mark).digest('hex')}`);
 }
 
 /** Text without the newline that Harvest's summarizers leave at its end (SOIF-2.4); undefined when nothing remains. */
-function words(object: SoifObject, name: string): string | undefined {
+function textOf(object: SoifObject, name: string): string | undefined {
   const text = object.text(name)?.trim();
   return text === '' ? undefined : text;
 }

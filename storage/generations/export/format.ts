@@ -7,19 +7,19 @@ import { SECTION_CLOSE, SECTION_OPEN } from '../../../protocols/soif/index.js';
  *     All-Templates.gz    gzip header | head | block | block | ... | tail | trailer
  *     EXPORT              ExportIndex of records.proto
  *
- * head and blocks are deflate data that ends with a full flush: byte-aligned, referring to nothing before it. So any
- * of them can be put together to another member; the tail ends it.
+ * The head and the blocks are deflate data that ends with a full flush: byte-aligned, without references to earlier data. So any of them
+ * can be combined to another member; the tail ends it.
  */
 
 /** GATHERD-10.2: the whole database as one gzip member, wrappers included: it can be sent as it is. */
 export const COMPRESSED_FILE = 'All-Templates.gz';
-/** Where its blocks lie, and what INFO says. */
+/** The positions of its blocks, and the answers of INFO. */
 export const INDEX_FILE = 'EXPORT';
 export const EXPORT_VERSION = 1;
-/** Of a block's digest in the index. */
+/** Length of a block's digest in the index. */
 export const DIGEST_BYTES = 16;
 
-/** What stands before the objects when the two other sections are empty (GATHERD-4.4, SOIF-8.8). */
+/** The bytes before the objects if the two other sections are empty (GATHERD-4.4, SOIF-8.8). */
 export const EXPORT_HEAD: Uint8Array = Buffer.concat([
   SECTION_OPEN.delete,
   SECTION_CLOSE,
@@ -27,15 +27,15 @@ export const EXPORT_HEAD: Uint8Array = Buffer.concat([
   SECTION_CLOSE,
   SECTION_OPEN.update,
 ]);
-/** What stands behind them. */
+/** The bytes after them. */
 export const EXPORT_TAIL: Uint8Array = SECTION_CLOSE;
 
-/** Deflate data that more may follow. */
+/** Deflates to data that can be continued. */
 export function deflatePiece(raw: Uint8Array): Uint8Array {
   return deflateRawSync(raw, { finishFlush: zlib.Z_FULL_FLUSH });
 }
 
-/** Deflate data that ends its member. */
+/** Deflates to data that ends its member. */
 export function deflateEnd(raw: Uint8Array): Uint8Array {
   return deflateRawSync(raw);
 }

@@ -2,8 +2,8 @@ import { SoifDecoder } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 
 /**
- * The last objects of a block: those from the first one with `Update-Time >= since` on. They ascend, and each says its own
- * time, so nothing else need be looked up. A view of the block.
+ * The last objects of a block, from the first one with `Update-Time >= since`. The objects ascend by Update-Time, and each contains its own.
+ * The result is a view of the block.
  */
 export function objectsFrom(
   block: Uint8Array,

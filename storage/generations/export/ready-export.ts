@@ -19,20 +19,20 @@ export interface BlockRange {
 
 /** Which blocks hold the objects with `Update-Time >= since` (GATHERD-4.3), in their order. */
 export interface BlockSelection {
-  /** Objects without an Update-Time, which are sent always; they stand before all others. */
+  /** Objects without an Update-Time, which are always sent; they are before all others. */
   readonly timeless: BlockRange;
-  /** A block of which only the last objects belong to it. */
+  /** A block of which only the last objects are selected. */
   readonly partial: number | undefined;
   readonly rest: BlockRange;
 }
 
-/** Consecutive blocks as they are known without looking at them. Bytes. */
+/** The sums of consecutive blocks, known without reading them. Bytes. */
 export interface BlockSum {
   readonly objects: number;
   readonly rawLength: number;
   /** Of the raw bytes. */
   readonly crc: number;
-  /** Where the deflated blocks lie in the file. */
+  /** Position of the deflated blocks in the file. */
   readonly start: number;
   readonly end: number;
 }
@@ -56,9 +56,8 @@ const inflateInPool = promisify(inflateRaw) as (
 ) => Promise<Buffer>;
 
 /**
- * A generation's objects, deflated in blocks (see format.ts): whatever part of them is asked for, as long as it is whole
- * blocks, is a range of one file, with count, length and CRC known. Holds the file open, so it can be read after the
- * generation's directory is gone. Memory: about 44 bytes a block.
+ * A generation's objects, deflated in blocks (see format.ts). Any sequence of whole blocks is a range of one file, with known count, length
+ * and CRC. Keeps the file open, so that it can be read after the generation's directory was removed. Memory: about 44 bytes a block.
  */
 export class ReadyExport implements AsyncDisposable {
   readonly #file: FileHandle;
@@ -91,8 +90,9 @@ export class ReadyExport implements AsyncDisposable {
   }
 
   /**
-   * Opens what {@link writeExport} wrote into a directory.
-   * @throws StorageError it is damaged; an error with code ENOENT when there is none.
+   * Opens the export that {@link writeExport} wrote into a directory.
+   *
+   * @throws StorageError if it is damaged; an error with code ENOENT if there is none.
    */
   static async open(directory: string): Promise<ReadyExport> {
     const index = exportIndexCodec.decode(await readFile(join(directory, INDEX_FILE)));
@@ -130,13 +130,13 @@ export class ReadyExport implements AsyncDisposable {
     return this.oldest === undefined ? undefined : this.#index.lastTimes.at(-1);
   }
 
-  /** Who gathered the newest object, if it says so. */
+  /** The Gatherer of the newest object, if the object names it. */
   get gatherer(): GathererNames | undefined {
     const { gathererName, gathererHost, gathererVersion } = this.#index;
     return gathererName === '' ? undefined : { gathererName, gathererHost, gathererVersion };
   }
 
-  /** What objects got that did not say (GATHERD-13.9). */
+  /** The Gatherer that was added to objects that name none (GATHERD-13.9). */
   get defaults(): GathererNames | undefined {
     const {
       defaultName: gathererName,
@@ -147,7 +147,7 @@ export class ReadyExport implements AsyncDisposable {
     return given ? { gathererName, gathererHost, gathererVersion } : undefined;
   }
 
-  /** Finds the blocks by bisection: no cost that grows with the database. */
+  /** Finds the blocks by bisection. */
   select(since: UnixSeconds): BlockSelection {
     const { firstTimes, lastTimes } = this.#index;
     const { end } = this.blocks;
@@ -178,12 +178,12 @@ export class ReadyExport implements AsyncDisposable {
     };
   }
 
-  /** How many objects in these blocks have a content that is older than their Update-Time. */
+  /** Number of objects in these blocks whose content is older than their Update-Time. */
   refreshedIn({ first, end }: BlockRange): number {
     return this.#refreshed[end]! - this.#refreshed[first]!;
   }
 
-  /** Fills `target` from the file; fewer bytes only at the file's end. */
+  /** Fills `target` from the file; returns fewer bytes only at the end of the file. */
   async read(target: Uint8Array, position: number): Promise<number> {
     let filled = 0;
     while (filled < target.length) {
@@ -194,7 +194,7 @@ export class ReadyExport implements AsyncDisposable {
     return filled;
   }
 
-  /** A block as it lies in the file. */
+  /** The deflated bytes of a block. */
   async deflatedBlock(block: number): Promise<Uint8Array> {
     return (await this.#group(block, block + 1)).bytes;
   }
@@ -217,8 +217,8 @@ export class ReadyExport implements AsyncDisposable {
   }
 
   /**
-   * The last objects of a block, from `since` on, deflated. The answer is kept until another one is asked for: Brokers that
-   * have the last generation all ask for the same time.
+   * The last objects of a block, from `since` on, deflated. Caches the last result: all Brokers that have the former generation ask for
+   * the same time.
    */
   lastPiece(block: number, since: UnixSeconds): Promise<DeflatedPiece> {
     const key = `${block} ${since}`;
@@ -273,7 +273,7 @@ export class ReadyExport implements AsyncDisposable {
         }
       }
     } finally {
-      // What nobody waits for any more may still fail, and must be done before the file is closed.
+      // Reads ahead that are no longer awaited may fail, and must end before the file is closed.
       await ahead.catch(() => undefined);
     }
   }

@@ -2,7 +2,7 @@ import { identityOf, type SoifIdentity, type SoifObject } from '../../../protoco
 
 export type GathererNames = Pick<SoifIdentity, 'gathererName' | 'gathererHost' | 'gathererVersion'>;
 
-/** How many names of attributes are counted: documents bring names of their own (E-105), and somebody may bring many. */
+/** Limit of attribute names that are counted: documents define names of their own (E-105). */
 const MAX_NAMES = 10_000;
 
 interface Usage {
@@ -10,9 +10,9 @@ interface Usage {
   uses: number;
 }
 
-/** Looks at all objects of a database once, for INFO (GATHERD-8.1, 8.4). */
+/** Collects the answers of INFO from all objects of a database (GATHERD-8.1, 8.4). */
 export class Survey {
-  /** By the name in lower case (SOIF-2.11), and by every spelling of it, which saves most foldings. */
+  /** By the name in lower case (SOIF-2.11), and by each spelling, which saves most conversions. */
   readonly #names = new Map<string, Usage>();
   readonly #spellings = new Map<string, Usage>();
   #last: SoifObject | undefined;
@@ -26,14 +26,14 @@ export class Survey {
     this.#last = object;
   }
 
-  /** The most frequent first, equal ones by name; spelled as first met. */
+  /** Attribute names, the most frequent first, equally frequent ones by name; spelled as in their first occurrence. */
   attributes(): string[] {
     return [...this.#names.values()]
       .sort((a, b) => b.uses - a.uses || (a.name < b.name ? -1 : 1))
       .map(({ name }) => name);
   }
 
-  /** Who gathered the newest object, if it says so completely (SOIF-6.5). */
+  /** The Gatherer of the newest object, if the object names it completely (SOIF-6.5). */
   gatherer(): GathererNames | undefined {
     const identity = this.#last === undefined ? undefined : identityOf(this.#last);
     if (identity === undefined) return undefined;

@@ -24,9 +24,9 @@ import type { ReadyExport } from './ready-export.js';
 import { type GathererNames, Survey } from './survey.js';
 
 export interface WriteExportOptions {
-  /** An earlier export: blocks that are still the same are copied from it. */
+  /** An earlier export; unchanged blocks are copied from it. */
   readonly previous?: ReadyExport | undefined;
-  /** GATHERD-13.9: who gathered the objects that do not say. */
+  /** GATHERD-13.9: the Gatherer of objects that do not name one. */
   readonly gatherer?: GathererNames | undefined;
 }
 
@@ -35,12 +35,12 @@ const deflateInPool = promisify(deflateRaw) as (
   options: { finishFlush: number },
 ) => Promise<Buffer>;
 
-/** Blocks compressed at one time, in the thread pool. */
+/** Blocks that are compressed at once, in the thread pool. */
 const BLOCKS_IN_WORK = 4;
 
 /**
- * Writes {@link COMPRESSED_FILE} and {@link INDEX_FILE} into a directory, durably (DESIGN 5): one walk over all objects,
- * which also counts what INFO says. Needs memory for a few blocks and for the index.
+ * Writes {@link COMPRESSED_FILE} and {@link INDEX_FILE} into a directory and flushes them to the disk (DESIGN 5). It walks once over all
+ * objects, which also collects the answers of INFO. Needs memory for a few blocks and for the index.
  */
 export async function writeExport(
   summaries: SummaryStore,
@@ -64,7 +64,7 @@ export async function writeExport(
   }
 }
 
-/** One block in the making. */
+/** A block that is being filled. */
 interface Block {
   readonly objects: Uint8Array[];
   refreshed: number;
@@ -72,7 +72,7 @@ interface Block {
   lastTime: UnixSeconds;
 }
 
-/** What the index says of one block. */
+/** A block's entry in the index. */
 interface BlockEntry extends Omit<Block, 'objects'> {
   readonly objects: number;
   readonly rawLength: number;
