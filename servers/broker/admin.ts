@@ -139,7 +139,7 @@ async function execute(
       ]);
     case 'compress-registry':
       return awaited('Compress Registry', async () => [
-        `Compressed the Registry: ${await broker.compress()} deleted records gone`,
+        `Compressed the Registry: ${await broker.compress()} deleted records removed`,
       ]);
     case 'rem-object-oid':
       return awaited('Delete objects by oid', async () => deleted(await maintenance.remove(command.oids)));

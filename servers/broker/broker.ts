@@ -255,7 +255,7 @@ export class Broker implements AsyncDisposable {
     return this.#timetable.observe(
       'Registry compression',
       () => this.maintenance.compress(),
-      (records) => `compressed, ${records} deleted records gone`,
+      (records) => `compressed, ${records} deleted records removed`,
     );
   }
 

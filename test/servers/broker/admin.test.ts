@@ -382,7 +382,7 @@ t.test('BRK-5.1, REG-31 #restart reads the configuration again, forgets #set and
 
 t.test('BRK-5.1, REG-27 compressing: by command, and when enough records are deleted', async (t) => {
   const { admin, broker } = await administered(t, 'Compress-Percent 50\nLog-Types Compressing-Registry\n');
-  t.equal(await admin('#compress-registry'), '101 - Compressed the Registry: 0 deleted records gone\n');
+  t.equal(await admin('#compress-registry'), '101 - Compressed the Registry: 0 deleted records removed\n');
   for (let i = 0; i < 120; i++)
     await put(broker.store, document(`http://many.example/${i}`, { Title: 'many' }));
   const oids: number[] = [];
