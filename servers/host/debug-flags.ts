@@ -5,7 +5,7 @@ import type { Logger } from './logger.js';
 const MAX_SECTION = 255;
 const MAX_LEVEL = 9;
 
-/** Which debugging messages are wanted: for each section the highest level that is shown. */
+/** The debugging messages that are shown: for each section the highest level. */
 export class DebugFlags {
   readonly #levels: ReadonlyMap<number, number>;
 
@@ -14,21 +14,20 @@ export class DebugFlags {
   }
 
   /**
-   * Reads flags as the command line and `Debug-Options` hold them (GATHERD-12.5, G-149): `-D69,5`, without a level all
-   * levels; several in one text are separated by blanks, and the `-D` may be missing. The last one about a section
-   * counts.
+   * Reads the flags of the command line and of `Debug-Options` (GATHERD-12.5, G-149): `-D69,5`, or `-D69` for all levels.
+   * Several in one text are separated by blanks; the `-D` is optional. The last flag of a section takes effect.
    *
-   * @param environment `$HARVEST_DEBUG`, which counts before the others. It is there for all programs, so what is no flag in
-   *   it is passed over
+   * @param environment `$HARVEST_DEBUG`, read before the others. Words in it that are not flags are ignored, because all
+   *   programs share it
    * @throws UsageError for a section that is not 1 to 255, or a level that is not 1 to 9
    */
   static parse(texts: readonly string[], environment = ''): DebugFlags {
     const levels = new Map<number, number>();
-    for (const word of wordsOf(environment)) {
+    for (const word of splitWords(environment)) {
       const flag = word.startsWith('-D') ? readFlag(word) : undefined;
       if (flag !== undefined) levels.set(...flag);
     }
-    for (const word of texts.flatMap(wordsOf)) {
+    for (const word of texts.flatMap(splitWords)) {
       const flag = readFlag(word);
       if (flag === undefined) {
         throw new UsageError(
@@ -51,7 +50,7 @@ export class DebugFlags {
   }
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
@@ -65,12 +64,12 @@ function readFlag(word: string): [section: number, level: number] | undefined {
 
 /** Writes debugging messages. */
 export interface Debug {
-  /** Writes the text when its section and level are switched on; a text that costs is given as a function. */
+  /** Writes the text if its section and level are shown; an expensive text is passed as a function. */
   (section: number, level: number, text: string | (() => string)): void;
   shows(section: number, level: number): boolean;
 }
 
-/** Makes a {@link Debug} that writes lines of level `debug`; nothing of a text that is not shown is ever computed. */
+/** Creates a {@link Debug} that writes lines of level `debug`. Texts that are not shown are not computed. */
 export function createDebug(flags: DebugFlags, log: Logger): Debug {
   const write = (section: number, level: number, text: string | (() => string)): void => {
     if (!flags.shows(section, level)) return;

@@ -6,45 +6,45 @@ import { ConnectionError, messageOf, StorageError } from '../../protocols/errors
 export interface DetachOptions {
   /** The program and its arguments. */
   readonly command: readonly [string, ...string[]];
-  /** Where its standard error goes. */
+  /** File that its standard error is appended to. */
   readonly logFile: string;
-  /** What it prints on standard output once it is ready. */
+  /** Matches the line that it prints on standard output once it is ready. */
   readonly ready: RegExp;
-  /** Milliseconds it may take for that. Default 30 000. */
+  /** Milliseconds until that line. Default 30 000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Most bytes of a failed start's last words. */
-const LAST_WORDS = 4096;
+/** Bytes at the end of the output that are searched. */
+const TAIL_BYTES = 4096;
 
 /**
- * Starts a daemon that outlives this process: a session of its own, no terminal. Waits until it says that it is ready.
+ * Starts a daemon that outlives this process, in a session of its own without a terminal, and waits until it is ready.
  *
- * @returns its process id and what `ready` matched
- * @throws ConnectionError when it ends or is not ready in time, with the last line that it wrote to its log
+ * @returns its process id and the match of `ready`
+ * @throws ConnectionError when it ends or is not ready in time, with the last line of its log
  */
 export async function startDetached(
   options: DetachOptions,
 ): Promise<{ readonly pid: number; readonly match: RegExpExecArray }> {
-  const [program, ...words] = options.command;
+  const [program, ...args] = options.command;
   const { log, begin } = openForAppending(options.logFile);
-  const child = spawn(program, words, { detached: true, stdio: ['ignore', 'pipe', log] });
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', log] });
   closeSync(log);
   let timer: NodeJS.Timeout | undefined;
   try {
     const match = await new Promise<RegExpExecArray>((resolve, reject) => {
-      let said = '';
+      let output = '';
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-        said = `${said}${text}`.slice(-LAST_WORDS);
-        const found = options.ready.exec(said);
+        output = `${output}${text}`.slice(-TAIL_BYTES);
+        const found = options.ready.exec(output);
         if (found !== null) resolve(found);
       });
       child.once('error', (cause) => reject(new ConnectionError(`${program}: ${cause.message}`, { cause })));
-      child.once('close', () => reject(new ConnectionError('it ended at once')));
+      child.once('close', () => reject(new ConnectionError('it ended immediately')));
       const { timeoutMs = 30_000 } = options;
       timer = setTimeout(() => reject(new ConnectionError(`it was not ready in ${timeoutMs} ms`)), timeoutMs);
-      options.signal?.addEventListener('abort', () => reject(new ConnectionError('stopped meanwhile')), {
+      options.signal?.addEventListener('abort', () => reject(new ConnectionError('the start was stopped')), {
         once: true,
       });
     });
@@ -53,8 +53,8 @@ export async function startDetached(
   } catch (cause) {
     child.kill();
     const why = messageOf(cause);
-    const words = await lastLine(options.logFile, begin);
-    throw new ConnectionError(words === '' ? why : words, { cause });
+    const line = await lastLine(options.logFile, begin);
+    throw new ConnectionError(line === '' ? why : line, { cause });
   } finally {
     clearTimeout(timer);
     child.stdout?.destroy();
@@ -72,9 +72,9 @@ function openForAppending(file: string): { readonly log: number; readonly begin:
   }
 }
 
-/** The last line that was written to a file behind `begin`. */
+/** The last line of a file after the offset `begin`. */
 async function lastLine(file: string, begin: number): Promise<string> {
-  const start = Math.max(begin, statSync(file).size - LAST_WORDS);
+  const start = Math.max(begin, statSync(file).size - TAIL_BYTES);
   let text = '';
   for await (const piece of createReadStream(file, { start, encoding: 'utf8' })) text += piece;
   return text.trimEnd().split('\n').at(-1) ?? '';

@@ -1,34 +1,34 @@
 import { promises as dns } from 'node:dns';
 import { errorCode } from '../../protocols/errors.js';
 
-/** Who is at the other end. */
+/** The other end of a connection. */
 export interface Peer {
-  /** IPv4 or IPv6 address; an IPv4 address mapped into IPv6 is given as IPv4. `-` when there is none, as with a pipe. */
+  /** IPv4 or IPv6 address, an IPv4 address mapped into IPv6 as IPv4; `-` if there is none, e.g. for a pipe. */
   readonly address: string;
   readonly port: number;
   /**
-   * The peer's host name in lower case: its reverse lookup, if that name resolves back to the address
-   * (GATHERD-9.5); otherwise undefined. Looked up once a connection, when first asked.
+   * The peer's host name in lower case: its reverse lookup, if that name resolves back to the address (GATHERD-9.5);
+   * otherwise undefined. Looked up at the first call, once per connection.
    */
   name(): Promise<string | undefined>;
 }
 
-/** The two lookups that {@link Peer.name} needs. Either may reject: then there is no name. */
+/** The two lookups of {@link Peer.name}. If one rejects, the peer has no name. */
 export interface NameLookup {
   reverse(address: string): Promise<readonly string[]>;
   forward(name: string): Promise<readonly string[]>;
 }
 
-/** What stands for the address of a peer that has none. */
+/** The address of a peer that has none. */
 export const NO_ADDRESS = '-';
 
-/** A peer with more names than this has only the first ones tried. */
+/** Names of a peer that are tried. */
 const MAX_NAMES = 4;
 
 /**
- * System lookup: hosts file and DNS. A reverse entry is first asked for without occupying the thread pool, so that a
- * stranger's silent name server holds nothing up; only once that has been answered, the system is asked as well,
- * because the resolver leaves out the first name of a line of the hosts file (`127.0.0.1 localhost`).
+ * The lookup of the system: hosts file and DNS. The reverse entry is first queried without the thread pool, which a silent
+ * name server of a stranger would block. After its answer the system is queried as well, because the resolver omits the
+ * first name of a line of the hosts file (`127.0.0.1 localhost`).
  */
 export function systemLookup(timeoutMs = 5000): NameLookup {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 1 });
@@ -54,7 +54,7 @@ function isNotFound(error: unknown): boolean {
   return errorCode(error) === 'ENOTFOUND' || errorCode(error) === 'ENODATA';
 }
 
-/** Makes a {@link Peer}. */
+/** Creates a {@link Peer}. */
 export function createPeer(address: string, port: number, lookup: NameLookup): Peer {
   const plain = plainAddress(address);
   let name: Promise<string | undefined> | undefined;
@@ -68,7 +68,7 @@ export function createPeer(address: string, port: number, lookup: NameLookup): P
   };
 }
 
-/** `::ffff:192.0.2.1` is the IPv4 address `192.0.2.1`; a zone (`%eth0`) is no part of an address. */
+/** Returns `192.0.2.1` for `::ffff:192.0.2.1`, and an address without its zone (`%eth0`). */
 export function plainAddress(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   return mapped?.[1] ?? address.replace(/%.*$/, '');
@@ -78,7 +78,7 @@ async function confirmedName(address: string, lookup: NameLookup): Promise<strin
   if (address === NO_ADDRESS) return undefined;
   const names = await lookup.reverse(address).catch(() => []);
   for (const name of names.slice(0, MAX_NAMES)) {
-    // GATHERD-9.5: whoever owns the address writes its reverse entry; the owner of the name must agree.
+    // GATHERD-9.5: the owner of the address writes its reverse entry; the owner of the name must confirm it.
     const addresses = await lookup.forward(name).catch(() => []);
     if (addresses.some((candidate) => plainAddress(candidate) === address)) {
       return name.toLowerCase().replace(/\.$/, '');

@@ -1,7 +1,7 @@
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import type { ByteStream } from './connection.js';
 
-/** Something to write to that may know when it is stuck; sockets and pipes do. */
+/** A writable stream that may report a stalled reader, as sockets and pipes do. */
 export type PairedOutput = Writable & { setTimeout?(milliseconds: number): unknown };
 
 /** Two one-way streams, as standard input and output are, as one two-way stream. */

@@ -2,22 +2,22 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** A process that is over but that its parent has not asked about yet. */
+/** State of a process that has ended and whose parent has not waited for it yet. */
 const ZOMBIE = /^Z/;
 
 /**
- * What distinguishes a process from every other one that has, had or will get the same number: when it was started.
- * `undefined` when there is no such process, or when the system does not tell.
+ * Returns the start time of a process, which distinguishes it from all others that had or will get the same number.
+ * Undefined if there is no such process, or if the system does not report it.
  */
 export async function processIdentity(pid: number): Promise<string | undefined> {
   return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
 }
 
-/** Clock ticks since boot, and which boot: after a restart the same number can begin at the same tick. */
+/** Clock ticks since boot, and the boot: after a restart the same number may begin at the same tick. */
 async function fromProc(pid: number): Promise<string | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
-    // The second field is the program's name in parentheses and may hold anything; the rest is counted behind it.
+    // The second field is the program's name in parentheses, which may contain anything; the others follow it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state = '', started] = [fields[0], fields[19]];
     if (ZOMBIE.test(state) || started === undefined) return undefined;

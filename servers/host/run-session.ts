@@ -2,7 +2,7 @@ import { KitError } from '../../protocols/errors.js';
 import type { HostConnection, SocketConnection } from './connection.js';
 import type { Logger } from './logger.js';
 
-/** Runs one session: when the handler returns, the connection is closed; when it throws, it is dropped. */
+/** Runs one session: closes the connection when the handler returns, drops it when the handler throws. */
 export async function runSession(
   connection: SocketConnection,
   handler: (connection: HostConnection) => Promise<void>,
@@ -12,7 +12,7 @@ export async function runSession(
     await handler(connection);
     await connection.finish();
   } catch (error) {
-    // A peer that goes away or breaks its protocol is daily business; anything else is our fault.
+    // A peer that disconnects or breaks its protocol is normal; any other error is a fault of ours.
     if (error instanceof KitError) log.info(`${connection.peer.address}: ${error.message}`);
     else log.error({ err: error }, `${connection.peer.address}: session failed`);
     connection.destroy();

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { chmod, lstat, readFile, rename, writeFile } from 'node:fs/promises';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 
-/** A script with this line is ours to replace. */
+/** A script with this line may be replaced. */
 export const SCRIPT_MARK = '# Written by harvest-kit. Take this line away to keep changes.';
 
 /**
- * Writes a shell script that anybody may run, where there is none or one that is still ours and says something else. It is
- * there whole or not at all: cron may be starting it just now.
+ * Writes an executable shell script, unless a file without {@link SCRIPT_MARK} or with the same text exists. The script
+ * appears complete, by a rename: cron may be starting it at this moment.
  *
- * @param text holds the line {@link SCRIPT_MARK}
+ * @param text contains the line {@link SCRIPT_MARK}
  * @returns whether it was written
- * @throws StorageError when it cannot be
+ * @throws StorageError when it cannot be written
  */
 export async function writeScript(path: string, text: string): Promise<boolean> {
   try {
@@ -27,7 +27,7 @@ export async function writeScript(path: string, text: string): Promise<boolean> 
   }
 }
 
-/** Whatever a text holds, for the shell it is one word. */
+/** Quotes a text as one word of the shell. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

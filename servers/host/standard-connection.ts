@@ -6,7 +6,7 @@ import { type ByteStream, type ConnectionLimits, SocketConnection } from './conn
 import { createPeer, type NameLookup, NO_ADDRESS, systemLookup } from './peer.js';
 import { type PairedOutput, PipePair } from './pipe-pair.js';
 
-/** Bytes that wait in each direction before we stop reading or tell the session to wait. */
+/** Bytes buffered in each direction before we stop reading or the session has to wait. */
 const BUFFER_BYTES = 64 * 1024;
 
 export interface StandardConnectionOptions extends Partial<ConnectionLimits> {
@@ -14,19 +14,18 @@ export interface StandardConnectionOptions extends Partial<ConnectionLimits> {
   readonly lookup?: NameLookup;
 }
 
-/** A connection on standard input and output, and what is known of our end of it. */
+/** A connection on standard input and output, and our port. */
 export interface StandardConnection {
   readonly connection: SocketConnection;
-  /** Our own TCP port; undefined when standard input is no TCP socket. */
+  /** Our own TCP port; undefined if standard input is not a TCP socket. */
   readonly localPort: number | undefined;
 }
 
 /**
- * Standard input and output as a connection, the way inetd hands one over (GATHERD-11.2): descriptors 0 and 1 are one
- * socket, or two pipes, sockets, files or a terminal. The peer's address is that of standard input, where that is a TCP
- * socket; there is none otherwise.
+ * Opens standard input and output as a connection, as inetd passes one (GATHERD-11.2): descriptors 0 and 1 are one socket,
+ * or two pipes, sockets, files or a terminal. The peer has an address if standard input is a TCP socket.
  *
- * @throws ConnectionError when one of them carries no stream
+ * @throws ConnectionError when one of them is a socket that is not a stream
  */
 export function openStandardConnection(options: StandardConnectionOptions = {}): StandardConnection {
   const { idleTimeoutMs = 120_000, drainTimeoutMs = 120_000, lookup = systemLookup() } = options;
@@ -37,7 +36,7 @@ export function openStandardConnection(options: StandardConnectionOptions = {}):
       ? input
       : new PipePair(input, openOutput(), { highWaterMark: BUFFER_BYTES });
   const { remoteAddress = NO_ADDRESS, remotePort = 0, localPort } = input instanceof Socket ? input : {};
-  // Only TCP destroys what a peer has not read yet; elsewhere nothing has to be waited for.
+  // Only TCP can destroy bytes that the peer has not read yet; elsewhere there is no need to linger.
   const lingerMs = remoteAddress === NO_ADDRESS ? 0 : (options.lingerMs ?? 2000);
   const peer = createPeer(remoteAddress, remotePort, lookup);
   return {
@@ -52,7 +51,7 @@ function openInput(writable: boolean): Readable {
     : process.stdin;
 }
 
-/** Node would write to a pipe synchronously as `process.stdout`: a reader that stops would stop the whole process. */
+/** Avoids `process.stdout` for pipes: Node writes to it synchronously, so a stalled reader would block the process. */
 function openOutput(): PairedOutput {
   return isStream(fstatSync(1)) ? openDescriptor({ fd: 1, readable: false, writable: true }) : process.stdout;
 }
@@ -62,17 +61,17 @@ function openDescriptor(options: SocketConstructorOpts): Socket {
   try {
     return new Socket(buffered);
   } catch (cause) {
-    throw new ConnectionError(`descriptor ${options.fd} is a socket, but none that carries a stream`, {
+    throw new ConnectionError(`descriptor ${options.fd} is a socket that is not a stream`, {
       cause,
     });
   }
 }
 
 /**
- * inetd hands over its socket as standard error, too. Where that is so, the descriptor is turned away from the peer, for
- * all that this process or the runtime may ever write there.
+ * Redirects standard error to /dev/null if it is the socket of the peer, as under inetd: nothing that this process or the
+ * runtime writes there may reach the peer.
  *
- * @returns whether standard error was the peer's
+ * @returns whether it was redirected
  */
 export function shieldStandardError(): boolean {
   try {
@@ -82,7 +81,7 @@ export function shieldStandardError(): boolean {
     return false;
   }
   closeSync(2);
-  // The lowest free number is given out, and that is 2.
+  // The system assigns the lowest free number, which is 2.
   openSync('/dev/null', 'w');
   return true;
 }

@@ -1,18 +1,18 @@
 import type { HostConnection } from './connection.js';
 
-/** Bytes of each piece that a trace shows. */
+/** Bytes of each chunk that a trace shows. */
 const SHOWN_BYTES = 96;
 
 /**
- * The same connection, and each piece that goes over it is told to `trace`: its direction, its size, and the beginning
- * of it in printable form. Not for protocols whose messages hold secrets.
+ * Wraps a connection and reports each chunk to `trace`: its direction, its size, and its beginning in printable form. Not
+ * for protocols whose messages contain secrets.
  */
 export function traceConnection(
   connection: HostConnection,
   trace: (text: () => string) => void,
 ): HostConnection {
   const { peer } = connection;
-  const tell = (direction: string, bytes: Uint8Array): void => {
+  const report = (direction: string, bytes: Uint8Array): void => {
     trace(() => `${peer.address}: ${direction} ${bytes.length} bytes: ${beginning(bytes)}`);
   };
   return {
@@ -20,16 +20,16 @@ export function traceConnection(
     signal: connection.signal,
     async *chunks() {
       for await (const chunk of connection.chunks()) {
-        tell('received', chunk);
+        report('received', chunk);
         yield chunk;
       }
     },
     write(bytes) {
-      tell('sends', bytes);
+      report('sends', bytes);
       return connection.write(bytes);
     },
     deliver(bytes) {
-      tell('sends', bytes);
+      report('sends', bytes);
       return connection.deliver(bytes);
     },
     end: () => connection.end(),
