@@ -5,16 +5,16 @@ import type { Logger, Peer } from '../host/index.js';
 
 export interface AccessDecision {
   readonly allowed: boolean;
-  /** The peer's confirmed name, if the decision needed it and there is one. */
+  /** The peer's confirmed name, if a rule contains names and the peer has one. */
   readonly name: string | undefined;
 }
 
-/** Most bytes of a gatherd.cf that are read. */
+/** Size limit of a gatherd.cf in bytes. */
 const MAX_BYTES = 1 << 20;
 
 /**
- * GATHERD-9: decides whether a peer may be served, by a gatherd.cf that is read anew for every connection
- * (GATHERD-9.6). Without the file everybody may connect; a file that is there but cannot be read admits nobody.
+ * GATHERD-9: decides whether a peer may connect, by a gatherd.cf that is read for every connection (GATHERD-9.6). Without the
+ * file every peer may; a file that cannot be read admits none.
  */
 export async function admitPeer(peer: Peer, file: string | undefined, log: Logger): Promise<AccessDecision> {
   if (file === undefined) return { allowed: true, name: undefined };
@@ -25,17 +25,17 @@ export async function admitPeer(peer: Peer, file: string | undefined, log: Logge
     if (errorCode(error) === 'ENOENT') {
       return { allowed: true, name: undefined };
     }
-    log.error({ err: error }, `${file} cannot be used, nobody is admitted`);
+    log.error({ err: error }, `${file} cannot be used, no peer is admitted`);
     return { allowed: false, name: undefined };
   }
   for (const warning of conf.warnings) log.warn(warning.message);
-  // The lookup costs time and a stranger's name server: asked only where a rule could match a name.
+  // The lookup takes time and involves a stranger's name server: done only if a rule can match a name.
   const named = conf.rules.some((rule) => rule.names.some(isHostName));
   const name = named ? await peer.name() : undefined;
   return { allowed: conf.decide(name, peer.address), name };
 }
 
-/** Not `all`, nor an address or a range of them. */
+/** Neither `all` nor an address or a range. */
 function isHostName(name: string): boolean {
   return name.toLowerCase() !== 'all' && !/^[\d.]+(?:\/\d+)?$|:/.test(name);
 }

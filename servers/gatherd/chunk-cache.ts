@@ -1,10 +1,10 @@
-/** Where the chunks come from; a generation's compressed file is one. */
+/** Source of chunks, e.g. the compressed file of a generation. */
 export interface ChunkSource {
-  /** Fills `target`; fewer bytes only at the end. */
+  /** Reads into `target` and returns the number of bytes: fewer than its length only at the end. */
   read(target: Uint8Array, position: number): Promise<number>;
 }
 
-/** Bytes that somebody uses; they are overwritten some time after the release. */
+/** Bytes of a chunk in use. They may be overwritten after the release. */
 export interface ChunkLease {
   readonly bytes: Uint8Array;
   release(): void;
@@ -13,29 +13,28 @@ export interface ChunkLease {
 export interface ChunkCacheOptions {
   /** Bytes of one chunk. Default 256 KiB. */
   readonly chunkBytes?: number;
-  /** Bytes of all chunks kept. Default 48 MiB. */
+  /** Bytes of all cached chunks. Default 48 MiB. */
   readonly maxBytes?: number;
 }
 
 interface Slot {
   readonly memory: Uint8Array;
   users: number;
-  /** What it holds, for {@link ChunkCache}'s map. */
   source: ChunkSource | undefined;
   chunk: number;
   filled: Promise<number>;
 }
 
 /**
- * The chunks of files that transfers are sending, in memory that is allocated once: what one client has just been sent is
- * there for the next, however many there are, and nothing is left to the garbage collector. Chunks that are asked for
- * together are read once. When all are in use by slow clients, further ones get memory of their own for the moment.
+ * Caches the chunks of files that transfers are sending, least recently used first out, in memory that is allocated once: a
+ * general cache would leave 256 KiB per chunk to the garbage collector and could evict a chunk in use. Concurrent requests for
+ * a chunk read it once. When slow clients use all slots, further chunks get temporary memory.
  */
 export class ChunkCache {
   readonly chunkBytes: number;
   readonly #maxSlots: number;
   readonly #bySource = new WeakMap<ChunkSource, Map<number, Slot>>();
-  /** Not in use, longest not used first. */
+  /** Slots not in use, the least recently used first. */
   readonly #idle = new Set<Slot>();
   #slots = 0;
 
@@ -44,12 +43,12 @@ export class ChunkCache {
     this.#maxSlots = Math.max(1, Math.floor((options.maxBytes ?? 48 << 20) / this.chunkBytes));
   }
 
-  /** The number of the chunk that holds the byte at a position. */
+  /** The number of the chunk that contains the byte at a position. */
   chunkAt(position: number): number {
     return Math.floor(position / this.chunkBytes);
   }
 
-  /** The chunk of that number: bytes from `chunk * chunkBytes` on. */
+  /** Returns the chunk of that number: bytes from `chunk * chunkBytes` on. The caller must release it. */
   async acquire(source: ChunkSource, chunk: number): Promise<ChunkLease> {
     const chunks = this.#chunksOf(source);
     let slot = chunks.get(chunk);

@@ -1,7 +1,7 @@
 import type { SummarySnapshot } from '../../storage/index.js';
 import type { Logger } from '../host/index.js';
 
-/** Where generations come from; `Generations` of storage is one. */
+/** Source of generations, e.g. `Generations` of storage. */
 export interface SnapshotSource {
   current(): Promise<number | undefined>;
   open(): Promise<SummarySnapshot>;
@@ -9,8 +9,8 @@ export interface SnapshotSource {
 }
 
 /**
- * Holds the newest generation open (DESIGN 4). Each transfer acquires it and keeps what it got, whatever is
- * published meanwhile; the last one to let go of an old generation closes it.
+ * Keeps the newest generation open (DESIGN 4). Each transfer acquires it and keeps its generation when a new one is published;
+ * the last release of an old generation closes it.
  */
 export class CurrentSnapshot implements AsyncDisposable {
   readonly #source: SnapshotSource;
@@ -23,15 +23,15 @@ export class CurrentSnapshot implements AsyncDisposable {
   constructor(source: SnapshotSource, log: Logger) {
     this.#source = source;
     this.#log = log;
-    // Without this the old generation's files would stay until somebody asks for the new one.
+    // Otherwise the files of the old generation would stay until the next transfer.
     this.#following = source.follow(() => {
       this.#refresh().catch((error: Error) => log.error(`cannot open the new database: ${error.message}`));
     });
   }
 
   /**
-   * The newest generation, which the caller must release; undefined when nothing was published yet. When a new
-   * one cannot be opened, the one before it serves on.
+   * Returns the newest generation, which the caller must release; undefined if none is published yet. If a new one cannot
+   * be opened, the previous one is returned.
    */
   async acquire(): Promise<SummarySnapshot | undefined> {
     try {
@@ -44,7 +44,7 @@ export class CurrentSnapshot implements AsyncDisposable {
     return this.#snapshot;
   }
 
-  /** Lets go of the newest generation; transfers that run keep theirs. */
+  /** Releases the newest generation; running transfers keep theirs. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

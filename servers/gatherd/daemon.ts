@@ -4,10 +4,10 @@ import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase 
 import { serveInetd } from './inetd.js';
 import { GatherdServer } from './server.js';
 
-/** How the program gatherd runs, over a Gatherer's data directory. */
+/** Options of the program gatherd, which serves a Gatherer's data directory. */
 export interface GatherdProgramOptions {
   readonly directory: string;
-  /** Other names of its files. The daemon logs to standard error unless a log is named. */
+  /** Names of its files. The daemon logs to standard error unless a log is named. */
   readonly names?: GatherdFileNames;
   /** Our full host name for the greeting (GATHERD-3.5). Default: the system's. */
   readonly hostname?: string | undefined;
@@ -15,13 +15,13 @@ export interface GatherdProgramOptions {
   readonly jsonLog?: boolean;
   readonly debug?: DebugFlags;
   /**
-   * Milliseconds after which a session without a complete command, or whose peer takes no data, is ended. Default 120 000
+   * Milliseconds after which a session ends that has no complete command, or whose peer accepts no data. Default 120 000
    * (GATHERD-12.3).
    */
   readonly timeoutMs?: number;
-  /** Milliseconds that a transfer may go on when the program is asked to stop. Default 10 000. */
+  /** Milliseconds that a transfer may continue after a request to stop. Default 10 000. */
   readonly graceMs?: number;
-  /** Names of files that are accepted and not needed, for the log. */
+  /** Names of files that are accepted and ignored, for the log. */
   readonly unused?: readonly string[];
 }
 
@@ -29,17 +29,17 @@ export interface GatherdDaemonOptions extends GatherdProgramOptions {
   readonly host: string;
   readonly port: number;
   readonly maxConnections?: number;
-  /** Told once connections are accepted. */
+  /** Called once connections are accepted. */
   readonly onReady: (address: { readonly host: string; readonly port: number }) => void;
 }
 
 const GRACE_MS = 10_000;
 
 /**
- * GATHERD-11.1: the daemon, from its pid file to its end by a signal. One a directory: a second one says that the first
- * is running. SIGHUP opens the log anew and looks for a new generation.
+ * GATHERD-11.1: runs the daemon until a signal stops it. A directory has one daemon. SIGHUP reopens the log and looks for a
+ * new generation.
  *
- * @throws StorageError when the directory is missing or already served; ConnectionError when the port is taken
+ * @throws StorageError when the directory is missing or already served; ConnectionError when the port is in use
  */
 export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
   const { host, port, maxConnections, graceMs = GRACE_MS } = options;
@@ -56,7 +56,7 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
   });
   using stop = new StopSignal().on('SIGHUP', () => {
     opened.reopen();
-    log.info('SIGHUP: the log is open anew');
+    log.info('SIGHUP: the log is reopened');
     void server.refresh();
   });
   try {
@@ -69,7 +69,7 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
   }
 }
 
-/** GATHERD-11.2: in.gatherd, for inetd: one session on standard input and output, the log always in the file. */
+/** GATHERD-11.2: runs in.gatherd, for inetd: one session on standard input and output, with a log file in any case. */
 export async function runInetd(options: GatherdProgramOptions): Promise<void> {
   const files = await gatherdFiles(options.directory, options.names);
   using opened = openGatherdLog(options, files.log);
@@ -96,11 +96,11 @@ async function reportFiles(
   { unused = [] }: GatherdProgramOptions,
   { log }: OpenLog,
 ): Promise<void> {
-  if (unused.length > 0) log.info(`not needed, because a generation holds it: ${unused.join(', ')}`);
+  if (unused.length > 0) log.info(`ignored, because a generation contains it: ${unused.join(', ')}`);
   try {
     await reportDatabase(files, log);
   } catch (error) {
-    // What cannot be opened now is asked for again with each command.
+    // Each command tries to open it again.
     if (!(error instanceof StorageError)) throw error;
     log.error(error.message);
   }

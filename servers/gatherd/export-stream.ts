@@ -6,7 +6,7 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import type { SummarySnapshot } from '../../storage/index.js';
 import { bookkeepingOnly, isRefreshed } from './refreshed.js';
 
-/** What has been put into a stream so far. */
+/** Objects in a stream so far. */
 export interface ExportCount {
   objects: number;
 }
@@ -45,8 +45,8 @@ export async function hasOtherSections(snapshot: SummarySnapshot, since: UnixSec
 }
 
 /**
- * The wrapped stream for a client that said `SET changes` (GATHERD-4.4, 4.9, 6.11): walks what changed twice, so that the
- * sections come one after the other without any of them being held in memory.
+ * The wrapped stream for a client that has sent `SET changes` (GATHERD-4.4, 4.9, 6.11). Reads the changed objects twice, once
+ * per section, so that no section is held in memory.
  */
 export async function* wrappedChanges(
   snapshot: SummarySnapshot,
@@ -75,12 +75,12 @@ export async function* wrappedChanges(
   yield SECTION_CLOSE;
 }
 
-/** Bytes one deflate output holds; with as many waiting inside the stream. */
+/** Bytes of one deflate output; the stream buffers as many. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * GATHERD-6.3: exactly one gzip member around a stream of bytes that is not there compressed. Compresses in the thread
- * pool, and only as fast as the result is taken.
+ * GATHERD-6.3: compresses a stream into exactly one gzip member, in the thread pool, at the speed at which the result is
+ * consumed.
  */
 export async function* gzipMember(
   content: AsyncIterable<Uint8Array>,
@@ -96,7 +96,7 @@ async function* deflated(
   sum: { crc: number; size: number },
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const deflate = createDeflateRaw({ level: constants.Z_DEFAULT_COMPRESSION, chunkSize: PIECE_BYTES });
-  deflate.on('error', () => {}); // seen by whoever reads the stream
+  deflate.on('error', () => {}); // thrown to the reader of the stream
   const stop = new AbortController();
   const feed = async () => {
     for await (const bytes of content) {
@@ -111,7 +111,7 @@ async function* deflated(
   try {
     for await (const piece of deflate) yield piece;
   } finally {
-    // Whoever stops early leaves the feeder waiting for a drain that will not come.
+    // A reader that stops early leaves the feeder waiting for a drain event.
     stop.abort();
     await feeding;
     deflate.destroy();

@@ -4,7 +4,7 @@ import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { Generations } from '../../storage/index.js';
 import type { Logger } from '../host/index.js';
 
-/** The daemon's files (GATHERD-10.1) where other names than the usual ones are wanted; relative to the directory. */
+/** Names of the daemon's files (GATHERD-10.1), relative to the directory. */
 export interface GatherdFileNames {
   /** Directory of the generations. Default `generations`. */
   readonly database?: string | undefined;
@@ -12,7 +12,7 @@ export interface GatherdFileNames {
   readonly access?: string | undefined;
   /** Default `gatherd.pid`. */
   readonly pid?: string | undefined;
-  /** Default `gatherd.log`, for whoever logs to a file. */
+  /** Default `gatherd.log`. */
   readonly log?: string | undefined;
 }
 
@@ -26,9 +26,9 @@ export interface GatherdFiles {
 }
 
 /**
- * Where the files of a Gatherer's data directory are.
+ * Returns the paths of the files in a Gatherer's data directory.
  *
- * @throws StorageError when the directory is not there, or the database is a file
+ * @throws StorageError when the directory does not exist, or the database is a file
  */
 export async function gatherdFiles(directory: string, names: GatherdFileNames = {}): Promise<GatherdFiles> {
   const root = resolve(directory);
@@ -38,7 +38,7 @@ export async function gatherdFiles(directory: string, names: GatherdFileNames = 
   const database = resolve(root, names.database ?? 'generations');
   if ((await kindOf(database)) === 'file') {
     throw new StorageError(
-      `${database} is a file, and generations stand in a directory (\`harvest folddb ${root}\` makes them of PRODUCTION.gdbm)`,
+      `${database} is a file, but generations are a directory (\`harvest folddb ${root}\` makes them of PRODUCTION.gdbm)`,
     );
   }
   return {
@@ -53,10 +53,10 @@ export async function gatherdFiles(directory: string, names: GatherdFileNames = 
 /** Files that an original Gatherer leaves in its data directory (GATHERD-10.1). */
 const ORIGINAL_FILES = ['PRODUCTION.gdbm', 'All-Templates.gz'];
 
-/** Tells the log what will surprise whoever expects a full database. */
+/** Logs a warning if the database is empty, and names the original files that are not read. */
 export async function reportDatabase({ directory, database }: GatherdFiles, log: Logger): Promise<void> {
   if ((await new Generations(database).current()) !== undefined) return;
-  log.warn(`nothing was published in ${database} yet: the database is empty`);
+  log.warn(`nothing is published in ${database} yet: the database is empty`);
   for (const name of ORIGINAL_FILES) {
     if ((await kindOf(join(directory, name))) === undefined) continue;
     log.warn(`${name} is not read: \`harvest folddb ${directory}\` makes a generation of it`);

@@ -2,9 +2,9 @@ import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
 import type { SnapshotInfo } from '../../storage/index.js';
 
-/** Who the Gatherer says it is, in INFO. */
+/** The Gatherer's description of itself in INFO. */
 export interface GathererIdentity {
-  /** '' when nobody said: then name, host and version are those that the newest object carries. */
+  /** '' if not configured: then name, host and version are those of the newest object. */
   readonly name: string;
   readonly host: string;
   readonly port: number;
@@ -17,8 +17,8 @@ export interface GathererIdentity {
 }
 
 /**
- * GATHERD-8.3, 8.4: the description of a database, as one SOIF object. Its content is as old as the newest
- * object; its Update-Time is when it was made.
+ * GATHERD-8.3, 8.4: the description of a database as one SOIF object. Its Last-Modification-Time is that of the newest
+ * object; its Update-Time is `now`.
  */
 export function encodeInfo(
   identity: GathererIdentity,
@@ -27,7 +27,7 @@ export function encodeInfo(
 ): Uint8Array {
   const { refreshRate = DEFAULT_REFRESH_RATE, timeToLive = DEFAULT_TIME_TO_LIVE } = identity;
   const oldest = info?.oldest === undefined ? '' : String(info.oldest);
-  const { name, host, version } = whoGathered(identity, info);
+  const { name, host, version } = gathererOf(identity, info);
   const newest = info?.newest === undefined ? '' : String(info.newest);
   const object = SoifObject.of('GATHERER', identity.url ?? '-', [
     ['Time-to-Live', String(timeToLive)],
@@ -46,8 +46,8 @@ export function encodeInfo(
   return encodeSoif(object);
 }
 
-/** GATHERD-8.4: INFO has name, host and version; a daemon that was only given a directory finds them there. */
-function whoGathered(
+/** GATHERD-8.4: name, host and version for INFO; a daemon that knows only a directory reads them from its objects. */
+function gathererOf(
   identity: GathererIdentity,
   info: SnapshotInfo | undefined,
 ): Pick<GathererIdentity, 'name' | 'host' | 'version'> {

@@ -1,16 +1,16 @@
 import type { HostConnection } from '../host/index.js';
 
-/** Pieces below this wait for company: each write of its own is a packet, and wakes the peer. */
+/** Smaller pieces are collected: each write would be a packet of its own and wake the peer. */
 const SMALL_BYTES = 16 * 1024;
 
-/** Milliseconds that a small piece waits for company at most. */
+/** Milliseconds that a small piece is held at most. */
 const WAIT_MS = 5;
 
-/** What a session sends, in order: small pieces go together, large ones as they are. */
+/** Sends the pieces of a session in order: small pieces together, large ones as they are. */
 export class Output {
   readonly #connection: HostConnection;
-  #waiting: Uint8Array[] = [];
-  #waitingBytes = 0;
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -18,12 +18,12 @@ export class Output {
     this.#connection = connection;
   }
 
-  /** Bytes handed over so far. */
+  /** Bytes passed to {@link put} so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Resolves when the piece's memory may be used again; a small piece may not have been sent by then. */
+  /** Resolves when the memory of the piece may be reused; a small piece may still be held then. */
   async put(piece: Uint8Array): Promise<void> {
     this.#bytes += piece.length;
     if (piece.length >= SMALL_BYTES) {
@@ -31,21 +31,21 @@ export class Output {
       await this.#connection.deliver(piece);
       return;
     }
-    this.#waiting.push(Uint8Array.from(piece));
-    this.#waitingBytes += piece.length;
-    if (this.#waitingBytes >= SMALL_BYTES) await this.flush();
-    // Whether the connection is gone, the next piece will tell.
+    this.#held.push(Uint8Array.from(piece));
+    this.#heldBytes += piece.length;
+    if (this.#heldBytes >= SMALL_BYTES) await this.flush();
+    // If the connection is gone, the next piece reports it.
     else this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), WAIT_MS);
   }
 
-  /** Sends what waits. */
+  /** Sends the collected pieces. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#waiting.length === 0) return;
-    const bytes = Buffer.concat(this.#waiting, this.#waitingBytes);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+    if (this.#held.length === 0) return;
+    const bytes = Buffer.concat(this.#held, this.#heldBytes);
+    this.#held = [];
+    this.#heldBytes = 0;
     await this.#connection.write(bytes);
   }
 }

@@ -17,9 +17,8 @@ const END = deflateEnd(EXPORT_TAIL);
 const NOTHING = { objects: 0, length: 0, crc: 0, deflated: new Uint8Array(0) };
 
 /**
- * GATHERD-6.3, DESIGN 5: one gzip member with the objects since a time, put together from blocks that are compressed
- * already. Costs the processor at most one block's decompression, whatever its size. A piece is to be delivered before
- * the next one is asked for: its memory is used again then.
+ * GATHERD-6.3, DESIGN 5: one gzip member with the objects since a time, assembled from blocks that are compressed already. At
+ * most one block is decompressed. The caller must deliver a piece before it requests the next one, which reuses the memory.
  */
 export async function* readyMember(
   ready: ReadyExport,
@@ -28,9 +27,9 @@ export async function* readyMember(
   count: ExportCount,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { timeless, partial, rest } = ready.select(since);
-  const [before, behind] = [ready.sum(timeless), ready.sum(rest)];
-  // The first chunk of the large part comes while the block that has to be taken apart is read.
-  const warming = behind.end > behind.start ? cache.acquire(ready, cache.chunkAt(behind.start)) : undefined;
+  const [before, after] = [ready.sum(timeless), ready.sum(rest)];
+  // The first chunk of the rest is read while the partial block is decompressed.
+  const warming = after.end > after.start ? cache.acquire(ready, cache.chunkAt(after.start)) : undefined;
   warming?.catch(() => undefined);
   try {
     const some = partial === undefined ? NOTHING : await ready.lastPiece(partial, since);
@@ -38,7 +37,7 @@ export async function* readyMember(
       { crc: crc32(EXPORT_HEAD), length: EXPORT_HEAD.length },
       { crc: before.crc, length: before.rawLength },
       some,
-      { crc: behind.crc, length: behind.rawLength },
+      { crc: after.crc, length: after.rawLength },
       { crc: crc32(EXPORT_TAIL), length: EXPORT_TAIL.length },
     ]);
     if (before.objects > 0) {
@@ -48,9 +47,9 @@ export async function* readyMember(
     } else {
       yield Buffer.concat([START, some.deflated]);
     }
-    yield* filePieces(ready, behind, cache);
+    yield* filePieces(ready, after, cache);
     yield Buffer.concat([END, encodeGzipTrailer(whole.crc, whole.length)]);
-    count.objects += before.objects + some.objects + behind.objects;
+    count.objects += before.objects + some.objects + after.objects;
   } finally {
     await warming?.then(
       ({ release }) => release(),
@@ -64,7 +63,7 @@ interface PieceSum {
   readonly length: number;
 }
 
-/** CRC and length of pieces, one behind the other. */
+/** CRC and length of the concatenated pieces. */
 function sumOf(pieces: readonly PieceSum[]): PieceSum {
   return pieces.reduce((sum, { crc, length }) => ({
     crc: combineCrc32(sum.crc, crc, length),
@@ -72,7 +71,7 @@ function sumOf(pieces: readonly PieceSum[]): PieceSum {
   }));
 }
 
-/** A range of the file, by the chunks of the cache: while one is being sent, the next is being read. */
+/** A range of the file, by the chunks of the cache: while one is sent, the next is read. */
 async function* filePieces(
   ready: ReadyExport,
   { start, end }: BlockSum,
@@ -87,7 +86,7 @@ async function* filePieces(
     for (; chunk <= last; chunk++) {
       const lease: ChunkLease = await ahead!;
       ahead = chunk < last ? cache.acquire(ready, chunk + 1) : undefined;
-      // Its failure is told when its turn comes.
+      // Thrown when it is awaited.
       ahead?.catch(() => undefined);
       try {
         const origin = chunk * chunkBytes;

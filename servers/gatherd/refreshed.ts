@@ -2,14 +2,14 @@ import { BOOKKEEPING_NAMES, decodeSoif, encodeSoif, SoifObject } from '../../pro
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { Summary } from '../../storage/index.js';
 
-/** GATHERD-4.4: kept, unchanged, its Update-Time advanced; who collected up to `since` has its content. */
+/** GATHERD-4.4: whether only the Update-Time has changed since: a client that collected at `since` has its content. */
 export function isRefreshed({ contentTime }: Required<Summary>, since: UnixSeconds): boolean {
   return contentTime > 0 && contentTime < since;
 }
 
 const BOOKKEEPING = new Set(BOOKKEEPING_NAMES.map((name) => name.toLowerCase()));
 
-/** SOIF-8.4: what a `@REFRESH` section needs of an object. */
+/** SOIF-8.4: the attributes of an object that a `@REFRESH` section contains. */
 export function bookkeepingOnly(soif: Uint8Array): Uint8Array {
   const object = decodeSoif(soif, { maxObjectBytes: Math.max(1, soif.length) });
   const kept = object.attributes.filter(({ name }) => BOOKKEEPING.has(name.toLowerCase()));

@@ -9,18 +9,18 @@ import { CurrentSnapshot, type SnapshotSource } from './current-snapshot.js';
 import type { GathererIdentity } from './info.js';
 import { type GatherdTransfer, type SessionContext, serveGatherd } from './session.js';
 
-/** What gatherd serves, and how, whatever its connections come from. */
+/** Options of gatherd that do not depend on the kind of connection. */
 export interface GatherdServiceOptions {
-  /** Where the gatherer publishes (DESIGN 4). Until it has, the database is empty. */
+  /** Directory in which the Gatherer publishes (DESIGN 4). Before the first generation the database is empty. */
   readonly generationsDirectory: string;
   readonly log: Logger;
   /** Our full host name for the greeting (GATHERD-3.5). Default: the system's. */
   readonly hostname?: string;
   /** Version text of the greeting. Default `1.8`. */
   readonly version?: string;
-  /** Who INFO says we are. Default: whoever made the newest object, and our port. */
+  /** The Gatherer in INFO. Default: that of the newest object, and our port. */
   readonly identity?: GathererIdentity;
-  /** A gatherd.cf (GATHERD-9). Default: everybody may connect. */
+  /** A gatherd.cf (GATHERD-9). Default: every host may connect. */
   readonly accessFile?: string;
   /** Whether compression is offered. Default true. */
   readonly compression?: boolean;
@@ -31,8 +31,8 @@ export interface GatherdServiceOptions {
   /** Replaces the generations directory. */
   readonly source?: SnapshotSource;
   /**
-   * Debugging messages of section 69 (GATHERD-12.5): level 1 each transfer, level 5 each session as well, level 9 also
-   * the beginning of each piece that is received and sent.
+   * Debugging messages of section 69 (GATHERD-12.5): level 1 each transfer, level 5 also each session, level 9 also the
+   * beginning of each chunk received and sent.
    */
   readonly debug?: Debug;
 }
@@ -41,7 +41,7 @@ export interface GatherdServiceOptions {
 const SECTION = 69;
 const TRANSFERS = 'harvest:gatherd:transfer';
 
-/** A Gatherer's database, ready to be served to any number of connections. */
+/** Serves a Gatherer's database to any number of connections. */
 export class GatherdService implements AsyncDisposable {
   readonly #options: GatherdServiceOptions;
   readonly #context: Omit<SessionContext, 'identity'>;
@@ -74,10 +74,10 @@ export class GatherdService implements AsyncDisposable {
     subscribe(TRANSFERS, this.#onTransfer);
   }
 
-  /** Serves one connection to its end. `port` is what INFO says we listen on. */
+  /** Serves one connection to its end. `port` is our port in INFO. */
   async serve(connection: HostConnection, port: number): Promise<void> {
     const { identity, debug } = this.#options;
-    const who = identity ?? { name: '', host: this.#hostname, port, version: this.#version };
+    const gatherer = identity ?? { name: '', host: this.#hostname, port, version: this.#version };
     const from = `${connection.peer.address} port ${connection.peer.port}`;
     debug?.(SECTION, 5, `session begins: ${from}`);
     const begin = performance.now();
@@ -85,13 +85,13 @@ export class GatherdService implements AsyncDisposable {
       ? traceConnection(connection, (text) => debug(SECTION, 9, text))
       : connection;
     try {
-      await serveGatherd(traced, { ...this.#context, identity: who });
+      await serveGatherd(traced, { ...this.#context, identity: gatherer });
     } finally {
       debug?.(SECTION, 5, () => `session ends: ${from}, ${Math.round(performance.now() - begin)} ms`);
     }
   }
 
-  /** Looks for a new generation now. When it cannot be opened, that is logged and the old one is served on. */
+  /** Looks for a new generation. One that cannot be opened is logged, and the old one is still served. */
   async refresh(): Promise<void> {
     try {
       const snapshot = await this.#database.acquire();
@@ -101,7 +101,7 @@ export class GatherdService implements AsyncDisposable {
     }
   }
 
-  /** Lets go of the database; all sessions must be over. */
+  /** Closes the database; all sessions must have ended. */
   async close(): Promise<void> {
     unsubscribe(TRANSFERS, this.#onTransfer);
     await this.#database.close();

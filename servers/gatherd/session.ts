@@ -21,7 +21,7 @@ import { encodeInfo, type GathererIdentity } from './info.js';
 import { Output } from './output.js';
 import { readyMember } from './ready-member.js';
 
-/** Told of every update that was sent whole: {@link GatherdTransfer}. */
+/** Receives a {@link GatherdTransfer} for every update that was sent completely. */
 const transferChannel = channel('harvest:gatherd:transfer');
 
 /** Message of the channel `harvest:gatherd:transfer`. */
@@ -35,14 +35,14 @@ export interface GatherdTransfer {
   readonly milliseconds: number;
 }
 
-/** What all sessions of a server share. */
+/** State that all sessions of a server share. */
 export interface SessionContext {
   readonly session: GatherdServerOptions;
   readonly identity: GathererIdentity;
   readonly database: CurrentSnapshot;
-  /** The compressed chunks that are being sent. */
+  /** Compressed chunks of running transfers. */
   readonly chunks: ChunkCache;
-  /** Whether the peer may be served (GATHERD-9), with the name it was known by, for the log. */
+  /** Whether the peer may connect (GATHERD-9), with its name, for the log. */
   readonly admit: (connection: HostConnection) => Promise<{ allowed: boolean; name: string | undefined }>;
   /** Milliseconds without a complete command (GATHERD-12.3). */
   readonly commandTimeoutMs: number;
@@ -50,12 +50,12 @@ export interface SessionContext {
 }
 
 /**
- * Input is handed to the engine in pieces of this size: a piece full of `HELP` makes about a hundred times its
- * size in answers, and they all wait here while the peer reads.
+ * Bytes of input passed to the engine at a time. A piece full of `HELP` makes answers of about a hundred times its size, which
+ * are all held while the peer reads.
  */
 const INPUT_BYTES = 512;
 
-/** Serves one connection from the greeting to the end (GATHERD-1, 7). Logs as GATHERD-12.2 says. */
+/** Serves one connection from the greeting to the end (GATHERD-1, 7), with the log lines of GATHERD-12.2. */
 export async function serveGatherd(connection: HostConnection, context: SessionContext): Promise<void> {
   await new Session(connection, context).run();
 }
@@ -66,7 +66,7 @@ class Session {
   readonly #connection: HostConnection;
   readonly #context: SessionContext;
   readonly #engine: GatherdServerSession;
-  readonly #who: string;
+  readonly #address: string;
   readonly #output: Output;
   #objects = 0;
   #deadline: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ class Session {
     this.#context = context;
     this.#engine = new GatherdServerSession(context.session);
     this.#output = new Output(connection);
-    this.#who = connection.peer.address;
+    this.#address = connection.peer.address;
   }
 
   async run(): Promise<void> {
@@ -85,33 +85,35 @@ class Session {
     let ending = 'end of session';
     try {
       const { allowed, name } = await this.#context.admit(this.#connection);
-      log.info(`${this.#who}: connection${name === undefined ? '' : ` from ${name}`}: ${verdict(allowed)}`);
-      await this.#carryOut(allowed ? this.#engine.start() : this.#engine.refuse());
-      await this.#converse();
+      log.info(
+        `${this.#address}: connection${name === undefined ? '' : ` from ${name}`}: ${verdict(allowed)}`,
+      );
+      await this.#performAll(allowed ? this.#engine.start() : this.#engine.refuse());
+      await this.#readCommands();
     } catch (error) {
-      // A peer that leaves early is nothing to worry about (GATHERD-7.3).
+      // A peer may disconnect at any time (GATHERD-7.3).
       if (!(error instanceof ConnectionError)) throw error;
       ending = this.#late ? 'end of session: no command in time' : `end of session: ${error.message}`;
       this.#connection.destroy();
     } finally {
       clearTimeout(this.#deadline);
-      log.info(`${this.#who}: ${ending}, ${this.#objects} objects, ${this.#output.bytes} bytes sent`);
+      log.info(`${this.#address}: ${ending}, ${this.#objects} objects, ${this.#output.bytes} bytes sent`);
     }
   }
 
-  async #converse(): Promise<void> {
+  async #readCommands(): Promise<void> {
     if (!this.#engine.wantsInput) return;
     this.#expectCommand();
     for await (const chunk of this.#connection.chunks()) {
       for (let at = 0; at < chunk.length && this.#engine.wantsInput; at += INPUT_BYTES) {
-        await this.#carryOut(this.#engine.push(chunk.subarray(at, at + INPUT_BYTES)));
+        await this.#performAll(this.#engine.push(chunk.subarray(at, at + INPUT_BYTES)));
       }
       if (!this.#engine.wantsInput) return;
     }
-    await this.#carryOut(this.#engine.end());
+    await this.#performAll(this.#engine.end());
   }
 
-  /** GATHERD-12.3: a peer that sends a byte now and then, but no command, is not served for ever. */
+  /** GATHERD-12.3: ends the session of a peer that sends bytes but no complete command. */
   #expectCommand(): void {
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => {
@@ -120,15 +122,15 @@ class Session {
     }, this.#context.commandTimeoutMs);
   }
 
-  async #carryOut(effects: readonly GatherdServerEffect[]): Promise<void> {
-    let todo = effects;
-    while (todo.length > 0) {
+  async #performAll(effects: readonly GatherdServerEffect[]): Promise<void> {
+    let pending = effects;
+    while (pending.length > 0) {
       const following: GatherdServerEffect[] = [];
-      for (const effect of todo) {
+      for (const effect of pending) {
         if (effect.kind === 'send') await this.#output.put(effect.bytes);
         else following.push(...(await this.#perform(effect)));
       }
-      todo = following;
+      pending = following;
     }
     await this.#output.flush();
   }
@@ -136,7 +138,7 @@ class Session {
   async #perform(effect: Exclude<GatherdServerEffect, { kind: 'send' }>): Promise<GatherdServerEffect[]> {
     switch (effect.kind) {
       case 'command':
-        this.#context.log.info(`${this.#who}: ${describe(effect.command)}`);
+        this.#context.log.info(`${this.#address}: ${describe(effect.command)}`);
         this.#expectCommand();
         return [];
       case 'update':
@@ -152,15 +154,15 @@ class Session {
     }
   }
 
-  /** No command can be complete while data is being sent, so its time does not count. */
+  /** The command timeout is off while data is sent. */
   async #dataCommand(work: () => Promise<GatherdServerEffect[]>): Promise<GatherdServerEffect[]> {
     clearTimeout(this.#deadline);
     try {
       return await work();
     } catch (error) {
       if (error instanceof ConnectionError || !(error instanceof KitError)) throw error;
-      // GATHERD-3.11: the database failed; without an end line the client knows that this was not all.
-      this.#context.log.error({ err: error }, `${this.#who}: transfer broken off`);
+      // GATHERD-3.11: the database failed; the missing end line tells the client that the data is incomplete.
+      this.#context.log.error({ err: error }, `${this.#address}: transfer broken off`);
       return this.#engine.fail();
     } finally {
       this.#expectCommand();
@@ -182,7 +184,7 @@ class Session {
     const bytes = this.#output.bytes - before;
     const milliseconds = performance.now() - started;
     const transfer: GatherdTransfer = {
-      address: this.#who,
+      address: this.#address,
       since,
       compressed,
       ...count,
@@ -190,11 +192,11 @@ class Session {
       milliseconds,
     };
     transferChannel.publish(transfer);
-    this.#context.log.info(`${this.#who}: sent ${count.objects} objects, ${bytes} bytes`);
+    this.#context.log.info(`${this.#address}: sent ${count.objects} objects, ${bytes} bytes`);
     return this.#engine.updateDone(count.objects);
   }
 
-  /** The stream of an update: out of the ready-made blocks wherever it can be. */
+  /** The stream of an update, from the ready-made blocks if possible. */
   async #stream(
     { since, compressed, sections }: UpdateRequest,
     snapshot: SummarySnapshot | undefined,

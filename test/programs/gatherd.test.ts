@@ -49,7 +49,7 @@ t.test('GATHERD-11.1 -db, -log, -cf, -index and -zip, relative to the directory'
   t.match(stdout, /^ready [^\n]*\n$/);
   const log = await readFile(join(path, 'my.log'), 'utf8');
   t.match(log, /^gatherd: \d{6} \d\d:\d\d:\d\d: \S/, 'GATHERD-12.1');
-  t.match(log, 'not needed, because a generation holds it: INDEX.gdbm, All.gz');
+  t.match(log, 'ignored, because a generation contains it: INDEX.gdbm, All.gz');
   t.match(log, '127.0.0.1: connection: denied', 'GATHERD-12.2');
   t.match(log, '127.0.0.1: SEND-UPDATE 0', 'GATHERD-12.2');
   t.match(log, /SIGTERM: stopping, \d+ sessions\n[\s\S]*stopped\n$/);
@@ -62,7 +62,7 @@ t.test('GATHERD-11.1 directories that are missing, empty, or an original Gathere
   await writeFile(join(path, 'PRODUCTION.gdbm'), 'not ours');
   const file = await cli('gatherd', '-db', 'PRODUCTION.gdbm', '-d', path, '0');
   t.equal(file.code, 1);
-  t.match(file.stderr, 'PRODUCTION.gdbm is a file, and generations stand in a directory');
+  t.match(file.stderr, 'PRODUCTION.gdbm is a file, but generations are a directory');
   const root = await cli('gatherd', '-d', '/', '0');
   t.same([root.code, root.stderr], [2, 'harvest: -d: must be a data directory\n']);
 
@@ -74,9 +74,9 @@ t.test('GATHERD-11.1 directories that are missing, empty, or an original Gathere
   child.kill('SIGINT');
   const { code, stderr } = await child.finished;
   t.equal(code, 0);
-  t.match(stderr, `nothing was published in ${join(path, 'generations')} yet: the database is empty`);
+  t.match(stderr, `nothing is published in ${join(path, 'generations')} yet: the database is empty`);
   t.match(stderr, `PRODUCTION.gdbm is not read: \`harvest folddb ${path}\` makes a generation of it`);
-  t.match(stderr, 'SIGHUP: the log is open anew');
+  t.match(stderr, 'SIGHUP: the log is reopened');
 });
 
 t.test('GATHERD-11.3 kill-gatherd stops the daemon of a directory, and nothing else', async (t) => {
@@ -133,7 +133,7 @@ t.test('SIGHUP: the log continues in a new file after the old one was renamed', 
   await rename(log, `${log}.1`);
   await call(t, port, 'HELLO between\nQUIT\n');
   child.kill('SIGHUP');
-  await fileMatches(log, /SIGHUP: the log is open anew\n/);
+  await fileMatches(log, /SIGHUP: the log is reopened\n/);
   await call(t, port, 'HELLO after\nQUIT\n');
   const [older, newer] = [await readFile(`${log}.1`, 'utf8'), await readFile(log, 'utf8')];
   t.match(older, /HELLO before.*HELLO between/s);

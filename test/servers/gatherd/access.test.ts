@@ -174,7 +174,7 @@ t.test('GATHERD-9.6 a gatherd.cf that cannot be read admits nobody', async (t) =
   const it = await scene(t, [], { accessFile: file, lookup: nameServer() });
   await mkdir(file);
   t.equal(await verdict(it, '127.0.0.9'), 'denied', 'a directory');
-  t.match(it.log.join(''), /ERROR: .* cannot be used, nobody is admitted/);
+  t.match(it.log.join(''), /ERROR: .* cannot be used, no peer is admitted/);
   await rm(file, { recursive: true });
   await writeFile(file, `Allow all\n${'#'.repeat(1 << 20)}\n`);
   t.equal(await verdict(it, '127.0.0.9'), 'denied', 'larger than it may be');
