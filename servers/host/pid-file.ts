@@ -176,7 +176,8 @@ async function isRunning({ pid, identity }: PidRecord): Promise<boolean> {
 
 async function ownText(address: string): Promise<string> {
   const identity = await processIdentity(process.pid);
-  if (identity === undefined) throw new StorageError('the system does not report the start time of this process');
+  if (identity === undefined)
+    throw new StorageError('the system does not report the start time of this process');
   return `${process.pid}\n${identity}\n${address}\n`;
 }
 

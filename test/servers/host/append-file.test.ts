@@ -79,18 +79,20 @@ t.test('lines of blocking writes are in the file at once, or after a block or a 
   t.same(file.directoriesMade, [join(root, 'logs', 'of'), join(root, 'logs')]);
   file.write('one');
   t.equal(await readFile(path, 'utf8'), 'one\n');
-  using block = new AppendFileSync(path, { blockLength: 8, flushMs: 5 });
+  using block = new AppendFileSync(path, { blockLength: 8, flushMs: 60_000 });
   t.same(block.directoriesMade, []);
   block.write('two');
   t.equal(await readFile(path, 'utf8'), 'one\n');
   block.write('three');
   t.equal(await readFile(path, 'utf8'), 'one\ntwo\nthree\n');
-  block.write('x');
+  block.close();
+  using timed = new AppendFileSync(path, { blockLength: 8, flushMs: 5 });
+  timed.write('x');
   while (!(await readFile(path, 'utf8')).endsWith('\nx\n'))
     await new Promise((resolve) => setTimeout(resolve, 5));
-  block.close();
-  block.write('lost');
-  block.close();
+  timed.close();
+  timed.write('lost');
+  timed.close();
   t.equal(await readFile(path, 'utf8'), 'one\ntwo\nthree\nx\n');
   t.throws(() => new AppendFileSync(join(path, 'below')), {
     name: 'StorageError',
