@@ -10,7 +10,7 @@ import { U32_MAX } from '../../protocols/registry/index.js';
  *     objects/17/OBJ1217
  */
 
-/** Files of `admin/` that go from one kind of directory to the other unchanged, where the target has none. */
+/** Files of `admin/` that are copied unchanged between the two kinds of directory, unless the target has them. */
 export const COPIED_FILES = ['broker.conf', 'Collection.conf', 'LAST-COLLECTION'] as const;
 
 /** REG-1. */
@@ -31,7 +31,7 @@ export function objectFilePath(directory: string, oid: number): string {
   return join(directory, 'objects', String(oid % OBJECT_DIRECTORIES), `OBJ${oid}`);
 }
 
-/** The OID of a file below `objects/`; undefined: it is none of ours. */
+/** The OID of a file below `objects/`; undefined if it is not an object file. */
 function oidOfFile(subdirectory: string, name: string): number | undefined {
   const digits = /^OBJ([1-9]\d{0,9})$/.exec(name)?.[1];
   if (digits === undefined) return undefined;
@@ -39,17 +39,17 @@ function oidOfFile(subdirectory: string, name: string): number | undefined {
   return oid <= U32_MAX && subdirectory === String(oid % OBJECT_DIRECTORIES) ? oid : undefined;
 }
 
-/** What a path is that may be a Registry file, an original directory, or a directory of ours. */
+/** The kind of a path: a Registry file, an original Broker's directory, or a directory of this kit. */
 export type BrokerPlace =
   | { readonly kind: 'registry'; readonly registry: string; readonly directory: string | undefined }
   | { readonly kind: 'store'; readonly directory: string };
 
 /**
- * Tells them apart: a file is a Registry; a directory with a `store` is ours, for that is what our Broker goes by, even if a
- * Registry was exported into it; one with `admin/Registry` is an original one. In the data directory of `harvest run` the
- * Broker's is `broker`.
+ * Determines the kind of a path. A file is a Registry. A directory with a `store` is a directory of this kit, even if a Registry
+ * was exported into it, because the Broker uses the store. A directory with `admin/Registry` is an original one. In the data
+ * directory of `harvest run`, the Broker's directory is `broker`.
  *
- * @throws StorageError it is none of them.
+ * @throws StorageError if the path is of no known kind
  */
 export async function locateBroker(path: string): Promise<BrokerPlace> {
   const found = await statOf(path);
@@ -73,7 +73,7 @@ async function statOf(path: string): Promise<'file' | 'directory' | undefined> {
   }
 }
 
-/** Whether an object has its file. */
+/** Whether the file of an object exists. */
 export async function hasObjectFile(directory: string, oid: number): Promise<boolean> {
   try {
     return (await lstat(objectFilePath(directory, oid))).isFile();
@@ -82,7 +82,7 @@ export async function hasObjectFile(directory: string, oid: number): Promise<boo
   }
 }
 
-/** The OIDs of the object files, directory by directory; other names are left alone. */
+/** The OIDs of the object files, directory by directory; other names are ignored. */
 export async function* objectFiles(
   directory: string,
   signal?: AbortSignal,

@@ -14,37 +14,37 @@ import type { RegistryFileOptions } from './registry-file.js';
 import { type RegistryProblem, readingOfDamaged, type ScanItem, scanFile } from './scan.js';
 import { count, detectReading, readRecord, type Survey, surveyFile } from './walk.js';
 
-/** What a check found, all in all. */
+/** Totals of a check. */
 export interface RegistrySummary {
   readonly version: number;
   readonly reading: RegistryReading;
-  /** Of the records that can be read. */
+  /** Counts of the readable records. */
   readonly counts: RegistryCounts;
   readonly problems: number;
-  /** Bytes of which nothing can be made. */
+  /** Bytes that belong to no readable record. */
   readonly lost: number;
 }
 
 export interface CheckOptions extends Omit<RegistryFileOptions, 'writable' | 'sync'> {
-  /** Told each problem when it is found. */
+  /** Receives each problem when it is found. */
   readonly onProblem?: (problem: RegistryProblem) => void | Promise<void>;
-  /** Told each record. */
+  /** Receives each record. */
   readonly onRecord?: () => void;
 }
 
-/** A Registry, however damaged, as far as it can be read. */
+/** The readable part of a Registry that may be damaged. */
 export interface ScannedRegistry {
   readonly survey: Survey;
   readonly version: number;
   readonly reading: RegistryReading;
-  /** Problems of the header and the records that can be read, with the damage between them. */
+  /** Problems of the header, and the readable records with the damage between them. */
   items(): AsyncGenerator<ScanItem, void, undefined>;
 }
 
-/** Version that a file without a readable header is taken for (REG-50: the default of what is written). */
+/** Version assumed for a file without a readable header (REG-50: the default for writing). */
 const ASSUMED_VERSION = 1;
 
-/** Finds out what can be known before the records are read. */
+/** Inspects the file before the records are read. */
 export async function scanRegistry(file: RandomFile, options: CheckOptions): Promise<ScannedRegistry> {
   const { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES, signal } = options;
   const format = registryFormat(options);
@@ -69,10 +69,10 @@ export async function scanRegistry(file: RandomFile, options: CheckOptions): Pro
 
 /**
  * Checks a Registry file: every damage with its offset and rule, empty mandatory fields (REG-39), valid records with the same OID
- * (REG-35), wrong counts (REG-6, REG-10). Memory: a bit or so for each OID.
+ * (REG-35), wrong counts (REG-6, REG-10). Needs about one bit of memory for each OID.
  *
- * @param directory the original Broker's; its object files are compared with the records (REG-38).
- * @throws StorageError the file cannot be opened.
+ * @param directory directory of the original Broker, whose object files are compared with the records (REG-38)
+ * @throws StorageError if the file cannot be opened
  */
 export async function checkRegistry(
   path: string,

@@ -22,40 +22,40 @@ import { writeObjectFile } from './object-file.js';
 import { openRandomFile } from './random-file.js';
 import { type RecordToWrite, writeRegistry } from './write-registry.js';
 
-/** What both ways are told by. */
+/** Callbacks of exports and imports. */
 export interface TransferOptions extends Partial<RegistryFormat> {
   readonly signal?: AbortSignal | undefined;
-  /** One object was dealt with. */
+  /** Called after each object. */
   readonly onObject?: (() => void) | undefined;
-  /** A sentence about something that is not as it should be. */
+  /** Receives a sentence about each irregularity. */
   readonly onWarning?: ((sentence: string) => void) | undefined;
 }
 
 export interface ExportOptions extends TransferOptions {
-  /** REG-50. Default 1. */
+  /** Version of the Registry (REG-50). Default 1. */
   readonly version?: RegistryVersion;
-  /** Replace a Registry that is there. Default false: it is an error. */
+  /** Replaces an existing Registry. Default false: an existing Registry is an error. */
   readonly force?: boolean;
 }
 
 export interface ExportCounts {
   readonly objects: number;
   readonly skipped: number;
-  /** Object files that were there before and that no record names (REG-38). */
+  /** Object files that existed before and that no record names (REG-38). */
   readonly unreferenced: number;
 }
 
-/** Object files that are written at a time. */
+/** Object files written concurrently. */
 const WRITES_AT_ONCE = 16;
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Writes an original Broker's directory: the objects' files, then the Registry, which appears whole by a rename (REG-28, REG-37).
- * So a run that was killed is simply run again. An OID that the store has used up is the Registry's highest, as a deleted record,
- * so that it is not used again (REG-35).
+ * Writes an original Broker's directory: the object files, then the Registry by an atomic rename (REG-28, REG-37). After a kill
+ * the export is run again. The highest OID that the store has used becomes a deleted record if its object is gone, so that it is
+ * not used again (REG-35).
  *
- * @param storeDirectory the store's own, which is open.
- * @throws StorageError there is a Registry and `force` is not set, or a file cannot be written.
+ * @param storeDirectory directory of the store, which is open
+ * @throws StorageError if there is a Registry and `force` is not set, or if a file cannot be written
  */
 export async function exportRegistry(
   store: BrokerStore,
@@ -112,7 +112,7 @@ export async function exportRegistry(
     path,
     async (temporary) => {
       await writeRegistry(await openRandomFile(temporary, 'wx'), records(), version, format);
-      // Before the Registry that needs it has its name.
+      // Before the rename of the Registry that refers to it.
       if (ids !== undefined) await writeGathererIds(to, ids);
     },
     { force },
@@ -126,7 +126,7 @@ export async function exportRegistry(
   return { objects, skipped, unreferenced };
 }
 
-/** A store's next OID. The store may be open in this process. */
+/** The next OID of a store, which may be open in this process. */
 async function nextOidOf(storeDirectory: string): Promise<number> {
   await using level = await Level.open(storeDirectory, {
     kind: 'broker',
@@ -137,7 +137,7 @@ async function nextOidOf(storeDirectory: string): Promise<number> {
   return bytes === undefined ? 1 : brokerCountersCodec.decode(bytes).nextOid;
 }
 
-/** The Registry's record of an object. Its texts are the object's own bytes (REG-4), which only matters beyond ASCII. */
+/** The Registry record of an object. Its texts are the bytes of the object (REG-4), which differ from UTF-8 only beyond ASCII. */
 function recordOf(entry: RegistryEntry, bytes: Uint8Array, ids: GathererIds | undefined): RegistryRecord {
   const { oid, updateTime, lastModificationTime, refreshRate, timeToLive } = entry;
   const times = { updateTime, lastModificationTime, refreshRate, timeToLive };
@@ -171,7 +171,7 @@ function gathererOf(
   };
 }
 
-/** REG-35: the record of an object that is gone; who reads it needs its OID only. */
+/** REG-35: the record of a deleted object, of which a reader needs only the OID. */
 function usedUp(oid: number, ids: GathererIds | undefined): RegistryRecord {
   const none = Buffer.from('-');
   const gatherer = ids === undefined ? { name: none, host: none, version: none } : { id: 0 };
@@ -179,7 +179,7 @@ function usedUp(oid: number, ids: GathererIds | undefined): RegistryRecord {
   return { oid, url: none, gatherer, md5: NO_BYTES, description: NO_BYTES, ...times, rest: NO_BYTES };
 }
 
-/** Without the white space around it, as the entry has it. */
+/** The value without surrounding white space, as in the Registry entry. */
 function trimmed(bytes: Uint8Array): Uint8Array {
   const isSpace = (byte: number | undefined): boolean => byte === 0x20 || (byte! >= 0x09 && byte! <= 0x0d);
   let start = 0;
@@ -189,7 +189,7 @@ function trimmed(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(start, end);
 }
 
-/** The ids of a directory; none where there is no such file (REG-50). @throws ProtocolError a line that is none. */
+/** The Gatherer ids of a directory; empty if the file is absent (REG-50). @throws ProtocolError for a malformed line */
 export async function readGathererIds(directory: string): Promise<GathererIds> {
   try {
     return GathererIds.parse(await readFile(gathererIdsPath(directory), 'utf8'));
@@ -203,7 +203,7 @@ function writeGathererIds(directory: string, ids: GathererIds): Promise<void> {
   return replaceFile(gathererIdsPath(directory), (path) => writeFile(path, ids.format()), { force: true });
 }
 
-/** Copies the files of `admin/` that both kinds of directory have, where the target has none; returns their names. */
+/** Copies the files of `admin/` that both kinds of directory have and the target lacks; returns their names. */
 export async function copyAdminFiles(from: string, to: string): Promise<string[]> {
   const copied: string[] = [];
   await mkdir(join(to, 'admin'), { recursive: true });

@@ -19,13 +19,13 @@ export interface ImportableObject {
   readonly entry: RegistryEntry;
 }
 
-/** What became of an object. */
+/** Outcome of the import of one object. */
 export interface ImportOutcome {
   readonly oid: number;
   readonly outcome: 'imported' | 'known' | { readonly skipped: string };
 }
 
-/** Prepares an object; a sentence when it lacks what the Registry requires (REG-40). */
+/** Prepares an object; returns a sentence if it lacks an attribute that the Registry requires (REG-40). */
 export function importable(oid: number, object: SoifObject, bytes: Uint8Array): ImportableObject | string {
   const book = readBookkeeping(object);
   const missing = missingAttributes(book);
@@ -43,7 +43,7 @@ const FIRST: BrokerCounters = {
   removals: 0,
 };
 
-/** Puts objects into a Broker's store under OIDs that somebody else gave them. It is the store's only owner meanwhile. */
+/** Puts objects into a Broker's store under given OIDs. It is the only owner of the store while it is open. */
 export class StoreImporter implements AsyncDisposable {
   readonly #level: Level;
   #counters: BrokerCounters;
@@ -53,7 +53,7 @@ export class StoreImporter implements AsyncDisposable {
     this.#counters = counters;
   }
 
-  /** @throws StorageError when there is no store, or it is in use. */
+  /** @throws StorageError if there is no store or it is in use */
   static async open(storeDirectory: string): Promise<StoreImporter> {
     const level = await Level.open(storeDirectory, { kind: 'broker', create: false });
     try {
@@ -65,7 +65,7 @@ export class StoreImporter implements AsyncDisposable {
     }
   }
 
-  /** One atomic batch, the next OID included (REG-35). The outcomes are in the objects' order. */
+  /** Writes one atomic batch, including the next OID (REG-35). The outcomes are in the order of the objects. */
   async add(objects: readonly ImportableObject[]): Promise<ImportOutcome[]> {
     if (objects.length === 0) return [];
     const rows = new RegistryRows(this.#level, this.#counters, Math.floor(Date.now() / 1000));
@@ -87,14 +87,14 @@ export class StoreImporter implements AsyncDisposable {
     return outcomes;
   }
 
-  /** The next new object gets at least this OID (REG-35). Waits until the disk has everything. */
+  /** Sets the lowest OID of the next new object (REG-35), and syncs the store to the disk. */
   async finish(nextOid: number): Promise<void> {
     await this.#write(new RegistryRows(this.#level, this.#counters, 0), this.#counters, nextOid, true);
   }
 
   async #write(rows: RegistryRows, before: BrokerCounters, nextOid: number, sync: boolean): Promise<void> {
     const counters = { ...rows.counters, nextOid: Math.max(nextOid, rows.counters.nextOid) };
-    // The later of two changes to one row counts.
+    // The later of two changes to one row wins.
     const batch = [
       ...rows.rows(before),
       { key: BROKER_COUNTERS_KEY, value: brokerCountersCodec.encode(counters) },
@@ -126,12 +126,12 @@ function addOne(
     }
     if (there.updateTime >= updateTime) return 'known';
   }
-  // REG-45: the same Gatherer's other summary of the URL.
+  // REG-45: another summary of the URL by the same Gatherer.
   const other = rows.entriesOf(url).find((each) => each.oid !== oid && sameGatherer(each, book));
   if (other !== undefined && other.updateTime >= updateTime) {
     return { skipped: `object ${other.oid} is about ${url} too, and not older (REG-45)` };
   }
-  // REG-47: what is there already, stays.
+  // REG-47: an existing object stays.
   const holder = rows.holderOf(contentMark(entry));
   if (holder !== undefined && holder !== oid && holder !== other?.oid) {
     return { skipped: `it has the content of object ${holder} (REG-42)` };

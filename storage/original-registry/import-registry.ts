@@ -11,19 +11,19 @@ import { readObjectFile } from './object-file.js';
 import { RegistryFile } from './registry-file.js';
 
 export interface ImportOptions extends TransferOptions {
-  /** Bytes of one object's file; larger ones are skipped. Default 64 MiB. */
+  /** Most bytes of an object file; larger files are skipped. Default 64 MiB. */
   readonly maxObjectBytes?: number;
 }
 
 export interface ImportCounts {
   readonly imported: number;
-  /** The store has them already, e.g. from a run that was killed. */
+  /** Objects that the store has already, e.g. from a killed import. */
   readonly known: number;
-  /** Each with a sentence. */
+  /** Skipped objects; a sentence was reported for each. */
   readonly skipped: number;
   /** Records without a file (REG-38). */
   readonly missing: number;
-  /** Records that are marked as deleted, or have a flag that we do not know (REG-14). */
+  /** Records that are marked as deleted or have an unknown flag (REG-14). */
   readonly notValid: number;
   /** Files without a valid record (REG-38). */
   readonly unreferenced: number;
@@ -31,20 +31,20 @@ export interface ImportCounts {
 
 const MEBIBYTE = 1024 * 1024;
 const DEFAULT_MAX_OBJECT_BYTES = 64 * MEBIBYTE;
-/** Objects of one batch: up to this many, and not many more bytes than this. */
+/** Limits of a batch: objects, and bytes, which the last object may exceed. */
 const BATCH_OBJECTS = 500;
 const BATCH_BYTES = 8 * MEBIBYTE;
-/** Files that are read at a time. */
+/** Files read concurrently. */
 const READS_AT_ONCE = 16;
 
 /**
- * Takes the objects of an original Broker's directory into a Broker's store, under their OIDs (REG-35). It goes batch by batch; what
- * is there already is known, so a run that was killed is simply run again. Nobody else has the store open.
+ * Imports the objects of an original Broker's directory into a Broker's store under their OIDs (REG-35), in batches. Objects that
+ * the store has are skipped, so after a kill the import is run again. No other process may have the store open.
  *
- * The object's file says what the object is (REG-40); where the Registry has a later Update-Time, its times count, as those of a
- * refresh do (GATHERD-13.8).
+ * The object file determines the object (REG-40). If the Registry has a later Update-Time, its times replace those of the file,
+ * as a refresh does (GATHERD-13.8).
  *
- * @throws StorageError the Registry is damaged (REG-15), or the store is in use. ProtocolError it is no Registry.
+ * @throws StorageError if the Registry is damaged (REG-15) or the store is in use; ProtocolError if the file is not a Registry
  */
 export async function importRegistry(
   from: string,
@@ -59,7 +59,7 @@ export async function importRegistry(
     onWarning?.(`${path}: offset ${offset}: ${message} (${rule})`);
   }
   const ids = registry.version === 2 ? await readGathererIds(from) : undefined;
-  // Not before the Registry is known to be one. Makes the store, or brings it up to date.
+  // After the Registry was recognized. Creates the store if it is missing.
   await mkdir(storeDirectory, { recursive: true });
   await (await BrokerStore.open(storeDirectory)).close();
   await using importer = await StoreImporter.open(storeDirectory);
@@ -139,7 +139,7 @@ function refuseDamage({ path, damage }: RegistryFile): void {
   );
 }
 
-/** Without the views of a whole block: a batch waits for a while. */
+/** Copies the views of a block, because a batch may wait for long. */
 function withOwnTexts(record: RegistryRecord): RegistryRecord {
   const { gatherer } = record;
   const empty = new Uint8Array(0);
@@ -153,7 +153,7 @@ function withOwnTexts(record: RegistryRecord): RegistryRecord {
   };
 }
 
-/** The object that a record is about; a sentence why it cannot be taken; undefined: it has no file. */
+/** The object of a record; a sentence if it cannot be imported; undefined if it has no file. */
 async function readRecordedObject(
   from: string,
   record: RegistryRecord,
@@ -177,7 +177,7 @@ async function readRecordedObject(
   return importable(record.oid, renewed, encodeSoif(renewed));
 }
 
-/** GATHERD-13.8: every value but the times stays byte for byte. */
+/** GATHERD-13.8: all values except the times stay byte for byte. */
 function renew(object: SoifObject, record: RegistryRecord): SoifObject {
   return object.with([
     ['Update-Time', String(record.updateTime)],

@@ -10,7 +10,7 @@ export interface FileObject {
   readonly bytes: Uint8Array;
 }
 
-/** Writes an object's file, whole or not at all (REG-36). The directory for it is made. */
+/** Writes an object's file atomically (REG-36); creates its directory. */
 export async function writeObjectFile(directory: string, oid: number, bytes: Uint8Array): Promise<void> {
   const path = objectFilePath(directory, oid);
   const temporary = `${path}.new`;
@@ -25,9 +25,9 @@ export async function writeObjectFile(directory: string, oid: number, bytes: Uin
 }
 
 /**
- * Reads an object's file; the object's memory is its own.
+ * Reads an object's file into memory of its own.
  *
- * @returns a sentence when there is no object in it or it is larger than `maxBytes`, undefined when there is no file (REG-38).
+ * @returns a sentence if the file has no object or is larger than `maxBytes`; undefined if there is no file (REG-38)
  */
 export async function readObjectFile(
   directory: string,
@@ -52,7 +52,7 @@ export async function readObjectFile(
   }
 }
 
-/** The first object of a file; what else is in it is not one of the Broker's. */
+/** The first object of a file; the Broker stores one object in a file. */
 function decodeObjectFile(content: Uint8Array, maxObjectBytes: number): FileObject | string {
   const decoder = new SoifDecoder({ maxObjectBytes: Math.max(1, maxObjectBytes) });
   let why = 'its file holds no object';

@@ -1,26 +1,26 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 
-/** A file that is read and written at places. */
+/** A file that is read and written at offsets. */
 export interface RandomFile {
-  /** Fills `bytes` from `position` on; returns how many there were. Less than asked for: the file ends there. */
+  /** Fills `bytes` from `position`; returns the number of bytes read, which is less than requested at the end of the file. */
   read(bytes: Uint8Array, position: number): Promise<number>;
   write(bytes: Uint8Array, position: number): Promise<void>;
   truncate(length: number): Promise<void>;
-  /** Waits until the disk has what was written. */
+  /** Syncs the file to the disk. */
   sync(): Promise<void>;
-  /** Bytes. */
+  /** Size in bytes. */
   size(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** `r` read, `r+` read and write, `wx` make a new one to write. */
+/** `r` reads, `r+` reads and writes, `wx` creates a new file for writing. */
 export type OpenMode = 'r' | 'r+' | 'wx';
 
-/** Opens a file; a test gives another one that fails between two writes. */
+/** Opens a file; tests pass one that fails between two writes. */
 export type OpenRandomFile = (path: string, mode: OpenMode) => Promise<RandomFile>;
 
-/** @throws StorageError when it cannot be opened. */
+/** @throws StorageError if it cannot be opened */
 export const openRandomFile: OpenRandomFile = async (path, mode) => {
   let handle: FileHandle;
   try {
@@ -55,7 +55,7 @@ export const openRandomFile: OpenRandomFile = async (path, mode) => {
 
 const WINDOW_BYTES = 64 * 1024;
 
-/** Small reads of a file at rising places, most of them from one block in memory. */
+/** Serves small reads at ascending offsets, most of them from one block in memory. */
 export class FileWindow {
   readonly #file: RandomFile;
   #block: Uint8Array = new Uint8Array(0);
@@ -63,13 +63,13 @@ export class FileWindow {
 
   constructor(
     file: RandomFile,
-    /** Of the file, bytes. */
+    /** Size of the file in bytes. */
     readonly size: number,
   ) {
     this.#file = file;
   }
 
-  /** `length` bytes from `offset` on; undefined when the file ends before. A far read leaves the block where it is. */
+  /** `length` bytes from `offset`; undefined if the file ends before. A read far ahead does not move the block. */
   async at(offset: number, length: number): Promise<Uint8Array | undefined> {
     if (offset + length > this.size) return undefined;
     const from = offset - this.#start;
@@ -80,14 +80,14 @@ export class FileWindow {
     return this.#block.subarray(0, length);
   }
 
-  /** The block from `offset` on, up to 64 KiB: what {@link at} answers from afterwards. */
+  /** Loads the block from `offset`, up to 64 KiB; {@link at} then reads from it. */
   async moveTo(offset: number): Promise<Uint8Array> {
     this.#block = await this.read(offset, Math.max(0, Math.min(WINDOW_BYTES, this.size - offset)));
     this.#start = offset;
     return this.#block;
   }
 
-  /** @throws StorageError when the file has become shorter meanwhile. */
+  /** @throws StorageError if the file has become shorter */
   async read(offset: number, length: number): Promise<Uint8Array> {
     const bytes = new Uint8Array(length);
     if ((await this.#file.read(bytes, offset)) < length) {

@@ -24,41 +24,41 @@ import { detectReading, readRecord, type Survey, surveyFile, walkFile } from './
 import { writeRegistry } from './write-registry.js';
 
 export interface RegistryFileOptions extends Partial<RegistryFormat> {
-  /** Default false: the file is read only, and what opening finds is not mended. */
+  /** Default false: the file is only read, and damage that opening finds is not repaired. */
   readonly writable?: boolean;
-  /** Bytes of one record's data. Default 16 MiB. */
+  /** Most bytes of one record's data. Default 16 MiB. */
   readonly maxRecordBytes?: number;
-  /** Wait for the disk at each change. Default false: a killed process loses nothing, a power cut may lose the last changes. */
+  /** Sync the file at each change. Default false: a killed process loses nothing, a power cut may lose the last changes. */
   readonly sync?: boolean;
   /** Opens the file: for tests. */
   readonly open?: OpenRandomFile;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A record with its place; `record` is undefined when its data are too short for their version (REG-21). */
+/** A record with its offset; `record` is undefined if its data are too short for their version (REG-21). */
 export interface PlacedRecord extends Pick<RawRecord, 'offset' | 'flag' | 'state'> {
   readonly record: RegistryRecord | undefined;
 }
 
-/** REG-27: deleted records below this are not worth a compression. */
+/** REG-27: fewer deleted records than this never start a compression. */
 const COMPRESS_AT_LEAST = 100;
 /** REG-27: `Compress-Percent`. */
 const COMPRESS_PERCENT = 50;
 
-/** REG-27: whether it is time to compress. */
+/** REG-27: whether the file is due for compression. */
 export function isCompressionDue(counts: RegistryCounts, percent = COMPRESS_PERCENT): boolean {
   const { records, deleted } = counts;
   return deleted >= COMPRESS_AT_LEAST && deleted * 100 >= records * percent;
 }
 
 /**
- * A Registry in a file (REG-1): one owner, which appends, marks as deleted and compresses. A process that is killed between any two
- * writes leaves a file that the next {@link open} puts right; every change that had resolved is in it.
+ * A Registry file (REG-1) with one owner, which appends, marks as deleted and compresses. A process killed between any two
+ * writes leaves a file that the next {@link open} repairs; it contains every change whose promise had resolved.
  */
 export class RegistryFile implements AsyncDisposable {
   #file: RandomFile;
   #counts: RegistryCounts;
-  /** Behind the last whole record. */
+  /** The offset after the last whole record. */
   #end: number;
   #highestOid: number;
   readonly #mutex = new Mutex();
@@ -70,7 +70,7 @@ export class RegistryFile implements AsyncDisposable {
     readonly version: number,
     readonly format: RegistryFormat,
     survey: Survey,
-    /** What opening found, mended where the file is writable (REG-10, REG-13, REG-29). */
+    /** What opening found, repaired if the file is writable (REG-10, REG-13, REG-29). */
     readonly problems: readonly RegistryProblem[],
     private readonly options: RegistryFileOptions,
   ) {
@@ -85,9 +85,9 @@ export class RegistryFile implements AsyncDisposable {
   readonly damage: RegistryDamage | undefined;
 
   /**
-   * Makes an empty Registry, whole or not at all.
+   * Creates an empty Registry atomically.
    *
-   * @throws StorageError there is such a file.
+   * @throws StorageError if the file exists
    */
   static async create(
     path: string,
@@ -109,11 +109,11 @@ export class RegistryFile implements AsyncDisposable {
   }
 
   /**
-   * Opens a Registry and counts its records (REG-10). Without `options.reading` it finds out by REG-13. A record that is cut off
-   * at the end is dropped (REG-29).
+   * Opens a Registry and counts its records (REG-10). Without `options.reading` it detects the reading by REG-13. It drops a record
+   * that is cut off at the end (REG-29).
    *
-   * @throws ProtocolError REG-5, REG-8: the file does not begin like a Registry. StorageError it cannot be opened, or it is to be
-   *   written and is damaged (REG-15): what would be appended behind the damage could not be found again.
+   * @throws ProtocolError (REG-5, REG-8) if the file does not begin like a Registry; StorageError if it cannot be opened, or is
+   *   damaged and opened for writing (REG-15): a record appended after the damage could not be found again.
    */
   static async open(path: string, options: RegistryFileOptions = {}): Promise<RegistryFile> {
     const { open = openRandomFile, writable = false, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
@@ -139,22 +139,22 @@ export class RegistryFile implements AsyncDisposable {
     }
   }
 
-  /** As counted, and kept up with every change (REG-6). */
+  /** Counted at the opening and updated with every change (REG-6). */
   get counts(): RegistryCounts {
     return this.#counts;
   }
 
-  /** REG-13: the one that was found or given. */
+  /** REG-13: the reading that was detected or given. */
   get reading(): RegistryReading {
     return this.format.reading;
   }
 
-  /** REG-35: one more than the highest OID of any record, deleted ones included. */
+  /** REG-35: the highest OID of any record plus one, deleted records included. */
   get nextOid(): number {
     return this.#highestOid + 1;
   }
 
-  /** All records in the file's order, deleted ones and those of an unknown flag among them (REG-14). @throws ProtocolError at a damage. */
+  /** All records in the file's order, including deleted ones and unknown flags (REG-14). @throws ProtocolError at damage. */
   async *records(
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<PlacedRecord, void, undefined> {
@@ -174,12 +174,12 @@ export class RegistryFile implements AsyncDisposable {
     }
   }
 
-  /** REG-23, REG-29: the records, then the header. Returns their offsets. */
+  /** REG-23, REG-29: writes the records, then the header. Returns their offsets. */
   append(records: readonly RegistryRecord[]): Promise<number[]> {
     return this.#change(() => this.#append(records));
   }
 
-  /** REG-24: rewrites the flag in place. False: it is not valid (any more). @throws ProtocolError no record begins at `offset`. */
+  /** REG-24: rewrites the flag in place; false if the record is not valid. @throws ProtocolError if no record begins at `offset`. */
   markDeleted(offset: number): Promise<boolean> {
     return this.#change(async () => {
       if (!(await this.#delete(offset))) return false;
@@ -189,10 +189,10 @@ export class RegistryFile implements AsyncDisposable {
   }
 
   /**
-   * REG-25: the old record is deleted, the new one appended; the bytes are those of the rule's order. It is written in the
-   * other one, so that a process killed between leaves both, of which the newer counts (REG-45), and never neither.
+   * REG-25: deletes the old record and appends the new one. The bytes are those of the rule's order, but the new record is
+   * written first: a process killed in between leaves both, of which the newer counts (REG-45), and never neither.
    *
-   * @returns the new record's offset.
+   * @returns the new record's offset
    */
   change(offset: number, record: RegistryRecord): Promise<number> {
     return this.#change(async () => {
@@ -205,10 +205,10 @@ export class RegistryFile implements AsyncDisposable {
   }
 
   /**
-   * REG-26, REG-28: a new file without the deleted records takes the old one's place; the others keep their order and their
-   * bytes (REG-14, REG-21). Offsets change.
+   * REG-26, REG-28: replaces the file by one without the deleted records; the others keep their order and their bytes (REG-14,
+   * REG-21). Offsets change.
    *
-   * @returns the number of records that went.
+   * @returns the number of records removed
    */
   compress(signal?: AbortSignal): Promise<number> {
     return this.#change(async () => {
@@ -220,7 +220,7 @@ export class RegistryFile implements AsyncDisposable {
         async (temporary) => {
           const kept = keptRecords(this.#raw(signal));
           const result = await writeRegistry(await open(temporary, 'wx'), kept, this.version, this.format);
-          // Opened before it has its name: once it has, nothing more may go into the old one.
+          // Opened before the rename: after it, nothing may be written into the old file.
           next = await open(temporary, 'r+');
           return result;
         },
@@ -238,7 +238,7 @@ export class RegistryFile implements AsyncDisposable {
     });
   }
 
-  /** Waits for the change under way, then closes the file. */
+  /** Waits for the change in progress, then closes the file. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -263,7 +263,7 @@ export class RegistryFile implements AsyncDisposable {
     try {
       await this.#file.write(Buffer.concat(pieces), this.#end);
     } catch (error) {
-      // A full disk may have taken a part, and what is appended next may be shorter.
+      // A full disk may have accepted a part, and the next record may be shorter.
       await this.#file.truncate(this.#end).catch(() => undefined);
       throw error;
     }
@@ -306,7 +306,7 @@ export class RegistryFile implements AsyncDisposable {
     if (this.options.sync === true) await this.#file.sync();
   }
 
-  /** One change after the other. */
+  /** Runs one change at a time. */
   #change<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new StateError('the Registry is closed'));
     if (this.options.writable !== true) {
@@ -316,7 +316,7 @@ export class RegistryFile implements AsyncDisposable {
   }
 }
 
-/** What of a file's end is not a cut (REG-29), because a record can be read behind the place. */
+/** Damage that is not a cut at the end (REG-29), because a record can be read after it. */
 async function withoutFalseCut(
   file: RandomFile,
   survey: Survey,

@@ -9,22 +9,22 @@ import { count } from './walk.js';
 import { writeRegistry } from './write-registry.js';
 
 export interface RepairOptions extends CheckOptions {
-  /** Only tells what would be done. Default false. */
+  /** Only reports what would be done. Default false. */
   readonly dryRun?: boolean;
 }
 
-/** What a repair did. */
+/** Result of a repair. */
 export interface RepairSummary extends RegistrySummary {
-  /** Where the damaged file is now; undefined: nothing was written. */
+  /** Path of the damaged file; undefined if nothing was written. */
   readonly kept: string | undefined;
 }
 
 /**
- * Writes every record that can be read into a new Registry, which takes the old one's place by a rename; the old one stays beside
- * it as `Registry.damaged` (REG-15, REG-28). Flags, order, and bytes of the records stay (REG-14, REG-21); sizes, magic
- * numbers and counts become right. A sound file is left as it is. The process that owns the Registry must not run.
+ * Writes every readable record into a new Registry, which replaces the old one by a rename; the old one is kept as
+ * `Registry.damaged` (REG-15, REG-28). Flags, order, and bytes of the records stay (REG-14, REG-21); sizes, magic numbers and
+ * counts are corrected. An undamaged file is not changed. The process that owns the Registry must not run.
  *
- * @throws StorageError a file cannot be opened or written.
+ * @throws StorageError if a file cannot be opened or written
  */
 export async function repairRegistry(path: string, options: RepairOptions = {}): Promise<RepairSummary> {
   const first = await survey(path, options);
@@ -40,7 +40,7 @@ export async function repairRegistry(path: string, options: RepairOptions = {}):
       async (temporary) => {
         const records = readableRecords(scanned.items());
         await writeRegistry(await open(temporary, 'wx'), records, scanned.version, format);
-        // Last of all, so that a repair that fails leaves nothing beside the file.
+        // The last step, so that a failed repair leaves no extra file.
         kept = await keepDamaged(path);
       },
       { force: true },
@@ -51,7 +51,7 @@ export async function repairRegistry(path: string, options: RepairOptions = {}):
   }
 }
 
-/** The first pass: what is wrong, told once. */
+/** The first pass: reports each problem once. */
 async function survey(path: string, options: RepairOptions): Promise<RegistrySummary> {
   const file = await (options.open ?? openRandomFile)(path, 'r');
   try {
@@ -88,7 +88,7 @@ async function* readableRecords(items: AsyncIterable<ScanItem>): AsyncGenerator<
 /** Names tried for the damaged file. */
 const MAX_DAMAGED = 1000;
 
-/** Gives the damaged file a second name: `Registry.damaged`, or `Registry.damaged.1` when there is one. */
+/** Gives the damaged file a second name: `Registry.damaged`, or `Registry.damaged.1` if that exists. */
 async function keepDamaged(path: string): Promise<string> {
   for (let i = 0; i < MAX_DAMAGED; i++) {
     const name = `${path}.damaged${i === 0 ? '' : `.${i}`}`;
@@ -103,7 +103,7 @@ async function keepDamaged(path: string): Promise<string> {
   throw new StorageError(`${path}.damaged: too many of them; remove some`);
 }
 
-/** A file system without hard links. */
+/** Whether the file system lacks hard links. */
 async function copied(path: string, name: string): Promise<string> {
   try {
     await copyFile(path, name);

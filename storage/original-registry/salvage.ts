@@ -9,45 +9,45 @@ import {
 } from '../../protocols/registry/index.js';
 import type { FileWindow } from './random-file.js';
 
-/** How records are told from other bytes. */
+/** How records are distinguished from other bytes. */
 export interface SalvageContext {
   readonly window: FileWindow;
   readonly format: RegistryFormat;
-  /** Of the file; one that we do not know has records of which only the frame can be read. */
+  /** Version of the file; of an unknown version only the frames of records can be read. */
   readonly version: number;
-  /** A record with more data is none. */
+  /** Most bytes of a record's data; more is not a record. */
   readonly maxRecordBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A record that can be read, though its header may be wrong. */
+/** A readable record, whose header may be wrong. */
 export interface FoundRecord {
   readonly offset: number;
-  /** Of its data, as they are. */
+  /** Bytes of its data as stored. */
   readonly dataBytes: number;
   readonly flag: number;
-  /** What its header says wrongly; undefined: it is right. */
+  /** What is wrong in its header; undefined if nothing is. */
   readonly wrong: string | undefined;
 }
 
-/** What stands at a place where a record may begin. */
+/** The bytes at an offset where a record may begin. */
 interface Measured {
   readonly magic: boolean;
   readonly flag: number;
-  /** Where it ends by its size field; undefined: beyond the file or the limit. */
+  /** Its end by its size field; undefined if beyond the file or the limit. */
   readonly declared: number | undefined;
-  /** Where its last number ends; undefined: its fields do not end within the file and the limit. */
+  /** The end of its last number; undefined if its fields do not end within the file and the limit. */
   readonly natural: number | undefined;
-  /** The mandatory texts are not empty. */
+  /** Whether the mandatory texts are not empty. */
   readonly complete: boolean;
 }
 
-/** The texts at the front that must not be empty, by version (section 3.2, REG-50). */
+/** Number of leading texts that must not be empty, by version (section 3.2, REG-50). */
 const MANDATORY_TEXTS = { 1: 4, 2: 1 } as const;
 
 /**
- * The record at `offset`, where the one before ended. Its fields have their own lengths, so it can be read with a wrong size or a
- * wrong magic number, as long as it is clear where it ends.
+ * The record at `offset`, where the previous one ended. Its fields have lengths of their own, so it can be read with a wrong size
+ * or a wrong magic number, if its end is unambiguous.
  */
 export async function recordAt(offset: number, context: SalvageContext): Promise<FoundRecord | undefined> {
   const measured = await measure(offset, context);
@@ -64,7 +64,7 @@ export async function recordAt(offset: number, context: SalvageContext): Promise
   return found(offset, end, flag, end === declared ? undefined : 'its size is wrong');
 }
 
-/** The next place from `offset` on where a record can be read (REG-15). */
+/** The next offset, from `offset`, at which a record can be read (REG-15). */
 export async function searchRecord(
   offset: number,
   context: SalvageContext,
@@ -76,7 +76,7 @@ export async function searchRecord(
   return undefined;
 }
 
-/** Places from `offset` on, before `end`, where a magic number stands that looks like a record's and not like part of a text. */
+/** Offsets from `offset`, before `end`, of magic numbers that look like those of records and not like part of a text. */
 async function* plausiblePlaces(
   offset: number,
   end: number,
@@ -85,7 +85,7 @@ async function* plausiblePlaces(
   const { window, format } = context;
   const magic = new Uint8Array(4);
   new DataView(magic.buffer).setUint32(0, format.recordMagic);
-  // The magic number stands behind the size field.
+  // The magic number follows the size field.
   for (let from = offset + 4; from < end + 4; ) {
     context.signal?.throwIfAborted();
     const block = Buffer.from(await window.moveTo(from));
@@ -95,7 +95,7 @@ async function* plausiblePlaces(
       if (start >= end) return;
       if (await isPlausible(start, context)) yield start;
     }
-    // The last three bytes may begin a magic number.
+    // The last three bytes may be the start of a magic number.
     from += block.length - 3;
   }
 }
@@ -104,29 +104,29 @@ async function isPlausible(offset: number, context: SalvageContext): Promise<boo
   const measured = await measure(offset, context);
   if (measured === undefined) return false;
   const { flag, declared, natural, complete } = measured;
-  // Of a version that we do not know only the frame can be looked at; recordAt does.
+  // Of an unknown version only the frame can be checked, which recordAt does.
   if (!isRegistryVersion(context.version)) return declared !== undefined;
   if (natural === undefined || !complete) return false;
   return natural === declared || stateOf(flag, context.format) !== 'unknown';
 }
 
-/** Where a record with the right magic number ends, when its size field may be wrong. */
+/** The end of a record with the right magic number whose size field may be wrong. */
 async function endOf(measured: Measured, context: SalvageContext): Promise<number | undefined> {
   const { declared, natural, flag, complete } = measured;
   if (natural === undefined) {
-    // A record that we cannot take apart is kept as it is where its frame is sure: one of a later meaning (REG-14), or of a later
+    // A record that cannot be decoded is kept as it is if its frame is certain: one with an unknown flag (REG-14) or of a later
     // version. Any other one is too short (REG-21).
     const later = !isRegistryVersion(context.version) || stateOf(flag, context.format) === 'unknown';
     return later && declared !== undefined && (await isBorder(declared, context)) ? declared : undefined;
   }
   if (declared === natural) return declared;
   if (declared !== undefined && (await isBorder(declared, context))) {
-    // REG-21: bytes left over, or too few.
+    // REG-21: surplus or missing bytes.
     return declared > natural ? declared : undefined;
   }
   if (await isBorder(natural, context)) return natural;
   if (declared !== undefined && declared > natural) {
-    // The size may have swallowed the records behind it; they are not to be lost.
+    // A wrong size may cover the records that follow; they must not be lost.
     for await (const _ of plausiblePlaces(natural, declared, context)) return natural;
     return declared;
   }

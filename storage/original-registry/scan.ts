@@ -16,30 +16,30 @@ import { FileWindow, type RandomFile } from './random-file.js';
 import { type FoundRecord, recordAt, type SalvageContext, searchRecord } from './salvage.js';
 import { readRecord, type Survey, walkFile } from './walk.js';
 
-/** One thing that is wrong with a Registry or with the directory around it. */
+/** A problem of a Registry or of its directory. */
 export interface RegistryProblem {
   readonly rule: string;
-  /** Bytes from the start of the Registry; undefined: it is not about the file's bytes. */
+  /** Offset in the Registry; undefined if the problem is not in the bytes of the file. */
   readonly offset?: number;
   readonly message: string;
-  /** Bytes that nothing can be made of. */
+  /** Bytes that belong to no readable record. */
   readonly lost?: number;
 }
 
-/** A record that can be read, with the damage around it, in the file's order. */
+/** A readable record and the damage before it, in the file's order. */
 export type ScanItem = RawRecord | ({ readonly kind: 'problem' } & RegistryProblem);
 
 export interface ScanOptions extends Partial<RegistryFormat> {
   readonly version: number;
   readonly maxRecordBytes: number;
-  /** The header was readable: records begin behind it. Otherwise they are searched from the first byte on. */
+  /** Whether the header was readable. If so, records start after it; otherwise the search starts at the first byte. */
   readonly header: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Every record that can be read, whatever is damaged between (REG-15). It goes by the sizes as long as they lead from record to
- * record; where they do not, the record before may be the one that lies, so it is looked at again.
+ * Yields every readable record of a damaged file (REG-15). It follows the sizes as long as they lead from record to record; where
+ * they do not, the size of the previous record may be wrong, so that record is examined again.
  */
 export async function* scanFile(
   file: RandomFile,
@@ -68,7 +68,7 @@ export async function* scanFile(
         if (item.kind === 'damage') damage = item;
         else if (item.kind === 'record') {
           if (previous !== undefined) yield readable(previous, version);
-          // A copy: a view would keep its whole block.
+          // Copied, because a view would keep its whole block in memory.
           previous = { ...item, data: item.data.slice() };
         }
       }
@@ -94,7 +94,7 @@ export async function* scanFile(
   }
 }
 
-/** REG-21: a record that is too short for its version cannot be read; one with an unknown flag is kept as it is (REG-14). */
+/** REG-21: a record that is too short for its version is unreadable; one with an unknown flag is kept as it is (REG-14). */
 function readable(raw: RawRecord, version: number): ScanItem {
   if (raw.state === 'unknown') return raw;
   const record = readRecord(raw, version);
@@ -121,12 +121,12 @@ async function loaded(record: FoundRecord, { window, format }: SalvageContext): 
   return { kind: 'record', offset, flag, state: stateOf(flag, format), data };
 }
 
-/** Records that are asked which reading they were written under. */
+/** Number of records that are examined to detect the reading. */
 const WITNESSES = 100;
 
 /**
- * How the size fields of a damaged file are to be read: where the damage comes too early for REG-13, by the sizes of the records
- * that can be read all the same.
+ * Detects how the size fields of a damaged file are to be read. If the damage is too early for REG-13, the sizes of the readable
+ * records decide.
  */
 export async function readingOfDamaged(
   file: RandomFile,

@@ -19,11 +19,11 @@ const CHUNK_BYTES = 256 * 1024;
 
 export interface WalkOptions extends RegistryDecoderOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Where to stop, bytes from the start of the file. Default: its end. */
+  /** Offset at which to stop. Default: the end of the file. */
   readonly end?: number;
 }
 
-/** Reads a file from `start` on, in blocks of 256 KiB (REG-16); of a record that is longer it holds that record. */
+/** Reads a file from `start` in blocks of 256 KiB (REG-16); a block grows to hold a longer record. */
 export async function* walkFile(
   file: RandomFile,
   options: WalkOptions,
@@ -32,7 +32,7 @@ export async function* walkFile(
   const end = options.end ?? (await file.size());
   for (let at = options.start ?? 0; at < end; ) {
     options.signal?.throwIfAborted();
-    // A new block each time: records are views of it.
+    // Allocates a new block each time, because records are views of it.
     const block = new Uint8Array(Math.min(CHUNK_BYTES, end - at));
     const length = await file.read(block, at);
     if (length === 0) break;
@@ -44,7 +44,7 @@ export async function* walkFile(
   yield decoder.end();
 }
 
-/** A record, or why its data cannot be read (REG-21). */
+/** A record, or the reason why its data cannot be read (REG-21). */
 export function readRecord(raw: RawRecord, version: number): RegistryRecord | ProtocolError | undefined {
   if (!isRegistryVersion(version)) return undefined;
   try {
@@ -57,18 +57,18 @@ export function readRecord(raw: RawRecord, version: number): RegistryRecord | Pr
 
 const RECORD_HEAD = 12;
 
-/** What a walk over a whole file under one reading found. */
+/** Result of a walk over a whole file under one reading. */
 export interface Survey {
   readonly reading: RegistryReading;
   readonly header: RegistryHeader | undefined;
-  /** As counted, whatever the header says (REG-10). */
+  /** Counted, independent of the header (REG-10). */
   readonly counts: RegistryCounts;
-  /** Records that are not valid for their data's sake (REG-21); the first of them. */
+  /** Records that are invalid because of their data (REG-21), and the first of them. */
   readonly short: ProtocolError | undefined;
-  /** The highest OID of any record that can be read (REG-35); 0: there is none. */
+  /** The highest OID of any readable record (REG-35); 0 if there is none. */
   readonly highestOid: number;
   readonly damage: RegistryDamage | undefined;
-  /** Behind the last whole record. */
+  /** The offset after the last whole record. */
   readonly end: number;
 }
 
@@ -107,17 +107,17 @@ export function count(
 }
 
 /**
- * REG-13: finds out how the size fields are to be read. The rule's test (every magic number right, the last record ends with the
- * file) alone would take a file of reading (a) whose last record lacks 12 bytes for a whole one of reading (b), so the records
- * must also be long enough for their fields; and a file that is merely cut off at its end (REG-29) is looked for before one that
- * is not. Where no reading fits, the one under which the most records come before the damage is taken.
+ * REG-13: detects how the size fields are to be read. The rule's test (every magic number right, the last record ends with the
+ * file) alone would mistake a file of reading (a) whose last record lacks 12 bytes for a whole file of reading (b). So the records
+ * must also be long enough for their fields, and a file that is only cut off at its end (REG-29) is preferred to one that is
+ * damaged elsewhere. If no reading fits, the one with the most records before the damage is used.
  */
 export async function detectReading(file: RandomFile, options: WalkOptions): Promise<Survey> {
   let best: Survey | undefined;
   for (const reading of READINGS) {
     const survey = await surveyFile(file, { ...options, reading });
     if (best === undefined || isBetter(survey, best)) best = survey;
-    // Without a header there is nothing to compare; with the best mark there is nothing to gain.
+    // Without a header there is nothing to compare; a perfect score cannot be improved.
     if (survey.header === undefined || mark(survey) === 0) break;
   }
   return best!;

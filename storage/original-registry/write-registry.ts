@@ -9,10 +9,10 @@ import {
 import type { RandomFile } from './random-file.js';
 import { count } from './walk.js';
 
-/** Records are written together up to this size. */
+/** Bytes of records that are written at once. */
 const WRITE_BYTES = 256 * 1024;
 
-/** Writes bytes to a file, one piece behind the other, in large writes. */
+/** Writes pieces to a file one after the other, in large writes. */
 class FileAppender {
   readonly #file: RandomFile;
   #pieces: Uint8Array[] = [];
@@ -32,7 +32,7 @@ class FileAppender {
     if (this.#bytes >= WRITE_BYTES) await this.flush();
   }
 
-  /** Returns the offset behind the last byte. */
+  /** Returns the offset after the last byte. */
   async flush(): Promise<number> {
     if (this.#bytes > 0) await this.#file.write(Buffer.concat(this.#pieces), this.#written);
     this.#written += this.#bytes;
@@ -42,13 +42,13 @@ class FileAppender {
   }
 }
 
-/** A record to be written as it is. */
+/** A record that is written as it is. */
 export type RecordToWrite = Pick<RawRecord, 'flag' | 'state' | 'data'>;
 
 /**
  * Writes a whole Registry into a new file, the header last (REG-28), and closes it.
  *
- * @returns its length and the counts that stand in the header.
+ * @returns its length and the counts in its header
  */
 export async function writeRegistry(
   file: RandomFile,
