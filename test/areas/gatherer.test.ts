@@ -1,10 +1,12 @@
 // One process for gathering and fetching: starting one for each file takes longer than its tests.
 import '../servers/all-in-one/all-in-one.test.js';
 import '../servers/gatherer/annotate.test.js';
+import '../servers/gatherer/configuration-files.test.js';
 import '../servers/gatherer/crawl.test.js';
 import '../servers/gatherer/debug.test.js';
 import '../servers/gatherer/enumeration.test.js';
 import '../servers/gatherer/hostile-servers.test.js';
+import '../servers/gatherer/listings.test.js';
 import '../servers/gatherer/logins.test.js';
 import '../servers/gatherer/objects.test.js';
 import '../servers/gatherer/open.test.js';

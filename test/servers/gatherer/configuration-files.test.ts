@@ -1,0 +1,146 @@
+// Files that a configuration names: annotations, logins, options of Essence, filters.
+
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { parseGathererConf } from '../../../protocols/config/index.js';
+import type { ConfigError } from '../../../protocols/errors.js';
+import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
+import { Annotations } from '../../../servers/gatherer/annotations.js';
+import { essenceOptionsOf } from '../../../servers/gatherer/essence-options.js';
+import { FilterFiles } from '../../../servers/gatherer/filters.js';
+import { withSecrets } from '../../../servers/gatherer/secrets.js';
+
+t.test('G-137, G-139 to G-142 annotations: the printed example, the first file wins', async (t) => {
+  const top = t.testdir();
+  const first = join(top, 'annotations');
+  const second = join(top, 'annotations2');
+  await writeFile(
+    first,
+    '@FILE { http://h.example/~x\nmy-manual-attribute:\tthis is a neat attribute\nTitle:\tBy hand\n}\n' +
+      '@FILE { http://h.example/only\nTitle:\tNobody gathered this\n}\nnonsense\n',
+  );
+  await writeFile(second, '@FILE { http://h.example/%7Ex\ntitle:\tSecond\nAuthor:\tJoe\n}\n');
+  const problems: string[] = [];
+  const onProblem = (problem: ConfigError): void => void problems.push(problem.message);
+  const annotations = await Annotations.load([first, second], { onProblem });
+  t.same(problems, [`${first}:8: text between objects (SOIF-11.1)`]);
+  t.equal(annotations.size, 2);
+
+  const automatic = SoifObject.of('HTML', 'http://h.example/%7ex', [
+    ['keywords', 'boulder\ncolorado'],
+    ['TITLE', 'By machine'],
+    ['file-size', '1034'],
+    ['md5', 'c3d79dc037efd538ce50464089af2fb6'],
+  ]);
+  t.equal(
+    Buffer.from(encodeSoif(annotations.merge(automatic))).toString(),
+    '@HTML { http://h.example/%7ex\nmy-manual-attribute{24}:\tthis is a neat attribute\nTitle{7}:\tBy hand\nAuthor{3}:\tJoe\n' +
+      'keywords{16}:\tboulder\ncolorado\nfile-size{4}:\t1034\nmd5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n',
+  );
+  const other = decodeSoif(Buffer.from('@FILE { http://h.example/other\nTitle{1}:\tx\n}\n'));
+  t.equal(annotations.merge(other), other);
+  t.same(
+    [...annotations.unmatched((url) => url === 'http://h.example/%7ex')].map(({ url }) => url),
+    ['http://h.example/only'],
+  );
+
+  const again = await Annotations.load([first, second]);
+  t.equal(again.digest, annotations.digest);
+  const { digest, digestFor } = { digest: again.digest, digestFor: again.digestFor('http://h.example/only') };
+  await writeFile(second, '@FILE { http://h.example/~x\nAuthor:\tAnn\n}\n');
+  const changed = await Annotations.load([first, second]);
+  t.not(changed.digest, digest);
+  t.equal(changed.digestFor('http://h.example/only'), digestFor);
+  t.not(changed.digestFor('http://h.example/~x'), again.digestFor('http://h.example/~x'));
+  t.equal(changed.digestFor('http://h.example/other'), undefined);
+  await t.rejects(Annotations.load([first], { maxBytes: 20 }), { code: 'ERR_STORAGE' });
+  await t.rejects(Annotations.load([join(top, 'none')]), {
+    code: 'ERR_STORAGE',
+    message: /none: the annotations cannot/,
+  });
+  t.equal((await Annotations.load([])).merge(automatic), automatic);
+});
+
+t.test('G-25, G-20 the secrets file: its logins follow those of the configuration', async (t) => {
+  const top = t.testdir();
+  const text = `Gatherer-Name: x\nTop-Directory: ${top}\nSecrets-File: secrets\nFTP-Auth: a.example joe one\n`;
+  const { config } = parseGathererConf(text, 'x.cf');
+  await t.rejects(withSecrets(config), {
+    code: 'ERR_CONFIG',
+    message: /secrets:0: Secrets-File: there is no such/,
+  });
+  const file = join(top, 'secrets');
+  await writeFile(file, `FTP-Auth: b.example ann \${PW}\nHTTP-Basic-Auth: "My Realm" ann hunter2\n`, {
+    mode: 0o600,
+  });
+  const { config: full, warnings } = await withSecrets(config, { PW: 'two' });
+  t.same(warnings, []);
+  t.same(full.ftpAuth, [
+    { host: 'a.example', user: 'joe', password: 'one' },
+    { host: 'b.example', user: 'ann', password: 'two' },
+  ]);
+  t.same(full.httpBasicAuth, [{ realm: 'My Realm', user: 'ann', password: 'hunter2' }]);
+  await chmod(file, 0o644);
+  t.match((await withSecrets(config, { PW: 'two' })).warnings, [{ message: /others than its owner/ }]);
+  await writeFile(file, 'FTP-Auth: hunter2\n');
+  const error = await withSecrets(config).catch((problem: Error) => problem);
+  t.match(error, { message: /secrets:1: FTP-Auth: needs/ });
+  t.notMatch(String(error), /hunter2/);
+});
+
+t.test('E-116, E-22 Essence-Options set the options of Essence', async (t) => {
+  const top = t.testdir();
+  await mkdir(join(top, 'lib2'));
+  await writeFile(join(top, 'lib2', 'stop.cf'), 'HTML\n');
+  const options = (value: string) =>
+    essenceOptionsOf(
+      parseGathererConf(`Gatherer-Name: x\nTop-Directory: ${top}\nEssence-Options: ${value}\n`, 'x.cf')
+        .config,
+    );
+  const { libDirectory, stoplist, allowlist, fullText, gathererName } = options(
+    '--libdir lib2 --stoplist lib2/stop.cf --allowlist allowlist.cf --full-text --gatherer-name other',
+  );
+  t.same(
+    { libDirectory, stoplist, allowlist, fullText, gathererName },
+    {
+      libDirectory: join(top, 'lib2'),
+      stoplist: join(top, 'lib2', 'stop.cf'),
+      allowlist: 'allowlist.cf',
+      fullText: true,
+      gathererName: 'other',
+    },
+  );
+  t.equal(options('--no-keywords').keywords, false);
+  t.equal(options('--verbose').gathererName, 'x');
+});
+
+t.test(
+  'G-20, G-31, G-44 filter files: the default one, none, in Lib-Directory, in Top-Directory',
+  async (t) => {
+    const top = t.testdir({ lib: { 'in.lib': 'Deny ^/lib/\n' }, 'in.top': 'Deny ^bad:80\n' });
+    const lists = [
+      'http://h.example/',
+      'http://h.example/ URL=250,/dev/null',
+      'http://h.example/ URL=1,in.lib Host=2,in.top',
+    ].join('\n');
+    const text = `Gatherer-Name: x\nTop-Directory: ${top}\nLib-Directory: lib\n<RootNodes>\n${lists}\n</RootNodes>\n`;
+    const { config } = parseGathererConf(text, 'x.cf');
+    const files = new FilterFiles(config);
+    const [usual, none, own] = await Promise.all(config.rootNodes.map((node) => files.rulesOf(node)));
+    t.equal(usual?.urlFilter?.allows('/picture.gif'), false);
+    t.equal(usual?.urlFilter?.allows('/page.html'), true);
+    t.equal(usual?.hostFilter, undefined);
+    t.equal(none?.urlFilter, undefined);
+    t.equal(own?.urlFilter?.allows('/lib/x'), false);
+    t.equal(own?.hostFilter?.allows('bad:80', '1.2.3.4:80'), false);
+    const missing = { ...config.rootNodes[0]!, urlFilter: 'nowhere' };
+    const [first, second] = [
+      await files.rulesOf(config.rootNodes[2]!),
+      await files.rulesOf(config.rootNodes[2]!),
+    ];
+    t.equal(first.hostFilter, second.hostFilter, 'a file is read once in a run');
+    t.equal(first.urlFilter, second.urlFilter);
+    await t.rejects(files.rulesOf(missing), { code: 'ERR_CONFIG', message: /nowhere:.*line 5/ });
+  },
+);
