@@ -10,3 +10,4 @@ import '../servers/crawler/processors.test.js';
 import '../servers/crawler/servers.test.js';
 import '../servers/crawler/settings.test.js';
 import '../servers/crawler/warc.test.js';
+import '../servers/crawler/without-gatherer.test.js';
