@@ -93,7 +93,7 @@ export abstract class BrokerBench<
   }
 
   /** Runs the client with the address of a port on which no server listens. */
-  async observeNobody({ transcript, signal }: ClientContext<unknown>): Promise<ClientEnd> {
+  async observeNoServer({ transcript, signal }: ClientContext<unknown>): Promise<ClientEnd> {
     const address = await ScriptedServer.unusedPort();
     transcript.note('no server listens on the port that the client is given');
     return this.#client.run(this.taskOf(address, undefined), () => {}, signal);

@@ -6,7 +6,7 @@ import { tell } from './debug-channel.js';
 import { FtpConnection, type FtpLogin, FtpRefusal } from './ftp-connection.js';
 import { type FtpAddress, parseFtpUrl } from './ftp-url.js';
 import { refusePrivate } from './private-addresses.js';
-import { silenceOf, type TransferOptions, TransferWatch } from './transfer.js';
+import { type ServerLogin, silenceOf, type TransferOptions, TransferWatch } from './transfer.js';
 import {
   DEFAULT_MAX_BYTES,
   DIRECTORY_TYPE,
@@ -17,14 +17,7 @@ import {
 
 export interface FtpFetcherOptions extends TransferOptions {
   /** Logins by server (G-83); the first match is used. The user of a URL takes precedence (G-81). */
-  readonly ftpAuth?:
-    | readonly {
-        readonly host: string;
-        readonly port?: number | undefined;
-        readonly user: string;
-        readonly password: string;
-      }[]
-    | undefined;
+  readonly ftpAuth?: readonly ServerLogin[] | undefined;
   /** Mail address that anonymous logins send as password; default `harvest@`. */
   readonly from?: string | undefined;
   /** Most names of a directory listing; default 100 000. */

@@ -15,21 +15,14 @@ import { BoundedBody } from './bounded-body.js';
 import { ConnectionPool } from './connection-pool.js';
 import { NntpConnection, type NntpLogin, type NntpStatus } from './nntp-connection.js';
 import { refusePrivate } from './private-addresses.js';
-import { type TransferOptions, TransferWatch } from './transfer.js';
+import { type ServerLogin, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
 
 export interface NewsFetcherOptions extends TransferOptions {
   /** `host[:port]` for URLs without a host (G-70); default `$NNTPSERVER`, else the host `news`. */
   readonly newsServer?: string | undefined;
   /** Logins by server, used if the server requests one. */
-  readonly newsAuth?:
-    | readonly {
-        readonly host: string;
-        readonly port?: number | undefined;
-        readonly user: string;
-        readonly password: string;
-      }[]
-    | undefined;
+  readonly newsAuth?: readonly ServerLogin[] | undefined;
   /** Most articles of a group listing, the newest ones; default 100 000. */
   readonly maxGroupArticles?: number | undefined;
 }

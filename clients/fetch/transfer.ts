@@ -15,6 +15,14 @@ export interface TransferOptions {
   readonly maxConnectionsPerHost?: number | undefined;
 }
 
+/** A login at one server; without a port, at any port of the host. */
+export interface ServerLogin {
+  readonly host: string;
+  readonly port?: number | undefined;
+  readonly user: string;
+  readonly password: string;
+}
+
 export const DEFAULT_CONNECT_MS = 30_000;
 const DEFAULT_TRANSFER_MS = 1_200_000;
 

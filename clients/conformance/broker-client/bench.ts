@@ -2,7 +2,7 @@ import { BrokerBench, type BrokerPart } from '../broker-bench.js';
 import type { ConformanceCase } from '../case.js';
 import type { ClientContext as Context } from '../client-bench.js';
 import type { Address } from '../client-under-test.js';
-import { type Asked, askedBy, full, fullTexts, type Kind } from './replies.js';
+import { full, fullTexts, type Kind, type Requested, requestedBy } from './replies.js';
 
 export type ClientContext = Context<Bench>;
 export type ClientCase = ConformanceCase<ClientContext>;
@@ -13,7 +13,7 @@ export interface QueryTask extends Address {
 }
 
 /** How the scripted Broker plays its part; its reply follows what the client asks for. */
-export interface Part extends BrokerPart<(asked: Asked) => string> {
+export interface Part extends BrokerPart<(requested: Requested) => string> {
   /** What the client is to ask. Default {@link QUERY}. */
   readonly query?: string;
 }
@@ -24,7 +24,7 @@ export const QUERY = 'lighthouse';
 export class Bench extends BrokerBench<QueryTask, Part, Kind> {
   readonly ordinaryTexts = fullTexts('walrus', 'penguin');
   protected readonly ordinaryPart: Part = {
-    reply: (asked) => full('walrus', asked) + full('penguin', asked),
+    reply: (requested) => full('walrus', requested) + full('penguin', requested),
     watch: true,
   };
   protected readonly essential = { kind: 'url', name: 'URLs' } as const;
@@ -34,6 +34,6 @@ export class Bench extends BrokerBench<QueryTask, Part, Kind> {
   }
 
   protected replyTo(part: Part, message: string): string {
-    return part.reply(askedBy(message));
+    return part.reply(requestedBy(message));
   }
 }

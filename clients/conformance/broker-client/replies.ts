@@ -4,13 +4,13 @@ import type { Sent } from '../broker-bench.js';
 export type Kind = 'url' | 'description' | 'line' | 'attribute';
 
 /** What the client's message requests, as far as a script needs it. */
-export interface Asked {
+export interface Requested {
   readonly desc: boolean;
   /** The first `#attribute`, as the client spells it. */
   readonly attribute: string | undefined;
 }
 
-export function askedBy(message: string): Asked {
+export function requestedBy(message: string): Requested {
   const [, quoted, plain] = /#attribute\s+(?:"([^"]*)"|([^\s"]+))/i.exec(message) ?? [];
   return { desc: /#desc\b/i.test(message), attribute: quoted ?? plain };
 }
@@ -18,12 +18,12 @@ export function askedBy(message: string): Asked {
 export const END = '130 - object end\n';
 
 /** `124` or nothing (BRK-4.5); `behind` is what follows the counted bytes (BRK-4.4). */
-export function description({ desc }: Asked, value: string, behind = '\n'): string {
+export function description({ desc }: Requested, value: string, behind = '\n'): string {
   return desc ? `124 - ${value.length}\n${value}${behind}` : '';
 }
 
 /** `127` or nothing (BRK-4.6). */
-export function attribute({ attribute }: Asked, value: string, behind = '\n'): string {
+export function attribute({ attribute }: Requested, value: string, behind = '\n'): string {
   return attribute === undefined ? '' : `127 - ${attribute} ${value.length}\n${value}${behind}`;
 }
 
@@ -41,10 +41,10 @@ export function matchedLine(text: string): string {
 }
 
 /** An object with every item; its texts are made of its name. */
-export function full(name: string, asked: Asked): string {
+export function full(name: string, requested: Requested): string {
   const parts = [
-    description(asked, `${name}desc`),
-    attribute(asked, `${name}attr`),
+    description(requested, `${name}desc`),
+    attribute(requested, `${name}attr`),
     matchedLine(`${name}line`),
   ];
   return `${head(name)}${parts.join('')}${END}`;

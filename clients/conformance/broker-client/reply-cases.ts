@@ -3,7 +3,6 @@ import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import type { ClientCase, Part } from './bench.js';
 import {
-  type Asked,
   attribute,
   description,
   END,
@@ -12,10 +11,11 @@ import {
   head,
   type Kind,
   matchedLine,
+  type Requested,
   urlOf,
 } from './replies.js';
 
-const TWO = (asked: Asked) => full('otter', asked) + full('heron', asked);
+const TWO = (requested: Requested) => full('otter', requested) + full('heron', requested);
 const TWO_TEXTS = fullTexts('otter', 'heron');
 const LARGE = `first${' large'.repeat(50_000)} last`;
 /** Values that look like the rest of a reply to a client that reads lines instead of counting bytes. */
@@ -28,10 +28,10 @@ const TRAPS: readonly (readonly [id: string, bytes: string])[] = [
 
 /** The replies that a client has to understand: section 4. */
 export const replyCases: readonly ClientCase[] = [
-  reads('version/repeated', 'ignores 200 lines wherever they are', ['BRK-1.5'], 'S', 'MUST', (asked) => {
+  reads('version/repeated', 'ignores 200 lines wherever they are', ['BRK-1.5'], 'S', 'MUST', (requested) => {
     const version = GREETING;
-    const object = `${head('otter')}${version}${description(asked, 'otterdesc')}${version}${attribute(asked, 'otterattr')}${version}${matchedLine('otterline')}${version}${END}`;
-    return version.repeat(3) + object + version + full('heron', asked) + version;
+    const object = `${head('otter')}${version}${description(requested, 'otterdesc')}${version}${attribute(requested, 'otterattr')}${version}${matchedLine('otterline')}${version}${END}`;
+    return version.repeat(3) + object + version + full('heron', requested) + version;
   }),
   reads(
     'version/other-text',
@@ -51,8 +51,8 @@ export const replyCases: readonly ClientCase[] = [
     ['BRK-4.17'],
     'inferred: RC',
     'MUST',
-    (asked) =>
-      `145 - what\n${head('otter')}999 - is\n${description(asked, 'otterdesc')}${attribute(asked, 'otterattr')}138 - this\n${matchedLine('otterline')}${END}101 - notice\n${full('heron', asked)}`,
+    (requested) =>
+      `145 - what\n${head('otter')}999 - is\n${description(requested, 'otterdesc')}${attribute(requested, 'otterattr')}138 - this\n${matchedLine('otterline')}${END}101 - notice\n${full('heron', requested)}`,
   ),
   reads(
     'lines/unparsable',
@@ -60,11 +60,11 @@ export const replyCases: readonly ClientCase[] = [
     ['BRK-4.17'],
     'inferred: RC',
     'MUST',
-    (asked) =>
-      `what\n\n${head('otter')}12 - is\n${description(asked, 'otterdesc')}${attribute(asked, 'otterattr')} \n${matchedLine('otterline')}${END}-\n${full('heron', asked)}`,
+    (requested) =>
+      `what\n\n${head('otter')}12 - is\n${description(requested, 'otterdesc')}${attribute(requested, 'otterattr')} \n${matchedLine('otterline')}${END}-\n${full('heron', requested)}`,
   ),
-  reads('lines/crlf', 'reads lines that end in CR LF', ['BRK-1.9'], 'project choice', 'SHOULD', (asked) =>
-    TWO(asked).replaceAll('\n', '\r\n'),
+  reads('lines/crlf', 'reads lines that end in CR LF', ['BRK-1.9'], 'project choice', 'SHOULD', (requested) =>
+    TWO(requested).replaceAll('\n', '\r\n'),
   ),
   {
     id: 'lines/no-cr',
@@ -74,7 +74,7 @@ export const replyCases: readonly ClientCase[] = [
     level: 'SHOULD',
     async run(context) {
       const { output } = await context.bench.observe(
-        { reply: (asked) => TWO(asked).replaceAll('\n', '\r\n') },
+        { reply: (requested) => TWO(requested).replaceAll('\n', '\r\n') },
         context,
       );
       const url = urlOf('otter');
@@ -88,7 +88,7 @@ export const replyCases: readonly ClientCase[] = [
     ['BRK-4.12'],
     'project choice',
     'SHOULD',
-    (asked) => TWO(asked).slice(0, -1),
+    (requested) => TWO(requested).slice(0, -1),
   ),
   reads(
     'delivery/bytes',
@@ -116,10 +116,10 @@ export const replyCases: readonly ClientCase[] = [
     ['BRK-4.11', 'BRK-4.3'],
     'S; RC',
     'MUST',
-    (asked) => {
+    (requested) => {
       const page = '126 - http://broker.example.org/\n';
       const summary = '125 - http://broker.example.org/objects/OBJ1\n';
-      return `${page}120 - ${urlOf('otter')}\n${description(asked, 'otterdesc')}${page}${attribute(asked, 'otterattr')}${matchedLine('otterline')}${summary}${END}${page}${full('heron', asked)}${page}`;
+      return `${page}120 - ${urlOf('otter')}\n${description(requested, 'otterdesc')}${page}${attribute(requested, 'otterattr')}${matchedLine('otterline')}${summary}${END}${page}${full('heron', requested)}${page}`;
     },
   ),
   reads(
@@ -128,8 +128,8 @@ export const replyCases: readonly ClientCase[] = [
     ['BRK-4.3'],
     'inferred: RC',
     'MUST',
-    (asked) =>
-      `120 - ${urlOf('otter')}\n${matchedLine('otterline')}${attribute(asked, 'otterattr')}126 - http://b.example.org/\n${description(asked, 'otterdesc')}${END}${full('heron', asked)}`,
+    (requested) =>
+      `120 - ${urlOf('otter')}\n${matchedLine('otterline')}${attribute(requested, 'otterattr')}126 - http://b.example.org/\n${description(requested, 'otterdesc')}${END}${full('heron', requested)}`,
   ),
   reads(
     'order/bare',
@@ -137,7 +137,7 @@ export const replyCases: readonly ClientCase[] = [
     ['BRK-4.3'],
     'RC',
     'MUST',
-    (asked) => `120 - ${urlOf('stork')}\n${END}${full('otter', asked)}`,
+    (requested) => `120 - ${urlOf('stork')}\n${END}${full('otter', requested)}`,
     [{ kind: 'url', text: urlOf('stork') }, ...fullTexts('otter')],
   ),
   ...counted('desc', 'description', description, ['BRK-4.4'], 'S; RC'),
@@ -163,14 +163,14 @@ export const replyCases: readonly ClientCase[] = [
     ['BRK-4.13'],
     'S',
     'MUST',
-    (asked) =>
-      `103 - ERROR: something small\n${full('otter', asked)}103 - ERROR: something smaller\n${full('heron', asked)}`,
+    (requested) =>
+      `103 - ERROR: something small\n${full('otter', requested)}103 - ERROR: something smaller\n${full('heron', requested)}`,
   ),
   says(
     'error/103-shown',
     'shows the text of a 103',
     'MUST',
-    (asked) => `103 - ERROR: pelican\n${full('otter', asked)}`,
+    (requested) => `103 - ERROR: pelican\n${full('otter', requested)}`,
     ['BRK-4.13', 'BRK-4.14'],
     'S; RC',
   ),
@@ -186,7 +186,7 @@ export const replyCases: readonly ClientCase[] = [
     'error/101-shown',
     'shows the text of a 101',
     'SHOULD',
-    (asked) => `${full('otter', asked)}101 - pelican\n`,
+    (requested) => `${full('otter', requested)}101 - pelican\n`,
     ['BRK-4.1'],
     'S',
   ),
@@ -198,7 +198,7 @@ export const replyCases: readonly ClientCase[] = [
     level: 'MUST',
     async run(context) {
       const observation = await context.bench.observe(
-        { reply: (asked) => `${TWO(asked)}111 - ERROR: pelican\n` },
+        { reply: (requested) => `${TWO(requested)}111 - ERROR: pelican\n` },
         context,
       );
       await context.bench.showsAll(observation, TWO_TEXTS, context);
@@ -225,14 +225,14 @@ export const replyCases: readonly ClientCase[] = [
     },
   },
   fails('cut/in-object', 'reports a failure when the reply ends within an object', ['BRK-4.12', 'BRK-4.3'], {
-    reply: (asked) => full('otter', asked) + head('heron'),
+    reply: (requested) => full('otter', requested) + head('heron'),
   }),
   fails(
     'cut/in-bytes',
     'reports a failure when the reply ends within counted bytes',
     ['BRK-4.12', 'BRK-4.4'],
     {
-      reply: (asked) => `${full('otter', asked)}${head('heron')}124 - 500\nand then`,
+      reply: (requested) => `${full('otter', requested)}${head('heron')}124 - 500\nand then`,
     },
   ),
   fails('cut/reset', 'reports a failure when the connection breaks', ['BRK-4.12'], {
@@ -255,7 +255,7 @@ export const replyCases: readonly ClientCase[] = [
     level: 'MUST',
     async run(context) {
       const observation = await context.bench.observe(
-        { reply: (asked) => TWO(asked) + head('stork') },
+        { reply: (requested) => TWO(requested) + head('stork') },
         context,
       );
       await context.bench.showsAll(observation, TWO_TEXTS, context);
@@ -270,7 +270,7 @@ function reads(
   rules: readonly string[],
   source: string,
   level: 'MUST' | 'SHOULD',
-  reply: (asked: Asked) => string,
+  reply: (requested: Requested) => string,
   texts: readonly Sent<Kind>[] = TWO_TEXTS,
   part: Omit<Part, 'reply'> = {},
   needs?: Kind,
@@ -302,7 +302,7 @@ function a(kind: 'description' | 'attribute'): string {
 function counted(
   area: string,
   kind: 'description' | 'attribute',
-  item: (asked: Asked, value: string, behind?: string) => string,
+  item: (requested: Requested, value: string, behind?: string) => string,
   rules: readonly string[],
   source: string,
 ): readonly ClientCase[] {
@@ -320,8 +320,8 @@ function counted(
       rules,
       level === 'SHOULD' ? 'project choice' : source,
       level,
-      (asked) =>
-        `${head('otter')}${item(asked, value, behind)}${matchedLine('otterline')}${END}${full('heron', asked)}`,
+      (requested) =>
+        `${head('otter')}${item(requested, value, behind)}${matchedLine('otterline')}${END}${full('heron', requested)}`,
       [
         { kind: 'url', text: urlOf('otter') },
         { kind: 'line', text: 'otterline' },
@@ -363,7 +363,7 @@ function says(
   id: string,
   title: string,
   level: 'MUST' | 'SHOULD',
-  reply: (asked: Asked) => string,
+  reply: (requested: Requested) => string,
   rules: readonly string[],
   source: string,
 ): ClientCase {

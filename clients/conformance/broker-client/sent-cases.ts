@@ -158,7 +158,7 @@ export const sentCases: readonly ClientCase[] = [
     rules: ['BRK-1.1'],
     source: 'project choice',
     level: 'SHOULD',
-    run: async (context) => saysFailed(await context.bench.observeNobody(context)),
+    run: async (context) => saysFailed(await context.bench.observeNoServer(context)),
   },
 ];
 

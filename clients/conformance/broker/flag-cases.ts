@@ -179,7 +179,7 @@ export const flagCases: readonly BrokerCase[] = [
       const reply = await context.ask(`#USER #index case insensitive #index maxresult 2 #END ${text}`);
       notRefused(reply, 'maxresult 2');
       const lines = textsOf(reply, 122).length;
-      check(lines <= 2, 'more matched lines than asked for', {
+      check(lines <= 2, 'more matched lines than requested', {
         expected: 'at most 2',
         received: String(lines),
       });
@@ -209,7 +209,7 @@ export const flagCases: readonly BrokerCase[] = [
       notRefused(reply, '#index maxlines 1');
       for (const { items, url } of reply.objects) {
         const lines = items.filter(({ code }) => code === 122).length;
-        check(lines <= 1, `more matched lines than asked for: ${printable(url)}`, {
+        check(lines <= 1, `more matched lines than requested: ${printable(url)}`, {
           expected: '1',
           received: String(lines),
         });
@@ -327,7 +327,7 @@ async function late(context: BrokerContext, flags: string, query: string): Promi
 }
 
 function fewObjects(reply: Reply, limit: number): void {
-  check(reply.objects.length <= limit, 'more results than asked for', {
+  check(reply.objects.length <= limit, 'more results than requested', {
     expected: `at most ${limit}`,
     received: `${reply.objects.length} objects`,
   });

@@ -93,7 +93,7 @@ export const sentCases: readonly BulkClientCase[] = [
     rules: ['BT-19'],
     source: 'project choice',
     level: 'SHOULD',
-    run: async (context) => saysFailed(await context.bench.observeNobody(context)),
+    run: async (context) => saysFailed(await context.bench.observeNoServer(context)),
   },
 ];
 

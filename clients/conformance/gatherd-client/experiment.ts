@@ -65,7 +65,7 @@ export class Bench {
   }
 
   /** Runs the client with the address of a port on which no server listens. */
-  async observeNobody(context: ClientContext): Promise<ClientEnd> {
+  async observeNoServer(context: ClientContext): Promise<ClientEnd> {
     const address = await ScriptedServer.unusedPort();
     context.transcript.note('no server listens on the port that the client is given');
     return this.#start(this.#updateClient(), address, new OutputReader(), context);

@@ -79,7 +79,7 @@ export const updateCases: readonly GatherdCase[] = [
       const since = oldest ?? 1;
       const { bySection } = await receiveUpdate(wire, since);
       for (const found of [transfer.bySection, bySection]) {
-        check(found.delete + found.refresh === 0, 'objects in sections that were not asked for', {
+        check(found.delete + found.refresh === 0, 'objects in sections that were not requested', {
           expected: '0 objects in @DELETE, 0 in @REFRESH',
           received: `${found.delete} objects in @DELETE, ${found.refresh} in @REFRESH`,
         });

@@ -14,8 +14,8 @@ export interface Judgment {
 }
 
 /**
- * Reads a stream to its end and judges it by every rule. Memory is bounded by the largest object (the decoder that is
- * asked for a second opinion holds one, 64 MiB at most), whatever the size of the stream.
+ * Reads a stream to its end and judges it by every rule. Memory is bounded by the largest object (the tolerant decoder
+ * holds one, 64 MiB at most), whatever the size of the stream.
  * @param source the bytes as they are stored; gzip is recognized by its first two bytes (GATHERD-10.2)
  * @param kind undefined: the first line decides
  * Rejects with the source's error, or zlib's when the gzip data is damaged.

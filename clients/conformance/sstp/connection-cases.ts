@@ -121,7 +121,7 @@ export const connectionCases: readonly SstpCase[] = [
   },
   {
     id: 'connection/leaves',
-    title: 'clients that leave in the middle, or do not read, hold nobody up',
+    title: 'clients that leave in the middle, or do not read, do not delay others',
     rules: ['S-39', 'S-45'],
     source: 'project choice',
     level: 'MUST',

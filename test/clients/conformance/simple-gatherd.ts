@@ -18,8 +18,7 @@ export interface Answer {
 }
 
 /**
- * A gatherd independent of the kit's code, with every habit replaceable: {@link SOUND} has none that
- * a case objects to.
+ * A gatherd independent of the kit's code. Every behavior can be replaced; {@link SOUND} is correct.
  */
 export interface Habits {
   readonly entries: readonly Entry[];

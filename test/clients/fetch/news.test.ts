@@ -232,7 +232,7 @@ t.test('G-85, G-86, G-88 news servers that break off, fall silent, never end', a
   await t.rejects(second, { message: 'enough' }, 'while it waits for its turn');
   first.catch(() => undefined);
   const http = await scripted(t, (socket) => socket.end('HTTP/1.0 400 Bad\r\n'));
-  await t.rejects(get(`news://127.0.0.1:${http.port}/a@b`), { message: /no NNTP status line/ });
+  await t.rejects(get(`news://127.0.0.1:${http.port}/a@b`), { message: /is not an NNTP status line/ });
   const deaf = await scripted(t, () => {});
   await t.rejects(get(`news://127.0.0.1:${deaf.port}/a@b`, { timeoutMs: 50 }), {
     message: /nothing received/,

@@ -280,7 +280,7 @@ export const REFUSAL_CASES: readonly ClientCase[] = [
     source: 'project choice',
     level: 'SHOULD',
     async run(context) {
-      saysFailed(await context.bench.observeNobody(context));
+      saysFailed(await context.bench.observeNoServer(context));
     },
   },
   broken(
