@@ -18,23 +18,23 @@ import {
 } from './predicates.js';
 import { parseRules, type RuleConfig } from './rule-config.js';
 
-/** What rules need beside their own words. */
-export interface RuleSurroundings {
-  /** The seeds, from which SURT prefixes are made (CRAWL-15.2). */
+/** Data that rules need in addition to their configuration. */
+export interface RuleContext {
+  /** The seeds, which imply SURT prefixes (CRAWL-15.2). */
   readonly seeds: readonly string[];
 }
 
 /**
- * The sequence that a configuration describes (CRAWL-10.2).
- * @param rules as an operator writes them; checked here
- * @throws UsageError that names the rule and what is wrong with it
+ * Builds the sequence of a configuration (CRAWL-10.2).
+ * @param rules as an operator writes them; validated here
+ * @throws UsageError that names the rule and the problem
  */
-export function decideSequence(rules: unknown, surroundings: RuleSurroundings): DecideSequence {
-  return new DecideSequence(parseRules(rules).map((rule) => buildRule(rule, surroundings)));
+export function decideSequence(rules: unknown, context: RuleContext): DecideSequence {
+  return new DecideSequence(parseRules(rules).map((rule) => buildRule(rule, context)));
 }
 
-/** One rule of the catalog (CRAWL-10.2.4). */
-function buildRule(config: RuleConfig, { seeds }: RuleSurroundings): DecideRule {
+/** Builds a rule of the catalog (CRAWL-10.2.4). */
+function buildRule(config: RuleConfig, { seeds }: RuleContext): DecideRule {
   const predicate = predicateOf(config, seeds);
   return decideRule(config.rule, answerOf(config), predicate);
 }

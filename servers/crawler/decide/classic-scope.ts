@@ -10,7 +10,7 @@ import {
   pathOf,
 } from './predicates.js';
 
-/** CRAWL-10.1.3: what is in focus. The scope that only filters decide is `broad` with an `exclude`. */
+/** CRAWL-10.1.3: the focus of a scope. The scope that only filters decide is `broad` with an `exclude`. */
 const CLASSIC_SCOPES = ['broad', 'domain', 'host', 'path', 'surt-prefix'] as const;
 
 type ClassicScopeKind = (typeof CLASSIC_SCOPES)[number];
@@ -19,7 +19,7 @@ export interface ClassicScopeOptions {
   readonly kind: ClassicScopeKind;
   /** Cleaned URIs. */
   readonly seeds: readonly string[];
-  /** `surt-prefix`: lines beside the seeds (CRAWL-15.2). */
+  /** `surt-prefix`: lines in addition to the seeds (CRAWL-15.2). */
   readonly surtLines?: readonly string[];
   /** CRAWL-10.1.1: default 25. */
   readonly maxLinkHops?: number;
@@ -32,8 +32,8 @@ export interface ClassicScopeOptions {
 }
 
 /**
- * CRAWL-10.1.1 as a sequence of rules: accepted is what is a seed, in focus, in additional focus or transitive, and not
- * excluded.
+ * Builds a classic scope (CRAWL-10.1.1) as a sequence of rules: it accepts URIs that are seeds, in focus, in additional focus or transitive,
+ * and not excluded.
  */
 export function classicScope(options: ClassicScopeOptions): DecideSequence {
   const { maxLinkHops = 25, maxTransHops = 5, additionalFocus = true, exclude } = options;
@@ -71,12 +71,12 @@ function focusOf({ kind, seeds, surtLines = [] }: ClassicScopeOptions): Predicat
   }
 }
 
-/** CRAWL-10.1.3: `www`, digits and a dot before the host do not count. */
+/** CRAWL-10.1.3: removes `www`, digits and a dot from the start of the host. */
 function withoutWww(host: string): string {
   return host.toLowerCase().replace(/^www\d*\./, '');
 }
 
-/** The host and every domain it lies in. */
+/** The host and all domains above it. */
 function domainsOf(host: string): string[] {
   if (host === '') return [];
   const labels = host.split('.');

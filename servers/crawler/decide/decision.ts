@@ -1,7 +1,7 @@
-/** CRAWL-10.2.1: what a rule answers; NONE leaves the answer to the others. */
+/** CRAWL-10.2.1: the answer of a rule or sequence; NONE leaves the decision to other rules. */
 export type Decision = 'ACCEPT' | 'REJECT' | 'NONE';
 
-/** What rules look at: plain data; what is not known yet is absent, and no rule about it answers then. */
+/** The data that rules test. An unknown field is absent, and rules about it do not apply. */
 export interface DecideSubject {
   /** As `cleanUri` returns it. */
   readonly uri: string;
@@ -16,40 +16,40 @@ export interface DecideSubject {
   readonly sourceTag?: string;
   /** CRAWL-8.1. */
   readonly status?: number;
-  /** The media type, parameters and all. */
+  /** The media type with its parameters. */
   readonly contentType?: string;
   /** Bytes. */
   readonly contentLength?: number;
   /** The server's address as text. */
   readonly address?: string;
-  /** Where an external service places the address, e.g. a country code. */
+  /** Location of the address by an external service, e.g. a country code. */
   readonly location?: string;
   /** The head of the response as text. */
   readonly response?: string;
-  /** CRAWL-18: the content has the digest that the history knows. */
+  /** CRAWL-18: the content has the digest of its last fetch. */
   readonly identicalDigest?: boolean;
-  /** CRAWL-5: its queue has used up its budget. */
+  /** CRAWL-5: its queue has spent its budget. */
   readonly queueOverBudget?: boolean;
 }
 
-/** One rule. Pure and synchronous. */
+/** A rule. Pure and synchronous. */
 export interface DecideRule {
   readonly name: string;
-  /** The one answer, beside NONE, that the rule can give. */
+  /** The answer of the rule if it applies; otherwise it answers NONE. */
   readonly answers: 'ACCEPT' | 'REJECT';
-  /** Whether it gives that answer. */
+  /** Whether the rule applies. */
   applies(subject: DecideSubject): boolean;
 }
 
 /** A decision and the rule that made it. */
 export interface Explanation {
   readonly decision: Decision;
-  /** The place in the sequence, from 1, and the name of the rule whose answer holds; absent for NONE. */
+  /** Position in the sequence, from 1, and name of the deciding rule; absent for NONE. */
   readonly ruleNumber?: number;
   readonly rule?: string;
 }
 
-/** CRAWL-10.2.1: the rules in order; the last answer that is not NONE holds. */
+/** CRAWL-10.2.1: rules in order; the last answer other than NONE decides. */
 export class DecideSequence {
   constructor(readonly rules: readonly DecideRule[]) {}
 
@@ -57,7 +57,7 @@ export class DecideSequence {
     return this.explain(subject).decision;
   }
 
-  /** CRAWL-10.2.1: a scope takes only what is accepted. */
+  /** CRAWL-10.2.1: a scope includes only accepted URIs. */
   accepts(subject: DecideSubject): boolean {
     return this.decide(subject) === 'ACCEPT';
   }
@@ -72,7 +72,7 @@ export class DecideSequence {
     let decision: Decision = 'NONE';
     let deciding = -1;
     this.rules.forEach((rule, i) => {
-      // A rule that can only say what holds already need not be asked.
+      // A rule with the current answer cannot change the decision.
       if (rule.answers === decision || !rule.applies(subject)) return;
       decision = rule.answers;
       deciding = i;
@@ -82,7 +82,7 @@ export class DecideSequence {
   }
 }
 
-/** A rule from its parts. */
+/** Creates a rule. */
 export function decideRule(
   name: string,
   answers: 'ACCEPT' | 'REJECT',

@@ -3,17 +3,16 @@ import { type SurtPrefixSet, shownHops } from '../../../protocols/urls/index.js'
 import { compilePattern } from '../patterns.js';
 import type { DecideSubject } from './decision.js';
 
-/** What a rule tests. */
+/** The test of a rule. */
 export type Predicate = (subject: DecideSubject) => boolean;
 
-/** CRAWL-10.2.2, 3: more hops than that from the seed. */
+/** CRAWL-10.2.2, 3: more than `max` hops from the seed. */
 export function hopsAbove(max: number, count: (hops: string) => number): Predicate {
   return ({ hops }) => count(hops) > max;
 }
 
 /**
- * CRAWL-10.2.3: the letters behind the last `L`, `M` or `S`: some there are; of those other than `R` at most `maxTrans`; of
- * `X` at most `maxSpeculative`.
+ * CRAWL-10.2.3: there are hops after the last `L`, `M` or `S`, at most `maxTrans` of them other than `R`, and at most `maxSpeculative` are `X`.
  */
 export function isTransclusion(maxTrans: number, maxSpeculative: number): Predicate {
   return ({ hops }) => {
@@ -25,8 +24,8 @@ export function isTransclusion(maxTrans: number, maxSpeculative: number): Predic
 }
 
 /**
- * CRAWL-10.1.2: what the classic scopes call transitive: 1 to `maxTrans` letters behind the last `L`, at most one `X`; a `P` at
- * the end ends the count at one.
+ * CRAWL-10.1.2: transitive as in the classic scopes: 1 to `maxTrans` hops after the last `L`, at most one of them `X`. A final `P` counts as
+ * one hop.
  */
 export function isTransitive(maxTrans: number): Predicate {
   return ({ hops }) => {
@@ -51,8 +50,8 @@ export function isPrerequisite({ hops }: DecideSubject): boolean {
 }
 
 /**
- * CRAWL-10.2.2, 7: a path segment, or a group of them, with `max` or more copies of itself directly behind it. The work
- * grows with the square of the number of segments.
+ * CRAWL-10.2.2, 7: a path segment, or a group of them, is followed by `max` or more copies of itself. The time is quadratic in the number of
+ * segments.
  */
 export function isPathological(max: number): Predicate {
   return ({ uri }) => {
@@ -76,7 +75,7 @@ export function isPathological(max: number): Predicate {
   };
 }
 
-/** CRAWL-10.2.2, 8: more slashes than that in the path. */
+/** CRAWL-10.2.2, 8: more than `max` slashes in the path. */
 export function pathSlashesAbove(max: number): Predicate {
   return ({ uri }) => pathOf(uri).split('/').length - 1 > max;
 }
@@ -102,7 +101,7 @@ export function isRedirectFromRoot({ hops, via }: DecideSubject): boolean {
   return hops.endsWith('R') && via !== undefined && /^[a-z]+:\/\/[^/?]*\/?$/i.test(via);
 }
 
-/** Any text that has to match as a whole, as users of the original are used to. Linear time. */
+/** A pattern that must match the whole text, as in the original, in linear time. */
 export class WholePattern {
   readonly #compiled: RE2JS;
 
@@ -116,7 +115,7 @@ export class WholePattern {
   }
 }
 
-/** The texts of a subject that patterns can look at. */
+/** The fields of a subject that patterns can test. */
 export type TextField =
   | 'uri'
   | 'via'
@@ -128,7 +127,7 @@ export type TextField =
   | 'sourceTag';
 
 /**
- * CRAWL-10.2.4: a text matches any (`OR`) or all (`AND`) of the patterns. What is absent matches nothing.
+ * CRAWL-10.2.4: a field matches any (`OR`) or all (`AND`) of the patterns. An absent field does not match.
  */
 export function textMatches(
   field: TextField,
@@ -150,13 +149,13 @@ export function pathOf(uri: string): string {
   return /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?]*)?([^?]*)/i.exec(uri)?.[1] ?? '';
 }
 
-/** The host of a URI, of a `dns:` URI the name it asks for; '' when there is none. */
+/** The host of a URI, or the name in a `dns:` URI; '' if there is none. */
 export function hostOf(uri: string): string {
   if (uri.startsWith('dns:')) return /^dns:(?:\/\/[^/]*\/)?([^?;/]*)/.exec(uri)?.[1] ?? '';
   return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)/i.exec(uri)?.[1] ?? '';
 }
 
-/** CRAWL-10.2.4: suffixes of file names by preset; the original's, and what came into use since. */
+/** CRAWL-10.2.4: suffixes of file names by preset: those of the original and newer ones. */
 const FILE_PRESETS = {
   images: 'bmp gif jpg jpeg png tif tiff webp svg avif ico',
   audio: 'mid mp2 mp3 mp4 wav ogg flac m4a aac',
@@ -166,7 +165,7 @@ const FILE_PRESETS = {
 
 export type FilePreset = keyof typeof FILE_PRESETS | 'all';
 
-/** CRAWL-10.1.4, 10.2.4: the URI ends with a suffix of the preset, in any case. */
+/** CRAWL-10.1.4, 10.2.4: the URI ends with a suffix of the preset, ignoring case. */
 export function hasFileSuffix(preset: FilePreset): Predicate {
   const lists = preset === 'all' ? Object.values(FILE_PRESETS) : [FILE_PRESETS[preset]];
   const suffixes = new Set(lists.flatMap((list) => list.split(' ')));

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { UsageError } from '../../../protocols/errors.js';
 
-/** A pattern that must match the whole text; RE2's language, which takes linear time. */
+/** A pattern in RE2's language that must match the whole text. */
 const pattern = z.string().min(1).max(4096);
 const answer = z.enum(['ACCEPT', 'REJECT']);
 const count = z.int().min(0);
 
-/** Where SURT prefixes come from: the seeds, and lines that are prefixes, URIs or hosts (CRAWL-15.2). */
+/** Sources of SURT prefixes: the seeds, and lines that are prefixes, URIs or hosts (CRAWL-15.2). */
 const prefixes = {
   /** Default true: the prefixes that the seeds imply. */
   seeds: z.boolean().default(true),
-  /** Further lines. */
+  /** Additional lines. */
   lines: z.array(z.string()).default([]),
 };
 const logic = z.enum(['OR', 'AND']).default('OR');
@@ -75,15 +75,15 @@ const ruleConfigSchema = z.discriminatedUnion('rule', [
   z.strictObject({ rule: z.literal('queue-over-budget'), answer: answer.default('REJECT') }),
 ]);
 
-/** A rule, checked and with its defaults. */
+/** A validated rule with its defaults. */
 export type RuleConfig = z.output<typeof ruleConfigSchema>;
-/** A rule as it may be written. */
+/** A rule as an operator writes it. */
 export type RuleInput = z.input<typeof ruleConfigSchema>;
 
 /** CRAWL-10.2: a sequence as an operator writes it. */
 export const sequenceConfigSchema = z.array(ruleConfigSchema);
 
-/** @throws UsageError that names the rule and what is wrong with it */
+/** Validates rules. @throws UsageError that names the rule and the problem */
 export function parseRules(input: unknown): RuleConfig[] {
   const result = sequenceConfigSchema.safeParse(input);
   if (result.success) return result.data;
@@ -96,10 +96,10 @@ export function parseRules(input: unknown): RuleConfig[] {
 }
 
 /**
- * CRAWL-10.2.2: the shipped sequences. `1.x` and `3.x` are the originals'; `default` has all rules of 3.x with the
- * transclusion limits of 1.x (CRAWL-21).
+ * CRAWL-10.2.2: returns a default sequence. `1.x` and `3.x` are those of the originals; `default` has all rules of 3.x with the transclusion
+ * limits of 1.x (CRAWL-21).
  *
- * @param reject lines of negative SURT prefixes, and patterns of URIs that are never wanted
+ * @param reject lines of negative SURT prefixes, and patterns of URIs to reject
  */
 export function defaultRules(
   generation: 'default' | '1.x' | '3.x' = 'default',

@@ -1,25 +1,25 @@
 import { cleanUri } from '../../../protocols/urls/index.js';
 
-/** What a text of seeds says (CRAWL-10.1.5). */
+/** A parsed seed list (CRAWL-10.1.5). */
 export interface SeedList {
-  /** Cleaned, each once. */
+  /** Cleaned URIs without repetitions. */
   readonly seeds: readonly string[];
-  /** Lines for accepting SURT prefix rules: what stood behind a `+`. */
+  /** Lines for accepting SURT prefix rules, which begin with `+`. */
   readonly acceptSurts: readonly string[];
-  /** Lines for rejecting ones: what stood behind a `-`. */
+  /** Lines for rejecting SURT prefix rules, which begin with `-`. */
   readonly rejectSurts: readonly string[];
-  /** Lines that are nothing of this, for the report; numbers from 1. */
+  /** Lines that are not valid; numbers from 1. */
   readonly ignored: readonly { readonly line: string; readonly lineNumber: number }[];
 }
 
-/** Reads seeds, one a line; `#` begins a comment; without a scheme they are `http` (CRAWL-10.1.5). */
+/** Parses a seed list, one seed per line; `#` begins a comment; the default scheme is `http` (CRAWL-10.1.5). */
 export function parseSeeds(text: string): SeedList {
   const seeds = new Set<string>();
   const acceptSurts: string[] = [];
   const rejectSurts: string[] = [];
   const ignored: { line: string; lineNumber: number }[] = [];
   text.split(/\r\n|\r|\n/).forEach((raw, i) => {
-    // A `#` inside a word is a URI's fragment.
+    // A `#` within a word begins a fragment.
     const line = raw.replace(/(^|\s)#.*$/, '').trim();
     if (line === '') return;
     if (line.startsWith('+')) acceptSurts.push(line.slice(1).trim());
@@ -33,7 +33,7 @@ export function parseSeeds(text: string): SeedList {
   return { seeds: [...seeds], acceptSurts, rejectSurts, ignored };
 }
 
-/** `localhost:8080/` looks as if it had one. */
+/** The name in `localhost:8080/` is not a scheme. */
 function hasScheme(line: string): boolean {
   return /^[a-z][a-z0-9+-]*:(?!\d+(?:\/|$))/i.test(line);
 }

@@ -1,4 +1,4 @@
-/** Where everything is counted that came after a table was full. */
+/** The name under which the rest is counted. */
 const OTHER = 'other';
 
 /** URIs and bytes of one kind. */
@@ -7,7 +7,7 @@ export interface Count {
   bytes: number;
 }
 
-/** Counts by name with bounded memory: names that come when `limit` are there are counted together as {@link OTHER}. */
+/** Counts by name in bounded memory. After `limit` names, further ones are counted together as {@link OTHER}. */
 export class BoundedCounts {
   readonly #counts = new Map<string, Count>();
 

@@ -1,7 +1,7 @@
 import type { DocumentEvent } from '../events.js';
 import { escapeAnnotation, escapeField, isoTime, parseDigitTime, time17 } from './line-fields.js';
 
-/** One line of crawl.log, read back. What the line has as `-` is undefined, or empty where the event has it empty. */
+/** A parsed line of crawl.log. A `-` is undefined, or empty where the event is empty. */
 export interface CrawlLogEntry {
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -11,10 +11,10 @@ export interface CrawlLogEntry {
   readonly url: string;
   readonly pathFromSeed: string;
   readonly via: string;
-  /** Without parameters; empty: `no-type`. */
+  /** Without parameters; empty for `no-type`. */
   readonly mimeType: string;
   readonly worker: number;
-  /** Milliseconds since 1970; undefined: the fetch has no end, or there was none. */
+  /** Milliseconds since 1970; undefined if there was no fetch or it has no end. */
   readonly fetchBegin: number | undefined;
   /** Milliseconds. */
   readonly fetchDuration: number | undefined;
@@ -24,8 +24,8 @@ export interface CrawlLogEntry {
 }
 
 /**
- * A line of crawl.log (CRAWL-16.1): twelve fields parted by blanks, without line end. Every field is escaped, so that no
- * URI, no header and no message can break a line or shift a field.
+ * Formats a line of crawl.log (CRAWL-16.1): twelve fields separated by spaces, without line end. Fields are escaped, so that no URI, header
+ * or message can break a line or shift a field.
  *
  * @param time of logging, milliseconds since 1970
  */
@@ -47,7 +47,7 @@ export function crawlLogLine(event: DocumentEvent, time: number): string {
   ].join(' ');
 }
 
-/** The media type without its parameters (CRAWL-16.1 field 7); empty: none. */
+/** The media type without parameters (CRAWL-16.1 field 7); empty if there is none. */
 export function mimeType(contentType: string): string {
   return /^\s*([^;\s]*)/.exec(contentType)?.[1] ?? '';
 }
@@ -56,21 +56,21 @@ function field(text: string, none = '-'): string {
   return text === '' ? none : escapeField(text);
 }
 
-/** CRAWL-16.1 field 3. An answer without a body has size 0; what was never answered has none. */
+/** CRAWL-16.1 field 3: a response without a body has size 0; without a response there is no size. */
 function sizeField({ bytes, status, fetchBegin }: DocumentEvent): string {
   return bytes > 0 || (status > 0 && fetchBegin > 0) ? String(bytes) : '-';
 }
 
-/** CRAWL-16.2: the number of attempts comes first, and only when there was more than one. */
+/** CRAWL-16.2: the number of attempts comes first, if there was more than one. */
 function annotationsOf({ annotations, attempts }: DocumentEvent): readonly string[] {
   const tries = `${attempts}t`;
   return attempts > 1 && !annotations.includes(tries) ? [tries, ...annotations] : annotations;
 }
 
 /**
- * Reads a line of {@link crawlLogLine}, or one of the original: field 13 of its later versions is passed over.
+ * Parses a line of {@link crawlLogLine} or of the original; field 13 of its later versions is ignored.
  *
- * @returns undefined for a line that is none
+ * @returns undefined for a line that is not valid
  */
 export function parseCrawlLogLine(line: string): CrawlLogEntry | undefined {
   const fields = line.trim().split(/ +/);

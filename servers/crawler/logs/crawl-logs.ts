@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CloseStack } from '../../../protocols/close-stack.js';
 import type { StorageError } from '../../../protocols/errors.js';
 import { AppendFile } from '../../host/append-file.js';
 import type { CrawlSnapshot } from '../control.js';
@@ -25,19 +26,19 @@ type LogName = keyof typeof CRAWL_LOG_FILES;
 export interface CrawlLogsOptions {
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
-  /** How long a line may stay in memory, milliseconds. Default 1000. */
+  /** Longest time for which a line stays in memory, milliseconds. Default 1000. */
   readonly flushMs?: number;
-  /** Between two lines of progress-statistics.log, milliseconds (CRAWL-16.3). Default 20 000. */
+  /** Interval of lines in progress-statistics.log, milliseconds (CRAWL-16.3). Default 20 000. */
   readonly progressMs?: number;
-  /** Characters that may wait for the disk, each file, before {@link CrawlLogs.full}. Default 1 048 576. */
+  /** Characters in memory per file at which {@link CrawlLogs.full} becomes true. Default 1 048 576. */
   readonly limit?: number;
-  /** A log cannot be written; it is tried again. Default: nobody is told before {@link CrawlLogs.close}. */
+  /** Called if a write fails; it is retried. By default {@link CrawlLogs.close} throws. */
   readonly onError?: (error: StorageError) => void;
 }
 
 /**
- * The logs of a crawl (CRAWL section 16) in one directory. Events are given to its methods, which never wait; whoever
- * hands URIs back waits for {@link CrawlLogs.room} while {@link CrawlLogs.full} holds, so that memory stays bounded on a slow disk.
+ * The logs of a crawl (CRAWL section 16) in one directory. Its methods do not wait for the disk. While {@link CrawlLogs.full} is true the
+ * caller awaits {@link CrawlLogs.room}, so that memory is bounded on a slow disk.
  */
 export class CrawlLogs implements AsyncDisposable {
   readonly #now: () => number;
@@ -47,48 +48,47 @@ export class CrawlLogs implements AsyncDisposable {
   private constructor(
     readonly directory: string,
     private readonly files: Readonly<Record<LogName, AppendFile>>,
+    private readonly resources: CloseStack,
     options: CrawlLogsOptions,
   ) {
     this.#now = options.now ?? Date.now;
     this.#progressMs = options.progressMs ?? 20_000;
   }
 
-  /** Makes the directory when it is not there; appends to logs that are. @throws StorageError */
+  /** Opens the logs for appending; creates the directory if it does not exist. @throws StorageError */
   static async open(directory: string, options: CrawlLogsOptions = {}): Promise<CrawlLogs> {
     await mkdir(directory, { recursive: true });
     const { flushMs = 1000, limit = 1_048_576, onError } = options;
+    await using resources = new CloseStack();
     const opened: Partial<Record<LogName, AppendFile>> = {};
-    try {
-      for (const [name, file] of Object.entries(CRAWL_LOG_FILES) as [LogName, string][])
-        opened[name] = await AppendFile.open(join(directory, file), {
+    for (const [name, file] of Object.entries(CRAWL_LOG_FILES) as [LogName, string][])
+      opened[name] = resources.use(
+        await AppendFile.open(join(directory, file), {
           flushMs,
           limit,
           ...(onError && { onError }),
           ...(name === 'progress' && { head: `${PROGRESS_LEGEND}\n` }),
-        });
-    } catch (error) {
-      await Promise.allSettled(Object.values(opened).map((file) => file.close()));
-      throw error;
-    }
-    return new CrawlLogs(directory, opened as Record<LogName, AppendFile>, options);
+        }),
+      );
+    return new CrawlLogs(directory, opened as Record<LogName, AppendFile>, resources.move(), options);
   }
 
   /**
-   * A URI that came back. A disposed one is a line of crawl.log (CRAWL-16.1); one that is tried again is none, but what
-   * went wrong stands in local-errors.log, as do the warnings of those that came through (CRAWL-16.4).
+   * Logs a returned URI. A disposed one has a line in crawl.log (CRAWL-16.1). The reason of a retry and warnings have lines in
+   * local-errors.log (CRAWL-16.4).
    */
   document(given: DocumentEvent): void {
     const event = redactEvent(given);
     const time = this.#now();
     if (event.disposition !== 'retry') this.files.crawl.write(crawlLogLine(event, time));
     if (event.status === RUNTIME_ERROR) this.files.runtimeErrors.write(errorLine(event, event.reason, time));
-    // CRAWL-8.1: waiting for a prerequisite is no error.
+    // CRAWL-8.1: waiting for a prerequisite is not an error.
     else if (event.disposition === 'retry' && event.status !== DEFERRED)
       this.files.localErrors.write(errorLine(event, event.reason, time));
     for (const warning of event.warnings) this.files.localErrors.write(errorLine(event, warning, time));
   }
 
-  /** CRAWL-16.4: time, the page, what is wrong, the text that is no URI. */
+  /** CRAWL-16.4: logs time, page, message and the text that is not a URI. */
   uriError({ url, source, message }: UriErrorEvent): void {
     const shown = redactLogins(url);
     const bad = shown.length > 2083 ? `${shown.slice(0, 2083)}…` : shown; // CRAWL-2.1: longer than any URI
@@ -97,7 +97,7 @@ export class CrawlLogs implements AsyncDisposable {
     );
   }
 
-  /** CRAWL-16.3: a line of text among the figures; an alert stands in alerts.log too. */
+  /** CRAWL-16.3: logs an event of the crawl in progress-statistics.log, an alert also in alerts.log. */
   crawl({ text, alert }: CrawlEvent): void {
     const time = this.#now();
     const line = redactLogins(text).replace(/\s+/g, ' ').trim();
@@ -105,12 +105,12 @@ export class CrawlLogs implements AsyncDisposable {
     if (alert) this.files.alerts.write(`${isoTime(time)} ${line}`);
   }
 
-  /** A line of figures at once, e.g. at the end of a crawl. */
+  /** Logs a line of figures. */
   progress(snapshot: CrawlSnapshot): void {
     this.files.progress.write(progressLine(snapshot));
   }
 
-  /** CRAWL-16.3: from now on a line of figures every 20 s, except while the crawl is paused. */
+  /** CRAWL-16.3: logs a line of figures every 20 s, except while the crawl is paused. */
   trackProgress(snapshot: () => CrawlSnapshot): void {
     clearInterval(this.#timer);
     this.#timer = setInterval(() => {
@@ -128,13 +128,13 @@ export class CrawlLogs implements AsyncDisposable {
     for (const file of Object.values(this.files)) if (file.full) await file.room(signal);
   }
 
-  /** Everything up to now is in the files when this is over. @throws StorageError */
+  /** Writes all lines to the files. @throws StorageError */
   async flush(): Promise<void> {
     await Promise.all(Object.values(this.files).map((file) => file.flush()));
   }
 
   /**
-   * CRAWL-16.4: `crawl.log` becomes `crawl.log.SUFFIX` and goes on in a new file; so do the others.
+   * CRAWL-16.4: renames `crawl.log` to `crawl.log.SUFFIX` and continues in a new file; likewise the other logs.
    *
    * @param suffix e.g. the checkpoint's name: letters, digits, `_`, `-`, `.`
    * @returns the renamed files
@@ -146,11 +146,10 @@ export class CrawlLogs implements AsyncDisposable {
     return rotated;
   }
 
-  /** @throws StorageError when lines could not be written; every file is closed in any case. */
+  /** Closes every file. @throws StorageError when lines could not be written */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    const results = await Promise.allSettled(Object.values(this.files).map((file) => file.close()));
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    await this.resources[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -158,7 +157,7 @@ export class CrawlLogs implements AsyncDisposable {
   }
 }
 
-/** [choice] time, status, attempt, URI, hops path, via, and what happened in quotes. */
+/** [choice] Fields: time, status, attempt, URI, hops path, via, and the message in quotes. */
 function errorLine(event: DocumentEvent, what: string, time: number): string {
   const { status, attempts, url, pathFromSeed, via } = event;
   const fields = [url, pathFromSeed, via].map((text) => escapeField(text) || '-');

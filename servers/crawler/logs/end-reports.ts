@@ -25,24 +25,22 @@ import type { CrawlStatistics } from './statistics.js';
 import { type Report, reportLines } from './table.js';
 
 export interface ReportOptions {
-  /** Queues of one state alone. */
+  /** Only queues of this state. */
   readonly state?: QueueState;
-  /** Rows of hosts; rows of queues, of each state when no state is asked for (CRAWL-6.1, maxQueuesPerReportCategory). Default 2000. */
+  /** Rows of hosts, and of queues per state (CRAWL-6.1, maxQueuesPerReportCategory). Default 2000. */
   readonly limit?: number;
-  /** Needed by the reports seeds, source, mimetype, responsecode. */
+  /** Required by the reports seeds, source, mimetype and responsecode. */
   readonly statistics?: CrawlStatistics;
-  /** The crawl's seeds, so that those not reached are listed too. */
+  /** The crawl's seeds, to list those that were not reached. */
   readonly seeds?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
-/** Queues that are asked for at once. */
+/** Queues per request. */
 const PAGE = 500;
 
 /**
- * One report of a crawl, running or at its end.
- *
- * @returns undefined when it needs statistics and there are none
+ * Returns a report of a crawl; undefined if it requires statistics and there are none.
  */
 export async function makeReport(
   kind: ReportKind,
@@ -88,26 +86,26 @@ async function queues(
   const found: QueueReport[] = [];
   const notes: string[] = [];
   const { time, queues: counts } = control.snapshot();
-  // An exhausted queue holds nothing: it is shown when it is asked for.
+  // Exhausted queues are empty and shown on request only.
   const states = state === undefined ? QUEUE_STATES.filter((one) => one !== 'exhausted') : [state];
   for (const one of states) {
     let shown = 0;
     let after: string | undefined;
     while (shown < limit) {
       signal?.throwIfAborted();
-      const ask = Math.min(PAGE, limit - shown);
-      const page = await control.queues({ state: one, limit: ask, ...(after !== undefined && { after }) });
+      const size = Math.min(PAGE, limit - shown);
+      const page = await control.queues({ state: one, limit: size, ...(after !== undefined && { after }) });
       found.push(...page);
       shown += page.length;
       after = page.at(-1)?.classKey;
-      if (page.length < ask) break;
+      if (page.length < size) break;
     }
     if (counts[one] > shown) notes.push(`${shown} of ${counts[one]} queues ${one} are shown.`);
   }
   return { ...queuesReport(found, time), notes };
 }
 
-/** CRAWL-16.7: the reports at the end of a crawl and their files; beside them, queues that still hold something, and recent errors. */
+/** CRAWL-16.7: the reports at the end of a crawl and their files; also the pending queues and the recent errors. */
 const END_REPORTS: readonly (readonly [ReportKind, string])[] = [
   ['crawl', 'crawl-report.txt'],
   ['seeds', 'seeds-report.txt'],
@@ -124,7 +122,7 @@ const END_REPORTS: readonly (readonly [ReportKind, string])[] = [
 const MANIFEST = 'crawl-manifest.txt';
 
 /**
- * CRAWL-16.7: writes the reports of a crawl that ends, and `crawl-manifest.txt` with the names of all of them.
+ * CRAWL-16.7: writes the end reports of a crawl, and `crawl-manifest.txt` with their names.
  *
  * @returns the paths of the files
  * @throws StorageError, the signal's reason

@@ -1,18 +1,18 @@
 /** White space of any alphabet, controls, and halves of characters that UTF-8 cannot hold. */
 const BREAKS_A_FIELD = /[\s\u0000-\u0020\u007f-\u00a0]|\p{Cs}/gu;
 
-/** Nearly every URI: nothing to be escaped in it, and quickly seen. */
+/** Text without characters to escape, as nearly all URIs are. */
 const PLAIN = /^[!-~]*$/;
 
 /**
- * Text as one field of a line: what would part fields or end the line is percent-escaped, everything else stays. For a
- * URI that is the same URI (CRAWL-2.1 escapes it so too); doing it twice changes nothing.
+ * Escapes a field of a line: characters that would separate fields or end the line are percent-escaped. A URI stays the same URI (CRAWL-2.1
+ * escapes likewise). The function is idempotent.
  */
 export function escapeField(text: string): string {
   return PLAIN.test(text) ? text : text.replace(BREAKS_A_FIELD, escapeCharacter);
 }
 
-/** One annotation: {@link escapeField}, and the comma that parts annotations (CRAWL-16.1 field 12). */
+/** Escapes an annotation: {@link escapeField}, and commas, which separate annotations (CRAWL-16.1 field 12). */
 export function escapeAnnotation(text: string): string {
   return escapeField(text).replaceAll(',', '%2C');
 }
@@ -21,7 +21,7 @@ function escapeCharacter(character: string): string {
   return /\p{Cs}/u.test(character) ? '%EF%BF%BD' : encodeURIComponent(character);
 }
 
-/** Text of any kind in double quotes on one line, as JSON writes it; at most `limit` characters of it. */
+/** Formats a text as a JSON string on one line, at most `limit` characters of it. */
 export function quoted(text: string, limit = 2000): string {
   return JSON.stringify(text.length > limit ? `${text.slice(0, limit)}…` : text)
     .replaceAll('\u2028', '\\u2028')
@@ -51,9 +51,9 @@ export function time14(time: number): string {
 }
 
 /**
- * Reads {@link time17} and {@link time14}.
+ * Parses {@link time17} and {@link time14}.
  *
- * @returns milliseconds since 1970; undefined when it is no such time
+ * @returns milliseconds since 1970; undefined if it is not valid
  */
 export function parseDigitTime(text: string): number | undefined {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{3})?$/.exec(text);

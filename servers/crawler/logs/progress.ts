@@ -1,7 +1,7 @@
 import type { CrawlSnapshot } from '../control.js';
 import { isoSeconds } from './line-fields.js';
 
-/** CRAWL-16.3: each column with where it ends; the values are right-aligned there. */
+/** CRAWL-16.3: the columns and their ends; values are right-aligned. */
 const COLUMNS = [
   ['timestamp', 20],
   ['discovered', 32],
@@ -18,10 +18,10 @@ const COLUMNS = [
   ['avg-depth', 177],
 ] as const;
 
-/** First line of progress-statistics.log: the names of its columns. */
+/** First line of progress-statistics.log: the column names. */
 export const PROGRESS_LEGEND = aligned(COLUMNS.map(([name]) => name));
 
-/** CRAWL-16.3: the crawl's figures as one line. A rate is that of the last seconds, with that of the whole crawl in parentheses. */
+/** CRAWL-16.3: formats the crawl's figures as one line. Rates are of the last seconds, with those of the whole crawl in parentheses. */
 export function progressLine(snapshot: CrawlSnapshot): string {
   return aligned([
     isoSeconds(snapshot.time),
@@ -40,7 +40,7 @@ export function progressLine(snapshot: CrawlSnapshot): string {
   ]);
 }
 
-/** A value too wide for its column pushes the rest to the right; a blank always parts two values. */
+/** A value that is wider than its column shifts the rest to the right; values are separated by at least one space. */
 function aligned(values: readonly string[]): string {
   let line = '';
   for (const [i, value] of values.entries()) {

@@ -9,7 +9,7 @@ import type {
 import type { CrawlStatistics, SeedFate } from './statistics.js';
 import { type Column, humanBytes, humanSeconds, type Report, type Unit } from './table.js';
 
-/** The reports there are; `harvest crawl report KIND` and the end reports (CRAWL-16.7) use the same names. */
+/** The kinds of reports, as `harvest crawl report KIND` and the end reports (CRAWL-16.7) name them. */
 export const REPORT_KINDS = [
   'crawl',
   'seeds',
@@ -74,7 +74,7 @@ export function crawlReport(snapshot: CrawlSnapshot, statistics?: CrawlStatistic
   return report('crawl', `Crawl ${snapshot.name}`, FIGURES, figures(rows));
 }
 
-/** What became of each seed; `seeds` adds those that were not reached. */
+/** The state of each seed; `seeds` adds those that were not reached. */
 export function seedsReport(fates: readonly SeedFate[], seeds: readonly string[] = []): Report {
   const known = new Set(fates.map(({ url }) => url));
   const rows = fates.map(({ url, status, disposed, redirect }) => ({
@@ -97,7 +97,7 @@ export function seedsReport(fates: readonly SeedFate[], seeds: readonly string[]
   );
 }
 
-/** CRAWL-16.6, one host or server a line. */
+/** CRAWL-16.6: one row per host or server. */
 export function hostsReport(hosts: readonly HostReport[]): Report {
   return report(
     'hosts',
@@ -116,7 +116,7 @@ export function hostsReport(hosts: readonly HostReport[]): Report {
   );
 }
 
-/** What robots.txt says of each host (CRAWL-13), and how often it forbade. */
+/** The robots.txt of each host (CRAWL-13) and the number of URIs that it forbade. */
 export function robotsReport(hosts: readonly HostReport[]): Report {
   return report(
     'robots',
@@ -147,7 +147,7 @@ function counted(kind: ReportKind, title: string, name: readonly [string, Unit],
   );
 }
 
-/** Disposed URIs by the seed they came from (CRAWL-2.9). */
+/** Disposed URIs by their seed (CRAWL-2.9). */
 export function sourceReport(statistics: CrawlStatistics): Report {
   const table = counted('source', 'Sources', ['source', 'text'], statistics.sources());
   return table.rows.length > 0
@@ -205,7 +205,7 @@ export function frontierLine(snapshot: CrawlSnapshot): string {
   ].join('; ');
 }
 
-/** Each queue with the reason why it gives nothing right now (CRAWL-22, pain 3). @param now milliseconds since 1970 */
+/** The queues, with the reason why each gives no URI now (CRAWL-22, pain 3). @param now milliseconds since 1970 */
 export function queuesReport(queues: readonly QueueReport[], now: number): Report {
   return report(
     'queues',
@@ -266,7 +266,7 @@ export function errorsReport(errors: readonly RecentError[]): Report {
   );
 }
 
-/** The already-seen filter and what memory is used (CRAWL-4). */
+/** The already-seen filter and memory use (CRAWL-4). */
 export function seenReport({ seenFilter, memoryBytes, heapBytes, diskFreeBytes }: CrawlSnapshot): Report {
   return report(
     'seen',

@@ -8,39 +8,39 @@ import { BoundedCounts } from './bounded-counts.js';
 import { mimeType } from './crawl-log.js';
 import { outcomeOf } from './outcome.js';
 
-/** Seconds that the current rates look back (CRAWL-16.3). */
+/** Window of the current rates, seconds (CRAWL-16.3). */
 const WINDOW = 20;
-/** How many recent errors are kept. */
+/** Number of recent errors. */
 const ERRORS = 100;
 
 export interface CrawlStatisticsOptions {
-  /** Milliseconds since 1970; must not run backwards. Default: the process's monotonic clock. */
+  /** Milliseconds since 1970, monotonic. Default: the monotonic clock of the process. */
   readonly now?: () => number;
-  /** Different media types, source tags and statuses that are counted by name; the rest is `other`. Default 1000. */
+  /** Media types, source tags and statuses that are counted by name; the rest is `other`. Default 1000. */
   readonly namesLimit?: number;
-  /** Seeds whose fate is kept for the seeds report; later ones are not. Default 100 000. */
+  /** Seeds in the seeds report. Default 100 000. */
   readonly seedsLimit?: number;
 }
 
-/** What became of a seed (CRAWL-16.7). */
+/** The state of a seed (CRAWL-16.7). */
 export interface SeedFate {
   readonly url: string;
-  /** CRAWL-8.1; of the last attempt. */
+  /** CRAWL-8.1, of the last attempt. */
   readonly status: number;
-  /** False while it is to be tried again. */
+  /** False while it is to be retried. */
   readonly disposed: boolean;
-  /** Where it was redirected to; empty: nowhere, or that was not fetched. */
+  /** Target of its redirect; empty if there is none, or it was not fetched. */
   readonly redirect: string;
 }
 
-/** CRAWL-16.6: what a crawl brought that was not there before. */
+/** CRAWL-16.6: documents by novelty. */
 export interface NoveltyCounts {
   readonly novel: { readonly uris: number; readonly bytes: number };
   readonly notModified: { readonly uris: number; readonly bytes: number };
   readonly duplicate: { readonly uris: number; readonly bytes: number };
 }
 
-/** What {@link CrawlStatistics} gives to a {@link CrawlSnapshot}. */
+/** The part of a {@link CrawlSnapshot} that {@link CrawlStatistics} provides. */
 export type StatisticsFigures = Pick<
   CrawlSnapshot,
   | 'elapsed'
@@ -76,19 +76,19 @@ const storedSchema = z.object({
   errors: z.array(z.object({ time: z.number(), url: z.string(), status: z.number(), reason: z.string() })),
 });
 
-/** The statistics as a checkpoint keeps them. */
+/** The statistics in a checkpoint. */
 export type StoredStatistics = z.output<typeof storedSchema>;
 
 /**
- * The counters of a crawl (CRAWL-16.5, 16.6): fed with every {@link DocumentEvent}, asked at any time. Time counts from
- * {@link resume} to {@link pause}: the statistics begin paused. Memory is bounded, whatever is crawled.
+ * The counters of a crawl (CRAWL-16.5, 16.6), updated with every {@link DocumentEvent}. Time counts from {@link resume} to {@link pause};
+ * the statistics start paused. Memory is bounded.
  */
 export class CrawlStatistics {
   readonly #now: () => number;
   readonly #seedsLimit: number;
-  /** Milliseconds before the present stretch of running. */
+  /** Milliseconds of crawling before the last {@link resume}. */
   #before = 0;
-  /** When the present stretch began; undefined while paused. */
+  /** Time of the last {@link resume}; undefined while paused. */
   #since: number | undefined;
   #succeeded = 0;
   #failed = 0;
@@ -106,7 +106,7 @@ export class CrawlStatistics {
   readonly #seeds = new Map<string, SeedFate>();
   /** The newest last. */
   #errors: RecentError[] = [];
-  /** The last seconds of crawling, one place a second. */
+  /** Ring buffer of the last seconds of crawling, one slot per second. */
   readonly #window = Array.from({ length: WINDOW }, () => ({ second: -1, uris: 0, bytes: 0 }));
 
   constructor(options: CrawlStatisticsOptions = {}) {
@@ -118,12 +118,12 @@ export class CrawlStatistics {
     this.#sources = new BoundedCounts(namesLimit);
   }
 
-  /** The crawl runs: time counts. Nothing happens when it does already. */
+  /** Starts counting time, unless it is counted already. */
   resume(): void {
     this.#since ??= this.#now();
   }
 
-  /** The crawl pauses or has ended: time stands still. */
+  /** Stops counting time. */
   pause(): void {
     this.#before = this.#elapsedMs();
     this.#since = undefined;
@@ -134,7 +134,7 @@ export class CrawlStatistics {
     const { url, status, bytes, reason, pathFromSeed } = event;
     const outcome = outcomeOf(event);
     if (pathFromSeed === '') this.#seed(event, outcome !== 'retry');
-    // CRAWL-2.2: the first hop from a seed is where it was redirected to.
+    // CRAWL-2.2: a redirect from a seed.
     else if (pathFromSeed === 'R') this.#redirected(event.via, url);
 
     if (outcome === 'retry') {
@@ -153,23 +153,23 @@ export class CrawlStatistics {
       if (this.#errors.length > ERRORS) this.#errors.shift();
       return;
     }
-    // CRAWL-8.4: bytes are those of successes.
+    // CRAWL-8.4: only bytes of successes count.
     this.#succeeded++;
     this.#bytes += bytes;
     this.#mimeTypes.add(mimeType(event.contentType).toLowerCase() || 'no-type', bytes);
     const kind = this.#novelty[noveltyOf(event)];
     kind.uris++;
     kind.bytes += bytes;
-    const place = this.#place();
-    place.uris++;
-    place.bytes += bytes;
+    const slot = this.#slot();
+    slot.uris++;
+    slot.bytes += bytes;
   }
 
-  /** What a snapshot shows of it. */
+  /** The figures of a snapshot. */
   figures(): StatisticsFigures {
     const elapsed = this.#elapsedMs() / 1000;
     const first = Math.floor(elapsed) - WINDOW + 1;
-    // The first second is not extrapolated.
+    // The first second is not extrapolated to a rate.
     const span = Math.max(1, elapsed - Math.max(0, first));
     const recent = { uris: 0, bytes: 0 };
     for (const { second, uris, bytes } of this.#window) {
@@ -190,7 +190,7 @@ export class CrawlStatistics {
     };
   }
 
-  /** Hand-backs that were tried again. */
+  /** Number of retries. */
   get retries(): number {
     return this.#retries;
   }
@@ -219,7 +219,7 @@ export class CrawlStatistics {
     return this.#sources.sorted();
   }
 
-  /** In the order in which they were met. */
+  /** In the order of their first fetch. */
   seeds(): SeedFate[] {
     return [...this.#seeds.values()];
   }
@@ -244,9 +244,9 @@ export class CrawlStatistics {
   }
 
   /**
-   * Goes on from what {@link toJSON} gave; the statistics are paused. Rates of the last seconds begin anew.
+   * Restores the result of {@link toJSON}. The statistics are paused; current rates start at 0.
    *
-   * @throws StorageError when it is no such thing
+   * @throws StorageError when it is damaged
    */
   static restore(stored: unknown, options: CrawlStatisticsOptions = {}): CrawlStatistics {
     const read = storedSchema.safeParse(stored);
@@ -273,11 +273,11 @@ export class CrawlStatistics {
     return this.#before + (this.#since === undefined ? 0 : Math.max(0, this.#now() - this.#since));
   }
 
-  #place(): { second: number; uris: number; bytes: number } {
+  #slot(): { second: number; uris: number; bytes: number } {
     const second = Math.floor(this.#elapsedMs() / 1000);
-    const place = this.#window[second % WINDOW]!;
-    if (place.second !== second) Object.assign(place, { second, uris: 0, bytes: 0 });
-    return place;
+    const slot = this.#window[second % WINDOW]!;
+    if (slot.second !== second) Object.assign(slot, { second, uris: 0, bytes: 0 });
+    return slot;
   }
 
   #seed({ url, status }: DocumentEvent, disposed: boolean): void {
@@ -292,9 +292,9 @@ export class CrawlStatistics {
   }
 }
 
-/** CRAWL-16.6, 18: what the server, the digest or the Refresh-Rate found out. */
+/** CRAWL-16.6, 18: the novelty of a document by the server's answer, its digest or its Refresh-Rate. */
 function noveltyOf({ annotations, status, disposition }: DocumentEvent): keyof NoveltyCounts {
-  const asked = status === 304 || annotations.includes('duplicate:server-not-modified');
-  if (asked || disposition === 'kept') return 'notModified';
+  const notModified = status === 304 || annotations.includes('duplicate:server-not-modified');
+  if (notModified || disposition === 'kept') return 'notModified';
   return disposition === 'unchanged' || annotations.includes('duplicate:digest') ? 'duplicate' : 'novel';
 }

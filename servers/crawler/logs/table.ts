@@ -1,4 +1,4 @@
-/** How a column's values are written for people. */
+/** How the values of a column are formatted. */
 export type Unit = 'text' | 'number' | 'bytes' | 'seconds' | 'time';
 
 export interface Column {
@@ -11,28 +11,28 @@ export interface Column {
 
 export type Cell = string | number | undefined;
 
-/** A report: for programs as it is, for people by {@link reportLines}. */
+/** A report as data; {@link reportLines} formats it as text. */
 export interface Report {
   readonly kind: string;
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Readonly<Record<string, Cell>>[];
-  /** Sentences behind the table, e.g. that there is more. */
+  /** Sentences after the table, e.g. that it is not complete. */
   readonly notes: readonly string[];
 }
 
 export interface ReportLinesOptions {
-  /** Columns of the terminal; longer lines are cut. Default: nothing is cut. */
+  /** Width of the terminal; longer lines are cut. Default: no limit. */
   readonly width?: number;
   /** Bytes as `1.5 MiB`, durations as `2h05m`. Default true; false: plain numbers, times as ISO. */
   readonly human?: boolean;
 }
 
-/** No text column is cut below this. */
+/** Smallest width of a text column. */
 const LEAST_WIDTH = 8;
 const GAP = 2;
 
-/** Title, head, rows, notes: one line each, without line ends. Numbers are right-aligned; the widest texts are cut to `width`. */
+/** Formats a report: title, header, rows and notes, one line each. Numbers are right-aligned; the widest texts are cut to `width`. */
 export function reportLines(report: Report, options: ReportLinesOptions = {}): string[] {
   const { width = Number.POSITIVE_INFINITY, human = true } = options;
   const { title, columns, rows, notes } = report;
@@ -52,7 +52,7 @@ export function reportLines(report: Report, options: ReportLinesOptions = {}): s
   return lines.map((text) => cut(text, width));
 }
 
-/** For `JSON.stringify`: the rows under the report's name, values as numbers in the units of {@link Column}. */
+/** Returns the report for `JSON.stringify`, with values in the units of {@link Column}. */
 export function reportJson({ kind, rows, notes }: Report): {
   readonly report: string;
   readonly rows: readonly Readonly<Record<string, Cell>>[];
@@ -97,7 +97,7 @@ function cellText(value: Cell, unit: Unit, human: boolean): string {
   return String(Math.round(value * 100) / 100);
 }
 
-/** Takes from the widest text column until the line fits or nothing more can be taken. */
+/** Shrinks the widest text column until the line fits or no column can shrink. */
 function shrink(widths: number[], columns: readonly Column[], width: number): void {
   const total = (): number => widths.reduce((sum, one) => sum + one, GAP * (widths.length - 1));
   while (total() > width) {
