@@ -29,7 +29,7 @@ export { decodeSoif, SoifDecoder, type SoifItem } from './decoder.js';
 export { encodeAttributes, encodeSoif, type SoifEncoderOptions } from './encoder.js';
 export { cleanName, isAttributeName, isTemplateType } from './names.js';
 export { DEFAULT_TYPE, type SoifAttribute, SoifObject, type SoifValue } from './object.js';
-export type { SoifDecoderOptions, SoifDialect } from './options.js';
+export { MAX_OBJECT_BYTES, type SoifDecoderOptions, type SoifDialect } from './options.js';
 export { SECTION_CLOSE, SECTION_OPEN, SectionDecoder, type SectionItem } from './sections.js';
 export type { SectionName } from './stream-reader.js';
 export { decodeText } from './text.js';

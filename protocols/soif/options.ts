@@ -34,8 +34,8 @@ export interface DecoderLimits {
 }
 
 export const MEBIBYTE = 1024 * 1024;
-/** Offsets inside an object's memory are 32-bit numbers, and memory grows to twice the size of an object. */
-const LARGEST_OBJECT = 512 * MEBIBYTE;
+/** The largest `maxObjectBytes`: offsets inside an object's memory are 32-bit numbers, and memory grows to twice the size of an object. */
+export const MAX_OBJECT_BYTES = 512 * MEBIBYTE;
 
 /** Applies the defaults. @throws RangeError for a limit that is not a positive whole number, or too large. */
 export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
@@ -53,8 +53,8 @@ export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
 
 /** Checks a limit in bytes and returns it. @throws RangeError */
 export function limit(name: string, value: number): number {
-  if (!Number.isInteger(value) || value < 1 || value > LARGEST_OBJECT) {
-    throw new RangeError(`${name} must be between 1 and ${LARGEST_OBJECT}, not ${value}`);
+  if (!Number.isInteger(value) || value < 1 || value > MAX_OBJECT_BYTES) {
+    throw new RangeError(`${name} must be between 1 and ${MAX_OBJECT_BYTES}, not ${value}`);
   }
   return value;
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { MAX_OBJECT_BYTES } from '../../protocols/soif/index.js';
 
 /** The largest number that a RootNode's limits may be (G-28). */
 const MAX_INTEGER = 0x7fff_ffff;
@@ -15,6 +16,13 @@ export function countOption(value: string): number {
   const count = integerOption(value);
   if (count === 0) throw new InvalidArgumentError('must be a whole number from 1');
   return count;
+}
+
+/** Bytes of one SOIF object. */
+export function objectBytesOption(value: string): number {
+  const bytes = countOption(value);
+  if (bytes > MAX_OBJECT_BYTES) throw new InvalidArgumentError(`must be at most ${MAX_OBJECT_BYTES}`);
+  return bytes;
 }
 
 /** A TCP port; 0 means any free port. */

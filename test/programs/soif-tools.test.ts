@@ -479,6 +479,10 @@ t.test('the commands', async (t) => {
     t.match(await cli('soif', 'check', wrapped), { code: 0, stdout: /in 2 attempts\n$/ });
     t.match(await cli('soif', 'check', join(folder, 'none')), { code: 1, stderr: /none: no such file\n$/ });
     t.match(await cli('soif', 'check', '--max-object', 'x'), { code: 2 });
+    t.match(await cli('soif', 'check', '--max-object', '1000000000', wrapped), {
+      code: 2,
+      stderr: /must be at most 536870912/,
+    });
     t.match(await cli('soif', 'nonsense'), { code: 2 });
   });
 

@@ -4,7 +4,7 @@ import { ProtocolError, UsageError } from '../../../protocols/errors.js';
 import type { Pattern } from '../../../protocols/patterns/index.js';
 import type { SectionName } from '../../../protocols/soif/index.js';
 import { EXIT } from '../exit.js';
-import { countOption } from '../option-values.js';
+import { objectBytesOption } from '../option-values.js';
 import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { filesOf } from './files.js';
 import { ObjectReader } from './reader.js';
@@ -46,7 +46,7 @@ export function catCommand(): Command {
         'update',
       ]),
     )
-    .option('--max-object <bytes>', 'skip objects larger than this (default: 64 MiB)', countOption)
+    .option('--max-object <bytes>', 'skip objects larger than this (default: 64 MiB)', objectBytesOption)
     .addHelpText('after', HELP)
     .action(async (files: string[], options: CatOptions) => {
       process.exitCode = await cat(filesOf(files), options);

@@ -3,7 +3,7 @@ import { attemptLine, checkSoif, countsLine, type SoifAttempt } from '../../../c
 import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
 import { checkAsOriginal } from '../../../clients/soif-tools/original-check.js';
 import { EXIT } from '../exit.js';
-import { countOption } from '../option-values.js';
+import { objectBytesOption } from '../option-values.js';
 import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { openFile } from './files.js';
 
@@ -57,7 +57,11 @@ export function checkCommand(): Command {
     .argument('[file]', 'a SOIF file, plain or gzip; - is standard input', STANDARD_INPUT)
     .option('--lenient', 'accept faults that readers tolerate, with warnings', false)
     .option('--json', 'print JSON lines', false)
-    .option('--max-object <bytes>', 'an object larger than this is invalid (default: 64 MiB)', countOption)
+    .option(
+      '--max-object <bytes>',
+      'an object larger than this is invalid (default: 64 MiB)',
+      objectBytesOption,
+    )
     .addHelpText('after', HELP)
     .action(async (file: string, options: CheckOptions) => {
       process.exitCode = await check(file, options);

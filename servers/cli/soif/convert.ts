@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
 import { SECTION_CLOSE, SECTION_OPEN, type SectionName } from '../../../protocols/soif/index.js';
 import { EXIT } from '../exit.js';
-import { countOption } from '../option-values.js';
+import { objectBytesOption } from '../option-values.js';
 import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { openFile } from './files.js';
 import { ObjectReader } from './reader.js';
@@ -34,7 +34,7 @@ export function convertCommand(): Command {
     .summary('convert SOIF into JSON lines and back')
     .argument('[file]', 'SOIF, plain or gzip, or JSON lines; - is standard input', STANDARD_INPUT)
     .addOption(new Option('--to <format>', 'output format').choices(['jsonl', 'soif']).makeOptionMandatory())
-    .option('--max-object <bytes>', 'skip objects larger than this (default: 64 MiB)', countOption)
+    .option('--max-object <bytes>', 'skip objects larger than this (default: 64 MiB)', objectBytesOption)
     .addHelpText('after', HELP)
     .action(async (file: string, { to, maxObject }: ConvertOptions) => {
       process.exitCode = to === 'jsonl' ? await toJson(file, maxObject) : await toSoif(file, maxObject);
