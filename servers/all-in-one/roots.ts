@@ -11,7 +11,7 @@ import {
 import { type ConfigError, messageOf, UsageError } from '../../protocols/errors.js';
 import { accessMethod, canonicalUrl } from '../../protocols/urls/index.js';
 
-/** Limits of the RootNodes that are given on the command line (G-28); undefined: the default of their kind. */
+/** Limits of RootNodes given on the command line (G-28). Defaults depend on the kind of root. */
 export interface RootLimitOptions {
   /** Seconds between contacts with a server. */
   readonly delay?: number;
@@ -21,21 +21,21 @@ export interface RootLimitOptions {
   readonly hosts?: number;
 }
 
-/** URL-Max of a directory given on the command line: nobody else's server bears the load. */
+/** URL-Max of a directory given on the command line, whose enumeration burdens no server. */
 const DIRECTORY_URL_MAX = 100_000;
 
-/** A configuration made of the command line's roots, and what was odd in the files among them. */
+/** The configuration for the roots of a command line, with the warnings about its files. */
 export interface RootsResult {
   readonly config: GathererConfig;
   readonly warnings: readonly ConfigError[];
 }
 
 /**
- * What the command line asks to gather: URLs, directories and original Gatherer configuration files, in any mixture.
- * The first configuration file also gives the variables. With no root at all: the documents of this package and of its
- * dependencies, so that a first look needs no network. `dataDirectory` takes the filter file that this needs.
+ * Makes a configuration from the roots of a command line: URLs, directories and original Gatherer configuration files, in any
+ * mixture. The variables are those of the first configuration file. Without roots the documents of this package and its
+ * dependencies are gathered, so that a first trial needs no network; the filter file for that is written to `dataDirectory`.
  *
- * @throws UsageError when a root is neither; ConfigError when a file is wrong
+ * @throws UsageError when a root is none of these; ConfigError when a file is wrong
  */
 export function configFromRoots(
   roots: readonly string[],
@@ -63,7 +63,7 @@ export function configFromRoots(
   return { config: { ...base, rootNodes, leafNodes }, warnings };
 }
 
-/** Gatherer-Host is this host unless the file says another name. */
+/** Gatherer-Host is this host unless the file names another. */
 function parse(text: string, file: string): ReturnType<typeof parseGathererConf> {
   return parseGathererConf(text, file, process.env, { gathererHost: hostname() });
 }
@@ -97,7 +97,7 @@ function classify(root: string): Root {
 
 function rootNode(url: string, limits: RootLimitOptions, filter?: string): RootNode {
   const local = url.startsWith('file:');
-  // Parsed as a line of a configuration would be, so that the defaults are those of G-30.
+  // Parsed like a line of a configuration, for the defaults of G-30.
   const access = local ? 'FILE' : accessMethod(url).toUpperCase() === 'HTTPS' ? 'HTTP' : accessMethod(url);
   const spec = [
     `URL=${limits.urls ?? (local ? DIRECTORY_URL_MAX : 250)}${filter === undefined ? '' : `,${filter}`}`,
@@ -112,7 +112,7 @@ function rootNode(url: string, limits: RootLimitOptions, filter?: string): RootN
   return node;
 }
 
-/** This package's documents and, below it, its dependencies'. */
+/** The documents of this package and of its dependencies. */
 function ownDocuments(dataDirectory: string): Root {
   const home = directoryUrl(dirname(fileURLToPath(import.meta.resolve('#package.json'))));
   const template = readFileSync(fileURLToPath(import.meta.resolve('#own-documents.filter')), 'utf8');

@@ -108,7 +108,7 @@ function supervise(options: RefererdOptions): Promise<number> {
   return superviseRefererd({
     ...place(options),
     program: [process.execPath, HARVEST_PROGRAM],
-    words: options.rankOrder ? ['--rank-order'] : [],
+    args: options.rankOrder ? ['--rank-order'] : [],
     relay: options.mailRelay,
   });
 }

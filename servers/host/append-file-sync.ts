@@ -93,9 +93,9 @@ export class AppendFileSync implements Disposable {
 
   /**
    * Renames the file to `PATH.SUFFIX`, or `PATH.SUFFIX.1` and so on if that exists, and begins a new one. A file that was
-   * removed or renamed meanwhile is only begun anew.
+   * removed or renamed by another program is created again.
    *
-   * @returns the name of the renamed file; undefined if there was none
+   * @returns the name of the renamed file; undefined if there was no file
    * @throws StorageError when one of both fails; the present file is still in use
    */
   rotate(suffix: string): string | undefined {

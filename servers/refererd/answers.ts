@@ -9,7 +9,7 @@ import {
 } from '../../protocols/sstp/index.js';
 import type { LinkKind, LinkList, References } from '../../storage/references/index.js';
 
-/** R-31: most IDs of one reply. */
+/** R-31: limit of the IDs in one reply. */
 export const MAX_RESULTS = 10_000;
 
 const LIST_OF: Readonly<Record<RequestKind, LinkKind>> = {
@@ -26,12 +26,12 @@ const COUNTER_OF = {
   'site-referers': CODES.siteReferers.symbol,
 } as const satisfies Record<RequestKind, string>;
 
-/** The name under which requests of a kind are counted (R-47). */
+/** Name of the counter for requests of a kind (R-47). */
 export function counterOf(kind: RequestKind): (typeof COUNTER_OF)[RequestKind] {
   return COUNTER_OF[kind];
 }
 
-/** A part of a list, from `start` on, at most `count`. */
+/** Returns at most `count` IDs of a list, from `start` on. */
 export type Pager = (
   references: References,
   kind: LinkKind,
@@ -44,19 +44,19 @@ export type Pager = (
 /** R-29: the stored order. */
 export const naturalOrder: Pager = (_references, _kind, _id, list, start, count) => list.page(start, count);
 
-/** What a link request found. */
+/** Result of a link request. */
 interface FoundLinks {
   readonly found: number;
-  /** At most what was asked for and {@link MAX_RESULTS}. */
+  /** At most the requested number and {@link MAX_RESULTS}. */
   readonly ids: Uint32Array;
 }
 
 const NONE: FoundLinks = { found: 0, ids: new Uint32Array(0) };
 
 /**
- * Looks the links up.
+ * Looks up the links.
  *
- * @returns `undefined` when the document or server is not known (R-27)
+ * @returns undefined if the document or server is unknown (R-27)
  */
 function findLinks(
   references: References | undefined,
@@ -74,7 +74,7 @@ function findLinks(
     return known ? NONE : undefined;
   }
   const count = Math.min(request.count ?? MAX_RESULTS, MAX_RESULTS);
-  // R-31: a start beyond the end is no error; neither is asking only for the total.
+  // R-31: neither a start beyond the end nor a count of 0, for the total alone, is an error.
   const ids =
     count === 0 || request.start >= list.total
       ? NONE.ids
@@ -82,7 +82,7 @@ function findLinks(
   return { found: list.total, ids };
 }
 
-/** Writes the answer to a link request; false when nothing was found (R-24 to R-32). */
+/** Writes the answer to a link request; false if the document or server is unknown (R-24 to R-32). */
 export function answerLinks(
   references: References | undefined,
   request: LinkRequest,
@@ -98,7 +98,7 @@ export function answerLinks(
   return true;
 }
 
-/** Writes the description of a document; false when its URL is not known (R-33, R-34). */
+/** Writes the description of a document; false if its URL is unknown (R-33, R-34). */
 export function answerDescription(
   references: References | undefined,
   request: UrlByNameRequest,

@@ -8,7 +8,7 @@ import type { CommonLists } from './service.js';
 import type { ListSource } from './statistics.js';
 import { UserBase } from './user-base.js';
 
-/** What is needed of a configuration. */
+/** The parameters of a configuration that concern the lists. */
 export type ListsConfig = Pick<
   RefererConfig,
   'dispatchername' | 'port' | 'scanuser' | 'scanpass' | 'connectimeout' | 'allowdb' | 'pwfile'
@@ -20,8 +20,8 @@ interface Found {
 }
 
 /**
- * R-52: the allowed hosts and the users, from the dispatcher, or, each by itself (S-54), from the local file. Never fails: what
- * cannot be had is missing, and then nobody is let in, which is said loudly (R-36).
+ * R-52: the allowed hosts and the users, from the dispatcher, or, each separately (S-54), from the local file. Never fails: a
+ * list that is not available is empty, so no host is admitted, which is logged as critical (R-36).
  */
 export async function loadCommonLists(
   config: ListsConfig,
@@ -29,15 +29,15 @@ export async function loadCommonLists(
   signal?: AbortSignal,
   hosts?: AllowedHostsOptions,
 ): Promise<CommonLists> {
-  const asked = await askDispatcher(config, log, signal);
+  const fetched = await askDispatcher(config, log, signal);
   const find = async (from: string | undefined, file: string, what: string): Promise<Found> => {
     if (from !== undefined) return { text: from, source: 'dispatcher' };
     const text = await readLocal(file, what, log);
     return { text, source: text === undefined ? 'none' : 'file' };
   };
   const [allow, users] = await Promise.all([
-    find(asked.allow, config.allowdb, 'the allowed hosts'),
-    find(asked.users, config.pwfile, 'the users'),
+    find(fetched.allow, config.allowdb, 'the allowed hosts'),
+    find(fetched.users, config.pwfile, 'the users'),
   ]);
   if (allow.text === undefined) {
     log.write(LEVEL.critical, 'there is no list of allowed hosts: every host is refused');
@@ -51,7 +51,7 @@ export async function loadCommonLists(
   };
 }
 
-/** S-53: whatever goes wrong means the local file. */
+/** S-53: after any failure the local files are used. */
 async function askDispatcher(
   config: ListsConfig,
   log: RefererLog,
@@ -59,7 +59,7 @@ async function askDispatcher(
 ): Promise<{ readonly allow?: string; readonly users?: string }> {
   const { dispatchername: host, port, scanuser: user, scanpass: password } = config;
   if (user === undefined || password === undefined) {
-    log.write(LEVEL.notice, 'scanuser or scanpass is not set: the dispatcher is not asked');
+    log.write(LEVEL.notice, 'scanuser or scanpass is not set: the dispatcher is not queried');
     return {};
   }
   try {
@@ -77,7 +77,8 @@ async function askDispatcher(
       [allow, 'the allowed hosts'],
       [users, 'the users'],
     ] as const) {
-      if (!list.ok) log.write(LEVEL.warning, `the dispatcher gives not ${what}: ${list.error.message}`);
+      if (!list.ok)
+        log.write(LEVEL.warning, `the dispatcher does not provide ${what}: ${list.error.message}`);
     }
     return {
       ...(allow.ok ? { allow: allow.text } : {}),
@@ -86,7 +87,7 @@ async function askDispatcher(
   } catch (error) {
     signal?.throwIfAborted();
     const why = messageOf(error);
-    log.write(LEVEL.warning, `the dispatcher cannot be asked: ${why}`);
+    log.write(LEVEL.warning, `the dispatcher cannot be queried: ${why}`);
     return {};
   }
 }

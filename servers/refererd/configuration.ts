@@ -4,7 +4,7 @@ import { parseRefererConf, type RefererConfig } from '../../protocols/config/ind
 import type { ConfigError } from '../../protocols/errors.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 
-/** How the program was started, as far as its configuration depends on it. */
+/** The circumstances of the start that the configuration depends on. */
 export interface ConfigurationPlace {
   /** Absolute: the program changes its directory (R-54). */
   readonly file: string;
@@ -15,10 +15,10 @@ export interface ConfigurationPlace {
 }
 
 /**
- * Reads the configuration file. A relative `rootdir` is below the directory that the program was started in.
+ * Reads the configuration file. A relative `rootdir` is relative to the directory in which the program was started.
  *
  * @param startedIn that directory
- * @throws StorageError when the file cannot be read; ConfigError when a value cannot be used
+ * @throws StorageError when the file cannot be read; ConfigError when a value is not valid
  */
 export async function readConfiguration(
   place: ConfigurationPlace,

@@ -5,24 +5,24 @@ import { StorageError } from '../../protocols/errors.js';
 import { loadReferences, referencesDirectory } from '../../storage/references/index.js';
 import { LEVEL, type RefererLog } from './log.js';
 
-/** The parameters that say where the databases are. */
+/** The parameters that name the databases. */
 export type DatabaseNames = Pick<RefererConfig, 'refdb' | 'urldb' | 'hubsdb'>;
 
-/** Where the links are. */
+/** Location of the links. */
 export interface PreparedData {
   /** The data directory. */
   readonly directory: string;
-  /** What was made by loading, and is to be the user's who loads again (R-55). */
+  /** Files and directories that loading created; the user who loads again must own them (R-55). */
   readonly written: readonly string[];
 }
 
 /**
- * The data directory that the names of the original mean (R-8, R-14): `refdb` itself when it is one, else the directory in
- * which it is named; `refdb = base/refs.db` is served from the links published in `base`.
+ * Returns the data directory for the names of the original (R-8, R-14): `refdb` itself if it is one, else the directory of that
+ * file; `refdb = base/refs.db` is served from the links published in `base`.
  *
- * Where `refdb` is a file, newer than what is published there, it is loaded first: a dump (R-19) or pairs, with the documents of
- * `urldb` (JSON lines), and checked against `hubsdb` if that is a file. So databases that were copied here (R-5) are in force
- * after a start, a `/reload` or SIGHUP. `srvdb` is not needed: the documents' URLs name their servers.
+ * If `refdb` is a file newer than the published links, it is loaded first: a dump (R-19) or pairs, with the documents of
+ * `urldb` (JSON lines), and checked against `hubsdb` if that is a file. Databases that were copied here (R-5) therefore take
+ * effect after a start, a `/reload` or SIGHUP. `srvdb` is not needed: the URLs of the documents name their servers.
  *
  * @throws StorageError when nothing is published there and there is nothing to load
  */
@@ -58,17 +58,17 @@ async function load(
 ): Promise<void> {
   const documents = (await fileTime(urldb)) === undefined ? undefined : urldb;
   const hubs = (await fileTime(hubsdb)) === undefined ? undefined : hubsdb;
-  if (documents === undefined) log.write(LEVEL.warning, `there is no ${urldb}: no URL is known`);
+  if (documents === undefined) log.write(LEVEL.warning, `there is no ${urldb}: all URLs are unknown`);
   log.write(LEVEL.notice, `loading ${[refdb, documents, hubs].filter(Boolean).join(', ')}`);
   await loadReferences({ data, refs: refdb, documents, hubs, ...(signal === undefined ? {} : { signal }) });
 }
 
-/** When the newest generation was published, milliseconds since 1970. */
+/** Time at which the newest generation was published, milliseconds since 1970. */
 async function publishedAt(directory: string): Promise<number | undefined> {
   return fileTime(join(referencesDirectory(directory), 'CURRENT'));
 }
 
-/** When a file was changed; `undefined` when there is no such file. */
+/** Time of the last change of a file; undefined if it does not exist. */
 async function fileTime(path: string): Promise<number | undefined> {
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() === true ? found.mtimeMs : undefined;

@@ -1,9 +1,9 @@
 import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
 
-/** Longest line that is shown; what is behind is left out. */
+/** Characters of a line that are shown. */
 const MAX_LINE = 1024;
 
-/** R-66, level 80: what one peer sends, line by line, with the values of authorizations taken out. */
+/** R-66, level 80: logs the exchange with one peer by lines, without the values of authorizations. */
 export class ExchangeLog {
   #line = '';
 
@@ -14,7 +14,7 @@ export class ExchangeLog {
 
   received(bytes: Uint8Array): void {
     const lines = (this.#line + Buffer.from(bytes).toString('latin1')).split('\n');
-    // A line without an end is kept up to what will be shown of it, and a little more: it may be a secret's beginning.
+    // An incomplete line is kept up to twice the shown length: the rest of a secret may still follow.
     this.#line = (lines.pop() ?? '').slice(0, 2 * MAX_LINE);
     for (const line of lines) this.#show('<', line);
   }

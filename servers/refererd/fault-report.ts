@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RefererConfig } from '../../protocols/config/index.js';
 import { sendMail } from './smtp.js';
 
-/** What ended a server process. */
+/** The end of a server process by a fault. */
 export interface Fault {
   readonly signal: NodeJS.Signals;
   readonly pid: number;
@@ -12,17 +12,17 @@ export interface Fault {
   readonly at: Date;
 }
 
-/** Who takes the mail. */
+/** The relay for mail. */
 export interface MailRelay {
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * R-57, R-61: tells the maintainer of a fault by mail, unless there is none, or `sendmessages` is 0.
+ * R-57, R-61: reports a fault to the maintainer by mail, unless none is configured or `sendmessages` is 0.
  *
  * @returns whether a message was delivered
- * @throws ConnectionError, PeerError when it could not be
+ * @throws ConnectionError, PeerError when the delivery failed
  */
 export async function reportFault(config: RefererConfig, fault: Fault, relay: MailRelay): Promise<boolean> {
   const { maintainer, sendmessages, progname, referername } = config;
@@ -50,7 +50,7 @@ export async function reportFault(config: RefererConfig, fault: Fault, relay: Ma
   return true;
 }
 
-/** A core file in the home directory that is not older than the process; where the system puts it elsewhere it is not known. */
+/** A core file in the home directory that is not older than the process; undefined if the system writes it elsewhere. */
 async function coreFile(directory: string, { pid, startedAt }: Fault): Promise<string | undefined> {
   for (const name of [`core.${pid}`, 'core']) {
     const path = join(directory, name);

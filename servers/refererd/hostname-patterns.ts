@@ -1,10 +1,10 @@
 /**
- * R-36: the shell patterns of allowed hosts: `*` any text, also across dots, `?` one character, `[...]` and `[!...]` one
- * character of a set; no escapes. Matching takes time linear in the text for each `*`, whatever the pattern.
+ * R-36: a shell pattern of allowed hosts: `*` matches any text, also across dots, `?` one character, `[...]` and `[!...]` one
+ * character of a set; there are no escapes. Matching takes time linear in the text for each `*`.
  */
 export class HostnamePattern {
   readonly #steps: readonly Step[];
-  /** A pattern without letters cannot match a name that has one, except through `*`, `?` and sets. */
+  /** Whether the pattern contains a letter: without one it is meant for addresses, and no name is looked up. */
   readonly hasLetter: boolean;
 
   constructor(readonly pattern: string) {
@@ -18,15 +18,15 @@ export class HostnamePattern {
     const steps = this.#steps;
     let at = 0;
     let step = 0;
-    // Where to go on when what follows the last star did not fit: one character further.
+    // Position to retry from when the steps after the last star do not match: one character further.
     let starStep = -1;
     let starAt = 0;
     while (at < text.length) {
-      const wanted = steps[step];
-      if (wanted === '*') {
+      const current = steps[step];
+      if (current === '*') {
         starStep = step++;
         starAt = at;
-      } else if (wanted !== undefined && fits(wanted, text[at] ?? '')) {
+      } else if (current !== undefined && matchesCharacter(current, text[at] ?? '')) {
         step += 1;
         at += 1;
       } else if (starStep >= 0) {
@@ -41,7 +41,7 @@ export class HostnamePattern {
   }
 }
 
-/** A star, or what one character must be. */
+/** A star, or a condition for one character. */
 type Step = '*' | '?' | { readonly character: string } | CharacterSet;
 
 interface CharacterSet {
@@ -49,7 +49,7 @@ interface CharacterSet {
   readonly ranges: readonly (readonly [from: string, to: string])[];
 }
 
-function fits(step: Exclude<Step, '*'>, character: string): boolean {
+function matchesCharacter(step: Exclude<Step, '*'>, character: string): boolean {
   if (step === '?') return true;
   if ('character' in step) return step.character === character;
   return step.inverted !== step.ranges.some(([from, to]) => from <= character && character <= to);
@@ -64,7 +64,7 @@ function stepsOf(pattern: string): Step[] {
       steps.push(set.set);
       i = set.end;
     } else if (character === '*') {
-      // Two stars say no more than one.
+      // Two stars are equivalent to one.
       if (steps.at(-1) !== '*') steps.push('*');
     } else {
       steps.push(character === '?' ? '?' : { character });
@@ -73,7 +73,7 @@ function stepsOf(pattern: string): Step[] {
   return steps;
 }
 
-/** The set that begins with the `[` at `begin`; a `]` right behind it is a member; a `[` that nothing closes is a character. */
+/** The set that begins with the `[` at `begin`; undefined if it is not closed. A `]` directly after the `[` is a member. */
 function setAt(
   pattern: string,
   begin: number,
@@ -95,7 +95,7 @@ function setAt(
   return { set: { inverted, ranges }, end };
 }
 
-/** R-36: the patterns of a file or of the dispatcher's list, one a line. */
+/** R-36: parses a list of patterns, one per line, from a file or the dispatcher. */
 export function parseHostnamePatterns(text: string): HostnamePattern[] {
   return text
     .split('\n')

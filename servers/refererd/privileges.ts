@@ -2,11 +2,11 @@ import { chownSync, existsSync } from 'node:fs';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 
 /**
- * R-55: a superuser becomes `user` and `group`, for good: supplementary groups, group, then user. Anybody else stays.
+ * R-55: changes the superuser to `user` and `group`, irrevocably: supplementary groups, group, then user. Other users stay.
  *
- * @param files what was opened as superuser and is to be renamed or removed by the user
+ * @param files files opened as superuser that the user must be able to rename or remove
  * @returns whether anything was changed
- * @throws StorageError when there is no such user or group
+ * @throws StorageError when the user or group does not exist
  */
 export function dropPrivileges(user: string, group: string, files: readonly string[]): boolean {
   if (process.getuid?.() !== 0) return false;
@@ -24,13 +24,13 @@ export function dropPrivileges(user: string, group: string, files: readonly stri
   return true;
 }
 
-/** The supplementary groups of the user; Node's types do not know the function. */
+/** Sets the supplementary groups of the user; Node's types lack the function. */
 function initGroups(user: string, group: string): void {
   const initgroups: unknown = Reflect.get(process, 'initgroups');
   if (typeof initgroups === 'function') initgroups.call(process, user, group);
 }
 
-/** The number of a user: the effective one is taken on for a moment. */
+/** The number of a user, found by becoming that user for a moment. */
 function uidOf(user: string): number {
   process.seteuid?.(user);
   const uid = process.geteuid?.() ?? 0;

@@ -23,20 +23,20 @@ export interface RefererProcessOptions extends ConfigurationPlace {
   readonly daytime: boolean;
   /** R-68 `USE_SYSLOG`. */
   readonly syslog: boolean;
-  /** Told once requests are served. */
+  /** Called once requests are served. */
   readonly onReady: (address: { readonly host: string; readonly port: number }) => void;
 }
 
 /**
- * The server process of a references server, from its start to its end by a signal (R-54, R-58 to R-60).
+ * Runs the server process of a references server until a signal ends it (R-54, R-58 to R-60).
  *
- * @returns 0 when a signal has ended it, 1 when it could not start: why is in the log, or on standard error
+ * @returns 0 after a signal, 1 when it could not start; the reason is in the log or on standard error
  */
 export async function runRefererProcess(options: RefererProcessOptions): Promise<0 | 1> {
   // R-70: first of all, because without a listener SIGUSR1 opens the debugger's port. A terminal's Ctrl-C arrives twice, once
   // from the parent process.
   using stop = new StopSignal({ held: ['SIGHUP', 'SIGUSR1'], secondExits: false });
-  // The parent process keeps its signals back until now (R-70). One that is gone has none.
+  // The parent process holds signals back until now (R-70). The callback ignores a parent that is gone.
   process.send?.('listening', undefined, undefined, () => {});
   using syslog = options.syslog ? new Syslog() : undefined;
   let log = new FileLog({ file: undefined, progname: options.progname, debuglevel: LEVEL.critical });
@@ -61,7 +61,7 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
     }
     const why = `cannot start: ${messageOf(error)}`;
     log.write(LEVEL.critical, why);
-    // Who started it looks here first.
+    // Also for the user who started it.
     if (log.inFile) process.stderr.write(`${options.progname}: ${why}\n`);
     return 1;
   } finally {
@@ -129,7 +129,7 @@ class RefererProcess {
     await over;
   }
 
-  /** R-55. What was made for the log and the process number is then the user's, who has to replace it (R-58, R-60). */
+  /** R-55. The user becomes the owner of the log and the pid file, to replace and remove them (R-58, R-60). */
   #dropPrivileges(written: readonly string[]): void {
     const { log, options } = this;
     const { user, group, logfile, pidfile } = this.config;
@@ -138,7 +138,7 @@ class RefererProcess {
     log.write(LEVEL.notice, `running as user ${user}, group ${group}`);
     const directory = dirname(logfile);
     if (!isWritable(directory)) {
-      log.write(LEVEL.warning, `${directory} is not ${user}'s to write: SIGHUP cannot begin the log anew`);
+      log.write(LEVEL.warning, `${directory} is not writable for ${user}: SIGHUP cannot rotate the log`);
     }
   }
 
@@ -147,7 +147,7 @@ class RefererProcess {
     await new Promise<void>((resolve) => {
       stop.on('SIGHUP', () => {
         log.rotate();
-        log.write(LEVEL.notice, 'SIGHUP: the log is begun anew, the configuration is read again');
+        log.write(LEVEL.notice, 'SIGHUP: the log is rotated, the configuration is read again');
         service.reload().catch(() => {});
       });
       stop.on('SIGUSR1', () => {
@@ -170,7 +170,7 @@ class RefererProcess {
       const { config, waiting } = rereadRefererConf(this.config, read);
       const stop = this.stop.signal;
       const { directory: data } = await prepareData(config, log, stop);
-      // What may fail comes first: the new values are in force all together, or not at all.
+      // Steps that may fail come first: the new values take effect all together or not at all.
       const moved = config.pidfile !== this.config.pidfile;
       const pidFile = moved ? await PidFile.replace(config.pidfile) : undefined;
       try {
@@ -201,7 +201,7 @@ class RefererProcess {
   async #changeData(service: RefererService, data: string): Promise<void> {
     const old = service.references;
     const opened = await openReferences(data, this.log);
-    // R-60: who stops closes what is served; nobody would close these.
+    // R-60: a stop closes the links in use; these would stay open.
     if (this.stop.signal.aborted) {
       await opened.close();
       this.stop.signal.throwIfAborted();
@@ -225,7 +225,7 @@ class RefererProcess {
   }
 }
 
-/** R-72: the parent reports the end like a fault. */
+/** R-72: aborts after an exception, so that the parent reports a fault. */
 function abortOnException(log: FileLog): void {
   process.on('uncaughtException', (error) => {
     log.write(LEVEL.critical, `uncaught: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
@@ -243,7 +243,7 @@ function isWritable(directory: string): boolean {
   }
 }
 
-/** R-53: where the name is. */
+/** R-53: the addresses of the name. */
 async function addressesOf(name: string): Promise<string[]> {
   try {
     const found = await dns.lookup(name, { all: true });

@@ -7,7 +7,7 @@ import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
 import { type ListSource, Statistics } from './statistics.js';
 import { UserBase } from './user-base.js';
 
-/** What a configuration decides and a reload may change; times in milliseconds. */
+/** Settings of the configuration that a reload may change; times in milliseconds. */
 export interface RefererSettings {
   readonly program: string;
   readonly version: string;
@@ -18,7 +18,7 @@ export interface RefererSettings {
   readonly sendTimeoutMs: number;
 }
 
-/** Who may talk to the server, and who may ask for statistics (R-35, R-37), and where that is known from (R-47). */
+/** The hosts that may connect and the users of the statistics (R-35, R-37), with the source of both lists (R-47). */
 export interface CommonLists {
   readonly allowed: AllowedHosts;
   readonly allowSource: ListSource;
@@ -26,11 +26,11 @@ export interface CommonLists {
   readonly pwSource: ListSource;
 }
 
-/** What the HTTP side is told of a connection that it takes over. */
+/** Facts about a connection for the HTTP server that takes it over. */
 export interface HttpClient {
   readonly address: string;
   readonly allowed: boolean;
-  /** To be called when the request is there: the read timeout ends, the send timeout begins (S-45). */
+  /** To be called when the request has arrived: ends the read timeout and starts the send timeout (S-45). */
   readonly requested: () => void;
 }
 
@@ -39,13 +39,13 @@ export interface RefererServiceOptions {
   readonly lists: CommonLists;
   readonly references: CurrentReferences;
   readonly log: RefererLog;
-  /** R-28: default is the natural order. */
+  /** R-28. Default: the natural order. */
   readonly pager?: Pager;
-  /** R-49: reads the configuration and the lists anew; throws when the old ones stay. */
+  /** R-49: reads the configuration and the lists again; throws when the old ones stay in use. */
   readonly reload: () => Promise<void>;
 }
 
-/** Nobody may connect, nobody may ask for statistics: what there is before lists are. */
+/** Admits no host and no user; used until the lists are loaded. */
 export const NO_LISTS: CommonLists = {
   allowed: new AllowedHosts(undefined),
   allowSource: 'none',
@@ -53,13 +53,13 @@ export const NO_LISTS: CommonLists = {
   pwSource: 'none',
 };
 
-/** The state that all connections of a references server share, and its answers. */
+/** State that all connections of a references server share, and the answers to requests. */
 export class RefererService {
   settings: RefererSettings;
   lists: CommonLists;
   /** Connections open now. */
   clients = 0;
-  /** What is published now, and what will be. */
+  /** The published links, which follow new generations. */
   references: CurrentReferences;
   readonly statistics = new Statistics();
   readonly log: RefererLog;
@@ -105,7 +105,7 @@ export class RefererService {
     if (this.log.writes(LEVEL.request)) this.log.write(LEVEL.request, `${address} ${described(request)}`);
   }
 
-  /** R-49: the same for `/reload` and SIGHUP; several at a time are one. */
+  /** R-49: for `/reload` and SIGHUP. Concurrent calls share one reload. */
   reload(): Promise<void> {
     this.#reloading ??= this.#reload()
       .then(() => {

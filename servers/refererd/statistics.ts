@@ -1,5 +1,5 @@
-/** What is counted (R-47), in the order of the page; `/clean` sets all of it to 0 (R-48). */
-const NOTHING = {
+/** The counters (R-47), in the order of the page; `/clean` sets all of them to 0 (R-48). */
+const ZERO = {
   requests_total: 0,
   REQ_GET_REFERENCES: 0,
   REQ_GET_REFERERS: 0,
@@ -21,12 +21,12 @@ const NOTHING = {
   reloads: 0,
 };
 
-export type Counter = keyof typeof NOTHING;
+export type Counter = keyof typeof ZERO;
 
-/** Where a common list came from. */
+/** Source of a common list. */
 export type ListSource = 'dispatcher' | 'file' | 'none' | 'all';
 
-/** What the page of statistics shows beside the counters. */
+/** Values on the statistics page that are not counters. */
 export interface StatisticsSurroundings {
   readonly program: string;
   readonly version: string;
@@ -34,13 +34,13 @@ export interface StatisticsSurroundings {
   readonly maxclients: number;
   readonly allowSource: ListSource;
   readonly pwSource: ListSource;
-  /** Number of the generation that is served; `undefined` when there is none. */
+  /** Number of the generation in use; undefined if none is published. */
   readonly generation: number | undefined;
 }
 
 /** Counters of a references server since its start or the last `/clean`. */
 export class Statistics {
-  readonly counts: Record<Counter, number> = { ...NOTHING };
+  readonly counts: Record<Counter, number> = { ...ZERO };
   readonly #now: () => number;
   readonly #started: number;
   #sinceClean: number;
@@ -54,11 +54,11 @@ export class Statistics {
 
   /** R-48. */
   clean(): void {
-    Object.assign(this.counts, NOTHING);
+    Object.assign(this.counts, ZERO);
     this.#sinceClean = this.#now();
   }
 
-  /** R-47: `name: value` a line. Times are ISO 8601 in UTC, `uptime` seconds. */
+  /** R-47: one `name: value` per line. Times are ISO 8601 in UTC, `uptime` is in seconds. */
   text(around: StatisticsSurroundings): string {
     const lines: readonly (readonly [string, string | number])[] = [
       ['program', around.program],

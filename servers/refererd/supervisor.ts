@@ -9,33 +9,33 @@ import { type ConfigurationPlace, readConfiguration } from './configuration.js';
 import { type MailRelay, reportFault } from './fault-report.js';
 import { FileLog, LEVEL } from './log.js';
 
-/** R-57 and R-72: ends that are faults. */
+/** R-57 and R-72: the signals that count as faults. */
 const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGQUIT', 'SIGABRT']);
-/** SIGQUIT among them: Ctrl-\\ at a terminal reaches both processes, and somebody must be left to report it (R-57). */
+/** Including SIGQUIT: Ctrl-\\ at a terminal reaches both processes, and the parent must survive to report it (R-57). */
 const PASSED_ON = ['SIGHUP', 'SIGTERM', 'SIGUSR1', 'SIGINT', 'SIGQUIT'] as const;
 
 export interface SupervisorOptions extends ConfigurationPlace {
-  /** Node and the program: what starts `refererd`. */
+  /** Node and the program that starts `refererd`. */
   readonly program: readonly [interpreter: string, script: string];
-  /** The server process's words, without those that say where the configuration is. */
-  readonly words: readonly string[];
+  /** Arguments of the server process, without those that name the configuration. */
+  readonly args: readonly string[];
   readonly relay: MailRelay;
 }
 
 /**
- * R-71: the parent process. It starts the server process, passes signals on, and when that ends by a fault tells the
- * maintainer; nothing is started again.
+ * R-71: runs the parent process. It starts the server process, passes signals on, and reports a fault to the maintainer;
+ * nothing is restarted.
  *
- * @returns the exit status: the server's, or 128 and the number of the signal that ended it
+ * @returns the exit status: that of the server, or 128 plus the number of the signal that ended it
  */
 export async function superviseRefererd(options: SupervisorOptions): Promise<number> {
-  const waiting: NodeJS.Signals[] = [];
-  // R-70: until it listens, SIGUSR1 would open its debugger, and the others would end it.
+  const pending: NodeJS.Signals[] = [];
+  // R-70: before it listens to signals, SIGUSR1 would open its debugger and the others would end it.
   let listening: ChildProcess | undefined;
   const listeners = PASSED_ON.map((signal) => {
-    // A terminal's Ctrl-C reaches both processes; the server takes a second one for what it is.
+    // A terminal's Ctrl-C reaches both processes; the server ignores the second one.
     const listener = () =>
-      listening === undefined ? void waiting.push(signal) : void listening.kill(signal);
+      listening === undefined ? void pending.push(signal) : void listening.kill(signal);
     process.on(signal, listener);
     return [signal, listener] as const;
   });
@@ -48,18 +48,18 @@ export async function superviseRefererd(options: SupervisorOptions): Promise<num
     const child = spawn(command[0], command.slice(1), { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
     child.once('message', () => {
       listening = child;
-      for (const signal of waiting.splice(0)) child.kill(signal);
+      for (const signal of pending.splice(0)) child.kill(signal);
     });
     const { code, signal } = await ended(child);
     const pid = child.pid ?? 0;
     const latest = await readConfiguration(options, startedIn).catch(() => ({ config }));
-    // The file may have been changed and not be in force: both names are tried.
+    // The file may have changed without taking effect: both names are tried.
     for (const known of [config, latest.config]) await removePidFile(pidFileOf(known), pid);
     if (signal === null) return code ?? 1;
     log.write(LEVEL.critical, `the server process ${pid} was ended by ${signal}`);
     if (FAULTS.has(signal)) {
       await reportFault(latest.config, { signal, pid, startedAt, at: new Date() }, options.relay).catch(
-        (error: Error) => log.write(LEVEL.error, `the maintainer could not be told: ${error.message}`),
+        (error: Error) => log.write(LEVEL.error, `the maintainer could not be informed: ${error.message}`),
       );
     }
     return 128 + (constants.signals[signal] ?? 0);
@@ -72,18 +72,18 @@ export async function superviseRefererd(options: SupervisorOptions): Promise<num
   }
 }
 
-function plainCommand({ program, words, file }: SupervisorOptions): [string, ...string[]] {
+function plainCommand({ program, args, file }: SupervisorOptions): [string, ...string[]] {
   const [interpreter, script] = program;
-  return [interpreter, ...process.execArgv, script, 'refererd', '--foreground', '-c', file, ...words];
+  return [interpreter, ...process.execArgv, script, 'refererd', '--foreground', '-c', file, ...args];
 }
 
 /**
- * R-73: through the system's chroot program, which also takes on user and group (R-55).
+ * R-73: uses the chroot program of the system, which also changes user and group (R-55).
  *
- * @throws StorageError when the new root lacks what is needed; the parameter is never ignored
+ * @throws StorageError when the new root lacks a file; the parameter is never ignored
  */
 function chrootCommand(
-  { program, words, file }: SupervisorOptions,
+  { program, args, file }: SupervisorOptions,
   { rootdir, user, group }: RefererConfig,
 ): [string, ...string[]] {
   if (process.getuid?.() !== 0) throw new StorageError('chroot: only the superuser can change the root');
@@ -97,10 +97,10 @@ function chrootCommand(
   }
   const options = ['--foreground', '--chrooted', '-c', `/${inside}`];
   const who = `--userspec=${user}:${group}`;
-  return ['chroot', who, rootdir, interpreter, script, 'refererd', ...options, ...words];
+  return ['chroot', who, rootdir, interpreter, script, 'refererd', ...options, ...args];
 }
 
-/** Under a changed root, names begin there. */
+/** The pid file; under a changed root its name is relative to that root. */
 function pidFileOf({ chroot, pidfile, rootdir }: RefererConfig): string {
   return chroot === 0 || pidfile.startsWith(`${rootdir}/`) ? pidfile : join(rootdir, pidfile);
 }

@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { LEVEL } from './log.js';
 
-/** Lines that may wait for the program; more are lost. */
-const MAX_WAITING_BYTES = 256 * 1024;
+/** Bytes that may be pending for the program; further lines are lost. */
+const MAX_PENDING_BYTES = 256 * 1024;
 
 /**
- * R-68: a way to syslog, through the system's `logger`. Node has no Unix datagram sockets of its own. Where there is no such
- * program, nothing is written there.
+ * R-68: writes to syslog through the system's `logger`, because Node has no Unix datagram sockets. Without that program nothing
+ * is written.
  */
 export class Syslog implements Disposable {
   readonly #logger: ChildProcess;
   #usable = true;
 
-  /** @param program the log's name for the lines, and the words that start it */
+  /** @param command the program and its arguments */
   constructor(command: readonly [string, ...string[]] = ['logger', '--prio-prefix']) {
     this.#logger = spawn(command[0], command.slice(1), { stdio: ['pipe', 'ignore', 'ignore'] });
     const lost = () => {
@@ -25,7 +25,7 @@ export class Syslog implements Disposable {
 
   write(level: number, line: string): void {
     const { stdin } = this.#logger;
-    if (!this.#usable || stdin === null || stdin.writableLength > MAX_WAITING_BYTES) return;
+    if (!this.#usable || stdin === null || stdin.writableLength > MAX_PENDING_BYTES) return;
     stdin.write(`<${priority(level)}>${line}\n`);
   }
 
@@ -34,7 +34,7 @@ export class Syslog implements Disposable {
   }
 }
 
-/** Facility daemon (3), and the severity of our levels (R-66). */
+/** Facility daemon (3) and the severity of our levels (R-66). */
 function priority(level: number): number {
   const severity =
     level <= LEVEL.critical

@@ -1,15 +1,15 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { UsageError } from '../../protocols/errors.js';
 
-/** Cost of new passwords: 16 MiB and some 50 ms each. */
+/** Cost of new passwords: 16 MiB and about 50 ms each. */
 const COST = { N: 16_384, r: 8, p: 1 } as const;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** A list that came over the network must not be able to ask for more memory and time than this. */
+/** Limits for a list that came over the network. */
 const MAX_MEMORY = 64 << 20;
 const MAX_PARALLEL = 16;
-/** Passwords being checked at a time, and those that may wait: a check costs memory. */
-const MAX_WAITING = 64;
+/** Password checks that may be pending: a check takes memory and time, so one runs at a time. */
+const MAX_PENDING = 64;
 
 interface Secret {
   readonly N: number;
@@ -19,11 +19,11 @@ interface Secret {
   readonly hash: Buffer;
 }
 
-/** R-37: the users who may ask for statistics: `name:$scrypt$N,r,p$salt$hash` a line, `#` comments. */
+/** R-37: the users of the statistics, one `name:$scrypt$N,r,p$salt$hash` per line; `#` begins a comment. */
 export class UserBase {
   readonly #users: ReadonlyMap<string, Secret | undefined>;
   #checking: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  #pending = 0;
 
   private constructor(users: ReadonlyMap<string, Secret | undefined>) {
     this.#users = users;
@@ -46,24 +46,24 @@ export class UserBase {
   }
 
   /**
-   * Whether the password is the user's. Takes the same time for a user who is not there. One at a time.
+   * Checks a password. Takes the same time for an unknown user. Checks run one at a time.
    *
-   * @returns `undefined` when too many wait already
+   * @returns undefined when too many checks are pending
    */
   async check(name: string, password: string): Promise<boolean | undefined> {
-    if (this.#waiting >= MAX_WAITING) return undefined;
-    this.#waiting += 1;
+    if (this.#pending >= MAX_PENDING) return undefined;
+    this.#pending += 1;
     const turn = this.#checking.then(() => matches(this.#users.get(name), password));
     this.#checking = turn.catch(() => {});
     try {
       return await turn;
     } finally {
-      this.#waiting -= 1;
+      this.#pending -= 1;
     }
   }
 }
 
-/** A line of the user base, without its end. */
+/** Returns a line of the user base, without the line end. */
 export async function userLine(name: string, password: string): Promise<string> {
   checkUserName(name);
   const salt = randomBytes(SALT_BYTES);
@@ -72,14 +72,14 @@ export async function userLine(name: string, password: string): Promise<string> 
   return `${name}:$scrypt$${N},${r},${p}$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/** @throws UsageError S-43: a name has no colon; ours have neither blanks at their ends nor a `#` in front */
+/** @throws UsageError S-43: a name has no colon; ours also have no blanks at their ends and no `#` at the beginning */
 export function checkUserName(name: string): void {
   if (!/^[^:#\s\0-\x1f\x7f](?:[^:\0-\x1f\x7f]*[^:\s\0-\x1f\x7f])?$/.test(name)) {
-    throw new UsageError('a user name without ":" and control characters is wanted, not beginning with "#"');
+    throw new UsageError('a user name must not contain ":" or control characters, or begin with "#"');
   }
 }
 
-/** The text of a user base with one user's line replaced, added (`line`) or taken out; comments stay. */
+/** Returns the text of a user base with one user's line replaced, added (`line`) or removed; comments stay. */
 export function withUser(text: string, name: string, line: string | undefined): string {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
   const kept = lines.filter((known) => !known.trim().startsWith(`${name}:`));
@@ -99,11 +99,11 @@ function secretOf(text: string): Secret | undefined {
   return { N, r, p, salt, hash };
 }
 
-const NOBODY: Secret = { ...COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) };
+const UNKNOWN_USER: Secret = { ...COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) };
 
 async function matches(secret: Secret | undefined, password: string): Promise<boolean> {
-  const found = await derive(password, secret ?? NOBODY);
-  return timingSafeEqual(found, (secret ?? NOBODY).hash) && secret !== undefined;
+  const found = await derive(password, secret ?? UNKNOWN_USER);
+  return timingSafeEqual(found, (secret ?? UNKNOWN_USER).hash) && secret !== undefined;
 }
 
 function derive(password: string, { N, r, p, salt, hash }: Secret): Promise<Buffer> {
