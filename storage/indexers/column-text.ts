@@ -2,25 +2,25 @@ import { isUtf8 } from 'node:buffer';
 import { decodeText } from '../../protocols/soif/index.js';
 import { BREAK, fold, indexText, isBlank, isWordAt, MAX_TERM } from './words.js';
 
-/** What a character is: part of a word, white space within a line, or what ends a phrase. */
+/** Kinds of characters: part of a word, white space within a line, end of a phrase. */
 const WORD = 0;
 const BLANK = 1;
 const END = 2;
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => kindOf(String.fromCharCode(code)));
 const SPACE = 0x20;
 const BREAK_CODE = BREAK.charCodeAt(0);
-/** A folded character of UTF-8 is at most so much longer than the character: U+0390 and its like fold to three. */
+/** Most growth of a UTF-8 character by folding: U+0390 and similar characters fold to three. */
 const GROWTH = 3;
 
 /**
- * Gathers the text of one column of the index out of attributes' values. It makes bytes of bytes: the same by texts
- * and regular expressions ({@link indexText}) takes longer than the indexing itself.
+ * Builds the text of one column of the index from attribute values. It works on bytes, because strings and regular
+ * expressions ({@link indexText}) take longer than the indexing itself.
  */
 export class ColumnText {
   #buffer = Buffer.alloc(0);
   #length = 0;
 
-  /** Appends a value; no phrase of the index reaches from one into the next. */
+  /** Appends a value; indexed phrases do not cross values. */
   add(value: Uint8Array): void {
     if (value.length === 0) return;
     const utf8 = isUtf8(value) ? value : Buffer.from(decodeText(value)); // SOIF-7.4
@@ -28,14 +28,14 @@ export class ColumnText {
       this.#append(Buffer.from(indexText(decodeText(value))), Number.POSITIVE_INFINITY);
   }
 
-  /** The column's text for the tokenizer. */
+  /** Returns the text of the column for the tokenizer. */
   take(): string {
     return this.#buffer.toString('utf8', 0, this.#length);
   }
 
-  /** Returns false, with nothing appended, when a word has more bytes than `longest`: it may have to be cut. */
+  /** Returns false and appends nothing if a word has more bytes than `longest`, because it may have to be cut. */
   #append(value: Uint8Array, longest: number): boolean {
-    // At worst a letter is followed by a blank, a break and a blank instead of one separator.
+    // At worst a blank, a break and a blank replace one separator.
     this.#reserve(GROWTH * value.length + 4);
     const out = this.#buffer;
     let length = this.#length;
@@ -85,7 +85,7 @@ export class ColumnText {
   }
 }
 
-/** What has been met beyond ASCII, by code point: a kind, or the bytes of the folded letter. */
+/** Cache for characters beyond ASCII, by code point: a kind, or the bytes of the folded letter. */
 const KNOWN = new Map<number, number | Uint8Array>();
 
 function beyondAscii(value: Uint8Array, at: number, size: number): number | Uint8Array {

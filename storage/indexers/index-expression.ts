@@ -3,24 +3,24 @@ import type { Leaf } from './leaf.js';
 import type { Plan } from './matcher.js';
 import { MAX_LOOKUP, phraseOf, wordsOf } from './words.js';
 
-/** A query in FTS5's own language, as far as that can say it. */
+/** A query in the language of FTS5, as far as FTS5 can express it. */
 export interface IndexExpression {
   /** Every object that satisfies the query matches. */
   readonly match: string;
-  /** Every object that matches satisfies the query: none needs to be read. */
+  /** Whether every object that matches satisfies the query, so that no object needs to be read. */
   readonly exact: boolean;
-  /** What it consists of: words and phrases, each with its column. */
+  /** Its words and phrases, each with its column. */
   readonly phrases: readonly string[];
-  /** Terms and operators. */
+  /** Number of terms and operators. */
   readonly nodes: number;
 }
 
-/** FTS5 keeps its parse on a stack of fixed size. */
+/** Most nodes: the parser of FTS5 has a stack of fixed size. */
 const MAX_NODES = 64;
 
 /**
- * The whole query for the word index to answer at one go, which is what queries for whole words come down to;
- * undefined where parts of words, patterns or a lone `not` are asked for.
+ * Translates a query for whole words into one FTS5 expression. Returns undefined for parts of words, patterns and a
+ * lone `not`.
  */
 export function indexExpression(plan: Plan): IndexExpression | undefined {
   const expression = translate(plan);
@@ -51,7 +51,7 @@ function translate(plan: Plan): IndexExpression | undefined {
   }
 }
 
-/** What an inexact expression matches too much must not be taken away. */
+/** Excludes matches of an exact expression only: an inexact one would exclude objects that satisfy the query. */
 function without(kept: IndexExpression | undefined, removed: Plan): IndexExpression | undefined {
   if (kept === undefined) return undefined;
   const right = translate(removed);

@@ -6,7 +6,7 @@ import type { QueryReply, QueryRequest, QueryWorkerData } from './messages.js';
 import { plainError } from './plain-error.js';
 import { type Search, SearchEngine } from './search.js';
 
-/** A batch is sent when it has so many hits or characters of matched lines, or its first hit waited so long. */
+/** A batch is sent when it has this many hits or characters of matched lines, or when its first hit is this old. */
 const BATCH_HITS = 64;
 const BATCH_CHARACTERS = 128 * 1024;
 const BATCH_MS = 5;
@@ -14,11 +14,11 @@ const BATCH_MS = 5;
 interface Running {
   readonly search: Search;
   readonly hits: AsyncGenerator<Hit, SearchOutcome>;
-  /** The batch in work. */
+  /** Settles when the current batch has been sent. */
   working: Promise<void>;
 }
 
-/** Runs the searches of one index in this thread, each only while its reader asks for more. */
+/** Runs the searches of one index in this thread, each only while its reader requests batches. */
 async function serve(port: NonNullable<typeof parentPort>, data: QueryWorkerData): Promise<void> {
   const send = (reply: QueryReply) => port.postMessage(reply);
   const db = openIndexFile(data.file, data);
@@ -84,7 +84,7 @@ async function serve(port: NonNullable<typeof parentPort>, data: QueryWorkerData
     const query = running.get(id);
     if (query === undefined) return;
     if (request.kind === 'stop') query.search.cancel();
-    // Also after a stop: the search then unwinds and says so.
+    // After a stop too: the search then unwinds and reports its outcome.
     query.working = query.working.then(() => fill(id, query));
   });
   send({ kind: 'ready', watermark: readWatermark(db) });

@@ -5,24 +5,24 @@ import { type IndexDatabase, openIndexFile, RANK } from './index-file.js';
 import { Matcher, type QueryLimits } from './matcher.js';
 import { SCORE_UNIT } from './postings.js';
 
-/** A whole answer. */
+/** A complete answer. */
 export interface QuickAnswer {
   readonly hits: readonly Hit[];
   readonly outcome: SearchOutcome;
 }
 
-/** Terms and operators of a query that is tried here. */
+/** Most terms and operators of a query that is answered here. */
 const MAX_NODES = 8;
-/** Places in lists of objects that a query may look through: about half a millisecond. */
+/** Most posting list entries that a query may read: about half a millisecond. */
 const MAX_STEPS = 20_000;
-/** Objects that match: each is scored. */
+/** Most objects that may match: each is scored. */
 const MAX_MATCHES = 500;
-/** Signs that mean something in a word (BRK-2.22). */
+/** Pattern characters of a word (BRK-2.22). */
 const PATTERN = /[\\.#[\]^$|*()]/;
 
 /**
  * Answers queries for a few whole words in the owner's thread: the index decides them in less time than a message to
- * another thread takes. What could take longer than a moment is left to that thread.
+ * the query thread takes. Queries that could take longer are left to the query thread.
  */
 export class QuickSearch {
   readonly #db: IndexDatabase;
@@ -32,7 +32,7 @@ export class QuickSearch {
   readonly #scored;
 
   constructor(file: string, cacheKiB: number, limits: QueryLimits) {
-    // It never waits: what would have to is not quick.
+    // Never waits for a lock: a query that would wait is left to the query thread.
     this.#db = openIndexFile(file, { cacheKiB, busyTimeoutMs: 0 });
     this.#limits = limits;
     this.#last = this.#db.prepare('SELECT max(oid) FROM object').raw();
@@ -47,7 +47,7 @@ export class QuickSearch {
       .raw();
   }
 
-  /** The answer, or undefined when the query is not for this thread. */
+  /** Returns the answer; undefined if the query thread must answer. */
   answer(expression: Expression, options: Omit<SearchOptions, 'signal'>): QuickAnswer | undefined {
     if (options.wantLines || !options.matchWord || !options.ignoreCase || options.errors > 0)
       return undefined;
@@ -73,7 +73,7 @@ export class QuickSearch {
     this.#db.close();
   }
 
-  /** Scoring walks the list of each phrase to its end, whatever the limit on matches. */
+  /** Scoring reads the whole posting list of each phrase, whatever the limit on matches. */
   #isCheap(match: string, phrases: readonly string[]): boolean {
     let steps = 0;
     const [objects] = this.#last.get() as readonly [number | null];
@@ -92,7 +92,7 @@ export class QuickSearch {
   }
 }
 
-/** Whether a query has few terms and each is plain text: no pattern has to be compiled for it. */
+/** Whether a query has at most `maxNodes` nodes and each term is plain text, so that no pattern needs compiling. */
 function isPlain(expression: Expression, maxNodes: number): boolean {
   let nodes = 0;
   const check = (node: Expression): boolean => {

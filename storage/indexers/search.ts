@@ -12,23 +12,23 @@ import { Vocabulary } from './vocabulary.js';
 
 /** Limits on the work of searches. */
 export interface SearchLimits extends CandidateLimits {
-  /** Memory for the vocabulary, bytes; a larger one is read from the file with each search for parts of words. */
+  /** Most bytes of vocabulary cached in memory; a larger one is read from the file by each search for parts of words. */
   readonly vocabularyBytes: number;
-  /** Hits come best first when there are at most so many candidates. */
+  /** Most candidates for which hits are ordered best first. */
   readonly maxRanked: number;
-  /** Milliseconds one query works before the others have a turn. */
+  /** Milliseconds one query works before it yields to the others. */
   readonly sliceMs: number;
-  /** Objects and bytes read in one trip to the store, about. */
+  /** Approximate number of objects, and of bytes, in one read from the store. */
   readonly readObjects: number;
   readonly readBytes: number;
 }
 
-/** Objects of the first trip: few, so that the first hit comes soon. */
+/** Objects of the first read: few, so that the first hit arrives soon. */
 const FIRST_READ = 8;
 
 const NOTHING: Promise<(Uint8Array | undefined)[]> = Promise.resolve([]);
 
-/** The query side of an index: runs any number of searches side by side in one thread. */
+/** The query side of an index: runs any number of concurrent searches in one thread. */
 export class SearchEngine {
   readonly #reader: Pick<ObjectReader, 'objects'>;
   readonly #queryLimits: QueryLimits;
@@ -55,7 +55,7 @@ export class SearchEngine {
 
   /**
    * Prepares a search.
-   * @throws PeerError (111) for what cannot be answered (BRK-2.19).
+   * @throws PeerError (111) if the query cannot be answered (BRK-2.19)
    */
   search(expression: Expression, options: Omit<SearchOptions, 'signal'>): Search {
     const matcher = new Matcher(expression, options, this.#queryLimits);
@@ -97,7 +97,7 @@ export class Search {
     this.#slice.cancel();
   }
 
-  /** The hits, found as they are asked for. The return value tells how it ended (BRK-8.13 (4), 8.16). */
+  /** Finds the hits on demand. The return value says how the search ended (BRK-8.13 (4), 8.16). */
   async *hits(): AsyncGenerator<Hit, SearchOutcome> {
     let reason: StopReason | undefined;
     try {
@@ -159,13 +159,13 @@ export class Search {
     }
   }
 
-  /** The candidates' objects, the next ones being read while the present ones are decided on. */
+  /** Reads the objects of the candidates; the next read runs while the current objects are matched. */
   async *#objects(oids: Uint32Array): AsyncGenerator<{ at: number; object: SoifObject }> {
     let size = Math.min(FIRST_READ, this.#limits.readObjects);
     const read = (from: number) => {
       if (from >= oids.length) return { from, promise: NOTHING };
       const promise = this.#reader.objects([...oids.subarray(from, from + size)]);
-      promise.catch(() => undefined); // reported when it is awaited; nobody may come to await it
+      promise.catch(() => undefined); // reported when awaited, which a stopped search does not do
       return { from, promise };
     };
     let next = read(0);
@@ -174,7 +174,7 @@ export class Search {
       const objects = await promise;
       await this.#slice.rest();
       const bytes = objects.reduce((sum, object) => sum + (object?.length ?? 0), 0);
-      // A few hits need a few objects: the trips grow, lest most of what was read was for nothing.
+      // A few hits need a few objects: the reads grow, so that a short search does not read objects in vain.
       size = Math.min(2 * size, fittingSize(objects.length, bytes, this.#limits));
       next = read(from + objects.length);
       for (const [i, object] of objects.entries()) {
@@ -195,7 +195,7 @@ export class Search {
   }
 }
 
-/** Objects of the next trip, by the mean size of the last one's. */
+/** Number of objects in the next read, from the mean size of the last ones. */
 function fittingSize(objects: number, bytes: number, limits: SearchLimits): number {
   if (bytes === 0) return limits.readObjects;
   return Math.max(1, Math.min(limits.readObjects, Math.floor((limits.readBytes * objects) / bytes)));

@@ -1,14 +1,14 @@
 import { RE2JS } from 're2js';
 import { collapse } from './object-text.js';
 
-/** A search word after its pattern characters were understood (BRK-2.22). */
+/** A parsed search word (BRK-2.22). */
 export type TermPattern =
   | { readonly kind: 'literal'; readonly text: string }
   | {
       readonly kind: 'pattern';
-      /** RE2 syntax; a blank in it stands for a run of blanks of the line. */
+      /** RE2 syntax; a blank matches the collapsed run of blanks of a line. */
       readonly source: string;
-      /** Texts that every match contains; empty when none is certain. */
+      /** Texts that every match contains; empty if none is known. */
       readonly required: readonly string[];
     };
 
@@ -18,10 +18,10 @@ type Token =
   | { readonly kind: 'class'; readonly source: string };
 
 /**
- * Understands a search word as Glimpse does: `.` one character, `#` any run of characters, `[...]` classes, `^` and
- * `$` the ends of the line, `|`, `*`, `( )`; a backslash takes the next character literally. `^` and `$` are
- * themselves anywhere but at the ends of an alternative, so that `US$ 100` can be found. A word that is no
- * well-formed pattern, such as `f(x`, means its characters.
+ * Parses a search word as Glimpse does: `.` matches one character, `#` any run of characters, `[...]` a class, `^` and
+ * `$` the ends of the line; `|`, `*` and `( )` are operators; a backslash escapes the next character. `^` and `$` are
+ * literal except at the ends of an alternative, so that `US$ 100` can be found. A word that is not a well-formed
+ * pattern, such as `f(x`, is literal.
  */
 export function parseTerm(term: string): TermPattern {
   const tokens = tokenize(term);
@@ -72,7 +72,7 @@ const SPECIAL: ReadonlyMap<string, Token> = new Map<string, Token>([
   [')', { kind: 'close' }],
 ]);
 
-/** Index of the bracket that closes the class at `open`; a bracket right behind the opening is a member. */
+/** Index of the bracket that closes the class at `open`; a bracket right after the opening one is a member. */
 function classEnd(characters: readonly string[], open: number): number | undefined {
   let i = open + 1;
   if (characters[i] === '^') i++;
@@ -83,7 +83,7 @@ function classEnd(characters: readonly string[], open: number): number | undefin
   return undefined;
 }
 
-/** Members as RE2 reads them: everything literal but a leading `^` and the hyphens of ranges. */
+/** Members in RE2 syntax: everything is literal except a leading `^` and the hyphens of ranges. */
 function classSource(members: readonly string[]): string {
   const negated = members[0] === '^';
   let source = '';
@@ -162,7 +162,7 @@ function isRegexp(source: string): boolean {
   }
 }
 
-/** Runs of literals outside brackets that no `*` makes optional; none when the whole is an alternative. */
+/** Runs of literals outside parentheses that no `*` makes optional; empty if the pattern has alternatives at the top level. */
 function requiredTexts(tokens: readonly Token[]): string[] {
   const texts: string[] = [];
   let run = '';

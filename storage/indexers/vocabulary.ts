@@ -4,41 +4,41 @@ import type { Postings } from './postings.js';
 import type { TermLookup } from './term-lookup.js';
 import { TimeSlice } from './time-slice.js';
 
-/** Where in a word the wanted text must stand. */
+/** Where in a word the text must occur. */
 export type Place = 'start' | 'end' | 'anywhere';
 
-/** What the vocabulary knows about a leaf. */
+/** Verdicts of the vocabulary on a leaf. */
 export interface TermVerdicts {
   readonly certain: readonly string[];
   readonly possible: readonly string[];
-  /** Every term with a verdict is here. */
+  /** Whether the lists contain every term that has a verdict. */
   readonly all: boolean;
-  /** Objects whose words may be missing from the search. */
+  /** Objects whose words the searched vocabulary may lack. */
   readonly fresh: OidSet;
 }
 
-/** Terms tried between two looks at the clock. */
+/** Terms tried between two reads of the clock. */
 const TERMS_BETWEEN_RESTS = 64;
-/** Terms of one statement. */
+/** Terms read by one statement. */
 const BLOCK_TERMS = 4_096;
-/** Changed objects that are cheaper to read again with each query than the vocabulary: at least, at most, a share. */
+/** Number of changed objects at which the vocabulary is reloaded: a share of all objects, between a minimum and a maximum. */
 const FEW_FRESH = 1_000;
 const MANY_FRESH = 10_000;
 const FRESH_SHARE = 0.05;
 
-/** A text of terms, each between two line ends: searching it is one `indexOf`. */
+/** A text of terms, each between two line ends, so that a search is one `indexOf`. */
 type Block = string;
 
 interface Snapshot {
   readonly blocks: readonly Block[];
-  /** The transaction whose words are all in the blocks. */
+  /** Number of the last transaction whose words are in the blocks. */
   readonly batch: number;
 }
 
 /**
- * The words of the index, searched for parts of words. They are held in memory up to a limit and read from the file
- * above it. The copy in memory may be older than the index: then the objects that changed since are candidates of
- * every such search, until there are so many that a new copy is cheaper.
+ * Searches the terms of the index for parts of words. The terms are cached in memory up to a size limit; a larger
+ * vocabulary is read from the file. The cache may be older than the index: objects that changed since are candidates
+ * of every search, until there are so many that a reload is cheaper.
  */
 export class Vocabulary {
   readonly #db: IndexDatabase;
@@ -59,8 +59,8 @@ export class Vocabulary {
   }
 
   /**
-   * The terms that contain `text`, or undefined when there are more than `limit`; and the objects whose words may be
-   * missing from the search.
+   * Returns the terms that contain `text` and the objects whose words the searched vocabulary may lack; undefined if
+   * there are more than `limit` terms.
    */
   async find(
     text: string,
@@ -81,7 +81,7 @@ export class Vocabulary {
     return { terms, fresh: held === undefined ? new OidSet() : this.#postings.since(held.batch) };
   }
 
-  /** The terms that decide something about a leaf, at most about `limit` of them. */
+  /** Returns the terms that have a verdict on a leaf, about `limit` of them at most. */
   async judge(lookup: TermLookup, limit: number, slice: TimeSlice): Promise<TermVerdicts> {
     const certain: string[] = [];
     const possible: string[] = [];
@@ -104,7 +104,7 @@ export class Vocabulary {
     return { certain, possible, all: true, fresh };
   }
 
-  /** Makes the copy in memory new enough; queries that come meanwhile wait for the same copy. */
+  /** Reloads the cache if it is too old; concurrent queries share one load. */
   async #refresh(): Promise<void> {
     const snapshot = this.#snapshot;
     if (snapshot !== undefined && snapshot !== 'too-large') {
@@ -124,7 +124,7 @@ export class Vocabulary {
     let bytes = 0;
     for await (const block of this.#read(new TimeSlice(5, Number.POSITIVE_INFINITY))) {
       blocks.push(block);
-      // A JavaScript text takes one byte a character only if all of them are of Latin-1.
+      // A JavaScript string takes one byte per character only if all of them are in Latin-1.
       bytes += /[^\0-\xff]/.test(block) ? block.length * 2 : block.length;
       if (bytes > this.#limitBytes) {
         this.#snapshot = 'too-large';
@@ -135,12 +135,12 @@ export class Vocabulary {
   }
 
   async *#read(slice: TimeSlice): AsyncGenerator<Block> {
-    // Behind the term that is no word (`BREAK`).
+    // Skips `BREAK`, which is not a word.
     for (let from = '\x02'; ; ) {
       const [terms, last, count] = this.#block.get(from) as readonly [string | null, string | null, number];
       if (terms !== null) yield `\n${terms}\n`;
       if (last === null || count < BLOCK_TERMS) return;
-      // The block's last term comes again as the next one's first: searches collect terms in a set.
+      // The last term of a block is also the first of the next one; searches collect terms in a set.
       from = last;
       await slice.rest();
     }

@@ -1,24 +1,24 @@
 /**
- * What a word is and when two spellings are the same. The index and the matcher share these, because a match
- * that the index cannot predict would be lost.
+ * Word boundaries and case folding. The index and the matcher share these rules, because a match that the index
+ * does not predict is lost.
  *
- * A word is a maximal run of letters, marks, numbers and `_` of Unicode. Case folding maps each character by
- * itself, never looking at its neighbors, so that `fold(a + b) === fold(a) + fold(b)`.
+ * A word is a maximal run of Unicode letters, marks, numbers and `_`. Case folding maps each character independently
+ * of its neighbors, so `fold(a + b) === fold(a) + fold(b)`.
  */
 
-/** The Unicode version that decides what a letter is; an index made by another one is rebuilt. */
+/** The Unicode version that defines letters; an index made with another version is rebuilt. */
 export const UNICODE_VERSION: string = process.versions.unicode ?? 'unknown';
 
-/** Longest term of the index, UTF-16 units; longer words are indexed as overlapping pieces of this length. */
+/** Longest term of the index, in UTF-16 units; longer words are indexed as overlapping pieces of this length. */
 export const MAX_TERM = 4096;
-/** Pieces overlap by this much, so that a shorter part of a long word lies within one of them. */
+/** Overlap of two pieces: every shorter part of a long word is contained in one piece. */
 export const MAX_LOOKUP = 1024;
 
 const NOT_ASCII = /[^\0-\x7f]/;
-/** Characters whose lower case is not that of their upper case: they are equal to another letter all the same. */
+/** Characters whose lower case differs from the lower case of their upper case, though they equal another letter. */
 const VARIANTS =
   /[\u0345\u00b5\u017f\u03c2\u03d0\u03d1\u03d5\u03d6\u03f0\u03f1\u03f5\u1c80-\u1c88\u1e9b\u1fbe\u1fd3\u1fe3\ufb05]/g;
-/** Letters without a capital that are spellings of another one. */
+/** Letters without a capital that are equal to another letter. */
 const TWINS = new Map([
   ['\u1fd3', '\u0390'],
   ['\u1fe3', '\u03b0'],
@@ -29,7 +29,7 @@ const ONLY_BLANKS = /^[^\S\n]*$/;
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 const WORDS = /[\p{L}\p{M}\p{N}_]+/gu;
 
-/** The text without differences of case (Unicode simple folding). */
+/** Folds the case of a text (Unicode simple folding). */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   return NOT_ASCII.test(lower) ? lower.replace(VARIANTS, canonical) : lower;
@@ -39,7 +39,7 @@ function canonical(letter: string): string {
   return TWINS.get(letter) ?? letter.toUpperCase().toLowerCase();
 }
 
-/** Whether there is nothing but white space of one line. */
+/** Whether the text is empty or consists of white space without a line end. */
 export function isBlank(text: string): boolean {
   return ONLY_BLANKS.test(text);
 }
@@ -60,7 +60,7 @@ export function wordsOf(folded: string): Word[] {
   }));
 }
 
-/** Whether the code point that begins at `at` belongs to a word; false beyond the ends. */
+/** Whether the code point that begins at `at` is a word character; false outside the text. */
 export function isWordAt(text: string, at: number): boolean {
   const code = text.codePointAt(at);
   if (code === undefined || at < 0) return false;
@@ -71,7 +71,7 @@ export function isWordAt(text: string, at: number): boolean {
   return WORD_CHARACTER.test(String.fromCodePoint(code));
 }
 
-/** Whether the code point that ends before `at` belongs to a word; false at the start. */
+/** Whether the code point that ends before `at` is a word character; false at the start. */
 export function isWordBefore(text: string, at: number): boolean {
   if (at <= 0) return false;
   const last = text.charCodeAt(at - 1);
@@ -80,12 +80,12 @@ export function isWordBefore(text: string, at: number): boolean {
 }
 
 /**
- * A term of the index that stands where two neighboring words are parted by more than blanks: so a phrase of the
- * index does not reach over a comma or the end of a line (BRK-2.5). No word of a query is spelled like it.
+ * A term that the index inserts where more than blanks separates two adjacent words, so that an indexed phrase does
+ * not cross a comma or a line end (BRK-2.5). No word of a query equals it.
  */
 export const BREAK = '\x01';
 
-/** The words of a folded text as the index has them one behind the other, with {@link BREAK}s. */
+/** The words of a folded text in the order of the index, with {@link BREAK}s. */
 export function phraseOf(folded: string, words: readonly Word[]): string[] {
   const terms: string[] = [];
   for (const [i, word] of words.entries()) {
@@ -96,8 +96,8 @@ export function phraseOf(folded: string, words: readonly Word[]): string[] {
 }
 
 /**
- * The text as the index's ASCII tokenizer must see it: that one takes every character beyond ASCII for a letter
- * and folds ASCII only, so letters are folded here and everything else becomes blanks and {@link BREAK}s.
+ * Prepares a text for the ASCII tokenizer of the index. The tokenizer treats every character beyond ASCII as a letter
+ * and folds only ASCII, so this function folds letters and turns everything else into blanks and {@link BREAK}s.
  */
 export function indexText(text: string): string {
   return fold(text)
