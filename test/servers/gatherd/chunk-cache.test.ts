@@ -21,25 +21,22 @@ class CountingSource implements ChunkSource {
   }
 }
 
-t.test(
-  'a chunk that several ask for at once is read once, and once more when it is asked for again',
-  async (t) => {
-    const cache = new ChunkCache({ chunkBytes: 10, maxBytes: 30 });
-    const source = new CountingSource(10, 25);
-    const leases = await Promise.all([cache.acquire(source, 1), cache.acquire(source, 1)]);
-    t.equal(source.reads, 1);
-    for (const { bytes, release } of leases) {
-      t.same([...bytes], Array(10).fill(1));
-      release();
-    }
-    const again = await cache.acquire(source, 1);
-    t.equal(source.reads, 1);
-    again.release();
-    const last = await cache.acquire(source, 2);
-    t.same([...last.bytes], Array(5).fill(2), 'a file ends where it ends');
-    last.release();
-  },
-);
+t.test('concurrent requests for a chunk read it once, later ones take it from the cache', async (t) => {
+  const cache = new ChunkCache({ chunkBytes: 10, maxBytes: 30 });
+  const source = new CountingSource(10, 25);
+  const leases = await Promise.all([cache.acquire(source, 1), cache.acquire(source, 1)]);
+  t.equal(source.reads, 1);
+  for (const { bytes, release } of leases) {
+    t.same([...bytes], Array(10).fill(1));
+    release();
+  }
+  const again = await cache.acquire(source, 1);
+  t.equal(source.reads, 1);
+  again.release();
+  const last = await cache.acquire(source, 2);
+  t.same([...last.bytes], Array(5).fill(2), 'a file ends where it ends');
+  last.release();
+});
 
 t.test('memory is used again, but never while somebody uses it', async (t) => {
   const cache = new ChunkCache({ chunkBytes: 10, maxBytes: 20 });
@@ -68,7 +65,7 @@ t.test('memory is used again, but never while somebody uses it', async (t) => {
   );
 });
 
-t.test('sources are not mixed up; a failed read is told, and tried again', async (t) => {
+t.test('sources are kept apart; a failed read is thrown, and tried again', async (t) => {
   const cache = new ChunkCache({ chunkBytes: 4, maxBytes: 40 });
   const one = new CountingSource(4, 100);
   const other = new CountingSource(2, 100);

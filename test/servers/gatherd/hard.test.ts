@@ -358,7 +358,7 @@ async function readSlowly(port: number, lines: string): Promise<string> {
   return Buffer.concat(heard).toString('latin1');
 }
 
-t.test('DESIGN-4 publications during a compressed transfer: it keeps its own moment', async (t) => {
+t.test('DESIGN-4 publications during a compressed transfer, which keeps its generation', async (t) => {
   const noise = (i: number) =>
     Array.from({ length: 800 }, (_, k) => createHash('sha256').update(`old ${i} ${k}`).digest('base64')).join(
       '\n',

@@ -81,7 +81,7 @@ t.test('GATHERD-3.4, 3.6, 3.8, 5 objects and INFO', async (t) => {
   t.match(description, /\nUpdate-Time\{10\}:\t\d{10}\n/);
 });
 
-t.test('GATHERD-8.4 a daemon that was not told who it is says what the newest object says', async (t) => {
+t.test('GATHERD-8.4 a daemon without a configured identity uses that of the newest object', async (t) => {
   const gathered = (url: string, time: number, name: string) => ({
     url,
     updateTime: time,
@@ -170,7 +170,7 @@ t.test('GATHERD-12.4 a hundred clients at once', async (t) => {
 });
 
 t.test(
-  'GATHERD-10.5, 12.4 nothing published yet, then generations, and a transfer that keeps its own',
+  'GATHERD-10.5, 12.4 nothing published yet, then generations; a transfer keeps its generation',
   async (t) => {
     const big = Array.from({ length: 400 }, (_, i) =>
       entry(`http://${i}.example/`, 500 + i, 'old '.repeat(8000)),
@@ -227,7 +227,7 @@ t.test('GATHERD-9, 3.10 gatherd.cf is read when a connection arrives', async (t)
   t.match(log.join(''), /127\.0\.0\.1: connection from client\.cs\.example\.edu: denied/);
 });
 
-t.test('a gatherd.cf that cannot be read admits nobody', async (t) => {
+t.test('a gatherd.cf that cannot be read admits no peer', async (t) => {
   const { port, log } = await scene(t, [A], { accessFile: t.testdir() });
   t.equal(await call(t, port, 'QUIT\n'), '999 - Access denied\n');
   t.match(log.join(''), /ERROR: .*cannot be used/);

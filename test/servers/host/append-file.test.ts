@@ -12,39 +12,45 @@ async function directory(t: Test): Promise<string> {
   return path;
 }
 
-t.test('CRAWL-16 memory is bounded: a full log says so, and room comes when it is written', async (t) => {
-  const root = await directory(t);
-  const path = join(root, 'a.log');
-  let let_ = (): void => {};
-  const disk = new Promise<void>((resolve) => {
-    let_ = resolve;
-  });
-  const encoder = {
-    encode: async (lines: string) => {
-      await disk;
-      return Buffer.from(lines);
-    },
-    finish: () => new Uint8Array(),
-  };
-  const file = await AppendFile.open(path, { limit: 100, blockLength: 10, encoder });
-  for (let i = 0; !file.full; i++) file.write(`line ${i} of some length`);
-  const stop = new AbortController();
-  const aborted = file.room(stop.signal);
-  stop.abort(new Error('stopped'));
-  await t.rejects(aborted, { message: 'stopped' });
-  const room = file.room();
-  t.ok(file.full);
-  let_();
-  await room;
-  t.notOk(file.full);
-  await file.close();
-  t.equal((await readFile(path, 'utf8')).split('\n').length, 6);
-  t.throws(() => file.write('late'), { name: 'StateError' });
-  await t.rejects(AppendFile.open(join(root, 'none', 'a.log')), { name: 'StorageError', message: /ENOENT/ });
-});
+t.test(
+  'CRAWL-16 memory is bounded: a full log reports it, and accepts lines again after a write',
+  async (t) => {
+    const root = await directory(t);
+    const path = join(root, 'a.log');
+    let let_ = (): void => {};
+    const disk = new Promise<void>((resolve) => {
+      let_ = resolve;
+    });
+    const encoder = {
+      encode: async (lines: string) => {
+        await disk;
+        return Buffer.from(lines);
+      },
+      finish: () => new Uint8Array(),
+    };
+    const file = await AppendFile.open(path, { limit: 100, blockLength: 10, encoder });
+    for (let i = 0; !file.full; i++) file.write(`line ${i} of some length`);
+    const stop = new AbortController();
+    const aborted = file.room(stop.signal);
+    stop.abort(new Error('stopped'));
+    await t.rejects(aborted, { message: 'stopped' });
+    const room = file.room();
+    t.ok(file.full);
+    let_();
+    await room;
+    t.notOk(file.full);
+    await file.close();
+    t.equal((await readFile(path, 'utf8')).split('\n').length, 6);
+    t.throws(() => file.write('late'), { name: 'StateError' });
+    await t.rejects(AppendFile.open(join(root, 'none', 'a.log')), {
+      name: 'StorageError',
+      message: /ENOENT/,
+    });
+  },
+);
 
 t.test(
-  'CRAWL-16 a log that cannot be written is told once and keeps its lines',
+  'CRAWL-16 a log that cannot be written reports it once and keeps its lines',
   { skip: !existsSync('/dev/full') },
   async (t) => {
     const told: string[] = [];
@@ -115,7 +121,7 @@ t.test('a file of blocking writes is rotated, reopened and continued elsewhere',
   file.write('four');
   file.flush();
   await rm(path);
-  t.equal(file.rotate('old'), undefined, 'a file that is gone is only begun anew');
+  t.equal(file.rotate('old'), undefined, 'a file that is gone is only created again');
   file.reopen(other);
   t.equal(file.path, other);
   file.write('five');

@@ -125,7 +125,7 @@ t.test(
 );
 
 t.test(
-  'a traced connection tells each piece in printable form, cut, and passes it on unchanged',
+  'a traced connection shows the beginning of each chunk in printable form and passes it on unchanged',
   async (t) => {
     const written: Uint8Array[] = [];
     const ended: string[] = [];
@@ -164,7 +164,7 @@ t.test(
   },
 );
 
-t.test('a log goes on in a new file after rotation, and a full disk ends nobody', async (t) => {
+t.test('a log continues in a new file after rotation, and survives a full disk', async (t) => {
   const path = await directory(t);
   const file = join(path, 'gatherd.log');
   const { log, reopen } = openLog({ program: 'gatherd', file });
@@ -185,7 +185,7 @@ t.test('a log goes on in a new file after rotation, and a full disk ends nobody'
   });
 });
 
-t.test('a pid file is there whole, names its process, and is removed by its owner only', async (t) => {
+t.test('a pid file appears complete, names its process, and is removed by its owner only', async (t) => {
   const path = await directory(t);
   const file = join(path, 'gatherd.pid');
   const own = await PidFile.create(file, 'gatherd');

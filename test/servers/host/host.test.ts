@@ -64,7 +64,7 @@ t.test('a peer that has finished sending is still answered', async (t) => {
   t.equal(await ended, 'hello');
 });
 
-t.test('the last bytes arrive although the peer sends what nobody reads', async (t) => {
+t.test('the last bytes arrive although the peer sends input that is not read', async (t) => {
   const host = await listen(t, async (connection) => {
     for await (const _ of connection.chunks()) break;
     await connection.write(bytes('x'.repeat(300_000)));
@@ -75,7 +75,7 @@ t.test('the last bytes arrive although the peer sends what nobody reads', async 
   t.equal((await ended).length, 300_000);
 });
 
-t.test('reading is paused while nobody asks', async (t) => {
+t.test('reading is paused while the session requests nothing', async (t) => {
   let sent: () => void = () => {};
   const written = new Promise<void>((resolve) => {
     sent = resolve;

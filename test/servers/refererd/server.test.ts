@@ -44,7 +44,7 @@ t.test('C-02, C-03, R-31: paging through 25000 links, and the cap of a reply', a
 });
 
 t.test(
-  'S-39: a flood of requests whose replies nobody reads costs one buffer, and all of them come in the end',
+  'S-39: a flood of requests with unread replies costs one buffer, and all replies arrive in the end',
   async (t) => {
     const { address, service } = await serveFixture(t, { data: await publishMany(t, 10_000) });
     const client = await RawClient.connect(t, address.port);
@@ -87,7 +87,7 @@ t.test('S-48, P-12, P-15, P-16: the first octets choose, also one at a time', as
   }
 });
 
-t.test('S-39: after an error reply the server closes, also when the client goes on sending', async (t) => {
+t.test('S-39: after an error reply the server closes, also while the client is still sending', async (t) => {
   const { address, service } = await serveFixture(t);
   const client = await RawClient.connect(t, address.port);
   client.send(`${ASK}SSTP/1.0 081 X\r\nno colon\r\n\r\n${ASK.repeat(5000)}`);
@@ -265,7 +265,7 @@ t.test('C-23, R-66, R-69: the levels of the log', async (t) => {
   );
 });
 
-t.test('R-60, C-13: stopping answers what was asked, and refuses who comes', async (t) => {
+t.test('R-60, C-13: stopping answers the received requests and refuses new connections', async (t) => {
   const { address, stop } = await serveFixture(t);
   const idle = await RawClient.connect(t, address.port);
   idle.send(ASK);
