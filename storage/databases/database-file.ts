@@ -8,7 +8,7 @@ import type { DatabaseRecord } from './record.js';
 
 /** How to open a {@link DatabaseFile}. */
 export interface DatabaseFileOptions {
-  /** Make the file when there is none, or when it is empty. Default false. */
+  /** Create the file if it is absent or empty. Default false. */
   readonly create?: boolean;
   /** Refuse to write. Default false. */
   readonly readOnly?: boolean;
@@ -138,7 +138,7 @@ export class DatabaseFile implements Disposable {
   }
 
   /**
-   * The records in the order of their URLs, compared as UTF-8. What is changed during the walk is met if it lies ahead.
+   * The records in the order of their URLs, compared as UTF-8. Changes after the current position are seen.
    */
   *entries(options: WalkOptions = {}): Generator<DatabaseRecord, void, undefined> {
     for (const page of this.pages(options)) yield* page;
@@ -167,7 +167,7 @@ export class DatabaseFile implements Disposable {
 
   /**
    * Runs `work` as one transaction, which other processes see whole or not at all; an error of `work` undoes all of it.
-   * Everything that is done with this object meanwhile belongs to it.
+   * All calls on this object meanwhile belong to it.
    * @throws StateError a transaction is under way. StorageError another process writes.
    */
   async transaction<T>(work: () => T | Promise<T>): Promise<T> {
@@ -188,7 +188,7 @@ export class DatabaseFile implements Disposable {
     }
   }
 
-  /** Writes the file anew without the room that deleted records left (G-135). */
+  /** Rewrites the file without the space of deleted records (G-135). */
   reorganize(): void {
     if (this.#inTransaction) throw new StateError(`${this.path}: a transaction is under way`);
     guarded(this.path, () => this.#db.exec('VACUUM'));

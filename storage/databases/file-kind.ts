@@ -23,7 +23,7 @@ export type FileKind =
   | 'working'
   | 'empty';
 
-/** A path with what it is; `path` may be another one than was asked for, e.g. the file inside a data directory. */
+/** A path and its kind. `path` may differ from the requested one, e.g. the file in a data directory. */
 export interface LocatedSource {
   readonly path: string;
   readonly kind: FileKind;

@@ -25,8 +25,8 @@ const DEFAULT_MAX_RECORD_BYTES = 64 * 1024 * 1024;
 const STDERR_CHARACTERS = 2000;
 
 /**
- * The records of an original GDBM database, in its own order, which is none. The file is read by GNU's own program: the
- * format on the disk is nobody else's business.
+ * The records of an original GDBM database, in no particular order. GNU's own program reads the file: the format on the disk is private to
+ * it.
  *
  * @throws StorageError the program is not installed, or cannot read the file.
  */

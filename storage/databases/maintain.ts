@@ -85,7 +85,7 @@ function rewrite(database: DatabaseFile, before: SoifObject, after: SoifObject):
   return true;
 }
 
-/** The record's object, or why it has none that is valid. */
+/** The record's object, or the reason why it is not valid. */
 function check(record: DatabaseRecord, complete: boolean): SoifObject | string {
   let object: SoifObject;
   try {

@@ -40,7 +40,7 @@ export interface PublishedDirectory {
 /**
  * Finds what a data directory exports: its PRODUCTION.gdbm, of whatever kind; without one the Gatherer's working store; without
  * that an All-Templates.gz.
- * @throws StorageError none of these is there.
+ * @throws StorageError if none of these exists.
  */
 export async function locateExported(directory: string): Promise<LocatedSource> {
   const production = join(directory, PRODUCTION_FILE);
@@ -56,7 +56,7 @@ export async function locateExported(directory: string): Promise<LocatedSource> 
 
 /**
  * `mkindex` (GATHERD-10.5): makes what a data directory exports a new generation, which gatherd serves as soon as it is there.
- * A Gatherer at work in the directory publishes by itself and is not interfered with.
+ * Does nothing if a Gatherer works in the directory, which publishes by itself.
  *
  * @param prepared the database to publish in place of what the directory holds, e.g. a cleaned copy.
  * @throws StorageError nothing to export, a source that cannot be read, a Gatherer at work.

@@ -41,7 +41,7 @@ const DEFAULT_MAX_OBJECT_BYTES = 64 * 1024 * 1024;
  * (plain or gzip, wrapped or not), a data directory or its generations (`locateSource`). Streams; memory is bounded by
  * the largest object.
  *
- * @throws StorageError there is nothing of that name, or it is none of these, or damaged.
+ * @throws StorageError if nothing has that name, or it is not one of these, or it is damaged.
  */
 export async function* openSource(path: string, options: SourceOptions = {}): AsyncGenerator<SourceObject> {
   yield* openLocated(await locateSource(path), options);
@@ -135,7 +135,7 @@ async function* databaseObjects(path: string, options: SourceOptions): AsyncGene
         skipped(`${path}: ${url}`, error, options);
       }
     }
-    // SQLite answers at once: without this nothing else would ever get its turn, a signal neither.
+    // SQLite is synchronous: without this neither timers nor signals would be handled.
     await nextTurn();
     options.signal?.throwIfAborted();
   }
@@ -221,7 +221,7 @@ async function* inflated(input: Readable): AsyncGenerator<Uint8Array> {
   if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* whole();
   const gunzip = createGunzip();
   const flowing = pipeline(whole, gunzip);
-  // The same error comes out of the iteration; leaving it early ends the pipeline with an error that is none.
+  // The iteration throws the same error; leaving it early ends the pipeline with an error that must be ignored.
   flowing.catch(() => undefined);
   for await (const chunk of gunzip) yield chunk as Uint8Array;
 }

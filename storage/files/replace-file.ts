@@ -6,18 +6,18 @@ import { syncPath } from './sync-path.js';
 /** SQLite's files of one database. */
 const SUFFIXES = ['', '-journal', '-wal', '-shm'] as const;
 
-/** How to put a new file into place. */
+/** Options of {@link replaceFile}. */
 export interface ReplaceOptions {
-  /** Replace a file of that name. Default false: it is an error. */
+  /** Replace an existing file. Default false: it is an error. */
   readonly force?: boolean;
 }
 
 /**
- * Builds a file beside its final place and moves it there when it is whole and on the disk (G-116): whoever looks, sees the
- * old file or the new one. What a killed predecessor left half done is removed.
+ * Builds a file next to its final path and renames it when it is complete and on the disk (G-116): readers see the old file or the new
+ * one. Removes what a killed process left.
  *
- * @param build writes the file of the name it is given, and has it closed when it resolves.
- * @throws StorageError there is such a file and `force` is not set, or the directory cannot be written.
+ * @param build writes the file under the name that it receives, and has closed it when it resolves
+ * @throws StorageError if the file exists and `force` is not set, or the directory cannot be written
  */
 export async function replaceFile<T>(
   path: string,
@@ -45,7 +45,7 @@ export async function replaceFile<T>(
   }
 }
 
-/** Removes a database file and what a killed process may have left beside it. */
+/** Removes a database file and its journals. */
 async function removeDatabaseFile(path: string): Promise<void> {
   for (const suffix of SUFFIXES) await rm(`${path}${suffix}`, { force: true });
 }

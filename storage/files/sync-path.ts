@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Waits until the disk has a file's content or a directory's names. */
+/** Flushes a file's content or a directory's names to the disk. */
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {

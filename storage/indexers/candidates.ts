@@ -8,21 +8,21 @@ import type { TimeSlice } from './time-slice.js';
 import type { Place, Vocabulary } from './vocabulary.js';
 import { MAX_LOOKUP, phraseOf, type Word, wordsOf } from './words.js';
 
-/** What the index knows of a query's answer: it lies between two sets, which are one where the index decides. */
+/** The bounds of a query's answer by the index: two sets, which are equal where the index decides. */
 export interface Candidates {
   /** Objects that satisfy the query. */
   readonly certain: OidSet;
-  /** Every object that satisfies the query is among them; undefined: among all objects. */
+  /** A superset of the objects that satisfy the query; undefined for all objects. */
   readonly possible: OidSet | undefined;
 }
 
 /** Limits on the use of the index. */
 export interface CandidateLimits {
-  /** A part of so many words narrows nothing: all objects are candidates then. */
+  /** A part of more words than this does not narrow: all objects are candidates. */
   readonly maxTermsPerPart: number;
 }
 
-/** So few candidates are read and decided faster than narrowed further. */
+/** Up to this many candidates are matched faster than narrowed further. */
 const FEW = 64;
 
 /** Narrows queries by the word index: a superset of the answer, as Glimpse's own index gives. */
@@ -60,8 +60,7 @@ export class CandidateFinder {
   }
 
   /**
-   * Objects that satisfy a leaf by one of their words alone, sooner than {@link find} knows all that may; empty where
-   * words alone decide nothing.
+   * Objects that satisfy a leaf by a single word, found before {@link find} knows all candidates; empty if single words decide nothing.
    */
   async certain({ terms, attribute }: Leaf, slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
@@ -87,7 +86,7 @@ export class CandidateFinder {
     const column = leaf.attribute === undefined ? undefined : columnOf(leaf.attribute);
     const alone = column?.alone ?? true;
     const judged = leaf.terms === undefined ? undefined : await this.#judged(leaf.terms, column?.name, slice);
-    // In a column of several attributes the word may stand in another one.
+    // In a column of several attributes the word may occur in another one.
     const certain = alone && judged !== undefined ? judged.certain : new OidSet();
     if (judged?.possible !== undefined) {
       return { certain: alone ? judged.certain : new OidSet(), possible: judged.possible };
@@ -188,7 +187,7 @@ function splitLookup({ text, leftBounded, rightBounded }: LiteralLookup): {
   return { phrases, parts };
 }
 
-/** Undefined: the word is a whole word of the object. */
+/** Undefined if the word is a whole word of the object. */
 function openPlace(word: Word, text: string, leftBounded: boolean, rightBounded: boolean): Place | undefined {
   // A longer word may be indexed in pieces (words.ts).
   if (word.text.length > MAX_LOOKUP) return 'anywhere';

@@ -1,13 +1,13 @@
 import type { Expression } from '../../protocols/broker/index.js';
 
-/** Which kinds of query an engine answers; the others fail with a `PeerError` of status 111 (BRK-2.19). */
+/** The kinds of query that an engine answers; others fail with a `PeerError` of status 111 (BRK-2.19). */
 export interface IndexerCapabilities {
   /** Parts of words (BRK-2.20). */
   readonly substrings: boolean;
   /** Whole words. */
   readonly words: boolean;
   readonly caseSensitive: boolean;
-  /** The most spelling errors, 0 = none (BRK-2.23). */
+  /** Limit of spelling errors, 0 to 8 (BRK-2.23). */
   readonly errors: number;
   readonly phrases: boolean;
   /** Queries within one attribute (BRK-2.14). */
@@ -16,7 +16,7 @@ export interface IndexerCapabilities {
   /** `less-than` and `greater-than` (BRK-2.17). */
   readonly comparison: boolean;
   readonly not: boolean;
-  /** Hits carry a score and come best first. */
+  /** Hits have a score, and the best is first. */
   readonly score: boolean;
 }
 
@@ -33,20 +33,20 @@ export interface MatchedLine {
 /** An object that satisfies the query. */
 export interface Hit {
   readonly oid: number;
-  /** In the order of the object; empty when no lines were wanted or only a `not` matched. */
+  /** In the order of the object; empty if no lines were requested or only a `not` matched. */
   readonly lines: readonly MatchedLine[];
-  /** Higher is better; absent when the engine has no opinion about this object. */
+  /** Higher is better; absent if the engine does not score this object. */
   readonly score?: number;
 }
 
-/** How to match and when to stop. The limits are those of BRK-8.11: 0 or absent means none. */
+/** How to match and when to stop. The limits are those of BRK-8.11: 0 or absent means no limit. */
 export interface SearchOptions {
   readonly ignoreCase: boolean;
   /** Match whole words only. */
   readonly matchWord: boolean;
   /** Spelling errors allowed, 0 to 8. */
   readonly errors: number;
-  /** Matched lines are wanted; without them a query may be answered from the index alone. */
+  /** Return matched lines. Without them a query may be answered from the index alone. */
   readonly wantLines: boolean;
   /** Matched lines in all; an object without lines counts as one. */
   readonly maxResults?: number;
@@ -59,19 +59,19 @@ export interface SearchOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Why a result set may lack objects. */
+/** Why a result may be incomplete. */
 export type StopReason = 'lifetime' | 'limit' | 'aborted';
 
 /** How a query ended. */
 export interface SearchOutcome {
-  /** Every object that matches was delivered. */
+  /** All objects that match were delivered. */
   readonly complete: boolean;
   readonly reason?: StopReason;
   /** Sentences for the user (BRK-4.18 code 103). */
   readonly warnings: readonly string[];
 }
 
-/** The hits of one query; may be iterated once. `outcome` settles when the iteration ends, and never rejects. */
+/** The hits of one query; can be iterated once. `outcome` resolves when the iteration ends, and never rejects. */
 export interface SearchResults extends AsyncIterable<Hit> {
   readonly outcome: Promise<SearchOutcome>;
 }
@@ -80,28 +80,27 @@ export interface SearchResults extends AsyncIterable<Hit> {
 export interface Indexer extends AsyncDisposable {
   readonly name: string;
   readonly capabilities: IndexerCapabilities;
-  /** The last change sequence that is durably in the index; 0 when empty. */
+  /** The last change sequence that is durably in the index; 0 if it is empty. */
   readonly watermark: number;
   /**
-   * Starts an indexing run (BRK-8.2); a second call within a run does nothing. When a call of the run fails with
-   * `StorageError`, the run is over and what was not flushed is lost: begin again after {@link watermark}.
+   * Starts an indexing run (BRK-8.2); a second call within a run does nothing. A flush may end the run. If a call of the run fails with a
+   * `StorageError`, the run is over and unflushed changes are lost: begin again after {@link watermark}.
    */
   beginUpdate(): Promise<void>;
-  /** Indexes or re-indexes an object given its SOIF bytes, which are copied. Resolves when more may be given. */
+  /** Indexes an object, or replaces it, by its SOIF bytes, which are copied. Resolves when the engine accepts the next change. */
   add(oid: number, object: Uint8Array): Promise<void>;
-  /** Forgets an object; an unknown OID does no harm. */
+  /** Removes an object; ignores an unknown OID. */
   remove(oid: number): Promise<void>;
-  /** Makes all changes so far durable and searchable, together with the new watermark. */
+  /** Makes all changes of the run durable and searchable, together with the new watermark. */
   flush(watermark: number): Promise<void>;
   /**
-   * Answers a query. What the engine cannot do fails at the first `next()` with a `PeerError` of status 111
-   * and a text of BRK-4.18; a damaged index fails with `StorageError`.
+   * Answers a query. A query that the engine does not support fails at the first `next()` with a `PeerError` of status 111 and a text of
+   * BRK-4.18; a damaged index fails with a `StorageError`.
    */
   query(expression: Expression, options: SearchOptions): SearchResults;
   /**
-   * Starts a full rebuild (BRK-8.1 Index_Full) and an indexing run: what is added from now on replaces the index at the
-   * next flush. The engines of `openIndexer` answer from the old index until then; an embedded engine that is opened
-   * by itself is empty at once, with watermark 0.
+   * Starts a full rebuild (BRK-8.1 Index_Full) and an indexing run: the objects added after it replace the index at the next flush. The
+   * engines of `openIndexer` answer from the old index until then; the one of `openEmbeddedIndexer` is empty at once, with watermark 0.
    */
   clear(): Promise<void>;
   close(): Promise<void>;

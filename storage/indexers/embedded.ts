@@ -12,21 +12,21 @@ import { WorkerChannel } from './worker-channel.js';
 
 /** Options of {@link openEmbeddedIndexer}; every limit has a default. */
 export interface EmbeddedIndexerOptions extends Partial<QueryLimits>, Partial<SearchLimits> {
-  /** The index; two more files with the suffixes `-wal` and `-shm` stand beside it. */
+  /** The index; two more files with the suffixes `-wal` and `-shm` are next to it. */
   readonly file: string;
   /** The Broker's store, whose objects decide what matches. */
   readonly storeDirectory: string;
-  /** Put an empty index in the place of a damaged one; its watermark is 0. Default false. */
+  /** Replace a damaged index by an empty one, with watermark 0. Default false. */
   readonly rebuildOnError?: boolean;
   /** Page cache of each database connection, KiB. Default 16 MiB. */
   readonly cacheKiB?: number;
-  /** Milliseconds to wait for another writer of the file, which should not exist. Default 10 000. */
+  /** Milliseconds to wait for another writer of the file; there should be none. Default 10 000. */
   readonly busyTimeoutMs?: number;
-  /** Bytes of objects in one transaction, about. Default 16 MiB. */
+  /** Approximate bytes of objects in one transaction. Default 16 MiB. */
   readonly transactionBytes?: number;
 }
 
-/** Matching a character costs at most this many steps; 1 000 leaves room for any expression a person types. */
+/** `maxRegexpProgram` bounds the steps per character; 1 000 is enough for any expression that a person types. */
 const QUERY_LIMITS: QueryLimits = {
   maxRegexpProgram: 1_000,
   maxRegexpLine: 65_536,
@@ -58,11 +58,11 @@ const CAPABILITIES: IndexerCapabilities = {
 };
 
 /**
- * Opens the engine that lives inside the Broker: SQLite FTS5 names candidates, the stored objects decide. Queries and
- * updates run in a thread each, so neither holds up the event loop or the other.
+ * Opens the engine that runs inside the Broker: SQLite FTS5 names candidates, the stored objects decide. Queries and updates have a thread
+ * each, so neither blocks the event loop or the other.
  *
- * @throws StorageError the index is damaged, foreign or of another version, and `rebuildOnError` is not set; or there
- *   is no store at `storeDirectory`. Delete the file (or set the option) and feed all objects again.
+ * @throws StorageError if the index is damaged, foreign or of another version and `rebuildOnError` is not set, or if `storeDirectory`
+ *   holds no store. To recover, delete the file (or set the option) and add all objects again.
  */
 export async function openEmbeddedIndexer(options: EmbeddedIndexerOptions): Promise<Indexer> {
   const data: QueryWorkerData = {
@@ -190,7 +190,7 @@ class EmbeddedIndexer implements Indexer {
     this.#watermark = 0;
   }
 
-  /** Order: running queries end as aborted, then both threads. Changes that were not flushed are dropped. */
+  /** Ends the running queries as aborted, then both threads. Unflushed changes are lost. */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
@@ -200,7 +200,7 @@ class EmbeddedIndexer implements Indexer {
     await this.close();
   }
 
-  /** Undefined also when something is wrong: the query thread will meet it too and say so. */
+  /** Returns undefined on errors too: the query thread meets them again and reports them. */
   #quickAnswer(expression: Expression, options: Omit<SearchOptions, 'signal'>): QuickAnswer | undefined {
     try {
       const { file, cacheKiB, queryLimits } = this.#data;
@@ -217,7 +217,7 @@ class EmbeddedIndexer implements Indexer {
     try {
       this.#queries.send({ kind: 'close' });
     } catch {
-      // It has ended already.
+      // The thread has exited already.
     }
     await Promise.all([this.#queries.ended(), this.#updates?.close()]);
   }
@@ -233,7 +233,7 @@ class EmbeddedIndexer implements Indexer {
     }
   }
 
-  /** After a failure the run is over: what was not flushed is lost, and the watermark does not move over it. */
+  /** Ends the run after a failure: unflushed changes are lost, and the watermark stays before them. */
   async #run(work: (updates: UpdateChannel) => Promise<void>): Promise<void> {
     this.#assertOpen();
     const updates = this.#updates;

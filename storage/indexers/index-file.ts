@@ -7,9 +7,9 @@ import { BREAK, UNICODE_VERSION } from './words.js';
 
 export type IndexDatabase = Database.Database;
 
-/** Marks our files, so that a foreign database is not taken for an index. */
+/** SQLite's application ID of an index, so that a foreign database is not taken for one. */
 const APPLICATION_ID = 0x48_76_49_78;
-/** Raised whenever the tables or the meaning of a word change; an index of another version is rebuilt. */
+/** Version of the tables and of the rules for words; an index of another version is rebuilt. */
 const SCHEMA_VERSION = 2;
 
 /**
@@ -79,9 +79,10 @@ export interface IndexFileOptions {
 }
 
 /**
- * Opens the index, making an empty one where there is none.
- * @throws StorageError the file is damaged, is no index of ours, or was made by another version or with other
- *   Unicode tables: it has to be made again from the stored objects.
+ * Opens the index; creates an empty one if the file does not exist.
+ *
+ * @throws StorageError if the file is damaged, is not an index, or was made by another version or with other Unicode tables; it must be
+ *   rebuilt from the stored objects
  */
 export function openIndexFile(file: string, options: IndexFileOptions = {}): IndexDatabase {
   try {
@@ -98,7 +99,7 @@ function removeIndexFile(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
 }
 
-/** What went wrong as a StorageError that names the cause. */
+/** Converts an error to a StorageError with its message. */
 export function storageError(what: string, cause: unknown): StorageError {
   if (cause instanceof StorageError) return cause;
   return new StorageError(`${what}: ${messageOf(cause)}`, { cause });
@@ -126,13 +127,13 @@ function openChecked(file: string, options: IndexFileOptions): IndexDatabase {
     const version = pragma(db, 'user_version');
     if (version === 0 && scalar(db, 'SELECT count(*) FROM sqlite_master') === 0) create(db);
     else if (pragma(db, 'application_id') !== APPLICATION_ID)
-      throw new StorageError(`${file} is no index of ours`);
+      throw new StorageError(`${file} is not an index`);
     else if (version !== SCHEMA_VERSION)
       throw new StorageError(`${file} has version ${version} of the index`);
     const unicode = scalar(db, "SELECT value FROM meta WHERE key = 'unicode'");
     if (unicode !== UNICODE_VERSION)
       throw new StorageError(`${file} was made with Unicode ${String(unicode)}`);
-    // The index may be rebuilt, so it need not survive a power cut whole; a killed process loses nothing.
+    // The index can be rebuilt, so it need not survive a power failure; a killed process loses nothing.
     db.exec('PRAGMA synchronous = NORMAL');
     db.prepare("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").get();
     db.prepare('SELECT max(oid) FROM object').get();

@@ -3,13 +3,13 @@ import type { Hit, SearchOptions, SearchOutcome } from './contract.js';
 import type { QueryLimits } from './matcher.js';
 import type { SearchLimits } from './search.js';
 
-/** An error on its way between threads, where classes do not survive. */
+/** An error in a message between threads, which does not preserve classes. */
 export interface PlainError {
   readonly kind: 'peer' | 'storage';
   readonly message: string;
 }
 
-/** What the query thread is started with. */
+/** Parameters of the query thread. */
 export interface QueryWorkerData {
   readonly file: string;
   readonly storeDirectory: string;
@@ -20,7 +20,7 @@ export interface QueryWorkerData {
   readonly searchLimits: SearchLimits;
 }
 
-/** Owner to query thread. A query works only while a batch is asked for: that is the backpressure. */
+/** Owner to query thread. A query works only while a batch is requested: that is the backpressure. */
 export type QueryRequest =
   | {
       readonly kind: 'query';
@@ -44,23 +44,23 @@ export type QueryReply =
     }
   | { readonly kind: 'failed'; readonly id: number; readonly error: PlainError };
 
-/** What the update thread is started with. */
+/** Parameters of the update thread. */
 export interface UpdateWorkerData {
   readonly file: string;
   readonly cacheKiB: number;
   readonly busyTimeoutMs: number;
-  /** Bytes of objects in one transaction, about. */
+  /** Approximate bytes of objects in one transaction. */
   readonly transactionBytes: number;
 }
 
-/** One change: the object's bytes are `bytes[start..end]` of the message; none means removal. */
+/** One change: the object's bytes are `bytes[start..end]` of the message; an empty range is a removal. */
 export interface PackedChange {
   readonly oid: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** Owner to update thread; each is answered in order. */
+/** Owner to update thread; replies are in the order of the requests. */
 export type UpdateRequest =
   | { readonly kind: 'apply'; readonly bytes: Uint8Array; readonly changes: readonly PackedChange[] }
   | { readonly kind: 'flush'; readonly watermark: number }

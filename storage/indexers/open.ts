@@ -6,21 +6,21 @@ import { openGlimpseIndexer } from './glimpse/glimpse-indexer.js';
 import { indexFileIn, openRebuildable } from './rebuildable.js';
 import { openSwishIndexer } from './swish/swish-indexer.js';
 
-/** Options of {@link openIndexer}, most of them variables of broker.conf (BRK-7.3). */
+/** Options of {@link openIndexer}; most are variables of broker.conf (BRK-7.3). */
 export interface OpenIndexerOptions {
-  /** `Indexer-Type`, without regard to case: one of {@link INDEXER_TYPES}. */
+  /** `Indexer-Type`, one of {@link INDEXER_TYPES} in any case. */
   readonly type: string;
-  /** `Broker-Directory`: each engine keeps what is its own below it. */
+  /** `Broker-Directory`: each engine has its own folder below it. */
   readonly brokerDirectory: string;
   /** The Broker's store, whose objects decide what matches. */
   readonly storeDirectory: string;
   /** `GlimpseIndex-Option`. Default `-b`. */
   readonly glimpseIndexOption?: string;
-  /** `GlimpseServer-Host`; only `false`, which turns glimpseserver off, makes a difference: it serves this host. */
+  /** `GlimpseServer-Host`; `false` turns glimpseserver off, any other value is ignored: it serves this host. */
   readonly glimpseServerHost?: string | false;
   /** `GlimpseServer-Port`; absent turns glimpseserver off. */
   readonly glimpseServerPort?: number;
-  /** Told about what does not stop the work. */
+  /** Receives a sentence for each problem that does not stop the work. */
   readonly onWarning?: (sentence: string) => void;
 }
 
@@ -33,14 +33,14 @@ const OPENERS: ReadonlyMap<string, Opener> = new Map<string, Opener>([
   ['swish', swish],
 ]);
 
-/** What `Indexer-Type` may be, in lower case. */
+/** The values of `Indexer-Type`, in lower case. */
 export const INDEXER_TYPES: readonly string[] = [...OPENERS.keys()];
 
 /**
- * Opens the query engine of a Broker by its `Indexer-Type` (BRK-8.5). All of them are brought up to date, rebuilt and
- * asked in the same way; `capabilities` tells what they can do.
+ * Opens the query engine of a Broker by its `Indexer-Type` (BRK-8.5). All engines are updated, rebuilt and queried in the same way;
+ * `capabilities` lists the kinds of query that they answer.
  *
- * @throws UsageError no such type. StorageError: a program is not installed, or a directory cannot be used.
+ * @throws UsageError for an unknown type; StorageError if a program is not installed or a directory cannot be used
  */
 export async function openIndexer(options: OpenIndexerOptions): Promise<Indexer> {
   const open = OPENERS.get(options.type.toLowerCase());

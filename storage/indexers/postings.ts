@@ -2,12 +2,12 @@ import { OidSet } from '../broker/oid-set.js';
 import { type IndexDatabase, RANK, scalar } from './index-file.js';
 import type { TimeSlice } from './time-slice.js';
 
-/** Rows of one statement: a few milliseconds of work, after which other queries have a turn. */
+/** Rows of one statement: a few milliseconds of work, after which other queries continue. */
 const PAGE_ROWS = 20_000;
 const RANK_ROWS = 4_000;
 /** Terms of one statement that unites their objects: many small statements cost five times as much. */
 const UNITED_TERMS = 64;
-/** Scores travel as whole numbers; words that most objects have differ by millionths. */
+/** Scores are passed as integers; the scores of very frequent words differ by millionths. */
 export const SCORE_UNIT = 1e12;
 /** OIDs that one statement of a phrase search may look through. */
 const WINDOW = 32_768;
@@ -20,8 +20,7 @@ export interface Scored {
 }
 
 /**
- * Reads the word index in steps. A page of OIDs comes as one text from SQLite, because a row across the language
- * border costs more than finding it.
+ * Reads the word index in steps. SQLite returns a page of OIDs as one text, because passing a row to JavaScript costs more than finding it.
  */
 export class Postings {
   readonly #db: IndexDatabase;
@@ -97,7 +96,7 @@ export class Postings {
     }
   }
 
-  /** How many objects match, counting no further than `limit`. */
+  /** Number of objects that match; counts up to `limit`. */
   async countOf(match: string, limit: number, slice: TimeSlice): Promise<number> {
     let total = 0;
     for (const [after, last] of this.#windows(1)) {
@@ -118,7 +117,7 @@ export class Postings {
       for (const scored of unpackScores(oids)) found.push(scored);
       await slice.rest();
     }
-    // Those of one window are in order already.
+    // The results of a single window are sorted already.
     return windows.length === 1 ? found : found.sort(byScore).slice(0, limit);
   }
 
@@ -164,7 +163,7 @@ export class Postings {
     return found;
   }
 
-  /** Every object in the index. */
+  /** All objects in the index. */
   async all(slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
     for (let after = 0; ; ) {

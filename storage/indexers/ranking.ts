@@ -7,7 +7,7 @@ import type { TimeSlice } from './time-slice.js';
 /** Words of a query that take part in ranking. */
 const MAX_WORDS = 16;
 
-/** Candidates in the order in which they are tried. */
+/** Candidates in the order in which they are matched. */
 export interface Ranked {
   readonly oids: Uint32Array;
   /** Higher is better. */
@@ -28,9 +28,8 @@ export function ranked(found: readonly Scored[]): Ranked {
 }
 
 /**
- * Orders candidates: best first by FTS5's bm25 over the query's whole words, then the others by OID. Words that more
- * than `limit` objects have say little about an object and cost much, so they take no part; more than `limit`
- * candidates come by OID.
+ * Orders candidates: first those with a score by FTS5's bm25 over the query's whole words, the best first; then the others by OID. Words
+ * that more than `limit` objects have are ignored: they cost much and distinguish little. More than `limit` candidates are ordered by OID.
  */
 export async function rank(
   candidates: OidSet,

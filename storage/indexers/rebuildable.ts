@@ -12,16 +12,16 @@ interface Generation {
   readonly directory: string;
   readonly engine: Indexer;
   queries: number;
-  /** Another one has taken its place: it is closed when its last query ends. */
+  /** Replaced by another one; closed when its last query ends. */
   retired: boolean;
 }
 
 /**
- * Lets an engine be rebuilt while it answers: {@link Indexer.clear} opens a second one beside it, which takes its place
- * at the next flush.
+ * Makes an engine that answers during a rebuild: {@link Indexer.clear} opens a second engine, which replaces the first one at the next
+ * flush.
  *
- * @param path directory of the indexes, by number.
- * @throws StorageError a directory cannot be used, or what `open` throws.
+ * @param path directory of the indexes, by number
+ * @throws StorageError if a directory cannot be used; also the errors of `open`
  */
 export async function openRebuildable(path: string, open: OpenEngine): Promise<Indexer> {
   const directory = await IndexDirectory.open(path);
@@ -84,7 +84,7 @@ class RebuildableIndexer implements Indexer {
     const next = this.#next;
     if (next === undefined) return;
     const former = this.#current;
-    // The former one keeps its files until its queries have ended.
+    // The former engine keeps its files until its queries have ended.
     const lease = this.#directory.lease();
     await this.#directory.publish(next.directory, {});
     this.#current = next;
@@ -102,7 +102,7 @@ class RebuildableIndexer implements Indexer {
   query(expression: Expression, options: SearchOptions): SearchResults {
     const generation = this.#current;
     const results = generation.engine.query(expression, options);
-    // A query that is never iterated never ends, and holds nothing either.
+    // A query that is never iterated never ends, and uses no resources.
     const counted = () => {
       generation.queries++;
       void results.outcome.then(() => {
@@ -133,7 +133,7 @@ class RebuildableIndexer implements Indexer {
     try {
       await work(this.#target.engine);
     } catch (error) {
-      // The run is over: the former index goes on where it was.
+      // The run is over: the former index stays in use.
       if (error instanceof StorageError) await this.#abandon();
       throw error;
     }

@@ -1,19 +1,19 @@
 import { StateError } from '../../protocols/errors.js';
 import type { Hit, SearchOutcome, SearchResults } from './contract.js';
 
-/** How results reach the thread that finds them. */
+/** The connection of results to the search that finds them. */
 export interface ResultSource {
-  /** Begins the search; its first batch comes without asking. */
+  /** Starts the search, which delivers its first batch. */
   start(): void;
-  /** Asks for the next batch. */
+  /** Requests the next batch. */
   pull(): void;
-  /** Nobody wants more. */
+  /** Ends the search; no more batches are needed. */
   stop(): void;
 }
 
 const ABORTED: SearchOutcome = { complete: false, reason: 'aborted', warnings: [] };
 
-/** The owner's side of one search: asks for a batch when the last one is used up. */
+/** The owner's side of one search: requests a batch when the last one is consumed. */
 export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
   readonly outcome: Promise<SearchOutcome>;
   readonly #source: ResultSource;
@@ -73,7 +73,7 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
     return { done: true, value: undefined };
   }
 
-  /** A batch came from the thread; with an outcome it is the last one. */
+  /** Receives a batch; with an outcome it is the last one. */
   deliver(hits: readonly Hit[], outcome: SearchOutcome | undefined): void {
     if (this.#state === 'ended') return;
     this.#hits = hits;
@@ -85,7 +85,7 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
     this.#wakeUp();
   }
 
-  /** The search failed: the next `next()` throws. */
+  /** Ends the iteration with an error, which the next `next()` throws. */
   fail(error: Error): void {
     if (this.#state === 'ended') return;
     this.#error = error;
@@ -93,7 +93,7 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
     this.#end();
   }
 
-  /** Ends the iteration quietly; what was found until then has been delivered. */
+  /** Ends the iteration without an error. */
   readonly abort = (): void => {
     if (this.#state === 'ended') return;
     if (this.#state === 'running' && !this.#last) this.#source.stop();

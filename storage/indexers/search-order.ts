@@ -6,7 +6,7 @@ import type { Postings } from './postings.js';
 import { type Ranked, rank, rankAll, ranked } from './ranking.js';
 import type { TimeSlice } from './time-slice.js';
 
-/** Some of the objects that may satisfy a query, in the order in which they are tried. */
+/** Candidates of a query, in the order in which they are matched. */
 export interface CandidateRun extends Ranked {
   /** Which of them satisfy it for certain. */
   readonly isCertain: (oid: number) => boolean;
@@ -19,10 +19,10 @@ export interface OrderContext {
   readonly matcher: Matcher;
   readonly postings: Postings;
   readonly finder: CandidateFinder;
-  /** Hits come best first when there are at most so many candidates. */
+  /** Hits are ordered by score if there are at most this many candidates. */
   readonly maxRanked: number;
   readonly slice: TimeSlice;
-  /** Hits that are wanted, or infinity: a few are found without ordering all candidates. */
+  /** Number of hits requested, or infinity: a few are found without ordering all candidates. */
   readonly wanted: number;
 }
 
@@ -32,8 +32,8 @@ const MAX_FIRST = 1_000;
 const TRIED = 64;
 
 /**
- * The candidates of a query, the cheapest way to the first hits first: the best few that the index finds by itself, or
- * those that the vocabulary knows; then, if those do not do, all others. No object comes twice.
+ * The candidates of a query; those that yield the first hits at the lowest cost are first: the best few that the index finds by itself, or
+ * those that the vocabulary is certain of. If they are not enough, all others follow. No object occurs twice.
  */
 export async function* candidateRuns(context: OrderContext): AsyncGenerator<CandidateRun, void> {
   const { matcher, postings, finder, maxRanked, slice, wanted } = context;

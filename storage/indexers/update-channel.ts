@@ -2,10 +2,10 @@ import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from 
 import { revivedError } from './plain-error.js';
 import { WorkerChannel } from './worker-channel.js';
 
-/** Changes that travel together. */
+/** Limits of the changes in one message. */
 const MESSAGE_BYTES = 512 * 1024;
 const MESSAGE_CHANGES = 256;
-/** Messages on their way before {@link UpdateChannel.add} waits: the bound on memory. */
+/** Messages in flight before {@link UpdateChannel.change} waits, which bounds the memory. */
 const MESSAGES_AHEAD = 3;
 
 interface Waiting {
@@ -13,7 +13,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The owner's side of the update thread: packs changes into messages and waits when the thread falls behind. */
+/** The owner's side of the update thread: packs changes into messages and waits while too many are in flight. */
 export class UpdateChannel {
   readonly #channel: WorkerChannel<UpdateRequest, UpdateReply>;
   readonly #waiting: Waiting[] = [];
@@ -61,12 +61,12 @@ export class UpdateChannel {
     await this.#request({ kind: 'clear' });
   }
 
-  /** Drops changes that were not flushed. */
+  /** Ends the thread. Unflushed changes are lost. */
   async close(): Promise<void> {
     try {
       this.#channel.send({ kind: 'close' });
     } catch {
-      // It has ended already.
+      // The thread has exited already.
     }
     await this.#channel.ended();
   }

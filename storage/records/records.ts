@@ -105,7 +105,7 @@ export interface SummaryRecord {
   readonly contentTime?: UnixSeconds;
 }
 
-/** What is left of a deleted summary. */
+/** The tombstone of a deleted summary. */
 export interface TombstoneRecord {
   /** An object without content: type, URL, Gatherer. */
   readonly soif: Uint8Array;
@@ -119,7 +119,7 @@ export interface DocumentLink {
   readonly hop: string;
 }
 
-/** What the crawl remembers of a document. */
+/** The crawl's record of a document. */
 export interface DocumentRecord {
   readonly url: string;
   /** The fetch status of the crawl engine: HTTP codes, or negative ones of its own. */
@@ -140,13 +140,13 @@ export interface DocumentRecord {
   readonly links: readonly DocumentLink[];
   /** Digest of the summarizer rules in force: another digest means the summary is to be made again. */
   readonly rulesDigest: string;
-  /** Its links are in the references' tables; false in the records of older programs. */
+  /** Its links are in the references' tables. */
   readonly referenced: boolean;
-  /** URLs of its objects where they are not its own: of what it was exploded into (E-47), or that a rule gave it (E-130). */
+  /** URLs of its objects that differ from its own: of an exploded document (E-47), or from a rule (E-130). */
   readonly objects: readonly string[];
 }
 
-/** A document of the link databases, or what a link leads to. */
+/** A document of the link databases, or the target of a link. */
 export interface ReferenceDocument {
   /** u32, from 1. */
   readonly id: number;
@@ -154,13 +154,13 @@ export interface ReferenceDocument {
   readonly server: number;
   /** Last modification; 0 = unknown. */
   readonly time: UnixSeconds;
-  /** When it was fetched; 0 = never, or it is gone. */
+  /** When it was fetched; 0 if never, or if it is gone. */
   readonly checkTime: UnixSeconds;
   /** Bytes. */
   readonly length: number;
 }
 
-/** A URI that waits to be crawled. */
+/** A pending URI. */
 export interface QueuedUri {
   readonly url: string;
   /** The URL that led here; empty for a root. */
@@ -173,26 +173,26 @@ export interface QueuedUri {
   readonly attempts: number;
   readonly forceFetch: boolean;
   readonly isLeaf: boolean;
-  /** What it takes from its queue's budget (CRAWL-9.10). */
+  /** Its cost to the budget of its queue (CRAWL-9.10). */
   readonly cost: number;
-  /** The seed from which it descends (CRAWL-2.9); empty: not noted. */
+  /** The seed from which it descends (CRAWL-2.9); empty if not recorded. */
   readonly sourceTag: string;
 }
 
-/** CRAWL-5.4: what of a queue's state outlives the process. Ready, snoozed and in process are one to it: active. */
+/** CRAWL-5.4: the stored states of a queue. Ready, snoozed and in process are stored as active. */
 export const QUEUE_STATUS = { active: 0, inactive: 1, retired: 2 } as const;
 
-/** Where a queue stands (CRAWL-5.2.1). */
+/** The state of a queue (CRAWL-5.2.1). */
 export interface QueueRecord {
   readonly classKey: string;
   /** See {@link QUEUE_STATUS}. */
   readonly status: number;
-  /** URIs in it. */
+  /** Number of pending URIs. */
   readonly count: number;
-  /** URIs that were ever put in. */
+  /** Number of URIs that were ever added. */
   readonly enqueued: number;
   readonly sessionBalance: number;
-  /** What a turn's balance begins with. */
+  /** Balance at the beginning of a session. */
   readonly replenish: number;
   readonly totalExpenditure: number;
   /** -1 = none. */
@@ -202,12 +202,12 @@ export interface QueueRecord {
   /** Of successes. */
   readonly bytes: number;
   readonly lastCost: number;
-  /** Milliseconds since 1970 until which it sleeps; 0 = it does not. */
+  /** Milliseconds since 1970 until which it sleeps; 0 if it does not. */
   readonly wakeTime: number;
-  /** Why it waits; empty = it does not. */
+  /** Why it waits; empty if it does not. */
   readonly reason: string;
   readonly precedence: number;
-  /** Its place in the table of inactive queues. */
+  /** Its position in the table of inactive queues. */
   readonly sequence: number;
   readonly lastQueued: string;
   readonly lastPeeked: string;
@@ -233,7 +233,7 @@ export interface BrokerCounters {
   readonly removals: number;
 }
 
-/** What the Broker knows of an object without reading it (the Registry's record). */
+/** The Registry's record of an object. */
 export interface RegistryEntry {
   /** Object ID: u32, from 1, kept for the life of the URL at its Gatherer. */
   readonly oid: number;
@@ -258,11 +258,11 @@ export interface RegistryEntry {
   readonly changed: UnixSeconds;
   /** When the copy's content changed, by the same clock: before {@link changed} when it was refreshed since (BT-21). */
   readonly contentChanged: UnixSeconds;
-  /** Update-Time since which the content is what it is. */
+  /** Update-Time since which the content is unchanged. */
   readonly contentTime: UnixSeconds;
 }
 
-/** What the Broker remembers of an object that it removed (BT-5). */
+/** The Broker's record of an object that it removed (BT-5). */
 export interface Removal {
   readonly url: string;
   readonly gathererName: string;
@@ -274,7 +274,7 @@ export interface Removal {
   readonly updateTime: UnixSeconds;
   /** When the Broker removed it, by its own clock. */
   readonly removed: UnixSeconds;
-  /** The last second at which anybody can have the object. */
+  /** The last second at which a Broker can have the object. */
   readonly expires: UnixSeconds;
   /** Seconds; 0 = the object would never have expired (SOIF-6.7). */
   readonly timeToLive: number;
@@ -288,7 +288,7 @@ export const linkCountersCodec = codec<LinkCounters>('LinkCounters');
 
 export const summaryCodec = codec<Required<SummaryRecord>>('Summary');
 
-/** What a generation's ready-made export is made of: a list has one entry a block. See records.proto. */
+/** The index of a generation's export; a list has one entry per block. See records.proto. */
 export interface ExportIndex {
   readonly version: number;
   readonly start: number;
@@ -345,7 +345,7 @@ export const brokerCountersCodec = codec<BrokerCounters>('BrokerCounters');
 /** The OID is in the row's key. */
 export const registryEntryCodec = codec<Omit<RegistryEntry, 'oid'>>('RegistryEntry');
 
-/** The digest in the row's key is made of what is here. */
+/** The row's key is a digest of fields of the record. */
 export const removalCodec = codec<Removal>('Removal');
 
 export const urlObjectsCodec = codec<{ readonly oids: readonly number[] }>('UrlObjects');

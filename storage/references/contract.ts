@@ -103,7 +103,7 @@ export interface References extends AsyncDisposable {
   server(id: number): ServerRecord | undefined;
   /** @param nameAndPort `host:port` (R-38) */
   serverByName(nameAndPort: string): ServerRecord | undefined;
-  /** The server's documents, ascending (R-17); undefined when it has none. */
+  /** The server's documents, ascending (R-17); undefined if it has none. */
   documentsOfServer(serverId: number): LinkList | undefined;
   /** The document's PageRank, all of them sum to 1; undefined when it was not computed. */
   rank(id: number): number | undefined;

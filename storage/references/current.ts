@@ -51,7 +51,7 @@ export class CurrentReferences implements AsyncDisposable {
     return current;
   }
 
-  /** Looks at once, for whoever has just published: resolves when the newest generation serves, or was reported as unusable. */
+  /** Looks for a new generation at once, for a caller that has just published: resolves when the newest one is in use, or was reported as unusable. */
   async refresh(): Promise<void> {
     const number = await this.#generations.current();
     if (number === undefined) return;

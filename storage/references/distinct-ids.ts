@@ -23,7 +23,7 @@ export class DistinctIds {
     this.#count = 0;
   }
 
-  /** True when the list has not had this ID yet. */
+  /** Returns true if the list does not contain this ID yet. */
   add(id: number): boolean {
     if (this.#count < SMALL) {
       for (let i = 0; i < this.#count; i++) if (this.#small[i] === id) return false;

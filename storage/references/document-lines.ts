@@ -50,10 +50,10 @@ export class DocumentLines {
     } catch {
       throw this.#error('no JSON');
     }
-    if (typeof value !== 'object' || value === null) throw this.#error('a JSON object is wanted');
+    if (typeof value !== 'object' || value === null) throw this.#error('expected a JSON object');
     const { id, url, time, checktime, length, server } = value as Readonly<Record<string, unknown>>;
-    if (typeof id !== 'number') throw this.#error('id: a number is wanted');
-    if (typeof url !== 'string') throw this.#error('url: a string is wanted');
+    if (typeof id !== 'number') throw this.#error('id: expected a number');
+    if (typeof url !== 'string') throw this.#error('url: expected a string');
     const serverId = this.#number('server', server);
     try {
       this.#onDocument({
@@ -74,7 +74,7 @@ export class DocumentLines {
   #number(name: string, value: unknown): number | undefined {
     if (value === undefined || value === null) return undefined;
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-    throw this.#error(`${name}: a whole number from 0 is wanted`);
+    throw this.#error(`${name}: expected an integer from 0`);
   }
 
   #error(problem: string): Error {

@@ -5,9 +5,9 @@ export interface UrlParts {
   readonly scheme: string;
   /** Without a port. */
   readonly host: string;
-  /** 0 when the URL names none and its scheme has none. */
+  /** 0 if neither the URL nor its scheme has a port. */
   readonly port: number;
-  /** The port stands in the URL. */
+  /** The URL contains the port. */
   readonly portWritten: boolean;
   /** Path with query. */
   readonly path: string;
@@ -23,7 +23,7 @@ const MAX_PORT = 65_535;
 /**
  * Takes a canonical URL (R-41) apart.
  *
- * @throws ProtocolError it is none, rule R-41
+ * @throws ProtocolError if it is not such a URL, rule R-41
  */
 export function splitUrl(url: string): UrlParts {
   const match = URL_PARTS.exec(url);

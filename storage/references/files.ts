@@ -90,7 +90,7 @@ export class FileAppender implements Disposable {
 const BLOCK_WORDS = 1 << 10;
 const BLOCKS_KEPT = 1 << 10;
 
-/** Blocks of a file that were read last: what is asked for again and again costs no call of the system. */
+/** A cache of the blocks of a file that were read last: a repeated read costs no system call. */
 class BlockCache {
   readonly #blocks: (Uint32Array | undefined)[] = new Array(BLOCKS_KEPT);
   readonly #numbers = new Float64Array(BLOCKS_KEPT).fill(-1);

@@ -49,7 +49,7 @@ export async function* readInput(path: string, signal?: AbortSignal): AsyncGener
 export class WholeLines {
   #rest = new Uint8Array(0);
 
-  /** The lines that are complete with this chunk, each with its LF; maybe none. */
+  /** The lines that this chunk completes, each with its LF; may be empty. */
   push(chunk: Uint8Array): Uint8Array {
     const end = chunk.lastIndexOf(LF) + 1;
     const rest = chunk.subarray(end);
@@ -68,7 +68,7 @@ export class WholeLines {
     return this.#rest.length > MAX_LINE_BYTES ? `a line is longer than ${MAX_LINE_BYTES} bytes` : undefined;
   }
 
-  /** A last line that had no LF has one now; empty when there is none. */
+  /** The last line, to which an LF is added if it had none; empty if there is no unfinished line. */
   end(): Uint8Array {
     return this.#rest.length === 0 ? this.#rest : joined(this.#rest, Uint8Array.of(LF));
   }

@@ -71,7 +71,7 @@ export class LinkBuilder implements Disposable {
   readonly #scratch: string;
   readonly #memoryBytes: number;
   readonly #spool: PairSpool;
-  /** The pairs of a `hubsdb` that was given beside. */
+  /** The pairs of a separate `hubsdb`. */
   #reversed: PairSpool | undefined;
 
   /** As of DocumentBuilder. */

@@ -50,7 +50,7 @@ export async function pageRank(graph: RankGraph, options: PageRankOptions = {}):
       for (let i = 0; i < targets.length; i++) next[targets[i]!]! += share;
       handed += share * targets.length;
     });
-    // What nobody handed on lies at nodes without links: all get it, and the jumps, evenly.
+    // The rank of nodes without links, and that of random jumps, is distributed evenly.
     const base = (1 - damping + damping * Math.max(0, 1 - handed)) / size;
     change = 0;
     for (let node = 0; node < size; node++) {

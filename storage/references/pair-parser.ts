@@ -116,7 +116,7 @@ export class PairParser {
       return;
     }
     const equals = text.indexOf('=');
-    if (equals < 1) throw this.#error('a header line NAME=VALUE is wanted', 0);
+    if (equals < 1) throw this.#error('expected a header line NAME=VALUE', 0);
     const name = text.slice(0, equals);
     const value = text.slice(equals + 1);
     if (name === 'format') {
@@ -147,7 +147,7 @@ export class PairParser {
       const g = HEX[bytes[at + 7]!]!;
       const h = HEX[bytes[at + 8]!]!;
       if ((a | b | c | d | e | f | g | h) >= NO_DIGIT || bytes[end + carriage] !== LF)
-        throw this.#error('a blank and the 8 hexadecimal digits of an ID are wanted', 0);
+        throw this.#error('expected a blank and the 8 hexadecimal digits of an ID', 0);
       const low = (a << 4) | b;
       const second = (c << 4) | d;
       const third = (e << 4) | f;
@@ -167,7 +167,7 @@ export class PairParser {
 
   #parseDataEnd(line: Uint8Array): void {
     if (Buffer.from(line).toString('latin1') !== 'DATA=END')
-      throw this.#error('a line that begins with a blank, or DATA=END, is wanted', 0);
+      throw this.#error('expected a line that begins with a blank, or DATA=END', 0);
     if (this.#filled % 2 !== 0) throw this.#error('the last key has no data', 0);
     this.#state = 'end';
   }
@@ -189,11 +189,11 @@ export class PairParser {
       const high = HEX[line[at + 1] ?? 0] ?? NO_DIGIT;
       const low = HEX[line[at + 2] ?? 0] ?? NO_DIGIT;
       if ((high | low) >= NO_DIGIT)
-        throw this.#error('two hexadecimal digits are wanted behind the backslash', 0);
+        throw this.#error('expected two hexadecimal digits after the backslash', 0);
       id[count] = (high << 4) | low;
       at += 3;
     }
-    if (count !== ID_BYTES) throw this.#error(`an ID of 4 bytes is wanted, there are ${count}`, 0, 'R-9');
+    if (count !== ID_BYTES) throw this.#error(`expected an ID of 4 bytes, not ${count}`, 0, 'R-9');
     const [a = 0, b = 0, c = 0, d = 0] = id;
     this.#put(this.#bigEndian ? word(d, c, b, a) : word(a, b, c, d));
   }
@@ -220,7 +220,7 @@ export class PairParser {
         for (byte = bytes[at]!; byte >= ZERO && byte <= ZERO + 9; byte = bytes[++at]!) {
           value = value * 10 + byte - ZERO;
         }
-        if (at === begin) throw this.#error('two IDs separated by a blank or tab are wanted', 0, 'R-9');
+        if (at === begin) throw this.#error('expected two IDs separated by a blank or tab', 0, 'R-9');
         // A long row of digits becomes inexact but not small.
         if (value > MAX_U32) throw this.#error(`an ID is at most ${MAX_U32}`, 0, 'R-9');
         while (byte === SPACE || byte === TAB) byte = bytes[++at]!;

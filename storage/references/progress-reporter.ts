@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** What a long work tells while it goes on. */
+/** Progress of a long operation. */
 export type BuildPhase = 'documents' | 'refs' | 'hubs' | 'siterefs' | 'sitehubs' | 'ranks';
 
 export interface ProgressOptions {

@@ -19,7 +19,7 @@ const SCRATCH = 'scratch';
 export type ManifestCounts = Omit<Manifest, 'format' | 'version' | 'files'>;
 
 /**
- * A generation in the making: `N.tmp`, which nobody sees before two renames (DESIGN 4). A crash at any point leaves the former
+ * A generation that is being made: `N.tmp`, which is invisible to readers before two renames (DESIGN 4). A crash at any point leaves the former
  * one current. There is one publisher at a time: a second one takes the first one's leftovers away.
  */
 export class Publication implements AsyncDisposable {

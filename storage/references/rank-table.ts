@@ -14,7 +14,7 @@ export class RankTable {
     this.#values = values;
   }
 
-  /** Undefined when the generation has none. @throws StorageError when its files do not fit together */
+  /** Returns undefined if the generation has no ranks. @throws StorageError if its files are inconsistent */
   static async open(
     directory: string,
     files: Readonly<Record<string, number>>,
@@ -38,7 +38,7 @@ export class RankTable {
     const order = (a: number, b: number): number => (values[b] ?? 0) - (values[a] ?? 0) || a - b;
     let best: number[] = [];
     let least = -1;
-    // Twice as many as are wanted, then only the better half: no heap, and few sorts.
+    // Collects twice as many as requested, then keeps the better half: needs no heap and few sorts.
     for (let place = 0; place < values.length; place++) {
       if ((values[place] ?? 0) <= least) continue;
       best.push(place);

@@ -210,7 +210,7 @@ export class ReferencesReader implements References {
     return this.#parts.ranks?.rank(id);
   }
 
-  /** The documents with the highest ranks, the highest first, equal ones by ID; empty when there are none. */
+  /** The documents with the highest ranks, the highest first, equal ones by ID; empty if there are no ranks. */
   highestRanks(count: number): readonly { readonly id: number; readonly rank: number }[] {
     return this.#parts.ranks?.highest(count) ?? [];
   }

@@ -37,7 +37,7 @@ export class RecordSorter implements Disposable {
   words = new Uint32Array(0);
 
   /**
-   * @param width words of a record beside its key, at least 1
+   * @param width words of a record in addition to its key, at least 1
    * @param memoryBytes what the sorter may take; a little more for its buffers
    * @param path runs are files whose names begin so
    */
@@ -123,7 +123,7 @@ export class RecordSorter implements Disposable {
       for (let i = 0; i < this.#width; i++) file.word(cursor.words[cursor.at + i] ?? 0);
     }
     file.close();
-    // Sorting may have moved the arrays' content; both are filled anew.
+    // Sorting may have moved the arrays' contents; both are refilled.
     this.#used = 0;
   }
 }

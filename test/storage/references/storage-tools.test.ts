@@ -64,23 +64,20 @@ t.test('R-19: chunk borders never matter', async (t) => {
 
 t.test('R-19, R-9: malformed links are refused with file and line', async (t) => {
   const refused: readonly [text: string, message: string][] = [
-    [`${HEADER} 0a00000\n`, 'F:7: a blank and the 8 hexadecimal digits of an ID are wanted (R-19)'],
-    [
-      `${HEADER} 0a000000\n 1400000g\n`,
-      'F:8: a blank and the 8 hexadecimal digits of an ID are wanted (R-19)',
-    ],
+    [`${HEADER} 0a00000\n`, 'F:7: expected a blank and the 8 hexadecimal digits of an ID (R-19)'],
+    [`${HEADER} 0a000000\n 1400000g\n`, 'F:8: expected a blank and the 8 hexadecimal digits of an ID (R-19)'],
     [`${HEADER} 0a000000\nDATA=END\n`, 'F:8: the last key has no data (R-19)'],
     [`${HEADER} 0a000000\n 0a000000\n`, 'F:8: the dump ends without DATA=END (R-19)'],
     [`${HEADER}DATA=END\nx\n`, 'F:8: there is something behind DATA=END (R-19)'],
-    [`${HEADER}DATA\n`, 'F:7: a line that begins with a blank, or DATA=END, is wanted (R-19)'],
+    [`${HEADER}DATA\n`, 'F:7: expected a line that begins with a blank, or DATA=END (R-19)'],
     ['VERSION=3\nformat=none\n', 'F:2: the format must be bytevalue or print (R-19)'],
     ['VERSION=3\ntype=hash\n', 'F:2: the database must be of type btree (R-8)'],
-    ['VERSION=3\nx\n', 'F:2: a header line NAME=VALUE is wanted (R-19)'],
-    ['VERSION=3\nformat=print\nHEADER=END\n abc\n', 'F:4: an ID of 4 bytes is wanted, there are 3 (R-9)'],
-    ['1 2\n3\n', 'F:2: two IDs separated by a blank or tab are wanted (R-9)'],
+    ['VERSION=3\nx\n', 'F:2: expected a header line NAME=VALUE (R-19)'],
+    ['VERSION=3\nformat=print\nHEADER=END\n abc\n', 'F:4: expected an ID of 4 bytes, not 3 (R-9)'],
+    ['1 2\n3\n', 'F:2: expected two IDs separated by a blank or tab (R-9)'],
     ['1 2\n\n3 4 5\n', 'F:3: a line holds two IDs and no more (R-9)'],
     ['1 4294967296\n', 'F:1: an ID is at most 4294967295 (R-9)'],
-    ['a b\n', 'F:1: two IDs separated by a blank or tab are wanted (R-9)'],
+    ['a b\n', 'F:1: expected two IDs separated by a blank or tab (R-9)'],
     [`1 2\n${' '.repeat(70_000)}`, 'F:2: a line is longer than 65536 bytes (R-19)'],
   ];
   for (const [text, message] of refused)
@@ -161,11 +158,11 @@ t.test('R-10, R-13, R-19: links load and dump', async (t) => {
       await t.rejects(loadReferences({ data, refs, documents: path }), { message }, line);
     };
     await refuse('{', /bad:5: no JSON \(R-16\)/);
-    await refuse('[]', /bad:5: id: a number is wanted/);
-    await refuse('{"id":1}', /bad:5: url: a string is wanted/);
+    await refuse('[]', /bad:5: id: expected a number/);
+    await refuse('{"id":1}', /bad:5: url: expected a string/);
     await refuse('{"id":1,"url":"x"}', /bad:5: .*R-23/);
     await refuse('{"id":1,"url":"http://u:p@a.example/"}', /bad:5: .*R-41/);
-    await refuse('{"id":1,"url":"http://a.example/","time":-1}', /bad:5: time: a whole number/);
+    await refuse('{"id":1,"url":"http://a.example/","time":-1}', /bad:5: time: expected an integer/);
     await refuse('{"id":-1,"url":"http://a.example/"}', /bad:5: the document ID must be/);
   });
   t.match(await cli('links', 'load', '--refs', join(directory, 'none'), '--data', data), {
