@@ -206,7 +206,7 @@ t.test('CRAWL-19 harvest crawl order and settings', async (t) => {
   const text = await cli('crawl', 'order', '--default');
   t.match(text, {
     code: 0,
-    stdout: /\/\/ Bandwidth of the whole crawl; 0: no limit \(.*KB\/s; CRAWL-7\.6\)/,
+    stdout: /\/\/ Bandwidth limit of the whole crawl; 0: none \(.*KB\/s; CRAWL-7\.6\)/,
   });
   t.equal((await cli('crawl', 'order')).stdout, text.stdout, 'it is what is printed without an option');
   writeFileSync(file, text.stdout);

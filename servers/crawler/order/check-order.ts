@@ -7,16 +7,16 @@ import type { CrawlOrderConfig } from './order.js';
 import type { CrawlSettings } from './settings.js';
 import { overridden } from './sheets.js';
 
-/** What is wrong with an order although each of its values is legal. */
+/** A problem of an order whose values are all legal. */
 export interface OrderProblem {
-  /** Names and indexes down to the part. */
+  /** Names and indexes. */
   readonly path: readonly (string | number)[];
   readonly problem: string;
 }
 
 /**
- * What a schema cannot see: values that need each other, patterns that are none, sheets that never apply. Whoever starts a crawl
- * learns of them before it begins (CRAWL-22 pain 8).
+ * Finds problems that a schema cannot express: values that depend on each other, patterns that do not compile, sheets that never apply. They
+ * are reported before the crawl starts (CRAWL-22 pain 8).
  */
 export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
   const problems: OrderProblem[] = [];
@@ -62,7 +62,7 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
 function contradictions(settings: CrawlSettings): { readonly name: string; readonly problem: string }[] {
   const found: { name: string; problem: string }[] = [];
   if (settings.minDelayMs > settings.maxDelayMs) {
-    const problem = `it is more than maxDelayMs, ${settings.maxDelayMs}, which would hold (CRAWL-7.1)`;
+    const problem = `it is more than maxDelayMs, ${settings.maxDelayMs}, which limits it (CRAWL-7.1)`;
     found.push({ name: 'minDelayMs', problem });
   }
   if (settings.robotsPolicy === 'custom' && settings.customRobots.trim() === '')

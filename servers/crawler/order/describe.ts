@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { consoleSchema, crawlOrderSchema, warcSchema } from './order.js';
 import { crawlSettingsSchema, quotasSchema, settingNotes } from './settings.js';
 
-/** All that is known of one setting of an order. */
+/** The description of a setting of an order. */
 export interface SettingDescription {
   /** `settings.minDelayMs`. */
   readonly path: string;
-  /** Absent: it has none, and must be written. */
+  /** Absent if it has none and must be given. */
   readonly default?: unknown;
   readonly unit: string;
-  /** In words. */
+  /** The legal values in words. */
   readonly legal: string;
-  /** The rule that it comes from. */
+  /** Its rule. */
   readonly rule: string;
   readonly text: string;
-  /** CRAWL-19.5: a sheet may override it. */
+  /** CRAWL-19.5: whether a sheet may override it. */
   readonly overridable: boolean;
 }
 
-/** Every setting of an order, in its order; from the schemas, so that nothing else can be said than what holds. */
+/** Describes every setting of an order, from the schemas. */
 export function describeSettings(): SettingDescription[] {
   return [
     ...described('', crawlOrderSchema.shape),
@@ -29,7 +29,7 @@ export function describeSettings(): SettingDescription[] {
   ];
 }
 
-/** The settings as a table in plain text, one a line, their meaning below. */
+/** Formats the settings as a table in plain text, each with its description on the next line. */
 export function settingsTable(descriptions: readonly SettingDescription[] = describeSettings()): string {
   const rows = descriptions.map(({ path, default: value, unit, legal, rule }) => [
     path,
@@ -50,12 +50,9 @@ export function settingsTable(descriptions: readonly SettingDescription[] = desc
   return `${lines.flatMap((text, i) => (i === 0 ? [text] : [text, texts[i] ?? ''])).join('\n')}\n`;
 }
 
-/** The default order with all settings and what they mean: a file to begin with, which `readOrder` takes. */
+/** Returns the default order with comments that explain all settings, as a template that `readOrder` accepts. */
 export function defaultOrderText(): string {
-  const lines = [
-    '// A crawl order. Everything is optional: what is left out has the value that is shown here.',
-    '{',
-  ];
+  const lines = ['// A crawl order. Everything is optional; the values are the defaults.', '{'];
   writeMembers(lines, '', crawlOrderSchema.shape, '  ');
   lines.push('}', '');
   return lines.join('\n');
@@ -63,12 +60,12 @@ export function defaultOrderText(): string {
 
 const SECTIONS: Readonly<Record<string, { readonly head: string; readonly shape?: z.core.$ZodShape }>> = {
   warc: { head: 'WARC files', shape: warcSchema.shape },
-  console: { head: 'The console; without this there is none', shape: consoleSchema.shape },
-  settings: { head: 'What a sheet can override', shape: crawlSettingsSchema.shape },
+  console: { head: 'The console; absent: there is none', shape: consoleSchema.shape },
+  settings: { head: 'Settings, which sheets can override', shape: crawlSettingsSchema.shape },
   'settings.quotas': { head: 'Quotas', shape: quotasSchema.shape },
   sheets: {
     head:
-      'Other settings for some URIs: { "name": "...", "surts": ["example.org"], "rules": [], "settings": { ... } };\n' +
+      'Overrides of the settings for some URIs: { "name": "...", "surts": ["example.org"], "rules": [], "settings": { ... } };\n' +
       'longer SURT prefixes win over shorter ones, rules over prefixes',
   },
 };
@@ -90,7 +87,7 @@ function writeMembers(lines: string[], prefix: string, shape: z.core.$ZodShape, 
     const inner: string[] = [];
     writeMembers(inner, `${prefix}${name}.`, section.shape, `${indent}  `);
     const block = [`${indent}${JSON.stringify(name)}: {`, ...inner, `${indent}},`];
-    // What need not be there at all is shown as a comment.
+    // An optional section is written as a comment.
     const optional = schema instanceof z.ZodOptional;
     lines.push(...(optional ? block.map((line) => `${indent}// ${line.slice(indent.length)}`) : block));
   }
@@ -102,7 +99,7 @@ function described(prefix: string, shape: z.core.$ZodShape): SettingDescription[
   );
 }
 
-/** What is read of a schema's JSON form. */
+/** The fields of a JSON schema that are used. */
 const jsonForm = z.object({
   type: z.string().optional(),
   enum: z.array(z.string()).optional(),
@@ -143,7 +140,7 @@ function legalValues(form: z.output<typeof jsonForm>): string {
 
 function rangeOf({ type, minimum, maximum }: z.output<typeof jsonForm>): string {
   const kind = type === 'integer' ? 'a whole number' : 'a number';
-  // Zod names the largest exact integer where there is no limit.
+  // Without a limit Zod has the largest exact integer.
   const top = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum;
   if (minimum !== undefined && top !== undefined) return `${kind} from ${minimum} to ${top}`;
   return minimum === undefined ? kind : `${kind} from ${minimum} on`;

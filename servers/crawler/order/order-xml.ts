@@ -17,7 +17,7 @@ import { originalScope } from './original-scope.js';
 import { checkedOrder } from './read-order.js';
 import { parseXml, type XmlElement } from './xml-tree.js';
 
-/** What was not taken over. */
+/** A part of the file that was not converted. */
 interface OrderWarning {
   readonly file: string;
   /** From 1. */
@@ -25,9 +25,9 @@ interface OrderWarning {
   readonly text: string;
 }
 
-/** Overrides of one host or domain (CRAWL-19.4): the text of its `settings.xml`. */
+/** Overrides of a host or domain (CRAWL-19.4): the text of its `settings.xml`. */
 export interface HostSettings {
-  /** `example.org`; all hosts below it are meant too. */
+  /** `example.org`; the overrides apply to all hosts below it too. */
   readonly host: string;
   readonly text: string;
   readonly file: string;
@@ -35,18 +35,18 @@ export interface HostSettings {
 
 export interface OrderFromXml {
   readonly order: CrawlOrderConfig;
-  /** CRAWL-10.1.5: the file of seeds that the order names, relative to it; '' for none. Whoever has it puts its seeds into the order. */
+  /** CRAWL-10.1.5: the seed file that the order names, relative to it; '' if there is none. The caller adds its seeds to the order. */
   readonly seedsFile: string;
-  /** What has no counterpart here. */
+  /** Parts without a counterpart here. */
   readonly warnings: readonly OrderWarning[];
 }
 
 /**
- * Reads an order of the 1.x line (CRAWL-19.2): frontier, limits, headers, robots policy, scope, rules of the seen test, quotas. What
- * it does not name has this project's default.
+ * Converts an order of the 1.x line (CRAWL-19.2): frontier, limits, headers, robots policy, scope, rules of the seen test, quotas. Absent
+ * settings have this project's defaults.
  *
- * @param overrides CRAWL-19.4: become sheets by SURT prefix, so that the longer domain wins
- * @throws ConfigError when it is no such file, or a value is not what its setting takes
+ * @param overrides CRAWL-19.4: converted to sheets by SURT prefix, so that the longer domain wins
+ * @throws ConfigError when it is not an order, or a value is not legal
  */
 export function readOrderXml(
   text: string,
@@ -82,8 +82,8 @@ export function readOrderXml(
 }
 
 /**
- * CRAWL-19.4: the host of a file of overrides: the directories below the settings directory are the labels of the host from the
- * right, `org/example/www/settings.xml`. `undefined` for one that is of no host.
+ * CRAWL-19.4: returns the host of a file of overrides, whose directories are the labels of the host from the right, as in
+ * `org/example/www/settings.xml`; undefined for other files.
  * @param path relative to the settings directory, with `/`
  */
 export function hostOfSettingsFile(path: string): string | undefined {
@@ -93,20 +93,20 @@ export function hostOfSettingsFile(path: string): string | undefined {
 
 type Values = Record<string, unknown>;
 
-/** CRAWL-19.4: the whole domain, by every scheme that a crawl fetches. */
+/** CRAWL-19.4: a sheet for a domain and all schemes that a crawl fetches. */
 function sheetOf(host: string, settings: Values): object {
   return { name: host, surts: [host, `ftp://${host}`], settings };
 }
 
 interface Target {
-  /** Absent: only what can be overridden is taken (CRAWL-19.5). */
+  /** Absent if only settings that can be overridden are converted (CRAWL-19.5). */
   readonly order?: Values;
   readonly settings: Values;
-  /** Where the settings stand in the order. */
+  /** Path of the settings in the order. */
   readonly path: readonly (string | number)[];
 }
 
-/** One file on its way into an order. */
+/** The conversion of one file. */
 class Draft {
   readonly warnings: OrderWarning[] = [];
   seedsFile = '';
@@ -133,7 +133,7 @@ class Draft {
     this.#lines.set([...path, name].join('.'), line);
   }
 
-  /** Everything below a controller or the settings of a host, however deep its modules are. */
+  /** Converts everything below a controller or the settings of a host. */
   modules(parent: XmlElement, target: Target): void {
     for (const element of parent.children) {
       if (element.name === 'scope' && target.order !== undefined) this.#scope(element, target.order);
@@ -145,7 +145,7 @@ class Draft {
   }
 
   #module(element: XmlElement, target: Target): void {
-    // A module that is switched off does nothing anywhere.
+    // A disabled module has no effect.
     if (childOf(element, 'enabled')?.text === 'false') return;
     if (element.tag === 'newObject' && !BUILT_IN_CLASSES.has(element.className)) {
       if (!MEANINGLESS_NAMES.has(element.name.replace(/^.*#/, '')))
@@ -207,7 +207,7 @@ class Draft {
     else this.put(order, [], 'scope', scope, element);
   }
 
-  /** CRAWL-14.1: in their order, those that are switched on. */
+  /** CRAWL-14.1: the enabled rules in their order. */
   #seenRules(element: XmlElement, { settings, path }: Target): void {
     const names = element.children.flatMap((rule) => {
       if (childOf(rule, 'enabled')?.text === 'false') return [];
@@ -233,12 +233,12 @@ class Draft {
   }
 }
 
-/** A module, or a map of them; a list of texts is a value. */
+/** Whether an element is a module or a map of modules. A list of texts is a value. */
 function isModule({ tag, name, children }: XmlElement): boolean {
   return tag === 'newObject' || (children.length > 0 && !SETTING_NAMES.has(name));
 }
 
-/** CRAWL-19.3: by the type that the element names; what is not of it is left as text, and refused by the schema. */
+/** CRAWL-19.3: converts a value to the type of its element. A value that is not of the type stays text, which the schema refuses. */
 function typedValue({ tag, text, children }: XmlElement): unknown {
   switch (tag) {
     case 'integer':

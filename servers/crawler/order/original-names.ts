@@ -3,9 +3,7 @@ import type { SeenKind } from '../../../storage/seen/index.js';
 import type { CrawlOrderConfig } from './order.js';
 import type { CrawlSettings } from './settings.js';
 
-/** Names of the 1.x order (CRAWL-6.1, 6.4, 11.3, 19.2) and what they are here. */
-
-/** Of the frontier and other modules: settings of URIs, which overrides may have too (CRAWL-19.5). */
+/** Settings of URIs by their names in a 1.x order or override (CRAWL-6.1, 6.4, 19.2, 19.5). */
 export const SETTING_NAMES: ReadonlyMap<string, keyof CrawlSettings> = new Map([
   ['delay-factor', 'delayFactor'],
   ['max-delay-ms', 'maxDelayMs'],
@@ -48,7 +46,7 @@ export const MODULE_SETTINGS: ReadonlyMap<string, Partial<CrawlSettings>> = new 
   ['RuntimeLimitEnforcer', { runtimeSeconds: 86_400 }],
 ]);
 
-/** What is read once. */
+/** Options of the whole crawl by their names in a 1.x order. */
 export const ORDER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig> = new Map([
   ['max-bytes-download', 'maxBytes'],
   ['max-document-download', 'maxDocuments'],
@@ -116,7 +114,7 @@ export const SEEN_RULE_CLASSES: ReadonlyMap<string, string> = new Map([
   ['StripExtraSlashes', 'StripExtraSlashes'],
 ]);
 
-/** Modules whose work is done here too, without a setting that could be taken over. */
+/** Modules with a counterpart here. */
 export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   'BdbFrontier',
   'ChangeEvaluator',
@@ -138,7 +136,7 @@ export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   'StatisticsTracker',
 ]);
 
-/** Names that say nothing here: places of files, sizes of buffers, how the original logs. */
+/** Names without a meaning here: paths of files, sizes of buffers, logging of the original. */
 export const MEANINGLESS_NAMES: ReadonlySet<string> = new Set([
   'bdb-cache-percent',
   'checkpoints-path',

@@ -1,12 +1,12 @@
 import type { RuleInput } from '../decide/index.js';
 import type { XmlElement } from './xml-tree.js';
 
-/** Says that something was left out. */
+/** Reports a part that is left out. */
 export type Warn = (element: XmlElement, problem: string) => void;
 
 /**
- * The decide rules of a 1.x scope: a classic one as the rules that do the same (CRAWL-10.1), a deciding one rule by rule
- * (CRAWL-10.2.4). `undefined` when the class is none of them.
+ * Converts a 1.x scope to decide rules: a classic scope to equivalent rules (CRAWL-10.1), a deciding scope rule by rule (CRAWL-10.2.4).
+ * Returns undefined for other classes.
  */
 export function originalScope(scope: XmlElement, warn: Warn): RuleInput[] | undefined {
   const focus = FOCUS[scope.className];
@@ -34,7 +34,7 @@ const FOCUS: Readonly<Record<string, RuleInput>> = {
   SurtPrefixScope: { rule: 'surt-prefixed' },
 };
 
-/** CRAWL-10.1.1: a seed, in focus, a medium or transitive; and not too many links away. */
+/** CRAWL-10.1.1: seeds, URIs in focus, media and transitive URIs, up to a number of links. */
 function classicRules(scope: XmlElement, focus: RuleInput, warn: Warn): RuleInput[] {
   const exclude = scope.children.find(({ name }) => name === 'exclude-filter');
   if (exclude?.children.some(({ children }) => children.length > 0))

@@ -5,13 +5,13 @@ import { parseJsonWithComments } from './json-with-comments.js';
 import { type CrawlOrderConfig, crawlOrderSchema } from './order.js';
 import { crawlSettingsSchema } from './settings.js';
 
-/** Characters of a value that an error shows. */
+/** Longest value in an error, characters. */
 const SHOWN = 60;
 
 /**
- * Reads a crawl order: JSON, in which `//` and block comments may stand, and a comma behind a last element.
- * @param file as errors name it
- * @throws ConfigError for the first thing that is wrong: file, line, path, and the value
+ * Reads a crawl order: JSON with `//` and block comments and with commas after last elements.
+ * @param file name for errors
+ * @throws ConfigError for the first problem, with file, line, path and value
  */
 export function readOrder(text: string, file: string): CrawlOrderConfig {
   const { value, lineOf } = parseJsonWithComments(text, file);
@@ -19,8 +19,8 @@ export function readOrder(text: string, file: string): CrawlOrderConfig {
 }
 
 /**
- * The order that these values are.
- * @param lineOf the line from 1 at which a path stands; 0 when it is not known
+ * Validates an order.
+ * @param lineOf returns the line of a path, from 1; 0 if it is not known
  * @throws ConfigError as {@link readOrder}
  */
 export function checkedOrder(
@@ -31,7 +31,7 @@ export function checkedOrder(
   const result = crawlOrderSchema.safeParse(value);
   if (!result.success) {
     const [issue] = result.error.issues;
-    if (issue === undefined) throw new ConfigError(file, 0, '', 'it is no crawl order');
+    if (issue === undefined) throw new ConfigError(file, 0, '', 'it is not a crawl order');
     const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path;
     throw new ConfigError(file, lineOf(path), shownPath(path), problemOf(issue, value));
   }
@@ -49,7 +49,7 @@ function problemOf(issue: z.core.$ZodIssue, order: unknown): string {
   return value === undefined ? message : `${message}: ${cut(JSON.stringify(value))}`;
 }
 
-/** Users of the original write `max-delay-ms`, and settings of URIs are looked for at the top. */
+/** Suggests a name for one in the spelling of the original, as `max-delay-ms`, or at the wrong level. */
 function hintFor(name: string, path: readonly PropertyKey[]): string {
   const plain = plainName(name);
   const named = (names: readonly string[]): string | undefined =>

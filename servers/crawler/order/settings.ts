@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { ROBOTS_POLICIES } from '../../../protocols/robots/index.js';
 import { QUEUE_POLICIES } from '../../../protocols/urls/index.js';
 
-/** What is said of a setting beside its schema: read by `describe.ts`, and by nothing else. */
+/** Description of a setting in addition to its schema, for `describe.ts`. */
 export interface SettingNote {
   readonly text: string;
-  /** Empty: a number without one, or no number. */
+  /** Empty for a setting without a unit. */
   readonly unit: string;
   /** The rule that it comes from. */
   readonly rule: string;
 }
 
-/** The notes of all settings, by their schemas. */
+/** The notes of all settings by schema. */
 export const settingNotes = z.registry<SettingNote>();
 
 /** Adds the note to the schema. */
@@ -23,16 +23,16 @@ export function noted<T extends z.ZodType>(schema: T, rule: string, text: string
 const count = z.int().min(0);
 const milliseconds = z.int().min(0);
 const seconds = z.number().min(0);
-/** Where -1 stands for "no limit". */
+/** -1: no limit. */
 const limit = z.int().min(-1);
-/** Kilobytes a second; 0 is off. */
+/** Kilobytes per second; 0: no limit. */
 const bandwidth = z.number().min(0);
 
 const QUOTA_UNITS = { Successes: 'URIs', SuccessKB: 'KB', Responses: 'URIs', AllKB: 'KB' } as const;
 
-/** CRAWL-11.3: one limit; what is counted is in its name. */
+/** CRAWL-11.3: the schema of a quota. */
 function quota(unit: string, what: string): z.ZodDefault<typeof limit> {
-  return noted(limit.default(-1), 'CRAWL-11.3', `Most ${what}; -1: no limit`, unit);
+  return noted(limit.default(-1), 'CRAWL-11.3', `Limit of ${what}; -1: none`, unit);
 }
 
 const { Successes, SuccessKB, Responses, AllKB } = QUOTA_UNITS;
@@ -54,8 +54,8 @@ export const quotasSchema = z.strictObject({
 });
 
 /**
- * What is read in the context of a URI, so that a sheet can override it for some of them (CRAWL-19.5). Names and defaults are
- * those of CRAWL-6.1, 6.4 and 11.3, in this project's spelling.
+ * The settings of a URI, which sheets can override (CRAWL-19.5). Names and defaults are those of CRAWL-6.1, 6.4 and 11.3, in this project's
+ * spelling.
  */
 export const crawlSettingsSchema = z.strictObject({
   delayFactor: noted(
@@ -66,10 +66,15 @@ export const crawlSettingsSchema = z.strictObject({
   minDelayMs: noted(
     milliseconds.default(3000),
     'CRAWL-7.1 step 2',
-    'Least wait of a queue after a fetch',
+    'Shortest wait of a queue after a fetch',
     'ms',
   ),
-  maxDelayMs: noted(milliseconds.default(30_000), 'CRAWL-7.1 step 2', 'Longest such wait', 'ms'),
+  maxDelayMs: noted(
+    milliseconds.default(30_000),
+    'CRAWL-7.1 step 2',
+    'Longest wait of a queue after a fetch',
+    'ms',
+  ),
   respectCrawlDelayUpToSecs: noted(
     seconds.default(300),
     'CRAWL-7.1 step 3',
@@ -79,108 +84,98 @@ export const crawlSettingsSchema = z.strictObject({
   maxPerHostBandwidthKBs: noted(
     bandwidth.default(0),
     'CRAWL-7.1 step 4',
-    'Bandwidth that one host may give; 0: no limit',
+    'Bandwidth limit of one host; 0: none',
     'KB/s',
   ),
   bandwidthReading: noted(
     z.enum(['sum', 'maximum']).default('sum'),
     'CRAWL-7.5',
-    'sum: the wait for the bandwidth comes on top of the other; maximum: the longer of both, one document late (CRAWL-7.4)',
+    'sum: the wait for bandwidth is added to the other; maximum: the longer of both, one document late (CRAWL-7.4)',
   ),
   respectRetryAfterUpToSecs: noted(
     seconds.default(300),
     'CRAWL-22 pain 4',
-    'The Retry-After of a 429 or 503 is obeyed up to this',
+    'The Retry-After of a 429 or 503 is honored up to this',
     's',
   ),
 
-  maxRetries: noted(
-    count.default(30),
-    'CRAWL-8.3',
-    'Attempts before a URI fails for good; every hand-back counts',
-    'attempts',
-  ),
+  maxRetries: noted(count.default(30), 'CRAWL-8.3', 'Attempts before a URI fails for good', 'attempts'),
   retryDelaySeconds: noted(
     seconds.default(900),
     'CRAWL-8.3',
-    'Wait before a URI whose contact failed is tried again',
+    'Wait before the retry of a URI whose contact failed',
     's',
   ),
 
-  queueAssignment: noted(z.enum(QUEUE_POLICIES).default('host'), 'CRAWL-9', 'What shares a queue'),
+  queueAssignment: noted(z.enum(QUEUE_POLICIES).default('host'), 'CRAWL-9', 'Which URIs share a queue'),
   forceQueue: noted(
     z
       .string()
       .regex(/^[\w.,:#-]*$/)
       .default(''),
     'CRAWL-9.7',
-    'A fixed class key; empty: by queueAssignment',
+    'A fixed class key; empty: queueAssignment decides',
   ),
   parallelQueues: noted(
     z.int().min(1).max(64).default(1),
     'CRAWL-9.7',
-    'Queues of one class key, by the first segment of the path',
+    'Number of queues per class key, by the first segment of the path',
     'queues',
   ),
   costPolicy: noted(
     z.enum(['zero', 'unit', 'wag', 'anti-calendar']).default('unit'),
     'CRAWL-9.10',
-    "What a URI takes from its queue's budgets",
+    "Cost of a URI to its queue's budgets",
   ),
   uriPrecedence: noted(
     z.enum(['cost', 'base', 'hops']).default('cost'),
     'CRAWL-9.11',
-    'Which URI of a queue comes first',
+    'Precedence of the URIs of a queue',
   ),
   queuePrecedence: noted(
     z.enum(['base', 'success-counts']).default('base'),
     'CRAWL-9.11',
-    'Which queue comes first',
+    'Precedence of the queues',
   ),
   preferenceEmbedHops: noted(
     z.int().min(0).default(1),
     'CRAWL-2.6',
-    'Embeds up to this many hops deep go before other URIs',
+    'Embeds of up to this many hops precede other URIs',
     'hops',
   ),
   preferenceDepthHops: noted(
     z.int().min(-1).default(-1),
     'CRAWL-2.6',
-    'Hops up to which depth goes before breadth; -1: never',
+    'Hops up to which the crawl is depth-first; -1: never',
     'hops',
   ),
 
   balanceReplenishAmount: noted(
     count.default(3000),
     'CRAWL-5.4.1',
-    'What a queue may spend (costs of its URIs) before others have their turn',
+    'Budget of a session, in costs of URIs, after which other queues follow',
     'cost',
   ),
-  errorPenaltyAmount: noted(count.default(100), 'CRAWL-6.1', 'What a failed URI costs more', 'cost'),
+  errorPenaltyAmount: noted(count.default(100), 'CRAWL-6.1', 'Extra cost of a failed URI', 'cost'),
   queueTotalBudget: noted(
     limit.default(-1),
     'CRAWL-6.1',
-    'A queue that spent more is retired; -1: no limit',
+    'Budget of a queue, after which it is retired; -1: no limit',
     'cost',
   ),
 
   seenRules: noted(
     z.array(z.string()).default([]),
     'CRAWL-14',
-    "Names of the rules of the seen test, in this order; empty: the Gatherer's canonical URL is the key (G-57)",
+    "Rules of the seen test in their order; empty: the key is the Gatherer's canonical URL (G-57)",
   ),
   maxUrisPerPattern: noted(
     count.default(0),
     'CRAWL-22, G-173',
-    'URIs of a host that differ only in their numbers, beyond which they are left out; 0: none is',
+    'Limit of URIs of a host that differ only in their numbers; 0: none',
     'URIs',
   ),
-  maxOutlinks: noted(
-    count.default(10_000),
-    'G-173, CRAWL-6.1',
-    'Links of one document beyond this are dropped',
-    'links',
-  ),
+  maxOutlinks: noted(count.default(10_000), 'G-173, CRAWL-6.1', 'Limit of links per document', 'links'),
 
   robotsPolicy: noted(
     z.enum(ROBOTS_POLICIES).default('classic'),
@@ -190,14 +185,18 @@ export const crawlSettingsSchema = z.strictObject({
   robotsAnswers: noted(
     z.enum(['strict', 'original']).default('strict'),
     'G-63, CRAWL-13.3 item 11',
-    'strict: redirects of robots.txt are followed, and a 5xx is a failure; original: either allows everything',
+    'strict: redirects of robots.txt are followed, and a 5xx is a failure; original: both allow everything',
   ),
   customRobots: noted(
     z.string().default(''),
     'CRAWL-13.4',
     "The operator's own robots.txt, for the policy custom",
   ),
-  userAgents: noted(z.array(z.string()).default([]), 'CRAWL-13.4', 'The set of the policy most-favored-set'),
+  userAgents: noted(
+    z.array(z.string()).default([]),
+    'CRAWL-13.4',
+    'The agents of the policy most-favored-set',
+  ),
   masquerade: noted(
     z.boolean().default(false),
     'CRAWL-13.5',
@@ -206,23 +205,23 @@ export const crawlSettingsSchema = z.strictObject({
   robotsUnreachable: noted(
     z.enum(['forbid', 'allow']).default('forbid'),
     'CRAWL-13.3 item 12, 21',
-    'What three failures to get robots.txt mean',
+    'The effect of three failures to get robots.txt',
   ),
   calculateRobotsOnly: noted(
     z.boolean().default(false),
     'CRAWL-12.5',
-    'robots.txt forbids nothing: what it would is only noted (robotExcluded)',
+    'robots.txt forbids nothing; URIs that it would forbid are annotated (robotExcluded)',
   ),
   robotsValiditySeconds: noted(
     seconds.default(86_400),
     'CRAWL-13.3 item 13',
-    'How long a robots.txt holds; 0: for ever',
+    'Validity of a robots.txt; 0: no expiry',
     's',
   ),
   ipValiditySeconds: noted(
     seconds.default(21_600),
     'CRAWL-12.3',
-    'How long the addresses of a name hold; 0: for ever',
+    'Validity of the addresses of a name; 0: no expiry',
     's',
   ),
 
@@ -258,9 +257,9 @@ export const crawlSettingsSchema = z.strictObject({
   quotaForceRetire: noted(
     z.boolean().default(true),
     'CRAWL-11.3',
-    'Over a quota the queue is retired instead of the URI being failed',
+    'At a quota the queue is retired, instead of failing the URI',
   ),
-  blockAll: noted(z.boolean().default(false), 'CRAWL-11.2', 'Nothing is fetched (-5001)'),
+  blockAll: noted(z.boolean().default(false), 'CRAWL-11.2', 'No URI is fetched (-5001)'),
   blockPattern: noted(
     z.string().default(''),
     'CRAWL-11.2',
@@ -273,27 +272,27 @@ export const crawlSettingsSchema = z.strictObject({
   ),
 });
 
-/** Resolved for one URI. */
+/** The settings of one URI. */
 export type CrawlSettings = z.output<typeof crawlSettingsSchema>;
-/** As an operator writes them. */
+/** Settings as an operator writes them. */
 export type CrawlSettingsInput = z.input<typeof crawlSettingsSchema>;
 
-/** A field of a schema whose default is no more: what is not said stays unsaid. */
-type Unsaid<T> = T extends z.ZodDefault<infer Inner> ? z.ZodOptional<Inner> : T;
-type UnsaidShape<S> = { [K in keyof S]: Unsaid<S[K]> };
+/** A field without its default: an absent value stays absent. */
+type Undefaulted<T> = T extends z.ZodDefault<infer Inner> ? z.ZodOptional<Inner> : T;
+type UndefaultedShape<S> = { [K in keyof S]: Undefaulted<S[K]> };
 
-/** The same fields without their defaults: `partial()` alone would fill them in. */
-function withoutDefaults<S extends z.core.$ZodLooseShape>(shape: S): UnsaidShape<S> {
+/** Removes the defaults of fields, which `partial()` would apply. */
+function withoutDefaults<S extends z.core.$ZodLooseShape>(shape: S): UndefaultedShape<S> {
   const fields = Object.entries(shape).map(([name, field]) => [
     name,
     field instanceof z.ZodDefault ? z.optional(field.unwrap()) : field,
   ]);
-  return Object.fromEntries(fields) as UnsaidShape<S>;
+  return Object.fromEntries(fields) as UndefaultedShape<S>;
 }
 
 const { quotas: _, ...plainSettings } = crawlSettingsSchema.shape;
 
-/** CRAWL-19.6: what a sheet says: any of the settings, and of the quotas any. What it does not name it leaves alone. */
+/** CRAWL-19.6: the settings of a sheet: any settings and any quotas. Absent ones are not overridden. */
 export const settingsOverridesSchema = z.strictObject({
   ...withoutDefaults(plainSettings),
   quotas: z.strictObject(withoutDefaults(quotasSchema.shape)).optional(),

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { impliedSurtPrefix, surtCandidate } from '../../../protocols/urls/index.js';
 import { type DecideSequence, type DecideSubject, decideSequence } from '../decide/index.js';
 import type { CrawlOrderConfig, SheetConfig } from './order.js';
@@ -6,7 +7,7 @@ import type { CrawlSettings, SettingsOverrides } from './settings.js';
 /** One application of a sheet to a URI. */
 export interface AppliedSheet {
   readonly sheet: string;
-  /** What put the URI under it: a SURT prefix, or the rule of the sheet that accepted it. */
+  /** Why it applies: a SURT prefix, or the rule of the sheet that accepts the URI. */
   readonly because:
     | { readonly surt: string }
     | { readonly rule: string /** From 1. */; readonly ruleNumber: number };
@@ -17,26 +18,25 @@ interface RuledSheet {
   readonly rules: DecideSequence;
 }
 
-/** Different sets of sheets whose settings are kept; an order seldom has more than a handful. */
+/** Sets of sheets in the cache of resolved settings; an order usually has few. */
 const MAX_RESOLVED = 1000;
 
 /**
- * The settings of each URI (CRAWL-19.6): the order's own, overridden by every sheet under one of whose SURT prefixes it lies, the
- * shortest prefix first, and then by every sheet whose rules accept it, in the order of the file. The sheet applied last wins,
- * for each setting by itself.
+ * The settings of each URI (CRAWL-19.6): those of the order, overridden by every sheet with a SURT prefix of the URI, the shortest prefix
+ * first, and then by every sheet whose rules accept it, in the order of the file. The last sheet wins for each setting.
  *
- * A look-up costs one SURT and a map access for each length that prefixes have, however many sheets there are; URIs of the same
- * sheets share one object.
+ * A look-up computes one SURT and accesses a map once per distinct length of prefixes, independent of the number of sheets. URIs of the
+ * same sheets share one object.
  */
 export class SheetOverlays {
   readonly #base: CrawlSettings;
   readonly #sheets: readonly SheetConfig[];
   /** Sheets by their prefixes. */
   readonly #byPrefix = new Map<string, number[]>();
-  /** Of the prefixes, each once, rising. */
+  /** Distinct lengths of the prefixes, ascending. */
   readonly #lengths: readonly number[];
   readonly #ruled: readonly RuledSheet[];
-  readonly #resolved = new Map<string, CrawlSettings>();
+  readonly #resolved = new LRUCache<string, CrawlSettings>({ max: MAX_RESOLVED });
 
   private constructor(order: CrawlOrderConfig) {
     this.#base = order.settings;
@@ -55,12 +55,12 @@ export class SheetOverlays {
     );
   }
 
-  /** @throws UsageError when a sheet's rule has a pattern that is none */
+  /** @throws UsageError when a sheet's rule has a pattern that does not compile */
   static of(order: CrawlOrderConfig): SheetOverlays {
     return new SheetOverlays(order);
   }
 
-  /** What holds for a URI. Without a sheet it is the order's own object; it is never to be changed. */
+  /** Returns the settings of a URI; without a sheet, those of the order. They must not be modified. */
   settingsFor(subject: DecideSubject): CrawlSettings {
     if (this.#lengths.length === 0 && this.#ruled.length === 0) return this.#base;
     const applied: number[] = [];
@@ -69,7 +69,7 @@ export class SheetOverlays {
     return applied.length === 0 ? this.#base : this.#settingsOf(applied);
   }
 
-  /** The sheets that {@link settingsFor} applies, in their order: the last one wins. Empty: none. */
+  /** The sheets that {@link settingsFor} applies, in their order; the last one wins. */
   explain(subject: DecideSubject): AppliedSheet[] {
     const applied: AppliedSheet[] = [];
     this.#eachPrefix(subject.uri, (sheet, surt) =>
@@ -98,9 +98,6 @@ export class SheetOverlays {
     if (known !== undefined) return known;
     let settings = this.#base;
     for (const sheet of applied) settings = overridden(settings, this.#sheets[sheet]!.settings);
-    // The oldest goes: what is needed again is cheaply made again.
-    const [oldest] = this.#resolved.keys();
-    if (this.#resolved.size >= MAX_RESOLVED && oldest !== undefined) this.#resolved.delete(oldest);
     this.#resolved.set(key, settings);
     return settings;
   }
@@ -110,21 +107,21 @@ export class SheetOverlays {
   }
 }
 
-/** CRAWL-19.4: setting by setting; of the quotas quota by quota. */
+/** CRAWL-19.4: applies overrides setting by setting and quota by quota. */
 export function overridden(base: CrawlSettings, { quotas, ...rest }: SettingsOverrides): CrawlSettings {
-  return { ...base, ...said(rest), quotas: { ...base.quotas, ...said(quotas ?? {}) } };
+  return { ...base, ...defined(rest), quotas: { ...base.quotas, ...defined(quotas ?? {}) } };
 }
 
-/** Only what has a value. */
-function said<T extends object>(overrides: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+/** Removes undefined values. */
+function defined<T extends object>(overrides: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(overrides).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** CRAWL-15.2: a formal prefix (it has a `(`), or a URI or host that implies one; nothing for a comment. */
+/** CRAWL-15.2: returns the prefix of a line: a formal one, with `(`, or that of a URI or host; none for a comment. */
 function prefixOfLine(line: string): string[] {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return [];
-  // CRAWL-15.3: what is compared has https as http.
+  // CRAWL-15.3: https is compared as http.
   return [text.indexOf('(') > 0 ? text.toLowerCase().replace(/^https:/, 'http:') : impliedSurtPrefix(text)];
 }
