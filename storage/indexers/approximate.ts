@@ -4,10 +4,10 @@ import { isWordAt, isWordBefore } from './words.js';
  * Finds a pattern in a line with up to `errors` insertions, deletions and substitutions of characters (BRK-2.20,
  * 2.23).
  *
- * Sellers' dynamic programming with Ukkonen's cut-off: row `i` of a column says how many errors the first `i`
- * characters of the pattern cost in a match that ends at this place of the line. Rows below `active` cost too much
- * already and are not looked at, so a column costs about as many steps as errors are allowed, not as the pattern
- * has characters; patterns may be of any length, where bit-parallel machines stop at the word size.
+ * Sellers' dynamic programming with Ukkonen's cut-off: row `i` of a column is the number of errors of the first `i`
+ * characters of the pattern in a match that ends at this position of the line. Rows below `active` exceed the limit
+ * and are skipped, so the cost of a column grows with the number of errors, not with the length of the pattern.
+ * Patterns may have any length, while bit-parallel algorithms are limited to the word size.
  */
 export class ApproximateMatcher {
   readonly #pattern: Uint32Array;
@@ -17,16 +17,16 @@ export class ApproximateMatcher {
   constructor(
     pattern: string,
     errors: number,
-    /** The match must be bounded by characters that belong to no word. */
+    /** The match must not be adjacent to word characters. */
     readonly matchWord: boolean,
   ) {
     this.#pattern = Uint32Array.from(Array.from(pattern, (c) => c.codePointAt(0)!));
-    // As many errors as characters would match everything.
+    // With as many errors as characters the pattern would match everything.
     this.#errors = Math.max(0, Math.min(errors, this.#pattern.length - 1));
     this.#cost = new Uint16Array(this.#pattern.length + 1);
   }
 
-  /** Errors allowed after the cap by the pattern's length. */
+  /** Most errors of a match; less than the length of the pattern. */
   get errors(): number {
     return this.#errors;
   }
@@ -49,13 +49,13 @@ export class ApproximateMatcher {
       const rows = Math.min(active + 1, length);
       for (let i = 1; i <= rows; i++) {
         const left = cost[i]!;
-        // Not simply the diagonal for equal characters: where a match may begin, row 0 falls by more than one.
+        // Equal characters do not always take the diagonal: where a match may begin, row 0 drops by more than one.
         const step = pattern[i - 1] === code ? 0 : 1;
         cost[i] = Math.min(diagonal + step, left + 1, cost[i - 1]! + 1, tooMany);
         diagonal = left;
       }
       active = rows;
-      // Rows below may be reached by leaving out characters of the pattern.
+      // Deletions of pattern characters may reach the rows below.
       while (active < length && cost[active]! < limit) {
         active++;
         cost[active] = cost[active - 1]! + 1;

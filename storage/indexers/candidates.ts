@@ -25,7 +25,7 @@ export interface CandidateLimits {
 /** Up to this many candidates are matched faster than narrowed further. */
 const FEW = 64;
 
-/** Narrows queries by the word index: a superset of the answer, as Glimpse's own index gives. */
+/** Narrows queries by the word index to a superset of the answer, as Glimpse's own index does. */
 export class CandidateFinder {
   readonly #postings: Postings;
   readonly #vocabulary: Vocabulary;
@@ -71,7 +71,7 @@ export class CandidateFinder {
     return found;
   }
 
-  /** Those that are not certain are possible, and the other way round. */
+  /** The complement of the possible objects is certain, that of the certain objects is possible. */
   async #complement({ certain, possible }: Candidates, slice: TimeSlice): Promise<Candidates> {
     const all = await this.#postings.all(slice);
     if (possible === certain) {
@@ -97,7 +97,7 @@ export class CandidateFinder {
     return exact ? { certain: possible, possible } : { certain, possible: possible.unite(certain) };
   }
 
-  /** What the vocabulary decides; one set for both where it decides all. */
+  /** The bounds that the vocabulary gives; one set for both if it decides every object. */
   async #judged(terms: TermLookup, column: string | undefined, slice: TimeSlice): Promise<Candidates> {
     const verdicts = await this.#vocabulary.judge(terms, this.#limits.maxTermsPerPart, slice);
     const certain = new OidSet();
@@ -110,7 +110,7 @@ export class CandidateFinder {
     return { certain, possible };
   }
 
-  /** The objects that the leaf's texts leave; undefined: all. */
+  /** The objects that contain the required texts of the leaf; undefined means all objects. */
   async #looked({ lookup }: Leaf, column: string | undefined, slice: TimeSlice): Promise<OidSet | undefined> {
     if (lookup.kind === 'all') return undefined;
     let found: OidSet | undefined;
@@ -127,7 +127,7 @@ export class CandidateFinder {
     return found;
   }
 
-  /** The objects with all words of a text; undefined when the words do not narrow. */
+  /** The objects with all words of a text; undefined if the words do not narrow. */
   async #literal(
     literal: LiteralLookup,
     column: string | undefined,
@@ -161,8 +161,8 @@ export class CandidateFinder {
 }
 
 /**
- * Splits a text into runs of whole words, which the object must have one behind the other, and parts of words at
- * its ends. `foo bar baz` is the end of a word, a word and the start of a word.
+ * Splits a text into runs of consecutive whole words and parts of words at its ends. `foo bar baz` is the end of a
+ * word, a word and the start of a word.
  */
 function splitLookup({ text, leftBounded, rightBounded }: LiteralLookup): {
   phrases: string[][];
@@ -202,17 +202,17 @@ function shortened(text: string): string {
   return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
-/** A longer word is looked up by its start only. */
+/** Whether no text is longer than a lookup; a longer word is looked up by its start only. */
 function isShort({ lookup }: Leaf): boolean {
   return lookup.kind !== 'all' && lookup.texts.every(({ text }) => text.length <= MAX_LOOKUP);
 }
 
-/** FTS5's words for one column or all. */
+/** The FTS5 column filter of one column; empty for all columns. */
 function filterOf(column: string | undefined): string {
   return column === undefined ? '' : `${column} : `;
 }
 
-/** Neither operand is used afterwards, so their sets may be reused; but one set may be both of an operand's. */
+/** Consumes both operands, whose sets are reused; both sets of an operand may be the same object. */
 function intersection(a: Candidates, b: Candidates): Candidates {
   if (a.possible === a.certain && b.possible === b.certain) {
     const both = a.certain.intersect(b.certain);

@@ -14,11 +14,11 @@ import { WorkerChannel } from './worker-channel.js';
 export interface EmbeddedIndexerOptions extends Partial<QueryLimits>, Partial<SearchLimits> {
   /** The index; two more files with the suffixes `-wal` and `-shm` are next to it. */
   readonly file: string;
-  /** The Broker's store, whose objects decide what matches. */
+  /** Directory of the Broker's store; queries are matched against its objects. */
   readonly storeDirectory: string;
   /** Replace a damaged index by an empty one, with watermark 0. Default false. */
   readonly rebuildOnError?: boolean;
-  /** Page cache of each database connection, KiB. Default 16 MiB. */
+  /** Page cache of each database connection, in KiB. Default 16 MiB. */
   readonly cacheKiB?: number;
   /** Milliseconds to wait for another writer of the file; there should be none. Default 10 000. */
   readonly busyTimeoutMs?: number;

@@ -5,9 +5,9 @@ import { compileLeaf, type Leaf, type LeafTest, type PatternLimits, unsupported 
 import { type AttributeText, attributeTexts, VIEW } from './object-text.js';
 import type { TimeSlice } from './time-slice.js';
 
-/** Limits on one query. */
+/** Limits of one query. */
 export interface QueryLimits extends PatternLimits {
-  /** Terms and operators. */
+  /** Most terms and operators. */
   readonly maxNodes: number;
   /** Matched lines are cut to this many bytes of UTF-8. */
   readonly maxLineBytes: number;
@@ -19,19 +19,19 @@ export type Plan =
   | { readonly kind: 'not'; readonly operand: Plan }
   | { readonly kind: 'and' | 'or' | 'except'; readonly left: Plan; readonly right: Plan };
 
-/** Lines between two looks at the clock. */
+/** Lines between two reads of the clock. */
 const LINES_BETWEEN_RESTS = 32;
 
-/** Decides on an object's own text whether it satisfies a query, and which lines show it (BRK-2.17 to 2.23). */
+/** Matches the text of an object against a query and finds the matched lines (BRK-2.17 to 2.23). */
 export class Matcher {
   readonly plan: Plan;
   /** Sentences for the user. */
   readonly warnings: ReadonlySet<string>;
-  /** The terms that an object has to have rather than to lack. */
+  /** The terms that are not negated. */
   readonly positive: readonly Leaf[];
   readonly #limits: QueryLimits;
 
-  /** @throws PeerError (111) for what cannot be answered (BRK-2.19, 4.18); RangeError if `errors` is not a count. */
+  /** @throws PeerError (111) if the query cannot be answered (BRK-2.19, 4.18); RangeError if `errors` is not a count. */
   constructor(
     expression: Expression,
     options: Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>,
@@ -67,8 +67,8 @@ export class Matcher {
   }
 
   /**
-   * The object's matched lines, at most `maxLines` of them, or undefined when it does not satisfy the query.
-   * BRK-2.21: AND and NOT are about the whole object, not the line.
+   * Returns the matched lines, at most `maxLines` of them; undefined if the object does not satisfy the query.
+   * BRK-2.21: AND and NOT apply to the whole object, not to a line.
    */
   async match(object: SoifObject, maxLines: number, slice: TimeSlice): Promise<MatchedLine[] | undefined> {
     const attributes = attributeTexts(object);
@@ -129,7 +129,7 @@ export class Matcher {
   }
 }
 
-/** Counts with a stack of its own: a query may be nested deeper than ours. */
+/** Uses an explicit stack: the nesting of a query may exceed the call stack. */
 function checkSize(expression: Expression, maxNodes: number): void {
   const open: Expression[] = [expression];
   for (let count = 1; open.length > 0; count++) {
@@ -169,7 +169,7 @@ async function testLeaf(
   return false;
 }
 
-/** The numbers of the first lines of an attribute that match one of the leaves, ascending, at most `limit`. */
+/** Numbers of the first lines of an attribute that match one of the leaves, ascending, at most `limit`. */
 async function matchedLines(
   leaves: readonly Leaf[],
   attribute: AttributeText,
@@ -187,7 +187,7 @@ async function matchedLines(
   return [...numbers].sort((a, b) => a - b).slice(0, limit);
 }
 
-/** The numbers of the lines that a test matches, ascending. */
+/** Numbers of the lines that a test matches, ascending. */
 async function* linesOf(test: LeafTest, attribute: AttributeText, slice: TimeSlice): AsyncGenerator<number> {
   if (test.scope === 'text' && test.find !== undefined) {
     yield* linesFound(attribute.text(test.view), test.find);
@@ -201,7 +201,7 @@ async function* linesOf(test: LeafTest, attribute: AttributeText, slice: TimeSli
   }
 }
 
-/** The same by looking for matches in the whole text, which costs little where most lines have none. */
+/** Numbers of the matched lines, found by a search of the whole text: fast when few lines match. */
 function* linesFound(text: string, find: (text: string, from: number) => number): Generator<number> {
   let number = 0;
   let start = 0;
@@ -218,7 +218,7 @@ function* linesFound(text: string, find: (text: string, from: number) => number)
   }
 }
 
-/** The lines of these ascending numbers. */
+/** The lines with the given numbers, which are ascending. */
 function* pickLines(text: string, numbers: readonly number[]): Generator<[number, string]> {
   let number = 0;
   let start = 0;

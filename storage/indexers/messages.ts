@@ -35,7 +35,7 @@ export type QueryRequest =
 export type QueryReply =
   | { readonly kind: 'ready'; readonly watermark: number }
   | { readonly kind: 'unusable'; readonly error: PlainError }
-  /** With an outcome: the last batch. */
+  /** The last batch has an outcome. */
   | {
       readonly kind: 'batch';
       readonly id: number;

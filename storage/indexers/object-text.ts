@@ -1,25 +1,25 @@
 import { decodeText, type SoifObject } from '../../protocols/soif/index.js';
 import { fold } from './words.js';
 
-/** How a matcher wants to see text: with case or without, blanks as they are or every run of them as one blank. */
+/** Views of a text: case kept or folded, blanks kept or every run of them collapsed into one. */
 export const VIEW = { raw: 0, folded: 1, collapsed: 2, foldedCollapsed: 3 } as const;
 export type View = (typeof VIEW)[keyof typeof VIEW];
 
-/** White space within a line; phrases treat a run of it as one blank. */
+/** A run of white space within a line, which phrases treat as one blank. */
 const BLANKS = /[^\S\n]+/g;
 
-/** Every run of white space within a line as one blank. */
+/** Replaces every run of white space within a line by one blank. */
 export function collapse(text: string): string {
   return text.replace(BLANKS, ' ');
 }
 
-/** The text as `view` shows it. Line ends stay where they are, so line numbers agree between views. */
+/** Converts a text to a view. Line ends are kept, so line numbers agree between views. */
 export function viewOf(text: string, view: View): string {
   const folded = (view & VIEW.folded) === 0 ? text : fold(text);
   return (view & VIEW.collapsed) === 0 ? folded : collapse(folded);
 }
 
-/** One attribute of an object while it is matched: decoded once, each view made when first asked for. */
+/** One attribute of an object during matching. The value is decoded once; each view is made on first use. */
 export class AttributeText {
   readonly key: string;
   readonly #views: (string | undefined)[] = [];
@@ -29,7 +29,7 @@ export class AttributeText {
     /** Name as the object spells it. */
     readonly name: string,
     readonly value: Uint8Array,
-    /** What stands before the value on the first line of the SOIF text. */
+    /** Text before the value on the first line of the SOIF text. */
     readonly lead: string,
   ) {
     this.key = name.toLowerCase();
@@ -44,7 +44,7 @@ export class AttributeText {
     return text;
   }
 
-  /** The lines of the value, without line ends; the end of the last line starts no other one. */
+  /** The lines of the value, without line ends; a final line end does not start another line. */
   lines(view: View): readonly string[] {
     let lines = this.#lines[view];
     if (lines === undefined) {

@@ -12,13 +12,13 @@ export interface OpenIndexerOptions {
   readonly type: string;
   /** `Broker-Directory`: each engine has its own folder below it. */
   readonly brokerDirectory: string;
-  /** The Broker's store, whose objects decide what matches. */
+  /** Directory of the Broker's store; queries are matched against its objects. */
   readonly storeDirectory: string;
   /** `GlimpseIndex-Option`. Default `-b`. */
   readonly glimpseIndexOption?: string;
   /** `GlimpseServer-Host`; `false` turns glimpseserver off, any other value is ignored: it serves this host. */
   readonly glimpseServerHost?: string | false;
-  /** `GlimpseServer-Port`; absent turns glimpseserver off. */
+  /** `GlimpseServer-Port`; glimpseserver is off if absent. */
   readonly glimpseServerPort?: number;
   /** Receives a sentence for each problem that does not stop the work. */
   readonly onWarning?: (sentence: string) => void;

@@ -5,11 +5,11 @@ import type { TimeSlice } from './time-slice.js';
 /** Rows of one statement: a few milliseconds of work, after which other queries continue. */
 const PAGE_ROWS = 20_000;
 const RANK_ROWS = 4_000;
-/** Terms of one statement that unites their objects: many small statements cost five times as much. */
+/** Terms united by one statement: many small statements cost five times as much. */
 const UNITED_TERMS = 64;
 /** Scores are passed as integers; the scores of very frequent words differ by millionths. */
 export const SCORE_UNIT = 1e12;
-/** OIDs that one statement of a phrase search may look through. */
+/** Range of OIDs that one statement of a phrase search scans, and most ranges of a search. */
 const WINDOW = 32_768;
 const MAX_WINDOWS = 64;
 
@@ -69,7 +69,7 @@ export class Postings {
       .raw();
   }
 
-  /** Adds the objects of one word to `into`; gives up above `limit` objects. Returns how many there are at least. */
+  /** Adds the objects of one word to `into`; stops above `limit` objects. Returns the number of objects found so far. */
   async ofWord(
     match: string,
     into: OidSet,
@@ -87,7 +87,7 @@ export class Postings {
     return total;
   }
 
-  /** Adds the objects that have one of the terms, in the columns that `filter` (`name : ` or nothing) names. */
+  /** Adds the objects that have one of the terms in the column of `filter` (`name : `, or empty for all columns). */
   async ofTerms(terms: readonly string[], filter: string, into: OidSet, slice: TimeSlice): Promise<void> {
     for (let at = 0; at < terms.length; at += UNITED_TERMS) {
       const any = terms.slice(at, at + UNITED_TERMS).map((term) => `"${term}"`);
@@ -133,14 +133,14 @@ export class Postings {
     return found.toArray();
   }
 
-  /** Cuts the OIDs there are into at least `parts` ranges that one statement each may look through: `(after, last]`. */
+  /** Divides the OIDs of the index into at least `parts` ranges `(after, last]`, each for one statement. */
   #windows(parts: number): (readonly [number, number])[] {
     const [first, last] = (this.#range.get() as readonly [number | null, number | null]).map(Number) as [
       number,
       number,
     ];
     const range = last - first + 1;
-    // OIDs may be far apart where objects were removed: then windows are wider, not more.
+    // Removed objects leave gaps between OIDs: then windows are wider, not more numerous.
     const count = Math.max(parts, Math.min(MAX_WINDOWS, Math.ceil(range / WINDOW)));
     const size = Math.max(1, Math.ceil(range / count));
     const windows: (readonly [number, number])[] = [];
@@ -148,12 +148,12 @@ export class Postings {
     return windows;
   }
 
-  /** The objects of a phrase. Places are compared for every object that has the words, hence the windows. */
+  /** Returns the objects of a phrase. FTS5 compares positions in every object that has the words, hence the windows. */
   async ofPhrase(match: string, slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
     const last = Number(scalar(this.#db, 'SELECT max(oid) FROM object') ?? 0);
     for (let after = 0; after < last; ) {
-      // OIDs may be far apart where objects were removed.
+      // Removed objects leave gaps between OIDs.
       const first = Number(scalar(this.#db, 'SELECT min(oid) FROM object WHERE oid > ?', after) ?? last);
       const end = first + WINDOW - 1;
       addPacked(page(this.#window.get(match, after, end, -1)).oids, found);
@@ -179,21 +179,21 @@ export class Postings {
     return Number(scalar(this.#db, 'SELECT count(*) FROM object'));
   }
 
-  /** How many objects were put into the index after transaction `batch`; counts no further than `limit`. */
+  /** Number of objects indexed after transaction `batch`, at most `limit`. */
   countSince(batch: number, limit: number): number {
     return Number(
       scalar(this.#db, 'SELECT count(*) FROM (SELECT 1 FROM object WHERE batch > ? LIMIT ?)', batch, limit),
     );
   }
 
-  /** The objects put into the index after transaction `batch`. */
+  /** Returns the objects indexed after transaction `batch`. */
   since(batch: number): OidSet {
     const found = new OidSet();
     addPacked(page(this.#since.get(batch)).oids, found);
     return found;
   }
 
-  /** The objects that match, with their scores, by OID. */
+  /** Yields the objects that match with their scores, in the order of OIDs. */
   async *ranked(match: string, slice: TimeSlice): AsyncGenerator<Scored> {
     for (let after = 0; ; ) {
       const { oids, count, last } = page(this.#rank.get(match, after));
@@ -210,7 +210,7 @@ function page(row: unknown): { oids: string; count: number; last: number } {
   return { oids: oids ?? '', count, last: last ?? 0 };
 }
 
-/** Best first; equal ones by OID. */
+/** Compares by descending score, then by OID. */
 export function byScore(a: Scored, b: Scored): number {
   return b.score - a.score || a.oid - b.oid;
 }

@@ -8,9 +8,9 @@ import type { TimeSlice } from './time-slice.js';
 
 /** Candidates of a query, in the order in which they are matched. */
 export interface CandidateRun extends Ranked {
-  /** Which of them satisfy it for certain. */
+  /** Whether a candidate is known to satisfy the query. */
   readonly isCertain: (oid: number) => boolean;
-  /** Whether others follow. */
+  /** Whether this is the last run. */
   readonly last: boolean;
 }
 
@@ -26,9 +26,9 @@ export interface OrderContext {
   readonly wanted: number;
 }
 
-/** More are not worth a first run of their own. */
+/** Most requested hits for which a separate first run pays off. */
 const MAX_FIRST = 1_000;
-/** Candidates of the first run where they have to be read. */
+/** Fewest candidates of a first run whose objects have to be read. */
 const TRIED = 64;
 
 /**

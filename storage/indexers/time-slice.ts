@@ -1,6 +1,6 @@
 import type { StopReason } from './contract.js';
 
-/** Thrown inside a query to unwind it: time is up or nobody listens any more. Never leaves this folder. */
+/** Thrown inside a query to unwind it after its deadline or a cancellation. Internal to this folder. */
 export class QueryStopped extends Error {
   readonly code = 'ERR_QUERY_STOPPED';
 
@@ -10,8 +10,8 @@ export class QueryStopped extends Error {
 }
 
 /**
- * Lets several queries share one thread: long work asks {@link TimeSlice.rest} often and awaits what it returns, which
- * lets the other queries and the messages of the owner have a turn every `sliceMs`.
+ * Lets several queries share one thread. Long work calls {@link TimeSlice.rest} often and awaits its result, which
+ * yields to other queries and to messages of the owner every `sliceMs`.
  */
 export class TimeSlice {
   #sliceEnd: number;
@@ -34,7 +34,10 @@ export class TimeSlice {
     this.#canceled = true;
   }
 
-  /** Undefined while the slice lasts; else a promise to await, which rejects with {@link QueryStopped} at the end. */
+  /**
+   * Returns undefined within the slice, else a promise that the caller awaits. The promise rejects with
+   * {@link QueryStopped} after the deadline or {@link cancel}.
+   */
   rest(): Promise<void> | undefined {
     const now = performance.now();
     if (now < this.#sliceEnd && now < this.#deadline && !this.#canceled) return undefined;

@@ -37,7 +37,7 @@ export class UpdateChannel {
     );
   }
 
-  /** Queues a change; without an object, a removal. */
+  /** Queues a change, or a removal if `object` is absent. Resolves when more changes are accepted. */
   async change(oid: number, object?: Uint8Array): Promise<void> {
     const size = object?.length ?? 0;
     if (this.#used + size > this.#bytes.length) this.#post();
@@ -80,7 +80,7 @@ export class UpdateChannel {
     if (this.#changes.length === 0) return;
     const bytes = this.#bytes.subarray(0, this.#used);
     const sent = this.#request({ kind: 'apply', bytes, changes: this.#changes }, [this.#bytes.buffer]);
-    sent.catch(() => undefined); // reported when it is awaited
+    sent.catch(() => undefined); // reported when awaited
     this.#sent.push(sent);
     this.#bytes = new Uint8Array(MESSAGE_BYTES);
     this.#changes = [];

@@ -4,17 +4,17 @@ import { columnTexts, type IndexDatabase, openIndexFile, readBatch, writeMeta } 
 import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from './messages.js';
 import { plainError } from './plain-error.js';
 
-/** What a change costs in memory beside the object's own bytes, about. */
+/** Approximate memory of a change in addition to the bytes of the object. */
 const CHANGE_BYTES = 64;
 
-/** The only writer of an index: puts changes into transactions of bounded size. */
+/** The only writer of an index: groups changes into transactions of bounded size. */
 class IndexWriter {
   readonly #db: IndexDatabase;
   readonly #transactionBytes: number;
   readonly #put;
   readonly #remove;
   #batch: number;
-  /** The objects of the open transaction that are, or are not, in the index now. */
+  /** The objects changed by the open transaction; the value says whether the index has the object now. */
   readonly #changed = new Map<number, boolean>();
   #pending = 0;
   #open = false;
@@ -40,12 +40,12 @@ class IndexWriter {
       }
       this.#changed.set(oid, object !== undefined);
       this.#pending += end - start + CHANGE_BYTES;
-      // Without the watermark: after a crash these changes are applied once more, which changes nothing.
+      // Without the watermark: after a crash these changes are applied again, which is idempotent.
       if (this.#pending >= this.#transactionBytes) this.#commit();
     }
   }
 
-  /** BRK-8.2, 8.3: the changes and the mark that they are there become durable together. */
+  /** BRK-8.2, 8.3: the changes and their watermark become durable together. */
   flush(watermark: number): void {
     this.#begin();
     writeMeta(this.#db, 'watermark', watermark);
@@ -61,11 +61,11 @@ class IndexWriter {
     this.#commit();
   }
 
-  /** Changes that were not flushed are lost, as the watermark tells. */
+  /** Changes that were not flushed are lost; the watermark does not include them. */
   close(): void {
     try {
       if (this.#open) this.#db.exec('ROLLBACK');
-      // The owner's own connection (quick-search.ts) goes with its memory, so it is not the last one to close.
+      // Explicit, because this connection may not be the last one: the owner has its own (quick-search.ts).
       this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
     } finally {
       this.#db.close();
@@ -80,8 +80,8 @@ class IndexWriter {
   }
 
   /**
-   * Writes what changed beside the words at the end only: FTS5 writes its memory out whenever a statement on another
-   * table begins, which would make a piece of index of every single object.
+   * Writes the other tables only at the end of the transaction: FTS5 flushes its memory whenever a statement on another
+   * table begins, which would create an index segment for each object.
    */
   #commit(): void {
     const oids = (there: boolean) =>
@@ -98,7 +98,7 @@ class IndexWriter {
   }
 }
 
-/** An object that is no SOIF has no words: it is taken out of the index rather than stopping the run. */
+/** Returns undefined for an object that is not valid SOIF: it is removed from the index instead of ending the run. */
 function decoded(bytes: Uint8Array): SoifObject | undefined {
   try {
     return decodeSoif(bytes);
@@ -107,7 +107,7 @@ function decoded(bytes: Uint8Array): SoifObject | undefined {
   }
 }
 
-/** Answers requests in order; after a failure only with that failure, because changes are missing from then on. */
+/** Answers requests in order. After a failure every answer is that failure, because changes are missing from then on. */
 function serve(port: NonNullable<typeof parentPort>, data: UpdateWorkerData): void {
   let writer: IndexWriter | undefined;
   let failure: UpdateReply | undefined;

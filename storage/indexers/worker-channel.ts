@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { StateError, StorageError } from '../../protocols/errors.js';
 
-/** A worker thread that answers messages. Its exit is reported like an answer. */
+/** A worker thread that answers messages. Its exit is reported by `onEnd`. */
 export class WorkerChannel<Request, Reply> {
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
