@@ -13,8 +13,8 @@ const APPLICATION_ID = 0x48_76_49_78;
 const SCHEMA_VERSION = 2;
 
 /**
- * The columns of the word index: attributes that people name in queries have their own. A word in a column of
- * larger weight makes a better hit.
+ * Columns of the word index. Attributes that are common in queries have a column of their own. A word in a column of
+ * larger weight gives a higher score.
  */
 const COLUMNS = [
   { name: 'title', weight: 10, attributes: ['title'] },
@@ -31,7 +31,7 @@ const COLUMN_OF = new Map<string, number>(
   COLUMNS.flatMap((c, i) => c.attributes.map((name) => [name, i] as const)),
 );
 
-/** FTS5's rank with our weights; lower is better. */
+/** The rank of FTS5 with the weights of {@link COLUMNS}; lower is better. */
 export const RANK = `bm25(words, ${COLUMNS.map((column) => column.weight).join(', ')})`;
 
 /** The column that holds an attribute's words, and whether it holds nothing else. */
@@ -50,11 +50,11 @@ export function columnTexts(object: SoifObject): string[] {
 }
 
 /*
- * words    word -> objects and places. `contentless_delete` stores no text: the Broker's store has it. The ASCII
- *          tokenizer takes everything beyond ASCII for letters, because words.ts prepared the text. Larger pieces
- *          and rarer merges than FTS5's defaults make indexing faster by a third.
+ * words    word -> objects and positions. `contentless_delete` stores no text, which the Broker's store has. The ASCII
+ *          tokenizer treats everything beyond ASCII as letters; words.ts prepares the text for this. Larger segments
+ *          and rarer merges than the defaults of FTS5 make indexing faster by a third.
  * terms    the vocabulary as a table, for parts of words.
- * object   every OID in the index with the number of the transaction that put it there.
+ * object   every OID in the index with the number of the transaction that added it.
  * meta     watermark: last change of the Broker's log that is in the index; batch: last transaction's number.
  */
 const SCHEMA = `
@@ -72,7 +72,7 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 export interface IndexFileOptions {
   /** Replace a damaged or foreign file by an empty index instead of failing. */
   readonly rebuildOnError?: boolean;
-  /** Page cache, KiB. Default 16 MiB. */
+  /** Page cache, in KiB. Default 16 MiB. */
   readonly cacheKiB?: number;
   /** Milliseconds to wait for another writer. Default 10 000. */
   readonly busyTimeoutMs?: number;
@@ -105,7 +105,7 @@ export function storageError(what: string, cause: unknown): StorageError {
   return new StorageError(`${what}: ${messageOf(cause)}`, { cause });
 }
 
-/** The last change that is durably in the index. */
+/** Sequence number of the last change that is durable in the index. */
 export function readWatermark(db: IndexDatabase): number {
   return readNumber(db, 'watermark');
 }

@@ -9,10 +9,10 @@ import { approximateLookup, partLookup, regexpLookup, type TermLookup } from './
 import { parseTerm, unescapeTerm } from './term-pattern.js';
 import { fold, isWordAt, isWordBefore, wordsOf } from './words.js';
 
-/** A folded text that must occur in an object, for the word index to look up. */
+/** A folded text that an object must contain; the word index looks it up. */
 export interface LiteralLookup {
   readonly text: string;
-  /** No word goes on at this side of the text, so its outermost word there is a whole word of the object. */
+  /** Whether a word boundary is required on this side, so that the outermost word is a whole word of the object. */
   readonly leftBounded: boolean;
   readonly rightBounded: boolean;
 }
@@ -27,35 +27,35 @@ export interface Leaf {
   /** Lower-case name of the only attribute to look at (BRK-2.16). */
   readonly attribute?: string;
   readonly lookup: Lookup;
-  /** The lookup alone decides: no object needs to be read. */
+  /** Whether the lookup alone decides, so that no object needs to be read. */
   readonly decidedByIndex: boolean;
-  /** What single words of the vocabulary decide, for parts of words and patterns. */
+  /** Decides by single words of the vocabulary, for parts of words and patterns. */
   readonly terms?: TermLookup | undefined;
   /** Whole words that make an object a better hit; folded. */
   readonly rankWords: readonly string[];
   readonly test: LeafTest;
 }
 
-/** What decides whether a leaf matches. */
+/** Decides whether a leaf matches. */
 export type LeafTest =
-  /** Looks at text; at one line at a time unless there is `find`. */
+  /** Tests text, one line at a time unless `find` is present. */
   | {
       readonly scope: 'text';
       readonly view: View;
-      /** Where the next match of a whole value begins, from a place on; -1: there is none. No match goes over lines. */
+      /** Offset of the next match in a whole value from an offset on; -1 if there is none. No match crosses a line end. */
       readonly find?: (text: string, from: number) => number;
       test(text: string): boolean;
     }
-  /** Looks at one attribute's value as a whole; all its lines match or none. */
+  /** Tests the value of one attribute as a whole; either all of its lines match or none. */
   | { readonly scope: 'value'; test(attribute: AttributeText): boolean };
 
-/** Limits on one pattern of a query. */
+/** Limits of one pattern of a query. */
 export interface PatternLimits {
-  /** Largest compiled regular expression, in instructions: matching costs this many steps a character at worst. */
+  /** Largest compiled regular expression, in instructions: matching takes at most this many steps per character. */
   readonly maxRegexpProgram: number;
-  /** Regular expressions look at so many characters of a line, so that one line cannot hold up other queries. */
+  /** Most characters of a line that a regular expression reads, so that one line does not block other queries. */
   readonly maxRegexpLine: number;
-  /** Longest search word, characters. */
+  /** Longest search word, in characters. */
   readonly maxPattern: number;
 }
 
@@ -66,8 +66,8 @@ const ALL: Lookup = { kind: 'all' };
 
 /**
  * Compiles a term.
- * @param warnings receives sentences for the user about settings that do not apply.
- * @throws PeerError (111) for what cannot be answered (BRK-2.19).
+ * @param warnings receives sentences for the user about settings that do not apply
+ * @throws PeerError (111) if the term cannot be answered (BRK-2.19)
  */
 export function compileLeaf(
   expression: LeafExpression,
@@ -96,7 +96,7 @@ export function compileLeaf(
   }
 }
 
-/** A failure with a text of BRK-4.18. */
+/** Returns an error with a text of BRK-4.18. */
 export function unsupported(what: string): PeerError {
   return new PeerError(`ERROR: embedded does not support ${what}`, 111);
 }
@@ -151,7 +151,7 @@ function indexOfWord(text: string, wanted: string, from: number): number {
   return -1;
 }
 
-/** With k errors, one of k + 1 parts of the pattern occurs unchanged. */
+/** Looks up parts of a pattern: with k errors, one of k + 1 parts occurs unchanged. */
 function pigeonholes(folded: string, errors: number): Lookup {
   const characters = Array.from(folded);
   const parts = errors + 1;
@@ -160,7 +160,7 @@ function pigeonholes(folded: string, errors: number): Lookup {
     const from = Math.floor((i * characters.length) / parts);
     const to = Math.floor(((i + 1) * characters.length) / parts);
     const text = characters.slice(from, to).join('');
-    // A part of one letter is in nearly every object: looking it up costs more than it saves.
+    // Nearly every object contains a part of one letter: a lookup costs more than it saves.
     if (!wordsOf(text).some((word) => word.text.length > 1)) return ALL;
     texts.push({ text, leftBounded: false, rightBounded: false });
   }

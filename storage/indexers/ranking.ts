@@ -4,7 +4,7 @@ import type { Leaf } from './leaf.js';
 import { byScore, type Postings, type Scored } from './postings.js';
 import type { TimeSlice } from './time-slice.js';
 
-/** Words of a query that take part in ranking. */
+/** Most words of a query that are used for ranking. */
 const MAX_WORDS = 16;
 
 /** Candidates in the order in which they are matched. */
@@ -21,7 +21,7 @@ export async function rankAll(match: string, postings: Postings, slice: TimeSlic
   return ranked(found.sort(byScore));
 }
 
-/** The order of objects that are sorted already. */
+/** Converts scored objects, which are already sorted. */
 export function ranked(found: readonly Scored[]): Ranked {
   const scores = new Map(found.map(({ oid, score }) => [oid, score]));
   return { oids: Uint32Array.from(scores.keys()), scores };

@@ -1,37 +1,37 @@
 import { ApproximateMatcher } from './approximate.js';
 import { MAX_LOOKUP, wordsOf } from './words.js';
 
-/** What a word of the vocabulary says about the objects that have it. */
+/** Verdict of a word of the vocabulary on the objects that contain it. */
 type TermVerdict =
-  /** They match. */
+  /** The objects match. */
   | 'certain'
-  /** They may: a match may begin or end in this word and go on in its neighbor. */
+  /** The objects may match: a match may begin or end in this word and extend into an adjacent word. */
   | 'possible'
   | undefined;
 
-/** How the vocabulary can answer for a leaf, without a look at any object. */
+/** Answers a leaf from the vocabulary, without reading objects. */
 export interface TermLookup {
-  /** Folded texts; a word with something to say contains one of them. */
+  /** Folded texts; every word with a verdict contains one of them. */
   readonly containing: readonly string[];
   verdict(term: string): TermVerdict;
-  /** Objects none of whose words got a verdict do not match. */
+  /** Whether an object without a word that has a verdict does not match. */
   readonly complete: boolean;
 }
 
-/** Shorter texts are in too many words. */
+/** Shortest text to search for; shorter ones occur in too many words. */
 const SHORTEST = 2;
 const ASCII = /^[\0-\x7f]*$/;
 
-/** Parts of words, case ignored: what contains the text decides. */
+/** Looks up a part of a word, ignoring case: every word that contains the text is a match. */
 export function partLookup(folded: string): TermLookup | undefined {
   if (!isOneWord(folded)) return undefined;
   return { containing: [folded], verdict: () => 'certain', complete: true };
 }
 
 /**
- * A word with spelling errors. A match within one word leaves one of `errors + 1` parts of the pattern unchanged.
- * With one error, a match over two words has spent it on what stands between them: it is the end of one and the start
- * of the other, and the longer half of the pattern lies in one of them unchanged.
+ * Looks up a word with spelling errors. A match within one word leaves one of `errors + 1` parts of the pattern
+ * unchanged. With one error, a match across two words uses that error for the separator: the match is the end of one
+ * word and the start of the other, and one of them contains the longer half of the pattern unchanged.
  */
 export function approximateLookup(
   folded: string,
@@ -57,13 +57,13 @@ export function approximateLookup(
   const verdict = (term: string): TermVerdict => {
     if (matcher.test(term)) return inside;
     const atBorder = starts.some((start) => term.endsWith(start)) || ends.some((end) => term.startsWith(end));
-    // One letter that folds to two (a capital I with a dot) may count as one error in the text as it is written.
+    // A letter that folds to two (a capital I with a dot) may count as one error in the unfolded text.
     return atBorder || (!ignoreCase && term.includes('\u0307')) ? 'possible' : undefined;
   };
   return { containing: [text(0, part), text(length - part)], verdict, complete: true };
 }
 
-/** A regular expression, case ignored: a word in which it is found is enough where it says nothing about borders. */
+/** Looks up a regular expression, ignoring case. If it has no anchors, a match within one word is sufficient. */
 export function regexpLookup(
   source: string,
   required: readonly string[],
@@ -74,7 +74,7 @@ export function regexpLookup(
     .flatMap((text) => wordsOf(text))
     .reduce((best, { text }) => (text.length > best.length ? text : best), '');
   if (longest.length < SHORTEST) return undefined;
-  // Folding beyond ASCII is ours, and the expression's own may differ.
+  // Beyond ASCII, the case folding of RE2 may differ from that of the index.
   const verdict = (term: string): TermVerdict => (ASCII.test(term) && test(term) ? 'certain' : undefined);
   return { containing: [longest], verdict, complete: false };
 }

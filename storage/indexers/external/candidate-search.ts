@@ -23,34 +23,34 @@ export interface Candidate {
   readonly score?: number;
 }
 
-/** What of an external engine a search needs. */
+/** The part of an external engine that a search uses. */
 export interface CandidateEngine {
   readonly name: string;
   readonly capabilities: IndexerCapabilities;
   /**
-   * Names the objects that may satisfy the query, in the order of the results, as they are found; every object that
-   * does is among them. Sentences for the user go to `warnings`.
+   * Yields the objects that may satisfy the query, in the order of the results, as they are found. They include every
+   * object that satisfies it. Adds sentences for the user to `warnings`.
    */
   candidates(expression: Expression, options: CandidateOptions): AsyncIterable<readonly Candidate[]>;
 }
 
-/** What an engine is told about a query. */
+/** The settings of a query that an engine receives. */
 export interface CandidateOptions
   extends Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors' | 'lifetimeMs'> {
-  /** Time is up: the engine ends soon, and what it has found until then counts (BRK-8.13). */
+  /** Aborts at the deadline: the engine ends soon, and the candidates found until then count (BRK-8.13). */
   readonly deadline: AbortSignal;
-  /** Nobody wants the results any more. */
+  /** Aborts when the results are no longer needed. */
   readonly dropped: AbortSignal;
   readonly warnings: Set<string>;
 }
 
-/** Limits of a search over candidates. */
+/** Limits of a candidate search. */
 export interface CandidateSearchLimits extends QueryLimits {
-  /** Milliseconds one query decides before others have a turn. */
+  /** Milliseconds one query works before it yields to the others. */
   readonly sliceMs: number;
-  /** Objects read at once. */
+  /** Number of objects in one read. */
   readonly readObjects: number;
-  /** Milliseconds after the deadline for deciding on what was found before it. */
+  /** Milliseconds after the deadline for matching candidates that were found before it. */
   readonly drainMs: number;
 }
 
@@ -66,8 +66,8 @@ export const CANDIDATE_SEARCH_LIMITS: CandidateSearchLimits = {
 };
 
 /**
- * Answers a query: an external engine names candidates, the stored objects decide. So every engine follows the same
- * rules (BRK-2.16 to 2.21, 4.8), whatever its own query language can express.
+ * Answers a query: an external engine names candidates, which are matched against the stored objects. So every engine
+ * follows the same rules (BRK-2.16 to 2.21, 4.8), whatever its own query language can express.
  */
 export function searchCandidates(
   engine: CandidateEngine,
@@ -87,7 +87,7 @@ export function searchCandidates(
   };
   const stop = () => {
     search.drop();
-    // Unwinds the generator where it is, also between two pages.
+    // Unwinds the generator, also between two pages.
     void pages?.return({ complete: false, reason: 'aborted', warnings: [] }).catch(() => undefined);
   };
   const results = new EmbeddedResults({ start: fill, pull: fill, stop }, options.signal);
@@ -137,7 +137,7 @@ class CandidateSearch {
     return reason === undefined ? outcome : { ...outcome, reason };
   }
 
-  /** BRK-2.19: what engine or matcher cannot do is refused in the engine's name. */
+  /** BRK-2.19: refuses queries that the engine or the matcher does not support, in the name of the engine. */
   #compile(): Matcher {
     const { engine, expression, options } = this;
     requireCapabilities(expression, options, engine.name, engine.capabilities);
@@ -150,7 +150,7 @@ class CandidateSearch {
     }
   }
 
-  /** Returns true when a limit ended it (BRK-8.11). */
+  /** Returns true if a limit ended the search (BRK-8.11). */
   async *#matches(
     matcher: Matcher,
     slice: TimeSlice,
@@ -187,7 +187,7 @@ class CandidateSearch {
             return true;
           }
         } catch (error) {
-          // BRK-8.13 (4): what was found until then is the result.
+          // BRK-8.13 (4): the hits found until then are the result.
           if (error instanceof QueryStopped && error.reason === 'lifetime' && hits.length > 0) yield hits;
           throw error;
         }
@@ -198,7 +198,7 @@ class CandidateSearch {
   }
 
   #decode(bytes: Uint8Array | undefined): SoifObject | undefined {
-    // An index may name objects that are gone, or that have changed since.
+    // An index may name objects that were removed or changed since.
     if (bytes === undefined) return undefined;
     try {
       return decodeSoif(bytes, { maxObjectBytes: bytes.length });

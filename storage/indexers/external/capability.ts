@@ -3,14 +3,15 @@ import { PeerError } from '../../../protocols/errors.js';
 import type { IndexerCapabilities, SearchOptions } from '../contract.js';
 import { parseTerm } from '../term-pattern.js';
 
-/** A failure with a text of BRK-4.18. */
+/** Returns an error with a text of BRK-4.18. */
 function unsupported(name: string, what: string): PeerError {
   return new PeerError(`ERROR: ${name} does not support ${what}`, 111);
 }
 
 /**
- * BRK-2.19: refuses what the engine cannot do before anything runs.
- * @throws PeerError (111).
+ * BRK-2.19: refuses a query that the engine does not support, before any program starts.
+ *
+ * @throws PeerError (111) if the engine does not support the query
  */
 export function requireCapabilities(
   expression: Expression,
@@ -20,7 +21,7 @@ export function requireCapabilities(
 ): void {
   if (options.errors > can.errors)
     throw unsupported(name, can.errors === 0 ? 'spelling errors' : `more than ${can.errors} spelling errors`);
-  // A stack of its own: a query may be nested deeper than ours.
+  // An explicit stack: the nesting of a query may exceed the call stack.
   const open: Expression[] = [expression];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     switch (node.kind) {

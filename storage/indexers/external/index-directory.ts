@@ -6,21 +6,22 @@ const POINTER = 'CURRENT';
 const STATE = 'state.json';
 const NUMBER = /^[1-9]\d{0,14}$/;
 
-/** One whole index that is in use; it stays on the disk until it is released. */
+/** A published index; its files stay on the disk until it is released. */
 export interface IndexLease {
   readonly path: string;
   release(): Promise<void>;
 }
 
 /**
- * Indexes that are built beside the one in use and change places with it at once:
+ * Indexes that are built next to the one in use and replace it atomically:
  *
  *     CURRENT            the number of the index in use
- *     7/                 an index; `state.json` in it says up to which change it reaches, and more
- *     8/                 one in the making, or what a killed process left
+ *     7/                 an index; its `state.json` has the watermark and other state
+ *     8/                 an unfinished index, also that of a killed process
  *
- * The pointer moves by rename when the next index is whole and on the disk, so index and watermark change together
- * and a crash leaves one of both. An index that queries still read is removed when the last of them ends.
+ * The pointer is replaced by a rename when the next index is complete and on the disk, so index and watermark change
+ * together, and a crash leaves either the old or the new one. An index that queries still read is removed when the last
+ * of them ends.
  */
 export class IndexDirectory {
   readonly #leases = new Map<number, number>();
@@ -32,7 +33,11 @@ export class IndexDirectory {
     private latest: number,
   ) {}
 
-  /** Opens the directory, makes it when needed, and removes what is not in use. @throws StorageError it cannot be used. */
+  /**
+   * Opens the directory, creates it if necessary, and removes indexes that are not in use.
+   *
+   * @throws StorageError if the directory cannot be used
+   */
   static async open(path: string): Promise<IndexDirectory> {
     try {
       await mkdir(path, { recursive: true });
@@ -55,7 +60,7 @@ export class IndexDirectory {
     return this.number === 0 ? undefined : this.#pathOf(this.number);
   }
 
-  /** What {@link publish} or {@link writeState} was given last; undefined when there is none or it is damaged. */
+  /** The state last written by {@link publish} or {@link writeState}; undefined if absent or damaged. */
   async state(): Promise<unknown> {
     if (this.current === undefined) return undefined;
     const text = await readIfThere(join(this.current, STATE));
@@ -66,7 +71,7 @@ export class IndexDirectory {
     }
   }
 
-  /** Keeps the index in use from being removed. Undefined before the first. */
+  /** Protects the index in use from removal. Returns undefined before the first index. */
   lease(): IndexLease | undefined {
     const { number } = this;
     if (number === 0) return undefined;
@@ -87,7 +92,7 @@ export class IndexDirectory {
     };
   }
 
-  /** An empty directory for the next index. */
+  /** Creates an empty directory for the next index and returns its path. */
   async prepare(): Promise<string> {
     const path = this.#pathOf(++this.latest);
     await rm(path, { recursive: true, force: true });
@@ -95,7 +100,7 @@ export class IndexDirectory {
     return path;
   }
 
-  /** Puts a prepared index in the place of the one in use, all or nothing. */
+  /** Replaces the index in use by a prepared one, atomically. */
   async publish(path: string, state: unknown): Promise<void> {
     await this.#writeState(path, state);
     for (const name of await readdir(path)) await sync(join(path, name));
@@ -107,7 +112,7 @@ export class IndexDirectory {
     if (former !== 0 && !this.#leases.has(former)) await this.#remove(former);
   }
 
-  /** Says something new about the index in use. */
+  /** Replaces the state of the index in use. */
   async writeState(state: unknown): Promise<void> {
     if (this.current !== undefined) await this.#writeState(this.current, state);
   }

@@ -7,11 +7,14 @@ import { StorageError } from '../../../protocols/errors.js';
 /** How to run a program. */
 export interface ProgramOptions {
   readonly arguments: readonly string[];
-  /** Most CPU seconds (BRK-8.13 (1)); the kernel enforces it even when we are gone. Needs `prlimit`; absent: no limit. */
+  /**
+   * Most CPU seconds (BRK-8.13 (1)), enforced by the kernel even after this process has exited. Default: no limit.
+   * Requires `prlimit`.
+   */
   readonly cpuSeconds?: number;
   /** Milliseconds from SIGTERM to SIGKILL (BRK-8.13 (2) "a few more seconds"). Default 3000. */
   readonly graceMs?: number;
-  /** A line of the output beyond this is dropped, bytes. Default 64 KiB. */
+  /** Longest line of output, in bytes; longer ones are dropped. Default 64 KiB. */
   readonly maxLineBytes?: number;
   readonly cwd?: string;
 }
@@ -24,16 +27,16 @@ export interface ProgramEnd {
 
 const DEFAULT_GRACE_MS = 3000;
 const DEFAULT_LINE_BYTES = 64 * 1024;
-/** Characters kept of what a program complains about. */
+/** Most characters kept of the standard error of a program. */
 const COMPLAINT_CHARACTERS = 4000;
 
-/** Programs see no more of our environment than they need, and speak and sort by bytes. */
+/** The environment of programs: only the variables that they need, and a locale that sorts by bytes. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, TMPDIR } = process.env;
   return { PATH, LC_ALL: 'C', ...(TMPDIR === undefined ? {} : { TMPDIR }) };
 }
 
-/** The program's path, or undefined when it is not installed. A name without a slash is looked up in PATH. */
+/** Returns the path of a program; undefined if it is not installed. A relative name is looked up in PATH. */
 async function findProgram(name: string): Promise<string | undefined> {
   const places = isAbsolute(name)
     ? [name]
@@ -43,13 +46,13 @@ async function findProgram(name: string): Promise<string | undefined> {
       await access(path, constants.X_OK);
       return path;
     } catch {
-      // The next place.
+      // Not executable here: try the next path.
     }
   }
   return undefined;
 }
 
-/** @throws StorageError saying what to install. */
+/** @throws StorageError that names the Debian package if the program is not installed */
 export async function requireProgram(name: string, debianPackage: string): Promise<string> {
   const path = await findProgram(name);
   if (path !== undefined) return path;
@@ -58,7 +61,7 @@ export async function requireProgram(name: string, debianPackage: string): Promi
   );
 }
 
-/** A running program: never through a shell, its output by lines, its end by the rules of BRK-8.13. */
+/** A running program, started without a shell. Its output is read by lines; it is stopped by the rules of BRK-8.13. */
 export class Program {
   readonly #child: ChildProcess;
   readonly #stdin: Writable;
@@ -67,7 +70,7 @@ export class Program {
   readonly #maxLineBytes: number;
   #complaint = '';
   #kill: NodeJS.Timeout | undefined;
-  /** Rejects with StorageError when the program cannot be started. */
+  /** Resolves when the program has ended; rejects with StorageError if it cannot be started. */
   readonly ended: Promise<ProgramEnd>;
 
   private constructor(path: string, options: ProgramOptions, prefix: readonly string[]) {
@@ -82,7 +85,7 @@ export class Program {
     this.#child = child;
     this.#stdin = child.stdin;
     this.#stdout = child.stdout;
-    // A program that ends before it has read everything is judged by its exit status.
+    // A program may end before it has read its input; then its exit status decides.
     child.stdin.on('error', () => undefined);
     child.stderr.setEncoding('latin1').on('data', (text: string) => {
       this.#complaint = (this.#complaint + text).slice(0, COMPLAINT_CHARACTERS);
@@ -97,10 +100,10 @@ export class Program {
     this.ended.then(over, over);
   }
 
-  /** @throws StorageError later, by {@link ended}, when the program cannot be started. */
+  /** Starts a program. If that fails, {@link ended} rejects with StorageError. */
   static async start(path: string, options: ProgramOptions): Promise<Program> {
     const prefix: string[] = [];
-    // However the Broker ends, its programs end with it.
+    // Ends the program with the Broker, even if the Broker is killed.
     const setpriv = await findProgram('setpriv');
     if (setpriv !== undefined) prefix.push(setpriv, '--pdeathsig', 'TERM');
     if (options.cpuSeconds !== undefined) {
@@ -114,12 +117,12 @@ export class Program {
     return this.#child.pid;
   }
 
-  /** What it wrote to standard error, the first few thousand characters. */
+  /** The first 4000 characters of its standard error. */
   get complaint(): string {
     return this.#complaint;
   }
 
-  /** Writes to its standard input; resolves when it may be given more, or has ended. */
+  /** Writes to its standard input. Resolves when it accepts more input, or has ended. */
   async write(text: string): Promise<void> {
     const stdin = this.#stdin;
     if (stdin.destroyed || stdin.write(text)) return;
@@ -136,7 +139,7 @@ export class Program {
     this.#stdin.end();
   }
 
-  /** The lines of its output that came together, without line ends; as fast as they are asked for. */
+  /** Yields the lines of each chunk of output, without line ends; reads only on demand. */
   async *lines(): AsyncGenerator<string[]> {
     let rest = '';
     let skipping = false;
@@ -155,25 +158,25 @@ export class Program {
         if (lines.length > 0) yield lines;
       }
     } catch (error) {
-      // Destroyed by drop(): what was read until then is what there is.
+      // Destroyed by drop(): the output read until then is all.
       if (!this.#stdout.destroyed) throw error;
     }
     if (rest !== '' && !skipping) yield [rest];
   }
 
-  /** Sends a signal; does nothing when the program has ended. */
+  /** Sends a signal; does nothing if the program has ended. */
   signal(name: NodeJS.Signals): void {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(name);
   }
 
-  /** BRK-8.13 (2): SIGTERM, and SIGKILL a little later. What it has written may still be read. */
+  /** BRK-8.13 (2): sends SIGTERM, and SIGKILL after `graceMs`. Output that it has written can still be read. */
   stop(): void {
     if (this.#kill !== undefined) return;
     this.signal('SIGTERM');
     this.#kill = setTimeout(() => this.signal('SIGKILL'), this.#graceMs);
   }
 
-  /** {@link stop}, and nobody reads its output any more: it also gets SIGPIPE (BRK-8.13 (3)). */
+  /** Like {@link stop}, but also closes its output, so that it gets SIGPIPE (BRK-8.13 (3)). */
   drop(): void {
     this.#stdout.destroy();
     this.#stdin.destroy();
@@ -181,7 +184,11 @@ export class Program {
   }
 }
 
-/** Runs a program that has nothing to say and waits for its end. @throws StorageError it fails, with its complaint. */
+/**
+ * Discards the output of a program and waits for its end.
+ *
+ * @throws StorageError with its error message if the program fails
+ */
 export async function runToEnd(program: Program, name: string, signal?: AbortSignal): Promise<void> {
   const drop = () => program.drop();
   signal?.addEventListener('abort', drop, { once: true });
