@@ -39,11 +39,15 @@ export function exitStatusOf(error: unknown): number {
   return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.failure;
 }
 
-/** Writes the error that ends a program to standard error: one sentence, for a bug the stack with all causes. */
-export function reportError(error: unknown, program: string): void {
+/**
+ * Writes the error that ends a program to standard error: one sentence, for a bug the stack with all causes.
+ *
+ * @param program name that the message begins with, unless it begins with that of the command already
+ */
+export function reportError(error: unknown, program: string, command = program): void {
   const message = messageOf(error);
-  // The message of a server begins with its name, which is also that of the program if a link started it.
-  const begin = message.startsWith(`${program}: `) ? '' : `${program}: `;
+  const isNamed = [program, command].some((name) => message.startsWith(`${name}: `));
+  const begin = isNamed ? '' : `${program}: `;
   if (!isExpected(error)) {
     process.stderr.write(`${begin}internal error: ${inspect(error)}\n`);
     return;

@@ -88,7 +88,7 @@ function printHelp(text: string): void {
 /** Reports an error and returns the exit status. Commander has already reported its own errors. */
 function statusAfter(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  reportError(error, name);
+  reportError(error, name, linked?.entry.name ?? words.find((word) => !word.startsWith('-')));
   return exitStatusOf(error);
 }
 

@@ -55,7 +55,7 @@ t.test('2 and one sentence: the command line or a configuration file is wrong', 
       ['query', 'localhost', '--max', 'many', 'x'],
       /^harvest: option '--max <number>' argument 'many' is invalid/,
     ],
-    [['gather', 'localhost:8500', '8500', '17'], /^harvest: gather: two ports are given\n$/],
+    [['gather', 'localhost:8500', '8500', '17'], /^gather: two ports are given\n$/],
     [['gatherer', file], /^harvest: .*wrong\.cf:2: Gatherer-Port: .*\n$/],
   ] as const) {
     const { code, stderr } = await cli(...words);

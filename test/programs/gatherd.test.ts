@@ -113,7 +113,7 @@ t.test('a second daemon on a directory says who is running; after kill -9 the ne
   t.equal(elsewhere.code, 1);
   t.match(
     elsewhere.stderr,
-    /harvest: gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/,
+    /^gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/,
   );
   const beside = await gatherd(t, '--pid-file', 'beside.pid', '-d', path, '0');
   t.match(await call(t, beside.port, SESSION), '499 - Sent 2 objects', 'with a pid file of its own');
