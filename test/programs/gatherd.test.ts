@@ -111,10 +111,7 @@ t.test('a second daemon on a directory says who is running; after kill -9 the ne
   t.same([detached.code, detached.stderr], [1, `harvest: gatherd did not start: ${sentence}\n`]);
   const elsewhere = await cli('gatherd', '-d', await dataDirectory(t), String(first.port));
   t.equal(elsewhere.code, 1);
-  t.match(
-    elsewhere.stderr,
-    /^gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/,
-  );
+  t.match(elsewhere.stderr, /^gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/m);
   const beside = await gatherd(t, '--pid-file', 'beside.pid', '-d', path, '0');
   t.match(await call(t, beside.port, SESSION), '499 - Sent 2 objects', 'with a pid file of its own');
 
