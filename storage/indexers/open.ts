@@ -45,7 +45,7 @@ export const INDEXER_TYPES: readonly string[] = [...OPENERS.keys()];
 export async function openIndexer(options: OpenIndexerOptions): Promise<Indexer> {
   const open = OPENERS.get(options.type.toLowerCase());
   if (open === undefined)
-    throw new UsageError(`Indexer-Type: ${options.type} is none of ${INDEXER_TYPES.join(', ')}`);
+    throw new UsageError(`Indexer-Type: ${options.type} is not one of ${INDEXER_TYPES.join(', ')}`);
   return open(options);
 }
 

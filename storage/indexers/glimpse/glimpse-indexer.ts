@@ -24,30 +24,30 @@ import { translate } from './translate.js';
 
 /** Options of {@link openGlimpseIndexer}. */
 export interface GlimpseIndexerOptions extends Partial<CandidateSearchLimits> {
-  /** Where indexes are kept, by number (`external/index-directory.ts`). */
+  /** Directory of the indexes (`external/index-directory.ts`). */
   readonly directory: string;
   /** The Broker's `objects/`: one file for each object (BRK-8.9). On the same file system as `directory`. */
   readonly objectsDirectory: string;
-  /** The Broker's store, whose objects decide what matches. */
+  /** Directory of the Broker's store; queries are matched against its objects. */
   readonly storeDirectory: string;
   /** `GlimpseIndex-Option`: none = tiny, `-o` = small, `-b` = medium (BRK-7.3). Default `-b`. */
   readonly indexOption?: string;
   /**
-   * Keep a glimpseserver on this port, on loopback (BRK-8.12). Default: none. `patienceMs`: milliseconds it may take to
-   * start, and to answer again after SIGUSR1, default 5000.
+   * Runs a glimpseserver on this port of the loopback interface (BRK-8.12). Default: no server. `patienceMs`: most
+   * milliseconds until it has started, and until it answers after SIGUSR1; default 5000.
    */
   readonly server?: { readonly port: number; readonly host?: string; readonly patienceMs?: number };
   /** MiB that glimpseindex may use for its tables. Default 16. */
   readonly indexMemoryMiB?: number;
   /** Milliseconds between SIGTERM and SIGKILL (BRK-8.13). Default 3000. */
   readonly graceMs?: number;
-  /** Names or paths of the programs. Default: those of Debian's package `glimpse`, looked up in PATH. */
+  /** Names or paths of the programs. Default: the names in Debian's package `glimpse`, looked up in PATH. */
   readonly programs?: {
     readonly glimpse?: string;
     readonly glimpseindex?: string;
     readonly glimpseserver?: string;
   };
-  /** Told about what does not stop the work, e.g. a glimpseserver that does not start. */
+  /** Receives a sentence for each problem that does not stop the work, e.g. a glimpseserver that does not start. */
   readonly onWarning?: (sentence: string) => void;
 }
 
@@ -64,27 +64,28 @@ const CAPABILITIES: IndexerCapabilities = {
   score: false,
 };
 
-/** What an index says about itself; `objects` and `option` tell whether it is still the one that is wanted. */
+/** State of an index. `objects` and `option` say whether it still agrees with the options. */
 const stateSchema = z.object({
   watermark: z.number().int().nonnegative(),
   objects: z.string(),
   option: z.string(),
-  /** Files at the last full indexing, and files added since. */
+  /** Number of files at the last full indexing, and of files added since. */
   full: z.number().int().nonnegative(),
   added: z.number().int().nonnegative(),
 });
 type State = z.output<typeof stateSchema>;
 
-/** Additions leave what they replace in the index, so a full indexing follows when they are half of it. */
+/** Additions do not remove replaced entries, so a full indexing follows when they exceed half of the index. */
 const FEW_ADDITIONS = 1000;
 const ADDED_SHARE = 0.5;
 const OIDS_AT_ONCE = 256;
 
 /**
- * Opens the Glimpse engine: `glimpseindex` makes the index, `glimpse` names candidates, the stored objects decide.
+ * Opens the Glimpse engine: `glimpseindex` makes the index, `glimpse` names candidates, which are matched against the
+ * stored objects.
  *
- * @throws StorageError Glimpse is not installed, or a directory cannot be used. UsageError: an index option that is no
- *   option.
+ * @throws StorageError if Glimpse is not installed or a directory cannot be used. UsageError if the index option is not
+ *   valid.
  */
 export async function openGlimpseIndexer(options: GlimpseIndexerOptions): Promise<Indexer> {
   const option = (options.indexOption ?? '-b').trim();
@@ -139,7 +140,7 @@ interface Parts {
   readonly option: string;
   readonly options: GlimpseIndexerOptions;
   readonly state: State;
-  /** The index on the disk is one of these objects and this option. */
+  /** Whether the index on the disk was made from this directory of objects with this option. */
   readonly usable: boolean;
 }
 
@@ -151,9 +152,9 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
   readonly #closing = new AbortController();
   #state: State;
   #usable: boolean;
-  /** Objects written in the present run; undefined outside of one. */
+  /** Objects written in the current run; undefined outside a run. */
   #written: OidSet | undefined;
-  /** The present run replaces the index. */
+  /** Whether the current run replaces the index. */
   #anew = false;
 
   constructor(parts: Parts) {
@@ -180,7 +181,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
 
   async remove(oid: number): Promise<void> {
     this.#run().subtract(OidSet.of([oid]));
-    // The index may go on naming it: a candidate without an object is no hit.
+    // The index may still name it: a candidate without an object is not a hit.
     await this.#parts.files.remove(oid);
   }
 
@@ -223,7 +224,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
     return searchCandidates(this, this.#parts.reader, expression, { ...options, signal }, this.#limits);
   }
 
-  /** Names the objects that glimpse finds. Its complaints go to the user (BRK-4.19). */
+  /** Yields the objects that glimpse finds. Its error messages become warnings (BRK-4.19). */
   async *candidates(expression: Expression, options: CandidateOptions): AsyncGenerator<readonly Candidate[]> {
     const lease = this.#usable ? this.#parts.directory.lease() : undefined;
     if (lease === undefined) return;
@@ -248,7 +249,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
     await this.close();
   }
 
-  /** One run of glimpse, through the server when that is free (BRK-8.10, 8.12, 8.13). */
+  /** Runs glimpse, through the server if the server is free (BRK-8.10, 8.12, 8.13). */
   async *#ask(
     question: readonly string[],
     { path }: IndexLease,
@@ -285,7 +286,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
       }
       const { signal } = await program.ended;
       finished = true;
-      // BRK-8.13 (1): the CPU seconds were used up, which is time being up as well.
+      // BRK-8.13 (1): the CPU limit is a deadline too.
       if (signal === 'SIGXCPU') killed = true;
       if (!killed) for (const sentence of complaintsOf(program.complaint)) options.warnings.add(sentence);
     } finally {
@@ -302,7 +303,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
     }
   }
 
-  /** Indexes files into a new directory, on top of a former index if there is one, and puts it into place. */
+  /** Indexes files into a new directory, or adds them to a copy of `former`, and publishes the index. */
   async #index(oids: OidSet, state: State, former: string | undefined): Promise<void> {
     const { directory, files, server } = this.#parts;
     const path = await directory.prepare();
@@ -318,14 +319,14 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
     this.#usable = true;
     if (server === undefined || oids.size === 0) return;
     const started = server.start(path);
-    // A query that is with the server ends first; others do without it until then.
+    // The server restarts after its current query; until then other queries run without it.
     if (!server.busy) await started;
   }
 
   async #glimpseindex(path: string, oids: OidSet, files: ObjectFiles, add: boolean): Promise<void> {
     const { option, programs, options } = this.#parts;
     const size = option === '' ? [] : option.split(/\s+/);
-    // -s structured, -n numbers, -E no guesses at file types, -B fast, -F names of files on standard input.
+    // -s structured, -n numbers, -E no detection of file types, -B fast, -F file names on standard input.
     const program = await Program.start(programs.glimpseindex, {
       arguments: [
         ...(add ? ['-a'] : []),
@@ -356,7 +357,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
   }
 }
 
-/** The objects of an index, for questions that glimpse cannot narrow. */
+/** Yields all objects of an index, for queries that glimpse cannot narrow. */
 async function* everything(
   { path }: IndexLease,
   options: CandidateOptions,
@@ -378,7 +379,7 @@ async function* everything(
   }
 }
 
-/** BRK-4.19: what is meant for the user; the rest of what glimpse says is dropped. */
+/** BRK-4.19: returns the messages for the user; the rest of the standard error of glimpse is dropped. */
 function complaintsOf(text: string): string[] {
   return text
     .split('\n')
@@ -387,7 +388,7 @@ function complaintsOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** The limits that were given. */
+/** The limits that the options set. */
 function defined(options: Partial<CandidateSearchLimits>): Partial<CandidateSearchLimits> {
   const names = Object.keys(CANDIDATE_SEARCH_LIMITS) as (keyof CandidateSearchLimits)[];
   return Object.fromEntries(

@@ -3,39 +3,39 @@ import { StorageError, UsageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import { Program } from '../external/program.js';
 
-/** How to keep a glimpseserver. */
+/** Options of {@link GlimpseServer}. */
 export interface GlimpseServerOptions {
   readonly program: string;
   readonly glimpse: string;
-  /** Loopback by default: whoever reaches the port reads every object. */
+  /** Address to listen on; loopback by default, because every client of the port can read every object. */
   readonly host: string;
   readonly port: number;
-  /** Milliseconds to wait for its "On-line", and for the answer after SIGUSR1. */
+  /** Milliseconds to wait for "On-line" after the start, and for an answer after SIGUSR1. */
   readonly patienceMs: number;
   readonly onWarning: (sentence: string) => void;
 }
 
-/** Ports beyond these it does not take: it would listen on 2001 instead. */
+/** Valid ports; with any other port glimpseserver listens on 2001. */
 const PORTS = { least: 1024, most: 30_000 } as const;
 
-/** Says that it waits for requests. */
+/** Printed when the server accepts requests. */
 const ON_LINE = /On-line/i;
 
 /**
- * The glimpseserver of one Broker: holds the index in memory (BRK-8.12). It answers one request at a time, so who finds
- * it busy runs glimpse by itself.
+ * The glimpseserver of one Broker, which holds the index in memory (BRK-8.12). It answers one request at a time; a query
+ * that finds it busy runs glimpse without it.
  */
 export class GlimpseServer {
   readonly #options: GlimpseServerOptions;
   #program: Program | undefined;
-  /** The index it serves; undefined while another one is on its way. */
+  /** Directory of the index that it serves; undefined during a change of the index. */
   #directory: string | undefined;
   #busy = false;
   #closed = false;
   #waiting: (() => void)[] = [];
   readonly #mutex = new Mutex();
 
-  /** @throws UsageError a port that glimpse does not take. */
+  /** @throws UsageError if glimpseserver does not accept the port */
   constructor(options: GlimpseServerOptions) {
     const { port } = options;
     if (port < PORTS.least || port > PORTS.most)
@@ -43,27 +43,27 @@ export class GlimpseServer {
     this.#options = options;
   }
 
-  /** Process number of the running server. */
+  /** Process ID of the running server. */
   get pid(): number | undefined {
     return this.#program?.pid;
   }
 
-  /** Arguments that send a query here instead of to the index on the disk. */
+  /** Arguments that make glimpse query this server instead of the index on the disk. */
   get arguments(): readonly string[] {
     return ['-C', '-J', this.#options.host, '-K', String(this.#options.port)];
   }
 
-  /** A query is with it. */
+  /** Whether a query is using the server. */
   get busy(): boolean {
     return this.#busy;
   }
 
   /**
-   * BRK-8.12: starts it on an index, the running one being stopped when its query has ended. It failing is a warning,
+   * BRK-8.12: starts the server on an index; a running one is stopped after its current query. A failure is a warning,
    * not an error.
    */
   async start(directory: string): Promise<void> {
-    // From now on nobody acquires it.
+    // From now on tryAcquire() fails.
     this.#directory = undefined;
     while (this.#busy) {
       await new Promise<void>((resolve) => {
@@ -76,13 +76,13 @@ export class GlimpseServer {
     });
   }
 
-  /** Ends it for good; a query that is with it ends as well. */
+  /** Stops the server permanently, together with its current query. */
   stop(): Promise<void> {
     this.#closed = true;
     return this.#serially(() => this.#end());
   }
 
-  /** Takes the server for one query on this index; false when it is busy, gone, or serves another index. */
+  /** Acquires the server for one query on this index; false if it is busy, not running, or serves another index. */
   tryAcquire(directory: string): boolean {
     if (this.#busy || this.#program === undefined || this.#directory !== directory) return false;
     this.#busy = true;
@@ -95,8 +95,8 @@ export class GlimpseServer {
   }
 
   /**
-   * Gives it back after its client was killed: SIGUSR1 makes it drop the request (BRK-8.13 (3), 8.15). One that
-   * answers nobody then is started again. Until that is known it counts as busy.
+   * Releases the server after its client was killed: SIGUSR1 makes it drop the request (BRK-8.13 (3), 8.15). If it then
+   * does not answer a probe, it is restarted. It remains busy until the probe has ended.
    */
   releaseKilled(): void {
     this.#program?.signal('SIGUSR1');
@@ -119,7 +119,7 @@ export class GlimpseServer {
     const ready = new Promise<boolean>((resolve) => {
       online = resolve;
     });
-    // Read to the end, or it would wait for a reader some day.
+    // Reads to the end: a full pipe would block the server.
     const reading = (async () => {
       for await (const lines of program.lines()) if (lines.some((line) => ON_LINE.test(line))) online(true);
     })();
@@ -127,7 +127,7 @@ export class GlimpseServer {
       () => {
         if (this.#program === program) {
           this.#program = undefined;
-          onWarning('glimpseserver ended; queries run glimpse by itself until the next indexing');
+          onWarning('glimpseserver ended; queries run glimpse without it until the next indexing');
         }
         online(false);
       },
@@ -158,7 +158,7 @@ export class GlimpseServer {
     await program.ended;
   }
 
-  /** Whether a query that matches nothing gets its answer. */
+  /** Whether the server answers a query that matches nothing. */
   async #answers(): Promise<boolean> {
     const { glimpse, patienceMs } = this.#options;
     const probe = await Program.start(glimpse, {
@@ -174,7 +174,7 @@ export class GlimpseServer {
     return answered;
   }
 
-  /** Runs one step after the other. A program that cannot be started is a warning. */
+  /** Runs the steps one after another. A program that cannot be started is a warning. */
   async #serially(work: () => Promise<void>): Promise<void> {
     try {
       await this.#mutex.runExclusive(work);

@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { errorCode } from '../../../protocols/errors.js';
 import { OidSet } from '../../broker/oid-set.js';
 
-/** Objects that a numbered directory holds (BRK-6.6). */
+/** Most objects in a numbered directory (BRK-6.6). */
 const OBJECTS_A_DIRECTORY = 1000;
 const NAME = /^OBJ([1-9]\d{0,9})$/;
 
-/** The identifier of the object in a file; undefined when the path is no object's. */
+/** Returns the OID of an object file; undefined if the path is not one. */
 export function oidOfFile(path: string): number | undefined {
   const digits = NAME.exec(path.slice(path.lastIndexOf('/') + 1))?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** BRK-8.9: each object is one file, `objects/<dir>/OBJ<n>`. Other programs may read them. */
+/** BRK-8.9: each object has a file `objects/<dir>/OBJ<n>`, which other programs may read. */
 export class ObjectFiles {
   readonly #made = new Set<number>();
 
   constructor(
     readonly path: string,
-    /** Where files are written before they are moved into place; on the same file system. */
+    /** Directory of temporary files, which are renamed into place; on the same file system. */
     readonly scratch: string,
   ) {}
 
@@ -27,7 +27,7 @@ export class ObjectFiles {
     return join(this.path, String(Math.floor(oid / OBJECTS_A_DIRECTORY)), `OBJ${oid}`);
   }
 
-  /** Writes or replaces an object's file; a reader sees the old one or the new one. */
+  /** Writes or replaces the file of an object atomically. */
   async write(oid: number, object: Uint8Array): Promise<void> {
     const number = Math.floor(oid / OBJECTS_A_DIRECTORY);
     if (!this.#made.has(number)) {
@@ -43,7 +43,7 @@ export class ObjectFiles {
     await rm(this.pathOf(oid), { force: true });
   }
 
-  /** The identifiers of the objects that have a file. */
+  /** Returns the OIDs of the objects that have a file. */
   async all(): Promise<OidSet> {
     const oids = new OidSet();
     for await (const directory of entries(this.path)) {
@@ -60,7 +60,7 @@ async function* entries(path: string): AsyncGenerator<string> {
   try {
     for await (const entry of await opendir(path)) yield entry.name;
   } catch (error) {
-    // Not made yet, or a stranger's file among the directories.
+    // The directory does not exist yet, or the entry is not a directory.
     if (errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR') throw error;
   }
 }

@@ -3,28 +3,28 @@ import type { SearchOptions } from '../contract.js';
 import { requiredLiterals } from '../required-literals.js';
 import { parseTerm, unescapeTerm } from '../term-pattern.js';
 
-/** What glimpse is asked, or that it cannot narrow the query: then every object is a candidate. */
+/** The query for glimpse; `all` if glimpse cannot narrow the query, so that every object is a candidate. */
 export type GlimpseQuestion =
   | { readonly kind: 'all' }
   | { readonly kind: 'pattern'; readonly pattern: string; readonly flags: readonly string[] };
 
-/** Runs of characters that stand in glimpse's index as words and mean nothing in its pattern syntax. */
+/** Runs of characters that are words in the index of glimpse and are literal in its pattern syntax. */
 const RUNS = /[A-Za-z0-9]+/g;
 const PLAIN = /^[A-Za-z0-9]+$/;
-/** Words beyond this are not indexed by glimpseindex, so a long word is looked up by a part of it. */
+/** Longest word of a query; glimpseindex does not index long words whole, so a part of them is looked up. */
 const MAX_WORD = 30;
-/** Letters of a part of a misspelled word, at least. */
+/** Fewest letters of a part of a misspelled word. */
 const LEAST_PART = 2;
 
 /**
- * The question to glimpse that every object of the answer satisfies (BRK-8.10: `;` and, `,` or, `{ }` grouping, `-i`,
- * `-w`). With k errors one of k + 1 parts of the word must occur unchanged: glimpse's own `-k` looks for errors in the
- * words of its index only, and so misses a blank too many.
+ * Translates a query to one of glimpse that every object of the answer satisfies (BRK-8.10: `;` and, `,` or, `{ }`
+ * grouping, `-i`, `-w`). With k errors one of k + 1 parts of the word must occur unchanged: `-k` of glimpse finds errors
+ * only within the words of its index and misses an inserted blank.
  *
- * Only letters and digits of ASCII ever reach glimpse, so nothing in a query can be taken for its pattern
- * characters or options. What glimpse decides otherwise than our rules or not at all (attributes: Debian's build has
- * no structured queries; `~`; phrases over line ends; regular expressions beyond 30 characters) is left out here and
- * decided on the objects that it names.
+ * Only ASCII letters and digits reach glimpse, so no text of a query is interpreted as a pattern or an option. Conditions
+ * that glimpse does not support or treats differently (attributes, as Debian's build has no structured queries; `~`;
+ * phrases across line ends; regular expressions beyond 30 characters) are omitted here and tested on the objects that it
+ * names.
  */
 export function translate(
   expression: Expression,
@@ -36,12 +36,12 @@ export function translate(
   // The scope of Booleans is the whole object (BRK-2.21).
   const flags = ['-W'];
   if (options.ignoreCase) flags.push('-i');
-  // Whole words only where every pattern is one: glimpse has the flag for all of them or none.
+  // `-w` applies to all patterns, so it is used only if each of them is a whole word.
   if (options.matchWord && options.errors === 0 && seen.plain) flags.push('-w');
   return { kind: 'pattern', pattern, flags };
 }
 
-/** Undefined: any object. */
+/** The pattern of a node; undefined if it matches any object. */
 function patternOf(node: Expression, errors: number, seen: { plain: boolean }): string | undefined {
   switch (node.kind) {
     case 'not':
@@ -80,7 +80,7 @@ function termPattern(text: string, errors: number, seen: { plain: boolean }): st
   const term = parseTerm(text);
   if (term.kind === 'literal')
     return errors > 0 ? partsPattern(term.text, errors) : textsPattern([term.text], seen);
-  // BRK-2.23: errors are not for words with pattern characters.
+  // BRK-2.23: words with pattern characters allow no errors.
   seen.plain = false;
   return textsPattern(term.required, seen);
 }
@@ -92,7 +92,7 @@ function textsPattern(texts: readonly string[], seen: { plain: boolean }): strin
   return all.length > 1 ? `{${all.join(';')}}` : all[0];
 }
 
-/** Undefined when a part is so short that nearly every object has it. */
+/** The pattern of a misspelled word; undefined if a part is so short that nearly every object contains it. */
 function partsPattern(text: string, errors: number): string | undefined {
   const characters = Array.from(text);
   const count = Math.min(errors, characters.length - 1) + 1;

@@ -20,11 +20,11 @@ import { documentOf, SWISH_CONFIGURATION, translate } from './translate.js';
 
 /** Options of {@link openSwishIndexer}. */
 export interface SwishIndexerOptions {
-  /** Where indexes are kept, by number (`external/index-directory.ts`). */
+  /** Directory of the indexes (`external/index-directory.ts`). */
   readonly directory: string;
-  /** The Broker's store, whose objects decide what matches. */
+  /** Directory of the Broker's store; queries are matched against its objects. */
   readonly storeDirectory: string;
-  /** Each flush adds a part to the index; so many are merged into one. Default 8. */
+  /** Most parts of an index. Each flush adds one; more than this many are merged. Default 8. */
   readonly maxParts?: number;
   /** Milliseconds between SIGTERM and SIGKILL (BRK-8.13). Default 3000. */
   readonly graceMs?: number;
@@ -33,7 +33,7 @@ export interface SwishIndexerOptions {
   readonly limits?: Partial<CandidateSearchLimits>;
 }
 
-/** Swish knows whole words: a search word means a word here, whether `matchword` is asked or not. */
+/** Swish supports whole words only: a search word matches a whole word with and without `matchWord`. */
 const CAPABILITIES: IndexerCapabilities = {
   substrings: false,
   words: true,
@@ -51,20 +51,21 @@ const stateSchema = z.object({
   watermark: z.number().int().nonnegative(),
   /** Files of the index, the oldest first. */
   parts: z.array(z.string().regex(/^\d+\.idx$/)),
-  /** Number of the next part; later ones win where two have the same object. */
+  /** Number of the next part. If two parts have the same object, the later one wins. */
   next: z.number().int().positive(),
 });
 type State = z.output<typeof stateSchema>;
 
 const DEFAULT_MAX_PARTS = 8;
-/** swish-e keeps the properties of the documents beside each index file. */
+/** Suffixes of the files of a part: swish-e keeps the properties of documents next to each index file. */
 const FILES_OF_PART = ['', '.prop'] as const;
 const OUTPUT = '%r\\t%p\\n';
 
 /**
- * Opens the Swish engine: `swish-e` makes the index and names candidates best first, the stored objects decide.
+ * Opens the Swish engine: `swish-e` makes the index and names candidates best first, which are matched against the
+ * stored objects.
  *
- * @throws StorageError swish-e is not installed, or a directory cannot be used.
+ * @throws StorageError if swish-e is not installed or a directory cannot be used
  */
 export async function openSwishIndexer(options: SwishIndexerOptions): Promise<Indexer> {
   const program = await requireProgram(options.program ?? 'swish-e', 'swish-e');
@@ -80,7 +81,7 @@ export async function openSwishIndexer(options: SwishIndexerOptions): Promise<In
   );
 }
 
-/** A part of the index in the making. */
+/** An unfinished part of the index. */
 interface Building {
   readonly path: string;
   readonly part: string;
@@ -99,7 +100,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
   readonly #closing = new AbortController();
   #state: State;
   #updating = false;
-  /** The present run replaces the index. */
+  /** Whether the current run replaces the index. */
   #anew = false;
   #building: Building | undefined;
 
@@ -133,7 +134,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
     try {
       this.#building ??= await this.#begin();
       const { next } = this.#state;
-      // Of two parts with an object the one with the later date wins when they are merged.
+      // A merge of parts keeps the document with the latest date, so the part number is the date.
       const head = `Path-Name: ${oid}\nContent-Length: ${text.length}\nLast-Mtime: ${next}\nDocument-Type: TXT*\n\n`;
       await this.#building.program.write(`${head}${text}`);
     } catch (error) {
@@ -142,7 +143,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
     }
   }
 
-  /** Nothing to do: the index may go on naming it, and a candidate without an object is no hit. */
+  /** Does nothing: the index may still name the object, but a candidate without an object is not a hit. */
   async remove(_oid: number): Promise<void> {
     this.#assertUpdating();
   }
@@ -182,7 +183,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
     return searchCandidates(this, this.#reader, expression, { ...options, signal }, this.#limits);
   }
 
-  /** Names the objects that swish-e finds, best first. */
+  /** Yields the objects that swish-e finds, best first. */
   async *candidates(expression: Expression, options: CandidateOptions): AsyncGenerator<readonly Candidate[]> {
     const { parts } = this.#state;
     const lease = parts.length === 0 ? undefined : this.#directory.lease();
@@ -242,7 +243,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
     return { path, part, program, ended };
   }
 
-  /** Ends the new part, puts the former ones beside it, merges many into one, and changes to it. */
+  /** Completes the new part, links the former ones next to it, merges them if they are too many, and publishes the index. */
   async #publish(
     path: string,
     former: readonly string[],
@@ -277,7 +278,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
     this.#state = state;
   }
 
-  /** The run is over and what was not flushed is lost. */
+  /** Ends the run and discards the changes that were not flushed. */
   async #giveUp(): Promise<void> {
     const building = this.#building;
     this.#building = undefined;

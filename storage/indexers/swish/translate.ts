@@ -4,10 +4,10 @@ import { attributeTexts, VIEW } from '../object-text.js';
 import { parseTerm, unescapeTerm } from '../term-pattern.js';
 import { fold, wordsOf } from '../words.js';
 
-/** A word that every object has, so that all of them can be asked for. No word of an object is spelled so. */
+/** A word that every object has, so that a query can match all of them. No word of an object equals it. */
 const EVERY_OBJECT = 'zzz';
 
-/** The configuration that goes with {@link documentOf}: words are runs of a-z and 0-9, and none is left out. */
+/** The swish-e configuration for {@link documentOf}: words are runs of a-z and 0-9, and every word is indexed. */
 export const SWISH_CONFIGURATION = [
   ...['WordCharacters', 'BeginCharacters', 'EndCharacters'].map(
     (name) => `${name} abcdefghijklmnopqrstuvwxyz0123456789`,
@@ -18,12 +18,12 @@ export const SWISH_CONFIGURATION = [
   '',
 ].join('\n');
 
-/** Longest word of the index; of a longer one its beginning stands there. */
+/** Longest word of the index; a longer one is truncated. */
 const MAX_WORD = 100;
-/** Whatever swish-e would take for the end of a word. */
+/** Characters that swish-e treats as the end of a word. */
 const FOREIGN = /[^a-z0-9]/gu;
 
-/** The object's words as swish-e sees them, cut and folded as the matcher does it (`words.ts`). */
+/** Returns the words of an object for swish-e, separated and folded as the matcher does it (`words.ts`). */
 export function documentOf(object: SoifObject): string {
   const words = [EVERY_OBJECT];
   for (const attribute of attributeTexts(object)) {
@@ -33,14 +33,14 @@ export function documentOf(object: SoifObject): string {
 }
 
 /**
- * The query in swish-e's language: every object that satisfies it is among those found. Words are quoted, so none is
- * an operator; negated parts and attributes are decided on the objects.
+ * Translates a query to the language of swish-e, which then finds a superset of the answer. Words are quoted, so that
+ * they are not operators. Negations and attributes are omitted here and tested on the objects.
  */
 export function translate(expression: Expression): string {
   return partOf(expression) ?? quoted(EVERY_OBJECT);
 }
 
-/** Undefined: any object. */
+/** The query of a node; undefined if it matches any object. */
 function partOf(node: Expression): string | undefined {
   switch (node.kind) {
     case 'not':
@@ -76,7 +76,7 @@ function literalPart(text: string): string | undefined {
   return words.size === 1 ? [...words][0] : `(${[...words].join(' and ')})`;
 }
 
-/** Letters beyond a-z by their numbers. Two words that come out equal cost a look at an object, no more. */
+/** Encodes letters beyond a-z by their code points. A collision of two words only costs reading an object. */
 function spelled(word: string): string {
   const text = word.replace(FOREIGN, (c) => `z${(c.codePointAt(0) ?? 0).toString(36)}z`);
   return text.length > MAX_WORD ? text.slice(0, MAX_WORD) : text;

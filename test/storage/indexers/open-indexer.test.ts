@@ -32,7 +32,7 @@ t.test('BRK-7.3 Indexer-Type: a type that nobody knows', async (t) => {
   const options = { type: 'WAIS', brokerDirectory: '/nowhere', storeDirectory: '/nowhere' };
   await t.rejects(
     openIndexer(options),
-    new UsageError('Indexer-Type: WAIS is none of embedded, glimpse, swish'),
+    new UsageError('Indexer-Type: WAIS is not one of embedded, glimpse, swish'),
   );
 });
 
