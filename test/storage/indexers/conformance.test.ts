@@ -1,4 +1,4 @@
-// The conformance suite finds defects in an engine, and its example in the README runs as printed.
+// The conformance suite detects defects of an engine, and its example in the README runs unchanged.
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -86,7 +86,7 @@ t.test('the suite fails a wrong engine', async (t) => {
 t.test('the example of the README runs as printed', async (t) => {
   const readme = await readFile(join(root, 'storage/indexers/README.md'), 'utf8');
   const example = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
-  // Inside the package, so that its own name leads to it.
+  // Inside the package, so that the name of the package resolves to it.
   const directory = await mkdtemp(join(root, 'dist', 'example-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'example.test.mjs');

@@ -4,10 +4,11 @@ import { openEmbeddedIndexer } from '../../../storage/indexers/index.js';
 import { soifOf } from './support.js';
 
 /*
- * Writes change after change into an index until it is killed: change n puts object `n % 50 + 1` with the word `v<n>`. Tells on standard output how far it has flushed.
+ * Writes changes to an index until it is killed: change n puts object `n % 50 + 1` with the word `v<n>`. Prints the last flushed
+ * change to standard output.
  */
 const [file = '', storeDirectory = ''] = process.argv.slice(2);
-// Only there because an indexer wants one: what is looked at after the crash is the index alone.
+// An indexer requires a store; after the crash the test inspects only the index.
 await BrokerStore.open(storeDirectory);
 const indexer = await openEmbeddedIndexer({ file, storeDirectory, transactionBytes: 2_000 });
 await indexer.beginUpdate();

@@ -47,7 +47,7 @@ const object = fc.record({
   url: fc.constantFrom('http://ab/c', 'http://b/ab_c', 'http://STRA/10'),
   attributes: fc.array(fc.tuple(fc.constantFrom(...NAMES), text), { minLength: 1, maxLength: 4 }),
 });
-/** What one types: a part of a text on one line, without the characters that mean something in a word. */
+/** A search word: a part of a text on one line, without pattern characters. */
 const plainTerm = fc
   .tuple(text, fc.nat(8), fc.integer({ min: 1, max: 7 }))
   .map(([whole, from, length]) =>
@@ -165,7 +165,7 @@ for (const [name, settings] of SETTINGS) {
     await base.putSoif(objects);
     await t.resolves(agrees(base, known, 1, 50), 'after the first run');
 
-    // Replaced and removed objects, with the vocabulary of before still in memory.
+    // Replaced and removed objects, while the former vocabulary is still cached.
     const changed = objectsOf(8, 40, 2).map((object, i) => renamed(object, known.get(i + 1)));
     await base.putSoif(changed);
     for (const [i, object] of changed.entries()) known.set(i + 1, object);
@@ -179,7 +179,7 @@ for (const [name, settings] of SETTINGS) {
   });
 }
 
-/** The object under the URL of the one it is to replace. */
+/** The object with the URL of the object that it replaces. */
 function renamed(object: SoifObject, old: SoifObject | undefined): SoifObject {
   const attributes = Array.from(object, ({ name, value }) => [name, value] as const);
   return decodeSoif(encodeSoif(SoifObject.of('FILE', old?.url ?? object.url, attributes)));

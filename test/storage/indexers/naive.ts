@@ -2,8 +2,8 @@ import type { Expression } from '../../../protocols/broker/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
 
 /**
- * The matching rules written down once more, as plainly as possible and with other means: JavaScript regular
- * expressions with Unicode case folding, and every substring tried for spelling errors. Knows no index.
+ * A second, simple implementation of the matching rules without an index: JavaScript regular expressions with Unicode
+ * case folding, and a test of every substring for spelling errors.
  */
 export interface NaiveOptions {
   readonly ignoreCase: boolean;

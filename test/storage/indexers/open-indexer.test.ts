@@ -28,7 +28,7 @@ async function reopen(base: Base, type: string): Promise<void> {
   base.indexer = await openIndexer({ type, brokerDirectory: directory, storeDirectory });
 }
 
-t.test('BRK-7.3 Indexer-Type: a type that nobody knows', async (t) => {
+t.test('BRK-7.3 Indexer-Type: an unknown type', async (t) => {
   const options = { type: 'WAIS', brokerDirectory: '/nowhere', storeDirectory: '/nowhere' };
   await t.rejects(
     openIndexer(options),
@@ -39,34 +39,34 @@ t.test('BRK-7.3 Indexer-Type: a type that nobody knows', async (t) => {
 for (const type of INDEXER_TYPES) {
   const program = PROGRAMS[type];
   const missing = program !== undefined && spawnSync(program, ['-V']).error !== undefined;
-  t.test(`BRK-8.1 ${type}: full indexing beside the queries`, { skip: missing && program }, async (t) => {
+  t.test(`BRK-8.1 ${type}: full indexing during queries`, { skip: missing && program }, async (t) => {
     await using base = await baseOf(type.toUpperCase());
     t.equal(base.indexer.name, type);
     await base.put(...OBJECTS);
     t.same(await base.oids('wheat'), [1, 3]);
     const { watermark } = base.indexer;
 
-    // A query that began before goes on over the change of indexes.
+    // A query that started before continues across the change of indexes.
     const expression = parseQuery('not nowhere');
     if (expression.kind === 'all') throw new Error('not an expression');
     const before = base.indexer.query(expression, { ...PLAIN, lifetimeMs: 20_000 })[Symbol.asyncIterator]();
     t.equal((await before.next()).done, false);
 
     await base.indexer.clear();
-    t.equal(base.indexer.watermark, watermark, 'what is on the disk is as current as before');
+    t.equal(base.indexer.watermark, watermark, 'the watermark on the disk does not change');
     const [object] = await base.store.objects([3]);
     await base.indexer.add(3, object!);
-    t.same(await base.oids('wheat'), [1, 3], 'the old index answers until the new one is whole');
+    t.same(await base.oids('wheat'), [1, 3], 'the old index answers until the new one is complete');
     await base.indexer.flush(watermark);
     t.same(await base.oids('wheat'), [3]);
     let rest = 0;
     while (!(await before.next()).done) rest++;
-    t.equal(rest, 2, 'the query from before ends as it began');
+    t.equal(rest, 2, 'the earlier query reads the index that it started with');
 
     await base.indexer.clear();
     await base.indexer.add(3, object!);
     await reopen(base, type);
-    t.same(await base.oids('wheat'), [3], 'a rebuild that was broken off leaves the index');
+    t.same(await base.oids('wheat'), [3], 'an interrupted rebuild does not change the index');
     t.equal(base.indexer.watermark, watermark);
     await base.put({ url: 'http://h/4', title: 'more wheat' });
     t.same(await base.oids('wheat'), [3, 4]);

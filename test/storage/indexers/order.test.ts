@@ -4,7 +4,7 @@ import { ApproximateMatcher } from '../../../storage/indexers/approximate.js';
 import { approximateLookup, partLookup, regexpLookup } from '../../../storage/indexers/term-lookup.js';
 import { Base } from './support.js';
 
-t.test('BRK-2.23 with one error, one of the words of every match gives it away', (t) => {
+t.test('BRK-2.23 with one error, every match contains a word with a verdict', (t) => {
   const letters = fc.constantFrom('a', 'b', 'c');
   const word = (minLength: number, maxLength: number) =>
     fc.array(letters, { minLength, maxLength }).map((all) => all.join(''));
@@ -35,7 +35,7 @@ t.test('BRK-2.23 with one error, one of the words of every match gives it away',
   t.end();
 });
 
-t.test('BRK-2.20, 2.22 what single words decide about parts of words and patterns', (t) => {
+t.test('BRK-2.20, 2.22 single words decide parts of words and patterns', (t) => {
   t.equal(partLookup('etwor')?.verdict('networks'), 'certain');
   t.equal(partLookup('a-b'), undefined, 'a word of the index has no hyphen');
   const test = (text: string) => /n.twork/.test(text);
@@ -50,7 +50,7 @@ t.test('BRK-2.20, 2.22 what single words decide about parts of words and pattern
   t.end();
 });
 
-t.test('BRK-8.11 the first few of many hits are the first of all, and come once', async (t) => {
+t.test('BRK-8.11 a limit returns the first of all hits, each once', async (t) => {
   await using base = await Base.open();
   await base.put(
     ...Array.from({ length: 300 }, (_, i) => ({
@@ -83,13 +83,13 @@ t.test('BRK-8.11 the first few of many hits are the first of all, and come once'
         wantLines,
         maxFiles: all.hits.length + 1,
       });
-      t.same(exactly.hits, all.hits, 'a limit that is not reached changes nothing');
+      t.same(exactly.hits, all.hits, 'a limit that is not reached has no effect');
       t.equal(exactly.outcome.complete, true);
     }
   }
 });
 
-t.test('BRK-2.23 a match over two words is found after those within one', async (t) => {
+t.test('BRK-2.23 a match across two words is found after those within one', async (t) => {
   await using base = await Base.open();
   await base.put(
     { Body: 'con currency' },

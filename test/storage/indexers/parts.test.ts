@@ -21,7 +21,7 @@ const CODE_POINTS = Array.from({ length: 0x20000 }, (_, code) => code)
   .filter((code) => code < 0xd800 || code > 0xdfff)
   .map((code) => String.fromCodePoint(code));
 
-t.test('folding never makes a word of a separator or a separator of a word', async (t) => {
+t.test('folding keeps the boundaries of words', async (t) => {
   const wrong = CODE_POINTS.filter((c) => {
     const folded = Array.from(fold(c));
     return folded.length === 0 || folded.some((f) => isWordAt(f, 0) !== isWordAt(c, 0));
@@ -29,7 +29,7 @@ t.test('folding never makes a word of a separator or a separator of a word', asy
   t.same(wrong, []);
 });
 
-t.test('what is equal but for case to a regular expression folds to the same text', async (t) => {
+t.test('characters that a regular expression equates ignoring case fold to the same text', async (t) => {
   const groups = new Map<string, string[]>();
   for (const c of CODE_POINTS) {
     for (const key of new Set([c.toLowerCase(), c.toUpperCase()]))
@@ -48,7 +48,7 @@ t.test('what is equal but for case to a regular expression folds to the same tex
   t.same(wrong, []);
 });
 
-t.test('folding looks at each character by itself', async () => {
+t.test('folding maps each character independently', async () => {
   const text = fc.string({
     unit: fc.constantFrom('a', 'Σ', 'ς', 'İ', 'ß', 'ẞ', ' ', '.', 'ſ', '\u0345', '😀', 'Dž'),
   });
@@ -72,7 +72,7 @@ t.test(
   },
 );
 
-t.test('BRK-2.5 words are parted in the index where more than blanks stands between them', async (t) => {
+t.test('BRK-2.5 the index has a break where more than blanks separates two words', async (t) => {
   const folded = 'one  two, three\nfour\t\u00a0five';
   t.same(phraseOf(folded, wordsOf(folded)), ['one', 'two', BREAK, 'three', BREAK, 'four', 'five']);
   const value = fc.oneof(
@@ -91,7 +91,7 @@ t.test('BRK-2.5 words are parted in the index where more than blanks stands betw
         fold(text)
           .split(' ')
           .filter((term) => term !== '');
-      // What the bytes give is what the texts give, but for breaks at the ends, which part nothing.
+      // Bytes and texts give the same result except for breaks at the ends, which separate nothing.
       const inner = (list: readonly string[]) => list.join(' ').replace(/^[ \x01]+|[ \x01]+$/g, '');
       const expected = values
         .map((bytes) => inner(terms(indexText(decodeText(bytes)))))
@@ -127,7 +127,7 @@ t.test('a set of OIDs behaves like a Set', async () => {
   );
 });
 
-t.test('BRK-2.23 spelling errors are found as by trying every part of the line', async () => {
+t.test('BRK-2.23 approximate matches agree with a test of every substring of the line', async () => {
   const line = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '😀'), maxLength: 9 });
   const pattern = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '😀'), minLength: 2, maxLength: 5 });
   fc.assert(
@@ -166,7 +166,7 @@ function distance(a: readonly string[], b: readonly string[]): number {
   return 1 + Math.min(distance(as, b), distance(a, bs), distance(as, bs));
 }
 
-t.test('what a regular expression requires is in every text it matches', async (t) => {
+t.test('every match of a regular expression contains its required literals', async (t) => {
   for (const [source, literals] of [
     ['abc', ['abc']],
     ['^ab+c$', ['ab', 'c']],
@@ -213,7 +213,7 @@ t.test('what a regular expression requires is in every text it matches', async (
   );
 });
 
-t.test('BRK-2.22 patterns and what is none', async (t) => {
+t.test('BRK-2.22 patterns and literal words', async (t) => {
   t.same(parseTerm('plain'), { kind: 'literal', text: 'plain' });
   t.same(parseTerm('a\\.b'), { kind: 'literal', text: 'a.b' });
   t.same(parseTerm('f(x'), { kind: 'literal', text: 'f(x' });

@@ -25,7 +25,7 @@ async function collected(results: SearchResults): Promise<number[]> {
   return oids;
 }
 
-/** Objects that all match `common` and hold a line that regular expressions and spelling errors find hard. */
+/** Objects that all match `common` and have a line that is expensive for regular expressions and spelling errors. */
 function hardObjects(count: number): TestObject[] {
   const line = `${'a'.repeat(2000)}b ${'abcdefgh '.repeat(200)}\n`;
   return Array.from({ length: count }, (_, i) => ({
@@ -35,10 +35,10 @@ function hardObjects(count: number): TestObject[] {
   }));
 }
 
-t.test('BRK-8.2 add replaces, remove forgets, clear empties', async (t) => {
+t.test('BRK-8.2 add() replaces an object, remove() deletes it, clear() empties the index', async (t) => {
   await using base = await Base.open();
   const { indexer } = base;
-  await t.rejects(indexer.add(1, new Uint8Array()), StateError, 'changes belong to a run');
+  await t.rejects(indexer.add(1, new Uint8Array()), StateError, 'changes require a run');
   t.equal(indexer.watermark, 0);
   await base.put({ Title: 'one apple' }, { Title: 'two apples' });
   t.equal(indexer.watermark, base.store.lastSequence);
@@ -46,7 +46,7 @@ t.test('BRK-8.2 add replaces, remove forgets, clear empties', async (t) => {
   await base.putSoif([soifOf({ url: 'http://h/1', Title: 'one pear' }, 2)]);
   t.same(await base.oids('apple', { matchWord: true }), []);
   t.same(await base.oids('pear', { matchWord: true }), [1]);
-  t.same(await base.oids('pea'), [1], 'also as a part of a word');
+  t.same(await base.oids('pea'), [1], 'as a part of a word too');
   await indexer.remove(1);
   await indexer.remove(4_000_000_000);
   await indexer.flush(9);
@@ -58,7 +58,7 @@ t.test('BRK-8.2 add replaces, remove forgets, clear empties', async (t) => {
   t.equal(base.indexer.watermark, 0);
   t.same(await base.oids('two'), []);
   await base.catchUp();
-  t.same(await base.oids('one or two'), [1, 2], 'fed again from the start');
+  t.same(await base.oids('one or two'), [1, 2], 'indexed again from the start');
   await t.rejects(base.indexer.add(-1, new Uint8Array()), RangeError);
 });
 
@@ -78,7 +78,7 @@ t.test('words of any length are found by their parts', async (t) => {
   t.same(await base.oids('nul', { matchWord: true, ignoreCase: true, wantLines: false }), [3]);
 });
 
-t.test('BRK-8.13, 8.16 a query ends at its lifetime with what it found', async (t) => {
+t.test('BRK-8.13, 8.16 a query ends at its lifetime with a partial result', async (t) => {
   await using base = await Base.open();
   await base.put(...hardObjects(150));
   const results = base.indexer.query(expressionOf('"(a|b|ab)*(b|c)*(X|Y)"'), { ...PLAIN, lifetimeMs: 30 });
@@ -94,7 +94,7 @@ t.test('BRK-8.13, 8.16 a query ends at its lifetime with what it found', async (
   t.equal((await slow.outcome).reason, 'lifetime');
 });
 
-t.test('a hard query does not hold up a plain one beside it', async (t) => {
+t.test('an expensive query does not block a concurrent cheap one', async (t) => {
   await using base = await Base.open();
   await base.put(...hardObjects(100));
   const hard = [
@@ -109,14 +109,14 @@ t.test('a hard query does not hold up a plain one beside it', async (t) => {
     }),
   );
   t.equal((await base.search('n7', { matchWord: true })).length, 1);
-  t.ok(ended < 3, 'the plain query was answered while others went on');
+  t.ok(ended < 3, 'the cheap query was answered while others were running');
   const [none, near] = await Promise.all(running);
   t.equal(none?.length, 0);
   t.equal(near?.length, 100, 'abcdefgh is 8 insertions away');
   for (const results of hard) t.ok((await results.outcome).complete);
 });
 
-t.test('an abandoned query stops, in every way to abandon it', async (t) => {
+t.test('a query stops on break, abort and close', async (t) => {
   await using base = await Base.open();
   await base.put(...hardObjects(150));
   const expression = expressionOf('common');
@@ -132,7 +132,7 @@ t.test('an abandoned query stops, in every way to abandon it', async (t) => {
     seen.push(hit);
     if (seen.length === 3) abort.abort();
   }
-  t.equal(seen.length, 3, 'nothing comes after the abort');
+  t.equal(seen.length, 3, 'no hits after the abort');
   t.equal((await aborted.outcome).reason, 'aborted');
 
   const never = base.indexer.query(expression, { ...PLAIN, signal: AbortSignal.abort() });
@@ -159,7 +159,7 @@ t.test('hits wait for their reader', async (t) => {
   t.equal(reads, 150);
 });
 
-t.test('BRK-8.3 after a crash the watermark tells the truth', { timeout: 60_000 }, async (t) => {
+t.test('BRK-8.3 after a crash the watermark is correct', { timeout: 60_000 }, async (t) => {
   await using base = await Base.open();
   await base.indexer.close();
   const script = fileURLToPath(new URL('./crash-child.js', import.meta.url));
@@ -177,13 +177,16 @@ t.test('BRK-8.3 after a crash the watermark tells the truth', { timeout: 60_000 
 
     base.indexer = await openIndexer(base.directory);
     const mark = base.indexer.watermark;
-    t.ok(mark >= told && told >= round * 60, `round ${round}: what was told durable is there`);
+    t.ok(
+      mark >= told && told >= round * 60,
+      `round ${round}: every change reported as durable is in the index`,
+    );
     const wordsOnly = { ignoreCase: true, matchWord: true, wantLines: false };
     const latest = Array.from({ length: Math.min(50, mark) }, (_, i) => mark - i);
     for (const change of latest) {
       const oid = (change % 50) + 1;
       const found = await base.oids(`v${change}`, wordsOnly);
-      // A later change that was not flushed may have replaced it already: it will be applied once more.
+      // A later change that was not flushed may have replaced it already; it will be applied again.
       const replaced = await base.oids(`v${change + 50}`, wordsOnly);
       t.same(found.length === 1 ? found : replaced, [oid], `change ${change}`);
     }
@@ -192,7 +195,7 @@ t.test('BRK-8.3 after a crash the watermark tells the truth', { timeout: 60_000 
   base.indexer = await openIndexer(base.directory);
 });
 
-t.test('a run that fails is over, and the watermark stays where it was', async (t) => {
+t.test('a failure ends the run and does not change the watermark', async (t) => {
   await using base = await Base.open();
   await base.put({ Title: 'apple' });
   const before = base.indexer.watermark;
@@ -208,10 +211,10 @@ t.test('a run that fails is over, and the watermark stays where it was', async (
   other.exec('ROLLBACK');
   other.close();
   await base.put({ Title: 'pear', url: 'http://h/2' });
-  t.same(await base.oids('pear'), [2], 'a new run goes on after the watermark');
+  t.same(await base.oids('pear'), [2], 'a new run continues after the watermark');
 });
 
-t.test('a damaged or foreign index is refused, or made anew on request', async (t) => {
+t.test('a damaged or foreign index is refused, or rebuilt on request', async (t) => {
   await using base = await Base.open();
   await base.put({ Title: 'apple' });
   await base.indexer.close();
@@ -223,7 +226,7 @@ t.test('a damaged or foreign index is refused, or made anew on request', async (
   t.same(await base.oids('apple'), [1]);
   await base.indexer.close();
 
-  // Every page but the first one overwritten: the damage shows when the words are looked at.
+  // Overwrites every page except the first one: the damage shows when the words are read.
   const file = openSync(base.file, 'r+');
   for (let page = 1; page < 12; page++)
     writeSync(file, new Uint8Array(4096).fill(0xa5), 0, 4096, page * 4096);
@@ -236,7 +239,7 @@ t.test('a damaged or foreign index is refused, or made anew on request', async (
   await t.rejects(openIndexer(`${base.directory}/nowhere`), StorageError, 'no store');
 });
 
-t.test('an object that is no SOIF, or is gone from the store, is no hit', async (t) => {
+t.test('an object that is not SOIF or was removed from the store is not a hit', async (t) => {
   await using base = await Base.open();
   await base.put({ Title: 'apple' }, { Title: 'apple tree' });
   await base.indexer.add(1, Buffer.from('garbage'));
@@ -245,16 +248,20 @@ t.test('an object that is no SOIF, or is gone from the store, is no hit', async 
   t.same(await base.oids('apple'), [2]);
 });
 
-t.test('parts of words are found again among more than 20 000 objects', { timeout: 120_000 }, async (t) => {
-  await using base = await Base.open();
-  const count = 20_011;
-  for (let at = 0; at < count; at += 2000) {
-    const objects = Array.from({ length: Math.min(2000, count - at) }, (_, i) =>
-      soifOf({ url: `http://h/${at + i}`, Title: `word${at + i}` }),
-    );
-    await base.putSoif(objects);
-  }
-  // The second search looks how many objects are newer than the vocabulary in memory.
-  t.equal((await base.oids('ord20010', { ignoreCase: true, wantLines: false })).length, 1);
-  t.equal((await base.oids('ord1999', { ignoreCase: true, wantLines: false })).length, 11);
-});
+t.test(
+  'parts of words are found among more than 20 000 objects with a cached vocabulary',
+  { timeout: 120_000 },
+  async (t) => {
+    await using base = await Base.open();
+    const count = 20_011;
+    for (let at = 0; at < count; at += 2000) {
+      const objects = Array.from({ length: Math.min(2000, count - at) }, (_, i) =>
+        soifOf({ url: `http://h/${at + i}`, Title: `word${at + i}` }),
+      );
+      await base.putSoif(objects);
+    }
+    // The second search counts the objects that are newer than the cached vocabulary.
+    t.equal((await base.oids('ord20010', { ignoreCase: true, wantLines: false })).length, 1);
+    t.equal((await base.oids('ord1999', { ignoreCase: true, wantLines: false })).length, 11);
+  },
+);

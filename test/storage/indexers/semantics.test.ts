@@ -1,4 +1,4 @@
-// All engines follow the contract; the embedded one has limits and an order of its own.
+// All engines follow the contract; limits and order of the embedded engine.
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { PeerError } from '../../../protocols/errors.js';
@@ -45,7 +45,7 @@ t.test('BRK-4.8 a long line is cut', async (t) => {
   t.same((await base.search('tail'))[0]?.lines, [{ attribute: 'Body', text: 'x'.repeat(40), first: false }]);
 });
 
-t.test('a word in the title weighs more', async (t) => {
+t.test('a word in the title has a higher score', async (t) => {
   await using base = await Base.open();
   await base.put(
     { Title: 'Neural Networks\nand their garbage collection\n', Keywords: 'neural\nnetwork\n' },
@@ -78,7 +78,7 @@ t.test('BRK-2.19, 4.18 a query over the limits is refused at the first hit', asy
   }
 });
 
-t.test('BRK-2.23 patterns and errors do not combine, and the user is told', async (t) => {
+t.test('BRK-2.23 errors with a pattern give a warning', async (t) => {
   await using base = await Base.open();
   await base.put({ Title: 'garbage' });
   const { outcome } = await base.searchAll('"garb.ge"', { errors: 1 });

@@ -13,7 +13,7 @@ import {
 
 export { type ObjectAttributes as TestObject, objectOf as soifOf, PLAIN_SEARCH as PLAIN };
 
-/** A Broker's store and an embedded index, in a directory of their own. */
+/** A Broker's store and an embedded index in a temporary directory. */
 export class Base extends IndexerFixture {
   static async open(options: Partial<EmbeddedIndexerOptions> = {}): Promise<Base> {
     const { directory, store } = await IndexerFixture.openStore();
