@@ -281,7 +281,7 @@ t.test('DESIGN-4 the index catches up from its watermark, and is rebuilt when it
     'http://www.example.org/new.html',
   ]);
 
-  // An index that is ahead of its store belongs to another one.
+  // An index that is ahead of the store was made from another store.
   await caughtUp.close();
   await rm(join(directory, 'store'), { recursive: true });
   const empty = await open();

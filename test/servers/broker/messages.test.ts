@@ -129,7 +129,7 @@ t.test('BRK-3 over the wire: what each flag changes', async (t) => {
   t.equal(
     await count('#opaque #index maxresult 2', 'apple', '120'),
     2,
-    'maxresult counts objects when no lines are wanted',
+    'maxresult counts objects if no lines are requested',
   );
   t.equal(await count('', 'title : "red brick" or Full-Text : red', '122'), 4, 'all matched lines');
   t.equal(await count('#index maxlines 2', 'Full-Text : red', '122'), 2, 'BRK-3.3');

@@ -303,7 +303,7 @@ t.test('a slow reader costs one page, and its query runs only while it reads', a
   t.equal(bytes, VERSION.length + 400 * 100 * (2000 + '122 - \n'.length), 'and nothing is lost');
 });
 
-t.test('BRK-4.18 too many queries at once', async (t) => {
+t.test('BRK-4.18 too many concurrent queries', async (t) => {
   const { port, broker } = await filled(t, 'Max-Queries 2\n', { queueWaitMs: 20 });
   const held = [1, 2].map(() => broker.search({ kind: 'all' }, DEFAULT_FLAGS));
   for (const search of held) await search?.next();

@@ -157,8 +157,8 @@ for (const seen of ['level', 'memory-set', 'disk-merge'] as const) {
       }
       site.requests.length = 0;
       const again = await crawl(directory, site, { seen });
-      t.ok(again.resumed, `${round}: the run goes on`);
-      t.equal(site.paths.length, PAGES - (one?.succeeded ?? 0), 'only what was not finished is asked for');
+      t.ok(again.resumed, `${round}: the run continues`);
+      t.equal(site.paths.length, PAGES - (one?.succeeded ?? 0), 'only unfinished pages are requested');
       t.same(await objectsOf(directory), await objectsOf(quiet), 'what comes out is the same');
       const { succeeded, failed, disregarded, bytes, discovered, queued } = again.snapshot;
       t.same(
@@ -290,7 +290,7 @@ t.test('CRAWL-17.2.2 what comes back: ordinal, counts, queues of every state', a
   t.equal(reports.find(({ classKey }) => classKey === 'snoozed')?.wakeTime, clock.now() + 60_000);
   // 5 + 4 + 1 + 1 + 3 + 8 URIs were queued before.
   await back.frontier.schedule(of('new', 1));
-  t.equal((await back.store.queues.head('new'))?.ordinal, 23, 'the ordinals go on');
+  t.equal((await back.store.queues.head('new'))?.ordinal, 23, 'the ordinals continue');
   await back.frontier.settled();
   back.frontier.close();
   await back.seen.close();
@@ -354,7 +354,7 @@ t.test('CRAWL-17.3.2 what is wrong with a checkpoint is named', async (t) => {
   t.same(
     await listCheckpoints(places),
     [(await listCheckpoints(places)).at(-1)],
-    'the copy is none, by its name',
+    'the name of the copy is not that of a checkpoint',
   );
 });
 

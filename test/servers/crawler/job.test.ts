@@ -1,4 +1,4 @@
-// Whole runs with an order: everything that accompanies a crawl at once, over a real site.
+// Whole runs with an order: all components of a crawl together, over a real site.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -127,7 +127,7 @@ t.test(
     t.ok(targets.length <= 32);
 
     const names = await listCheckpoints(join(crawl, 'checkpoints'));
-    t.equal(names.length, 1, 'CRAWL-17.3.1: the checkpoint that was asked for');
+    t.equal(names.length, 1, 'CRAWL-17.3.1: the requested checkpoint');
     await verifyCheckpoint(join(crawl, 'checkpoints', names[0]!));
     t.match(readFileSync(join(crawl, 'reports', 'crawl-report.txt'), 'utf8'), /finished/);
 
@@ -395,7 +395,7 @@ t.test(
       },
     );
     t.notOk(site.paths.includes('/not-listed'), 'links of listed documents are not followed');
-    t.notOk(site.paths.includes('/secret'), 'G-62: robots.txt holds for what is listed');
+    t.notOk(site.paths.includes('/secret'), 'G-62: robots.txt applies to listed URLs');
     t.equal(events.find(({ url }) => url.endsWith('/secret'))?.status, -9998);
   },
 );
@@ -460,7 +460,7 @@ t.test(
           control.pause();
           const look = setInterval(() => {
             if (control.snapshot().state === 'paused') {
-              t.equal(site.requests.length, 0, 'nobody is contacted while the crawl is paused');
+              t.equal(site.requests.length, 0, 'no server is contacted while the crawl is paused');
               control.resume();
             }
             const [hanging] = control

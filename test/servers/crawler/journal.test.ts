@@ -63,33 +63,36 @@ t.test('CRAWL-17.1.1 every tag has its line, and a seed ends in two blanks', (t)
   t.end();
 });
 
-t.test('CRAWL-17.1.1 parts that a journal leaves out at its end are empty; other lines are none', (t) => {
-  t.same(parseJournalLine('Fs http://a.test/'), {
-    tag: 'Fs',
-    url: 'http://a.test/',
-    pathFromSeed: '',
-    via: '',
-  });
-  t.same(parseJournalLine('F+ http://a.test/ L\r'), {
-    tag: 'F+',
-    url: 'http://a.test/',
-    pathFromSeed: 'L',
-    via: '',
-  });
-  for (const line of [
-    '',
-    'F+',
-    'F+ ',
-    'F+  L http://a.test/',
-    'Fx http://a.test/',
-    'T 2026',
-    'T 20261301000000',
-    'f+ a',
-    'F+ a b c d',
-  ])
-    t.equal(parseJournalLine(line), undefined, JSON.stringify(line));
-  t.end();
-});
+t.test(
+  'CRAWL-17.1.1 fields that are absent at the end of a line are empty; other lines are not valid',
+  (t) => {
+    t.same(parseJournalLine('Fs http://a.test/'), {
+      tag: 'Fs',
+      url: 'http://a.test/',
+      pathFromSeed: '',
+      via: '',
+    });
+    t.same(parseJournalLine('F+ http://a.test/ L\r'), {
+      tag: 'F+',
+      url: 'http://a.test/',
+      pathFromSeed: 'L',
+      via: '',
+    });
+    for (const line of [
+      '',
+      'F+',
+      'F+ ',
+      'F+  L http://a.test/',
+      'Fx http://a.test/',
+      'T 2026',
+      'T 20261301000000',
+      'f+ a',
+      'F+ a b c d',
+    ])
+      t.equal(parseJournalLine(line), undefined, JSON.stringify(line));
+    t.end();
+  },
+);
 
 t.test('CRAWL-17.1.1 blanks, line ends and broken characters in odd URIs are escaped', (t) => {
   const odd = 'http://a.test/a b\n\r\t\u00a0\u2028\ud800ü%20';
@@ -194,7 +197,7 @@ t.test('CRAWL-8.4 what comes back from a worker is told by its outcome', async (
 });
 
 t.test(
-  'CRAWL-17.1 what is flushed can be read while the writer goes on, and opening again appends',
+  'CRAWL-17.1 flushed lines can be read while the writer continues, and reopening appends',
   async (t) => {
     const path = join(await directory(t), 'recover.gz');
     const first = await JournalWriter.open(path);
@@ -258,7 +261,7 @@ t.test(
       fc.asyncProperty(fc.integer({ min: 0, max: bytes.length }), async (cut) => {
         await writeFile(path, bytes.subarray(0, cut));
         const given = await read(path);
-        // What was flushed before the cut is there; nothing is there that never was.
+        // Every line flushed before the cut is present, and every line present was written.
         const flushed = cut < first ? 0 : 50 + sizes.filter((size) => size <= cut).length - 1;
         if (given.length < flushed) throw new Error(`${given.length} of ${flushed} events at ${cut}`);
         t.same(given, all.slice(0, given.length));
@@ -350,10 +353,12 @@ t.test("CRAWL-17.1 property: other programs' members and chunk borders do not ma
   );
 });
 
-t.test('CRAWL-17.1 kill -9 leaves a journal with everything that was flushed, and it goes on', async (t) => {
-  const path = join(await directory(t), 'recover.gz');
-  const module = new URL('../../../servers/crawler/journal/index.js', import.meta.url).href;
-  const script = `
+t.test(
+  'CRAWL-17.1 kill -9 leaves a journal with everything that was flushed, and the journal continues',
+  async (t) => {
+    const path = join(await directory(t), 'recover.gz');
+    const module = new URL('../../../servers/crawler/journal/index.js', import.meta.url).href;
+    const script = `
     const { JournalWriter } = await import(${JSON.stringify(module)});
     const writer = await JournalWriter.open(${JSON.stringify(path)}, { flushMs: 50 });
     setInterval(() => {}, 1000);
@@ -364,25 +369,28 @@ t.test('CRAWL-17.1 kill -9 leaves a journal with everything that was flushed, an
         process.stdout.write((i + 1) + '\\n');
       }
     }`;
-  let flushed = 0;
-  for (let round = 0; round < 3; round++) {
-    const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const exit = once(child, 'exit');
-    let told = 0;
-    for await (const line of createInterface({ input: child.stdout })) {
-      told = Number(line);
-      if (told === 300) child.kill('SIGKILL');
+    let flushed = 0;
+    for (let round = 0; round < 3; round++) {
+      const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const exit = once(child, 'exit');
+      let told = 0;
+      for await (const line of createInterface({ input: child.stdout })) {
+        told = Number(line);
+        if (told === 300) child.kill('SIGKILL');
+      }
+      await exit;
+      flushed += told;
+      const events = (await read(path)).filter(({ tag }) => tag === 'Fe');
+      t.ok(events.length >= flushed, `round ${round}: ${events.length} events, ${flushed} were flushed`);
     }
-    await exit;
-    flushed += told;
-    const events = (await read(path)).filter(({ tag }) => tag === 'Fe');
-    t.ok(events.length >= flushed, `round ${round}: ${events.length} events, ${flushed} were flushed`);
-  }
-  const starts = (await read(path)).filter((event) => event.tag === 'Fe' && event.url === 'http://a.test/0');
-  t.equal(starts.length, 3, 'each round went on in the same file');
-});
+    const starts = (await read(path)).filter(
+      (event) => event.tag === 'Fe' && event.url === 'http://a.test/0',
+    );
+    t.equal(starts.length, 3, 'each round went on in the same file');
+  },
+);
 
 function sink() {
   const noted: string[] = [];
@@ -439,7 +447,7 @@ t.test('CRAWL-17.1.2 pass 1 notes successes, pass 2 schedules all that was ever 
 });
 
 t.test(
-  'CRAWL-17.1.2 failures are retained when asked; the scope is asked again unless it is switched off',
+  'CRAWL-17.1.2 failures are retained on request; the scope is applied again unless it is switched off',
   async (t) => {
     const path = join(await directory(t), 'recover');
     await writeFile(path, JOURNAL);

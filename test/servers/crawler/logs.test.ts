@@ -301,7 +301,7 @@ t.test('CRAWL-16.1 CRAWL-16.4 every event goes into its log', async (t) => {
   ]);
 });
 
-t.test('CRAWL-16.4 logs rotate at a checkpoint, lose nothing, and go on when opened again', async (t) => {
+t.test('CRAWL-16.4 logs rotate at a checkpoint, lose nothing, and continue when reopened', async (t) => {
   const root = await directory(t);
   const logs = await CrawlLogs.open(root);
   const writing: string[] = [];
@@ -332,7 +332,7 @@ t.test('CRAWL-16.4 logs rotate at a checkpoint, lose nothing, and go on when ope
     t.equal(await text(root, name), `${PROGRESS_LEGEND}\n`, 'each file has its legend once');
 });
 
-t.test('CRAWL-16.1 lines are in the file though nobody closes it; progress comes by itself', async (t) => {
+t.test('CRAWL-16.1 lines are written without a close; progress lines are written periodically', async (t) => {
   const root = await directory(t);
   const logs = await CrawlLogs.open(root, { flushMs: 5, progressMs: 5 });
   t.teardown(() => logs.close());
@@ -451,7 +451,7 @@ t.test('CRAWL-16.5 recent errors are the last hundred; seeds are bounded too', (
   t.end();
 });
 
-t.test('CRAWL-17.3 statistics go on from a checkpoint, and refuse what is none', (t) => {
+t.test('CRAWL-17.3 statistics continue from a checkpoint, and refuse an invalid one', (t) => {
   const { now, pass } = clock();
   const first = new CrawlStatistics({ now });
   first.resume();
@@ -618,7 +618,7 @@ t.test('CRAWL-16.7 each report shows what it is about', async (t) => {
   t.equal(await makeReport('seeds', control([])), undefined, 'needs statistics');
 });
 
-t.test('CRAWL-6.1 queues are asked for page by page, and no more than the limit', async (t) => {
+t.test('CRAWL-6.1 queues are read page by page, up to the limit', async (t) => {
   const names = Array.from({ length: 1300 }, (_, i) => `h${String(i).padStart(5, '0')}.test`);
   const many = control(names);
   const report = await makeReport('queues', many, { state: 'snoozed', limit: 1200 });

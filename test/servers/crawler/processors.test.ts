@@ -254,7 +254,7 @@ t.test('CRAWL-18.6: response, then revisit; links in the metadata; errors and re
     digest.process(uri);
     history.process(uri);
     await writer.process(uri);
-    // Essence gives the body away; what it found is known afterwards.
+    // Essence releases the body; its result is available later.
     uri.fetched = { ...uri.fetched!, body: new Uint8Array() };
     uri.outLinks = [{ url: 'http://example.org/c', hop: 'L' }];
     await writer.metadata.process(uri);
@@ -348,7 +348,7 @@ t.test('CRAWL-18.5: a body that lies in the archive under another URI is a revis
   t.same(files.types.slice(2), ['response', 'response'], 'CRAWL-18.7: equal digests, but not the same bytes');
 });
 
-t.test('CRAWL-18.8: an unchanged document is left alone', async (t) => {
+t.test('CRAWL-18.8: an unchanged document is skipped', async (t) => {
   const uri = fetchedUri('hello\n', {}, undefined, { skipUnchanged: true });
   uri.outLinks = [{ url: 'http://example.org/c', hop: 'L' }];
   t.equal(
@@ -446,7 +446,7 @@ t.test('CRAWL-11.2 Preselector: blockAll, allowPattern, blockPattern match whole
   t.throws(() => blocked(url, { blockPattern: '(' }), { code: 'ERR_USAGE' });
 });
 
-t.test('CRAWL-22 pain 5: at most so many URIs that differ in their numbers only', async (t) => {
+t.test('CRAWL-22 pain 5: limits URIs that differ only in their numbers', async (t) => {
   t.equal(
     uriPattern('http://h2.example.org:81/cal/2026/11?day=21'),
     'http://h2.example.org:81/cal/#/#?day=#',
@@ -459,12 +459,12 @@ t.test('CRAWL-22 pain 5: at most so many URIs that differ in their numbers only'
   t.equal(budget.admit('http://example.org/cal/1', 2), undefined);
   t.equal(budget.admit('http://example.org/cal/22', 2), undefined);
   t.match(budget.admit('http://example.org/cal/333', 2), /^trap: 2 URIs like http:\/\/example\.org\/cal\/# /);
-  t.equal(budget.admit('http://example.com/cal/333', 2), undefined, 'another host has a budget of its own');
+  t.equal(budget.admit('http://example.com/cal/333', 2), undefined, 'another host has its own budget');
   for (let n = 0; n < 5; n++) t.equal(budget.admit('http://example.org/plain', 2), undefined);
   t.ok(budget.admit('http://example.org/cal/1', 2));
   t.equal(budget.admit('http://example.net/1', 2), undefined);
   t.equal(budget.size, 2, 'bounded');
-  t.ok(budget.admit('http://example.org/cal/4', 2), 'what was met lately is remembered');
+  t.ok(budget.admit('http://example.org/cal/4', 2), 'recently seen URIs are remembered');
   t.equal(budget.admit('http://example.com/cal/1', 2), undefined);
   t.equal(budget.admit('http://example.com/cal/2', 2), undefined, 'what was not is forgotten');
 });

@@ -316,9 +316,9 @@ t.test('G-63 who stops waiting does not stop the others', async (t) => {
   const waiting = alone.servers.fetchRobots(page('/'), last.signal);
   last.abort(new Error('enough'));
   await t.rejects(waiting, /enough/);
-  t.ok(alone.net.requests[0]?.signal?.aborted, 'nobody waits: the attempt is given up');
+  t.ok(alone.net.requests[0]?.signal?.aborted, 'without a waiting caller the attempt is canceled');
   await t.rejects(alone.servers.fetchRobots(page('/'), last.signal), /enough/);
-  t.equal(alone.net.requests.length, 1, 'nothing begins for a signal that is over');
+  t.equal(alone.net.requests.length, 1, 'an aborted signal starts no request');
 });
 
 t.test('CRAWL-13.3.13 robots.txt expires, and its last copy serves while there is no other', async (t) => {
@@ -496,7 +496,7 @@ t.test('CRAWL-12.3 addresses expire', async (t) => {
   const names = ['short.example', 'system.example', 'none.example', '192.0.2.9', 'fails.example'];
   t.notOk(hosts.knows('short.example'), 'never looked up');
   await hosts.resolve([...names, ...names]);
-  t.equal(asked.length, 4, 'each once; a numeric host needs none');
+  t.equal(asked.length, 4, 'each once; a numeric host needs no look-up');
   t.same(hosts.of('short.example'), ['192.0.2.1', '192.0.2.2']);
   t.same(hosts.of('fails.example'), []);
   const known = (): string[] => names.filter((name) => hosts.knows(name));
@@ -518,7 +518,7 @@ t.test('CRAWL-12.3 addresses expire', async (t) => {
   t.ok(forEver.knows('short.example'));
 });
 
-t.test('CRAWL-12.3 look-ups: so many at once, in time, for all who wait', async (t) => {
+t.test('CRAWL-12.3 look-ups: limited concurrency, a timeout, one look-up for all callers', async (t) => {
   let running = 0;
   let most = 0;
   const releases: (() => void)[] = [];

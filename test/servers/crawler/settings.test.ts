@@ -139,7 +139,7 @@ t.test('CRAWL-19.6 URIs of the same sheets share their settings', async (t) => {
   t.equal(
     sheets.settingsFor(at('http://other.example/')),
     order.settings,
-    'none applies: the very same object',
+    'no sheet applies: the same object',
   );
   t.equal(sheets.settingsFor(at('http://h7.example/1')), sheets.settingsFor(at('http://h7.example/2')));
   const delays = Array.from(

@@ -158,7 +158,7 @@ t.test('WARC 1.1: file name, warcinfo, response and metadata, one gzip member a 
     records.map(({ fields }) => fields.get('WARC-Type')),
     ['warcinfo', 'response', 'request', 'metadata'],
   );
-  // Each record is a member of its own, and they lie where the writer says.
+  // Each record is a separate gzip member at the offset that the writer reports.
   t.equal(place!.offset + place!.length, request!.offset);
   t.equal(meta!.offset + meta!.length, bytes.length);
   for (const [index, at] of [place!, request!, meta!].entries()) {
@@ -171,7 +171,7 @@ t.test('WARC 1.1: file name, warcinfo, response and metadata, one gzip member a 
   const [info, response, asked, metadata] = records;
   t.equal(info?.fields.get('WARC-Filename'), place!.file);
   t.match(info?.block.toString(), /^software: harvest-kit\r\nformat: WARC File Format 1\.1\r\n/);
-  t.match(info?.block.toString(), '\r\nisPartOf: crawl WARC-Bad: 1\r\n', 'line ends in values are none');
+  t.match(info?.block.toString(), '\r\nisPartOf: crawl WARC-Bad: 1\r\n', 'line ends in values are replaced');
   t.equal(
     response?.fields.get('WARC-Target-URI'),
     'http://example.org/a,,,b',
@@ -285,7 +285,7 @@ t.test('CRAWL-18.6: revisit records, and when an identical payload is written ag
   t.equal(
     captureRecords(fetched(), { revisit: { ...other, kind: 'identical-payload-digest' } }).kind,
     'response',
-    'CRAWL-18.7: equal but for what was left out',
+    'CRAWL-18.7: equal except for the omitted part',
   );
   const unmodified = captureRecords(fetched({ status: 304, text: '', headers: { etag: '"1"' } }), {
     revisit: { ...earlier, kind: 'server-not-modified' },
@@ -456,7 +456,7 @@ t.test('what was left open is measured right, however long its records are', asy
   }
 });
 
-/** Text that can be packed to half its length and no further. */
+/** Text that compresses to half its length and not below. */
 function randomHex(length: number): string {
   return randomBytes(length / 2).toString('hex');
 }

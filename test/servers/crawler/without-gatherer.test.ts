@@ -1,4 +1,4 @@
-// The engine works without a Gatherer: the README's example crawls a site with processors and a scope of its own.
+// The engine works without a Gatherer: the README's example crawls a site with its own processors and scope.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -39,7 +39,7 @@ t.test('G-137 harvest annotate FILE URL Attribute=Value writes the exact format'
   t.same(readdirSync(directory), ['annotations'], 'no draft is left');
 });
 
-t.test('G-137 values that the format cannot represent are refused, and nothing is written', async (t) => {
+t.test('G-137 values that the format cannot represent are refused, and no file is written', async (t) => {
   const directory = t.testdir({
     annotations: TWO,
     broken: '@FILE { http://a.example.org/\nno colon here\n}\n',

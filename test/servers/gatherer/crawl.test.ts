@@ -141,7 +141,7 @@ t.test('G-63 an unavailable robots.txt: the host is skipped in this run', async 
       const report = await gatherer.run(never);
       t.equal(report.counts.failed, 1);
       t.equal(events.at(-1)?.status, -61, 'CRAWL-12.5');
-      t.equal(site.paths.length, 0, 'nothing but robots.txt was asked for');
+      t.equal(site.paths.length, 0, 'only robots.txt was requested');
     },
   );
 });
@@ -216,7 +216,7 @@ t.test('G-100 to G-108 lifetimes, refresh and expiry', async (t) => {
     const asked = site.requests.length;
     const report = await gatherer.run(never);
     t.equal(report.counts.kept, 2, 'G-108 line 1: not due, so kept');
-    t.equal(site.requests.length, asked, 'and nobody was contacted');
+    t.equal(site.requests.length, asked, 'and no server was contacted');
     t.equal(await updateTime(gatherer), 1_700_000_000);
   });
   now += 604_800;
@@ -224,7 +224,7 @@ t.test('G-100 to G-108 lifetimes, refresh and expiry', async (t) => {
     const report = await gatherer.run(never);
     t.equal(report.counts.unchanged, 2, 'G-108 lines 2 and 3: 304, and the same digest');
     t.equal(await updateTime(gatherer), now, 'Update-Time is now');
-    t.equal(gatherer.store.summaries.count, 2, 'nothing is doubled');
+    t.equal(gatherer.store.summaries.count, 2, 'no summary is duplicated');
   });
   now += 604_801;
   modified = 'Wed, 15 Nov 2023 22:13:20 GMT';
@@ -298,7 +298,7 @@ t.test('G-71 to G-77 Local-Mapping: no server is contacted, the URL is unchanged
       events.every(({ url, local }) => local || !url.startsWith('http:')),
       'G-77',
     );
-    t.equal(report.counts.failed, 1, "G-87: another machine's files are refused, the run goes on");
+    t.equal(report.counts.failed, 1, "G-87: another machine's files are refused, the run continues");
   });
 });
 

@@ -59,7 +59,7 @@ function judge(
     t.match(own[0]?.slice((own[0]?.indexOf(url) ?? 0) + url.length), says);
   }
   t.equal(lines.length, Object.keys(cases).length, 'and no other line');
-  t.strictSame(urlsOf({ exported }), [...good].sort(), 'what is good beside them is gathered');
+  t.strictSame(urlsOf({ exported }), [...good].sort(), 'the good documents next to them are gathered');
   t.equal(report.end, 'finished', 'the run ends well');
 }
 
@@ -180,7 +180,7 @@ t.test('G-60, G-174 redirects to files, to invalid URLs, and in circles', async 
   t.match(gathered.report.roots[0]?.refused, { access: 1, 'host-max': 1 }, 'G-148: both are counted');
   t.match(gathered.errors, /\/file: the redirect to file:\/\/\/etc\/passwd is not followed.*G-174/);
   t.notMatch(gathered.errors, '/away: ', 'one to another host is no attack');
-  t.match(gathered.errors, /\/odd: status 302/, 'one that leads nowhere is an error');
+  t.match(gathered.errors, /\/odd: status 302/, 'a redirect without a usable target is an error');
 });
 
 t.test('G-174 a public host leads to no private address', async (t) => {
@@ -415,11 +415,15 @@ t.test(
     t.strictSame([times('RETR'), times('ARTICLE'), times('gopher /')], [3, 2, 1], 'each body once');
     now += 10;
     const second = await once();
-    t.match(second.report.counts, { kept: 6, unchanged: 1 }, 'line 1: not due; files cost nobody anything');
+    t.match(
+      second.report.counts,
+      { kept: 6, unchanged: 1 },
+      'line 1: not due; files are checked without a request',
+    );
     t.strictSame(
       [times('RETR'), times('MDTM'), times('ARTICLE'), times('STAT'), times('gopher /')],
       [0, 0, 0, 0, 0],
-      'servers are asked for lists alone',
+      'only lists are requested from servers',
     );
     now += WEEK;
     const third = await once();
@@ -439,7 +443,7 @@ t.test(
     now += WEEK + 1;
     isDown = true;
     const fifth = await once();
-    t.ok(fifth.report.counts.failed >= 2, 'line 6: lists that cannot be had');
+    t.ok(fifth.report.counts.failed >= 2, 'line 6: lists that cannot be retrieved');
     t.strictSame(urlsOf(fifth), urlsOf(first), 'G-104: what they led to stays');
     t.strictSame(timesOf(fifth, url), timesOf(fourth, url), 'as it was');
   },

@@ -58,7 +58,7 @@ t.test('G-81 links to the same server have the login, others do not', (t) => {
       'http://ann:x@h.example/a',
     ],
   );
-  t.equal(withLoginOf('http://h.example/a@b', links), links, 'nothing is done where there is none');
+  t.equal(withLoginOf('http://h.example/a@b', links), links, 'links are unchanged without a login');
   t.equal(
     redactLogins('see ftp://a:b@h/x, http://h/?to=u@v and mail a@b'),
     'see ftp://h/x, http://h/?to=u@v and mail a@b',
@@ -146,7 +146,7 @@ t.test('G-81 a whole crawl over HTTP with a login in the RootNode', async (t) =>
   t.same(
     [mode('working'), mode('crawl', 'checkpoints'), mode('crawl', 'logs', 'recover.gz')],
     [0, 0, 0],
-    'where it stays it is for the owner alone',
+    'files that keep it are readable by the owner only',
   );
 });
 

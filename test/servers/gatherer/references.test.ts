@@ -166,7 +166,7 @@ t.test('a store of an older version gets the links of its documents', async (t) 
   t.equal((await gather(directory, settings)).references, undefined);
 });
 
-t.test('References: off publishes none', async (t) => {
+t.test('References: off publishes no references', async (t) => {
   await using site = await Site.start({ '/': page('Start', ['/a']), '/a': page('A', []) });
   const directory = t.testdir();
   const { references } = await gather(directory, config(`${site.url}/`, 'References: off\n'));

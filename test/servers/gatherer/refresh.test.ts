@@ -217,30 +217,33 @@ t.test(
   },
 );
 
-t.test('G-110 changed rules: summarized again although nothing is due and nothing changed', async (t) => {
-  await using site = await Site.start({
-    '/a.txt': 'A text about harvesting.\n',
-  });
-  const url = `${site.url}/a.txt`;
-  const directory = t.testdir({ lib: {} });
-  const runs = new Runs(directory, leaf(url));
-  await runs.run();
-  t.notOk((await runs.object(url))?.get('Full-Text'));
+t.test(
+  'G-110 changed rules: documents are summarized again although they are neither due nor changed',
+  async (t) => {
+    await using site = await Site.start({
+      '/a.txt': 'A text about harvesting.\n',
+    });
+    const url = `${site.url}/a.txt`;
+    const directory = t.testdir({ lib: {} });
+    const runs = new Runs(directory, leaf(url));
+    await runs.run();
+    t.notOk((await runs.object(url))?.get('Full-Text'));
 
-  runs.now += 10;
-  runs.variables = 'Essence-Options: --full-text\n';
-  t.equal((await runs.run()).counts.summarized, 1, 'options');
-  t.match((await runs.object(url))?.text('Full-Text'), 'about harvesting');
+    runs.now += 10;
+    runs.variables = 'Essence-Options: --full-text\n';
+    t.equal((await runs.run()).counts.summarized, 1, 'options');
+    t.match((await runs.object(url))?.text('Full-Text'), 'about harvesting');
 
-  runs.now += 10;
-  t.equal((await runs.run()).counts.kept, 1, 'the same options: nothing to do');
+    runs.now += 10;
+    t.equal((await runs.run()).counts.kept, 1, 'the same options: nothing to do');
 
-  runs.variables = `Lib-Directory: ${join(directory, 'lib')}\nEssence-Options: --full-text\n`;
-  writeFileSync(join(directory, 'lib', 'byname.cf'), 'MyType ^.*\\.txt$\n');
-  runs.now += 10;
-  t.equal((await runs.run()).counts.summarized, 1, 'a type file');
-  t.equal((await runs.object(url))?.text('Type')?.trim(), 'MyType');
-});
+    runs.variables = `Lib-Directory: ${join(directory, 'lib')}\nEssence-Options: --full-text\n`;
+    writeFileSync(join(directory, 'lib', 'byname.cf'), 'MyType ^.*\\.txt$\n');
+    runs.now += 10;
+    t.equal((await runs.run()).counts.summarized, 1, 'a type file');
+    t.equal((await runs.object(url))?.text('Type')?.trim(), 'MyType');
+  },
+);
 
 t.test('G-110, E-25 a changed stop list: the objects of its types are deleted', async (t) => {
   await using site = await Site.start({ '/a.html': page('First', []) });
