@@ -108,7 +108,7 @@ export interface Written {
 }
 
 /**
- * The contract of a frontier: which URIs are scheduled, which are done, and which is next (CRAWL-1.2). `conformance.ts` tests it.
+ * The contract of a frontier: which URIs are scheduled, which are done, and which is next (CRAWL-1.2). `conformance/` tests it.
  * `Batch` is the atomic write of its store.
  */
 export interface CrawlFrontier<Batch> {

@@ -26,7 +26,7 @@ import {
 } from '../../../servers/crawler/checkpoint.js';
 import { takeComponents } from '../../../servers/crawler/component-state.js';
 import type { CheckpointInfo, CrawlControl, CrawlSnapshot } from '../../../servers/crawler/control.js';
-import { ManualClock } from '../../../servers/crawler/frontier/conformance.js';
+import { ManualClock } from '../../../servers/crawler/frontier/conformance/index.js';
 import { type Candidate, DIRECTIVE, Frontier, type Prepared } from '../../../servers/crawler/index.js';
 import { OfflineCrawl } from '../../../servers/crawler/offline-crawl.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/index.js';

@@ -6,7 +6,7 @@ import {
   type FrontierUnderTest,
   frontierConformance,
   ManualClock,
-} from '../../../servers/crawler/frontier/conformance.js';
+} from '../../../servers/crawler/frontier/conformance/index.js';
 import { HeadWindow } from '../../../servers/crawler/frontier/head-window.js';
 import { type CrawlFrontier, DIRECTIVE, Frontier } from '../../../servers/crawler/frontier/index.js';
 import { WakeHeap } from '../../../servers/crawler/frontier/wake-heap.js';

@@ -1,0 +1,24 @@
+export type { FrontierClock } from '../clock.js';
+export type {
+  Budgets,
+  Candidate,
+  CrawlFrontier,
+  Finish,
+  FrontierCounts,
+  FrontierFigures,
+  Outcome,
+  Prepared,
+  PreparedOf,
+  QueueSelection,
+  QueueTraffic,
+  Written,
+} from '../contract.js';
+export { ManualClock } from './manual-clock.js';
+export type {
+  FrontierConformance,
+  FrontierManifest,
+  FrontierSetup,
+  FrontierUnderTest,
+  TestRunner,
+} from './options.js';
+export { frontierConformance } from './suite.js';

@@ -1,0 +1,34 @@
+import type { FrontierClock } from '../clock.js';
+
+/** A clock that only `advance` moves. */
+export class ManualClock implements FrontierClock {
+  readonly #timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+  #now: number;
+
+  constructor(now = 1_000_000) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  setTimer(callback: () => void, milliseconds: number): () => void {
+    const timer = { at: this.#now + Math.max(0, milliseconds), callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Moves the clock and calls the timers that are due, the earliest first. */
+  advance(milliseconds: number): void {
+    const end = this.#now + milliseconds;
+    for (;;) {
+      const due = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
+      if (due === undefined) break;
+      this.#timers.delete(due);
+      this.#now = Math.max(this.#now, due.at);
+      due.callback();
+    }
+    this.#now = end;
+  }
+}
