@@ -22,7 +22,7 @@ export interface CandidateLimits {
   readonly maxTermsPerPart: number;
 }
 
-/** Up to this many candidates are matched faster than narrowed further. */
+/** Number of candidates up to which matching is faster than narrowing. */
 const FEW = 64;
 
 /** Narrows queries by the word index to a superset of the answer, as Glimpse's own index does. */

@@ -128,8 +128,7 @@ function openChecked(file: string, options: IndexFileOptions): IndexDatabase {
     if (version === 0 && scalar(db, 'SELECT count(*) FROM sqlite_master') === 0) create(db);
     else if (pragma(db, 'application_id') !== APPLICATION_ID)
       throw new StorageError(`${file} is not an index`);
-    else if (version !== SCHEMA_VERSION)
-      throw new StorageError(`${file} has version ${version} of the index`);
+    else if (version !== SCHEMA_VERSION) throw new StorageError(`${file} is an index of version ${version}`);
     const unicode = scalar(db, "SELECT value FROM meta WHERE key = 'unicode'");
     if (unicode !== UNICODE_VERSION)
       throw new StorageError(`${file} was made with Unicode ${String(unicode)}`);

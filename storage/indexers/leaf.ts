@@ -104,8 +104,7 @@ export function unsupported(what: string): PeerError {
 function compileTerm(text: string, options: Matching, limits: PatternLimits, warnings: Set<string>): Leaf {
   const pattern = parseTerm(text);
   if (pattern.kind === 'literal') return compileLiteral(pattern.text, options);
-  if (options.errors > 0)
-    warnings.add('Spelling errors are not allowed for in words with pattern characters.');
+  if (options.errors > 0) warnings.add('Spelling errors do not apply to words with pattern characters.');
   const source = options.matchWord
     ? `(?:^|${NOT_A_WORD})(?:${pattern.source})(?:$|${NOT_A_WORD})`
     : pattern.source;
@@ -143,7 +142,7 @@ function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matchin
   };
 }
 
-/** Where the text next stands between characters that belong to no word; -1: nowhere. */
+/** Offset of the next occurrence of the text that is not adjacent to word characters; -1 if there is none. */
 function indexOfWord(text: string, wanted: string, from: number): number {
   for (let at = text.indexOf(wanted, from); at >= 0; at = text.indexOf(wanted, at + 1)) {
     if (!isWordBefore(text, at) && !isWordAt(text, at + wanted.length)) return at;
@@ -180,7 +179,7 @@ function compileRegexp(
   } catch (cause) {
     throw unsupported(`the regular expression ${source}: ${messageOf(cause)}`);
   }
-  if (regexp.programSize() > limits.maxRegexpProgram) throw unsupported('so large a regular expression');
+  if (regexp.programSize() > limits.maxRegexpProgram) throw unsupported('a regular expression this large');
   const texts = required
     .map((text) => ({ text: fold(text), leftBounded: false, rightBounded: false }))
     .filter(({ text }) => wordsOf(text).length > 0);

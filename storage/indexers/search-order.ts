@@ -32,7 +32,7 @@ const MAX_FIRST = 1_000;
 const TRIED = 64;
 
 /**
- * The candidates of a query; those that yield the first hits at the lowest cost are first: the best few that the index finds by itself, or
+ * The candidates of a query; those that yield the first hits at the lowest cost are first: the best few that the index finds alone, or
  * those that the vocabulary is certain of. If they are not enough, all others follow. No object occurs twice.
  */
 export async function* candidateRuns(context: OrderContext): AsyncGenerator<CandidateRun, void> {

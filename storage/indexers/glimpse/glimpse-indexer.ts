@@ -155,7 +155,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
   /** Objects written in the current run; undefined outside a run. */
   #written: OidSet | undefined;
   /** Whether the current run replaces the index. */
-  #anew = false;
+  #rebuilding = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -188,21 +188,21 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
   async clear(): Promise<void> {
     await this.beginUpdate();
     this.#written = new OidSet();
-    this.#anew = true;
+    this.#rebuilding = true;
   }
 
   async flush(watermark: number): Promise<void> {
     const written = this.#run();
     const { directory, files } = this.#parts;
-    const anew = this.#anew;
+    const rebuilding = this.#rebuilding;
     this.#written = undefined;
-    this.#anew = false;
+    this.#rebuilding = false;
     const count = written.size;
     const { full, added } = this.#state;
     const next = { ...this.#state, watermark };
-    if (anew || !this.#usable || added + count > Math.max(FEW_ADDITIONS, full * ADDED_SHARE)) {
+    if (rebuilding || !this.#usable || added + count > Math.max(FEW_ADDITIONS, full * ADDED_SHARE)) {
       const all = await files.all();
-      if (anew) {
+      if (rebuilding) {
         for (const oid of all.clone().subtract(written).toArray()) await files.remove(oid);
         all.intersect(written);
       }

@@ -101,7 +101,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
   #state: State;
   #updating = false;
   /** Whether the current run replaces the index. */
-  #anew = false;
+  #rebuilding = false;
   #building: Building | undefined;
 
   constructor(
@@ -151,15 +151,15 @@ class SwishIndexer implements Indexer, CandidateEngine {
   async clear(): Promise<void> {
     await this.#giveUp();
     await this.beginUpdate();
-    this.#anew = true;
+    this.#rebuilding = true;
   }
 
   async flush(watermark: number): Promise<void> {
     this.#assertUpdating();
     const building = this.#building;
-    const former = this.#anew ? [] : this.#state.parts;
+    const former = this.#rebuilding ? [] : this.#state.parts;
     try {
-      if (building === undefined && !this.#anew && this.#directory.current !== undefined) {
+      if (building === undefined && !this.#rebuilding && this.#directory.current !== undefined) {
         const state = { ...this.#state, watermark };
         await this.#directory.writeState(state);
         this.#state = state;
@@ -173,7 +173,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
     }
     this.#building = undefined;
     this.#updating = false;
-    this.#anew = false;
+    this.#rebuilding = false;
   }
 
   query(expression: Expression, options: SearchOptions): SearchResults {
@@ -283,7 +283,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
     const building = this.#building;
     this.#building = undefined;
     this.#updating = false;
-    this.#anew = false;
+    this.#rebuilding = false;
     if (building === undefined) return;
     building.program.drop();
     await building.ended.catch(() => undefined);
