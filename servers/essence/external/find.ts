@@ -4,13 +4,13 @@ import { join, resolve } from 'node:path';
 import { isFile, namesIn } from '../files.js';
 import { typeName } from '../type-rules.js';
 
-/** The user's programs by type (E-61, E-46). Plain data: it travels to worker threads. */
+/** The user's programs by type (E-61, E-46). Plain data, because it is posted to worker threads. */
 export interface TypePrograms {
   /** Type to the absolute path of its `TypeName.sum`. */
   readonly summarizers: Readonly<Record<string, string>>;
   /** Type to the absolute path of its `TypeName.unnest`. */
   readonly unnesters: Readonly<Record<string, string>>;
-  /** E-86: types whose `.sum` is only `exec SGML.sum ...`, which is done in this process. */
+  /** E-86: types whose `.sum` is only `exec SGML.sum ...`; this process interprets it. */
   readonly sgml: Readonly<Record<string, SgmlCommand>>;
 }
 
@@ -23,7 +23,7 @@ export interface SgmlCommand {
   readonly declaration?: string;
 }
 
-/** Bytes; a longer script does more than to call SGML.sum. */
+/** Limit of a wrapper script in bytes; a longer script does more than call SGML.sum. */
 const MAX_WRAPPER = 4096;
 
 /**
@@ -76,8 +76,8 @@ async function sgmlCommandIn(file: string, harvestHome: string): Promise<SgmlCom
 }
 
 /**
- * Parses a shell script that only does `exec SGML.sum FOO $*` (E-86 step 1, E-101). Returns undefined for every other script, which is
- * run as a program.
+ * Parses a shell script that only does `exec SGML.sum FOO $*` (E-86 step 1, E-101). Returns undefined for any other script, which is run
+ * as a program.
  */
 export function parseSgmlWrapper(
   script: string,

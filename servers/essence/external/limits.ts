@@ -1,6 +1,6 @@
 /** Resource limits of an external program (E-70). Plain data. */
 export interface ProgramLimits {
-  /** Milliseconds of elapsed time. Default 20 000: below the time limit of a document. */
+  /** Milliseconds of elapsed time. Default 20 000, which is below the time limit of a document. */
   readonly timeMs?: number;
   /** Seconds of processor time. Default 20. Needs `prlimit`; without it only the elapsed time is limited. */
   readonly cpuSeconds?: number;

@@ -11,7 +11,7 @@ import type { ProgramSettings } from './limits.js';
 import { runProgram } from './run.js';
 import { ScratchDirectory } from './scratch-directory.js';
 
-/** A document that a program reads. */
+/** The input document of a program. */
 export interface ProgramDocument {
   readonly url: string;
   readonly body: Uint8Array;
@@ -55,7 +55,7 @@ export async function summarizeByProgram(
 
 /**
  * Explodes a document by the user's `TypeName.unnest` (E-46): the arguments are the URL and a file with the data, the output one or more
- * SOIF objects. Returns the complete objects in every case; problems become warnings.
+ * SOIF objects. Always returns the complete objects; problems become warnings.
  * @throws the signal's reason when aborted
  */
 export async function explodeByProgram(
@@ -101,8 +101,8 @@ function report(
 }
 
 /**
- * Decodes a list of attributes as summarizers write it (SOIF-3.7). Of a truncated or damaged list it returns the attributes before the
- * damage.
+ * Decodes a list of attributes as summarizers write it (SOIF-3.7). Returns the attributes before the damage if the list is truncated or
+ * damaged.
  */
 export function readAttributeList(
   output: Uint8Array,

@@ -29,7 +29,7 @@ export interface ProgramResult {
   readonly stderr: string;
 }
 
-/** `wrapit` and `FullText.sum` for the scripts of users (E-62, E-66). */
+/** Directory of `wrapit` and `FullText.sum`, for the scripts of users (E-62, E-66). */
 const SHIPPED = fileURLToPath(new URL('bin', import.meta.resolve('#essence-lib/byname.cf')));
 
 type KillReason = 'time' | 'output' | 'abort';
@@ -110,7 +110,7 @@ function supervise(
     child.stdin.on('error', () => undefined);
     child.stdin.end(call.input);
     child.once('error', (error) => finish(`it cannot be started: ${error.message}`));
-    // Processes that it left running in its group would hold the pipes open.
+    // Child processes left in its group would hold the pipes open.
     child.once('exit', () => killGroup(child.pid));
     child.once('close', (code, signal) => finish(failureOf(killReason, code, signal, stderr, limits)));
   });
@@ -132,19 +132,19 @@ function failureOf(
   return message === '' ? how : `${how}: ${message}`;
 }
 
-/** Kills the group whose leader the program is, unless it has ended. */
+/** Kills the process group that the program leads, unless it has ended. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // ESRCH: all its processes have ended.
+    // ESRCH: all processes of the group have ended.
   }
 }
 
 /**
- * The util-linux programs that set limits, if installed: prlimit lets the kernel enforce the limits; setpriv makes it send SIGTERM to
- * the program when this thread ends first (a replaced worker, a killed process).
+ * Returns the command prefix of the util-linux programs that set limits, if they are installed. prlimit makes the kernel enforce the
+ * limits; setpriv makes it send SIGTERM to the program when this thread ends first (a replaced worker, a killed process).
  */
 async function guards(path: string, limits: Required<ProgramLimits>): Promise<string[]> {
   const [setpriv, prlimit] = await Promise.all([executable('setpriv', path), executable('prlimit', path)]);
@@ -165,7 +165,7 @@ async function guards(path: string, limits: Required<ProgramLimits>): Promise<st
 /** Cache by path and name: programs are not installed while a Gatherer runs. */
 const executables = new Map<string, Promise<string | undefined>>();
 
-/** Returns the absolute path of a program; undefined if there is none. */
+/** Returns the absolute path of a program; undefined if it is not found. */
 function executable(name: string, path: string): Promise<string | undefined> {
   if (isAbsolute(name)) return firstExecutable([name]);
   const key = `${path}\0${name}`;
@@ -187,7 +187,7 @@ async function firstExecutable(files: readonly string[]): Promise<string | undef
       await access(file, constants.X_OK);
       return file;
     } catch {
-      // The next one.
+      // Not executable here: try the next path.
     }
   }
   return undefined;

@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Characters of a document's name that its file keeps. */
+/** Limit of the characters kept from the name of a document. */
 const MAX_NAME = 100;
 
 /**
- * A private directory with the document's file for one run of a program. Names from the network are reduced to letters, digits, `.`,
- * `_`, `-`, and do not begin with `.` or `-`, so that a program does not take them for options.
+ * A private directory with the document's file for one run of a program. File names consist of letters, digits, `.`, `_` and `-`, and do
+ * not begin with `.` or `-`, so that a program does not take them for options.
  */
 export class ScratchDirectory implements AsyncDisposable {
   private constructor(readonly directory: string) {}

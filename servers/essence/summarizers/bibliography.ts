@@ -5,12 +5,12 @@ import { oneLine, present, summarizeFields } from './extracted.js';
 import { TexReader } from './tex/de-tex.js';
 import { summarizeUnrecognized } from './text.js';
 
-/** Entries of one bibliography that are read. */
+/** Limit of the entries read from one bibliography. */
 const MAX_ENTRIES = 5000;
-/** Characters of one value. */
+/** Limit of one value, in characters. */
 const MAX_VALUE = 20_000;
 
-/** BibTeX's fields and their attributes (6.2). */
+/** Attributes by BibTeX field (6.2). */
 const BIBTEX: ReadonlyMap<string, string> = new Map([
   ['author', 'Author'],
   ['editor', 'Author'],
@@ -24,7 +24,7 @@ const BIBTEX: ReadonlyMap<string, string> = new Map([
   ['keyword', 'Keywords'],
 ]);
 
-/** Fields of refer (E-65) and their attributes. */
+/** Attributes by refer field (E-65). */
 const REFER: ReadonlyMap<string, string> = new Map([
   ['A', 'Author'],
   ['C', 'City'],
@@ -146,8 +146,8 @@ class BibReader {
 }
 
 /**
- * ReferBibliographic: the fields of E-65; a line without `%` continues the previous field. If the user's quick-sum.cf has lines for the
- * type, only they apply (example 4 of the manual), because otherwise every value would appear twice.
+ * ReferBibliographic: the fields of E-65. A line without `%` continues the previous field. If the user's quick-sum.cf has lines for this
+ * type, only those lines apply (example 4 of the manual); otherwise every value would appear twice.
  */
 export function summarizeRefer(document: SourceDocument, context: EssenceContext): Summary {
   if (context.quick.has('ReferBibliographic')) return summarizeUnrecognized(document);

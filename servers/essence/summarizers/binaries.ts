@@ -2,11 +2,11 @@ import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { guarded, present, summarizeExtracted, summarizeFields } from './extracted.js';
 
-/** Names of symbols of one file. */
+/** Limit of the symbol names of one file. */
 const MAX_SYMBOLS = 20_000;
-/** Members of an archive. */
+/** Limit of the members of one archive. */
 const MAX_MEMBERS = 10_000;
-/** Strings kept of a program. */
+/** Limit of the strings kept from one program. */
 const MAX_STRINGS = 5000;
 
 /** Object: the global symbols that it defines (6.2). */
@@ -65,7 +65,7 @@ function readElf(bytes: Uint8Array, symbols: Set<string>): void {
   for (let i = 0; i < count; i++) {
     const at = sections + i * entry;
     const type = view.getUint32(at + 4, little);
-    // SHT_SYMTAB and SHT_DYNSYM; the names are in the section of the field `link`.
+    // SHT_SYMTAB or SHT_DYNSYM. The field `sh_link` is the index of the section with the names.
     if (type !== 2 && type !== 11) continue;
     const start = word(at + (wide ? 24 : 16));
     const size = word(at + (wide ? 32 : 20));
@@ -76,7 +76,7 @@ function readElf(bytes: Uint8Array, symbols: Set<string>): void {
       const info = view.getUint8(symbol + (wide ? 4 : 12));
       const section = view.getUint16(symbol + (wide ? 6 : 14), little);
       const binding = info >> 4;
-      // Section 0 is for undefined symbols; the types 3 and 4 are sections and files.
+      // Section 0 means undefined; symbol types 3 and 4 are sections and files.
       if (section === 0 || (binding !== 1 && binding !== 2) || (info & 15) > 2) continue;
       const from = strings + view.getUint32(symbol, little);
       const end = bytes.indexOf(0, from);

@@ -1,4 +1,4 @@
-/** Comments of a source, and the source with blanks in their place; line numbers are kept. */
+/** The comments of a source, and the source with its comments replaced by blanks. Line numbers do not change. */
 export interface Commented {
   readonly comments: readonly string[];
   readonly code: string;

@@ -34,7 +34,7 @@ export function openingText(text: string): string {
 }
 
 /**
- * Runs a reader so that no content of a file makes a summarizer throw. A reader that fails leaves its `partial` result and a warning.
+ * Runs a reader. If it throws, warns and returns `partial`, so that no file content makes a summarizer throw.
  */
 export function guarded<T>(document: SourceDocument, format: string, partial: T, read: () => T): T {
   try {
@@ -45,13 +45,13 @@ export function guarded<T>(document: SourceDocument, format: string, partial: T,
   }
 }
 
-/** Returns the warning about a document that could not be read to its end. */
+/** Returns the warning for a document that could not be read completely. */
 export function unreadable(format: string, error: unknown): string {
   const reason = messageOf(error);
   return `${format} could not be read to its end: ${reason.slice(0, 200)}`;
 }
 
-/** Ligatures and other presentation forms, which are replaced by their letters so that words are found. */
+/** Ligatures and other presentation forms. They are replaced by plain letters so that searches match the words. */
 const PRESENTATION_FORMS = /[\ufb00-\ufb06\u00ad\u200b\u2060\ufeff]/g;
 const LIGATURES: ReadonlyMap<string, string> = new Map([
   ['\ufb00', 'ff'],

@@ -68,7 +68,7 @@ const TEXTS: readonly (readonly [type: string, summarizer: Summarizer])[] = [
   ['LSM', summarizeLsm],
 ];
 
-/** Types whose text is extracted, or that have none: `--full-text` indexes the summary's `text`. */
+/** Types whose text is extracted, and types without text: `--full-text` indexes the summary's `text`. */
 const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = [
   ['RFC', summarizeRfc],
   ['FYI', summarizeRfc],
@@ -113,8 +113,8 @@ export const SUMMARIZERS: ReadonlyMap<string, Summarizer> = new Map<string, Summ
 const TEXT_TYPES: ReadonlySet<string> = new Set(TEXTS.map(([type]) => type));
 
 /**
- * E-117: with full text, text types yield the whole document, the others their `text` in addition to their fields. HTML has a table for
- * it.
+ * Returns the summarizer of a type. E-117: with full text, text types yield the whole document, other types their `text` in addition to
+ * their fields. HTML has a separate table for full text.
  */
 export function summarizerFor(type: string, fullText: boolean): Summarizer {
   const known = SUMMARIZERS.get(type) ?? summarizeUnrecognized;

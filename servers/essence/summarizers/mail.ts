@@ -3,16 +3,16 @@ import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeExtracted, summarizeFields, unreadable } from './extracted.js';
 
-/** Bytes of a message that are parsed: attachments are at the end. */
+/** Limit of the bytes parsed of one message: attachments are at the end. */
 const MAX_MESSAGE = 4 * 1024 * 1024;
-/** Lines of a message that are parsed: each costs the parser as much as a kilobyte. */
+/** Limit of the lines parsed of one message: a line costs the parser as much as a kilobyte. */
 const MAX_LINES = 100_000;
-/** Nesting of parts. */
+/** Limit of nested MIME parts. */
 const MAX_NESTING = 50;
-/** Messages of a folder whose headers are read. */
+/** Limit of the messages read from one folder. */
 const MAX_MESSAGES = 500;
 
-/** Mail: the header fields (6.2), and the body by the Text rule. Of an mbox folder: of every message. */
+/** Mail: the header fields (6.2), and the body by the Text rule; for an mbox folder, those of every message. */
 export async function summarizeMail(document: SourceDocument): Promise<Summary> {
   const emails = await read(document);
   return summarizeExtracted({
@@ -69,7 +69,7 @@ async function read(document: SourceDocument): Promise<Email[]> {
   return emails;
 }
 
-/** Copies the part of a message that is parsed. */
+/** Copies the start of a message, up to the limits of bytes and lines. */
 function beginning(bytes: Uint8Array): Uint8Array {
   let end = -1;
   for (let lines = 0; lines < MAX_LINES; lines++) {
@@ -113,7 +113,7 @@ function address(from: Address | undefined): string {
   return from.name === '' ? from.address : `${from.name} <${from.address}>`;
 }
 
-/** Returns the plain part; of a message in HTML only, its text without tags. */
+/** Returns the plain-text part; for a message with only an HTML part, its text without tags. */
 function textOf(email: Email): string {
   return (
     email.text ??

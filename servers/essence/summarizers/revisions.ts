@@ -4,7 +4,7 @@ import { oneLine, present, summarizeFields } from './extracted.js';
 
 /** Limit of the files of a patch and of the authors of a history. */
 const MAX_NAMES = 5000;
-/** Characters of one name. */
+/** Limit of one name, in characters. */
 const MAX_NAME = 4096;
 /** First byte of SCCS's control lines. */
 const SOH = '\u0001';
@@ -15,7 +15,7 @@ export function summarizePatch(document: SourceDocument): Summary {
   for (const found of document.text.matchAll(
     /^(?:Index: |\+\+\+ |--- |\*\*\* |rename (?:from|to) |diff (?:-\S+ )*)([^\t\n\r]+)/gm,
   )) {
-    // The last name of a `diff` line. Hunks of context diffs (`*** 1,5 ****`) look like names.
+    // A `diff` line ends with the name. Hunk headers of context diffs (`*** 1,5 ****`) look like names.
     const name = found[0].startsWith('diff ') ? (found[1]!.split(' ').pop() ?? '') : found[1]!;
     if (/^\d+(?:,\d+)? (?:\*{4}|-{4})$/.test(name) || name === '/dev/null' || /^-+$/.test(name)) continue;
     const plain = name
@@ -66,7 +66,7 @@ function rcsDate(date: string | undefined): string | undefined {
   return `${year}-${found[2]}-${found[3]} ${found[4]}:${found[5]}:${found[6]}`;
 }
 
-/** SCCS: the same attributes from a history whose control lines begin with SOH. */
+/** SCCS: the attributes of RCS, from a history whose control lines begin with SOH. */
 export function summarizeSccs(document: SourceDocument): Summary {
   const authors = new Set<string>();
   let version: string | undefined;

@@ -29,8 +29,8 @@ function describeC(document: SourceDocument, declared: boolean): Summary {
 }
 
 /**
- * Returns the names before parameter lists outside of all braces that a body follows, possibly after K&R declarations; with `declared`
- * also those that a semicolon follows.
+ * Returns the names of the functions defined outside all braces: a name, a parameter list, optional K&R declarations, a body. With
+ * `declared`, also returns the functions that are only declared.
  */
 function cProcedures(code: string, declared: boolean): string[] {
   const names = new Set<string>();
@@ -39,7 +39,7 @@ function cProcedures(code: string, declared: boolean): string[] {
   let parentheses = 0;
   let word = '';
   let candidate = '';
-  /** Between `=` and `;`: calls, not procedures. */
+  /** Whether the position is between `=` and `;`, where names are calls and not definitions. */
   let initializer = false;
   for (let found = token.exec(code); found !== null && names.size < MAX_NAMES; found = token.exec(code)) {
     const text = found[0];

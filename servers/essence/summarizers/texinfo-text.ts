@@ -65,7 +65,7 @@ const CROSS_REFERENCES = new Set('ref xref pxref inforef link'.split(' '));
 const ADDRESSES = new Set('uref url email'.split(' '));
 
 interface Group {
-  /** The command whose argument it is, or a single brace. */
+  /** The command whose argument the group is; empty for braces without a command. */
   readonly name: string;
   /** Index of its text; undefined if its text is not interpreted. */
   readonly from: number | undefined;

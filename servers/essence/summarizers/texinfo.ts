@@ -80,7 +80,7 @@ class TexinfoReader {
   readonly headings: string[] = [];
   readonly values = new Map<string, string>();
   readonly #lines: readonly string[];
-  /** The last end line of each environment: an environment without one does not swallow the rest of the document. */
+  /** The last end line of each environment. An environment without an end line must not swallow the rest of the document. */
   readonly #lastEnds = new Map<string, number>();
   readonly #out: string[] = [];
   #example: string | undefined;
@@ -120,7 +120,7 @@ class TexinfoReader {
     return LEFT_OUT.has(name);
   }
 
-  /** Returns the line that ends the environment. The names on a title page are used although it may be for TeX only. */
+  /** Returns the line that ends the environment. Reads a title page even in an environment for TeX only, because it has the names. */
   #past(name: string, from: number): number {
     let depth = 1;
     let at = from + 1;
@@ -164,7 +164,7 @@ class TexinfoReader {
     } else if (!isIndex(name) && !WITHOUT_TEXT.has(name)) {
       this.#plain(line);
     }
-    // A command between paragraphs leaves no line.
+    // A command between paragraphs adds no line.
   }
 
   /** Handles a line of the title page; returns whether it was one. */
@@ -185,7 +185,7 @@ interface Command {
   readonly rest: string;
 }
 
-/** Returns the command that occupies a whole line; one with braces is within the line. */
+/** Returns the command of a line that consists of one; a command with braces is part of the text. */
 function command(line: string): Command | undefined {
   const found = /^[ \t]*@([A-Za-z]+)(?![A-Za-z{])/.exec(line);
   return found === null

@@ -2,10 +2,10 @@ import { fileNameOf, type SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { openingSentences, sentenceEnd } from './sentences.js';
 
-/** E-73: lines of a text that are kept completely. */
+/** E-73: number of lines at the start of a text that are kept whole. */
 const WHOLE_LINES = 100;
 
-/** Characters of a derived description (E-141). */
+/** Limit of a derived description, in characters (E-141). */
 export const DESCRIPTION_LENGTH = 200;
 
 /** Text: the first 100 lines, then the first sentence of every paragraph that begins later (E-73). */
@@ -36,7 +36,7 @@ function normalizeLines(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }
 
-/** The Text rule (E-73). A paragraph is a run of lines that are not blank; one that line 100 cuts adds no sentence. */
+/** Applies the Text rule (E-73). A paragraph is a run of nonblank lines; one that is cut at line 100 adds no sentence. */
 export function partialText(text: string): string {
   let at = 0;
   let inParagraph = false;

@@ -18,12 +18,12 @@ const BEGINNINGS = {
 } as const;
 
 /**
- * ARJ, LHa and Zoo archives are recognized by name and content, but not unpacked. The summary is the name (E-14); a warning states the
- * kind of archive, or that the bytes are of another kind, and the remedy (E-46).
+ * Returns the summarizer of ARJ, LHa or Zoo archives, which are recognized by name and content but not unpacked. The summary is the name
+ * (E-14). A warning states the kind of archive, or that the bytes are of another kind, and the remedy (E-46).
  */
 export function unreadArchive(type: keyof typeof BEGINNINGS): (document: SourceDocument) => Summary {
   return (document) => {
-    // E-118: with --no-access there are no bytes.
+    // E-118: with --no-access there are no bytes to check.
     if (document.settings.access) document.warn(reason(type, document.body));
     return summarizeUnrecognized(document);
   };

@@ -1,9 +1,9 @@
 import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks } from './chunks.js';
 
-/** Bytes of an output chunk. */
+/** Size of an output chunk in bytes. */
 const OUT = 64 * 1024;
-/** Most symbols of a block: 256 bytes, two for runs, minus one. */
+/** Maximum number of symbols of a block: two for runs, 255 for positions, one for the end. */
 const MAX_SYMBOLS = 258;
 const MAX_CODE_LENGTH = 20;
 const BLOCK = 0x314159265359n;
@@ -207,7 +207,7 @@ class Block {
     }
   }
 
-  /** Yields the block's bytes: four equal ones are followed by the number of further repetitions. */
+  /** Yields the block's bytes. After four equal bytes, the next byte is the number of further repetitions. */
   *write(): Generator<Uint8Array> {
     let out = new Uint8Array(OUT);
     let filled = 0;

@@ -3,7 +3,7 @@ import { UnnestError } from '../errors.js';
 /** A stream of bytes; chunk boundaries have no meaning. */
 export type Chunks = AsyncIterable<Uint8Array>;
 
-/** Bytes of an input slice: a decoder produces at most a bounded multiple of it at a time. */
+/** Size of an input slice in bytes. It bounds the output that a decoder produces at a time. */
 const SLICE = 16 * 1024;
 
 /** Yields a document in memory in slices. */
@@ -82,8 +82,8 @@ export class ByteReader {
   }
 
   /**
-   * Reads the next line in Latin-1 without its line end; undefined at the end. Of a line longer than `limit` bytes only the start is
-   * returned.
+   * Reads the next line in Latin-1 without its line end; undefined at the end. Consumes a line longer than `limit` bytes,
+   * but returns only its start.
    */
   async line(limit = SLICE): Promise<string | undefined> {
     let text: string | undefined;
@@ -150,7 +150,7 @@ export class ByteReader {
   }
 }
 
-/** The error of an input that ends too early. */
+/** Returns the error for an input that ends too early. */
 export function truncated(position: number): UnnestError {
   return new UnnestError(`the file ends too early, after ${position} bytes`, 'E-45');
 }

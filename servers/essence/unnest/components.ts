@@ -13,7 +13,7 @@ import { UnnestMeter } from './limits.js';
 import { hasParts } from './mime.js';
 import { type Leaf, unnest } from './walk.js';
 
-/** Warnings of one document's unnesting: an archive may have ten thousand links. */
+/** Limit of the warnings of one document: an archive may have ten thousand links. */
 const MAX_WARNINGS = 30;
 
 /** The contents of a nested document. */
@@ -87,8 +87,8 @@ export async function componentsOf(
 }
 
 /**
- * Returns a component as a document. A compressed page resolves its references like the page itself, a member of an archive below the
- * archive's name.
+ * Returns a component as a document. The references of a compressed page resolve like those of the page itself; those of an archive member
+ * resolve below the archive's URL.
  */
 function partInput(input: EssenceInput, leaf: Leaf): EssenceInput {
   const { contentType: _type, charset: _charset, ...rest } = input;

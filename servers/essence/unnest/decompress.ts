@@ -17,8 +17,8 @@ export function inflateRaw(chunks: Chunks): Chunks {
 }
 
 /**
- * Does not pipe: a stream that fails discards its pending output, which is all there is of a truncated file. One slice of input is in
- * flight at a time, so at most a thousand slices of output are buffered.
+ * Decompresses without a pipe: a stream that fails discards its pending output, which may be all the data of a truncated file. One slice of
+ * input is in flight at a time, so at most a thousand slices of output are buffered.
  */
 async function* throughZlib(chunks: Chunks, zlib: Gunzip | InflateRaw, what: string): Chunks {
   const made: Uint8Array[] = [];
@@ -88,7 +88,7 @@ export async function* decompressXz(chunks: Chunks): Chunks {
   }
 }
 
-/** Bytes of input that the zstd decoder gets at a time: four bytes can expand to 128 KiB. */
+/** Bytes of input that the zstd decoder receives at a time: four bytes can expand to 128 KiB. */
 const ZSTD_SLICE = 512;
 
 /** Decompresses Zstandard data (E-44). */

@@ -13,7 +13,7 @@ const SOIF_STREAM = 'SOIFStream';
 
 /**
  * Returns the objects of a document of an Exploder type (E-46), by the user's `TypeName.unnest` or the built-in converter. They keep
- * their URLs and get the missing bookkeeping attributes (E-47).
+ * their URLs; missing bookkeeping attributes are added (E-47).
  */
 export async function explode(
   input: EssenceInput,
@@ -58,11 +58,11 @@ async function* objectsIn(
 
 function soifOf({ url, template = 'FILE', attributes }: FoundObject): SoifObject {
   const legal = attributes.filter(([name, value]) => isAttributeName(name) && value !== '');
-  // SOIF-2.9: a URL contains no white space, but those in documents of 1995 do.
+  // SOIF-2.9: a URL contains no white space, but URLs in documents of 1995 do.
   return SoifObject.of(template, url.replace(/\s/g, encodeURIComponent), legal);
 }
 
-/** E-47: the missing bookkeeping attributes; MD5 only with the option (G-111), over all of the object's attributes. */
+/** E-47: adds the missing bookkeeping attributes; MD5 only with the option (G-111), over all of the object's attributes. */
 function withBookkeeping(object: SoifObject, input: EssenceInput, context: EssenceContext): SoifObject {
   const { settings } = context;
   const missing: (readonly [string, SoifValue])[] = bookkeeping(

@@ -16,7 +16,7 @@ import { zipMembers } from './zip.js';
 /** A format of nested files: how one layer is unpacked. */
 export interface Format {
   readonly name: string;
-  /** A compression or an encoding of one file: it adds nothing to the path of its content (E-56). */
+  /** Whether it is a compression or an encoding of one file, which adds nothing to the path of its content (E-56). */
   readonly transparent: boolean;
   members(chunks: Chunks, meter: UnnestMeter): AsyncIterable<Member>;
 }
@@ -82,7 +82,7 @@ export const FORMATS: ReadonlyMap<string, readonly Format[]> = new Map([
 export const MESSAGE_TYPES: ReadonlySet<string> = new Set(['Mail', 'News']);
 export const MESSAGE_FORMAT = MIME;
 
-/** Descriptions of content that identify a format. */
+/** Formats by the start of the description of their content. */
 const BY_DESCRIPTION: readonly (readonly [start: string, format: Format])[] = [
   ['gzip compressed', GZIP],
   ["compress'd", COMPRESS],
@@ -106,7 +106,7 @@ export function formatByContent(head: Uint8Array): Format | undefined {
   return BY_DESCRIPTION.find(([start]) => description.startsWith(start))?.[1];
 }
 
-/** An encoded file may be preceded by other text, so that its first bytes do not identify it: the name decides. */
+/** Whether the name decides the format: other text may precede an encoded file, so its first bytes do not identify it. */
 export function isTextFormat(format: Format): boolean {
   return format === UUENCODE || format === SHAR || format === BINHEX;
 }

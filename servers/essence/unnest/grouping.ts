@@ -1,4 +1,4 @@
-/** Types that are generated from a source of the same name (E-27). */
+/** Types of files generated from a source of the same name (E-27). */
 const GENERATED: ReadonlySet<string> = new Set(['Object', 'Binary', 'Dvi', 'PostScript']);
 /** Types of sources. */
 const SOURCES: ReadonlySet<string> = new Set(['C', 'TeX', 'LaTeX']);

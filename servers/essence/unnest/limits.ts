@@ -2,21 +2,21 @@ import { UnnestError } from '../errors.js';
 
 /** Limits of unnesting one gathered document (E-45). */
 export interface UnnestLimits {
-  /** Nested layers, each archive and each compression being one. Default 10. */
+  /** Nested layers; each archive and each compression counts as one. Default 10. */
   readonly maxDepth: number;
   /** Components that are read. Default 10 000. */
   readonly maxComponents: number;
   /** Bytes of output of all decoders and decompressors. Default 1 GiB. */
   readonly maxUnpackedBytes: number;
-  /** Unpacked bytes for each gathered one. Default 200. */
+  /** Unpacked bytes per gathered byte. Default 200. */
   readonly maxRatio: number;
   /** Bytes that are unpacked regardless of the ratio: small texts compress very well. Default 4 MiB. */
   readonly ratioFloorBytes: number;
-  /** Bytes of one component that its summarizer gets; of a longer one, the start. Default 32 MiB. */
+  /** Bytes of one component passed to its summarizer; a longer component is truncated. Default 32 MiB. */
   readonly maxComponentBytes: number;
   /** Bytes of an archive or message that can only be read as a whole: zip, MIME. Default 128 MiB. */
   readonly maxArchiveBytes: number;
-  /** Milliseconds for one document; less than the pool's limit, so that the components found are kept. Default 20 000. */
+  /** Milliseconds for one document; less than the pool's limit, so that the components found so far are kept. Default 20 000. */
   readonly timeLimitMs: number;
 }
 
@@ -33,14 +33,14 @@ export const DEFAULT_UNNEST_LIMITS: UnnestLimits = {
 
 /** Counts the cost of unnesting one document. Reaching a limit ends it at all levels. */
 export class UnnestMeter {
-  /** A limit was reached: nothing more is read. */
+  /** Whether a limit was reached; nothing more is read then. */
   exhausted = false;
   #bytes = 0;
   #components = 0;
   readonly #ceiling: number;
   readonly #deadline: number;
 
-  /** @param gathered - bytes of the document as it was gathered. */
+  /** @param gathered size of the document in bytes, as it was gathered */
   constructor(
     readonly limits: UnnestLimits,
     gathered: number,

@@ -3,7 +3,7 @@ import type { Chunks } from './chunks.js';
 
 /** Code that clears the table, in block mode. */
 const CLEAR = 256;
-/** Bytes of an output chunk. */
+/** Size of an output chunk in bytes. */
 const OUT = 64 * 1024;
 
 /**
@@ -71,7 +71,7 @@ class LzwDecoder {
     this.#free = this.#blockMode ? CLEAR + 1 : CLEAR;
   }
 
-  /** Decodes one group of codes. A change of the width drops the rest of the group, which is padding. */
+  /** Decodes one group of codes. After a change of the width, the rest of the group is padding and is dropped. */
   *#codes(): Generator<Uint8Array> {
     const width = this.#bits;
     const count = Math.floor((this.#filled * 8) / width);

@@ -2,7 +2,7 @@ import type { Chunks } from './chunks.js';
 
 /** A component of a nested file. Read or skip it before requesting the next one. */
 export interface Member {
-  /** As in the archive; empty for the name of the nested file (E-57). */
+  /** Name as in the archive; if empty, the name is derived from that of the nested file (E-57). */
   readonly name: string;
   readonly content: Chunks;
   /** A link or a device, which is not followed (E-45). Directories are not members. */
@@ -39,7 +39,7 @@ export function isUnsafe(name: string): boolean {
   return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(name) || /(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name);
 }
 
-/** Normalizes a safe name for an attribute's value: without `./`, double slashes and control characters. */
+/** Normalizes a safe name for an attribute's value: no `./` at the start, no double slashes, `?` for control characters. */
 export function cleanPath(name: string): string {
   return name
     .replace(/^(?:\.\/+)+/, '')

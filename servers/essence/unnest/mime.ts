@@ -4,10 +4,10 @@ import { UnnestError } from '../errors.js';
 import { type Chunks, chunksOf, collect } from './chunks.js';
 import type { Member } from './member.js';
 
-/** Nested parts of one message that are read. */
+/** Limit of the nesting of MIME parts. */
 const MAX_PARTS_DEPTH = 32;
 
-/** Most lines of a message whose parts are read: a line costs the parser as much as a kilobyte. */
+/** Limit of the lines of a message whose parts are read: a line costs the parser as much as a kilobyte. */
 const MAX_LINES = 500_000;
 
 /** Suffixes of parts without a name, for byname.cf. */

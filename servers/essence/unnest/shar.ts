@@ -3,7 +3,7 @@ import { ByteReader, type Chunks } from './chunks.js';
 import type { Member } from './member.js';
 import { uuencodedMembers } from './uuencode.js';
 
-/** Longest line of a shell archive's commands. */
+/** Limit of a command line, in bytes. */
 const MAX_LINE = 64 * 1024;
 
 /** A here-document that is written to a file. */
@@ -18,7 +18,7 @@ interface HereDocument {
 
 /**
  * Yields the files of a shell archive (E-43): the here-documents of its `cat` and `sed` commands. No command is ever executed; files
- * that are created in other ways are not found.
+ * that other commands create are not found.
  */
 export async function* sharMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);

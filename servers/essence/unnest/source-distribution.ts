@@ -16,7 +16,7 @@ const ARCHIVE_TYPES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Type of such an archive. On the stop list it makes the archive keep its components as `Embed<n>`. */
+/** Type of such an archive. If the stop list contains it, the archive keeps its components as `Embed<n>`. */
 export const SOURCE_DISTRIBUTION = 'SourceDistribution';
 
 /** Whether the archive has a README or Makefile and at least one source file (E-58). */

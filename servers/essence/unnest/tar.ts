@@ -47,7 +47,7 @@ export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
       const name = extended.get('path') ?? longName ?? shortName(head);
       const end = reader.position + size;
       if (flag === '5' || (flag === '\0' && name.endsWith('/'))) {
-        // A directory: its members are separate entries.
+        // A directory: its files are separate entries.
       } else if ('\x000 7S'.includes(flag)) {
         yield { name, content: reader.take(size) };
       } else {

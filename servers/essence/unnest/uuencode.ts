@@ -30,7 +30,7 @@ async function* body(
     const line = await reader.line();
     if (line === undefined || line === 'end' || line === '====') {
       state.ended = true;
-      // The missing rest of a truncated line is not padded with zeros, which would make a text binary.
+      // A truncated line is not padded with zeros, because they would make a text binary.
       const last = line === undefined ? parts.pop() : undefined;
       if (last !== undefined) parts.push(last.subarray(0, Math.floor((before.length - 1) / 4) * 3));
       if (parts.length > 0) yield Buffer.concat(parts);

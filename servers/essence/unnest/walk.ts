@@ -15,14 +15,14 @@ import type { UnnestMeter } from './limits.js';
 import { cleanPath, isUnsafe, type Member, unpackedName } from './member.js';
 import { hasParts } from './mime.js';
 
-/** Bytes of a component that are examined to recognize its type. */
+/** Number of bytes that are examined to recognize the type of a component. */
 const HEAD = 4096;
 
 /** A component that is not nested itself. */
 export interface Leaf extends Recognition {
   /** Path inside the archives, layers separated by `/` (E-56). */
   readonly path: string;
-  /** The component's bytes, or the start of a very large one. */
+  /** The bytes of the component; only the start of a very large one. */
   readonly body: Uint8Array;
   /** Size and MD5 of the whole component; absent if not all of it could be read. */
   readonly whole?: { readonly size: number; readonly md5: string };
@@ -33,7 +33,7 @@ export interface WalkEnvironment {
   readonly rules: SelectionRules;
   readonly meter: UnnestMeter;
   readonly warn: (message: string) => void;
-  /** Called for each component in archive order and awaited, so that one is in memory at a time. */
+  /** Called for each component in archive order. The walk awaits it, so that only one component is in memory at a time. */
   readonly visit: (leaf: Leaf) => Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function unnest(
 
 interface NestedFile {
   readonly type: string;
-  /** The name that determines its type. */
+  /** The name that determines the type of the file. */
   readonly name: string;
   /** Its path inside the archives. */
   readonly path: string;
@@ -89,7 +89,7 @@ class Walk {
     }
   }
 
-  /** Returns the format by the bytes, else by the type. A file that does not match its name is a leaf. */
+  /** Returns the format by the bytes, else by the type. A component whose bytes have no known format is visited as a leaf. */
   async #format(file: NestedFile, reader: ByteReader): Promise<Format | undefined> {
     if (MESSAGE_TYPES.has(file.type)) return MESSAGE_FORMAT;
     const possible = FORMATS.get(file.type) ?? [];
@@ -144,7 +144,7 @@ class Walk {
     }
   }
 
-  /** A message with attached files is a component, and each attached file is one. */
+  /** Visits a message and its attached files as separate components. */
   async #message(file: NestedFile, found: Recognition, reader: ByteReader): Promise<void> {
     const bytes: Uint8Array[] = [];
     await this.#leaf(file.path, found, reader, (chunk) => bytes.push(chunk));
@@ -183,7 +183,7 @@ class Walk {
       );
     }
     const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-    // The part of a damaged file that was read is summarized, unless it is empty.
+    // The readable start of a damaged file is summarized, unless it is empty.
     if (failure === undefined || size > 0) {
       const whole = failure === undefined ? { whole: { size, md5: md5.digest('hex') } } : {};
       await visit({ ...found, path, body, ...whole });

@@ -35,7 +35,7 @@ export async function* zipMembers(chunks: Chunks, limit: number): AsyncIterable<
   }
 }
 
-/** With `decodeStrings: false` names are bytes: the UTF-8 flag is often missing, so the bytes decide. */
+/** Decodes the name of an entry. The UTF-8 flag is often missing, so `decodeStrings` is false and the bytes decide. */
 function entryName(entry: Entry): string {
   return nameOf(entry.fileNameRaw).replaceAll('\\', '/');
 }

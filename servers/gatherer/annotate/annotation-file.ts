@@ -14,7 +14,7 @@ import { canonicalUrl } from '../../../protocols/urls/index.js';
 export interface Annotation {
   readonly type: string;
   readonly url: string;
-  /** In their order; every value is one line. */
+  /** Attributes in file order; every value is one line. */
   readonly attributes: readonly (readonly [name: string, value: string])[];
 }
 
@@ -22,8 +22,8 @@ export interface Annotation {
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * An annotation file (G-137) that can be read and changed. A file with an error is not opened, so that saving never loses data. Saving
- * writes `@FILE { url`, `Name:` HT value, `}`: no sizes, nothing else.
+ * Reads and changes an annotation file (G-137). A file with an error is not opened, so that saving never loses data. Saving writes only
+ * `@FILE { url`, `Name:` HT value and `}`, without sizes.
  */
 export class AnnotationFile {
   #annotations: Map<string, Annotation>;
@@ -68,7 +68,7 @@ export class AnnotationFile {
   }
 
   /**
-   * Replaces a document's annotation; removes one without attributes. Names ignore case: the last one wins.
+   * Replaces a document's annotation; removes it if there are no attributes. Names ignore case: the last one wins.
    *
    * @throws UsageError for a URL, a name or a value that the format cannot represent
    */
@@ -86,7 +86,7 @@ export class AnnotationFile {
     else this.#annotations.set(url, { type, url, attributes: [...kept.values()] });
   }
 
-  /** Sets attributes of a document, and removes those that are undefined; the others stay. @throws UsageError like {@link put} */
+  /** Sets attributes of a document, removes those that are undefined, and keeps the others. @throws UsageError like {@link put} */
   change(url: string, changes: readonly (readonly [name: string, value: string | undefined])[]): void {
     const { type, attributes } = this.get(url) ?? { type: DEFAULT_TYPE, attributes: [] };
     const next = new Map(attributes.map((pair) => [pair[0].toLowerCase(), pair]));
@@ -110,7 +110,7 @@ export class AnnotationFile {
   /**
    * Writes the file atomically.
    *
-   * @throws UsageError if the file was changed since it was read: then nothing is written
+   * @throws UsageError if the file has changed since it was read; nothing is written then
    * @throws StorageError if it cannot be written
    */
   async save(): Promise<void> {

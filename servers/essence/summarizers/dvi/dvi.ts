@@ -29,7 +29,7 @@ interface Registers {
   z: number;
 }
 
-/** Limit of the stack; TeX's documents need less than 100 levels. */
+/** Maximum depth of the stack; documents from TeX need less than 100 levels. */
 const MAX_DEPTH = 1000;
 
 /** Interprets the opcodes of a DVI file for the positions of the characters. */

@@ -48,7 +48,7 @@ const OT1 = overAscii([
   [123, '– — ˝ ˜ ¨'],
 ]);
 
-/** Knuth's typewriter fonts: ASCII, and accents for the codes of the others' ligatures. */
+/** Knuth's typewriter fonts (cmtt): ASCII, with arrows and Spanish punctuation in place of the ligatures of OT1. */
 const OT1_TYPEWRITER = overAscii([
   [0, `${GREEK_CAPITALS} ↑ ↓ ' ¡ ¿ ı ȷ \` ´ ˇ ˘ ¯ ˚ ¸ ß æ œ ø Æ Œ Ø`],
   [39, '’'],
@@ -120,11 +120,11 @@ export function encodingOf(font: string): FontEncoding {
   return BY_NAME.find(([pattern]) => pattern.test(font))?.[1] ?? OT1;
 }
 
-/** Joins accents, which precede their letter, with it. */
+/** Combines each accent with the letter that follows it. */
 export class AccentJoiner {
   #accent = '';
 
-  /** Returns the text of the next glyph; empty for an accent, which is joined with the next letter. */
+  /** Returns the text of the next glyph; empty for an accent, which is combined with the next letter. */
   join(glyph: string): string {
     const accent = COMBINING.get(glyph);
     if (accent !== undefined) {

@@ -1,4 +1,4 @@
-/** Advance widths of cmr10 in thousandths of its size, from `!` on; other roman fonts have nearly the same proportions. */
+/** Advance widths of cmr10 in thousandths of its size, starting at `!`. Other roman fonts have nearly the same proportions. */
 const ROMAN = (
   '278 500 833 500 833 778 278 389 389 500 778 278 333 278 500 500 500 500 500 500 500 500 500 500 500 278 278 278 778 ' +
   '472 472 778 750 708 722 764 681 653 785 750 361 514 778 625 917 750 778 681 778 736 556 722 750 750 1028 750 750 611 ' +
@@ -8,13 +8,13 @@ const ROMAN = (
   .split(' ')
   .map(Number);
 
-/** Share of the size that a glyph without an entry takes. */
+/** Advance of a glyph without an entry, as a fraction of the font size. */
 const USUAL = 0.5;
-/** Typewriter fonts: every glyph. */
+/** Advance of every glyph of a typewriter font, as a fraction of the font size. */
 const TYPEWRITER = 0.525;
 
 /**
- * Estimates the advance of a character as a share of the font's size. Neither DVI files nor many PostScript files contain widths. Gaps
+ * Estimates the advance of a character as a fraction of the font size. DVI files and many PostScript files contain no widths. Gaps
  * between words are explicit moves, so an average is sufficient.
  */
 export function aboutWidth(character: string, typewriter: boolean): number {

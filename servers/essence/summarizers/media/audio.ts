@@ -4,10 +4,10 @@ import { guarded, oneLine, present } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
 import { id3v1, id3v2 } from './id3.js';
 
-/** Comments of one file. */
+/** Limit of the comments of one file. */
 const MAX_COMMENTS = 200;
 
-/** Names of Vorbis comments and WAVE's INFO chunks, and their attributes. */
+/** Attributes by the names of Vorbis comments and of WAVE INFO chunks. */
 const FIELDS: ReadonlyMap<string, string> = new Map([
   ['TITLE', 'Title'],
   ['ARTIST', 'Author'],
@@ -99,7 +99,7 @@ function readChunks(bytes: Uint8Array, view: DataView, facts: AudioFacts, little
     else if (!little && name === 'COMM')
       facts.seconds = view.getUint32(at + 10) / extendedFloat(view, at + 16);
     else if (name === 'LIST' && latin(bytes, at + 8, at + 12) === 'INFO') {
-      // The list is a chunk of chunks: descend.
+      // A list contains chunks: descend into it.
       at += 12;
       continue;
     } else facts.add(name, latin(bytes, at + 8, at + 8 + Math.min(size, 2000)).replace(/\0[\s\S]*$/, ''));

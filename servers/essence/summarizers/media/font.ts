@@ -3,7 +3,7 @@ import type { Summary } from '../../summary.js';
 import { guarded, oneLine, present } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
 
-/** Comment lines kept. */
+/** Limit of the comment lines kept. */
 const MAX_LINES = 200;
 
 /** Font: its name and comments (6.2, E-75): AFM, BDF, Type 1 (PFA, PFB), TrueType and OpenType. */

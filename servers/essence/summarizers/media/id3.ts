@@ -1,6 +1,6 @@
 import { oneLine } from '../extracted.js';
 
-/** Frames of ID3v2 (three letters before 2.3) and their attributes. */
+/** Attributes by ID3v2 frame ID (three letters before version 2.3). */
 const FRAMES: ReadonlyMap<string, string> = new Map([
   ['TIT2', 'Title'],
   ['TT2', 'Title'],
@@ -18,7 +18,7 @@ const FRAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const ENCODINGS = ['windows-1252', 'utf-16', 'utf-16be', 'utf-8'];
-/** Bytes of one text. */
+/** Limit of one text, in bytes. */
 const MAX_TEXT = 4000;
 
 /** Reads the texts of an ID3v2 tag at the start of the file. */
@@ -66,7 +66,7 @@ export function id3v1(bytes: Uint8Array): [string, string][] {
   return fields.filter(([, value]) => value !== '');
 }
 
-/** Decodes a text after its encoding byte; in a comment, a language and a short name precede the text. */
+/** Decodes a frame: an encoding byte, then the text. In a comment, a language and a short name precede the text. */
 function frameText(frame: Uint8Array, comment: boolean): string {
   const label = ENCODINGS[frame[0] ?? 0] ?? 'windows-1252';
   const text = new TextDecoder(label).decode(frame.subarray(comment ? 4 : 1));
@@ -79,7 +79,7 @@ function frameText(frame: Uint8Array, comment: boolean): string {
   );
 }
 
-/** Sizes with seven bits a byte. */
+/** Reads a size of four bytes with seven bits each. */
 function syncSafe(bytes: Uint8Array, at: number): number {
   return [0, 1, 2, 3].reduce((size, i) => size * 128 + ((bytes[at + i] ?? 0) & 0x7f), 0);
 }

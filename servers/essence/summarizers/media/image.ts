@@ -12,7 +12,7 @@ interface ImageHead {
   readonly comments: readonly string[];
 }
 
-/** EXIF, IPTC and XMP fields, in the order of preference, and their attributes. */
+/** Attributes, and the EXIF, IPTC and XMP fields of each in order of preference. */
 const TAGS: readonly (readonly [name: string, tags: readonly string[]])[] = [
   ['Title', ['title', 'ObjectName', 'Headline', 'DocumentName']],
   ['Author', ['Artist', 'creator', 'Byline']],
@@ -22,7 +22,7 @@ const TAGS: readonly (readonly [name: string, tags: readonly string[]])[] = [
   ['Date', ['DateTimeOriginal', 'CreateDate']],
 ];
 
-/** Characters of one field. */
+/** Limit of one field, in characters. */
 const MAX_FIELD = 2000;
 
 /** Image: file name, format and size, comments; fields of EXIF, IPTC and XMP (E-141). */

@@ -62,7 +62,7 @@ const SLIDE: XmlRules = {
   fields: NOTHING,
 };
 
-/** A kind of document: its members in the order of reading, and how they are read. */
+/** Members with text, in reading order, and the rules for each. */
 const PARTS: readonly (readonly [members: RegExp, rules: XmlRules])[] = [
   [/^content\.xml$/, OPEN_DOCUMENT],
   [/^word\/(?:document|footnotes|endnotes|header\d*|footer\d*)\.xml$/, WORD],

@@ -19,11 +19,11 @@ const MACINTOSH = 0x2c;
 type CodeReader = (bytes: Uint8Array, at: number) => readonly [text: string, next: number];
 
 /**
- * WordPerfect 4 to 6, and 2 and 3 of the Macintosh: as Text (6.2). Left out are notes and headers, which are not part of the running
- * text, and letters beyond ASCII of WordPerfect 4.
+ * WordPerfect 4 to 6, and 2 and 3 of the Macintosh: as Text (6.2). Leaves out notes and headers, which are not running text, and the
+ * letters beyond ASCII in WordPerfect 4.
  */
 export function summarizeWordPerfect(document: SourceDocument): Summary {
-  // Other files, e.g. plain texts, have the suffix .wp too.
+  // Other files, e.g. plain text, also have the suffix .wp.
   const { body } = document;
   if (!isEncrypted4(body) && !isBinary(body) && !hasCodes(body)) {
     return { ...summarizeText(document), text: document.text };

@@ -2,7 +2,7 @@ import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 
 /** Limit of the entries of an archive's directory. */
 const MAX_ENTRIES = 20_000;
-/** Bytes of one member, unpacked (E-45). */
+/** Limit of one member, in unpacked bytes (E-45). */
 const MAX_MEMBER = 64 * 1024 * 1024;
 /** Limit of unpacked bytes per packed byte (E-45). */
 const MAX_RATIO = 200;

@@ -9,7 +9,7 @@ const MAX_PAGES = 5000;
 
 /**
  * Pdf: title, author, subject and keywords of the information dictionary, then as Text (6.2). unpdf, a build of pdf.js, reads page by
- * page; reading stops when the text would fill the object.
+ * page; reading stops when the text fills the object.
  */
 export async function summarizePdf(document: SourceDocument): Promise<Summary> {
   const texts: string[] = [];

@@ -31,8 +31,8 @@ const MAX_CELLS = 20_000_000;
 const MAX_ERRORS = 1000;
 
 /**
- * Runs a PostScript program for the text that it shows. Dictionaries, procedures and the coordinate system work as in the language, so
- * that the procedures of every producer work; nothing is painted. There are no files, and the clock does not advance.
+ * Runs a PostScript program and collects the text that it shows. Dictionaries, procedures and the coordinate system work as the language
+ * defines them, so that the prologue of every producer works. Nothing is painted, there are no files, and the clock does not advance.
  */
 export class PsMachine {
   readonly operands: PsObject[] = [];
@@ -252,7 +252,7 @@ export class PsMachine {
     this.restoreGraphics();
   }
 
-  /** Removes the topmost mark and the objects above it; returns the objects. */
+  /** Pops the topmost mark and the objects above it; returns the objects. */
   toMark(): PsObject[] {
     let at = this.operands.length - 1;
     while (at >= 0 && !(this.operands[at] instanceof PsMark)) at--;

@@ -55,7 +55,7 @@ export class PsOperator {
 export class PsMark {}
 export const MARK = new PsMark();
 
-/** The program (`currentfile`), or a filter, whose data is not read. */
+/** The program (`currentfile`), or a filter, whose data is skipped. */
 export class PsFile {
   constructor(readonly program: boolean) {}
 }

@@ -6,7 +6,7 @@ import { PAINT_OPERATORS } from './paint.js';
 import { PICTURE_OPERATORS } from './pictures.js';
 import { TYPE_OPERATORS } from './type.js';
 
-/** Every operator that text extraction knows, by name. */
+/** Every supported operator, by name. */
 export const OPERATORS: ReadonlyMap<string, OperatorBody> = new Map([
   ...DATA_OPERATORS,
   ...CONVERSION_OPERATORS,

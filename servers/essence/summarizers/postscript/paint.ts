@@ -65,7 +65,7 @@ function pathTo(numbers: number, relative: boolean): OperatorBody {
   };
 }
 
-/** Operators that only remove operands, by the number of these. */
+/** Operators that only pop operands, grouped by the number of operands. */
 const IGNORED: readonly (readonly [count: number, names: string])[] = [
   [
     0,

@@ -28,7 +28,7 @@ export class ShownText {
   readonly comments = new Map<string, string>();
   readonly #fonts = new WeakMap<PsDict, KnownFont>();
   readonly #accents = new AccentJoiner();
-  /** dvips writes the name of a bitmap font in a comment before it. */
+  /** Names and sizes of bitmap fonts, which dvips writes in a comment before the font. */
   readonly #pixelFonts = new WeakMap<PsDict, { name: string; points: number }>();
   #announced: { name: string; points: number } | undefined;
   #direction = '';
@@ -64,8 +64,8 @@ export class ShownText {
   }
 
   /**
-   * Adds text at a position of the page (points) with a baseline in the direction (dx, dy) and a length of `width` points. `size` is that
-   * of the font in points, unless it is a bitmap font.
+   * Adds text at a position of the page (points) with a baseline in the direction (dx, dy) and a length of `width` points. `size` is the
+   * font size in points; a bitmap font has its own.
    */
   show(
     text: string,

@@ -15,7 +15,7 @@ function findFont(m: PsMachine): void {
   const key = m.key();
   let font = m.fonts.entries.get(key);
   if (font === undefined) {
-    // A font of the printer: only its name and the standard encoding are needed.
+    // A font resident in the printer: its name and the standard encoding are sufficient.
     const made = new PsDict();
     made.set('FontName', new PsName(key.slice(1), false));
     made.set('FontType', 1);
@@ -65,7 +65,7 @@ function selectFont(m: PsMachine): void {
   setFont(m, scaled(m, m.dict(), matrix));
 }
 
-/** Shows a string. Each character advances by `extra` more, the character `special[2]` also by the first two of `special`. */
+/** Shows a string. Adds `extra` to the advance of each character, and the first two items of `special` to that of `special[2]`. */
 function show(
   m: PsMachine,
   string: PsString,

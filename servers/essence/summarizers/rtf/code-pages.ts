@@ -29,13 +29,13 @@ const BY_PAGE: ReadonlyMap<number, string> = new Map([
   [65001, 'utf-8'],
 ]);
 
-/** Returns the label of a Windows or DOS code page; that of Latin if unknown. */
+/** Returns the label of a Windows or DOS code page; `windows-1252` if unknown. */
 export function codePage(number: number): string {
   if (number >= 1250 && number <= 1258) return `windows-${number}`;
   return BY_PAGE.get(number) ?? 'windows-1252';
 }
 
-/** Returns the label of a font's character set; undefined for symbols and unknown ones, which use the document's. */
+/** Returns the label of a font's character set; undefined for symbol and unknown sets, which use that of the document. */
 export function charsetOf(number: number): string | undefined {
   return BY_CHARSET.get(number);
 }

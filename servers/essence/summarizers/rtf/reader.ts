@@ -6,7 +6,7 @@ const MAX_DEPTH = 500;
 /** Limit of emphasized runs, headings and links. */
 const MAX_RUNS = 2000;
 
-/** Groups without text of the document. */
+/** Groups that contain no document text. */
 const SKIPPED = new Set(
   (
     'fonttbl colortbl stylesheet listtable listoverridetable pict object objdata themedata colorschememapping datastore ' +
@@ -17,7 +17,7 @@ const SKIPPED = new Set(
 /** Fields of the information group. */
 const INFORMATION = new Set(['title', 'author', 'subject', 'keywords']);
 
-/** Control words that are text. */
+/** The text of control words that represent characters. */
 const TEXT: ReadonlyMap<string, string> = new Map([
   ['par', '\n'],
   ['line', '\n'],
@@ -63,7 +63,7 @@ export class RtfReader {
   #stack: Group[] = [];
   #group: Group = { target: 'text', bold: false, font: -1, fallback: 1 };
   #page = 'windows-1252';
-  /** Bytes of `\'hh` before the rest of their character. */
+  /** Bytes of `\'hh` whose character is still incomplete. */
   #pending: number[] = [];
   #skip = 0;
   #ignorable = false;

@@ -21,9 +21,9 @@ export interface TexFields {
 
 /** Limit of an argument that becomes a field: an unclosed brace does not swallow the document. */
 const MAX_FIELD = 20_000;
-/** Limit of unclosed braces, each of which costs a long search; after it arguments are no longer searched for. */
+/** Limit of unclosed braces, each of which costs a long search. After it, arguments are no longer searched. */
 const MAX_UNCLOSED = 50;
-/** Headings, references and keywords of one document. */
+/** Limit of the headings, references and keywords of one document. */
 const MAX_FIELDS = 2000;
 
 /** Extracts the text of a TeX or LaTeX source without its commands, formulas and definitions, in one pass. */
@@ -37,7 +37,7 @@ export class TexReader {
     keywords: [],
   };
   readonly #source: string;
-  /** Whether to collect fields; not within the text of a field. */
+  /** Whether to collect fields; false within the text of a field. */
   readonly #outer: boolean;
   readonly #out: string[] = [];
   #at = 0;
@@ -109,7 +109,7 @@ export class TexReader {
     this.#at = end < 0 ? this.#source.length : end + 1;
   }
 
-  /** Skips a formula up to its delimiter. A formula contains no blank line: if one comes first, the delimiter is text. */
+  /** Skips a formula up to its delimiter. A formula contains no blank line; a delimiter before one is text. */
   #formula(): void {
     const display = this.#source[this.#at] === '$';
     const end = display ? /\$\$|\n[ \t]*\n/g : /\\.|\$|\n[ \t]*\n/gs;
@@ -224,7 +224,7 @@ export class TexReader {
     this.#skipArguments(ENVIRONMENT_ARGUMENTS.get(name) ?? 0);
     this.#out.push('\n');
     if (name === 'abstract' && this.#outer) this.#abstractFrom = this.#out.length;
-    // The preamble contains settings; a second beginning is an example.
+    // The preamble contains settings. A second `\begin{document}` is an example.
     if (name === 'document' && !this.#begun) {
       this.#out.length = 0;
       this.#begun = true;
@@ -251,7 +251,7 @@ export class TexReader {
     }
   }
 
-  /** Collects fields; they also remain part of the text. */
+  /** Collects a field; its content also remains in the text. */
   #field(name: string): void {
     const { fields } = this;
     if (name === 'title' || name === 'author' || name === 'keywords' || name === 'abstract') {
@@ -302,7 +302,7 @@ export class TexReader {
     }
   }
 
-  /** Returns the index of the next occurrence, or -1; caches that there is none. */
+  /** Returns the index of the next occurrence, or -1. Caches the texts that do not occur again. */
   #next(text: string, from = this.#at): number {
     if (this.#missing.has(text)) return -1;
     const found = this.#source.indexOf(text, from);
@@ -327,7 +327,7 @@ export class TexReader {
     return raw;
   }
 
-  /** Consumes and returns the content of the next braces; undefined, without consuming, if there are none or they are unclosed. */
+  /** Consumes and returns the content of the next pair of braces. Consumes nothing and returns undefined if there is no complete pair. */
   #group(): string | undefined {
     const source = this.#source;
     let at = this.#at;

@@ -4,7 +4,7 @@ import { present, summarizeExtracted } from '../extracted.js';
 import { isTexinfo, summarizeTexinfo } from '../texinfo.js';
 import { TexReader } from './de-tex.js';
 
-/** TeX: the Text rule on the text without its commands; a title if there is one (6.2). Texinfo with the type TeX is summarized as Texinfo. */
+/** TeX: the Text rule on the text without its commands; a title if there is one (6.2). Texinfo of type TeX is summarized as Texinfo. */
 export function summarizeTex(document: SourceDocument): Summary {
   if (isTexinfo(document.text)) return summarizeTexinfo(document);
   const reader = new TexReader(normalized(document.text));
@@ -33,7 +33,7 @@ export function summarizeLatex(document: SourceDocument): Summary {
     ['Keywords', [...new Set(keywords)].join('\n')],
   ]);
   const summary = summarizeExtracted({ attributes, text });
-  // A part of a document (a chapter, a style file) marks no fields: then its text is used.
+  // A chapter or a style file marks no fields; its text is used instead.
   return attributes.length > 0 ? { ...summary, attributes } : summary;
 }
 

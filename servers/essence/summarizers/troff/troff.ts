@@ -71,7 +71,7 @@ export function summarizeTroff(document: SourceDocument): Summary {
       continue;
     }
     flush();
-    // -me begins letters and displays with `.(l` too: it names the author only before the first heading.
+    // -me also begins letters and displays with `.(l`: it names an author only before the first heading.
     field =
       next === 'author' && macro[1] === '(l' && (found.heading.length > 0 || found.author.length > 0)
         ? 'none'

@@ -1,6 +1,6 @@
 import { type FoundObject, linesOf } from './lines.js';
 
-/** E-50: names of archives by a part of their root URL. */
+/** E-50: names of archives by a substring of their root URL. */
 const SITES: readonly (readonly [word: string, site: string])[] = [
   ['cica', 'CICA DOS'],
   ['garbo', 'Garbo DOS (Finland)'],
