@@ -14,15 +14,15 @@ export interface DatabaseFileOptions {
   readonly readOnly?: boolean;
   /** Milliseconds to wait for another process that writes. Default 5000. */
   readonly busyTimeoutMs?: number;
-  /** Page cache, KiB: what a transaction changes beyond it waits in the file. Default 16 MiB. */
+  /** Size of the page cache in KiB. Changes of a transaction beyond it are written to the file early. Default 16 MiB. */
   readonly cacheKiB?: number;
 }
 
-/** How to walk a {@link DatabaseFile}. */
+/** How to iterate over a {@link DatabaseFile}. */
 export interface WalkOptions {
-  /** Begin behind this URL. */
+  /** Start after this URL. */
   readonly after?: string;
-  /** Bytes of objects read at once; one object is always read whole. Default 1 MiB. */
+  /** Maximum bytes of objects in a page; a page has at least one object. Default 1 MiB. */
   readonly pageBytes?: number;
 }
 
@@ -32,8 +32,8 @@ const PAGE_ROWS = 1024;
 const DEFAULT_PAGE_BYTES = 1024 * 1024;
 
 /*
- * url is compared byte by byte, so a walk by it is in the order of URLs. update_time is NULL where the object does not say.
- * A rollback journal instead of a write-ahead log: at rest a database is one file, which `mv` can put into place (G-140).
+ * SQLite compares url byte by byte, so iteration by it is in URL order. update_time is NULL if the object has none.
+ * The rollback journal is used instead of a write-ahead log, because a closed database is then one file, which `mv` can replace (G-140).
  */
 const SCHEMA = `
 CREATE TABLE object(
@@ -45,8 +45,8 @@ CREATE TABLE object(
 const COLUMNS = 'url, update_time, time_to_live, soif';
 
 /**
- * A database of summaries in one file (G-112 to G-114): `PRODUCTION.gdbm`, `annotations.gdbm`. Calls are synchronous; a killed
- * process leaves either all of a {@link transaction} or nothing of it, because the next one to open the file rolls back.
+ * A database of summaries in one file (G-112 to G-114): `PRODUCTION.gdbm`, `annotations.gdbm`. Calls are synchronous. If the process is
+ * killed, either all of a {@link transaction} or nothing of it is applied: the next process that opens the file rolls it back.
  */
 export class DatabaseFile implements Disposable {
   readonly path: string;
@@ -61,8 +61,8 @@ export class DatabaseFile implements Disposable {
 
   /**
    * Opens the database.
-   * @throws StorageError there is none, the file is something else (the sentence says what it looks like), is damaged, or
-   *   was made by a newer version.
+   * @throws StorageError if the file is absent, of another kind (the message names the kind), damaged, or written by another version of
+   *   this program.
    */
   static open(path: string, options: DatabaseFileOptions = {}): DatabaseFile {
     const head = headOf(path);
@@ -92,11 +92,12 @@ export class DatabaseFile implements Disposable {
     });
   }
 
+  /** The number of records. */
   get count(): number {
     return Number(this.#row('SELECT count(*) FROM object')?.[0] ?? 0);
   }
 
-  /** The URL's record. */
+  /** Returns the record of the URL; undefined if absent. */
   get(url: string): DatabaseRecord | undefined {
     const row = this.#row(`SELECT ${COLUMNS} FROM object WHERE url = ?`, url);
     return row === undefined ? undefined : this.#record(row);
@@ -106,7 +107,7 @@ export class DatabaseFile implements Disposable {
     return this.#row('SELECT 1 FROM object WHERE url = ?', url) !== undefined;
   }
 
-  /** Stores a record in place of the URL's former one. */
+  /** Stores a record. Replaces the previous record of the URL. */
   put(record: DatabaseRecord): void {
     const { url, updateTime, timeToLive, soif } = record;
     this.#run(
@@ -118,33 +119,30 @@ export class DatabaseFile implements Disposable {
     );
   }
 
-  /** Whether there was a record to delete. */
+  /** Deletes the record of the URL. Returns whether it existed. */
   delete(url: string): boolean {
     return this.#run('DELETE FROM object WHERE url = ?', url) > 0;
   }
 
-  /** Deletes every record. @returns how many there were. */
+  /** Deletes all records. @returns the number of deleted records */
   clear(): number {
     return this.#run('DELETE FROM object');
   }
 
   /**
-   * Deletes the records that have expired (G-103, SOIF-6.8): never one with a Time-to-Live of 0 (SOIF-6.7), nor one without
-   * an Update-Time.
-   * @returns how many.
+   * Deletes the expired records (G-103, SOIF-6.8). A record with a Time-to-Live of 0 (SOIF-6.7) or without an Update-Time never expires.
+   * @returns the number of deleted records
    */
   deleteExpired(now: UnixSeconds): number {
     return this.#run('DELETE FROM object WHERE time_to_live <> 0 AND update_time + time_to_live < ?', now);
   }
 
-  /**
-   * The records in the order of their URLs, compared as UTF-8. Changes after the current position are seen.
-   */
+  /** Yields the records in the order of their URLs, compared as UTF-8. Sees changes after the current position. */
   *entries(options: WalkOptions = {}): Generator<DatabaseRecord, void, undefined> {
     for (const page of this.pages(options)) yield* page;
   }
 
-  /** {@link entries} in pages of at most `pageBytes`. */
+  /** Yields {@link entries} in pages of at most `pageBytes`. */
   *pages(options: WalkOptions = {}): Generator<DatabaseRecord[], void, undefined> {
     const pageBytes = options.pageBytes ?? DEFAULT_PAGE_BYTES;
     let last = options.after;
@@ -160,15 +158,16 @@ export class DatabaseFile implements Disposable {
     }
   }
 
-  /** All URLs in order, in pages, without reading the objects. */
+  /** Yields all URLs in order, in pages, without reading the objects. */
   *urls(options: Pick<WalkOptions, 'after'> = {}): Generator<string[], void, undefined> {
     for (const page of this.#walk('url', options.after)) yield page.map((row) => String(row[0]));
   }
 
   /**
-   * Runs `work` as one transaction, which other processes see whole or not at all; an error of `work` undoes all of it.
-   * All calls on this object meanwhile belong to it.
-   * @throws StateError a transaction is under way. StorageError another process writes.
+   * Runs `work` as one transaction, which is atomic for other processes. If `work` throws, the transaction is rolled back. All calls
+   * on this object meanwhile are part of the transaction.
+   * @throws StateError if a transaction is in progress
+   * @throws StorageError if another process is writing
    */
   async transaction<T>(work: () => T | Promise<T>): Promise<T> {
     if (this.#inTransaction) throw new StateError(`${this.path}: a transaction is under way`);
@@ -179,7 +178,7 @@ export class DatabaseFile implements Disposable {
       guarded(this.path, () => this.#db.exec('COMMIT'));
       return result;
     } catch (error) {
-      // A full disk may have undone it already.
+      // SQLite may have rolled back already, e.g. because the disk is full.
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
       this.#recover();
       throw error;
@@ -194,7 +193,7 @@ export class DatabaseFile implements Disposable {
     guarded(this.path, () => this.#db.exec('VACUUM'));
   }
 
-  /** A transaction under way is undone. */
+  /** Closes the file. Rolls back a transaction in progress. */
   close(): void {
     if (this.#db.open) this.#db.close();
   }
@@ -203,12 +202,12 @@ export class DatabaseFile implements Disposable {
     this.close();
   }
 
-  /** After a full disk SQLite undoes a transaction only when the file is read again; until then it would fill the disk. */
+  /** Reads the file, because after a full disk SQLite rolls a transaction back only at the next read; until then its data fills the disk. */
   #recover(): void {
     try {
       this.#db.prepare('SELECT count(*) FROM sqlite_master').raw().get();
     } catch {
-      // The next one to open the file does it.
+      // The next process that opens the file rolls back.
     }
   }
 
@@ -272,7 +271,7 @@ export class DatabaseFile implements Disposable {
 
 function createSchema(db: Database.Database): void {
   db.exec('BEGIN IMMEDIATE');
-  // Another process may have made it since the file was looked at.
+  // Another process may have created the schema since the check.
   if (scalar(db, 'SELECT count(*) FROM sqlite_master') === 0) {
     db.exec(SCHEMA);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
@@ -298,7 +297,7 @@ function scalar(db: Database.Database, sql: string): number {
   return Array.isArray(row) ? Number(row[0]) : Number.NaN;
 }
 
-/** URLs that end a page: as many rows as fit `pageBytes`, at least one. */
+/** Yields the last URL of each page. A page has as many rows as fit in `pageBytes`, at least one. */
 function* cutBySize(rows: readonly unknown[][], pageBytes: number): Generator<string> {
   let bytes = 0;
   let previous: string | undefined;
@@ -313,7 +312,7 @@ function* cutBySize(rows: readonly unknown[][], pageBytes: number): Generator<st
   if (previous !== undefined) yield previous;
 }
 
-/** The file's first bytes; undefined when there is no file. */
+/** Returns the first bytes of the file; undefined if there is no file. */
 function headOf(path: string): Buffer | undefined {
   let file: number | undefined;
   try {

@@ -4,13 +4,14 @@ import { errorCode, StorageError } from '../../protocols/errors.js';
 import { currentGeneration } from '../generations/directory.js';
 
 /**
- * What a path given to a database tool is, by its first bytes, never by its name (a `.gdbm` of this kit is no GDBM):
+ * The kind of a file or directory that is passed to a database tool. The first bytes decide, never the name: a `.gdbm` file of this program
+ * is not in GDBM format.
  *
- * - `database`: a database file of ours, or another SQLite file, which `DatabaseFile` then refuses
- * - `gdbm`: a database of the original programs (GATHERD-10.1); `foreign-gdbm`: one of a machine with another byte order
- * - `gdbm-dump`: what `gdbm_dump` prints
- * - `gzip`, `text`: a SOIF stream, or what may be one
- * - `generations`: a directory with generations; `working`: a Gatherer's working store; `empty`: a file without a byte
+ * - `database`: a database file of this program, or another SQLite file, which `DatabaseFile` rejects
+ * - `gdbm`: a database of the original programs (GATHERD-10.1); `foreign-gdbm`: one with another byte order
+ * - `gdbm-dump`: the output of `gdbm_dump`
+ * - `gzip`, `text`: possibly a SOIF stream
+ * - `generations`: a directory with generations; `working`: a Gatherer's working store; `empty`: an empty file
  */
 export type FileKind =
   | 'database'
@@ -34,9 +35,9 @@ export const PRODUCTION_FILE = 'PRODUCTION.gdbm';
 /** The original name of the database that a run of the Gatherer writes (G-112). */
 export const WORKING_FILE = 'WORKING.gdbm';
 export const TEMPLATES_FILE = 'All-Templates.gz';
-/** Where a data directory keeps what readers open. */
+/** The directory of the published generations in a data directory. */
 export const GENERATIONS_DIRECTORY = 'generations';
-/** Where a data directory keeps the Gatherer's working store. */
+/** The directory of the Gatherer's working store in a data directory. */
 export const WORKING_DIRECTORY = 'working';
 
 const DESCRIPTIONS: Readonly<Record<FileKind, string>> = {
@@ -52,7 +53,7 @@ const DESCRIPTIONS: Readonly<Record<FileKind, string>> = {
   empty: 'an empty file',
 };
 
-/** What a kind is, for an error's sentence. */
+/** Returns a description of the kind for error messages. */
 export function describeKind(kind: FileKind): string {
   return DESCRIPTIONS[kind];
 }
@@ -61,11 +62,11 @@ const HEAD_BYTES = 64;
 const SQLITE_HEADER = 'SQLite format 3\0';
 const ASCII_DUMP = '# GDBM dump file created by ';
 const BINARY_DUMP = '!\r\n! GDBM FLAT FILE DUMP';
-/** The first four bytes of a GDBM file as a number: old and standard formats, 32 and 64 bits, with and without numsync. */
+/** The magic numbers of a GDBM file, its first four bytes: old and standard formats, 32 and 64 bits, with and without numsync. */
 const GDBM_MAGIC = new Set([0x13579acd, 0x13579ace, 0x13579acf, 0x13579ad0, 0x13579ad1, 0x13579ad2]);
 const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/** What a file's first bytes say. */
+/** Returns the kind of a file with these first bytes. */
 export function kindOfHead(head: Buffer): FileKind {
   if (head.length === 0) return 'empty';
   const text = head.toString('latin1');
@@ -83,11 +84,12 @@ export function kindOfHead(head: Buffer): FileKind {
 }
 
 /**
- * Finds what a path means: a file of any kind; a data directory, whose generations are its exported database, else its
- * PRODUCTION.gdbm, else its All-Templates.gz; a generations directory. The names `PRODUCTION.gdbm` and `WORKING.gdbm`, where there
- * are no such files, mean the generations and the working store beside, for commands written for the original programs (G-140).
+ * Resolves a path to a source. The path may name a file of any kind, a generations directory, or a data directory. The source of a
+ * data directory is its generations, else its PRODUCTION.gdbm, else its All-Templates.gz. If there is no file of that name,
+ * `PRODUCTION.gdbm` means the generations and `WORKING.gdbm` the working store in the same directory, for commands written for the
+ * original programs (G-140).
  *
- * @throws StorageError there is nothing of that name, or nothing in that directory.
+ * @throws StorageError if the path does not exist or the directory has no source
  */
 export async function locateSource(path: string): Promise<LocatedSource> {
   const located = (await locateFile(path)) ?? (await locateDirectory(path));
@@ -106,7 +108,7 @@ export async function locateSource(path: string): Promise<LocatedSource> {
 async function locateFile(path: string): Promise<LocatedSource | undefined> {
   const stats = await statOrNothing(path);
   if (stats === undefined || stats.isDirectory()) return undefined;
-  // What is no regular file cannot be looked at twice: a pipe's bytes would be lost.
+  // Only a regular file can be read twice: the bytes of a pipe would be lost.
   if (!stats.isFile()) return { path, kind: 'text' };
   return { path, kind: kindOfHead(await readHead(path)) };
 }

@@ -7,15 +7,15 @@ import { errorCode, StorageError } from '../../protocols/errors.js';
 
 /** How to read GDBM files. */
 export interface GdbmOptions {
-  /** The program that dumps a GDBM file. Default `gdbm_dump`, looked up in PATH. */
+  /** The program that dumps a GDBM file. Default `gdbm_dump`, found through PATH. */
   readonly gdbmDump?: string;
-  /** A record's key or value beyond this is left out with a warning, bytes. Default 64 MiB. */
+  /** The maximum size of a key or value in bytes. Larger records are skipped with a warning. Default 64 MiB. */
   readonly maxRecordBytes?: number;
   readonly onWarning?: ((sentence: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A record as GDBM has it. */
+/** A record of a GDBM database. */
 export interface GdbmRecord {
   readonly key: Buffer;
   readonly value: Buffer;
@@ -25,10 +25,10 @@ const DEFAULT_MAX_RECORD_BYTES = 64 * 1024 * 1024;
 const STDERR_CHARACTERS = 2000;
 
 /**
- * The records of an original GDBM database, in no particular order. GNU's own program reads the file: the format on the disk is private to
- * it.
+ * Yields the records of an original GDBM database in no particular order. Reads the file with GNU's `gdbm_dump`, because the file format
+ * is private to GDBM.
  *
- * @throws StorageError the program is not installed, or cannot read the file.
+ * @throws StorageError if the program is not installed or cannot read the file
  */
 export async function* readGdbm(path: string, options: GdbmOptions = {}): AsyncGenerator<GdbmRecord> {
   options.signal?.throwIfAborted();
@@ -51,7 +51,7 @@ export async function* readGdbm(path: string, options: GdbmOptions = {}): AsyncG
       );
     });
   });
-  // Looked at below; until then a failure must not count as unhandled.
+  // The promise is awaited below; until then a rejection must not count as unhandled.
   ended.catch(() => undefined);
   try {
     let failure: unknown;
@@ -72,14 +72,14 @@ export async function* readGdbm(path: string, options: GdbmOptions = {}): AsyncG
   }
 }
 
-/** The records in a file that `gdbm_dump` made, in its text format. */
+/** Yields the records of a file in the text format of `gdbm_dump`. */
 export async function* readGdbmDump(path: string, options: GdbmOptions = {}): AsyncGenerator<GdbmRecord> {
   yield* readDump(createReadStream(path), path, options);
 }
 
 /*
- * The text format: a header up to `# End of header`; then for each datum, key and value in turn, a line `#:len=BYTES` and its
- * base64 in lines; then `#:count=RECORDS` and `# End of data`.
+ * The text format has a header that ends with `# End of header`. A line `#:len=BYTES` and lines of base64 follow for each datum, key and
+ * value alternating. `#:count=RECORDS` and `# End of data` are at the end.
  */
 async function* readDump(input: Readable, path: string, options: GdbmOptions): AsyncGenerator<GdbmRecord> {
   const limit = options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES;
@@ -143,7 +143,7 @@ async function* readDump(input: Readable, path: string, options: GdbmOptions): A
   }
 }
 
-/** A key or value on its way. What it declares is only compared, never allocated. */
+/** A key or value while it is read. The declared length is only compared, never allocated. */
 class Datum {
   readonly #limit: number;
   #parts: string[] = [];
@@ -162,7 +162,7 @@ class Datum {
     else this.#parts.push(line);
   }
 
-  /** `undefined`: not as long as declared. */
+  /** Returns the decoded bytes; undefined if their length differs from the declared length. */
   bytes(): Buffer | 'too-long' | undefined {
     if (this.#tooLong) return 'too-long';
     const bytes = Buffer.from(this.#parts.join(''), 'base64');

@@ -8,22 +8,22 @@ import { type LocatedSource, locateSource } from './file-kind.js';
 import { recordOf } from './record.js';
 import { openLocated, type SourceObject, type SourceOptions } from './sources.js';
 
-/** Reading, with progress. */
+/** How to read a source with progress. */
 export interface ToolOptions extends SourceOptions {
-  /** Called for every object that was dealt with. */
+  /** Called after each processed object. */
   readonly onObject?: (() => void) | undefined;
 }
 
-/** What {@link loadObjects} did. */
+/** The result of {@link loadObjects}. */
 export interface LoadCounts {
   readonly read: number;
   readonly added: number;
   readonly replaced: number;
-  /** Deleted because the stream said so (SOIF-8.4), or to be replaced. */
+  /** Deleted by the stream (SOIF-8.4) or by the option `replace`. */
   readonly deleted: number;
 }
 
-/** Objects between two yields to the event loop. */
+/** The number of objects between two yields to the event loop. */
 const YIELD_OBJECTS = 256;
 
 /**
@@ -40,11 +40,10 @@ export function yieldRegularly(signal?: AbortSignal): () => Promise<void> {
 }
 
 /**
- * Puts objects into a database, in one transaction (G-138): the last one with a URL wins. In a wrapped stream a refresh renews the
- * bookkeeping of a stored object and a deletion deletes it (SOIF-8.4), so that what `gather` prints can be loaded on top of an
- * earlier copy.
+ * Stores objects in a database in one transaction (G-138). The last object of a URL wins. In a wrapped stream a refresh renews the
+ * times of a stored object and a deletion deletes it (SOIF-8.4), so the output of `gather` can be loaded on top of an earlier copy.
  *
- * @param options with `replace` what the database held goes first.
+ * @param options `replace` deletes all existing records first
  */
 export function loadObjects(
   database: DatabaseFile,
@@ -66,7 +65,7 @@ export function loadObjects(
   });
 }
 
-/** Applies one object of a source. @returns what it did; `undefined` when there was nothing to refresh or delete. */
+/** Applies one object of a source. @returns the effect; undefined if there was no object to refresh or delete */
 export function applyObject(
   database: DatabaseFile,
   { section, object, bytes }: SourceObject,
@@ -84,17 +83,17 @@ export function applyObject(
   return replaced ? 'replaced' : 'added';
 }
 
-/** A source as a database that can be looked into by URL, and in the order of URLs. */
+/** A source as a database with lookup by URL and iteration in URL order. */
 export interface LookupDatabase extends AsyncDisposable {
   readonly database: DatabaseFile;
 }
 
-/** Opens a database file for reading; of any other source it makes a temporary one, which goes with the disposal. */
+/** Opens a database file for reading. Copies any other source to a temporary database, which the disposal deletes. */
 export async function openLookup(path: string, options: ToolOptions = {}): Promise<LookupDatabase> {
   return lookupOf(await locateSource(path), options);
 }
 
-/** {@link openLookup} for what `locateSource` found. */
+/** Same as {@link openLookup} for a result of `locateSource`. */
 export async function lookupOf(located: LocatedSource, options: ToolOptions = {}): Promise<LookupDatabase> {
   if (located.kind === 'database') {
     const database = DatabaseFile.open(located.path, { readOnly: true });
@@ -103,7 +102,7 @@ export async function lookupOf(located: LocatedSource, options: ToolOptions = {}
   return temporaryCopy(located, options);
 }
 
-/** A writable copy of any source, which goes with the disposal. */
+/** Copies a source to a temporary, writable database, which the disposal deletes. */
 export async function temporaryCopy(
   located: LocatedSource,
   options: ToolOptions = {},

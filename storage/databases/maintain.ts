@@ -11,27 +11,27 @@ import type { DatabaseFile } from './database-file.js';
 import { type ToolOptions, yieldRegularly } from './load.js';
 import { type DatabaseRecord, recordOf } from './record.js';
 
-/** What {@link cleanDatabase} did. */
+/** The result of {@link cleanDatabase}. */
 export interface CleanCounts {
   readonly read: number;
   readonly deleted: number;
-  /** Objects whose Keywords were cut. */
+  /** Objects whose Keywords were truncated. */
   readonly truncated: number;
 }
 
-/** How to clean. */
+/** How to clean a database. */
 export interface CleanOptions extends ToolOptions {
-  /** Cut Keywords to 8192 bytes (G-134). Default false. */
+  /** Truncate Keywords to 8192 bytes (G-134). Default false. */
   readonly truncate?: boolean;
-  /** Also delete what Brokers reject because it does not say who gathered it and when (SOIF-6.5). Default false. */
+  /** Also delete objects that Brokers reject because they lack the Gatherer's identity or the Update-Time (SOIF-6.5). Default false. */
   readonly complete?: boolean;
-  /** Told of each record that goes, and why. */
+  /** Called for each deleted record with the reason. */
   readonly onDeleted?: (url: string, reason: string) => void;
 }
 
 /**
- * `cleandb` (G-134): deletes the records that are no valid SOIF object, in one transaction. Manual records need not have what
- * the Gatherer writes, so that is only asked for with `complete`.
+ * `cleandb` (G-134): deletes the records that are not valid SOIF objects, in one transaction. The attributes that the Gatherer writes are
+ * required only with `complete`, because manual records need not have them.
  */
 export function cleanDatabase(database: DatabaseFile, options: CleanOptions = {}): Promise<CleanCounts> {
   const maybeYield = yieldRegularly(options.signal);
@@ -54,13 +54,13 @@ export function cleanDatabase(database: DatabaseFile, options: CleanOptions = {}
   });
 }
 
-/** What {@link removeBinary} did. */
+/** The result of {@link removeBinary}. */
 export interface BinaryCounts {
   readonly read: number;
   readonly changed: number;
 }
 
-/** `rmbinary` (G-133): takes binary data out of every object, in one transaction. Records that are no SOIF are left to `cleandb`. */
+/** `rmbinary` (G-133): removes binary data from every object, in one transaction. Skips records that are not SOIF; `cleandb` deletes those. */
 export function removeBinary(database: DatabaseFile, options: ToolOptions = {}): Promise<BinaryCounts> {
   const maybeYield = yieldRegularly(options.signal);
   return database.transaction(async () => {
@@ -79,13 +79,13 @@ export function removeBinary(database: DatabaseFile, options: ToolOptions = {}):
 function rewrite(database: DatabaseFile, before: SoifObject, after: SoifObject): boolean {
   if (after === before) return false;
   const record = recordOf(after);
-  // The URL may now be spelled in another way (SOIF-2.9): one object, one record.
+  // The spelling of the URL may have changed (SOIF-2.9), so the old record must go.
   if (record.url !== before.url) database.delete(before.url);
   database.put(record);
   return true;
 }
 
-/** The record's object, or the reason why it is not valid. */
+/** Returns the record's object, or the reason why it is not valid. */
 function check(record: DatabaseRecord, complete: boolean): SoifObject | string {
   let object: SoifObject;
   try {

@@ -6,24 +6,24 @@ import { applyObject, type LookupDatabase, openLookup, type ToolOptions, yieldRe
 import { recordOf } from './record.js';
 import { openSource, type SourceObject } from './sources.js';
 
-/** What {@link mergeDatabases} did. */
+/** The result of {@link mergeDatabases}. */
 export interface MergeCounts {
-  /** Objects of the new database. */
+  /** The number of objects in the new database. */
   readonly objects: number;
-  /** URLs with both manual and automatic data. */
+  /** The number of URLs with both manual and automatic data. */
   readonly merged: number;
-  /** URLs with manual data only. */
+  /** The number of URLs with manual data only. */
   readonly manualOnly: number;
 }
 
 /**
- * `mergedb` (G-139 to G-142, SOIF-5.5): a new database with everything of the automatic source, and of the manual ones what was
- * written by hand. For an attribute that both have the manual value wins, among the manual sources the one named first (G-142).
- * Manual attributes come first, as in the printed example (G-140). The new file is there whole or not at all.
+ * `mergedb` (G-139 to G-142, SOIF-5.5): writes a new database with all objects of the automatic source and of the manual sources. If several
+ * sources have an attribute, the manual value wins, and among the manual sources the one named first (G-142). Manual
+ * attributes come first, as in the printed example (G-140). The new file replaces the old one atomically.
  *
- * The automatic source is streamed once, the manual ones are looked up by URL.
+ * Streams the automatic source once and looks the manual ones up by URL.
  *
- * @throws StorageError `production` exists and `force` is not set; a source cannot be read.
+ * @throws StorageError if `production` exists and `force` is not set, or a source cannot be read
  */
 export async function mergeDatabases(
   production: string,
@@ -51,8 +51,8 @@ export async function mergeDatabases(
 }
 
 /**
- * Undoes what a killed tool left half done in the file that is to be replaced: its journal would otherwise be taken for one of
- * the new file, which has the same name.
+ * Rolls back the unfinished transaction of a killed tool in the file to be replaced. Otherwise SQLite would apply its journal to the
+ * new file, which has the same name.
  */
 function settle(path: string): void {
   try {
@@ -107,7 +107,7 @@ async function addManual(
   return added;
 }
 
-/** What was written by hand about a URL: the first source's attributes, and of the others what those before lack (G-142). */
+/** Returns the manual object of a URL: the attributes of the first source, then those that only later sources have (G-142). */
 function manualOf(url: string, annotations: readonly DatabaseFile[]): SoifObject | undefined {
   let manual: SoifObject | undefined;
   for (const annotation of annotations) {
@@ -119,25 +119,25 @@ function manualOf(url: string, annotations: readonly DatabaseFile[]): SoifObject
   return manual;
 }
 
-/** The attributes of `above`, then those that only `below` has. */
+/** Returns the attributes of `above`, then those that only `below` has. */
 function overlay(above: SoifObject, below: SoifObject): SoifObject {
-  // The first merge gives the places and the additions, the second one puts the values back.
+  // The first merge adds the attributes of below in order, the second one restores the values of above.
   return mergeSoif(mergeSoif(above, below), above);
 }
 
-/** What {@link consolidate} did. */
+/** The result of {@link consolidate}. */
 export interface ConsolidateCounts {
   readonly read: number;
   readonly added: number;
   readonly replaced: number;
-  /** Objects of the target that are not older. */
+  /** Objects of the target that were kept because they are not older. */
   readonly kept: number;
 }
 
 /**
- * `consoldb` (G-136): merges sources into `database`, in one transaction. Of objects with the same URL the one with the newer
- * Update-Time stays; of two that are equally new, or do not say, the one that was there first, so that what `mergedb` added to
- * an object stays until the Gatherer has a newer one.
+ * `consoldb` (G-136): merges sources into `database` in one transaction. Of objects with the same URL the one with the newer Update-Time is
+ * kept. If the Update-Times are equal or absent, the existing object is kept, so that the additions of `mergedb` stay until the Gatherer
+ * has a newer object.
  */
 export function consolidate(
   database: DatabaseFile,

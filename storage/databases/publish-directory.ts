@@ -16,31 +16,31 @@ import {
 import { lookupOf, type ToolOptions } from './load.js';
 import { type SynchronizeCounts, synchronize } from './synchronize.js';
 
-/** The store behind a PRODUCTION.gdbm: what was published of it last, by time. */
+/** The store of the objects of PRODUCTION.gdbm as last published. */
 const PRODUCTION_DIRECTORY = 'production';
 
-/** How to publish. */
+/** How to publish a data directory. */
 export interface PublishDirectoryOptions extends ToolOptions {
   readonly now: UnixSeconds;
   readonly store?: GathererStoreOptions;
-  /** Who gathered the objects that do not say (GATHERD-13.9), e.g. those that were only written by hand. */
+  /** The Gatherer of objects that name none (GATHERD-13.9), e.g. manual objects. */
   readonly gatherer?: GathererNames;
 }
 
-/** What {@link publishDirectory} did. */
+/** The result of {@link publishDirectory}. */
 export interface PublishedDirectory {
   readonly generation: number;
   readonly objects: number;
-  /** What was exported, as a path. */
+  /** The path of the exported source. */
   readonly source: string;
-  /** Absent when the Gatherer's working store was published as it is. */
+  /** Absent if the Gatherer's working store was published unchanged. */
   readonly changes?: SynchronizeCounts;
 }
 
 /**
- * Finds what a data directory exports: its PRODUCTION.gdbm, of whatever kind; without one the Gatherer's working store; without
- * that an All-Templates.gz.
- * @throws StorageError if none of these exists.
+ * Returns the exported source of a data directory: its PRODUCTION.gdbm of any kind, else the Gatherer's working store, else its
+ * All-Templates.gz.
+ * @throws StorageError if none of these exists
  */
 export async function locateExported(directory: string): Promise<LocatedSource> {
   const production = join(directory, PRODUCTION_FILE);
@@ -55,11 +55,11 @@ export async function locateExported(directory: string): Promise<LocatedSource> 
 }
 
 /**
- * `mkindex` (GATHERD-10.5): makes what a data directory exports a new generation, which gatherd serves as soon as it is there.
- * Does nothing if a Gatherer works in the directory, which publishes by itself.
+ * `mkindex` (GATHERD-10.5): publishes the exported source of a data directory as a new generation, which gatherd then serves. Throws if a
+ * Gatherer is running in the directory, which publishes its own generations.
  *
- * @param prepared the database to publish in place of what the directory holds, e.g. a cleaned copy.
- * @throws StorageError nothing to export, a source that cannot be read, a Gatherer at work.
+ * @param prepared the database to publish instead of the exported source, e.g. a cleaned copy
+ * @throws StorageError if there is nothing to export, a source cannot be read, or a Gatherer is running
  */
 export async function publishDirectory(
   directory: string,
@@ -69,7 +69,7 @@ export async function publishDirectory(
   const exported = await locateExported(directory);
   const generations = join(directory, GENERATIONS_DIRECTORY);
   const publication = options.gatherer === undefined ? {} : { gatherer: options.gatherer };
-  // Held while publishing, also when it is not what is published: two publishers would remove each other's halves.
+  // The working store is locked even if it is not the source: two publishers would remove each other's temporary files.
   await using working = await openWorking(directory, options.store);
   if (exported.kind === 'working' && working !== undefined) {
     const generation = await working.publish(generations, publication);

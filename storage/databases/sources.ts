@@ -21,33 +21,32 @@ import { isStoredUrl } from './record.js';
 
 /** How to read a source. */
 export interface SourceOptions extends Omit<GdbmOptions, 'maxRecordBytes'> {
-  /** Bytes of one object; a larger one is left out with a warning. Default 64 MiB. */
+  /** The maximum size of an object in bytes. Larger objects are skipped with a warning. Default 64 MiB. */
   readonly maxObjectBytes?: number;
 }
 
-/** An object of a source. Its memory may be reused with the next one: keep copies. */
+/** An object of a source. The next object may reuse its memory: copy what you keep. */
 export interface SourceObject {
   /** Always `update`, except in a wrapped stream (SOIF-8.4). */
   readonly section: SectionName;
   readonly object: SoifObject;
-  /** The object in the layout of SOIF-2.2, its URL as writers write it (SOIF-2.9): the tools compare objects by URL. */
+  /** The object in the layout of SOIF-2.2. Its URL is encoded as writers do (SOIF-2.9), because the tools compare objects by URL. */
   readonly bytes: Uint8Array;
 }
 
 const DEFAULT_MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The objects of whatever a database tool may be given: a database file, an original GDBM database or its dump, a SOIF stream
- * (plain or gzip, wrapped or not), a data directory or its generations (`locateSource`). Streams; memory is bounded by
- * the largest object.
+ * Yields the objects of a source: a database file, an original GDBM database or its dump, a SOIF stream (plain or gzip, wrapped or not),
+ * a data directory or its generations (see `locateSource`). Memory is bounded by the largest object.
  *
- * @throws StorageError if nothing has that name, or it is not one of these, or it is damaged.
+ * @throws StorageError if the path does not exist, is of another kind, or is damaged
  */
 export async function* openSource(path: string, options: SourceOptions = {}): AsyncGenerator<SourceObject> {
   yield* openLocated(await locateSource(path), options);
 }
 
-/** {@link openSource} for what `locateSource` found. */
+/** Same as {@link openSource} for a result of `locateSource`. */
 export async function* openLocated(
   { path, kind }: LocatedSource,
   options: SourceOptions = {},
@@ -76,10 +75,10 @@ export async function* openLocated(
 }
 
 /**
- * The objects of a SOIF stream: plain or one or more gzip members, with or without the wrappers of an update stream.
+ * Yields the objects of a SOIF stream: plain text or one or more gzip members, with or without the wrappers of an update stream.
  *
- * @param name for messages.
- * @throws StorageError the stream cannot be read, its compression is broken, or there are bytes but no SOIF in it.
+ * @param name the stream's name, for messages
+ * @throws StorageError if the stream cannot be read, its compression is invalid, or it has bytes but no SOIF
  */
 export async function* readStream(
   input: Readable,
@@ -135,7 +134,7 @@ async function* databaseObjects(path: string, options: SourceOptions): AsyncGene
         skipped(`${path}: ${url}`, error, options);
       }
     }
-    // SQLite is synchronous: without this neither timers nor signals would be handled.
+    // SQLite is synchronous, so timers and signals are handled only between pages.
     await nextTurn();
     options.signal?.throwIfAborted();
   }
@@ -187,7 +186,7 @@ async function* chunkObjects(chunks: AsyncIterable<ExportChunk>): AsyncGenerator
   }
 }
 
-/** An object without URL has no place in a database; it is said and left out. */
+/** Encodes the object. Returns undefined, after a warning, if the object has no URL. */
 function encoded(object: SoifObject, name: string, options: SourceOptions): Uint8Array | undefined {
   try {
     return encodeSoif(object);
@@ -202,7 +201,7 @@ function skipped(what: string, error: unknown, options: SourceOptions): void {
   options.onWarning?.(`${what}: left out: ${error.message}`);
 }
 
-/** The bytes of `input`, decompressed when they begin as gzip does. */
+/** Yields the bytes of `input`, decompressed if they start with the gzip magic number. */
 async function* inflated(input: Readable): AsyncGenerator<Uint8Array> {
   const source = chunksOf(input);
   const head: Uint8Array[] = [];
@@ -221,7 +220,7 @@ async function* inflated(input: Readable): AsyncGenerator<Uint8Array> {
   if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* whole();
   const gunzip = createGunzip();
   const flowing = pipeline(whole, gunzip);
-  // The iteration throws the same error; leaving it early ends the pipeline with an error that must be ignored.
+  // The iteration throws the same error. Leaving it early ends the pipeline with an error that must be ignored.
   flowing.catch(() => undefined);
   for await (const chunk of gunzip) yield chunk as Uint8Array;
 }

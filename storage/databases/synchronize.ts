@@ -7,27 +7,28 @@ import type { DatabaseFile } from './database-file.js';
 import type { ToolOptions } from './load.js';
 import type { DatabaseRecord } from './record.js';
 
-/** What {@link synchronize} found. */
+/** The result of {@link synchronize}. */
 export interface SynchronizeCounts {
   readonly objects: number;
   readonly added: number;
   /** Objects with other content. */
   readonly changed: number;
-  /** Objects of which only the bookkeeping changed (SOIF-8.4). */
+  /** Objects of which only the times or the version changed (SOIF-8.4). */
   readonly refreshed: number;
   readonly deleted: number;
 }
 
-/** Changes of one batch, and bytes of objects in it. */
+/** The limits of one batch: its changes and the bytes of its objects. */
 const BATCH_CHANGES = 512;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
 /**
- * Makes the store hold exactly the objects of the database, which is the first half of `mkindex` (GATHERD-10.1): a time index over
- * them, and, since the store had the former state, what was only refreshed (GATHERD-4.4) and what was deleted (GATHERD-4.9).
+ * Makes the store hold exactly the objects of the database. This is the first half of `mkindex` (GATHERD-10.1), which needs an index of the
+ * objects by time. The store holds the previous state, so refreshed objects (GATHERD-4.4) and deleted objects (GATHERD-4.9) are
+ * recognized.
  *
- * Both are walked: the store to find what vanished or changed, the database's URLs to find what is new. Killed in the middle,
- * it is done again; until a publication no reader sees anything of it.
+ * Iterates over the store to find deleted and changed objects, then over the database's URLs to find new ones. It can be repeated after a
+ * crash: readers see no change before the publication.
  */
 export async function synchronize(
   database: DatabaseFile,
@@ -84,7 +85,7 @@ class BatchWriter {
     await this.#written();
   }
 
-  /** Collectors are told of it (GATHERD-4.9), unless the object has expired: then the batch leaves no tombstone. */
+  /** Deletes an object. Collectors receive the deletion (GATHERD-4.9), unless the object has expired: then the batch adds no tombstone. */
   async delete(stored: Summary, now: UnixSeconds): Promise<void> {
     this.#batch.deleteSummary(stored.url, stored.updateTime, { deletedAt: now });
     await this.#written();
@@ -106,7 +107,7 @@ function summaryOf(record: DatabaseRecord, contentTime: UnixSeconds | undefined)
   return { url, updateTime, timeToLive, soif, ...(contentTime === undefined ? {} : { contentTime }) };
 }
 
-/** What a Broker renews when it is told of a refresh (GATHERD-13.8): the times, and the version. */
+/** The attributes that a Broker renews when it receives a refresh (GATHERD-13.8): the times and the version. */
 const RENEWED = new Set([
   'update-time',
   'last-modification-time',
@@ -115,7 +116,7 @@ const RENEWED = new Set([
   'gatherer-version',
 ]);
 
-/** Whether an object is a newer one with the same content (SOIF-8.4). */
+/** Whether the record is newer than the stored object and has the same content (SOIF-8.4). */
 function isRefresh(stored: Summary, record: DatabaseRecord): boolean {
   if (stored.updateTime === 0 || (record.updateTime ?? 0) <= stored.updateTime) return false;
   return sameContent(decodeSoif(stored.soif), decodeSoif(record.soif));
@@ -132,7 +133,7 @@ function sameContent(a: SoifObject, b: SoifObject): boolean {
   return true;
 }
 
-/** Values by name without regard to case (SOIF-2.11), the last one of a name (SOIF-5.2). */
+/** Returns the values by lower-case name (SOIF-2.11), the last value of each name (SOIF-5.2). */
 function contentOf(object: SoifObject): Map<string, Uint8Array> {
   const values = new Map<string, Uint8Array>();
   for (const { name, value } of object) {

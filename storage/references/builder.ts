@@ -9,26 +9,27 @@ import { Publication, storageError } from './publication.js';
 
 export interface ReferencesBuilderOptions extends ProgressOptions {
   /**
-   * What sorting may take, bytes; default 256 MiB. More pairs than fit (16 bytes each) are sorted on the disk. Beside it memory
-   * holds the servers' names, 12 to 20 bytes a document, and 16 to 32 bytes for each distinct ID of the longest list.
+   * Memory for sorting, in bytes. Default 256 MiB, minimum 1 MiB. A pair takes 16 bytes; pairs that do not fit are sorted on the
+   * disk. The builder also holds the servers' names, 12 to 20 bytes for each document, and 16 to 32 bytes for each distinct ID of
+   * the longest list.
    */
   readonly memoryBytes?: number;
-  /** Generations kept, the new one included. Default 2. */
+  /** The number of generations to keep, including the new one. Default 2. */
   readonly keepGenerations?: number;
 }
 
-/** What was published. */
+/** The result of {@link ReferencesBuilder.publish}. */
 export interface PublishedReferences extends ReferencesCounts {
   readonly generation: number;
 }
 
 const DEFAULT_MEMORY_BYTES = 256 * 1024 * 1024;
-/** Less makes runs so small that merging them takes forever. */
+/** With less memory the runs are so small that merging them takes too long. */
 const LEAST_MEMORY_BYTES = 1024 * 1024;
 
 /**
- * Builds a generation of documents and links and publishes it. Documents and links may come in any order and mixed; links keep
- * insertion order (R-11). An end of a link need not be a document (R-27, R-32).
+ * Builds a generation of documents and links and publishes it. Documents and links may be added in any order and interleaved.
+ * Links keep insertion order (R-11). The ends of a link need not be documents (R-27, R-32).
  *
  *     await using builder = await ReferencesBuilder.create(data);
  *     for (...) builder.addDocument(...);
@@ -53,10 +54,10 @@ export class ReferencesBuilder implements AsyncDisposable {
   }
 
   /**
-   * Begins a generation in `DATA/references`, which is made when it is missing. Only one builder may work there at a time.
+   * Begins a generation in `DATA/references` and creates that directory if it is missing. Only one builder may work there at a time.
    *
    * @param data the data directory
-   * @throws StorageError when that cannot be written
+   * @throws StorageError if the directory cannot be written
    */
   static async create(data: string, options: ReferencesBuilderOptions = {}): Promise<ReferencesBuilder> {
     requireLittleEndian();
@@ -70,21 +71,21 @@ export class ReferencesBuilder implements AsyncDisposable {
   }
 
   /**
-   * @throws ProtocolError rule R-41: the URL is not canonical
-   * @throws StorageError a number is out of range, or a server's ID contradicts another document's
+   * @throws ProtocolError with rule R-41 if the URL is not canonical
+   * @throws StorageError if a number is out of range, or the server ID contradicts another document's
    */
   addDocument(document: DocumentInput): void {
     this.#requireOpen();
     this.#documents.add(document);
   }
 
-  /** @throws StorageError an ID is no u32 (R-9) */
+  /** @throws StorageError if an ID is not a u32 (R-9) */
   addLink(source: number, target: number): void {
     this.#requireOpen();
     this.#links.add(requireId(source, 'the ID of a link'), requireId(target, 'the ID of a link'));
   }
 
-  /** @param pairs source, target, source, target ...; copied */
+  /** @param pairs source, target, source, target ...; the array is copied */
   addLinks(pairs: Uint32Array): void {
     this.#requireOpen();
     if (pairs.length % 2 !== 0) throw new TypeError('links are pairs of IDs: the number of IDs must be even');
@@ -92,9 +93,10 @@ export class ReferencesBuilder implements AsyncDisposable {
   }
 
   /**
-   * The pairs of a `hubsdb`, whose order is then that of `hubs`; without any it is the links turned round in their order (R-11).
+   * Adds pairs of a `hubsdb`, whose order `hubs` then has. Without such pairs `hubs` holds the links reversed, in the order of the links
+   * (R-11).
    *
-   * @param pairs target, source, target, source ...; all links and no others (R-10), which {@link publish} checks
+   * @param pairs target, source, target, source ...; all calls together must give exactly the links (R-10), which {@link publish} checks
    */
   addReversed(pairs: Uint32Array): void {
     this.#requireOpen();
@@ -103,9 +105,9 @@ export class ReferencesBuilder implements AsyncDisposable {
   }
 
   /**
-   * Sorts, writes and publishes. A generation that fails or is killed leaves the former one current.
+   * Sorts, writes and publishes the generation. If publishing fails or the process is killed, the previous generation stays current.
    *
-   * @throws StorageError a document ID or a URL was given twice, reversed pairs are not the links, or the disk fails
+   * @throws StorageError if a document ID or a URL was added twice, the reversed pairs differ from the links, or the disk fails
    */
   async publish(): Promise<PublishedReferences> {
     this.#requireOpen();
@@ -153,7 +155,7 @@ export class ReferencesBuilder implements AsyncDisposable {
     if (this.#finished) throw new StateError('the references are published already');
   }
 
-  /** Removes what was not published. */
+  /** Removes the temporary files of a generation that was not published. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#finished = true;
     this.#documents[Symbol.dispose]();

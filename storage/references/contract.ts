@@ -1,28 +1,28 @@
 import type { UnixSeconds } from '../../protocols/time.js';
 
-/** Which lists of IDs a generation holds ready. Keys of the first two are documents, of the site lists servers. */
+/** The lists of IDs in a generation. The keys of the first two are document IDs, the keys of the site lists are server IDs. */
 export type LinkKind =
   /** Documents that the document links to (R-10). */
   | 'refs'
   /** Documents that link to the document (R-10). */
   | 'hubs'
-  /** Outside documents that the server's pages link to (R-29, R-30, R-32). */
+  /** Documents outside the server that its pages link to (R-29, R-30, R-32). */
   | 'siterefs'
-  /** Outside documents that link to the server's pages (R-29, R-30, R-32). */
+  /** Documents outside the server that link to its pages (R-29, R-30, R-32). */
   | 'sitehubs';
 
-/** One finished answer: never empty, its order the same at every call (R-29). */
+/** A list of IDs. It is never empty, and its order is the same at every call (R-29). */
 export interface LinkList {
-  /** How many IDs there are (R-30). Known without counting. */
+  /** The number of IDs (R-30). Reading it takes constant time. */
   readonly total: number;
   /**
-   * The IDs from `start` (0 is the first) on, at most `count`; fewer, or none, at the end. The array may be a view of the
-   * reader's own memory: it must not be written to, nor used after the reader was closed.
+   * Returns at most `count` IDs, starting at the zero-based `start`; fewer or none at the end of the list. The array may be a view of
+   * the reader's memory: do not write to it, and do not use it after the reader is closed.
    */
   page(start: number, count: number): Uint32Array;
 }
 
-/** What `urldb` yields of a document (R-16, R-33). Unknown times and lengths are 0. */
+/** A record of `urldb`: a document (R-16, R-33). Unknown times and lengths are 0. */
 export interface UrlRecord {
   /** u32. */
   readonly id: number;
@@ -30,7 +30,7 @@ export interface UrlRecord {
   readonly url: string;
   /** u32. */
   readonly serverId: number;
-  /** The document's own scheme, e.g. `https`: R-38 leaves it out of the server's identity. */
+  /** The document's own scheme, e.g. `https`. R-38 excludes it from the server's identity. */
   readonly protocol: string;
   /** Path with query, beginning with `/` (R-42). */
   readonly uri: string;
@@ -40,7 +40,7 @@ export interface UrlRecord {
   readonly length: number;
 }
 
-/** What `srvdb` yields of a server (R-16). `protocol` is that of its first document. */
+/** A record of `srvdb`: a server (R-16). `protocol` is the scheme of its first document. */
 export interface ServerRecord {
   /** u32. */
   readonly id: number;
@@ -66,59 +66,59 @@ export interface UrlStore {
 
 /** `srvdb` (R-18). */
 export interface ServerStore {
-  /** @param nameAndPort `host:port`, both always there (R-38) */
+  /** @param nameAndPort `host:port`; both are required (R-38) */
   byName(nameAndPort: string): ServerRecord | undefined;
   byId(id: number): ServerRecord | undefined;
 }
 
-/** How much a generation holds. */
+/** The size of a generation. */
 export interface ReferencesCounts {
   readonly documents: number;
   readonly servers: number;
-  /** Pairs of `refs`, which are those of `hubs` turned round. */
+  /** The number of pairs in `refs`; `hubs` holds the same pairs reversed. */
   readonly links: number;
-  /** Pairs that were given again and left out (R-12). */
+  /** The number of repeated pairs, which are dropped (R-12). */
   readonly repeated: number;
 }
 
 /**
- * One published generation of documents and links. It does not change, whatever is published meanwhile. All answers are
- * given on the spot: from memory, or by one small read of a file that the system has in its cache.
+ * One published generation of documents and links. It is immutable: later publications do not affect it. All calls are
+ * synchronous and answer from memory or with one small read from the page cache.
  */
 export interface References extends AsyncDisposable {
   readonly generation: number;
   readonly counts: ReferencesCounts;
-  /** Whether {@link rank} knows anything: `harvest pagerank` has run (R-28). */
+  /** Whether the generation has ranks, that is, `harvest pagerank` computed them (R-28). */
   readonly ranked: boolean;
 
-  /** The list of a document or server; undefined when it has no links, known or not. */
+  /** Returns the list of a document or server; undefined if it has no links or is unknown. */
   links(kind: LinkKind, id: number): LinkList | undefined;
-  /** R-27: there is a URL record, or a record in `refs` or `hubs`. */
+  /** Whether the ID has a URL record or a record in `refs` or `hubs` (R-27). */
   knows(id: number): boolean;
   document(id: number): UrlRecord | undefined;
-  /** @param canonicalUrl R-41 */
+  /** @param canonicalUrl in canonical form (R-41) */
   documentByUrl(canonicalUrl: string): UrlRecord | undefined;
-  /** Only the ID; cheaper than {@link documentByUrl}. */
+  /** Returns the ID of {@link documentByUrl} alone. */
   idByUrl(canonicalUrl: string): number | undefined;
   server(id: number): ServerRecord | undefined;
   /** @param nameAndPort `host:port` (R-38) */
   serverByName(nameAndPort: string): ServerRecord | undefined;
-  /** The server's documents, ascending (R-17); undefined if it has none. */
+  /** Returns the IDs of the server's documents, ascending (R-17); undefined if it has no documents. */
   documentsOfServer(serverId: number): LinkList | undefined;
-  /** The document's PageRank, all of them sum to 1; undefined when it was not computed. */
+  /** Returns the document's PageRank; undefined if it was not computed. All ranks sum to 1. */
   rank(id: number): number | undefined;
 
-  /** The same data behind the interfaces of R-18. */
+  /** The same data through the interfaces of R-18. */
   readonly refdb: LinkStore;
   readonly hubsdb: LinkStore;
   readonly urldb: UrlStore;
   readonly srvdb: ServerStore;
 
-  /** Lets go of files and memory. Later calls do nothing. */
+  /** Closes the files and releases the memory. Later calls do nothing. */
   close(): Promise<void>;
 }
 
-/** A document as it is given to be published. */
+/** A document to publish. */
 export interface DocumentInput {
   /** u32. */
   readonly id: number;
@@ -128,6 +128,6 @@ export interface DocumentInput {
   readonly checkTime?: UnixSeconds;
   /** Bytes. */
   readonly length?: number;
-  /** u32. Left out, servers are numbered from 1 in the order in which they are met. */
+  /** u32. By default servers are numbered from 1 in the order in which they are first seen. */
   readonly serverId?: number;
 }

@@ -3,17 +3,17 @@ import { referencesDirectory } from './format.js';
 import { ReferencesReader, type ReferencesReaderOptions } from './reader.js';
 
 export interface CurrentReferencesOptions extends ReferencesReaderOptions {
-  /** Looks this often in case the file system does not tell, milliseconds. Default 2000. */
+  /** The interval in milliseconds at which the directory is polled, in case the file system reports no changes. Default 2000. */
   readonly pollIntervalMs?: number;
-  /** Called when another generation serves from now on, the first one included. */
+  /** Called when another generation becomes current, including the first one. */
   readonly onOpen?: (references: ReferencesReader) => void;
-  /** A newer generation cannot be opened; the one before it stays. */
+  /** Called if a newer generation cannot be opened; the previous one stays current. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Holds the newest generation open and follows what is published (DESIGN 4). As a reader answers on the spot, a reply is made
- * of one generation: whoever takes {@link current} uses it up in the same turn, or acquires it.
+ * Holds the newest generation open and switches when another one is published (DESIGN 4). A reader is synchronous, so a reply comes
+ * from one generation: the caller uses {@link current} within one turn of the event loop, or acquires it.
  */
 export class CurrentReferences implements AsyncDisposable {
   readonly #data: string;
@@ -21,7 +21,7 @@ export class CurrentReferences implements AsyncDisposable {
   readonly #generations: Generations;
   #following: Disposable | undefined;
   #current: ReferencesReader | undefined;
-  /** How many hold a generation; a replaced one is closed by the last of them. */
+  /** The number of users of each generation. The last user closes a replaced generation. */
   readonly #users = new Map<ReferencesReader, number>();
   #opening = Promise.resolve();
   #closed = false;
@@ -37,10 +37,10 @@ export class CurrentReferences implements AsyncDisposable {
   }
 
   /**
-   * Opens the newest generation, if there is one, and follows.
+   * Opens the newest generation, if there is one, and follows later publications.
    *
    * @param data the data directory
-   * @throws StorageError when it is damaged
+   * @throws StorageError if the generation is damaged
    */
   static async open(data: string, options: CurrentReferencesOptions = {}): Promise<CurrentReferences> {
     const current = new CurrentReferences(data, options);
@@ -51,7 +51,10 @@ export class CurrentReferences implements AsyncDisposable {
     return current;
   }
 
-  /** Looks for a new generation at once, for a caller that has just published: resolves when the newest one is in use, or was reported as unusable. */
+  /**
+   * Checks for a new generation immediately, for a caller that has just published one. Resolves when the newest generation is current or
+   * was reported to `onError`.
+   */
   async refresh(): Promise<void> {
     const number = await this.#generations.current();
     if (number === undefined) return;
@@ -59,12 +62,12 @@ export class CurrentReferences implements AsyncDisposable {
     await this.#opening;
   }
 
-  /** What to answer from now; undefined when nothing was published yet. Not to be kept beyond the turn. */
+  /** The newest generation; undefined if nothing was published yet. Do not keep it beyond the current turn of the event loop. */
   get current(): ReferencesReader | undefined {
     return this.#current;
   }
 
-  /** The newest generation, for longer than a turn: it stays open until it was given to {@link release}. */
+  /** Returns the newest generation and keeps it open until it is passed to {@link release}. */
   acquire(): ReferencesReader | undefined {
     const reader = this.#current;
     if (reader !== undefined) this.#users.set(reader, (this.#users.get(reader) ?? 0) + 1);
@@ -78,7 +81,7 @@ export class CurrentReferences implements AsyncDisposable {
     if (users <= 0 && reader !== this.#current) await reader.close();
   }
 
-  /** Lets go of the newest generation; acquired ones stay until they are released. Later calls do nothing. */
+  /** Closes the newest generation. Acquired generations stay open until they are released. Later calls do nothing. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -16,7 +16,7 @@ import { KeyIndex } from './key-index.js';
 
 const SCHEME_MASK = PORT_WRITTEN - 1;
 
-/** The servers of a generation: all in memory but their names. */
+/** The servers of a generation. IDs and records are in memory, the names in memory or on the disk. */
 export class ServerDirectory {
   readonly #index: KeyIndex;
   readonly #records: Uint32Array;
@@ -45,7 +45,7 @@ export class ServerDirectory {
     return new ServerDirectory(ids, records, names, schemes);
   }
 
-  /** Sorted; not to be written to. */
+  /** The IDs, ascending. Do not write to the array. */
   get ids(): Uint32Array {
     return this.#index.keys;
   }
@@ -55,6 +55,7 @@ export class ServerDirectory {
     return place < 0 ? undefined : this.at(place);
   }
 
+  /** Returns the record of the ID at index `place`. */
   at(place: number): ServerRecord {
     const base = place * SERVER_WORDS;
     const name = this.#names.latin1(
@@ -74,7 +75,7 @@ export class ServerDirectory {
   }
 }
 
-/** The documents of a generation: their IDs in memory, the rest there or on the disk. */
+/** The documents of a generation. IDs are in memory, records and paths in memory or on the disk. */
 export class DocumentDirectory {
   readonly #index: KeyIndex;
   readonly #records: FlatFile;
@@ -117,7 +118,7 @@ export class DocumentDirectory {
     }
   }
 
-  /** Sorted; not to be written to. */
+  /** The IDs, ascending. Do not write to the array. */
   get ids(): Uint32Array {
     return this.#index.keys;
   }
@@ -131,6 +132,7 @@ export class DocumentDirectory {
     return place < 0 ? undefined : this.at(place);
   }
 
+  /** Returns the record of the ID at index `place`. */
   at(place: number): UrlRecord {
     const record = this.#records.words(place * DOCUMENT_WORDS, DOCUMENT_WORDS);
     const scheme = record[DOCUMENT.scheme] ?? 0;

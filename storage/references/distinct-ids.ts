@@ -1,24 +1,24 @@
-/** Up to here a list is searched from its begin. */
+/** Lists of up to this length are searched linearly. */
 const SMALL = 16;
-/** The table has this many bits at first; it is never more than half full. */
+/** The initial size of the hash table is 2 to this power. The table is never more than half full. */
 const FIRST_BITS = 8;
 const HASH_BITS = 32;
 const MULTIPLIER = 0x9e37_79b1;
 
 /**
- * Tells the first occurrence of an ID in a list, for many lists one after the other. Takes 16 to 32 bytes for each distinct
- * ID of the longest list.
+ * Detects the first occurrence of an ID in a list, for many lists in sequence. Takes 16 to 32 bytes of memory for each distinct ID of
+ * the longest list.
  */
 export class DistinctIds {
   readonly #small = new Uint32Array(SMALL);
   #count = 0;
   #bits = FIRST_BITS;
   #ids = new Uint32Array(1 << FIRST_BITS);
-  /** In which list the place was filled: nothing has to be cleared between lists. */
+  /** The list that filled each slot, so the table need not be cleared between lists. */
   #lists = new Uint32Array(1 << FIRST_BITS);
   #list = 0;
 
-  /** Begins a new list. */
+  /** Starts a new list. */
   clear(): void {
     this.#count = 0;
   }

@@ -27,22 +27,22 @@ interface BuiltServer {
   readonly scheme: number;
 }
 
-/** Behind the record, while it is sorted: which document of the input it was. */
+/** The word after the record, present only while sorting: the document's ordinal in the input. */
 const ORDINAL = DOCUMENT_WORDS;
 
-/** Which server every document is of, and which documents a site's answer has already: what R-29 and R-32 ask for each link. */
+/** Maps each document to its server and records which documents a site list already contains. Decides R-29 and R-32 for each link. */
 export class SiteMembers {
   readonly #index: KeyIndex;
   readonly #servers: Uint32Array;
-  /** The site, counted from 1, that had the document last. */
+  /** For each document, the number of the last site list that took it, from 1. */
   readonly #taken: Uint32Array;
   readonly #others = new DistinctIds();
   #site = 0;
   #server = 0;
 
   /**
-   * @param ids of all documents, ascending
-   * @param servers theirs
+   * @param ids the IDs of all documents, ascending
+   * @param servers the server ID of each document, in the same order
    */
   constructor(ids: Uint32Array, servers: Uint32Array) {
     this.#index = new KeyIndex(ids);
@@ -50,24 +50,24 @@ export class SiteMembers {
     this.#taken = new Uint32Array(ids.length);
   }
 
-  /** Begins a server's answer; each has one turn. */
+  /** Starts the list of a server. Call it once for each server. */
   begin(server: number): void {
     this.#server = server;
     this.#site++;
     this.#others.clear();
   }
 
-  /** Whether the answer gets this ID: it is outside (R-32) and not there yet (R-29). */
+  /** Adds the ID to the current list. Returns false if it is inside the site (R-32) or in the list already (R-29). */
   take(id: number): boolean {
     const place = this.#index.find(id);
-    // R-32: an ID without URL record is outside.
+    // R-32: an ID without a URL record is outside every site.
     if (place < 0) return this.#others.add(id);
     if (this.#servers[place] === this.#server || this.#taken[place] === this.#site) return false;
     this.#taken[place] = this.#site;
     return true;
   }
 
-  /** Forgets what was taken: other answers begin. */
+  /** Forgets all lists, so that the lists of another kind can start. */
   reset(): void {
     this.#taken.fill(0);
     this.#site = 0;
@@ -75,8 +75,8 @@ export class SiteMembers {
 }
 
 /**
- * Takes documents in any order and writes what a generation has of them and of their servers. Records are sorted outside of
- * memory if they must be; servers and their names stay in memory.
+ * Takes documents in any order and writes the files of the documents and of their servers. Records that do not fit in memory are
+ * sorted on the disk. Servers and their names stay in memory.
  */
 export class DocumentBuilder implements Disposable {
   readonly #directory: string;
@@ -90,9 +90,9 @@ export class DocumentBuilder implements Disposable {
   #nextServer = 1;
 
   /**
-   * @param directory the generation in the making
-   * @param scratch where runs may lie
-   * @param memoryBytes for sorting
+   * @param directory the temporary directory of the new generation
+   * @param scratch the directory of the sorted runs
+   * @param memoryBytes the memory for sorting
    */
   constructor(directory: string, scratch: string, memoryBytes: number) {
     this.#directory = directory;
@@ -110,12 +110,15 @@ export class DocumentBuilder implements Disposable {
     return this.#servers.size;
   }
 
-  /** In the order of their numbers in records. */
+  /** The schemes, in the order of their numbers in the records. */
   get schemes(): string[] {
     return [...this.#schemes.keys()];
   }
 
-  /** @throws ProtocolError rule R-41 (the URL), StorageError (a number out of range, a server ID that contradicts) */
+  /**
+   * @throws ProtocolError with rule R-41 if the URL is not canonical
+   * @throws StorageError if a number is out of range or the server ID contradicts another document's
+   */
   add(document: DocumentInput): void {
     const parts = splitUrl(document.url);
     const id = requireId(document.id, 'the document ID');
@@ -171,7 +174,7 @@ export class DocumentBuilder implements Disposable {
   /**
    * Writes all files of documents and servers.
    *
-   * @throws StorageError a document ID or a URL is there twice
+   * @throws StorageError if a document ID or a URL was added twice
    */
   async finish(options: ProgressOptions): Promise<SiteMembers> {
     this.#paths.close();
@@ -217,7 +220,10 @@ export class DocumentBuilder implements Disposable {
     return new SiteMembers(ids, servers);
   }
 
-  /** Places of documents by their URL's hash. Equal hashes are looked at: the same URL twice would never be found. */
+  /**
+   * Writes the table from URL hashes to document positions. Compares the URLs of equal hashes, because a lookup finds only the first of
+   * two documents with the same URL.
+   */
   async #writeUrls(sorted: RecordCursor, ids: Uint32Array): Promise<void> {
     const unread = { left: 0 };
     const size = ids.length * 4 * DOCUMENT_WORDS;
@@ -292,7 +298,7 @@ function writeTable(directory: string, name: 'sitedocs' | 'servernames', sorted:
   table.close();
 }
 
-/** @throws StorageError when it is no u32 (R-9) */
+/** Returns the value. @throws StorageError if it is not a u32 (R-9) */
 export function requireId(value: number, what: string): number {
   if (Number.isInteger(value) && value >= 0 && value <= MAX_U32) return value;
   throw new StorageError(`${what} must be 0 to ${MAX_U32}, not ${value}`);

@@ -6,8 +6,8 @@ import { lineError, WholeLines } from './line-input.js';
 const LF = 0x0a;
 
 /**
- * Reads documents, a JSON object a line: `id`, `url`, and maybe `time`, `checktime`, `length`, `server` (the server's ID). URLs are
- * brought into canonical form (R-41); other names are passed over, and so are empty lines.
+ * Parses documents, one JSON object per line, with `id`, `url`, and optionally `time`, `checktime`, `length` and `server` (the server's
+ * ID). Converts URLs to canonical form (R-41). Ignores other names and empty lines.
  */
 export class DocumentLines {
   readonly #file: string;
@@ -15,13 +15,13 @@ export class DocumentLines {
   readonly #lines = new WholeLines();
   #line = 0;
 
-  /** @param file its name, for complaints */
+  /** @param file the file's name, for error messages */
   constructor(file: string, onDocument: (document: DocumentInput) => void) {
     this.#file = file;
     this.#onDocument = onDocument;
   }
 
-  /** @throws StorageError a line is malformed, or `onDocument` refused it; the message begins `FILE:LINE:` */
+  /** @throws StorageError if a line is malformed or `onDocument` throws; the message starts with `FILE:LINE:` */
   push(chunk: Uint8Array): void {
     this.#parse(this.#lines.push(chunk));
     const { problem } = this.#lines;

@@ -1,19 +1,19 @@
 import { ProtocolError } from '../../protocols/errors.js';
 
-/** What is stored of a canonical URL; {@link joinUrl} makes the same URL of it again. */
+/** The stored parts of a canonical URL. {@link joinUrl} restores the URL from them. */
 export interface UrlParts {
   readonly scheme: string;
   /** Without a port. */
   readonly host: string;
   /** 0 if neither the URL nor its scheme has a port. */
   readonly port: number;
-  /** The URL contains the port. */
+  /** Whether the URL contains the port. */
   readonly portWritten: boolean;
   /** Path with query (R-42). */
   readonly path: string;
 }
 
-/** R-39. */
+/** The default ports of R-39. */
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, ftp: 21, gopher: 70 };
 
 const URL_PARTS =
@@ -21,9 +21,9 @@ const URL_PARTS =
 const MAX_PORT = 65_535;
 
 /**
- * Takes a canonical URL (R-41) apart.
+ * Splits a canonical URL (R-41).
  *
- * @throws ProtocolError if it is not such a URL, rule R-41
+ * @throws ProtocolError with rule R-41 if the URL is not canonical
  */
 export function splitUrl(url: string): UrlParts {
   const match = URL_PARTS.exec(url);
@@ -39,7 +39,7 @@ export function splitUrl(url: string): UrlParts {
   return { scheme, host, port, portWritten: written !== undefined, path };
 }
 
-/** The URL of which {@link splitUrl} made these parts. */
+/** Restores the URL that {@link splitUrl} split. */
 export function joinUrl({ scheme, host, port, portWritten, path }: UrlParts): string {
   return portWritten ? `${scheme}://${host}:${port}${path}` : `${scheme}://${host}${path}`;
 }
@@ -47,7 +47,7 @@ export function joinUrl({ scheme, host, port, portWritten, path }: UrlParts): st
 const FNV_BASIS = 0x811c_9dc5;
 const FNV_PRIME = 0x0100_0193;
 
-/** 32 bits by which a text is found again: FNV-1a over its UTF-16 units. Part of the format on the disk. */
+/** Returns the 32-bit FNV-1a hash of the text's UTF-16 code units. The hash is part of the file format. */
 export function textHash(text: string): number {
   let hash = FNV_BASIS;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME);

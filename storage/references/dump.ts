@@ -1,14 +1,14 @@
 import type { ServerRecord, UrlRecord } from './contract.js';
 import type { ReferencesReader } from './reader.js';
 
-/** How links are written: the text of `db_dump` (R-19), or lines of two numbers. */
+/** The text format of links: the output of `db_dump` (R-19), or lines of two numbers. */
 export type DumpFormat = 'bytevalue' | 'pairs';
 
-/** IDs of a list that are taken at a time. */
+/** The number of IDs read from a list at a time. */
 const PAGE = 1 << 12;
-/** Bytes that are handed on at a time, about. */
+/** The approximate size of a chunk. */
 const CHUNK_BYTES = 1 << 16;
-/** The longest pair: two numbers of ten digits, or two lines of nine bytes, with what is between. */
+/** The longest pair: two numbers of ten digits and two separators. */
 const MAX_PAIR_BYTES = 22;
 
 const HEADER = 'VERSION=3\nformat=bytevalue\ntype=btree\nduplicates=1\nHEADER=END\n';
@@ -19,8 +19,8 @@ const ZERO = 0x30;
 const DIGITS = Buffer.from('0123456789abcdef');
 
 /**
- * The links of a generation as text, keys ascending, each key's links in stored order: what `harvest links load` and Berkeley DB's
- * `db_load` read. In chunks, which are not used again.
+ * Yields the links of a generation as text, keys ascending, each key's links in stored order. `harvest links load` reads both formats,
+ * Berkeley DB's `db_load` the first. Chunks are not reused.
  */
 export function* dumpLinks(
   reader: ReferencesReader,
@@ -52,7 +52,7 @@ function putRecord(chunk: Uint8Array, at: number, key: number, id: number): numb
   return putHexLine(chunk, putHexLine(chunk, at, key), id);
 }
 
-/** ` 0a000000` for 10: the bytes as a little-endian machine has them (R-13, R-19). */
+/** Writes an ID as its four bytes in little-endian order, e.g. ` 0a000000` for 10 (R-13, R-19). */
 function putHexLine(chunk: Uint8Array, at: number, id: number): number {
   chunk[at] = SPACE;
   for (let byte = 0; byte < 4; byte++) {
@@ -84,14 +84,14 @@ function putNumber(chunk: Uint8Array, at: number, value: number): number {
   return at + digits;
 }
 
-/** The documents as lines of JSON, ascending by ID, as `harvest links load` reads them. */
+/** Yields the documents as JSON lines, ascending by ID, in the format that `harvest links load` reads. */
 export function* dumpDocuments(reader: ReferencesReader): Generator<string, void, undefined> {
   yield* joined(reader.documents(), ({ id, url, time, checkTime, length, serverId }: UrlRecord) =>
     JSON.stringify({ id, url, time, checktime: checkTime, length, server: serverId }),
   );
 }
 
-/** The servers as lines of JSON, ascending by ID. */
+/** Yields the servers as JSON lines, ascending by ID. */
 export function* dumpServers(reader: ReferencesReader): Generator<string, void, undefined> {
   yield* joined(reader.servers(), (server: ServerRecord) => JSON.stringify(server));
 }

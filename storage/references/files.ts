@@ -3,10 +3,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { StorageError } from '../../protocols/errors.js';
 
 const BUFFER_BYTES = 1 << 18;
-/** One read of a file that is taken into memory. */
+/** The size of one read while a file is loaded into memory. */
 const PIECE_BYTES = 1 << 24;
 
-/** Appends to a new file through a buffer of 256 KiB. Writes on the spot: what it buffers is what a caller has to wait for. */
+/** Appends to a new file through a buffer of 256 KiB. Writes synchronously, because the caller must wait for the disk in any case. */
 export class FileAppender implements Disposable {
   readonly #bytes: Uint8Array;
   readonly #words: Uint32Array;
@@ -22,12 +22,12 @@ export class FileAppender implements Disposable {
     this.#fd = openSync(path, 'wx');
   }
 
-  /** Bytes given so far. */
+  /** The number of bytes appended so far. */
   get length(): number {
     return this.#written + this.#used;
   }
 
-  /** A file gets either words or bytes. */
+  /** Appends a word. Do not mix words and bytes in one file. */
   word(value: number): void {
     if (this.#used === BUFFER_BYTES) this.flush();
     this.#words[this.#used >>> 2] = value;
@@ -48,7 +48,7 @@ export class FileAppender implements Disposable {
     this.#used += values.length;
   }
 
-  /** Text of one-byte characters. */
+  /** Appends text of one-byte characters. */
   latin1(text: string): void {
     if (text.length > BUFFER_BYTES - this.#used) this.flush();
     if (text.length > BUFFER_BYTES) {
@@ -68,7 +68,7 @@ export class FileAppender implements Disposable {
     this.#written += bytes.length;
   }
 
-  /** Writes what is buffered and closes the file. Later calls do nothing. */
+  /** Flushes the buffer and closes the file. Later calls do nothing. */
   close(): void {
     if (!this.#open) return;
     try {
@@ -78,7 +78,7 @@ export class FileAppender implements Disposable {
     }
   }
 
-  /** Closes the file; what is buffered may be lost. */
+  /** Closes the file without flushing: buffered data may be lost. */
   [Symbol.dispose](): void {
     if (!this.#open) return;
     this.#open = false;
@@ -86,16 +86,16 @@ export class FileAppender implements Disposable {
   }
 }
 
-/** Words of a block, and how many blocks of a file on the disk are kept: 4 MiB. */
+/** The words of a block, and the number of blocks cached for a file on the disk: 4 MiB. */
 const BLOCK_WORDS = 1 << 10;
 const BLOCKS_KEPT = 1 << 10;
 
-/** A cache of the blocks of a file that were read last: a repeated read costs no system call. */
+/** A direct-mapped cache of file blocks: a repeated read costs no system call. */
 class BlockCache {
   readonly #blocks: (Uint32Array | undefined)[] = new Array(BLOCKS_KEPT);
   readonly #numbers = new Float64Array(BLOCKS_KEPT).fill(-1);
 
-  /** @param read reads a whole block; a block that was handed out is not written to again */
+  /** @param read reads a whole block into a new array; the cache never overwrites a block that it returned */
   get(number: number, read: (number: number) => Uint32Array): Uint32Array {
     const slot = number % BLOCKS_KEPT;
     const kept = this.#blocks[slot];
@@ -107,12 +107,12 @@ class BlockCache {
   }
 }
 
-/** Bytes of memory that files may still be taken into. */
+/** The memory in bytes that is still available for loading files. */
 export interface MemoryBudget {
   left: number;
 }
 
-/** A file that does not change: in memory, or read piece by piece from the system's cache. */
+/** An immutable file, loaded into memory or read in blocks from the page cache. */
 export class FlatFile {
   readonly #memory: ArrayBuffer | undefined;
   readonly #words: Uint32Array;
@@ -132,9 +132,9 @@ export class FlatFile {
   }
 
   /**
-   * @param length the size that the file must have, bytes
-   * @param budget it is taken into memory when it fits in what is left here
-   * @throws StorageError when it has another size
+   * @param length the expected size of the file in bytes
+   * @param budget the file is loaded into memory if it fits in the budget, which is then reduced
+   * @throws StorageError if the file has another size
    */
   static async open(path: string, length: number, budget: MemoryBudget): Promise<FlatFile> {
     const handle = await open(path, 'r');
@@ -153,12 +153,12 @@ export class FlatFile {
     }
   }
 
-  /** Whether reads cost no call of the system. */
+  /** Whether the file is in memory, so that reads cost no system call. */
   get resident(): boolean {
     return this.#memory !== undefined;
   }
 
-  /** `count` words from the `from`-th on, which must be there. May be a view of what others get too. */
+  /** Returns `count` words, starting at word `from`; all must exist. The array may be a view of shared memory: do not write to it. */
   words(from: number, count: number): Uint32Array {
     if (this.#cache === undefined) return this.#words.subarray(from, from + count);
     const offset = from % BLOCK_WORDS;
@@ -178,7 +178,7 @@ export class FlatFile {
     return words;
   }
 
-  /** Text of one-byte characters. */
+  /** Returns `length` bytes at offset `from` as text of one-byte characters. */
   latin1(from: number, length: number): string {
     if (this.#memory !== undefined) return Buffer.from(this.#memory, from, length).toString('latin1');
     const bytes = Buffer.allocUnsafe(length);
@@ -211,7 +211,7 @@ async function readAll(handle: FileHandle, length: number, path: string): Promis
   return memory;
 }
 
-/** A whole file of words. @throws StorageError when it has another size. */
+/** Reads a whole file of words into memory. @throws StorageError if the file has another size. */
 export async function readWords(path: string, length: number): Promise<Uint32Array> {
   const file = await FlatFile.open(path, length, { left: length });
   return file.words(0, length >>> 2);

@@ -4,23 +4,23 @@ import { z } from 'zod';
 import { StorageError } from '../../protocols/errors.js';
 
 /*
- * A references generation is a directory of flat files, all numbers little-endian (DESIGN 5). Nothing is written in place.
+ * A references generation is a directory of flat files (DESIGN 5). All numbers are little-endian. No file is modified in place.
  *
- *     MANIFEST            JSON: counts, schemes, every file's size
+ *     MANIFEST            JSON: counts, schemes, the size of every file
  *     NAME.keys           sorted u32 keys of a table
- *     NAME.starts         u64 for each key: where its list begins in NAME.ids; one more at the end
- *     NAME.ids            u32, the lists one behind the other
- *     documents.ids       sorted u32; the n-th has the n-th record
+ *     NAME.starts         u64 for each key: the offset of its list in NAME.ids, in words; a last one for the end
+ *     NAME.ids            u32, the lists one after the other
+ *     documents.ids       sorted u32; the n-th ID has the n-th record
  *     documents.records   DOCUMENT_WORDS u32 each
- *     documents.paths     the paths, in the order in which the documents were given
+ *     documents.paths     the paths, in the order in which the documents were added
  *     servers.ids         sorted u32
  *     servers.records     SERVER_WORDS u32 each
  *     servers.names       the names
- *     ranks.ids           sorted u32: every known ID; only when PageRank has run
+ *     ranks.ids           sorted u32: every known ID; present only if PageRank was computed
  *     ranks.values        f32 for each
  */
 
-/** The tables: the four answers, a server's documents, and the places of URLs and server names by their hash. */
+/** The tables: the four link lists, the documents of each server, and the positions of URLs and server names by hash. */
 export const TABLES = ['refs', 'hubs', 'siterefs', 'sitehubs', 'sitedocs', 'urls', 'servernames'] as const;
 
 export type TableName = (typeof TABLES)[number];
@@ -39,12 +39,12 @@ export const FILE = {
   rankValues: 'ranks.values',
 } as const;
 
-/** The words of a document's record. Values that may exceed u32 have two, the low one first. */
+/** The word offsets of a document record. A value that may exceed u32 has two words, the low one first. */
 export const DOCUMENT = {
   server: 0,
   pathStart: 1,
   pathLength: 3,
-  /** The place of the scheme in the MANIFEST; {@link PORT_WRITTEN} above it. */
+  /** The index of the scheme in the MANIFEST, combined with {@link PORT_WRITTEN}. */
   scheme: 4,
   urlHash: 5,
   time: 6,
@@ -53,7 +53,7 @@ export const DOCUMENT = {
 } as const;
 export const DOCUMENT_WORDS = 12;
 
-/** The URL names its port although the scheme has one. */
+/** Flag: the URL contains its port. */
 export const PORT_WRITTEN = 0x100;
 export const MAX_SCHEMES = 0x100;
 
@@ -63,12 +63,12 @@ export const SERVER_WORDS = 5;
 export const MAX_U32 = 0xffff_ffff;
 const WORD = 2 ** 32;
 
-/** Two words as one number, exact up to 2^53 - 1. */
+/** Returns two words as one number, exact up to 2^53 - 1. */
 export function longAt(words: Uint32Array, at: number): number {
   return (words[at] ?? 0) + (words[at + 1] ?? 0) * WORD;
 }
 
-/** Writes a number of 0 to 2^53 - 1 as two words. */
+/** Writes a number from 0 to 2^53 - 1 as two words. */
 export function putLong(words: Uint32Array, at: number, value: number): void {
   words[at] = value % WORD;
   words[at + 1] = Math.floor(value / WORD);
@@ -82,16 +82,16 @@ const manifestSchema = z.object({
   servers: size,
   links: size,
   repeated: size,
-  /** Schemes of URLs; records hold places in this list. */
+  /** The schemes of the URLs; records hold indexes into this list. */
   schemes: z.array(z.string().min(1)).max(MAX_SCHEMES),
-  /** Every file's size in bytes. */
+  /** The size of every file in bytes. */
   files: z.record(z.string().regex(/^[a-z]+\.[a-z]+$/), size),
 });
 
-/** What the MANIFEST says. */
+/** The contents of the MANIFEST. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** @throws StorageError when it is damaged or of a newer version; the message starts with `path`. */
+/** Parses a MANIFEST. @throws StorageError if it is damaged or has another version; the message starts with `path`. */
 export function parseManifest(text: string, path: string): Manifest {
   let value: unknown;
   try {
@@ -107,12 +107,12 @@ export function parseManifest(text: string, path: string): Manifest {
   );
 }
 
-/** The generations directory of a data directory. */
+/** Returns the references generations directory of a data directory. */
 export function referencesDirectory(data: string): string {
   return join(data, 'references');
 }
 
-/** Files are used as they lie on the disk. @throws StorageError on a machine with the other byte order. */
+/** Checks the byte order, because files are used without conversion. @throws StorageError on a big-endian machine. */
 export function requireLittleEndian(): void {
   if (endianness() !== 'LE')
     throw new StorageError('references generations can only be used on little-endian machines');

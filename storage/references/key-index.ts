@@ -1,16 +1,16 @@
-/** Bits of a key. */
+/** The size of a key in bits. */
 const KEY_BITS = 32;
 
 /**
- * Finds keys among sorted u32. The keys' range is cut into about as many equal buckets as there are keys: dense IDs are found
- * directly, sparse ones among the few of their bucket, and the worst distribution by binary search. Up to 8 bytes a key, none
- * when no ID is left out between the first and the last.
+ * Finds keys in a sorted array of u32. Divides the range of the keys into about as many equal buckets as there are keys. A dense key is
+ * found directly, a sparse one by binary search in its bucket, so the worst distribution costs one binary search over all keys. Takes
+ * up to 8 bytes for each key, and nothing if the keys are consecutive.
  */
 export class KeyIndex {
   readonly #shift: number;
   readonly #first: number;
   readonly #last: number;
-  /** Where each bucket begins; one more at the end. Undefined when no key is left out. */
+  /** The index of the first key of each bucket, and the end. Undefined if the keys are consecutive. */
   readonly #buckets: Uint32Array | undefined;
 
   /** @param keys strictly ascending */
@@ -36,7 +36,7 @@ export class KeyIndex {
     this.#buckets = buckets;
   }
 
-  /** The key's place among the keys; -1 when it is not one. */
+  /** Returns the index of the key; -1 if it is absent. */
   find(key: number): number {
     if (key < this.#first || key > this.#last) return -1;
     const buckets = this.#buckets;

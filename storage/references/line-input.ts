@@ -2,21 +2,21 @@ import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { StorageError } from '../../protocols/errors.js';
 
-/** Bytes of a file that are read at a time. */
+/** The size of one read from a file. */
 const CHUNK_BYTES = 1 << 20;
-/** The longest line, bytes. */
+/** The maximum length of a line in bytes. */
 const MAX_LINE_BYTES = 1 << 16;
 const LF = 0x0a;
 
-/** Where a line of an input stands, in front of a complaint. */
+/** Returns an error whose message starts with the file and line of the problem. */
 export function lineError(file: string, line: number, problem: string, rule: string): StorageError {
   return new StorageError(`${file}:${line}: ${problem} (${rule})`);
 }
 
 /**
- * The bytes of a file; `-` is standard input, a name that ends in `.gz` is unpacked.
+ * Yields the bytes of a file. `-` is standard input; a file whose name ends in `.gz` is decompressed.
  *
- * @throws StorageError it cannot be read
+ * @throws StorageError if the file cannot be read
  */
 export async function* readInput(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
@@ -45,11 +45,11 @@ export async function* readInput(path: string, signal?: AbortSignal): AsyncGener
   }
 }
 
-/** Cuts chunks into pieces of whole lines. */
+/** Regroups chunks into blocks of whole lines. */
 export class WholeLines {
   #rest = new Uint8Array(0);
 
-  /** The lines that this chunk completes, each with its LF; may be empty. */
+  /** Returns the lines that this chunk completes, each with its LF; may be empty. */
   push(chunk: Uint8Array): Uint8Array {
     const end = chunk.lastIndexOf(LF) + 1;
     const rest = chunk.subarray(end);
@@ -63,12 +63,12 @@ export class WholeLines {
     return lines;
   }
 
-  /** What is wrong with the line that is not complete yet, if it is longer than any may be: to be asked after each chunk. */
+  /** A message if the incomplete line exceeds the maximum length. Check it after each chunk. */
   get problem(): string | undefined {
     return this.#rest.length > MAX_LINE_BYTES ? `a line is longer than ${MAX_LINE_BYTES} bytes` : undefined;
   }
 
-  /** The last line, to which an LF is added if it had none; empty if there is no unfinished line. */
+  /** Returns the incomplete last line with an LF appended; empty if the input ended with an LF. */
   end(): Uint8Array {
     return this.#rest.length === 0 ? this.#rest : joined(this.#rest, Uint8Array.of(LF));
   }

@@ -8,12 +8,12 @@ import { idsOf, type LinkTable, openWritten, TableWriter } from './link-table.js
 import { type ProgressOptions, ProgressReporter } from './progress-reporter.js';
 import { RecordSorter } from './record-sorter.js';
 
-/** Words of the spool that are read at a time. */
+/** The number of words read from the spool at a time. */
 const PIECE_WORDS = 1 << 16;
-/** IDs of a list that are taken at a time. */
+/** The number of IDs read from a list at a time. */
 const PAGE = 1 << 16;
 
-/** Pairs in insertion order on the disk, 8 bytes each. */
+/** A temporary file of pairs in insertion order, 8 bytes each. */
 class PairSpool implements Disposable {
   readonly #file: FileAppender;
   count = 0;
@@ -33,15 +33,15 @@ class PairSpool implements Disposable {
     this.count += pairs.length >>> 1;
   }
 
-  /** Nothing is added any more. */
+  /** Closes the file for writing. Nothing may be added afterwards. */
   close(): void {
     this.#file.close();
   }
 
   /**
-   * Fills a sorter with all pairs.
+   * Adds all pairs to a sorter.
    *
-   * @param side which number of a pair is the key
+   * @param side the index of the key in a pair
    */
   async sortInto(sorter: RecordSorter, side: 0 | 1, progress: ProgressReporter): Promise<void> {
     const piece = new Uint32Array(PIECE_WORDS);
@@ -74,7 +74,7 @@ export class LinkBuilder implements Disposable {
   /** The pairs of a separate `hubsdb`. */
   #reversed: PairSpool | undefined;
 
-  /** As of DocumentBuilder. */
+  /** See the constructor of `DocumentBuilder`. */
   constructor(directory: string, scratch: string, memoryBytes: number) {
     this.#directory = directory;
     this.#scratch = scratch;
@@ -82,7 +82,7 @@ export class LinkBuilder implements Disposable {
     this.#spool = new PairSpool(join(scratch, 'pairs'));
   }
 
-  /** Pairs added. */
+  /** The number of pairs added, including repeated ones. */
   get given(): number {
     return this.#spool.count;
   }
@@ -104,8 +104,10 @@ export class LinkBuilder implements Disposable {
   }
 
   /**
-   * @returns how many different pairs there were (R-12)
-   * @throws StorageError R-10: the reversed pairs are not the pairs turned round
+   * Sorts the pairs and writes both tables.
+   *
+   * @returns the number of distinct pairs (R-12)
+   * @throws StorageError with R-10 if the reversed pairs differ from the pairs
    */
   async finish(options: ProgressOptions): Promise<number> {
     this.#spool.close();
@@ -115,7 +117,7 @@ export class LinkBuilder implements Disposable {
       this.#reversed.close();
       const hubs = await this.#writeTable('hubs', this.#reversed, 0, options);
       await this.#compare(options);
-      // Every link is in hubs; so with as many pairs there, no other one is.
+      // Every link is in hubs, so hubs has additional pairs only if the counts differ.
       if (hubs !== links)
         throw new StorageError(`hubs holds ${hubs - links} pairs that are not in refs (R-10)`);
     }
@@ -123,8 +125,8 @@ export class LinkBuilder implements Disposable {
   }
 
   /**
-   * R-11: equal keys keep insertion order. R-12: of a pair that was given again only the first place counts; as that is found
-   * within each list, `refs` and `hubs` leave out the same ones.
+   * Writes one table. Equal keys keep insertion order (R-11). Only the first of repeated pairs is kept (R-12). Repeated pairs share a
+   * list, so `refs` and `hubs` drop the same ones.
    */
   async #writeTable(
     name: 'refs' | 'hubs',
@@ -133,7 +135,7 @@ export class LinkBuilder implements Disposable {
     options: ProgressOptions,
   ): Promise<number> {
     using sorter = new RecordSorter(1, this.#memoryBytes, join(this.#scratch, name));
-    // Half of the work is to read and sort, half to write.
+    // Reading and sorting count as half of the work, writing as the other half.
     const progress = new ProgressReporter(name, 2 * spool.count, options);
     await spool.sortInto(sorter, side, progress);
     using sorted = sorter.sorted();
@@ -153,7 +155,7 @@ export class LinkBuilder implements Disposable {
     return table.total;
   }
 
-  /** Looks for every link in the `hubs` that was written. */
+  /** Checks that the written `hubs` table contains every link. */
   async #compare(options: ProgressOptions): Promise<void> {
     const hubs = await openWritten(this.#directory, 'hubs', { left: this.#memoryBytes / 2 });
     try {
@@ -185,7 +187,7 @@ export class LinkBuilder implements Disposable {
   }
 }
 
-/** Fills the array as far as the file goes; how many words. */
+/** Reads words until the array is full or the file ends. Returns the number of words. */
 function readWords(fd: number, target: Uint32Array): number {
   const bytes = new Uint8Array(target.buffer);
   let got = 0;
@@ -196,12 +198,12 @@ function readWords(fd: number, target: Uint32Array): number {
 }
 
 /**
- * Writes the finished answers of a site request, so that it is a slice like any other: the documents of each server ascending, for
- * each its links in stored order, without those of the same site, each ID at its first occurrence (R-29, R-30, R-32).
+ * Writes the site lists, so that a reader answers a site request with a slice. Goes through the documents of each server in ascending order
+ * and their links in stored order. Drops links within the site and keeps the first occurrence of each ID (R-29, R-30, R-32).
  *
- * @param sites the documents of each server
- * @param links `refs` or `hubs`
- * @param members of all sites
+ * @param sites the table of the documents of each server
+ * @param links the table `refs` or `hubs`
+ * @param members the documents of all sites
  */
 export async function writeSiteLists(
   directory: string,

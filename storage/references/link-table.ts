@@ -6,10 +6,10 @@ import { FileAppender, FlatFile, type MemoryBudget, readWords } from './files.js
 import { longAt, MAX_U32, putLong, TABLE_PARTS, type TableName } from './format.js';
 import { KeyIndex } from './key-index.js';
 
-/** IDs of a list that are taken at a time. */
+/** The number of IDs read from a list at a time. */
 const PAGE = 1 << 12;
 
-/** Writes a table: keys ascending, each with its list. */
+/** Writes a table of keys in ascending order, each with its list of IDs. */
 export class TableWriter implements Disposable {
   readonly #keys: FileAppender;
   readonly #starts: FileAppender;
@@ -24,12 +24,12 @@ export class TableWriter implements Disposable {
     this.#ids = new FileAppender(join(directory, `${name}.ids`));
   }
 
-  /** IDs written so far. */
+  /** The number of IDs written so far. */
   get total(): number {
     return this.#total;
   }
 
-  /** @param key not below the last one */
+  /** Appends an ID to the list of a key. @param key not less than the previous key */
   add(key: number, id: number): void {
     if (key !== this.#key) {
       this.#key = key;
@@ -74,7 +74,7 @@ class TableList implements LinkList {
   }
 }
 
-/** A table opened for reading: keys and starts in memory, the lists there or on the disk. */
+/** A table opened for reading. Keys and starts are in memory, the lists in memory or on the disk. */
 export class LinkTable {
   readonly #index: KeyIndex;
   readonly #starts: Uint32Array | Float64Array;
@@ -87,8 +87,8 @@ export class LinkTable {
   }
 
   /**
-   * @param files sizes by name, as the MANIFEST has them
-   * @throws StorageError when the files do not fit together
+   * @param files file sizes by name, from the MANIFEST
+   * @throws StorageError if the files are inconsistent
    */
   static async open(
     directory: string,
@@ -110,12 +110,12 @@ export class LinkTable {
     return new LinkTable(keys, starts, ids);
   }
 
-  /** Sorted; not to be written to. */
+  /** The keys, ascending. Do not write to the array. */
   get keys(): Uint32Array {
     return this.#index.keys;
   }
 
-  /** IDs in all lists. */
+  /** The number of IDs in all lists. */
   get total(): number {
     return this.#starts[this.keys.length] ?? 0;
   }
@@ -129,7 +129,7 @@ export class LinkTable {
     return at < 0 ? undefined : this.at(at);
   }
 
-  /** The list of the key at this place. */
+  /** Returns the list of the key at index `place`. */
   at(place: number): LinkList {
     const from = this.#starts[place] ?? 0;
     return new TableList(this.#ids, from, (this.#starts[place + 1] ?? 0) - from);
@@ -140,7 +140,7 @@ export class LinkTable {
   }
 }
 
-/** Places as u32 when all fit, else as doubles: exact, and found without taking words together. */
+/** Converts pairs of words to one number each: to u32 if all fit, else to doubles, which are exact up to 2^53 - 1. */
 function narrowed(pairs: Uint32Array): Uint32Array | Float64Array {
   const count = pairs.length >>> 1;
   const large = count > 0 && longAt(pairs, 2 * (count - 1)) > MAX_U32;
@@ -149,7 +149,7 @@ function narrowed(pairs: Uint32Array): Uint32Array | Float64Array {
   return places;
 }
 
-/** Opens a table of a generation in the making, which has no MANIFEST yet. */
+/** Opens a table of an unpublished generation, which has no MANIFEST yet. */
 export async function openWritten(
   directory: string,
   name: TableName,
@@ -163,7 +163,7 @@ export async function openWritten(
   return LinkTable.open(directory, name, sizes, budget);
 }
 
-/** A list's IDs one by one, taken in pages. */
+/** Yields the IDs of a list, which it reads in pages. */
 export function* idsOf(list: LinkList | undefined): Generator<number, void, undefined> {
   for (let start = 0; start < (list?.total ?? 0); start += PAGE) {
     for (const id of list?.page(start, PAGE) ?? []) yield id;

@@ -7,21 +7,22 @@ import { type ByteOrder, PairParser } from './pair-parser.js';
 export interface LoadOptions extends ReferencesBuilderOptions {
   /** The data directory. */
   readonly data: string;
-  /** Files, `-` for standard input, `.gz` unpacked: documents as {@link DocumentLines} reads them, links as {@link PairParser}. */
+  /** The file of documents, in the format of {@link DocumentLines}. In all three names `-` is standard input; `.gz` files are decompressed. */
   readonly documents?: string | undefined;
+  /** The file of links, in a format of {@link PairParser}. */
   readonly refs: string;
-  /** The reverse database, whose order is then kept; it must hold the pairs of `refs` turned round (R-10). */
+  /** The file of the reverse database, whose order is kept. It must hold the pairs of `refs` reversed (R-10). */
   readonly hubs?: string | undefined;
   readonly byteOrder?: ByteOrder | undefined;
-  /** Bytes read so far of a file. */
+  /** Called with the number of bytes read so far from a file. */
   readonly onRead?: ((file: string, bytes: number) => void) | undefined;
 }
 
 /**
- * Builds a references generation of files and publishes it.
+ * Builds a references generation from files and publishes it.
  *
- * @throws StorageError a file cannot be read or is malformed, or the disk fails
- * @throws UsageError more than one file is standard input
+ * @throws StorageError if a file cannot be read or is malformed, or the disk fails
+ * @throws UsageError if more than one file is standard input
  */
 export async function loadReferences(options: LoadOptions): Promise<PublishedReferences> {
   const { documents, refs, hubs, byteOrder, signal } = options;

@@ -1,14 +1,17 @@
-/** A graph that is walked once a round. Nodes are numbered from 0. */
+/** A graph, walked once in each round. Nodes are numbered from 0. */
 export interface RankGraph {
   readonly size: number;
-  /** Calls `visit` for every node that has links, in pieces; `degree` is the node's number of links in all. */
+  /**
+   * Calls `visit` one or more times for every node that has links, each time with some of its targets. `degree` is the total number of
+   * the node's links.
+   */
   walk(visit: (node: number, targets: Uint32Array, degree: number) => void): Promise<void>;
 }
 
 export interface PageRankOptions {
-  /** The chance that a reader follows a link instead of jumping anywhere; 0 to below 1, default 0.85. */
+  /** The probability of following a link instead of jumping to a random node; at least 0 and below 1, default 0.85. */
   readonly damping?: number | undefined;
-  /** It is enough when the ranks change by less than this in a round, all changes added; default 1e-8. */
+  /** The iteration stops when the sum of all changes in a round is below this; default 1e-8. */
   readonly tolerance?: number | undefined;
   /** Default 200. */
   readonly maxRounds?: number | undefined;
@@ -17,20 +20,20 @@ export interface PageRankOptions {
 }
 
 export interface PageRanks {
-  /** By node; they sum to 1. */
+  /** The rank of each node; all ranks sum to 1. */
   readonly ranks: Float64Array;
   readonly rounds: number;
-  /** How much the last round changed. */
+  /** The sum of all changes in the last round. */
   readonly change: number;
-  /** Whether that is below the tolerance. */
+  /** Whether `change` is below the tolerance. */
   readonly converged: boolean;
 }
 
 const DEFAULTS = { damping: 0.85, tolerance: 1e-8, maxRounds: 200 } as const;
 
 /**
- * PageRank (R-2) by repeated multiplication: a node hands its rank to the nodes that it links to in equal shares; one without
- * links hands it to all nodes. Memory is two numbers a node, whatever the number of links.
+ * Computes PageRank (R-2) by power iteration. A node divides its rank equally among the nodes that it links to; a node without links divides
+ * it among all nodes. Memory is two numbers for each node, independent of the number of links.
  */
 export async function pageRank(graph: RankGraph, options: PageRankOptions = {}): Promise<PageRanks> {
   const { size } = graph;
@@ -50,7 +53,7 @@ export async function pageRank(graph: RankGraph, options: PageRankOptions = {}):
       for (let i = 0; i < targets.length; i++) next[targets[i]!]! += share;
       handed += share * targets.length;
     });
-    // The rank of nodes without links, and that of random jumps, is distributed evenly.
+    // The rank of nodes without links and the rank of random jumps are distributed evenly.
     const base = (1 - damping + damping * Math.max(0, 1 - handed)) / size;
     change = 0;
     for (let node = 0; node < size; node++) {

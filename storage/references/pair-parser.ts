@@ -1,11 +1,11 @@
 import { MAX_U32 } from './format.js';
 import { lineError, WholeLines } from './line-input.js';
 
-/** In which order the bytes of a stored `u_int32_t` stand (R-13). */
+/** The byte order of a stored `u_int32_t` (R-13). */
 export type ByteOrder = 'little' | 'big';
 
 export interface PairParserOptions {
-  /** Of a Berkeley DB dump; default `little` (R-13). */
+  /** The byte order in a Berkeley DB dump. Default `little` (R-13). */
   readonly byteOrder?: ByteOrder | undefined;
 }
 
@@ -16,12 +16,12 @@ const SPACE = 0x20;
 const HASH = 0x23;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
-/** Stands for a byte that is no hexadecimal digit; above every digit. */
+/** Marks a byte that is not a hexadecimal digit. Greater than every digit. */
 const NO_DIGIT = 0x100;
 const ID_BYTES = 4;
-/** A space, eight digits. */
+/** The length of a line with a space and eight digits, without the line end. */
 const HEX_LINE = 9;
-/** Pairs that are handed on at a time. */
+/** The maximum number of pairs in one call of `onPairs`. */
 const BATCH = 1 << 13;
 
 const HEX = new Uint16Array(256).fill(NO_DIGIT);
@@ -33,9 +33,9 @@ for (let digit = 0; digit < 16; digit++) {
 type State = 'first' | 'header' | 'bytevalue' | 'print' | 'pairs' | 'end';
 
 /**
- * Reads pairs of IDs, as Berkeley DB's `db_dump` writes them (R-19; both `format=bytevalue` and, with `-p`, `format=print`), or as
- * lines of two numbers separated by blanks or tabs, where empty lines and lines beginning with `#` are passed over. The
- * first line tells which. Bytes in, arrays of pairs out, in the order of the input.
+ * Parses pairs of IDs. The input is the output of Berkeley DB's `db_dump` (R-19; `format=bytevalue` or, with `-p`, `format=print`), or
+ * lines of two numbers separated by blanks or tabs, where empty lines and lines that start with `#` are ignored. The first line determines
+ * the format. Passes the pairs to a callback in the order of the input.
  */
 export class PairParser {
   readonly #file: string;
@@ -49,8 +49,8 @@ export class PairParser {
   #line = 0;
 
   /**
-   * @param file its name, for complaints
-   * @param onPairs is given source, target, source, target ...; the array is used again
+   * @param file the file's name, for error messages
+   * @param onPairs receives source, target, source, target ...; the array is reused after the call
    */
   constructor(file: string, onPairs: (pairs: Uint32Array) => void, options: PairParserOptions = {}) {
     this.#file = file;
@@ -58,14 +58,14 @@ export class PairParser {
     this.#bigEndian = options.byteOrder === 'big';
   }
 
-  /** @throws StorageError a line is malformed; the message begins `FILE:LINE:` */
+  /** @throws StorageError if a line is malformed; the message starts with `FILE:LINE:` */
   push(chunk: Uint8Array): void {
     this.#parse(this.#lines.push(chunk));
     const { problem } = this.#lines;
     if (problem !== undefined) throw this.#error(problem, 1);
   }
 
-  /** The input is at its end. @throws StorageError a dump is not complete */
+  /** Ends the input. @throws StorageError if a dump is incomplete */
   end(): void {
     this.#parse(this.#lines.end());
     this.#flush();
@@ -94,7 +94,7 @@ export class PairParser {
     }
   }
 
-  /** False when the line is the first one and was only looked at. */
+  /** Parses a line. Returns false if it only determined the state and must be parsed again. */
   #parseLine(line: Uint8Array): boolean {
     if (this.#state === 'print') {
       this.#parsePrintLine(line);
@@ -130,7 +130,7 @@ export class PairParser {
     }
   }
 
-  /** As many lines of ` 0a000000` as there are; the odd ones are keys. */
+  /** Parses consecutive lines such as ` 0a000000`; the odd lines are keys. Returns the offset of the first byte after them. */
   #parseHex(bytes: Uint8Array, from: number): number {
     let at = from;
     while (at < bytes.length) {
@@ -172,7 +172,7 @@ export class PairParser {
     this.#state = 'end';
   }
 
-  /** Printable bytes stand for themselves, others as `\` and two digits, `\` as `\\`. */
+  /** Parses a line of `format=print`: printable bytes are literal, other bytes are `\` and two digits, `\` is `\\`. */
   #parsePrintLine(line: Uint8Array): void {
     if (line[0] !== SPACE) {
       this.#parseDataEnd(line);
@@ -198,7 +198,7 @@ export class PairParser {
     this.#put(this.#bigEndian ? word(d, c, b, a) : word(a, b, c, d));
   }
 
-  /** As many lines of two numbers as there are. */
+  /** Parses lines of two numbers up to the end of the block. */
   #parseNumbers(bytes: Uint8Array, from: number): number {
     let at = from;
     while (at < bytes.length) {
@@ -221,7 +221,7 @@ export class PairParser {
           value = value * 10 + byte - ZERO;
         }
         if (at === begin) throw this.#error('expected two IDs separated by a blank or tab', 0, 'R-9');
-        // A long row of digits becomes inexact but not small.
+        // The value of many digits is inexact but never small enough to pass the check.
         if (value > MAX_U32) throw this.#error(`an ID is at most ${MAX_U32}`, 0, 'R-9');
         while (byte === SPACE || byte === TAB) byte = bytes[++at]!;
         this.#put(value);
@@ -245,7 +245,7 @@ export class PairParser {
     this.#filled -= whole;
   }
 
-  /** @param ahead lines behind the last one that was counted */
+  /** @param ahead the number of lines between the last counted line and the error */
   #error(problem: string, ahead: number, rule = 'R-19'): Error {
     return lineError(this.#file, this.#line + ahead, problem, rule);
   }

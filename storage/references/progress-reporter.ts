@@ -1,18 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Progress of a long operation. */
+/** A phase of a long operation. */
 export type BuildPhase = 'documents' | 'refs' | 'hubs' | 'siterefs' | 'sitehubs' | 'ranks';
 
 export interface ProgressOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called now and then: items of the phase that are done, of how many. */
+  /** Called from time to time with the number of finished items of the phase and the total number. */
   readonly onProgress?: ((phase: BuildPhase, done: number, total: number) => void) | undefined;
 }
 
-/** Items between two rests: some milliseconds. */
+/** The number of items between two rests, a few milliseconds of work. */
 const STRIDE = 1 << 16;
 
-/** Lets long work on arrays make room for others, be watched and be stopped. */
+/** Makes long synchronous work yield to the event loop, report its progress and stop on abort. */
 export class ProgressReporter {
   readonly #options: ProgressOptions;
   readonly #phase: BuildPhase;
@@ -28,12 +28,13 @@ export class ProgressReporter {
     options.onProgress?.(phase, 0, total);
   }
 
-  /** Some items more; true when it is time to {@link rest}. */
+  /** Adds finished items. Returns true if the caller must now call {@link rest}. */
   step(items = 1): boolean {
     this.#done += items;
     return this.#done >= this.#next;
   }
 
+  /** Reports the progress and yields to the event loop. Throws if the signal is aborted. */
   async rest(): Promise<void> {
     this.#next = this.#done + STRIDE;
     this.#options.onProgress?.(this.#phase, this.#done, this.#total);

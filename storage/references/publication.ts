@@ -12,19 +12,19 @@ import {
 import { FILE, type Manifest } from './format.js';
 
 const DEFAULT_KEEP = 2;
-/** Beside the generation's own files; gone when it is published. */
+/** A subdirectory of the generation's directory, removed at publication. */
 const SCRATCH = 'scratch';
 
-/** What is not known before all files are there. */
+/** The fields of the MANIFEST that are known only when all files are written. */
 export type ManifestCounts = Omit<Manifest, 'format' | 'version' | 'files'>;
 
 /**
- * A generation that is being made: `N.tmp`, which is invisible to readers before two renames (DESIGN 4). A crash at any point leaves the former
- * one current. There is one publisher at a time: a second one takes the first one's leftovers away.
+ * A generation that is being built in `N.tmp`. Two renames make it visible to readers (DESIGN 4). After a crash at any point the
+ * previous generation is current. There must be one publisher at a time: a second one removes the temporary files of the first.
  */
 export class Publication implements AsyncDisposable {
   readonly directory: string;
-  /** For files that are no part of the generation. */
+  /** The directory for temporary files, which are not published. */
   readonly scratch: string;
   readonly #generations: string;
   #done = false;
@@ -38,7 +38,7 @@ export class Publication implements AsyncDisposable {
     this.scratch = join(this.directory, SCRATCH);
   }
 
-  /** @param generations the generations directory, made when it is missing */
+  /** @param generations the generations directory, created if it is missing */
   static async begin(generations: string): Promise<Publication> {
     await mkdir(generations, { recursive: true });
     await removeLeftovers(generations);
@@ -49,17 +49,17 @@ export class Publication implements AsyncDisposable {
     return publication;
   }
 
-  /** Takes over a file of another generation: they never change. */
+  /** Links a file of another generation into this one. Published files never change. */
   async take(from: string, name: string): Promise<void> {
     const target = join(this.directory, name);
-    // Without hard links it is a copy.
+    // On a file system without hard links the file is copied.
     await link(join(from, name), target).catch(() => copyFile(join(from, name), target));
   }
 
   /**
    * Writes the MANIFEST and publishes.
    *
-   * @param keepGenerations the new one included
+   * @param keepGenerations the number of generations to keep, including the new one
    */
   async publish(counts: ManifestCounts, keepGenerations = DEFAULT_KEEP): Promise<void> {
     await rm(this.scratch, { recursive: true, force: true });
@@ -79,11 +79,11 @@ export class Publication implements AsyncDisposable {
     await syncPath(this.#generations);
     this.#done = true;
     await movePointer(this.#generations, this.generation);
-    // Published already: what cannot be removed now is left to the next publication.
+    // The generation is published already: the next publication removes what cannot be removed now.
     await removeOldGenerations(this.#generations, this.generation, keepGenerations).catch(() => {});
   }
 
-  /** Removes what was not published. */
+  /** Removes the temporary directory if the generation was not published. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#done) return;
     this.#done = true;
@@ -91,7 +91,7 @@ export class Publication implements AsyncDisposable {
   }
 }
 
-/** An error that tells what failed; ours pass as they are. */
+/** Returns a StorageError that names the failed operation for a system error; returns any other error unchanged. */
 export function storageError(doing: string, cause: unknown): unknown {
   if (!(cause instanceof Error) || !('syscall' in cause)) return cause;
   return new StorageError(`${doing}: ${cause.message}`, { cause });

@@ -8,16 +8,16 @@ import { Publication, storageError } from './publication.js';
 import { ReferencesReader } from './reader.js';
 
 export interface RankOptions extends PageRankOptions, Pick<ProgressOptions, 'onProgress'> {
-  /** Links are taken into memory when they fit in this, bytes; default 256 MiB. Else each round reads them from the disk. */
+  /** Links are loaded into memory if they fit in this, in bytes; default 256 MiB. Otherwise each round reads them from the disk. */
   readonly residentBytes?: number;
-  /** Generations kept, the new one included. Default 2. */
+  /** The number of generations to keep, including the new one. Default 2. */
   readonly keepGenerations?: number;
 }
 
-/** How it went. */
+/** The result of {@link publishRanks}. */
 export interface PublishedRanks {
   readonly generation: number;
-  /** IDs that have a rank: all that are known. */
+  /** The number of IDs that have a rank: all known IDs. */
   readonly ranked: number;
   readonly links: number;
   readonly rounds: number;
@@ -26,19 +26,19 @@ export interface PublishedRanks {
 }
 
 const DEFAULT_RESIDENT_BYTES = 256 * 1024 * 1024;
-/** IDs of a list that are taken at a time. */
+/** The number of IDs read from a list at a time. */
 const PAGE = 1 << 16;
 
 /**
- * Computes the PageRank of every known ID of the newest generation (R-2, R-28) and publishes a generation that has the same files
- * and the ranks, so that readers see them as they see any change.
+ * Computes the PageRank of every known ID of the newest generation (R-2, R-28) and publishes a new generation with the same files
+ * and the ranks. Readers pick it up like any other generation.
  *
  * @param data the data directory
- * @throws StorageError when nothing was published yet, or the disk fails
+ * @throws StorageError if nothing was published yet or the disk fails
  */
 export async function publishRanks(data: string, options: RankOptions = {}): Promise<PublishedRanks> {
   const { residentBytes = DEFAULT_RESIDENT_BYTES } = options;
-  // What is read once need not stay in memory.
+  // The links are read only once, so they need not stay in memory.
   await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
   try {
     await using publication = await Publication.begin(referencesDirectory(data));
@@ -73,7 +73,7 @@ export async function publishRanks(data: string, options: RankOptions = {}): Pro
   }
 }
 
-/** every document and both ends of every link, ascending. */
+/** Returns the known IDs, ascending: every document and both ends of every link. */
 function knownIds(reader: ReferencesReader): Uint32Array {
   return union(union(reader.documentIds, reader.keys('refs')), reader.keys('hubs'));
 }
@@ -91,7 +91,7 @@ function union(a: Uint32Array, b: Uint32Array): Uint32Array {
   return both.slice(0, count);
 }
 
-/** All targets as numbers of nodes, in their order: looked up once, not in every round. */
+/** Writes the targets of all links as node numbers, in order, so that they are looked up once and not in every round. */
 async function writeNumbered(
   reader: ReferencesReader,
   nodes: Uint32Array,

@@ -32,13 +32,13 @@ export class RankTable {
     return place < 0 ? undefined : this.#values[place];
   }
 
-  /** The `count` highest, the highest first, equal ones by ID. */
+  /** Returns the `count` highest ranks in descending order; equal ranks are ordered by ID. */
   highest(count: number): { readonly id: number; readonly rank: number }[] {
     const values = this.#values;
     const order = (a: number, b: number): number => (values[b] ?? 0) - (values[a] ?? 0) || a - b;
     let best: number[] = [];
     let least = -1;
-    // Collects twice as many as requested, then keeps the better half: needs no heap and few sorts.
+    // Collects twice the requested number, then keeps the better half. This needs no heap and few sorts.
     for (let place = 0; place < values.length; place++) {
       if ((values[place] ?? 0) <= least) continue;
       best.push(place);

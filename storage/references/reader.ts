@@ -29,14 +29,14 @@ import { RankTable } from './rank-table.js';
 
 export interface ReferencesReaderOptions {
   /**
-   * Files are taken into memory as long as they fit in this, bytes, the links first; default 256 MiB. Keys and places, about 20
-   * bytes for each document, are always there.
+   * Files are loaded into memory while they fit in this, in bytes, the links first; default 256 MiB. Keys and offsets, about 20 bytes
+   * for each document, are always in memory.
    */
   readonly residentBytes?: number;
 }
 
 const DEFAULT_RESIDENT_BYTES = 256 * 1024 * 1024;
-/** How often a reader tries again because the generation it opened was replaced and removed meanwhile. */
+/** The maximum number of attempts to open a generation that may be replaced and removed meanwhile. */
 const OPEN_ATTEMPTS = 20;
 
 interface Parts {
@@ -46,7 +46,7 @@ interface Parts {
   readonly ranks: RankTable | undefined;
 }
 
-/** A published generation, opened. */
+/** An open, published generation. */
 export class ReferencesReader implements References {
   readonly counts: ReferencesCounts;
   readonly ranked: boolean;
@@ -63,7 +63,7 @@ export class ReferencesReader implements References {
 
   private constructor(
     readonly generation: number,
-    /** Where it lies. */
+    /** The generation's directory. */
     readonly directory: string,
     readonly manifest: Manifest,
     parts: Parts,
@@ -99,7 +99,7 @@ export class ReferencesReader implements References {
   /**
    * Opens the newest generation of a data directory.
    *
-   * @throws StorageError when nothing was published yet, or it is damaged
+   * @throws StorageError if nothing was published yet or the generation is damaged
    */
   static async openCurrent(data: string, options: ReferencesReaderOptions = {}): Promise<ReferencesReader> {
     requireLittleEndian();
@@ -131,7 +131,7 @@ export class ReferencesReader implements References {
     const tables = new Map<TableName, LinkTable>();
     const opened: { close(): Promise<void> }[] = [];
     try {
-      // In the order of their use: what comes late may not find room.
+      // The most frequently used tables first: later ones may not fit in the budget.
       for (const name of TABLES) {
         const table = await LinkTable.open(directory, name, manifest.files, budget);
         opened.push(table);
@@ -153,17 +153,17 @@ export class ReferencesReader implements References {
     return this.#lists[kind].list(id);
   }
 
-  /** The keys of `refs` or `hubs`, sorted; not to be written to. */
+  /** Returns the keys of a table, ascending. Do not write to the array. */
   keys(kind: LinkKind): Uint32Array {
     return this.#lists[kind].keys;
   }
 
-  /** How many links the key at this place of {@link keys} has. */
+  /** Returns the number of links of the key at this index of {@link keys}. */
   degree(kind: LinkKind, place: number): number {
     return this.#lists[kind].at(place).total;
   }
 
-  /** Of all documents, sorted; not to be written to. */
+  /** The IDs of all documents, ascending. Do not write to the array. */
   get documentIds(): Uint32Array {
     return this.#parts.documents.ids;
   }
@@ -210,18 +210,18 @@ export class ReferencesReader implements References {
     return this.#parts.ranks?.rank(id);
   }
 
-  /** The documents with the highest ranks, the highest first, equal ones by ID; empty if there are no ranks. */
+  /** Returns the highest ranks in descending order, equal ones ordered by ID; empty if the generation has no ranks. */
   highestRanks(count: number): readonly { readonly id: number; readonly rank: number }[] {
     return this.#parts.ranks?.highest(count) ?? [];
   }
 
-  /** All documents, ascending by ID. */
+  /** Yields all documents, ascending by ID. */
   *documents(): Generator<UrlRecord, void, undefined> {
     const { documents } = this.#parts;
     for (let place = 0; place < documents.ids.length; place++) yield documents.at(place);
   }
 
-  /** All servers, ascending by ID. */
+  /** Yields all servers, ascending by ID. */
   *servers(): Generator<ServerRecord, void, undefined> {
     const { servers } = this.#parts;
     for (let place = 0; place < servers.ids.length; place++) yield servers.at(place);

@@ -6,23 +6,23 @@ const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
 const PASSES = 3;
 const FIRST_CAPACITY = 1 << 12;
-/** Of the sorted runs, when they are merged; less when there are many. */
+/** The maximum read buffer of a run during a merge; smaller if there are many runs. */
 const RUN_BUFFER_BYTES = 1 << 20;
 const LEAST_RUN_BUFFER_BYTES = 1 << 12;
 
-/** Sorted records, one after the other. */
+/** Iterates over sorted records. */
 export interface RecordCursor extends Disposable {
-  /** The current record's key and words; what `words` holds from `at` on. Valid after {@link next} was true. */
+  /** The key of the current record; its words start at `words[at]`. Valid after {@link next} returned true. */
   readonly key: number;
   readonly words: Uint32Array;
   readonly at: number;
-  /** Goes to the next record; false at the end. */
+  /** Advances to the next record. Returns false at the end. */
   next(): boolean;
 }
 
 /**
- * Sorts records of a u32 key and a fixed number of words by their key; equal keys stay in the order in which they were added
- * (R-11). What does not fit in memory is sorted in runs on the disk, which are merged.
+ * Sorts records of a u32 key and a fixed number of words by their key. The sort is stable (R-11). Records that do not fit in memory are
+ * written to the disk in sorted runs, which are then merged.
  */
 export class RecordSorter implements Disposable {
   readonly #width: number;
@@ -33,29 +33,29 @@ export class RecordSorter implements Disposable {
   #keys = new Uint32Array(0);
   #used = 0;
   #count = 0;
-  /** Where the words of added records go, see {@link add}. */
+  /** The words of the added records, see {@link add}. */
   words = new Uint32Array(0);
 
   /**
-   * @param width words of a record in addition to its key, at least 1
-   * @param memoryBytes what the sorter may take; a little more for its buffers
-   * @param path runs are files whose names begin so
+   * @param width the number of words of a record in addition to its key, at least 1
+   * @param memoryBytes the memory limit; buffers take a little more
+   * @param path the prefix of the paths of the runs
    */
   constructor(width: number, memoryBytes: number, path: string) {
     this.#width = width;
     this.#memoryBytes = memoryBytes;
-    // The key and its place, both twice; records of one word are moved themselves.
+    // Two copies of the key and of the record's index. A record of one word is sorted directly, without an index.
     const bytes = width === 1 ? 16 : 16 + 4 * width;
     this.#capacity = Math.max(1, Math.floor(memoryBytes / bytes));
     this.#runPath = (run) => `${path}.${run}`;
   }
 
-  /** Records added. */
+  /** The number of records added. */
   get count(): number {
     return this.#count;
   }
 
-  /** Adds a record. The caller puts its words into {@link words} from the returned place on, before the next call. */
+  /** Adds a record. The caller writes its words to {@link words} at the returned offset before the next call. */
   add(key: number): number {
     if (this.#used === this.#keys.length) this.#makeRoom();
     this.#keys[this.#used] = key;
@@ -63,7 +63,7 @@ export class RecordSorter implements Disposable {
     return this.#used++ * this.#width;
   }
 
-  /** The records in order. Nothing can be added any more; the sorter's memory goes with the cursor. */
+  /** Returns the records in order. Nothing may be added afterwards; the cursor owns the sorter's memory. */
   sorted(): RecordCursor {
     if (this.#runs.length > 0 && this.#used > 0) this.#spill();
     if (this.#runs.length === 0) {
@@ -133,7 +133,7 @@ interface SortedKeys {
   readonly values: Uint32Array;
 }
 
-/** Sorts keys with a value each, stably, by counting 11 bits at a time. Uses the given arrays as its memory. */
+/** Sorts keys, each with a value, by a stable radix sort of 11 bits a pass. Overwrites the given arrays. */
 function radixSort(keys: Uint32Array, values: Uint32Array): SortedKeys {
   const count = keys.length;
   const histogram = new Uint32Array(DIGITS * PASSES);
@@ -147,7 +147,7 @@ function radixSort(keys: Uint32Array, values: Uint32Array): SortedKeys {
   let to: SortedKeys = { keys: new Uint32Array(count), values: new Uint32Array(count) };
   for (let pass = 0; pass < PASSES; pass++) {
     const places = histogram.subarray(pass * DIGITS, (pass + 1) * DIGITS);
-    // All have the same digit: the order is as it was.
+    // All keys have the same digit, so this pass would not change the order.
     if (places.includes(count)) continue;
     let place = 0;
     for (let digit = 0; digit < DIGITS; digit++) {
@@ -175,7 +175,7 @@ class MemoryCursor implements RecordCursor {
   readonly words: Uint32Array;
   readonly #width: number;
   readonly #keys: Uint32Array;
-  /** Where each record's words begin, in records; undefined when the words themselves are sorted. */
+  /** The index of each record's words, in records; undefined if the words themselves are sorted. */
   readonly #places: Uint32Array | undefined;
   #next = 0;
 
@@ -211,7 +211,7 @@ class RunReader {
 
   constructor(
     readonly path: string,
-    /** The earlier run has the earlier ones of equal records. */
+    /** The number of the run. Of records with equal keys, those of the run with the lower rank come first. */
     readonly rank: number,
     size: number,
     bufferBytes: number,
@@ -246,14 +246,14 @@ class RunReader {
   }
 }
 
-/** Merges runs by a heap of them. */
+/** Merges runs with a binary heap. */
 class MergeCursor implements RecordCursor {
   key = 0;
   words: Uint32Array = new Uint32Array(0);
   at = 0;
   readonly #heap: RunReader[] = [];
   readonly #open = new Set<RunReader>();
-  /** The run whose record was given out last; it stands at the top still. */
+  /** The run of the current record; it is still the top of the heap. */
   #current: RunReader | undefined;
 
   constructor(width: number, runs: readonly string[], bufferBytes: number) {
@@ -262,7 +262,7 @@ class MergeCursor implements RecordCursor {
       this.#open.add(run);
       if (run.next()) this.#heap.push(run);
     }
-    // Sorted is a heap.
+    // A sorted array is a valid heap.
     this.#heap.sort((a, b) => a.key - b.key || a.rank - b.rank);
   }
 
