@@ -5,6 +5,7 @@ import type { ConfigError } from '../../protocols/errors.js';
 import { messageOf, UsageError } from '../../protocols/errors.js';
 import { createDebug, DebugFlags, type Logger, openLog, PidFile, StopSignal } from '../host/index.js';
 import { Broker, type StartMode } from './broker.js';
+import { type CollectEvent, collectChannel } from './collect-report.js';
 import { writeRunBroker } from './script.js';
 import { BrokerServer } from './server.js';
 import { WebServer } from './web/server.js';
@@ -111,10 +112,15 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
       ? undefined
       : await WebServer.listen({ broker, brokerAddress: server.address, host, port: webPort, log });
   if (web !== undefined) broker.setWebAddress(web.address.host, web.address.port);
+  using _progress = logProgress(log);
   using signals = new StopSignal().on('SIGHUP', () => {
-    opened.reopen();
-    broker.events.reopen();
-    log.info('SIGHUP: logs reopened');
+    try {
+      opened.reopen();
+      broker.events.reopen();
+      log.info('SIGHUP: logs reopened');
+    } catch (error) {
+      log.error(`SIGHUP: a log cannot be reopened: ${messageOf(error)}`);
+    }
   });
   await pidFile.setAddress(`${server.address.host}:${server.address.port}`);
   if (options.harvest !== undefined) {
@@ -128,6 +134,17 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
   await server.close({ graceMs });
   await broker.close();
   log.info('stopped');
+}
+
+/** Logs at debug level how far a collection is: the first one from a large Gatherer takes minutes. */
+function logProgress(log: Logger): Disposable {
+  const onMessage = (message: unknown): void => {
+    const event = message as CollectEvent;
+    if (event.event === 'progress')
+      log.debug(`Collection: ${event.host}:${event.port}: ${event.received} objects so far`);
+  };
+  collectChannel.subscribe(onMessage);
+  return { [Symbol.dispose]: () => collectChannel.unsubscribe(onMessage) };
 }
 
 async function reread(file: string, log: Logger): Promise<BrokerConfig> {

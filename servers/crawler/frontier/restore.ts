@@ -24,7 +24,7 @@ export interface RestoreScene {
 export async function restoreFrontier(scene: RestoreScene): Promise<void> {
   const { memory, inactive, writer, ownFilter, prepare } = scene;
   const state = await writer.store.queueRecords.state();
-  if (state === undefined) return adoptQueues(scene);
+  if (state === undefined) return;
   const { nextSequence, ...counters } = state;
   inactive.nextSequence = nextSequence;
   Object.assign(writer.counters, counters);
@@ -34,22 +34,6 @@ export async function restoreFrontier(scene: RestoreScene): Promise<void> {
   if (ownFilter === undefined) return;
   for await (const entries of writer.store.queues.pages())
     await ownFilter.add(entries.map(({ uri }) => prepare(uri).seenKey));
-}
-
-/** A store of an older program has queues but no queue records: its entries are counted once. */
-async function adoptQueues(scene: RestoreScene): Promise<void> {
-  const { writer, prepare } = scene;
-  const survey = await writer.store.queues.survey();
-  writer.counters.nextOrdinal = survey.highestOrdinal + 1;
-  for (const [classKey, count] of survey.queues) {
-    const queue = new WorkQueue(classKey);
-    Object.assign(queue, { count, enqueued: count });
-    queue.window.clear(true);
-    restoreQueue(scene, queue, QUEUE_STATUS.active);
-    const [head] = await writer.store.queues.heads(classKey, 1);
-    if (head !== undefined) queue.setBudgets(prepare(head.uri).budgets);
-    queue.replenishBalance();
-  }
 }
 
 function restoreQueue({ memory, cycle, now }: RestoreScene, queue: WorkQueue, status: number): void {
