@@ -19,13 +19,13 @@ export interface BulkClientOptions {
   readonly port?: number;
   /** Milliseconds. Default 20 000. */
   readonly connectTimeoutMs?: number;
-  /** Longest silence of the Broker in milliseconds. Default 120 000. */
+  /** Idle timeout in milliseconds: the longest time without data from the Broker. Default 120 000. */
   readonly idleTimeoutMs?: number;
   /** Limits on what the Broker may send. */
   readonly limits?: BulkReplyDecoderOptions;
-  /** Most bytes that a compressed reply may inflate to. Default 16 GiB. */
+  /** Maximum inflated size of a compressed reply in bytes. Default 16 GiB. */
   readonly maxInflatedBytes?: number;
-  /** Most inflated bytes for one compressed byte. Default 250. */
+  /** Maximum compression ratio. Default 250. */
   readonly maxInflateRatio?: number;
   /** Called for everything that was tolerated or left out. */
   readonly onWarning?: (warning: BulkWarning) => void;
@@ -48,7 +48,7 @@ const UNSUPPORTED = 2;
 
 /**
  * Requests bulk transfers from a Broker. Every call opens its own connection (BT-2) when it is first awaited or iterated.
- * Between calls the client holds nothing, so it has no close.
+ * The client holds no resources between calls and needs no close.
  */
 export class BulkClient {
   readonly host: string;
@@ -68,8 +68,8 @@ export class BulkClient {
   }
 
   /**
-   * Asks for what changed. @throws UsageError when the request cannot be written; what the iteration throws is said at
-   * {@link BulkTransfer}
+   * Requests the changes. Iterating throws the errors of {@link BulkTransfer}.
+   * @throws UsageError if the request cannot be encoded
    */
   transfer(request: BulkTransferRequest): BulkTransfer {
     const { signal, ...fields } = request;

@@ -12,7 +12,7 @@ export interface CaseDescription {
   /** The sources of the rules: source keys of the specification (`beckett; roads`), or `project choice`. */
   readonly source: string;
   readonly level: Level;
-  /** Least milliseconds for this case; it gets more if the run allows more for every case. */
+  /** Minimum time limit of this case in milliseconds; a run with a larger limit applies its own. */
   readonly timeoutMs?: number;
 }
 

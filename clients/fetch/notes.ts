@@ -8,7 +8,7 @@ export type FetchNote =
   | {
       readonly kind: 'login';
       readonly url: string;
-      /** Undefined if the server named none, or another scheme than Basic. */
+      /** Undefined if the server named none, or a scheme other than Basic. */
       readonly realm: string | undefined;
       /** A login was sent and refused. */
       readonly refused: boolean;

@@ -1,5 +1,5 @@
 import { collectChanges, GatherdClient } from '../../clients/gatherd/index.js';
-import type { CollectionPoint } from '../../protocols/config/index.js';
+import { type CollectionPoint, collectionMode } from '../../protocols/config/index.js';
 import { messageOf } from '../../protocols/errors.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
@@ -77,7 +77,7 @@ async function receive(
   const collection = collectChanges({
     ...connection,
     since,
-    compression: point.type === 2 || point.type === 3,
+    compression: collectionMode(point.type).compressed,
     maxAheadSeconds: MAX_AHEAD,
     maxFruitless: limits.maxFruitless ?? 5,
     pauseMs: limits.retryPauseMs ?? 1000,

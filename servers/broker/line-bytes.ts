@@ -6,8 +6,8 @@ export function isAscii(text: string): boolean {
 }
 
 /**
- * The bytes of a line in its object. BRK-1.10: bytes above 127 go to the client as the Gatherer sent them, in any character set.
- * A line that is not found in either encoding is encoded as UTF-8.
+ * The bytes of a matched line as its object has them: BRK-1.10 sends bytes above 127 as the Gatherer sent them. Looks for the line
+ * in UTF-8, then in windows-1252; a line that is not found is encoded as UTF-8.
  */
 export function lineBytes(text: string, object: Uint8Array): Uint8Array {
   const utf8 = Buffer.from(text, 'utf8');
@@ -29,7 +29,7 @@ function singleBytes(text: string): Buffer | undefined {
   return bytes;
 }
 
-/** The bytes 0x80 to 0x9f by their character. */
+/** Maps the characters of windows-1252 from 0x80 to 0x9f to their bytes. */
 const BYTE_OF: ReadonlyMap<string, number> = new Map(
   Array.from({ length: 0x20 }, (_, i) => [decodeText(Uint8Array.of(0x80 + i)), 0x80 + i] as const),
 );

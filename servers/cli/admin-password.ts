@@ -28,7 +28,7 @@ export async function givenPassword({
   passwordFile,
 }: PasswordSources): Promise<string | undefined> {
   if (passwordFile === undefined) return password;
-  if (password !== undefined) throw new UsageError('--password and --password-file exclude each other');
+  if (password !== undefined) throw new UsageError('--password and --password-file are mutually exclusive');
   try {
     return firstLine(passwordFile === '-' ? await text(process.stdin) : await readFile(passwordFile, 'utf8'));
   } catch (cause) {

@@ -60,7 +60,7 @@ export function brokerCommand(): Command {
     .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', collect, [])
     .addHelpText('after', HELP)
     .action(async (file: string, options: BrokerOptions) => {
-      if (options.new && options.nocol) throw new UsageError('-new and -nocol exclude each other');
+      if (options.new && options.nocol) throw new UsageError('-new and -nocol are mutually exclusive');
       const debug = DebugFlags.parse(options.debug, process.env.HARVEST_DEBUG);
       if (options.detach) return detach(file, options);
       await runBroker({

@@ -151,7 +151,7 @@ async function essence(documents: readonly string[], options: EssenceCliOptions)
   }
   const names = [...documents, ...(options.file === undefined ? [] : await listed(options.file))];
   if (options.dbdir !== undefined && options.typeOnly) {
-    throw new UsageError('essence: --type-only and --dbdir exclude each other');
+    throw new UsageError('essence: --type-only and --dbdir are mutually exclusive');
   }
   const output = new StandardOutput();
   using messages = openMessages(options.log);

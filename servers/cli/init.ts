@@ -96,7 +96,7 @@ export function initCommand(): Command {
 }
 
 async function init(options: InitOptions): Promise<number> {
-  if (options.glimpse && options.swish) throw new UsageError('--glimpse and --swish exclude each other');
+  if (options.glimpse && options.swish) throw new UsageError('--glimpse and --swish are mutually exclusive');
   using dialogue = new Dialogue({
     given: await givenAnswers(options),
     silent: options.yes,

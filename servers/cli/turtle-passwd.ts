@@ -8,7 +8,7 @@ import { complain, EXIT } from './exit.js';
 import { firstLine, hiddenAnswer } from './hidden-answer.js';
 
 const HELP = `
-FILE is the user base of a references server (pwfile in referer.cf, --pwfile of harvest refererd). Its users have access to /stat,
+FILE is the password file of a references server (pwfile in referer.cf, --pwfile of harvest refererd). Its users have access to /stat,
 /clean and /reload. Passwords are stored as scrypt hashes; only the owner can read the file, which is replaced atomically.
 
 At a terminal the password is asked for twice and not shown; otherwise it is the first line of standard input.
@@ -32,21 +32,21 @@ interface PasswordOptions {
   readonly list: boolean;
 }
 
-/** `turtle_passwd FILE USER`: creates and edits the user base (R-37). */
+/** `turtle_passwd FILE USER`: creates and edits the password file (R-37). */
 export function turtlePasswdCommand(): Command {
   return new Command('turtle-passwd')
-    .description('Creates and edits the user base of a references server.')
-    .argument('<file>', 'the user base')
+    .description('Creates and edits the password file of a references server.')
+    .argument('<file>', 'the password file')
     .argument('[user]', 'name of the user')
     .option('-c, --create', 'create a new file', false)
     .option('-D, --delete', 'delete the user', false)
-    .option('--check', 'tell whether the password is right', false)
+    .option('--check', 'check a password', false)
     .option('--list', 'print the names of the users', false)
     .addHelpText('after', HELP)
     .action(async (file: string, user: string | undefined, options: PasswordOptions) => {
       const { create, delete: remove, check, list } = options;
       if ([create, remove, check, list].filter(Boolean).length > 1) {
-        throw new UsageError('--create, --delete, --check and --list exclude each other');
+        throw new UsageError('--create, --delete, --check and --list are mutually exclusive');
       }
       if (list) {
         for (const name of UserBase.parse(await readBase(file)).names) process.stdout.write(`${name}\n`);
@@ -84,7 +84,7 @@ async function removeUser(file: string, user: string): Promise<number> {
 
 async function checkPassword(file: string, user: string): Promise<number> {
   const base = UserBase.parse(await readBase(file));
-  const right = await base.check(user, await askedPassword('Password: '));
+  const right = await base.check(user, await readPassword('Password: '));
   process.stderr.write(right === true ? 'right\n' : 'wrong\n');
   return right === true ? EXIT.ok : EXIT.failure;
 }
@@ -94,15 +94,15 @@ function hasUser(base: string, user: string): boolean {
 }
 
 async function newPassword(): Promise<string> {
-  const password = await askedPassword('New password: ');
+  const password = await readPassword('New password: ');
   if (password === '') throw new UsageError('the password must not be empty');
-  if (process.stdin.isTTY && (await askedPassword('Repeat the password: ')) !== password) {
+  if (process.stdin.isTTY && (await readPassword('Repeat the password: ')) !== password) {
     throw new UsageError('the passwords differ');
   }
   return password;
 }
 
-async function askedPassword(question: string): Promise<string> {
+async function readPassword(question: string): Promise<string> {
   return process.stdin.isTTY ? hiddenAnswer(question) : firstLine(await text(process.stdin));
 }
 

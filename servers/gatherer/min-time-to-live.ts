@@ -23,7 +23,7 @@ export class MinTimeToLive {
     return this.#seconds ?? 0;
   }
 
-  /** Records the time to live of an object that is stored with the batch; 0 never expires. */
+  /** Records the time to live of an object that is stored with the batch; 0 means that it never expires. */
   note(seconds: number, batch: GathererBatch): void {
     if (seconds === 0 || (this.#seconds !== undefined && seconds >= this.#seconds)) return;
     this.#seconds = seconds;

@@ -12,7 +12,7 @@ export interface AppendFileSyncOptions {
 }
 
 /**
- * {@link AppendFile} with blocking writes, for logs of little volume whose last lines matter most after a crash. A write that
+ * {@link AppendFile} with blocking writes, for logs with few lines whose last lines matter most after a crash. A write that
  * fails is tried again with the next one and never throws: a server does not stop because there is no room for its log.
  */
 export class AppendFileSync implements Disposable {

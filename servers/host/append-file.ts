@@ -30,7 +30,7 @@ const PLAIN: LineEncoder = {
 };
 
 /**
- * A file that grows by lines, for logs of much volume. Lines are collected and written in blocks, in order, at the latest
+ * A file that grows by lines, for logs with many lines. Lines are collected and written in blocks, in order, at the latest
  * {@link AppendFileOptions.flushMs} after they were added: a crash loses no more than that.
  */
 export class AppendFile implements AsyncDisposable {

@@ -11,7 +11,7 @@ import { FileLog, LEVEL } from './log.js';
 
 /** R-57 and R-72: the signals that count as faults. */
 const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGQUIT', 'SIGABRT']);
-/** Including SIGQUIT: Ctrl-\\ at a terminal reaches both processes, and the parent must survive to report it (R-57). */
+/** Including SIGQUIT: Ctrl-\ at a terminal reaches both processes, and the parent must survive to report it (R-57). */
 const PASSED_ON = ['SIGHUP', 'SIGTERM', 'SIGUSR1', 'SIGINT', 'SIGQUIT'] as const;
 
 export interface SupervisorOptions extends ConfigurationPlace {
@@ -30,7 +30,7 @@ export interface SupervisorOptions extends ConfigurationPlace {
  */
 export async function superviseRefererd(options: SupervisorOptions): Promise<number> {
   const pending: NodeJS.Signals[] = [];
-  // R-70: before it listens to signals, SIGUSR1 would open its debugger and the others would end it.
+  // R-70: a signal sent before the child has its handlers would end it, or open its debugger (SIGUSR1).
   let listening: ChildProcess | undefined;
   const listeners = PASSED_ON.map((signal) => {
     // A terminal's Ctrl-C reaches both processes; the server ignores the second one.
@@ -59,7 +59,7 @@ export async function superviseRefererd(options: SupervisorOptions): Promise<num
     log.write(LEVEL.critical, `the server process ${pid} was ended by ${signal}`);
     if (FAULTS.has(signal)) {
       await reportFault(latest.config, { signal, pid, startedAt, at: new Date() }, options.relay).catch(
-        (error: Error) => log.write(LEVEL.error, `the maintainer could not be informed: ${error.message}`),
+        (error: Error) => log.write(LEVEL.error, `the maintainer could not be notified: ${error.message}`),
       );
     }
     return 128 + (constants.signals[signal] ?? 0);
@@ -78,7 +78,7 @@ function plainCommand({ program, args, file }: SupervisorOptions): [string, ...s
 }
 
 /**
- * R-73: uses the chroot program of the system, which also changes user and group (R-55).
+ * R-73: uses the system's chroot program, which also changes user and group (R-55).
  *
  * @throws StorageError when the new root lacks a file; the parameter is never ignored
  */
@@ -93,7 +93,7 @@ function chrootCommand(
   }
   const inside = relative(rootdir, file);
   if (inside.startsWith('..') || isAbsolute(inside)) {
-    throw new StorageError(`chroot: ${file} lies outside ${rootdir}, so it could not be read again`);
+    throw new StorageError(`chroot: ${file} is outside ${rootdir}, so it could not be read again`);
   }
   const options = ['--foreground', '--chrooted', '-c', `/${inside}`];
   const who = `--userspec=${user}:${group}`;

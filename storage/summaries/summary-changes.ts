@@ -101,7 +101,7 @@ async function loadUpdateTimes(
     if (change.kind === 'forget') continue;
     const url = urlOf(change);
     if (updateTimes.has(url) || unknown.has(url)) continue;
-    // 0 is ambiguous: a document's record says "has none" with it, but a summary may be stored under 0 (GATHERD-4.3).
+    // 0 is ambiguous: in a document's record it means "no summary", but a summary may be stored under 0 (GATHERD-4.3).
     if (change.previous === null) updateTimes.set(url, undefined);
     else if (change.previous === undefined || change.previous === 0) unknown.add(url);
     else updateTimes.set(url, change.previous);

@@ -273,7 +273,7 @@ t.test('BRK-6, 5.1 wrong usage is reported in one sentence', async (t) => {
     code: 2,
     stderr: `harvest: ${file}:3: Max-Results: must be a whole number from 1 to 2147483647\n`,
   });
-  t.match(both, { code: 2, stderr: 'harvest: -new and -nocol exclude each other\n' });
+  t.match(both, { code: 2, stderr: 'harvest: -new and -nocol are mutually exclusive\n' });
   t.match(unknown, { code: 2, stderr: /a debug flag is -Dsection,level/ });
   t.match(command, { code: 2, stderr: 'harvest: unknown administrative command #frobnicate\n' });
   t.match(noPassword, { code: 2, stderr: /a password is required/ });

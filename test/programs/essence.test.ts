@@ -162,7 +162,7 @@ t.test('E-5 --dbdir and --log that cannot be used: status and message', async (t
   const file = join(directory, 'a.txt');
   const types = await cli('essence', '--type-only', '--dbdir', join(directory, 'db'), file);
   t.equal(types.code, 2);
-  t.match(types.stderr, /--type-only and --dbdir exclude each other/);
+  t.match(types.stderr, /--type-only and --dbdir are mutually exclusive/);
   const noDirectory = await cli('essence', '--dbdir', join(file, 'db'), file);
   t.equal(noDirectory.code, 1);
   t.match(noDirectory.stderr, /a\.txt\/db cannot be created: ENOTDIR/);

@@ -174,7 +174,7 @@ t.test('G-161 answers that cannot be are refused', async (t) => {
     [['--www-port', '99999'], /--www-port must be a port/],
     [['--name', 'a\nTop-Directory: /'], /--name contains characters/],
     [['--broker-port', String(where[7])], /three different ports/],
-    [['--glimpse', '--swish'], /exclude each other/],
+    [['--glimpse', '--swish'], /are mutually exclusive/],
   ] as const) {
     const { code, stderr } = await cli('init', '--yes', ...where, ...words);
     t.equal(code, 2, words.join(' '));

@@ -4,7 +4,7 @@ import { printable } from '../printable.js';
 import type { BulkClientCase, BulkClientContext, Part } from './bench.js';
 import type { Kind } from './replies.js';
 
-/** The data of a case about one reply. */
+/** A case that sends one reply to the client under test and judges its output. */
 export interface Judged {
   readonly id: string;
   readonly title: string;
@@ -12,19 +12,19 @@ export interface Judged {
   readonly source: string;
   readonly level?: 'MUST' | 'SHOULD';
   readonly part: Part;
-  /** Texts that have to be shown, of the kinds that the client shows at all. */
+  /** Texts that the output must have, if the client shows texts of their kind. */
   readonly shows?: readonly Sent<Kind>[];
   /** Texts that must not be shown. */
   readonly hides?: readonly string[];
-  /** A word that has to be in standard output or standard error. */
+  /** A word that standard output or standard error must have. */
   readonly says?: string;
-  /** How the run has to end; not judged if undefined. */
+  /** The required outcome of the run; not judged if undefined. */
   readonly ends?: 'well' | 'failed';
-  /** Only for a client that asks for the interface of 1995. */
+  /** Only for clients that request the 1995 interface (`#interface 2`). */
   readonly proposed?: boolean;
 }
 
-/** Makes a case about one reply. */
+/** Makes a runnable case from its description. */
 export function judged({
   part,
   shows = [],
@@ -51,7 +51,7 @@ export function judged({
   return { id, title, rules, source, level, run };
 }
 
-/** As {@link judged}: the client loses nothing and takes the transfer for complete. */
+/** A case of a complete transfer: the client must show every object and must succeed. */
 export function reads(
   id: string,
   title: string,
@@ -64,10 +64,10 @@ export function reads(
   return judged({ id, title, rules, source, part: { reply }, shows, ends: 'well', ...more });
 }
 
-/** No text that is not part of an object is shown. @throws Mismatch */
+/** Checks that none of the texts is in the output. @throws Mismatch */
 function showsNone({ output }: BrokerRun, texts: readonly string[]): void {
   for (const text of texts) {
-    check(!output.includes(text), 'something is shown that is no object of the transfer', {
+    check(!output.includes(text), 'the output has text that is not part of the transferred objects', {
       expected: `not ${printable(text)}`,
       received: printable(output.slice(-200)),
     });

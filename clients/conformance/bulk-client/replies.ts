@@ -1,17 +1,19 @@
+// Builders for the replies that the suite sends to a client under test: transfers as Brokers ship them (BT-15 to BT-21) and in the
+// 1995 interface (BP-1 to BP-22).
 import type { Sent } from '../broker-bench.js';
 
 /** The texts of a transfer that a client may show. Every text is one plain word or URL, so that it is found in any output. */
 export type Kind = 'update' | 'refresh' | 'delete' | 'value';
 
 export const SUCCESS = '000 - Bulk transfer follows\n';
-/** BP-3 */
+/** Starts each value (BP-3). */
 const MAGIC = '\x32\x9f\xa1\xd2';
 
 export function urlOf(name: string): string {
   return `http://${name}.example.org/`;
 }
 
-/** An object in the layout of BT-16, its attributes in front of those that identify it (BT-21). */
+/** An object in the layout of BT-16: the given attributes, then those that identify it (BT-21). */
 export function object(
   name: string,
   attributes: Readonly<Record<string, string>> = {},
@@ -29,7 +31,7 @@ export function object(
   return `@${type} { ${urlOf(name)}\n${lines.join('')}}\n`;
 }
 
-/** An object with a title made of its name. */
+/** An object whose title is derived from its name. */
 export function full(name: string): string {
   return object(name, { Title: `${name}title` });
 }
@@ -44,7 +46,7 @@ export function updates(objects: string): string {
   return group('DELETE') + group('REFRESH') + group('UPDATE', objects);
 }
 
-/** What is to be seen of the {@link full} objects of an UPDATE group. */
+/** The texts that a client shows of {@link full} objects in an UPDATE group. */
 export function updated(...names: readonly string[]): Sent<Kind>[] {
   return names.flatMap((name): Sent<Kind>[] => [
     { kind: 'update', text: urlOf(name) },
@@ -52,24 +54,24 @@ export function updated(...names: readonly string[]): Sent<Kind>[] {
   ]);
 }
 
-/** BP-1 */
+/** A number of the 1995 interface: four bytes, big-endian (BP-1). */
 export function number(value: number): string {
-  const four = Buffer.alloc(4);
-  four.writeUInt32BE(value);
-  return four.toString('latin1');
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes.toString('latin1');
 }
 
-/** BP-4 */
+/** A value with its length (BP-4). */
 export function data(value: string): string {
   return MAGIC + number(value.length) + value;
 }
 
-/** BP-11 */
+/** The reply to the version request (BP-11). */
 export function version(major = 1, minor = 0): string {
   return `200 - ${number(major)}${number(minor)}example broker\n`;
 }
 
-/** BP-22 */
+/** The number of objects that follow (BP-22). */
 export function count(objects: number): string {
   return `144 - ${number(objects)}`;
 }

@@ -17,12 +17,12 @@ const SHOWN = 40;
 
 /** Compares the bytes of a transfer with the layout that BT-17 recommends for its groups and objects. */
 export class GroupLayout {
-  /** The first departure from BT-17. */
+  /** The first deviation from BT-17. */
   misplaced: string | undefined;
   /** The first group header that does not begin a line. */
   withinLine: string | undefined;
   #raw: Uint8Array = Buffer.alloc(0);
-  #wanted: Uint8Array = Buffer.alloc(0);
+  #expected: Uint8Array = Buffer.alloc(0);
   #compared = 0;
   #recent: Uint8Array = Buffer.alloc(0);
   #recentEnd = 0;
@@ -50,41 +50,41 @@ export class GroupLayout {
 
   /** The transfer is over. */
   end(): void {
-    if (this.#raw.length + this.#wanted.length > 0) this.#differ(this.#raw, this.#wanted);
+    if (this.#raw.length + this.#expected.length > 0) this.#differ(this.#raw, this.#expected);
   }
 
   #expect(bytes: Uint8Array): void {
     if (this.misplaced !== undefined) return;
-    this.#wanted = this.#wanted.length === 0 ? bytes : Buffer.concat([this.#wanted, bytes]);
+    this.#expected = this.#expected.length === 0 ? bytes : Buffer.concat([this.#expected, bytes]);
     this.#compare();
   }
 
-  /** As far as both are known. */
+  /** Compares the bytes that both sides have so far. */
   #compare(): void {
-    const length = Math.min(this.#wanted.length, this.#raw.length);
+    const length = Math.min(this.#expected.length, this.#raw.length);
     const raw = this.#raw.subarray(0, length);
-    const wanted = this.#wanted.subarray(0, length);
-    if (Buffer.compare(raw, wanted) !== 0) {
-      const at = raw.findIndex((byte, i) => byte !== wanted[i]);
+    const expected = this.#expected.subarray(0, length);
+    if (Buffer.compare(raw, expected) !== 0) {
+      const at = raw.findIndex((byte, i) => byte !== expected[i]);
       this.#compared += at;
-      this.#differ(this.#raw.subarray(at), this.#wanted.subarray(at));
+      this.#differ(this.#raw.subarray(at), this.#expected.subarray(at));
       return;
     }
     this.#compared += length;
     this.#raw = this.#raw.subarray(length);
-    this.#wanted = this.#wanted.subarray(length);
+    this.#expected = this.#expected.subarray(length);
   }
 
-  #differ(raw: Uint8Array, wanted: Uint8Array): void {
+  #differ(raw: Uint8Array, expected: Uint8Array): void {
     const text = (bytes: Uint8Array) =>
       bytes.length === 0 ? 'nothing' : `"${printable(bytes.subarray(0, SHOWN))}"`;
-    this.#misplace(`${text(raw)} instead of ${text(wanted)} at offset ${this.#compared}`);
+    this.#misplace(`${text(raw)} instead of ${text(expected)} at offset ${this.#compared}`);
   }
 
   #misplace(how: string): void {
     this.misplaced ??= how;
     this.#raw = Buffer.alloc(0);
-    this.#wanted = Buffer.alloc(0);
+    this.#expected = Buffer.alloc(0);
   }
 
   /** BT-17: a deployed client recognizes headers at the start of a line only. */

@@ -15,7 +15,7 @@ import {
   WORKER_TABLE,
 } from './tables.js';
 
-/** Contents of a screen. */
+/** What `harvest crawl watch` shows: a snapshot of the crawl and its tables. */
 export interface Screen {
   readonly snapshot: CrawlSnapshot;
   /** Documents per second, the oldest first. */
@@ -31,7 +31,7 @@ export function screenText(screen: Screen, columns: number, rows: number): reado
   const { snapshot, rates } = screen;
   const head = [
     ...totalLines(snapshot),
-    `doc/s     ${sparkline(rates, Math.max(1, Math.min(120, columns - 20)))} ${Math.max(0, ...rates).toFixed(1)} at most`,
+    `doc/s     ${sparkline(rates, Math.max(1, Math.min(120, columns - 20)))} max ${Math.max(0, ...rates).toFixed(1)}`,
   ];
   const workers = screen.workers.filter(({ url }) => url !== '');
   const tables = [

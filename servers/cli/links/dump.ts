@@ -47,7 +47,7 @@ export function dumpCommand(): Command {
     .action(async ({ data, format, ...chosen }: DumpOptions) => {
       const [content = 'refs', ...more] = CONTENTS.filter((name) => chosen[name] === true);
       if (more.length > 0)
-        throw new UsageError(`links dump: --${content} and --${more[0]} exclude each other`);
+        throw new UsageError(`links dump: --${content} and --${more[0]} are mutually exclusive`);
       await runTool('links dump', async ({ output, signal }) => {
         await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
         for (const piece of piecesOf(reader, content, format)) {

@@ -21,8 +21,8 @@ export interface ReadJournalOptions {
 const CHUNK_BYTES = 16_384;
 
 /**
- * Reads the events of a journal (CRAWL-17.1.1), gzip or plain text, in bounded memory. A file may end within a line or a gzip member; a last
- * line without line end is skipped.
+ * Reads the events of a recovery journal (CRAWL-17.1.1), gzip or plain text, in bounded memory. The file may end within a line or a
+ * gzip member; an incomplete last line is skipped.
  *
  * @throws StorageError when the file cannot be read or is damaged, the signal's reason
  */
@@ -46,7 +46,7 @@ export async function* readJournal(
   } catch (error) {
     if (signal?.aborted || !isSystemError(error)) throw error;
     const failure = new StorageError(`${path}: ${error.message}`, { cause: error });
-    // Z_... is an error of the data; others are of the file.
+    // A code Z_... means damaged data, any other code an error of the file.
     if (!String(error.code).startsWith('Z_') || onDamage === undefined) throw failure;
     onDamage(failure);
   }

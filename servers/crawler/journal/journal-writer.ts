@@ -38,12 +38,12 @@ export class JournalWriter implements AsyncDisposable {
    * @throws StorageError also for a gzip file that this class did not write
    */
   static async open(path: string, options: JournalWriterOptions = {}): Promise<JournalWriter> {
-    const { now = Date.now, flushMs = 1000, limit = 1_048_576, onError } = options;
+    const { now = Date.now, flushMs, limit, onError } = options;
     const cut = await repairGzipMembers(path);
     const encoder = new GzipMembers();
     const file = await AppendFile.open(path, {
-      flushMs,
-      limit,
+      ...(flushMs !== undefined && { flushMs }),
+      ...(limit !== undefined && { limit }),
       encoder,
       // G-81: its URLs contain logins, which a recovered crawl needs.
       mode: 0o600,

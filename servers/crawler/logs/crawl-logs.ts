@@ -58,14 +58,14 @@ export class CrawlLogs implements AsyncDisposable {
   /** Opens the logs for appending; creates the directory if it does not exist. @throws StorageError */
   static async open(directory: string, options: CrawlLogsOptions = {}): Promise<CrawlLogs> {
     await mkdir(directory, { recursive: true });
-    const { flushMs = 1000, limit = 1_048_576, onError } = options;
+    const { flushMs, limit, onError } = options;
     await using resources = new CloseStack();
     const opened: Partial<Record<LogName, AppendFile>> = {};
     for (const [name, file] of Object.entries(CRAWL_LOG_FILES) as [LogName, string][])
       opened[name] = resources.use(
         await AppendFile.open(join(directory, file), {
-          flushMs,
-          limit,
+          ...(flushMs !== undefined && { flushMs }),
+          ...(limit !== undefined && { limit }),
           ...(onError && { onError }),
           ...(name === 'progress' && { head: `${PROGRESS_LEGEND}\n` }),
         }),

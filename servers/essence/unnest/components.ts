@@ -8,9 +8,9 @@ import { chunksOf } from './chunks.js';
 import { CONVERTERS } from './converters/index.js';
 import { explode } from './explode.js';
 import { FORMATS, MESSAGE_TYPES } from './formats.js';
-import { withoutRedundant } from './grouping.js';
 import { UnnestMeter } from './limits.js';
 import { hasParts } from './mime.js';
+import { withoutRedundant } from './redundant-files.js';
 import { type Leaf, unnest } from './walk.js';
 
 /** Limit of the warnings of one document: an archive may have ten thousand links. */

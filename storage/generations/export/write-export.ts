@@ -36,11 +36,11 @@ const deflateInPool = promisify(deflateRaw) as (
 ) => Promise<Buffer>;
 
 /** Blocks that are compressed at once, in the thread pool. */
-const BLOCKS_IN_WORK = 4;
+const BLOCKS_IN_FLIGHT = 4;
 
 /**
- * Writes {@link COMPRESSED_FILE} and {@link INDEX_FILE} into a directory and flushes them to the disk (DESIGN 5). It walks once over all
- * objects, which also collects the answers of INFO. Needs memory for a few blocks and for the index.
+ * Writes {@link COMPRESSED_FILE} and {@link INDEX_FILE} into a directory and flushes them to the disk (DESIGN 5), in a single walk over
+ * all objects, which also collects the data for INFO. Needs memory for a few blocks and for the index.
  */
 export async function writeExport(
   summaries: SummaryStore,
@@ -92,7 +92,7 @@ class ExportWriter {
   readonly #reusable: ReadonlyMap<string, number>;
   readonly #survey = new Survey();
   #decoder = new SoifDecoder();
-  readonly #inWork: Promise<FinishedBlock>[] = [];
+  readonly #inFlight: Promise<FinishedBlock>[] = [];
   readonly #entries: (BlockEntry & { readonly length: number })[] = [];
 
   constructor(file: FileHandle, options: WriteExportOptions) {
@@ -107,7 +107,7 @@ class ExportWriter {
     try {
       await this.#writeBlocks(summaries);
     } finally {
-      await Promise.allSettled(this.#inWork);
+      await Promise.allSettled(this.#inFlight);
     }
     const sum = { crc: crc32(EXPORT_HEAD), size: EXPORT_HEAD.length };
     for (const { crc, rawLength } of this.#entries) {
@@ -124,7 +124,7 @@ class ExportWriter {
     let block: Block | undefined;
     for await (const page of summaries.iterate()) {
       for (const { url, updateTime, contentTime, soif } of page) {
-        const bytes = this.#look(soif);
+        const bytes = this.#exactBytes(soif);
         if (block !== undefined && cutter.next(url, updateTime, bytes.length)) {
           await this.#put(block);
           block = undefined;
@@ -138,16 +138,16 @@ class ExportWriter {
       }
     }
     if (block !== undefined) await this.#put(block);
-    while (this.#inWork.length > 0) await this.#take();
+    while (this.#inFlight.length > 0) await this.#take();
   }
 
   /** The object's bytes as they are exported. */
-  #look(soif: Uint8Array): Uint8Array {
+  #exactBytes(soif: Uint8Array): Uint8Array {
     const { gatherer } = this.#options;
     const items = this.#decoder.push(soif);
     const [item] = items;
     if (items.length !== 1 || item?.kind !== 'object') {
-      // Not as we store objects: it is passed on as it is, and the next one is read from its own beginning.
+      // An object in another layout is passed on unchanged; the decoder starts again with the next one.
       this.#decoder = new SoifDecoder();
       return soif;
     }
@@ -156,8 +156,8 @@ class ExportWriter {
   }
 
   async #put(block: Block): Promise<void> {
-    this.#inWork.push(this.#finish(block));
-    if (this.#inWork.length >= BLOCKS_IN_WORK) await this.#take();
+    this.#inFlight.push(this.#finish(block));
+    if (this.#inFlight.length >= BLOCKS_IN_FLIGHT) await this.#take();
   }
 
   async #finish({ objects, ...block }: Block): Promise<FinishedBlock> {
@@ -174,16 +174,16 @@ class ExportWriter {
     return { ...block, objects: objects.length, rawLength: raw.length, crc: crc32(raw), digest, deflated };
   }
 
-  /** Writes the oldest block in work. */
+  /** Writes the oldest block in flight. */
   async #take(): Promise<void> {
-    const { deflated, ...entry } = await this.#inWork.shift()!;
+    const { deflated, ...entry } = await this.#inFlight.shift()!;
     await this.#file.writev([deflated]);
     this.#entries.push({ ...entry, length: deflated.length });
   }
 
   #index(start: number): ExportIndex {
     const blocks = this.#entries;
-    const who = this.#survey.gatherer();
+    const identity = this.#survey.gatherer();
     const { gatherer } = this.#options;
     return {
       version: EXPORT_VERSION,
@@ -197,9 +197,9 @@ class ExportWriter {
       lastTimes: blocks.map(({ lastTime }) => lastTime),
       digests: Buffer.from(blocks.map(({ digest }) => digest).join(''), 'hex'),
       attributes: this.#survey.attributes(),
-      gathererName: who?.gathererName ?? '',
-      gathererHost: who?.gathererHost ?? '',
-      gathererVersion: who?.gathererVersion ?? '',
+      gathererName: identity?.gathererName ?? '',
+      gathererHost: identity?.gathererHost ?? '',
+      gathererVersion: identity?.gathererVersion ?? '',
       defaultName: gatherer?.gathererName ?? '',
       defaultHost: gatherer?.gathererHost ?? '',
       defaultVersion: gatherer?.gathererVersion ?? '',

@@ -4,7 +4,7 @@ import { requiredLiterals } from '../required-literals.js';
 import { parseTerm, unescapeTerm } from '../term-pattern.js';
 
 /** The query for glimpse; `all` if glimpse cannot narrow the query, so that every object is a candidate. */
-export type GlimpseQuestion =
+export type GlimpseQuery =
   | { readonly kind: 'all' }
   | { readonly kind: 'pattern'; readonly pattern: string; readonly flags: readonly string[] };
 
@@ -13,23 +13,23 @@ const RUNS = /[A-Za-z0-9]+/g;
 const PLAIN = /^[A-Za-z0-9]+$/;
 /** Longest word of a query; glimpseindex does not index long words whole, so a part of them is looked up. */
 const MAX_WORD = 30;
-/** Fewest letters of a part of a misspelled word. */
-const LEAST_PART = 2;
+/** Minimum length of a part of a misspelled word, in letters. */
+const MIN_PART = 2;
 
 /**
- * Translates a query to one of glimpse that every object of the answer satisfies (BRK-8.10: `;` and, `,` or, `{ }`
- * grouping, `-i`, `-w`). With k errors one of k + 1 parts of the word must occur unchanged: `-k` of glimpse finds errors
+ * Translates a query to one of glimpse that every object of the answer satisfies (BRK-8.10: `;` means "and", `,` means "or", `{ }`
+ * groups; `-i`, `-w`). With k errors one of k + 1 parts of the word must occur unchanged: `-k` of glimpse finds errors
  * only within the words of its index and misses an inserted blank.
  *
  * Only ASCII letters and digits reach glimpse, so no text of a query is interpreted as a pattern or an option. Conditions
  * that glimpse does not support or treats differently (attributes, as Debian's build has no structured queries; `~`;
- * phrases across line ends; regular expressions beyond 30 characters) are omitted here and tested on the objects that it
- * names.
+ * phrases across line ends; regular expressions beyond 30 characters) are omitted here; they are tested later on
+ * the objects that glimpse finds.
  */
 export function translate(
   expression: Expression,
   options: Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>,
-): GlimpseQuestion {
+): GlimpseQuery {
   const seen = { plain: true };
   const pattern = patternOf(expression, options.errors, seen);
   if (pattern === undefined) return { kind: 'all' };
@@ -102,7 +102,7 @@ function partsPattern(text: string, errors: number): string | undefined {
     const to = Math.floor(((i + 1) * characters.length) / count);
     const runs = characters.slice(from, to).join('').match(RUNS) ?? [];
     const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '');
-    if (longest.length < LEAST_PART) return undefined;
+    if (longest.length < MIN_PART) return undefined;
     parts.add(longest.slice(0, MAX_WORD));
   }
   const all = [...parts];
